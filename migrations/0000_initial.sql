@@ -1,0 +1,230 @@
+CREATE TABLE `about` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `api_keys` (
+	`id` text PRIMARY KEY NOT NULL,
+	`name` text,
+	`key` text NOT NULL,
+	`secret_sha256` blob NOT NULL,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_used_at` integer,
+	`revoked_at` integer
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `api_keys_key_unique` ON `api_keys` (`key`);--> statement-breakpoint
+CREATE TABLE `attempts` (
+	`delivery_seq` integer NOT NULL,
+	`number` integer NOT NULL,
+	`trigger` text NOT NULL,
+	`started_at` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	`status_code` integer,
+	`error` text,
+	`response_excerpt` text,
+	PRIMARY KEY(`delivery_seq`, `number`),
+	FOREIGN KEY (`delivery_seq`) REFERENCES `deliveries`(`seq`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `contact_days` (
+	`line_id` text NOT NULL,
+	`day` integer NOT NULL,
+	`spent` integer NOT NULL,
+	PRIMARY KEY(`line_id`, `day`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `contacts` (
+	`line_id` text NOT NULL,
+	`handle` text NOT NULL,
+	`known_at` integer,
+	`queued` integer NOT NULL,
+	`passed` integer NOT NULL,
+	`spent_day` integer,
+	PRIMARY KEY(`line_id`, `handle`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `conversations` (
+	`id` text PRIMARY KEY NOT NULL,
+	`line_id` text NOT NULL,
+	`phone_number` text NOT NULL,
+	`handle` text NOT NULL,
+	`service` text NOT NULL,
+	`message_count` integer NOT NULL,
+	`last_seq` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	FOREIGN KEY (`line_id`) REFERENCES `lines`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `conversations_by_line_and_handle` ON `conversations` (`line_id`,`handle`);--> statement-breakpoint
+CREATE INDEX `conversations_by_last` ON `conversations` (`last_seq`);--> statement-breakpoint
+CREATE INDEX `conversations_by_line_and_last` ON `conversations` (`line_id`,`last_seq`);--> statement-breakpoint
+CREATE INDEX `conversations_by_handle_and_last` ON `conversations` (`handle`,`last_seq`);--> statement-breakpoint
+CREATE TABLE `deliveries` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`webhook_id` text NOT NULL,
+	`event_seq` integer NOT NULL,
+	`conversation_id` text,
+	`status` text NOT NULL,
+	`attempt_count` integer DEFAULT 0 NOT NULL,
+	`scheduled_count` integer DEFAULT 0 NOT NULL,
+	`next_attempt_at` integer,
+	`created_at` integer NOT NULL,
+	`completed_at` integer,
+	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`event_seq`) REFERENCES `events`(`seq`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `deliveries_id_unique` ON `deliveries` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `deliveries_by_event` ON `deliveries` (`event_seq`,`webhook_id`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_webhook` ON `deliveries` (`webhook_id`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_webhook_and_status` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
+CREATE INDEX `deliveries_due` ON `deliveries` (`webhook_id`,`next_attempt_at`) WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX `deliveries_by_completion` ON `deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `events` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`message_id` text,
+	`conversation_id` text,
+	`body` text NOT NULL,
+	`created_at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
+CREATE INDEX `events_by_age` ON `events` (`created_at`);--> statement-breakpoint
+CREATE TABLE `idempotency` (
+	`key` text PRIMARY KEY NOT NULL,
+	`fingerprint` text NOT NULL,
+	`message_id` text NOT NULL,
+	`status_code` integer,
+	`body` text,
+	`created_at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `idempotency_by_age` ON `idempotency` (`created_at`);--> statement-breakpoint
+CREATE TABLE `known_guids` (
+	`line_id` text NOT NULL,
+	`guid` text NOT NULL,
+	`message_id` text NOT NULL,
+	PRIMARY KEY(`line_id`, `guid`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `lines` (
+	`id` text PRIMARY KEY NOT NULL,
+	`driver` text NOT NULL,
+	`device_key` text NOT NULL,
+	`phone_number` text NOT NULL,
+	`label` text,
+	`daily_contact_limit` integer NOT NULL,
+	`is_enabled` integer NOT NULL,
+	`relay_sms` integer NOT NULL,
+	`checkpoint` text,
+	`contacts_reserved` integer DEFAULT 0 NOT NULL,
+	`created_at` integer NOT NULL,
+	`deleted_at` integer
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `lines_by_device` ON `lines` (`driver`,`device_key`) WHERE deleted_at IS NULL;--> statement-breakpoint
+CREATE TABLE `messages` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`line_id` text NOT NULL,
+	`conversation_id` text NOT NULL,
+	`phone_number` text NOT NULL,
+	`handle` text NOT NULL,
+	`direction` text NOT NULL,
+	`status` text NOT NULL,
+	`service` text NOT NULL,
+	`text` text NOT NULL,
+	`guid` text NOT NULL,
+	`platform_guid` text,
+	`source` text NOT NULL,
+	`is_pinned` integer DEFAULT false NOT NULL,
+	`queued_reason` text,
+	`due_at` integer,
+	`round` integer DEFAULT 0 NOT NULL,
+	`refused_by` text,
+	`contact_hold` text DEFAULT 'none' NOT NULL,
+	`note` text,
+	`passed_at` integer,
+	`error_code` text,
+	`error_message` text,
+	`revision` integer NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`sent_at` integer,
+	`delivered_at` integer,
+	`read_at` integer,
+	FOREIGN KEY (`line_id`) REFERENCES `lines`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`conversation_id`) REFERENCES `conversations`(`id`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `messages_id_unique` ON `messages` (`id`);--> statement-breakpoint
+CREATE INDEX `messages_by_line` ON `messages` (`line_id`);--> statement-breakpoint
+CREATE INDEX `messages_by_conversation` ON `messages` (`conversation_id`);--> statement-breakpoint
+CREATE INDEX `messages_by_handle` ON `messages` (`handle`);--> statement-breakpoint
+CREATE INDEX `messages_by_direction` ON `messages` (`direction`);--> statement-breakpoint
+CREATE INDEX `messages_by_status` ON `messages` (`status`);--> statement-breakpoint
+CREATE INDEX `messages_by_creation` ON `messages` (`created_at`);--> statement-breakpoint
+CREATE INDEX `messages_by_change` ON `messages` (`updated_at`,`revision`);--> statement-breakpoint
+CREATE INDEX `messages_due_by_line` ON `messages` (`line_id`,`due_at`) WHERE status = 'queued' AND due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `messages_waiting_by_conversation` ON `messages` (`conversation_id`) WHERE status IN ('queued', 'sending');--> statement-breakpoint
+CREATE INDEX `messages_to_announce` ON `messages` (`due_at`) WHERE status = 'uncertain' AND due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `messages_uncertain_by_conversation` ON `messages` (`conversation_id`) WHERE status = 'uncertain';--> statement-breakpoint
+CREATE INDEX `messages_unsettled` ON `messages` (`line_id`) WHERE status IN ('sending', 'uncertain');--> statement-breakpoint
+CREATE INDEX `messages_open` ON `messages` (`line_id`) WHERE status IN ('sent', 'delivered') AND direction = 'outbound';--> statement-breakpoint
+CREATE TABLE `rejected_events` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`line_id` text NOT NULL,
+	`reason` text NOT NULL,
+	`recorded_at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `rejected_events_by_age` ON `rejected_events` (`recorded_at`);--> statement-breakpoint
+CREATE TABLE `settings` (
+	`name` text PRIMARY KEY NOT NULL,
+	`value` text NOT NULL,
+	`updated_at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `waiting_receipts` (
+	`line_id` text NOT NULL,
+	`guid` text NOT NULL,
+	`kind` text NOT NULL,
+	`at` integer NOT NULL,
+	`reason` text,
+	`recorded_at` integer NOT NULL,
+	PRIMARY KEY(`line_id`, `guid`, `kind`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `waiting_receipts_by_age` ON `waiting_receipts` (`recorded_at`);--> statement-breakpoint
+CREATE TABLE `webhook_secrets` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`webhook_id` text NOT NULL,
+	`sealed` blob NOT NULL,
+	`created_at` integer NOT NULL,
+	`retired_at` integer,
+	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE cascade
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `webhook_secrets_by_webhook` ON `webhook_secrets` (`webhook_id`);--> statement-breakpoint
+CREATE TABLE `webhooks` (
+	`id` text PRIMARY KEY NOT NULL,
+	`url` text NOT NULL,
+	`events` text NOT NULL,
+	`is_active` integer NOT NULL,
+	`description` text,
+	`disabled_reason` text,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	`deleted_at` integer,
+	`failures_in_row` integer DEFAULT 0 NOT NULL,
+	`rest_until` integer,
+	`failing_since` integer,
+	`gone_at` integer
+) STRICT;

@@ -1,0 +1,74 @@
+// Who is a new contact of a line, and what counts against the line's daily limit. A contact is new
+// when the line has no history with it. One new contact takes one place of the day, however many
+// messages go to it: `reserved` while its messages wait, `spent` on the day on which one of them
+// passed its point of no return. A reserved place counts on every day until it is spent or given
+// back, so an accepted message keeps its place over midnight.
+
+/** A UTC day: whole days since 1970-01-01. */
+export type UtcDay = number
+
+const DAY_MS = 86_400_000
+
+export function utcDayOf(ms: number): UtcDay {
+  return Math.floor(ms / DAY_MS)
+}
+
+/** When the count starts anew, in milliseconds since 1970. */
+export function endOfUtcDay(ms: number): number {
+  return (utcDayOf(ms) + 1) * DAY_MS
+}
+
+/** What a line knows of one handle. */
+export type Contact = {
+  /** Since when there is history, or null. */
+  readonly knownAt: number | null
+  /** Messages to it that hold a place and wait. */
+  readonly queued: number
+  /** Messages to it that hold a place, passed their point of no return, and are not proven unsent. */
+  readonly passed: number
+  /** The day on which the first of `passed` passed. */
+  readonly spentDay: UtcDay | null
+}
+
+export const NO_CONTACT: Contact = { knownAt: null, queued: 0, passed: 0, spentDay: null }
+
+/** What a message holds of its line's budget. */
+export type ContactHold =
+  /** Nothing: the contact is known. */
+  | 'none'
+  /** Not asked yet: the line was offline when the message was accepted. */
+  | 'undecided'
+  | 'reserved'
+  | 'spent'
+
+export type ContactStep = 'reserve' | 'release' | 'spend' | 'return' | 'requeue'
+
+/** The contact after a step of one of its messages. */
+export function stepContact(contact: Contact, step: ContactStep, today: UtcDay): Contact {
+  switch (step) {
+    case 'reserve':
+      return { ...contact, queued: contact.queued + 1 }
+    case 'release':
+      return { ...contact, queued: Math.max(0, contact.queued - 1) }
+    case 'spend':
+      return {
+        ...contact,
+        queued: Math.max(0, contact.queued - 1),
+        passed: contact.passed + 1,
+        spentDay: contact.spentDay ?? today,
+      }
+    case 'return':
+    case 'requeue': {
+      const passed = Math.max(0, contact.passed - 1)
+      const spentDay = passed === 0 && contact.knownAt === null ? null : contact.spentDay
+      const queued = step === 'requeue' ? contact.queued + 1 : contact.queued
+      return { ...contact, queued, passed, spentDay }
+    }
+  }
+}
+
+/** The place that a contact takes: none, a reserved one, or one of a day. */
+export function placeOf(contact: Contact): 'none' | 'reserved' | UtcDay {
+  if (contact.spentDay !== null) return contact.spentDay
+  return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'
+}

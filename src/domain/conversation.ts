@@ -1,0 +1,16 @@
+import type { Handle } from './handle.ts'
+import type { ConversationId, LineId, Timestamp } from './ids.ts'
+import type { Message } from './message.ts'
+
+/** All messages of one line with one handle. */
+export type Conversation = {
+  readonly id: ConversationId
+  readonly lineId: LineId
+  readonly phoneNumber: string
+  readonly handle: Handle
+  readonly service: string
+  readonly messageCount: number
+  readonly lastMessage: Message | null
+  readonly createdAt: Timestamp
+  readonly updatedAt: Timestamp
+}

@@ -1,0 +1,143 @@
+// The seam: what the core asks of a kind of device, and what it is told. A driver has three methods
+// and stays at three; a new ability is a new variant of an event or an outcome, so that the compiler
+// finds every place. `test/contract` holds every driver to the promises written here.
+
+import type { Handle } from './handle.ts'
+import type { LineId, MessageId, Timestamp } from './ids.ts'
+import type { Capabilities, DriverKind, OfflineReason } from './line.ts'
+
+export type LineDriver = {
+  readonly kind: DriverKind
+  /** What is attached now. Asked again and again; must not change anything, nor send. */
+  discover(signal: AbortSignal): Promise<readonly Found[]>
+  /** What keeps the driver or its devices from working, for the health catalogue. */
+  checkup(signal: AbortSignal): Promise<readonly Finding[]>
+  /**
+   * Runs one line until `signal` aborts, then returns. It may throw: the supervisor marks the line
+   * offline and calls again after a growing delay. It is called again only after every `send` of the
+   * session before has returned. `line.unsettled` is claimed before anything new is read.
+   */
+  attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void>
+}
+
+export type Found = { readonly key: string; readonly number: string | null }
+
+export type Finding = {
+  readonly code: string
+  readonly severity: 'info' | 'warning' | 'error'
+  readonly title: string
+  readonly why: string
+  readonly fix: string
+  /** The device it speaks of, or null for the whole driver. */
+  readonly key: string | null
+  /** The code of a finding that explains this one. */
+  readonly depends_on: string | null
+}
+
+export type AttendedLine = {
+  readonly id: LineId
+  readonly key: string
+  readonly number: string
+  /** Where the driver left off: its own words, opaque to everyone else. */
+  readonly checkpoint: string | null
+  /** Messages that are `sending` or `uncertain`: 7 days back, 1,000 at most, oldest first. */
+  readonly unsettled: readonly Unsettled[]
+  /** Messages sent in the last 30 days, neither read nor failed, whose receipts may be waiting. */
+  readonly open: readonly { readonly guid: string; readonly note: string | null }[]
+}
+
+export type Unsettled = { readonly message: OutgoingMessage; readonly note: string | null }
+
+export type OutgoingMessage = {
+  readonly id: MessageId
+  readonly to: Handle
+  readonly text: string
+  readonly createdAt: Timestamp
+  /** The guid that the device gave it, where it has one already. */
+  readonly platformGuid: string | null
+}
+
+export type LineListener = {
+  /** Resolves when the event is durable: that is the back-pressure. Rejects when it could not be. */
+  onEvent(event: LineEvent): Promise<void>
+}
+
+/** Returns true when the message may leave: from then on nobody takes it back. */
+export type PointOfNoReturn = (note: string | null) => Promise<boolean>
+
+export type LineSession = {
+  /** How many sends may be in flight at once. */
+  readonly capacity: number
+  /** Whether the device has history with `handle`. */
+  knows(handle: Handle): Promise<boolean>
+  /**
+   * First does all that can fail harmlessly, then asks `pointOfNoReturn`, and only on true does what
+   * cannot be taken back, without looking at `signal` in between. On false, or if it throws, nothing
+   * more is done and the outcome is `not_sent`, `withdrawn`, blame line.
+   */
+  send(
+    message: OutgoingMessage,
+    pointOfNoReturn: PointOfNoReturn,
+    signal: AbortSignal,
+  ): Promise<SendOutcome>
+}
+
+export type SendOutcome =
+  /** The device says that it is sent. */
+  | { readonly outcome: 'accepted'; readonly guid: string | null }
+  /** The device has it and is still trying; a receipt settles it. */
+  | { readonly outcome: 'held'; readonly guid: string }
+  /**
+   * Blame line is a promise: the device holds nothing of the message and no process that could still
+   * write it is alive. Only that is tried again, or goes to another line.
+   */
+  | { readonly outcome: 'not_sent'; readonly reason: string; readonly blame: 'line' | 'message' }
+  /** Nobody can say whether it left. It is never sent again. */
+  | { readonly outcome: 'unknown'; readonly reason: string }
+
+/** `not_sent` because the point of no return was not granted; counts as no try. */
+export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+
+export type ReceiptKind = 'sent' | 'delivered' | 'read' | 'failed'
+
+export type LineEvent =
+  /** Once at first, and again whenever one of its values changes. */
+  | {
+      readonly type: 'online'
+      readonly session: LineSession
+      readonly number: string
+      readonly imessageActive: boolean
+      readonly capabilities: Capabilities
+    }
+  /** Ends the session, as the end of `attend` does. */
+  | { readonly type: 'offline'; readonly reason: OfflineReason }
+  | {
+      readonly type: 'message'
+      readonly message: DeviceMessage
+      readonly checkpoint: string | null
+    }
+  | { readonly type: 'receipt'; readonly receipt: Receipt; readonly checkpoint: string | null }
+  /** The end of a message that was unsettled. `not_sent` by this way is never sent again. */
+  | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: SendOutcome }
+  | { readonly type: 'checkpoint'; readonly checkpoint: string }
+
+/** A message that the device tells: inbound, or typed on the device itself. */
+export type DeviceMessage = {
+  readonly guid: string
+  readonly handle: Handle
+  readonly text: string
+  readonly isFromMe: boolean
+  readonly service: string
+  /** The device's date of the message. */
+  readonly at: Timestamp
+  /** History is recorded and never announced: it was there before the relay was. */
+  readonly isHistory: boolean
+}
+
+export type Receipt = {
+  readonly guid: string
+  readonly kind: ReceiptKind
+  readonly at: Timestamp
+  /** Why it failed, for `failed`; null otherwise. */
+  readonly reason: string | null
+}

@@ -1,0 +1,62 @@
+// What a caller did or met. `http/errors.ts` alone knows which HTTP status a code has.
+
+export type ErrorCode =
+  | 'invalid_request'
+  | 'invalid_recipient'
+  | 'unauthorized'
+  | 'not_found'
+  | 'phone_line_not_found'
+  | 'method_not_allowed'
+  | 'idempotency_conflict'
+  | 'phone_line_in_use'
+  | 'phone_line_disabled'
+  | 'not_uncertain'
+  | 'webhook_inactive'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'misdirected_request'
+  | 'send_failed'
+  | 'rate_limit_exceeded'
+  | 'no_phone_line'
+  | 'storage_full'
+  | 'starting'
+  | 'stopping'
+  | 'internal_error'
+
+export type Issue = { readonly path: string; readonly message: string }
+
+/** An answer to the caller: the message says what was wrong and what would be right. */
+export class RelayError extends Error {
+  readonly code: ErrorCode
+  readonly details: Readonly<Record<string, unknown>> | undefined
+  /** Seconds after which the same request may do better; becomes `Retry-After`. */
+  readonly retryAfterSeconds: number | undefined
+
+  constructor(
+    code: ErrorCode,
+    message: string,
+    more: {
+      readonly details?: Readonly<Record<string, unknown>> | undefined
+      readonly retryAfterSeconds?: number | undefined
+    } = {},
+  ) {
+    super(message)
+    this.name = 'RelayError'
+    this.code = code
+    this.details = more.details
+    this.retryAfterSeconds = more.retryAfterSeconds
+  }
+}
+
+/** A body, query or path that does not fit, with one issue for each place. */
+export function invalidRequest(...issues: readonly Issue[]): RelayError {
+  const first = issues[0]
+  const where = first === undefined || first.path === '' ? '' : `${first.path}: `
+  const message = first === undefined ? 'The request does not fit.' : `${where}${first.message}`
+  return new RelayError('invalid_request', message, { details: { issues } })
+}
+
+/** States what must hold; a failure is a fault of ours, never of the caller. */
+export function assert(condition: unknown, message: string): asserts condition {
+  if (!condition) throw new Error(`Assertion failed: ${message}`)
+}

@@ -1,0 +1,80 @@
+// Branded identifiers and times. An id is a prefix and a time-ordered UUIDv7 (RFC 9562) in lower-case
+// Crockford base32: 26 characters, so that ids sort by time as text. They are made here only.
+
+declare const brand: unique symbol
+export type Branded<T, Name extends string> = T & { readonly [brand]: Name }
+
+/** Milliseconds since 1970-01-01 UTC, by the wall clock. */
+export type Timestamp = Branded<number, 'Timestamp'>
+
+export type IdPrefix = 'key' | 'line' | 'msg' | 'conv' | 'wh' | 'evt' | 'dlv'
+export type Id<P extends IdPrefix> = Branded<string, P>
+export type KeyId = Id<'key'>
+export type LineId = Id<'line'>
+export type MessageId = Id<'msg'>
+export type ConversationId = Id<'conv'>
+export type WebhookId = Id<'wh'>
+export type EventId = Id<'evt'>
+export type DeliveryId = Id<'dlv'>
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const ID_LENGTH = 26
+const LAST_TIMESTAMP = 2 ** 48 - 1
+
+export function timestamp(ms: number): Timestamp {
+  return Math.trunc(ms) as Timestamp // The brand says "whole milliseconds", which trunc makes true.
+}
+
+/** The 16 bytes of a UUIDv7: `at` in milliseconds, and 10 bytes of which 74 bits are used. */
+export function uuidV7(at: Timestamp, random: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(16)
+  const ms = Math.min(Math.max(at, 0), LAST_TIMESTAMP)
+  for (let i = 0; i < 6; i += 1) bytes[i] = Math.floor(ms / 2 ** (8 * (5 - i))) & 0xff
+  bytes.set(random.subarray(0, 10), 6)
+  bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  return bytes
+}
+
+/** `msg_` and 26 characters of base32 for 16 bytes. */
+export function idFromBytes<P extends IdPrefix>(prefix: P, bytes: Uint8Array): Id<P> {
+  let text = ''
+  // 128 bits are 25 characters of 5 bits and a first one of 3: two zero bits are put in front.
+  let bits = 2
+  let value = 0
+  for (const byte of bytes) {
+    value = (value << 8) | byte
+    bits += 8
+    while (bits >= 5) {
+      bits -= 5
+      text += ALPHABET[(value >>> bits) & 31]
+      value &= (1 << bits) - 1
+    }
+  }
+  return `${prefix}_${text}` as Id<P> // The one place where ids are made.
+}
+
+/**
+ * An id that the same fact always gives again: a UUIDv7 of its time whose random bits are a hash of
+ * what it is. `hash` has at least 10 bytes.
+ */
+export function derivedId<P extends IdPrefix>(prefix: P, at: Timestamp, hash: Uint8Array): Id<P> {
+  return idFromBytes(prefix, uuidV7(at, hash))
+}
+
+/** The id in `text`, or null where it cannot be one of ours. */
+export function parseId<P extends IdPrefix>(prefix: P, text: string): Id<P> | null {
+  if (text.length !== prefix.length + 1 + ID_LENGTH || !text.startsWith(`${prefix}_`)) return null
+  for (const character of text.slice(prefix.length + 1)) {
+    if (!ALPHABET.includes(character)) return null
+  }
+  return text as Id<P> // Shape checked above.
+}
+
+/** An upper-case UUID in its usual form from 16 bytes, as Messages writes guids. */
+export function guidFromBytes(bytes: Uint8Array): string {
+  const hex = Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0'))
+    .join('')
+    .toUpperCase()
+  return [8, 12, 16, 20, 32].map((end, i) => hex.slice([0, 8, 12, 16, 20][i], end)).join('-')
+}

@@ -1,0 +1,139 @@
+import type { ReceiptKind } from './driver.ts'
+import type { Handle } from './handle.ts'
+import type { ConversationId, LineId, MessageId, Timestamp } from './ids.ts'
+import type { EventName } from './webhook.ts'
+
+export const OUTBOUND_STATUSES = [
+  'queued',
+  'sending',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+  'expired',
+  'uncertain',
+] as const
+export const MESSAGE_STATUSES = [...OUTBOUND_STATUSES, 'received'] as const
+export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
+
+export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
+export type MessageSource = (typeof MESSAGE_SOURCES)[number]
+
+/** Why a queued message has not left. The first four are kept with it, the others follow from its line. */
+export const QUEUED_REASONS = [
+  'earlier_message',
+  'same_text_uncertain',
+  'daily_contact_limit',
+  'retry',
+  'pacing',
+  'line_offline',
+  'line_disabled',
+  'storage_full',
+] as const
+export type QueuedReason = (typeof QUEUED_REASONS)[number]
+
+export type MessageError = { readonly code: string; readonly message: string }
+
+/** Text has 1 to 20,000 code points. */
+export const TEXT_LENGTH_MAX = 20_000
+/** A message that is queued for longer expires. */
+export const QUEUED_MS_MAX = 24 * 3_600_000
+/** How long a message stays `uncertain` before `message.failed` says so. */
+export const UNCERTAIN_ANNOUNCED_AFTER_MS = 600_000
+
+/** A message, in either direction. `seq` is the order in which the relay recorded messages. */
+export type Message = {
+  readonly seq: number
+  readonly id: MessageId
+  readonly lineId: LineId
+  readonly conversationId: ConversationId
+  readonly phoneNumber: string
+  readonly handle: Handle
+  readonly direction: 'inbound' | 'outbound'
+  readonly status: MessageStatus
+  readonly service: string
+  readonly text: string
+  readonly guid: string
+  readonly platformGuid: string | null
+  readonly source: MessageSource
+  readonly queuedReason: QueuedReason | null
+  readonly error: MessageError | null
+  readonly createdAt: Timestamp
+  readonly updatedAt: Timestamp
+  readonly sentAt: Timestamp | null
+  readonly deliveredAt: Timestamp | null
+  readonly readAt: Timestamp | null
+}
+
+/** What becomes of a message by what the device says of it. */
+export type Progress = {
+  readonly status: MessageStatus
+  readonly sentAt: Timestamp | null
+  readonly deliveredAt: Timestamp | null
+  readonly readAt: Timestamp | null
+  readonly error: MessageError | null
+  /** Events to publish, in order: skipped steps first. */
+  readonly events: readonly EventName[]
+}
+
+type Stamped = Pick<Message, 'status' | 'sentAt' | 'deliveredAt' | 'readAt'>
+
+const STEPS = ['sent', 'delivered', 'read'] as const
+const STEP_RANK: Readonly<Record<string, number>> = { sent: 1, delivered: 2, read: 3 }
+
+/**
+ * What a receipt makes of an outbound message, or null where it changes nothing. A status only
+ * rises; skipped steps are filled in with the same time and their events come first. `failed` and
+ * `uncertain` yield to proof; `failed` never follows `delivered`; nothing follows `expired`.
+ */
+export function progressBy(
+  message: Stamped,
+  receipt: { readonly kind: ReceiptKind; readonly at: Timestamp; readonly reason: string | null },
+): Progress | null {
+  if (message.status === 'expired' || message.status === 'received') return null
+  if (receipt.kind === 'failed') return failBy(message, receipt.reason)
+
+  const rank = STEP_RANK[message.status] ?? 0
+  const reached = STEP_RANK[receipt.kind] ?? 0
+  if (reached <= rank) return null
+  const steps = STEPS.slice(rank, reached)
+  const stampOf = (step: (typeof STEPS)[number], known: Timestamp | null) =>
+    steps.includes(step) ? receipt.at : known
+  return {
+    status: receipt.kind,
+    sentAt: stampOf('sent', message.sentAt),
+    deliveredAt: stampOf('delivered', message.deliveredAt),
+    readAt: stampOf('read', message.readAt),
+    error: null,
+    events: steps.map((step): EventName => `message.${step}`),
+  }
+}
+
+/** The end of a message that did not leave, or that the device gave up. */
+export function failBy(message: Stamped, reason: string | null): Progress | null {
+  const isFinal = message.status === 'failed' || message.status === 'expired'
+  if (isFinal || message.deliveredAt !== null || message.status === 'received') return null
+  return {
+    status: 'failed',
+    sentAt: message.sentAt,
+    deliveredAt: null,
+    readAt: null,
+    error: { code: reason ?? 'send_failed', message: sentenceOf(reason ?? 'send_failed') },
+    events: ['message.failed'],
+  }
+}
+
+const SENTENCES: Readonly<Record<string, string>> = {
+  send_failed: 'The device could not send the message.',
+  line_refused: 'Every line that may take the message refused it, again and again.',
+  outcome_unknown: 'The message was handed to the device, and nobody can say whether it left.',
+  restored: 'The message comes from a back-up, and nobody can say whether it left since.',
+  expired: 'The message waited for longer than 24 hours and was not sent.',
+  not_on_imessage: 'The recipient is not on iMessage.',
+  resolved_by_hand: 'Somebody settled by hand that the message did not arrive.',
+}
+
+/** A sentence for a machine's reason, for `error.message`. */
+export function sentenceOf(code: string): string {
+  return SENTENCES[code] ?? `The device refused the message: ${code.replaceAll('_', ' ')}.`
+}

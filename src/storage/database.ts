@@ -1,0 +1,121 @@
+import { Database, constants } from 'bun:sqlite'
+
+import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
+
+import {
+  MIGRATIONS,
+  UnusableDatabaseError,
+  migrate,
+  readSchemaState,
+  type Migration,
+} from './migrations.ts'
+
+/** The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. */
+export type Db = { readonly sqlite: Database; readonly orm: BunSQLiteDatabase }
+
+declare const inTransaction: unique symbol
+/** A `Db` inside the writer's transaction. Whatever writes takes one, so nothing writes outside. */
+export type Tx = Db & { readonly [inTransaction]: true }
+
+/** "HKLN": says that the file is ours. */
+const APPLICATION_ID = 0x484b4c4e
+const SQLITE_VERSION_MIN = [3, 37] as const
+
+const PRAGMAS = [
+  'busy_timeout = 5000',
+  'journal_mode = WAL',
+  'synchronous = FULL',
+  'fullfsync = ON',
+  'checkpoint_fullfsync = ON',
+  'foreign_keys = ON',
+  'trusted_schema = OFF',
+  'cell_size_check = ON',
+  'temp_store = MEMORY',
+  'cache_size = -16000',
+  'wal_autocheckpoint = 1000',
+  'journal_size_limit = 67108864',
+  'mmap_size = 0',
+]
+
+export type OpenOptions = {
+  /** The version of this executable, noted in the file. */
+  readonly version: string
+  /** Called before the first migration of a database that existed; its path is told on refusal. */
+  readonly backUp?: ((sqlite: Database, schemaVersion: number) => string) | undefined
+  /** Where back-ups lie, for the sentence that refuses a newer database. */
+  readonly backupsPath?: string | undefined
+  readonly migrations?: readonly Migration[] | undefined
+}
+
+export type OpenedDatabase = {
+  readonly db: Db
+  /** Whether a database that existed before was migrated, and where it was backed up. */
+  readonly migratedFrom: number | null
+  readonly backupPath: string | null
+}
+
+/**
+ * Opens, and where needed migrates, the database at `path` (`:memory:` for tests).
+ * Throws UnusableDatabaseError where a person is needed.
+ */
+export function openDatabase(path: string, options: OpenOptions): OpenedDatabase {
+  const migrations = options.migrations ?? MIGRATIONS
+  const sqlite = new Database(path, { strict: true, create: true, readwrite: true })
+  try {
+    requireSqliteVersion(sqlite)
+    const before = readChecked(sqlite, migrations.length, options.backupsPath)
+    for (const pragma of PRAGMAS) sqlite.run(`PRAGMA ${pragma}`)
+    const isBehind = before > 0 && before < migrations.length
+    const backupPath = isBehind ? (options.backUp?.(sqlite, before) ?? null) : null
+    sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`)
+    migrate(sqlite, options.version, migrations)
+    const db = { sqlite, orm: drizzle({ client: sqlite }) }
+    return { db, migratedFrom: isBehind ? before : null, backupPath }
+  } catch (error) {
+    sqlite.close()
+    throw error
+  }
+}
+
+/** Opens a second, read-only connection; only a Worker may hold one beside the relay's. */
+export function openReadOnly(path: string): Db {
+  const sqlite = new Database(path, { strict: true, readonly: true })
+  sqlite.run('PRAGMA busy_timeout = 5000')
+  return { sqlite, orm: drizzle({ client: sqlite }) }
+}
+
+/** Empties the write-ahead log and leaves no side files behind, also with Apple's library. */
+export function closeDatabase(db: Db): void {
+  db.sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0)
+  db.sqlite.query('PRAGMA wal_checkpoint(TRUNCATE)').all()
+  db.sqlite.close()
+}
+
+function readChecked(sqlite: Database, known: number, backupsPath: string | undefined): number {
+  const id = sqlite.query<{ application_id: number }, []>('PRAGMA application_id').get()
+  const tables = sqlite.query('SELECT 1 FROM sqlite_schema LIMIT 1').all().length
+  if (tables > 0 && id?.application_id !== APPLICATION_ID) {
+    throw new UnusableDatabaseError('This file is a SQLite database, but not one of Hookline.')
+  }
+  const state = readSchemaState(sqlite)
+  if (state.usableFrom > known) {
+    const backups = backupsPath === undefined ? '' : ` Back-ups from before lie in ${backupsPath}.`
+    throw new UnusableDatabaseError(
+      `The database was written by Hookline ${state.writtenBy ?? '(unknown)'} and needs schema ` +
+        `${state.usableFrom}; this executable knows schema ${known}. Start Hookline ` +
+        `${state.writtenBy ?? 'of that version'} or newer, or restore a back-up.${backups}`,
+    )
+  }
+  return state.version
+}
+
+/** On macOS this is the system's SQLite: STRICT needs 3.37. */
+function requireSqliteVersion(sqlite: Database): void {
+  const row = sqlite.query<{ version: string }, []>('SELECT sqlite_version() AS version').get()
+  const [major = 0, minor = 0] = (row?.version ?? '0').split('.').map(Number)
+  const [leastMajor, leastMinor] = SQLITE_VERSION_MIN
+  if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return
+  throw new UnusableDatabaseError(
+    `The system's SQLite is ${row?.version ?? 'unknown'}; Hookline needs 3.37 or newer.`,
+  )
+}

@@ -1,0 +1,92 @@
+// Migrations are made by drizzle-kit and applied by us: drizzle's own `migrate()` empties the child
+// tables of a rebuilt table without a word (drizzle-orm issues 5782, 4938, 4640).
+
+import type { Database } from 'bun:sqlite'
+
+import { assert } from '../domain/errors.ts'
+import { readMigrations } from './migrations.macro.ts' with { type: 'macro' }
+
+export type Migration = { readonly name: string; readonly sql: string }
+
+/** Every migration of this executable, in order; their number is its schema number. */
+export const MIGRATIONS: readonly Migration[] = readMigrations()
+
+/** The oldest schema whose executable may use a database that this one wrote. */
+export const USABLE_FROM = 1
+
+const BREAKPOINT = '--> statement-breakpoint'
+
+/** The file belongs to a newer executable, or is no file of ours. A person is needed. */
+export class UnusableDatabaseError extends Error {
+  override readonly name = 'UnusableDatabaseError'
+}
+
+export type SchemaState = {
+  /** The number of migrations applied; 0 for a new file. */
+  readonly version: number
+  readonly usableFrom: number
+  readonly writtenBy: string | null
+}
+
+export function readSchemaState(sqlite: Database): SchemaState {
+  const version = userVersion(sqlite)
+  if (version === 0) return { version, usableFrom: 0, writtenBy: null }
+  const about = sqlite.query<{ name: string; value: string }, []>('SELECT name, value FROM about')
+  const values = new Map(about.all().map((row) => [row.name, row.value]))
+  return {
+    version,
+    usableFrom: Number(values.get('usable_from') ?? version),
+    writtenBy: values.get('written_by') ?? null,
+  }
+}
+
+/**
+ * Applies what is missing, each migration in one transaction with its foreign keys checked before the
+ * commit. `by` is the version of this executable.
+ */
+export function migrate(
+  sqlite: Database,
+  by: string,
+  migrations: readonly Migration[] = MIGRATIONS,
+): void {
+  // A pragma inside a transaction is a no-op: enforcement must be off before BEGIN, or a rebuilt
+  // table takes its children with it.
+  sqlite.run('PRAGMA foreign_keys = OFF')
+  try {
+    for (const [index, migration] of migrations.entries()) {
+      if (index >= userVersion(sqlite)) apply(sqlite, migration, index + 1)
+    }
+    const set = sqlite.prepare('INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)')
+    const usableFrom = Math.max(readSchemaState(sqlite).usableFrom, USABLE_FROM)
+    sqlite.transaction(() => {
+      set.run(
+        'usable_from',
+        String(userVersion(sqlite) > migrations.length ? usableFrom : USABLE_FROM),
+      )
+      set.run('written_by', by)
+    })()
+  } finally {
+    sqlite.run('PRAGMA foreign_keys = ON')
+  }
+}
+
+function apply(sqlite: Database, migration: Migration, version: number): void {
+  sqlite.run('BEGIN IMMEDIATE')
+  try {
+    for (const statement of migration.sql.split(BREAKPOINT)) {
+      const sql = statement.trim()
+      if (sql !== '' && !sql.toUpperCase().startsWith('PRAGMA FOREIGN_KEYS')) sqlite.run(sql)
+    }
+    const broken = sqlite.query('PRAGMA foreign_key_check').all()
+    assert(broken.length === 0, `${migration.name} leaves ${broken.length} broken foreign keys`)
+    sqlite.run(`PRAGMA user_version = ${version}`)
+    sqlite.run('COMMIT')
+  } catch (error) {
+    if (sqlite.inTransaction) sqlite.run('ROLLBACK')
+    throw new Error(`Migration ${migration.name} failed and was undone.`, { cause: error })
+  }
+}
+
+function userVersion(sqlite: Database): number {
+  return sqlite.query<{ user_version: number }, []>('PRAGMA user_version').get()?.user_version ?? 0
+}

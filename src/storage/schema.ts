@@ -1,0 +1,359 @@
+// The tables. drizzle-kit makes the SQL in `migrations/` from this file; there every table is then
+// made STRICT by hand. Lists go by `seq`, the order of recording, which every index ends with for
+// nothing because it is the rowid. Times are milliseconds since 1970.
+
+import { sql } from 'drizzle-orm'
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
+
+import type { ContactHold } from '../domain/contact-limit.ts'
+import type { Handle } from '../domain/handle.ts'
+import type {
+  ConversationId,
+  DeliveryId,
+  EventId,
+  KeyId,
+  LineId,
+  MessageId,
+  Timestamp,
+  WebhookId,
+} from '../domain/ids.ts'
+import type { DriverKind } from '../domain/line.ts'
+import type { MessageSource, MessageStatus, QueuedReason } from '../domain/message.ts'
+import type { DeliveryStatus, DisabledReason, EventName } from '../domain/webhook.ts'
+
+const at = (name: string) => integer(name).$type<Timestamp>()
+const flag = (name: string) => integer(name, { mode: 'boolean' })
+
+/** What the file says of itself: `usable_from`, `written_by`. */
+export const about = sqliteTable('about', {
+  name: text('name').primaryKey(),
+  value: text('value').notNull(),
+})
+
+export const settings = sqliteTable('settings', {
+  name: text('name').primaryKey(),
+  value: text('value').notNull(),
+  updatedAt: at('updated_at').notNull(),
+})
+
+export const apiKeys = sqliteTable('api_keys', {
+  id: text('id').$type<KeyId>().primaryKey(),
+  name: text('name'),
+  key: text('key').notNull().unique(),
+  secretSha256: blob('secret_sha256', { mode: 'buffer' }).notNull(),
+  createdBy: text('created_by').notNull(),
+  createdAt: at('created_at').notNull(),
+  lastUsedAt: at('last_used_at'),
+  revokedAt: at('revoked_at'),
+})
+
+export const lines = sqliteTable(
+  'lines',
+  {
+    id: text('id').$type<LineId>().primaryKey(),
+    driver: text('driver').$type<DriverKind>().notNull(),
+    key: text('device_key').notNull(),
+    number: text('phone_number').notNull(),
+    label: text('label'),
+    dailyContactLimit: integer('daily_contact_limit').notNull(),
+    isEnabled: flag('is_enabled').notNull(),
+    relaySms: flag('relay_sms').notNull(),
+    checkpoint: text('checkpoint'),
+    /** Contacts whose place is reserved: see domain/contact-limit. */
+    contactsReserved: integer('contacts_reserved').notNull().default(0),
+    createdAt: at('created_at').notNull(),
+    deletedAt: at('deleted_at'),
+  },
+  (t) => [
+    uniqueIndex('lines_by_device')
+      .on(t.driver, t.key)
+      .where(sql`deleted_at IS NULL`),
+  ],
+)
+
+/** How many new contacts a line spent on a day. */
+export const contactDays = sqliteTable(
+  'contact_days',
+  {
+    lineId: text('line_id').$type<LineId>().notNull(),
+    day: integer('day').notNull(),
+    spent: integer('spent').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.lineId, t.day] })],
+)
+
+export const contacts = sqliteTable(
+  'contacts',
+  {
+    lineId: text('line_id').$type<LineId>().notNull(),
+    handle: text('handle').$type<Handle>().notNull(),
+    knownAt: at('known_at'),
+    queued: integer('queued').notNull(),
+    passed: integer('passed').notNull(),
+    spentDay: integer('spent_day'),
+  },
+  (t) => [primaryKey({ columns: [t.lineId, t.handle] })],
+)
+
+export const conversations = sqliteTable(
+  'conversations',
+  {
+    id: text('id').$type<ConversationId>().primaryKey(),
+    lineId: text('line_id')
+      .$type<LineId>()
+      .notNull()
+      .references(() => lines.id),
+    phoneNumber: text('phone_number').notNull(),
+    handle: text('handle').$type<Handle>().notNull(),
+    service: text('service').notNull(),
+    messageCount: integer('message_count').notNull(),
+    lastSeq: integer('last_seq').notNull(),
+    createdAt: at('created_at').notNull(),
+    updatedAt: at('updated_at').notNull(),
+  },
+  (t) => [
+    uniqueIndex('conversations_by_line_and_handle').on(t.lineId, t.handle),
+    index('conversations_by_last').on(t.lastSeq),
+    index('conversations_by_line_and_last').on(t.lineId, t.lastSeq),
+    index('conversations_by_handle_and_last').on(t.handle, t.lastSeq),
+  ],
+)
+
+export const messages = sqliteTable(
+  'messages',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<MessageId>().notNull().unique(),
+    lineId: text('line_id')
+      .$type<LineId>()
+      .notNull()
+      .references(() => lines.id),
+    conversationId: text('conversation_id')
+      .$type<ConversationId>()
+      .notNull()
+      .references(() => conversations.id),
+    phoneNumber: text('phone_number').notNull(),
+    handle: text('handle').$type<Handle>().notNull(),
+    direction: text('direction').$type<'inbound' | 'outbound'>().notNull(),
+    status: text('status').$type<MessageStatus>().notNull(),
+    service: text('service').notNull(),
+    text: text('text').notNull(),
+    guid: text('guid').notNull(),
+    platformGuid: text('platform_guid'),
+    source: text('source').$type<MessageSource>().notNull(),
+    /** Whether the caller named the line. */
+    isPinned: flag('is_pinned').notNull().default(false),
+    queuedReason: text('queued_reason').$type<QueuedReason>(),
+    /**
+     * When something must be done: the next try of a queued message (null while an earlier message
+     * of the conversation goes first), or the announcement of an uncertain one (null once made).
+     */
+    dueAt: at('due_at'),
+    /** How many rounds of lines refused it, and which lines did so in this round. */
+    round: integer('round').notNull().default(0),
+    refusedBy: text('refused_by', { mode: 'json' }).$type<readonly LineId[]>(),
+    contactHold: text('contact_hold').$type<ContactHold>().notNull().default('none'),
+    /** The driver's opaque note of the point of no return, and when that was. */
+    note: text('note'),
+    passedAt: at('passed_at'),
+    errorCode: text('error_code'),
+    errorMessage: text('error_message'),
+    /** Grows with every change of any message: the order of `updated_since`. */
+    revision: integer('revision').notNull(),
+    createdAt: at('created_at').notNull(),
+    updatedAt: at('updated_at').notNull(),
+    sentAt: at('sent_at'),
+    deliveredAt: at('delivered_at'),
+    readAt: at('read_at'),
+  },
+  (t) => [
+    index('messages_by_line').on(t.lineId),
+    index('messages_by_conversation').on(t.conversationId),
+    index('messages_by_handle').on(t.handle),
+    index('messages_by_direction').on(t.direction),
+    index('messages_by_status').on(t.status),
+    index('messages_by_creation').on(t.createdAt),
+    index('messages_by_change').on(t.updatedAt, t.revision),
+    index('messages_due_by_line')
+      .on(t.lineId, t.dueAt)
+      .where(sql`status = 'queued' AND due_at IS NOT NULL`),
+    index('messages_waiting_by_conversation')
+      .on(t.conversationId)
+      .where(sql`status IN ('queued', 'sending')`),
+    index('messages_to_announce')
+      .on(t.dueAt)
+      .where(sql`status = 'uncertain' AND due_at IS NOT NULL`),
+    index('messages_uncertain_by_conversation')
+      .on(t.conversationId)
+      .where(sql`status = 'uncertain'`),
+    index('messages_unsettled')
+      .on(t.lineId)
+      .where(sql`status IN ('sending', 'uncertain')`),
+    index('messages_open')
+      .on(t.lineId)
+      .where(sql`status IN ('sent', 'delivered') AND direction = 'outbound'`),
+  ],
+)
+
+/** Every guid that a line told or was given, for good: guids outlive their messages. */
+export const knownGuids = sqliteTable(
+  'known_guids',
+  {
+    lineId: text('line_id').$type<LineId>().notNull(),
+    guid: text('guid').notNull(),
+    messageId: text('message_id').$type<MessageId>().notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.lineId, t.guid] })],
+)
+
+/** Receipts whose guid nobody knows yet: kept for an hour. */
+export const waitingReceipts = sqliteTable(
+  'waiting_receipts',
+  {
+    lineId: text('line_id').$type<LineId>().notNull(),
+    guid: text('guid').notNull(),
+    kind: text('kind').$type<'sent' | 'delivered' | 'read' | 'failed'>().notNull(),
+    at: at('at').notNull(),
+    reason: text('reason'),
+    recordedAt: at('recorded_at').notNull(),
+  },
+  (t) => [
+    primaryKey({ columns: [t.lineId, t.guid, t.kind] }),
+    index('waiting_receipts_by_age').on(t.recordedAt),
+  ],
+)
+
+/** What a device told and intake refused: shown in the health catalogue. */
+export const rejectedEvents = sqliteTable(
+  'rejected_events',
+  {
+    seq: integer('seq').primaryKey(),
+    lineId: text('line_id').$type<LineId>().notNull(),
+    reason: text('reason').notNull(),
+    recordedAt: at('recorded_at').notNull(),
+  },
+  (t) => [index('rejected_events_by_age').on(t.recordedAt)],
+)
+
+/** What was accepted under an `Idempotency-Key`, and the first answer, word for word. */
+export const idempotency = sqliteTable(
+  'idempotency',
+  {
+    key: text('key').primaryKey(),
+    fingerprint: text('fingerprint').notNull(),
+    messageId: text('message_id').$type<MessageId>().notNull(),
+    statusCode: integer('status_code'),
+    body: text('body'),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('idempotency_by_age').on(t.createdAt)],
+)
+
+export const webhooks = sqliteTable('webhooks', {
+  id: text('id').$type<WebhookId>().primaryKey(),
+  url: text('url').notNull(),
+  events: text('events', { mode: 'json' }).$type<readonly EventName[]>().notNull(),
+  isActive: flag('is_active').notNull(),
+  description: text('description'),
+  disabledReason: text('disabled_reason').$type<DisabledReason>(),
+  createdBy: text('created_by').notNull(),
+  createdAt: at('created_at').notNull(),
+  updatedAt: at('updated_at').notNull(),
+  deletedAt: at('deleted_at'),
+  /** The breaker: failures in a row, and until when nothing (or only a probe) goes out. */
+  failuresInRow: integer('failures_in_row').notNull().default(0),
+  restUntil: at('rest_until'),
+  failingSince: at('failing_since'),
+  goneAt: at('gone_at'),
+})
+
+/** Signing secrets, sealed with `secret.key`; a retired one signs too for 24 hours. */
+export const webhookSecrets = sqliteTable(
+  'webhook_secrets',
+  {
+    seq: integer('seq').primaryKey(),
+    webhookId: text('webhook_id')
+      .$type<WebhookId>()
+      .notNull()
+      .references(() => webhooks.id, { onDelete: 'cascade' }),
+    sealed: blob('sealed', { mode: 'buffer' }).notNull(),
+    createdAt: at('created_at').notNull(),
+    retiredAt: at('retired_at'),
+  },
+  (t) => [index('webhook_secrets_by_webhook').on(t.webhookId)],
+)
+
+/** Every event, whether a webhook wants it or not. `body` is the very bytes that are signed. */
+export const events = sqliteTable(
+  'events',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<EventId>().notNull().unique(),
+    name: text('name').$type<EventName>().notNull(),
+    messageId: text('message_id').$type<MessageId>(),
+    conversationId: text('conversation_id').$type<ConversationId>(),
+    body: text('body').notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('events_by_age').on(t.createdAt)],
+)
+
+export const deliveries = sqliteTable(
+  'deliveries',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<DeliveryId>().notNull().unique(),
+    webhookId: text('webhook_id')
+      .$type<WebhookId>()
+      .notNull()
+      .references(() => webhooks.id),
+    eventSeq: integer('event_seq')
+      .notNull()
+      .references(() => events.seq),
+    conversationId: text('conversation_id').$type<ConversationId>(),
+    status: text('status').$type<DeliveryStatus>().notNull(),
+    /** Every try; and those of its own schedule, which alone use it up. */
+    attemptCount: integer('attempt_count').notNull().default(0),
+    scheduledCount: integer('scheduled_count').notNull().default(0),
+    nextAttemptAt: at('next_attempt_at'),
+    createdAt: at('created_at').notNull(),
+    completedAt: at('completed_at'),
+  },
+  (t) => [
+    uniqueIndex('deliveries_by_event').on(t.eventSeq, t.webhookId),
+    index('deliveries_by_webhook').on(t.webhookId),
+    index('deliveries_by_webhook_and_status').on(t.webhookId, t.status),
+    index('deliveries_due')
+      .on(t.webhookId, t.nextAttemptAt)
+      .where(sql`status = 'pending'`),
+    index('deliveries_by_completion')
+      .on(t.completedAt)
+      .where(sql`completed_at IS NOT NULL`),
+  ],
+)
+
+/** One HTTP try each; they go with their delivery. */
+export const attempts = sqliteTable(
+  'attempts',
+  {
+    deliverySeq: integer('delivery_seq')
+      .notNull()
+      .references(() => deliveries.seq, { onDelete: 'cascade' }),
+    number: integer('number').notNull(),
+    trigger: text('trigger').$type<'scheduled' | 'probe' | 'manual'>().notNull(),
+    startedAt: at('started_at').notNull(),
+    durationMs: integer('duration_ms').notNull(),
+    statusCode: integer('status_code'),
+    error: text('error'),
+    responseExcerpt: text('response_excerpt'),
+  },
+  (t) => [primaryKey({ columns: [t.deliverySeq, t.number] })],
+)

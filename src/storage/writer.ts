@@ -1,0 +1,161 @@
+import { RelayError } from '../domain/errors.ts'
+import type { Bell } from '../system/bell.ts'
+import type { Db, Tx } from './database.ts'
+
+/** A synchronous work: a promise would be committed before it ends, so its type is refused. */
+export type Work<T> = (tx: Tx) => T extends PromiseLike<unknown> ? never : T
+
+type Waiting = {
+  readonly work: (tx: Tx) => unknown
+  readonly resolve: (value: never) => void
+  readonly reject: (error: unknown) => void
+}
+
+/** How many works share a commit at most. */
+const GROUP_MAX = 512
+
+/**
+ * The only way to write. Works that arrive together share one `BEGIN IMMEDIATE … COMMIT`, each in a
+ * savepoint of its own, in the order of arrival; every promise settles after the commit. One flush of
+ * the disk thus serves many requests, at full durability.
+ */
+export class Writer {
+  readonly #tx: Tx
+  readonly #onFatal: (error: unknown) => void
+  readonly #waiting: Waiting[] = []
+  readonly #bells = new Set<Bell>()
+  readonly #afterCommit: (() => void)[] = []
+  #isScheduled = false
+  #isClosed = false
+
+  /** `onFatal` hears of an I/O error or damage: the process must not go on. */
+  constructor(db: Db, onFatal: (error: unknown) => void) {
+    this.#tx = db as Tx // Only `#commit` hands it out, between BEGIN and COMMIT.
+    this.#onFatal = onFatal
+  }
+
+  /**
+   * Runs `work` in a transaction and resolves with its value once that is durable. Rejects, with
+   * nothing of `work` kept, when it throws or the commit fails.
+   */
+  write<T>(work: Work<T>): Promise<T> {
+    if (this.#isClosed) return Promise.reject(new Error('The writer is closed.'))
+    return new Promise<T>((resolve, reject) => {
+      this.#waiting.push({ work, resolve, reject })
+      this.#schedule()
+    })
+  }
+
+  /** Rings `bell` after the commit of the work that asks for it. */
+  ringAfterCommit(bell: Bell): void {
+    this.#bells.add(bell)
+  }
+
+  /** Calls `act` after the commit of the work that asks for it; never when that is rolled back. */
+  afterCommit(act: () => void): void {
+    this.#afterCommit.push(act)
+  }
+
+  /** Commits what waits and refuses what comes later. */
+  close(): void {
+    while (this.#waiting.length > 0) this.#commitGroup()
+    this.#isClosed = true
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return
+    this.#isScheduled = true
+    setImmediate(() => {
+      this.#isScheduled = false
+      this.#commitGroup()
+      if (this.#waiting.length > 0) this.#schedule()
+    })
+  }
+
+  #commitGroup(): void {
+    const group = this.#waiting.splice(0, GROUP_MAX)
+    if (group.length === 0) return
+    const settle: (() => void)[] = []
+    try {
+      this.#run('BEGIN IMMEDIATE')
+      for (const waiting of group) settle.push(this.#runOne(waiting))
+      this.#run('COMMIT')
+    } catch (error) {
+      this.#abandon(group, error)
+      return
+    }
+    for (const done of settle) done()
+    const acts = this.#afterCommit.splice(0)
+    for (const act of acts) act()
+    for (const bell of this.#bells) bell.ring()
+    this.#bells.clear()
+  }
+
+  /** Runs one work in its savepoint; what it returns settles the promise after the commit. */
+  #runOne({ work, resolve, reject }: Waiting): () => void {
+    const acts = this.#afterCommit.length
+    this.#run('SAVEPOINT work')
+    try {
+      const value = work(this.#tx) as never // `write` tied this value's type to `resolve`.
+      this.#requireTransaction(null)
+      this.#run('RELEASE work')
+      return () => resolve(value)
+    } catch (error) {
+      // SQLite may have rolled the whole group back by itself: then nothing more of it may run.
+      this.#requireTransaction(error)
+      this.#afterCommit.length = acts
+      this.#run('ROLLBACK TO work')
+      this.#run('RELEASE work')
+      const told = isDiskFull(error) ? storageFull(error) : error
+      return () => reject(told)
+    }
+  }
+
+  #requireTransaction(cause: unknown): void {
+    if (this.#tx.sqlite.inTransaction) return
+    throw new Error('SQLite rolled the whole transaction back.', { cause })
+  }
+
+  #abandon(group: readonly Waiting[], error: unknown): void {
+    if (this.#tx.sqlite.inTransaction) {
+      try {
+        this.#run('ROLLBACK')
+      } catch (failure) {
+        this.#onFatal(failure)
+      }
+    }
+    this.#afterCommit.length = 0
+    this.#bells.clear()
+    const told = isDiskFull(error) ? storageFull(error) : error
+    for (const { reject } of group) reject(told)
+    if (isDamage(error)) this.#onFatal(error)
+  }
+
+  #run(sql: string): void {
+    this.#tx.sqlite.query(sql).run()
+  }
+}
+
+/** Whether SQLite says that the disk, or the file's allowed size, is full. */
+export function isDiskFull(error: unknown): boolean {
+  return codesOf(error).includes('SQLITE_FULL')
+}
+
+function isDamage(error: unknown): boolean {
+  return codesOf(error).some((code) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code))
+}
+
+/** The code of an error and those of its causes: drizzle wraps what SQLite throws. */
+function codesOf(error: unknown): string[] {
+  if (!(error instanceof Error)) return []
+  const code = 'code' in error ? [String(error.code)] : []
+  return [...code, ...codesOf(error.cause)]
+}
+
+function storageFull(cause: unknown): RelayError {
+  const error = new RelayError('storage_full', 'The disk of the relay is full.', {
+    retryAfterSeconds: 30,
+  })
+  error.cause = cause
+  return error
+}

@@ -1,0 +1,65 @@
+/** Time as it comes in everywhere: wall clock for what people see, monotonic for how long. */
+export type Clock = {
+  /** Milliseconds since 1970 by the wall clock; it may step back. */
+  now(): number
+  /** Milliseconds since some moment; it never steps back. */
+  monotonic(): number
+  /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+const TIMER_MS_MAX = 2 ** 31 - 1
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  monotonic: () => performance.now(),
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const done = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, Math.min(Math.max(ms, 0), TIMER_MS_MAX))
+      signal.addEventListener('abort', done)
+    }),
+}
+
+/** An abort signal that fires after `ms` on `clock`, or with `signal`; `clear` lets go of the timer. */
+export function deadline(
+  clock: Clock,
+  ms: number,
+  signal?: AbortSignal,
+): { readonly signal: AbortSignal; readonly clear: () => void } {
+  const controller = new AbortController()
+  const abort = () => controller.abort()
+  const timer = new AbortController()
+  if (signal?.aborted === true) controller.abort()
+  signal?.addEventListener('abort', abort)
+  void clock.sleep(ms, timer.signal).then(() => {
+    if (!timer.signal.aborted) controller.abort()
+  })
+  const clear = () => {
+    timer.abort()
+    signal?.removeEventListener('abort', abort)
+  }
+  return { signal: controller.signal, clear }
+}
+
+/** What `promise` gives, or `otherwise` when it takes longer than `ms` or rejects. */
+export async function within<T, O>(
+  clock: Clock,
+  ms: number,
+  promise: Promise<T>,
+  otherwise: O,
+): Promise<T | O> {
+  const timer = new AbortController()
+  try {
+    return await Promise.race([promise, clock.sleep(ms, timer.signal).then(() => otherwise)])
+  } catch {
+    return otherwise
+  } finally {
+    timer.abort()
+  }
+}

@@ -1,0 +1,56 @@
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
+export type LogFields = Readonly<Record<string, unknown>>
+
+/**
+ * One wide line per event: a constant message and fields. Never a text, a secret or a whole handle:
+ * callers mask handles with `maskHandle`.
+ */
+export type Log = {
+  debug(message: string, fields?: LogFields): void
+  info(message: string, fields?: LogFields): void
+  warn(message: string, fields?: LogFields): void
+  error(message: string, fields?: LogFields): void
+}
+
+const LINE_LENGTH_MAX = 4_096
+const LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error']
+
+/** JSON lines, each at most 4,096 characters, given to `write` with their end of line. */
+export function jsonLog(
+  write: (line: string) => void,
+  now: () => number,
+  least: LogLevel = 'info',
+): Log {
+  const at =
+    (level: LogLevel) =>
+    (message: string, fields: LogFields = {}) => {
+      if (LEVELS.indexOf(level) < LEVELS.indexOf(least)) return
+      const time = new Date(now()).toISOString()
+      const line = JSON.stringify({ time, level, message, ...fields }, plain)
+      write(`${line.length > LINE_LENGTH_MAX ? shortened(time, level, message) : line}\n`)
+    }
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+}
+
+/** A log for those who want none. */
+export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
+
+function shortened(time: string, level: LogLevel, message: string): string {
+  return JSON.stringify({ time, level, message, fields: 'left out: too long' })
+}
+
+/** Errors say nothing of themselves in JSON: name, message, code and cause are what helps. */
+function plain(_key: string, value: unknown): unknown {
+  if (!(value instanceof Error)) return typeof value === 'bigint' ? String(value) : value
+  const code = 'code' in value ? value.code : undefined
+  return {
+    name: value.name,
+    message: value.message,
+    code,
+    cause: value.cause,
+    stack: value.stack
+      ?.split('\n')
+      .slice(1, 6)
+      .map((line) => line.trim()),
+  }
+}

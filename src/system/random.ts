@@ -1,0 +1,12 @@
+/** Chance as it comes in everywhere. */
+export type Random = {
+  /** Bytes that nobody can guess. */
+  bytes(length: number): Uint8Array
+  /** A number in [0, 1), for jitter; not for secrets. */
+  chance(): number
+}
+
+export const systemRandom: Random = {
+  bytes: (length) => crypto.getRandomValues(new Uint8Array(length)),
+  chance: () => Math.random(),
+}

@@ -1,0 +1,41 @@
+import type { Clock } from './clock.ts'
+import type { Log } from './log.ts'
+
+/**
+ * A loop that lives as long as the relay. `run` returns soon after `signal` aborts, and then nothing
+ * of it still runs. A `run` that throws or returns earlier is started again after a growing delay.
+ */
+export type Service = {
+  readonly name: string
+  run(signal: AbortSignal): Promise<void>
+}
+
+const DELAY_MS_MIN = 250
+const DELAY_MS_MAX = 30_000
+/** A service that ran for so long is healthy again: its delay starts anew. */
+const HEALTHY_MS = 60_000
+
+/** Runs `service` until `signal` aborts; resolves when it has ended. */
+export async function supervise(
+  service: Service,
+  tools: { readonly clock: Clock; readonly log: Log },
+  signal: AbortSignal,
+): Promise<void> {
+  const { clock, log } = tools
+  let delayMs = DELAY_MS_MIN
+  while (!signal.aborted) {
+    const startedAt = clock.monotonic()
+    try {
+      await service.run(signal)
+      if (signal.aborted) return
+      log.warn('service ended early', { service: service.name })
+    } catch (error) {
+      if (signal.aborted) return
+      const level = delayMs > 5_000 ? 'error' : 'warn'
+      log[level]('service failed', { service: service.name, error, again_in_ms: delayMs })
+    }
+    if (clock.monotonic() - startedAt > HEALTHY_MS) delayMs = DELAY_MS_MIN
+    await clock.sleep(delayMs, signal)
+    delayMs = Math.min(delayMs * 2, DELAY_MS_MAX)
+  }
+}

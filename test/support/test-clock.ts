@@ -1,0 +1,81 @@
+import type { Clock } from '../../src/system/clock.ts'
+
+type Sleeper = { readonly at: number; readonly order: number; readonly wake: () => void }
+
+/** 2026-11-21T10:00:00.000Z. */
+export const TEST_START = 1_795_255_200_000
+
+/**
+ * A clock that moves only by `advance`. Sleepers wake in time order, and all promises settle between
+ * two of them, so that a loop lives through a day in milliseconds.
+ */
+export class TestClock implements Clock {
+  #wall: number
+  #monotonic = 0
+  #order = 0
+  #sleepers: Sleeper[] = []
+
+  constructor(start = TEST_START) {
+    this.#wall = start
+  }
+
+  now(): number {
+    return this.#wall
+  }
+
+  monotonic(): number {
+    return this.#monotonic
+  }
+
+  sleep(ms: number, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const done = () => {
+        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      this.#order += 1
+      const at = this.#monotonic + Math.max(ms, 0)
+      const sleeper: Sleeper = { at, order: this.#order, wake: done }
+      this.#sleepers.push(sleeper)
+      signal.addEventListener('abort', done)
+    })
+  }
+
+  /** Moves both clocks on by `ms`, waking whoever sleeps until then. */
+  async advance(ms: number): Promise<void> {
+    const until = this.#monotonic + ms
+    await settle()
+    for (;;) {
+      const next = this.#nextSleeper(until)
+      if (next === undefined) break
+      this.#move(Math.max(next.at, this.#monotonic))
+      next.wake()
+      await settle()
+    }
+    this.#move(until)
+    await settle()
+  }
+
+  /** Sets the wall clock forward or back, as a person or a time server does. */
+  step(ms: number): void {
+    this.#wall += ms
+  }
+
+  #nextSleeper(until: number): Sleeper | undefined {
+    return this.#sleepers
+      .filter((sleeper) => sleeper.at <= until)
+      .sort((a, b) => a.at - b.at || a.order - b.order)[0]
+  }
+
+  #move(to: number): void {
+    this.#wall += to - this.#monotonic
+    this.#monotonic = to
+  }
+}
+
+/** Lets promises, commits and messages between them come to rest. */
+export async function settle(turns = 12): Promise<void> {
+  for (let i = 0; i < turns; i += 1) await new Promise((resolve) => setImmediate(resolve))
+}
