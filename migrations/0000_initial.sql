@@ -15,19 +15,6 @@ CREATE TABLE `api_keys` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `api_keys_key_unique` ON `api_keys` (`key`);--> statement-breakpoint
-CREATE TABLE `attempts` (
-	`delivery_seq` integer NOT NULL,
-	`number` integer NOT NULL,
-	`trigger` text NOT NULL,
-	`started_at` integer NOT NULL,
-	`duration_ms` integer NOT NULL,
-	`status_code` integer,
-	`error` text,
-	`response_excerpt` text,
-	PRIMARY KEY(`delivery_seq`, `number`),
-	FOREIGN KEY (`delivery_seq`) REFERENCES `deliveries`(`seq`) ON UPDATE no action ON DELETE cascade
-) STRICT, WITHOUT ROWID;
---> statement-breakpoint
 CREATE TABLE `contact_days` (
 	`line_id` text NOT NULL,
 	`day` integer NOT NULL,
@@ -62,40 +49,6 @@ CREATE UNIQUE INDEX `conversations_by_line_and_handle` ON `conversations` (`line
 CREATE INDEX `conversations_by_last` ON `conversations` (`last_seq`);--> statement-breakpoint
 CREATE INDEX `conversations_by_line_and_last` ON `conversations` (`line_id`,`last_seq`);--> statement-breakpoint
 CREATE INDEX `conversations_by_handle_and_last` ON `conversations` (`handle`,`last_seq`);--> statement-breakpoint
-CREATE TABLE `deliveries` (
-	`seq` integer PRIMARY KEY NOT NULL,
-	`id` text NOT NULL,
-	`webhook_id` text NOT NULL,
-	`event_seq` integer NOT NULL,
-	`conversation_id` text,
-	`status` text NOT NULL,
-	`attempt_count` integer DEFAULT 0 NOT NULL,
-	`scheduled_count` integer DEFAULT 0 NOT NULL,
-	`next_attempt_at` integer,
-	`created_at` integer NOT NULL,
-	`completed_at` integer,
-	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`event_seq`) REFERENCES `events`(`seq`) ON UPDATE no action ON DELETE no action
-) STRICT;
---> statement-breakpoint
-CREATE UNIQUE INDEX `deliveries_id_unique` ON `deliveries` (`id`);--> statement-breakpoint
-CREATE UNIQUE INDEX `deliveries_by_event` ON `deliveries` (`event_seq`,`webhook_id`);--> statement-breakpoint
-CREATE INDEX `deliveries_by_webhook` ON `deliveries` (`webhook_id`);--> statement-breakpoint
-CREATE INDEX `deliveries_by_webhook_and_status` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
-CREATE INDEX `deliveries_due` ON `deliveries` (`webhook_id`,`next_attempt_at`) WHERE status = 'pending';--> statement-breakpoint
-CREATE INDEX `deliveries_by_completion` ON `deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
-CREATE TABLE `events` (
-	`seq` integer PRIMARY KEY NOT NULL,
-	`id` text NOT NULL,
-	`name` text NOT NULL,
-	`message_id` text,
-	`conversation_id` text,
-	`body` text NOT NULL,
-	`created_at` integer NOT NULL
-) STRICT;
---> statement-breakpoint
-CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
-CREATE INDEX `events_by_age` ON `events` (`created_at`);--> statement-breakpoint
 CREATE TABLE `idempotency` (
 	`key` text PRIMARY KEY NOT NULL,
 	`fingerprint` text NOT NULL,
@@ -202,6 +155,53 @@ CREATE TABLE `waiting_receipts` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `waiting_receipts_by_age` ON `waiting_receipts` (`recorded_at`);--> statement-breakpoint
+CREATE TABLE `attempts` (
+	`delivery_seq` integer NOT NULL,
+	`number` integer NOT NULL,
+	`trigger` text NOT NULL,
+	`started_at` integer NOT NULL,
+	`duration_ms` integer NOT NULL,
+	`status_code` integer,
+	`error` text,
+	`response_excerpt` text,
+	PRIMARY KEY(`delivery_seq`, `number`),
+	FOREIGN KEY (`delivery_seq`) REFERENCES `deliveries`(`seq`) ON UPDATE no action ON DELETE cascade
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `deliveries` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`webhook_id` text NOT NULL,
+	`event_seq` integer NOT NULL,
+	`conversation_id` text,
+	`status` text NOT NULL,
+	`attempt_count` integer DEFAULT 0 NOT NULL,
+	`scheduled_count` integer DEFAULT 0 NOT NULL,
+	`next_attempt_at` integer,
+	`created_at` integer NOT NULL,
+	`completed_at` integer,
+	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`event_seq`) REFERENCES `events`(`seq`) ON UPDATE no action ON DELETE no action
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `deliveries_id_unique` ON `deliveries` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `deliveries_by_event` ON `deliveries` (`event_seq`,`webhook_id`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_webhook` ON `deliveries` (`webhook_id`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_webhook_and_status` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
+CREATE INDEX `deliveries_due` ON `deliveries` (`webhook_id`,`next_attempt_at`) WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX `deliveries_by_completion` ON `deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `events` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`name` text NOT NULL,
+	`message_id` text,
+	`conversation_id` text,
+	`body` text NOT NULL,
+	`created_at` integer NOT NULL
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
+CREATE INDEX `events_by_age` ON `events` (`created_at`);--> statement-breakpoint
 CREATE TABLE `webhook_secrets` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`webhook_id` text NOT NULL,

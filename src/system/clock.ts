@@ -37,9 +37,7 @@ export function deadline(
   const timer = new AbortController()
   if (signal?.aborted === true) controller.abort()
   signal?.addEventListener('abort', abort)
-  void clock.sleep(ms, timer.signal).then(() => {
-    if (!timer.signal.aborted) controller.abort()
-  })
+  void clock.sleep(ms, timer.signal).then(() => !timer.signal.aborted && controller.abort())
   const clear = () => {
     timer.abort()
     signal?.removeEventListener('abort', abort)

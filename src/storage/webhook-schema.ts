@@ -1,0 +1,117 @@
+// The tables of events on their way out: see `schema.ts` for the rules.
+
+import { sql } from 'drizzle-orm'
+import {
+  blob,
+  index,
+  integer,
+  primaryKey,
+  sqliteTable,
+  text,
+  uniqueIndex,
+} from 'drizzle-orm/sqlite-core'
+
+import type { ConversationId, DeliveryId, EventId, MessageId, WebhookId } from '../domain/ids.ts'
+import type { DeliveryStatus, DisabledReason, EventName } from '../domain/webhook.ts'
+import { at, flag } from './columns.ts'
+
+export const webhooks = sqliteTable('webhooks', {
+  id: text('id').$type<WebhookId>().primaryKey(),
+  url: text('url').notNull(),
+  events: text('events', { mode: 'json' }).$type<readonly EventName[]>().notNull(),
+  isActive: flag('is_active').notNull(),
+  description: text('description'),
+  disabledReason: text('disabled_reason').$type<DisabledReason>(),
+  createdBy: text('created_by').notNull(),
+  createdAt: at('created_at').notNull(),
+  updatedAt: at('updated_at').notNull(),
+  deletedAt: at('deleted_at'),
+  /** The breaker: failures in a row, and until when nothing (or only a probe) goes out. */
+  failuresInRow: integer('failures_in_row').notNull().default(0),
+  restUntil: at('rest_until'),
+  failingSince: at('failing_since'),
+  goneAt: at('gone_at'),
+})
+
+/** Signing secrets, sealed with `secret.key`; a retired one signs too for 24 hours. */
+export const webhookSecrets = sqliteTable(
+  'webhook_secrets',
+  {
+    seq: integer('seq').primaryKey(),
+    webhookId: text('webhook_id')
+      .$type<WebhookId>()
+      .notNull()
+      .references(() => webhooks.id, { onDelete: 'cascade' }),
+    sealed: blob('sealed', { mode: 'buffer' }).notNull(),
+    createdAt: at('created_at').notNull(),
+    retiredAt: at('retired_at'),
+  },
+  (t) => [index('webhook_secrets_by_webhook').on(t.webhookId)],
+)
+
+/** Every event, whether a webhook wants it or not. `body` is the very bytes that are signed. */
+export const events = sqliteTable(
+  'events',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<EventId>().notNull().unique(),
+    name: text('name').$type<EventName>().notNull(),
+    messageId: text('message_id').$type<MessageId>(),
+    conversationId: text('conversation_id').$type<ConversationId>(),
+    body: text('body').notNull(),
+    createdAt: at('created_at').notNull(),
+  },
+  (t) => [index('events_by_age').on(t.createdAt)],
+)
+
+export const deliveries = sqliteTable(
+  'deliveries',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<DeliveryId>().notNull().unique(),
+    webhookId: text('webhook_id')
+      .$type<WebhookId>()
+      .notNull()
+      .references(() => webhooks.id),
+    eventSeq: integer('event_seq')
+      .notNull()
+      .references(() => events.seq),
+    conversationId: text('conversation_id').$type<ConversationId>(),
+    status: text('status').$type<DeliveryStatus>().notNull(),
+    /** Every try; and those of its own schedule, which alone use it up. */
+    attemptCount: integer('attempt_count').notNull().default(0),
+    scheduledCount: integer('scheduled_count').notNull().default(0),
+    nextAttemptAt: at('next_attempt_at'),
+    createdAt: at('created_at').notNull(),
+    completedAt: at('completed_at'),
+  },
+  (t) => [
+    uniqueIndex('deliveries_by_event').on(t.eventSeq, t.webhookId),
+    index('deliveries_by_webhook').on(t.webhookId),
+    index('deliveries_by_webhook_and_status').on(t.webhookId, t.status),
+    index('deliveries_due')
+      .on(t.webhookId, t.nextAttemptAt)
+      .where(sql`status = 'pending'`),
+    index('deliveries_by_completion')
+      .on(t.completedAt)
+      .where(sql`completed_at IS NOT NULL`),
+  ],
+)
+
+/** One HTTP try each; they go with their delivery. */
+export const attempts = sqliteTable(
+  'attempts',
+  {
+    deliverySeq: integer('delivery_seq')
+      .notNull()
+      .references(() => deliveries.seq, { onDelete: 'cascade' }),
+    number: integer('number').notNull(),
+    trigger: text('trigger').$type<'scheduled' | 'probe' | 'manual'>().notNull(),
+    startedAt: at('started_at').notNull(),
+    durationMs: integer('duration_ms').notNull(),
+    statusCode: integer('status_code'),
+    error: text('error'),
+    responseExcerpt: text('response_excerpt'),
+  },
+  (t) => [primaryKey({ columns: [t.deliverySeq, t.number] })],
+)
