@@ -53,7 +53,7 @@ CREATE TABLE `idempotency` (
 	`key` text PRIMARY KEY NOT NULL,
 	`fingerprint` text NOT NULL,
 	`message_id` text NOT NULL,
-	`status_code` integer,
+	`answer` text,
 	`body` text,
 	`created_at` integer NOT NULL
 ) STRICT;
@@ -164,6 +164,7 @@ CREATE TABLE `attempts` (
 	`status_code` integer,
 	`error` text,
 	`response_excerpt` text,
+	`is_private_target` integer NOT NULL,
 	PRIMARY KEY(`delivery_seq`, `number`),
 	FOREIGN KEY (`delivery_seq`) REFERENCES `deliveries`(`seq`) ON UPDATE no action ON DELETE cascade
 ) STRICT, WITHOUT ROWID;
@@ -178,6 +179,7 @@ CREATE TABLE `deliveries` (
 	`attempt_count` integer DEFAULT 0 NOT NULL,
 	`scheduled_count` integer DEFAULT 0 NOT NULL,
 	`next_attempt_at` integer,
+	`requested_at` integer,
 	`created_at` integer NOT NULL,
 	`completed_at` integer,
 	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE no action,
@@ -189,6 +191,7 @@ CREATE UNIQUE INDEX `deliveries_by_event` ON `deliveries` (`event_seq`,`webhook_
 CREATE INDEX `deliveries_by_webhook` ON `deliveries` (`webhook_id`);--> statement-breakpoint
 CREATE INDEX `deliveries_by_webhook_and_status` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
 CREATE INDEX `deliveries_due` ON `deliveries` (`webhook_id`,`next_attempt_at`) WHERE status = 'pending';--> statement-breakpoint
+CREATE INDEX `deliveries_requested` ON `deliveries` (`webhook_id`) WHERE requested_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `deliveries_by_completion` ON `deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `events` (
 	`seq` integer PRIMARY KEY NOT NULL,
@@ -213,7 +216,8 @@ CREATE TABLE `webhook_secrets` (
 --> statement-breakpoint
 CREATE INDEX `webhook_secrets_by_webhook` ON `webhook_secrets` (`webhook_id`);--> statement-breakpoint
 CREATE TABLE `webhooks` (
-	`id` text PRIMARY KEY NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`url` text NOT NULL,
 	`events` text NOT NULL,
 	`is_active` integer NOT NULL,
@@ -228,3 +232,5 @@ CREATE TABLE `webhooks` (
 	`failing_since` integer,
 	`gone_at` integer
 ) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `webhooks_id_unique` ON `webhooks` (`id`);

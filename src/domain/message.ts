@@ -1,3 +1,4 @@
+import type { ContactHold } from './contact-limit.ts'
 import type { ReceiptKind } from './driver.ts'
 import type { Handle } from './handle.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from './ids.ts'
@@ -31,6 +32,9 @@ export const QUEUED_REASONS = [
   'storage_full',
 ] as const
 export type QueuedReason = (typeof QUEUED_REASONS)[number]
+
+/** How a send was answered: it left in time, it goes on, or the line refused it for good. */
+export type AnswerKind = 'sent' | 'accepted' | 'send_failed'
 
 export type MessageError = { readonly code: string; readonly message: string }
 
@@ -136,4 +140,19 @@ const SENTENCES: Readonly<Record<string, string>> = {
 /** A sentence for a machine's reason, for `error.message`. */
 export function sentenceOf(code: string): string {
   return SENTENCES[code] ?? `The device refused the message: ${code.replaceAll('_', ' ')}.`
+}
+
+/** What only the way out needs to know of a message. */
+export type Outbound = Message & {
+  /** Whether the caller named the line. */
+  readonly isPinned: boolean
+  /** The next try of a queued message, or the announcement of an uncertain one. */
+  readonly dueAt: Timestamp | null
+  /** How many rounds of lines refused it, and which lines did so in this round. */
+  readonly round: number
+  readonly refusedBy: readonly LineId[]
+  readonly contactHold: ContactHold
+  /** The driver's opaque note of the point of no return, and when that was. */
+  readonly note: string | null
+  readonly passedAt: Timestamp | null
 }

@@ -17,7 +17,7 @@ import type { ContactHold } from '../domain/contact-limit.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
 import type { DriverKind } from '../domain/line.ts'
-import type { MessageSource, MessageStatus, QueuedReason } from '../domain/message.ts'
+import type { AnswerKind, MessageSource, MessageStatus, QueuedReason } from '../domain/message.ts'
 import { at, flag } from './columns.ts'
 
 /** What the file says of itself: `usable_from`, `written_by`. */
@@ -238,7 +238,7 @@ export const idempotency = sqliteTable(
     key: text('key').primaryKey(),
     fingerprint: text('fingerprint').notNull(),
     messageId: text('message_id').$type<MessageId>().notNull(),
-    statusCode: integer('status_code'),
+    answer: text('answer').$type<AnswerKind>(),
     body: text('body'),
     createdAt: at('created_at').notNull(),
   },

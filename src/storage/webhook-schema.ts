@@ -16,7 +16,8 @@ import type { DeliveryStatus, DisabledReason, EventName } from '../domain/webhoo
 import { at, flag } from './columns.ts'
 
 export const webhooks = sqliteTable('webhooks', {
-  id: text('id').$type<WebhookId>().primaryKey(),
+  seq: integer('seq').primaryKey(),
+  id: text('id').$type<WebhookId>().notNull().unique(),
   url: text('url').notNull(),
   events: text('events', { mode: 'json' }).$type<readonly EventName[]>().notNull(),
   isActive: flag('is_active').notNull(),
@@ -82,6 +83,8 @@ export const deliveries = sqliteTable(
     attemptCount: integer('attempt_count').notNull().default(0),
     scheduledCount: integer('scheduled_count').notNull().default(0),
     nextAttemptAt: at('next_attempt_at'),
+    /** When somebody asked for a try out of turn; null once it was made. */
+    requestedAt: at('requested_at'),
     createdAt: at('created_at').notNull(),
     completedAt: at('completed_at'),
   },
@@ -92,6 +95,9 @@ export const deliveries = sqliteTable(
     index('deliveries_due')
       .on(t.webhookId, t.nextAttemptAt)
       .where(sql`status = 'pending'`),
+    index('deliveries_requested')
+      .on(t.webhookId)
+      .where(sql`requested_at IS NOT NULL`),
     index('deliveries_by_completion')
       .on(t.completedAt)
       .where(sql`completed_at IS NOT NULL`),
@@ -112,6 +118,8 @@ export const attempts = sqliteTable(
     statusCode: integer('status_code'),
     error: text('error'),
     responseExcerpt: text('response_excerpt'),
+    /** Whether it went to a private address: then keys are not shown what was answered. */
+    isPrivateTarget: flag('is_private_target').notNull(),
   },
   (t) => [primaryKey({ columns: [t.deliverySeq, t.number] })],
 )

@@ -11,14 +11,20 @@ import type { Random } from './random.ts'
 
 const COUNTER_MAX = 0xfff
 
+/** How fast stamps go on while the wall clock is behind them: it catches up, and delays still end. */
+const SPEED_WHEN_AHEAD = 0.5
+
 /**
- * Stamps and new ids, from max(now, last stamp): a clock that steps back reorders nothing. Take them
- * inside the transaction that stores them, so that their order is the order of commits.
+ * Stamps and new ids. A stamp is never below the one before: after a wall clock that stepped back they
+ * go on from the last stamp, more slowly, until it has caught up, so nothing is reordered and nothing
+ * that waits stands still. Take them inside the transaction that stores them: their order is then
+ * the order of commits.
  */
 export class Stamps {
   readonly #clock: Clock
   readonly #random: Random
   #last: number
+  #lastMonotonic: number
   #idAt = 0
   #counter = 0
 
@@ -27,10 +33,15 @@ export class Stamps {
     this.#clock = clock
     this.#random = random
     this.#last = last
+    this.#lastMonotonic = clock.monotonic()
   }
 
   now(): Timestamp {
-    this.#last = Math.max(this.#clock.now(), this.#last)
+    const wall = this.#clock.now()
+    const monotonic = this.#clock.monotonic()
+    const elapsed = monotonic - this.#lastMonotonic
+    this.#last = wall >= this.#last ? wall : this.#last + elapsed * SPEED_WHEN_AHEAD
+    this.#lastMonotonic = monotonic
     return timestamp(this.#last)
   }
 

@@ -1,0 +1,87 @@
+// Settings are rows in the database, in effect at once; options, which are frozen at start, are in
+// config.ts. A set environment variable wins and locks the setting.
+
+import { SWITCH_KIND, choiceKind, integerKind, optionalKind, type ValueKind } from './value-kind.ts'
+
+type Setting<T> = {
+  readonly kind: ValueKind<T>
+  readonly default: T
+  readonly sentence: string
+}
+
+const DAYS_MAX = 36_500
+
+/** Every setting, by its name. */
+export const SETTINGS = {
+  webhook_targets: setting(choiceKind('any-private', 'public'), {
+    default: 'any-private',
+    sentence: 'Where webhooks may go: to private addresses too, or to public ones only.',
+  }),
+  announce_device_messages: setting(SWITCH_KIND, {
+    default: false,
+    sentence: 'Whether webhooks hear of messages that somebody types on the device itself.',
+  }),
+  open_metrics: setting(SWITCH_KIND, {
+    default: false,
+    sentence: 'Whether /metrics answers to others than this machine.',
+  }),
+  message_retention_days: setting(optionalKind(integerKind('DAYS', 1, DAYS_MAX), 'forever'), {
+    default: null,
+    sentence: 'After how many days messages are deleted.',
+  }),
+  attempt_retention_days: setting(integerKind('DAYS', 1, DAYS_MAX), {
+    default: 30,
+    sentence: 'After how many days finished deliveries and their attempts are deleted.',
+  }),
+  backups_kept: setting(integerKind('N', 1, 365), {
+    default: 7,
+    sentence: 'How many daily back-ups are kept.',
+  }),
+} as const
+
+export type SettingName = keyof typeof SETTINGS
+export type SettingValues = {
+  readonly [Name in SettingName]: (typeof SETTINGS)[Name] extends Setting<infer T> ? T : never
+}
+
+/** The settings that the environment decides. */
+export type LockedSettings = Partial<SettingValues>
+
+// The keys of the table are its names.
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[]
+
+export function isSettingName(name: string): name is SettingName {
+  return Object.hasOwn(SETTINGS, name)
+}
+
+/** What `text` means for the setting; undefined where it does not fit. */
+export function parseSetting<N extends SettingName>(
+  name: N,
+  text: string,
+): SettingValues[N] | undefined {
+  return kindOf(name).parse(text)
+}
+
+export function printSetting<N extends SettingName>(name: N, value: SettingValues[N]): string {
+  return kindOf(name).print(value)
+}
+
+export function defaultSetting<N extends SettingName>(name: N): SettingValues[N] {
+  return SETTINGS[name].default as SettingValues[N] // The type of that very row.
+}
+
+/** `HOOKLINE_WEBHOOK_TARGETS` locks `webhook_targets`. */
+export function environmentOfSetting(name: SettingName): string {
+  return `HOOKLINE_${name.toUpperCase()}`
+}
+
+function kindOf<N extends SettingName>(name: N): ValueKind<SettingValues[N]> {
+  return SETTINGS[name].kind as unknown as ValueKind<SettingValues[N]> // The kind of that very row.
+}
+
+function setting<T>(
+  kind: ValueKind<T>,
+  more: { readonly default: NoInfer<T>; readonly sentence: string },
+): Setting<T> {
+  return { kind, ...more }
+}

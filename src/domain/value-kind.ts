@@ -1,0 +1,131 @@
+// How the values of options and settings are written by people: one grammar for flags, environment,
+// files and `config set`.
+
+/** A kind of value: `parse` gives undefined where the text does not fit. */
+export type ValueKind<T> = {
+  /** What help calls it, as `PORT`. */
+  readonly placeholder: string
+  /** What would be right: follows "must be". */
+  readonly wanted: string
+  parse(text: string): T | undefined
+  print(value: T): string
+}
+
+const UNITS_MS = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+const DURATION = /^([0-9]{1,9})(ms|s|m|h|d)$/
+const ADDRESS_RANGE =
+  /^(?:[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[0-9a-f:.]*:[0-9a-f:.]*)(?:\/[0-9]{1,3})?$/i
+const LIST_LENGTH_MAX = 50
+
+export function textKind(placeholder: string, wanted: string): ValueKind<string> {
+  return {
+    placeholder,
+    wanted,
+    parse: (text) => (text === '' || text.includes('\0') ? undefined : text),
+    print: (value) => value,
+  }
+}
+
+export function integerKind(placeholder: string, min: number, max: number): ValueKind<number> {
+  return {
+    placeholder,
+    wanted: `a whole number from ${min} to ${max}`,
+    parse: (text) => {
+      const value = /^[0-9]{1,15}$/.test(text) ? Number(text) : -1
+      return value >= min && value <= max ? value : undefined
+    },
+    print: String,
+  }
+}
+
+export function choiceKind<const T extends string>(...choices: readonly T[]): ValueKind<T> {
+  return {
+    placeholder: choices.join('|'),
+    wanted: choices.join(' or '),
+    parse: (text) => choices.find((choice) => choice === text),
+    print: (value) => value,
+  }
+}
+
+export const SWITCH_KIND: ValueKind<boolean> = {
+  placeholder: 'true|false',
+  wanted: 'true or false',
+  parse: (text) => {
+    if (['true', 'on', '1'].includes(text)) return true
+    return ['false', 'off', '0'].includes(text) ? false : undefined
+  },
+  print: String,
+}
+
+/** Milliseconds, written as `500ms`, `15s`, `2m`, `6h` or `1d`. */
+export function durationKind(minMs: number, maxMs: number): ValueKind<number> {
+  return {
+    placeholder: 'TIME',
+    wanted: `a time from ${printDuration(minMs)} to ${printDuration(maxMs)}, as 500ms, 15s, 2m or 6h`,
+    parse: (text) => {
+      const ms = parseDuration(text)
+      return ms !== undefined && ms >= minMs && ms <= maxMs ? ms : undefined
+    },
+    print: printDuration,
+  }
+}
+
+/** What `kind` takes, several times with commas between; at least once. */
+export function listKind<T>(kind: ValueKind<T>): ValueKind<readonly T[]> {
+  return {
+    placeholder: `${kind.placeholder},…`,
+    wanted: `${kind.wanted}; several with commas between, ${LIST_LENGTH_MAX} at most`,
+    parse: (text) => {
+      const parts = text.split(',').map((part) => kind.parse(part.trim()))
+      const values = parts.filter((part) => part !== undefined)
+      return values.length === parts.length && values.length <= LIST_LENGTH_MAX ? values : undefined
+    },
+    print: (values) => values.map((value) => kind.print(value)).join(','),
+  }
+}
+
+/** A value that can be absent; in words, `none` is what absence is called. */
+export function optionalKind<T>(kind: ValueKind<T>, none: string): ValueKind<T | null> {
+  return {
+    placeholder: kind.placeholder,
+    wanted: `${kind.wanted}, or ${none}`,
+    parse: (text) => (text === none ? null : kind.parse(text)),
+    print: (value) => (value === null ? none : kind.print(value)),
+  }
+}
+
+/** An absolute http(s) URL without user, query or fragment; a slash at its end is dropped. */
+export const BASE_URL_KIND: ValueKind<string> = {
+  placeholder: 'URL',
+  wanted: 'an http or https URL such as https://relay.example.org',
+  parse: (text) => {
+    if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
+    const url = new URL(text)
+    const hasMore = url.username !== '' || url.password !== '' || url.search + url.hash !== ''
+    return hasMore ? undefined : url.href.replace(/\/+$/, '')
+  },
+  print: (value) => value,
+}
+
+export const ADDRESS_RANGE_KIND: ValueKind<string> = {
+  placeholder: 'ADDRESS',
+  wanted: 'an IP address or a range such as 10.0.0.0/8',
+  parse: (text) => (ADDRESS_RANGE.test(text) ? text : undefined),
+  print: (value) => value,
+}
+
+function parseDuration(text: string): number | undefined {
+  if (text === '0') return 0
+  const match = DURATION.exec(text)
+  if (match === null) return undefined
+  const unit = match[2] as keyof typeof UNITS_MS // The pattern allows no other.
+  return Number(match[1]) * UNITS_MS[unit]
+}
+
+/** The largest unit that divides it: 90,000 is `90s`. */
+function printDuration(ms: number): string {
+  if (ms === 0) return '0'
+  const units = Object.entries(UNITS_MS).toReversed()
+  const [name, size] = units.find(([, unitMs]) => ms % unitMs === 0) ?? ['ms', 1]
+  return `${ms / size}${name}`
+}

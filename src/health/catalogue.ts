@@ -1,0 +1,91 @@
+// What is wrong now, why, and what to do: one catalogue for the API, the command line and the
+// dashboard. Findings come from those who know; this file only remembers since when.
+
+import type { Finding } from '../domain/driver.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import { isoTime } from '../system/iso-time.ts'
+import type { Stamps } from '../system/stamps.ts'
+
+/** A finding about a line, a webhook (both by id) or the relay itself (null). */
+export type HealthFinding = Omit<Finding, 'key'> & { readonly lineId: string | null }
+
+export type HealthResource = {
+  readonly code: string
+  readonly severity: Finding['severity']
+  readonly title: string
+  readonly why: string
+  readonly fix: string
+  readonly line_id: string | null
+  readonly since: string
+  readonly depends_on: string | null
+}
+
+export type FindingSource = () => Promise<readonly HealthFinding[]> | readonly HealthFinding[]
+
+/** How long a finding is shown that was only met in passing. */
+const PASSING_MS = 3_600_000
+const PASSING_MAX = 100
+
+export class HealthCatalogue {
+  readonly #stamps: Stamps
+  readonly #sources: readonly FindingSource[]
+  readonly #since = new Map<string, Timestamp>()
+  readonly #passing = new Map<string, { readonly finding: HealthFinding; readonly at: Timestamp }>()
+
+  constructor(stamps: Stamps, sources: readonly FindingSource[]) {
+    this.#stamps = stamps
+    this.#sources = sources
+  }
+
+  /** Shows `finding` for an hour from now: it was met in passing and has no state of its own. */
+  report(finding: HealthFinding): void {
+    if (this.#passing.size >= PASSING_MAX) return
+    this.#passing.set(nameOf(finding), { finding, at: this.#stamps.now() })
+  }
+
+  /** Everything that is wrong now, errors first, oldest first. */
+  async list(): Promise<readonly HealthResource[]> {
+    const found = await Promise.all(this.#sources.map((source) => source()))
+    const findings = [...found.flat(), ...this.#stillPassing()]
+    this.#remember(findings)
+    return findings.map((finding) => this.#resource(finding)).toSorted(byUrgency)
+  }
+
+  #stillPassing(): readonly HealthFinding[] {
+    const since = this.#stamps.now() - PASSING_MS
+    for (const [name, { at }] of this.#passing) if (at < since) this.#passing.delete(name)
+    return [...this.#passing.values()].map(({ finding }) => finding)
+  }
+
+  #remember(findings: readonly HealthFinding[]): void {
+    const names = new Set(findings.map(nameOf))
+    for (const name of this.#since.keys()) if (!names.has(name)) this.#since.delete(name)
+    for (const name of names) {
+      if (!this.#since.has(name)) this.#since.set(name, this.#stamps.now())
+    }
+  }
+
+  #resource(finding: HealthFinding): HealthResource {
+    return {
+      code: finding.code,
+      severity: finding.severity,
+      title: finding.title,
+      why: finding.why,
+      fix: finding.fix,
+      line_id: finding.lineId,
+      since: isoTime(this.#since.get(nameOf(finding)) ?? this.#stamps.now()),
+      depends_on: finding.depends_on,
+    }
+  }
+}
+
+const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'info']
+
+function byUrgency(a: HealthResource, b: HealthResource): number {
+  const rank = SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity)
+  return rank === 0 ? a.since.localeCompare(b.since) : rank
+}
+
+function nameOf({ code, lineId }: HealthFinding): string {
+  return `${code} ${lineId ?? ''}`
+}

@@ -1,0 +1,22 @@
+import type { AnswerKind, Message } from '../domain/message.ts'
+import { messageResource, type WaitReason } from './resource.ts'
+
+/** How a send is answered; `body` is the message as JSON text, kept word for word for repeats. */
+export type Answer = { readonly kind: AnswerKind; readonly body: string }
+
+/** The answer to the one who sent `message`, as it is now. */
+export function answerOf(message: Message, waitReason: WaitReason): Answer {
+  const isSent = message.sentAt !== null
+  const told = {
+    ...messageResource(message, waitReason),
+    // The contract of a send: `iMessage` always, and `sent` however far it came since.
+    service: 'iMessage',
+    ...(isSent ? { status: 'sent' } : {}),
+  }
+  return { kind: kindOf(message), body: JSON.stringify(told) }
+}
+
+function kindOf(message: Message): AnswerKind {
+  if (message.status === 'failed') return 'send_failed'
+  return message.sentAt === null ? 'accepted' : 'sent'
+}

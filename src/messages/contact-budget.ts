@@ -1,0 +1,109 @@
+// What a message takes of its line's daily contacts, step by step: see domain/contact-limit. All of
+// it happens in the transaction that moves the message.
+
+import {
+  stepContact,
+  utcDayOf,
+  type Contact,
+  type ContactHold,
+  type ContactStep,
+} from '../domain/contact-limit.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
+import type { Outbound } from '../domain/message.ts'
+import { changeContact, contactUsage, markKnown, readContact } from '../storage/contacts.ts'
+import type { Db, Tx } from '../storage/database.ts'
+
+type Step = { readonly name: ContactStep; readonly now: Timestamp }
+type Who = { readonly lineId: LineId; readonly handle: Handle }
+
+/** What the line's device says of a handle; null when it could not be asked. */
+export type History = boolean | null
+
+/** Whether the line can take a message to `handle` today. */
+export function hasBudget(db: Db, line: Line, handle: Handle, now: Timestamp): boolean {
+  const contact = readContact(db, line.id, handle)
+  return isCovered(contact) || contact.queued > 0 || placesLeft(db, line, now) > 0
+}
+
+export function placesLeft(db: Db, line: Line, now: Timestamp): number {
+  const { reserved, spent } = contactUsage(db, line.id, utcDayOf(now))
+  return line.dailyContactLimit - reserved - spent
+}
+
+/** What an accepted message holds, or `full` where the line has no place left for it. */
+export function takePlace(
+  tx: Tx,
+  line: Line,
+  handle: Handle,
+  more: { readonly history: History; readonly now: Timestamp },
+): ContactHold | 'full' {
+  const who = { lineId: line.id, handle }
+  const contact = readContact(tx, line.id, handle)
+  if (isCovered(contact)) return 'none'
+  if (more.history === true) {
+    markKnown(tx, who, more.now)
+    return 'none'
+  }
+  if (more.history === null) return 'undecided'
+  if (contact.queued === 0 && placesLeft(tx, line, more.now) <= 0) return 'full'
+  step(tx, who, contact, { name: 'reserve', now: more.now })
+  return 'reserved'
+}
+
+/** Spends the place at the point of no return; null where the day's budget does not allow it. */
+export function spendPlace(
+  tx: Tx,
+  line: Line,
+  message: Outbound,
+  now: Timestamp,
+): ContactHold | null {
+  const who = { lineId: line.id, handle: message.handle }
+  const isReserved = message.contactHold === 'reserved'
+  const contact = readContact(tx, line.id, message.handle)
+  if (contact.knownAt !== null) {
+    if (isReserved) step(tx, who, contact, { name: 'release', now })
+    return 'none'
+  }
+  if (contact.spentDay === null && !isWithinLimit(tx, line, contact, now)) return null
+  const reserved = isReserved ? contact : stepContact(contact, 'reserve', utcDayOf(now))
+  changeContact(tx, who, contact, stepContact(reserved, 'spend', utcDayOf(now)))
+  return 'spent'
+}
+
+/** The message is sent: its contact is known from now on. */
+export function confirmContact(tx: Tx, message: Outbound, now: Timestamp): void {
+  markKnown(tx, { lineId: message.lineId, handle: message.handle }, now)
+}
+
+/** The message is proven not sent, or left its line: what it holds is given back. */
+export function givePlaceBack(tx: Tx, message: Outbound, now: Timestamp): void {
+  const contact = readContact(tx, message.lineId, message.handle)
+  if (message.contactHold === 'reserved') step(tx, message, contact, { name: 'release', now })
+  if (message.contactHold === 'spent') step(tx, message, contact, { name: 'return', now })
+}
+
+/** The message goes back to the queue: what it spent is reserved for it. */
+export function reserveAgain(tx: Tx, message: Outbound, now: Timestamp): ContactHold {
+  if (message.contactHold !== 'spent') return message.contactHold
+  step(tx, message, readContact(tx, message.lineId, message.handle), { name: 'requeue', now })
+  return 'reserved'
+}
+
+/** A place that is reserved counts already; a new one needs room beside all that are reserved. */
+function isWithinLimit(tx: Tx, line: Line, contact: Contact, now: Timestamp): boolean {
+  const { reserved, spent } = contactUsage(tx, line.id, utcDayOf(now))
+  const taken = contact.queued > 0 ? spent : spent + reserved
+  return taken < line.dailyContactLimit
+}
+
+function isCovered(contact: Contact): boolean {
+  return contact.knownAt !== null || contact.spentDay !== null
+}
+
+/** The day is of `now`; the line and the handle are those of `who`, whatever else it carries. */
+function step(tx: Tx, who: Who, contact: Contact, { name, now }: Step): void {
+  const { lineId, handle } = who
+  changeContact(tx, { lineId, handle }, contact, stepContact(contact, name, utcDayOf(now)))
+}

@@ -1,0 +1,174 @@
+import { endOfUtcDay } from '../domain/contact-limit.ts'
+import type { SendOutcome } from '../domain/driver.ts'
+import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
+import { QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import { markKnown } from '../storage/contacts.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { outgoing } from '../storage/message-queue.ts'
+import { findMessage, saveMessage } from '../storage/message-rows.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import { spendPlace } from './contact-budget.ts'
+import { takesMessages, type LineBoard } from './line-board.ts'
+import { moveTo, refuse, routeFor, withdraw } from './requeue.ts'
+import {
+  acceptMessage,
+  assignGuid,
+  failMessage,
+  makeUncertain,
+  type SettleTools,
+} from './settle.ts'
+
+export type AttemptTools = SettleTools & {
+  readonly db: Db
+  readonly writer: Writer
+  readonly clock: Clock
+  readonly log: Log
+  readonly board: LineBoard
+  /** False while the disk is nearly full or the relay stops: nothing may leave then. */
+  readonly mayLeave: () => boolean
+}
+
+/** How long an outcome that could not be written waits before it is written again. */
+const REWRITE_MS = 1_000
+
+/**
+ * Gives one message to its line and writes down what became of it. Resolves when that is durable;
+ * until then its line has one place less, so a full disk stops the line.
+ */
+export async function attempt(
+  tools: AttemptTools,
+  message: Outbound,
+  trouble: Trouble,
+): Promise<void> {
+  const { board, writer } = tools
+  await askHistory(tools, message)
+  const { lineId } = message
+  // The outcome goes to the writer in the turn in which it arrives: outcomes and events keep the
+  // driver's order.
+  const { result, written } = await board
+    .send(lineId, outgoing(message), (note) => {
+      return writer.write((tx) => passPointOfNoReturn(tools, tx, { id: message.id, lineId }, note))
+    })
+    .then((answer) => {
+      const result = { ...answer, lineId }
+      return { result, written: write(tools, message.id, result) }
+    })
+  if (!(await written)) await writeUntilDone(tools, message.id, result, trouble)
+}
+
+/** Where an outcome cannot be written: who hears of it, and when to give up. */
+type Trouble = { readonly stuck: () => void; readonly signal: AbortSignal }
+
+type Result = {
+  readonly lineId: LineId
+  readonly outcome: SendOutcome
+  readonly isSessionOver: boolean
+}
+
+/** Asks the device about a recipient that was accepted while it could not be asked. */
+async function askHistory({ board, writer, stamps }: AttemptTools, message: Outbound) {
+  if (message.contactHold !== 'undecided') return
+  const { lineId, handle } = message
+  if ((await board.knows(lineId, handle)) !== true) return
+  await writer.write((tx) => markKnown(tx, { lineId, handle }, stamps.now()))
+}
+
+/** `queued` to `sending`, only if nothing speaks against it at this very moment. */
+function passPointOfNoReturn(
+  tools: AttemptTools,
+  tx: Tx,
+  what: { readonly id: MessageId; readonly lineId: LineId },
+  note: string | null,
+): boolean {
+  const message = findMessage(tx, what.id)
+  const now = tools.stamps.now()
+  const found = tools.board.find(what.lineId)
+  if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
+  if (found === null || !takesMessages(found) || !tools.mayLeave()) return false
+  if (now - message.createdAt >= QUEUED_MS_MAX) return false
+
+  const contactHold = spendPlace(tx, found.line, message, now)
+  if (contactHold === null) {
+    waitForBudget(tools, tx, message, now)
+    return false
+  }
+  saveMessage(
+    tx,
+    {
+      ...message,
+      status: 'sending',
+      note,
+      passedAt: now,
+      contactHold,
+      dueAt: null,
+      queuedReason: null,
+    },
+    now,
+  )
+  return true
+}
+
+/** The day's contacts are spent: another line takes it, or it waits for tomorrow. */
+function waitForBudget(tools: AttemptTools, tx: Tx, message: Outbound, now: Timestamp): void {
+  const route = message.isPinned
+    ? null
+    : routeFor(tx, tools.board, { handle: message.handle, now }, [message.lineId])
+  if (route?.route === 'take') {
+    moveTo(tools, tx, message, { lineId: route.lineId, now })
+    return
+  }
+  const dueAt = timestamp(endOfUtcDay(now))
+  const waiting = saveMessage(tx, { ...message, dueAt, queuedReason: 'daily_contact_limit' }, now)
+  tools.callers.settled(tx, waiting)
+}
+
+function write(tools: AttemptTools, id: MessageId, result: Result): Promise<boolean> {
+  return tools.writer
+    .write((tx) => {
+      const message = findMessage(tx, id)
+      if (message !== null) applyOutcome(tools, tx, message, result)
+    })
+    .then(
+      () => true,
+      (error: unknown) => {
+        tools.log.error('outcome could not be written', { message_id: id, error })
+        return false
+      },
+    )
+}
+
+/** A relay that stops meanwhile leaves the message as `sending`: the next start finds it uncertain. */
+async function writeUntilDone(
+  tools: AttemptTools,
+  id: MessageId,
+  result: Result,
+  trouble: Trouble,
+): Promise<void> {
+  trouble.stuck()
+  do {
+    await tools.clock.sleep(REWRITE_MS, trouble.signal)
+  } while (!(await write(tools, id, result)) && !trouble.signal.aborted)
+}
+
+function applyOutcome(tools: AttemptTools, tx: Tx, message: Outbound, result: Result): void {
+  const { outcome, isSessionOver } = result
+  switch (outcome.outcome) {
+    case 'accepted':
+      acceptMessage(tools, tx, message, outcome.guid)
+      return
+    case 'held':
+      assignGuid(tools, tx, message, outcome.guid)
+      return
+    case 'unknown':
+      makeUncertain(tools, tx, message, outcome.reason)
+      return
+    case 'not_sent':
+      // It may have gone to another line at the point of no return: then this one has no say.
+      if (message.lineId !== result.lineId) return
+      if (outcome.blame === 'message') failMessage(tools, tx, message, outcome.reason)
+      else if (outcome.reason === 'withdrawn' || isSessionOver) withdraw(tools, tx, message)
+      else refuse(tools, tx, message)
+  }
+}

@@ -1,0 +1,155 @@
+// The loop of the way out: gives due messages to the lines that can take them, moves those whose own
+// line cannot, lets the old ones expire, and tells of uncertain ones.
+
+import { timestamp, type LineId, type MessageId } from '../domain/ids.ts'
+import { QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import {
+  dueMessages,
+  messagesToAnnounce,
+  movableMessages,
+  nextAnnouncementAt,
+  nextDueAt,
+  queuedUntil,
+} from '../storage/message-queue.ts'
+import { findMessage, saveMessage } from '../storage/message-rows.ts'
+import type { Bell } from '../system/bell.ts'
+import type { Service } from '../system/service.ts'
+import { attempt, type AttemptTools } from './dispatch-attempt.ts'
+import { takesMessages, type BoardLine } from './line-board.ts'
+import { moveTo, routeFor } from './requeue.ts'
+import { expireMessage } from './settle.ts'
+
+type DispatchTools = AttemptTools & { readonly bell: Bell }
+
+const BATCH_MAX = 64
+/** The loop looks around at least this often; it is rung for everything that matters. */
+const LOOK_MS_MAX = 10_000
+
+export class Dispatch implements Service {
+  readonly name = 'dispatch'
+  readonly #tools: DispatchTools
+  /** Messages that a driver has in hand, and the line of each. */
+  readonly #inHand = new Map<MessageId, LineId>()
+  readonly #attempts = new Set<Promise<unknown>>()
+  /** Lines with an outcome that could not be written: they send nothing until it is. */
+  readonly #stuck = new Set<LineId>()
+
+  constructor(tools: DispatchTools) {
+    this.#tools = tools
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { bell, clock } = this.#tools
+    while (!signal.aborted) {
+      await this.#look(signal)
+      await bell.wait(clock, this.#untilNext(), signal)
+    }
+    await Promise.all(this.#attempts)
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    await this.#expire()
+    await this.#announce()
+    if (!this.#tools.mayLeave()) return
+    for (const line of this.#tools.board.lines()) {
+      if (takesMessages(line)) this.#give(line, signal)
+      else await this.#moveAway(line)
+    }
+  }
+
+  #give({ line, capacity }: BoardLine, signal: AbortSignal): void {
+    const { db, stamps } = this.#tools
+    const busy = this.#countInHand(line.id)
+    if (busy >= capacity || this.#stuck.has(line.id)) return
+    // Those in hand are still due until they pass their point of no return.
+    const ids = dueMessages(db, { lineId: line.id, now: stamps.now() }, capacity + BATCH_MAX)
+    const fresh = ids.filter((id) => !this.#inHand.has(id)).slice(0, capacity - busy)
+    for (const id of fresh) {
+      const message = findMessage(db, id)
+      if (message !== null) this.#start(message, signal)
+    }
+  }
+
+  #start(message: Outbound, signal: AbortSignal): void {
+    const { lineId } = message
+    this.#inHand.set(message.id, lineId)
+    const { bell, log } = this.#tools
+    const running = attempt(this.#tools, message, { stuck: () => this.#stuck.add(lineId), signal })
+      .then(() => this.#stuck.delete(lineId))
+      .catch((error: unknown) => {
+        log.error('attempt failed', { message_id: message.id, line_id: lineId, error })
+      })
+      .finally(() => {
+        this.#inHand.delete(message.id)
+        this.#attempts.delete(running)
+        bell.ring()
+      })
+    this.#attempts.add(running)
+  }
+
+  /** A message that named no line leaves one that cannot take it, as soon as another one can. */
+  async #moveAway({ line }: BoardLine): Promise<void> {
+    const { db, stamps, writer, board } = this.#tools
+    if (!board.lines().some(takesMessages)) return
+    const ids = movableMessages(db, { lineId: line.id, now: stamps.now() }, BATCH_MAX)
+    const free = ids.filter((id) => !this.#inHand.has(id))
+    if (free.length === 0) return
+    const moved = await writer.write((tx) => {
+      const now = stamps.now()
+      let count = 0
+      for (const id of free) {
+        const message = findMessage(tx, id)
+        if (message?.status !== 'queued' || message.lineId !== line.id) continue
+        const route = routeFor(tx, board, { handle: message.handle, now }, [line.id])
+        if (route.route !== 'take') continue
+        moveTo(this.#tools, tx, message, { lineId: route.lineId, now })
+        count += 1
+      }
+      return count
+    })
+    if (moved > 0) this.#tools.bell.ring()
+  }
+
+  async #expire(): Promise<void> {
+    const { db, stamps, writer } = this.#tools
+    const ids = queuedUntil(db, stamps.now() - QUEUED_MS_MAX, BATCH_MAX)
+    if (ids.length === 0) return
+    await writer.write((tx) => {
+      for (const id of ids) {
+        const message = findMessage(tx, id)
+        if (message?.status === 'queued') expireMessage(this.#tools, tx, message)
+      }
+    })
+    this.#tools.bell.ring()
+  }
+
+  async #announce(): Promise<void> {
+    const { db, stamps, writer, publish } = this.#tools
+    const ids = messagesToAnnounce(db, stamps.now(), BATCH_MAX)
+    if (ids.length === 0) return
+    await writer.write((tx) => {
+      for (const id of ids) {
+        const message = findMessage(tx, id)
+        if (message?.status !== 'uncertain') continue
+        publish(tx, 'message.failed', message)
+        saveMessage(tx, { ...message, dueAt: null }, stamps.now())
+      }
+    })
+    this.#tools.bell.ring()
+  }
+
+  #countInHand(lineId: LineId): number {
+    let count = 0
+    for (const id of this.#inHand.values()) if (id === lineId) count += 1
+    return count
+  }
+
+  #untilNext(): number {
+    const { db, board, stamps } = this.#tools
+    const now = stamps.now()
+    const times = [nextAnnouncementAt(db)]
+    for (const { line } of board.lines()) times.push(nextDueAt(db, line.id, now))
+    const soonest = Math.min(...times.map((at) => (at === null ? Infinity : timestamp(at))))
+    return Math.min(LOOK_MS_MAX, Math.max(0, soonest - now))
+  }
+}

@@ -1,0 +1,185 @@
+// The way in: what a device tells becomes a message or a receipt, with conversation, contact,
+// deliveries and the line's checkpoint in one transaction. A crash before the commit reads the row
+// again; after it, the guid stops a double.
+
+import type { DeviceMessage, LineEvent, Receipt } from '../domain/driver.ts'
+import { RelayError } from '../domain/errors.ts'
+import { derivedId, guidFromBytes, timestamp, uuidV7, type MessageId } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
+import { TEXT_LENGTH_MAX, type Outbound } from '../domain/message.ts'
+import { markKnown } from '../storage/contacts.ts'
+import { noteMessage, openConversation } from '../storage/conversations.ts'
+import type { Tx } from '../storage/database.ts'
+import { keepReceipt, messageIdOfGuid, rejectEvent, rememberGuid } from '../storage/guids.ts'
+import { saveCheckpoint } from '../storage/lines.ts'
+import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
+import { isDiskFull, type Writer } from '../storage/writer.ts'
+import type { Bell } from '../system/bell.ts'
+import { sha256 } from '../system/hash.ts'
+import type { Log } from '../system/log.ts'
+import { acceptMessage, applyReceipt, assignGuid, failMessage, type SettleTools } from './settle.ts'
+
+export type IntakeEvent = Extract<
+  LineEvent,
+  { readonly type: 'message' | 'receipt' | 'settled' | 'checkpoint' }
+>
+
+export type IntakeTools = SettleTools & {
+  readonly writer: Writer
+  readonly log: Log
+  readonly dispatchBell: Bell
+}
+
+const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
+
+/** Makes an event of a line durable; rejects only where that is impossible now. */
+export function createIntake(
+  tools: IntakeTools,
+): (line: Line, event: IntakeEvent) => Promise<void> {
+  return async (line, event) => {
+    try {
+      await tools.writer.write((tx) => take(tools, tx, line, event))
+    } catch (error) {
+      if (isPassing(error)) throw error
+      await reject(tools, line, event, error)
+    }
+  }
+}
+
+function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void {
+  switch (event.type) {
+    case 'message':
+      takeMessage(tools, tx, line, event.message)
+      break
+    case 'receipt':
+      takeReceipt(tools, tx, line, event.receipt)
+      break
+    case 'settled':
+      takeSettled(tools, tx, event)
+      return
+    case 'checkpoint':
+      break
+  }
+  if (event.checkpoint !== null) saveCheckpoint(tx, line.id, event.checkpoint)
+  tools.writer.ringAfterCommit(tools.dispatchBell)
+}
+
+function takeMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): void {
+  if (device.service !== 'iMessage' && !line.relaySms) return
+  if (messageIdOfGuid(tx, line.id, device.guid) !== null) return
+  const message = recordMessage(tools, tx, line, device)
+  rememberGuid(tx, line.id, device.guid, message.id)
+  markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
+  if (device.isHistory) return
+  if (!device.isFromMe) tools.publish(tx, 'message.received', message)
+  else if (tools.announcesDeviceMessages()) tools.publish(tx, 'message.sent', message)
+}
+
+function recordMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): Outbound {
+  const createdAt = tools.stamps.now()
+  const at = timestamp(Number.isFinite(device.at) ? Math.max(0, device.at) : createdAt)
+  const hash = sha256(`${line.id}\0${device.guid}`)
+  const party = { lineId: line.id, phoneNumber: line.number, handle: device.handle }
+  const conversationId = openConversation(tx, tools.stamps, party)
+  const message = insertMessage(
+    tx,
+    newMessage(
+      {
+        ...party,
+        id: derivedId('msg', at, hash),
+        conversationId,
+        text: mended(device.text),
+        guid: UPPER_CASE_UUID.test(device.guid) ? device.guid : guidFromBytes(uuidV7(at, hash)),
+        source: 'device',
+        createdAt,
+      },
+      {
+        direction: device.isFromMe ? 'outbound' : 'inbound',
+        status: device.isFromMe ? 'sent' : 'received',
+        service: device.service,
+        platformGuid: device.guid,
+        sentAt: at,
+      },
+    ),
+  )
+  noteMessage(tx, conversationId, { seq: message.seq, service: device.service, now: createdAt })
+  return message
+}
+
+function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, receipt: Receipt): void {
+  const id = messageIdOfGuid(tx, line.id, receipt.guid)
+  if (id === null) {
+    keepReceipt(tx, line.id, receipt, tools.stamps.now())
+    return
+  }
+  const message = findMessage(tx, id)
+  if (message?.direction === 'outbound') applyReceipt(tools, tx, message, receipt)
+}
+
+/** The end of an unsettled message, found by its driver. It is never sent again. */
+function takeSettled(
+  tools: IntakeTools,
+  tx: Tx,
+  { messageId, outcome }: Extract<IntakeEvent, { readonly type: 'settled' }>,
+): void {
+  const message = unsettled(tx, messageId)
+  if (message === null) return
+  tools.writer.ringAfterCommit(tools.dispatchBell)
+  switch (outcome.outcome) {
+    case 'accepted':
+      acceptMessage(tools, tx, message, outcome.guid)
+      return
+    case 'held':
+      assignGuid(tools, tx, message, outcome.guid)
+      return
+    case 'not_sent':
+      failMessage(tools, tx, message, outcome.reason)
+      return
+    case 'unknown':
+  }
+}
+
+function unsettled(tx: Tx, id: MessageId): Outbound | null {
+  const message = findMessage(tx, id)
+  return message?.status === 'sending' || message?.status === 'uncertain' ? message : null
+}
+
+/** One bad row never stops a line: it is kept among the rejected events, and the checkpoint goes on. */
+async function reject(
+  { writer, log, stamps }: IntakeTools,
+  line: Line,
+  event: IntakeEvent,
+  error: unknown,
+): Promise<void> {
+  log.error('event of a line was rejected', { line_id: line.id, type: event.type, error })
+  await writer.write((tx) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    rejectEvent(tx, line.id, `${event.type}: ${reason}`, stamps.now())
+    const checkpoint = event.type === 'settled' ? null : event.checkpoint
+    if (checkpoint !== null) saveCheckpoint(tx, line.id, checkpoint)
+  })
+}
+
+/** A full disk, or a group that SQLite rolled back, says nothing against the event. */
+function isPassing(error: unknown): boolean {
+  const isStorage = error instanceof RelayError && error.code === 'storage_full'
+  return isStorage || isDiskFull(error) || !isOfRow(error)
+}
+
+/** Whether SQLite refused what this very event wanted to store. */
+function isOfRow(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = 'code' in error ? String(error.code) : ''
+  const isRefusal = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)
+  return (
+    isRefusal || error instanceof TypeError || error instanceof RangeError || isOfRow(error.cause)
+  )
+}
+
+/** SQLite stores a lone surrogate as U+FFFD and ends text at NUL: both are made visible before. */
+function mended(text: string): string {
+  const wellFormed = text.toWellFormed().replaceAll('\0', '\uFFFD')
+  if (wellFormed.length <= TEXT_LENGTH_MAX) return wellFormed
+  const points = Array.from(wellFormed)
+  return points.length <= TEXT_LENGTH_MAX ? wellFormed : points.slice(0, TEXT_LENGTH_MAX).join('')
+}

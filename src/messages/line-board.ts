@@ -1,0 +1,58 @@
+import type { OutgoingMessage, PointOfNoReturn, SendOutcome } from '../domain/driver.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { LineId } from '../domain/ids.ts'
+import type { Line, LineState } from '../domain/line.ts'
+import type { QueuedReason } from '../domain/message.ts'
+import type { RoutingLine } from '../domain/routing.ts'
+
+/** A line and what it is doing now. */
+export type BoardLine = {
+  readonly line: Line
+  readonly state: LineState
+  /** Whether this start asked for it. */
+  readonly isConfigured: boolean
+  /** How many sends it may have in flight; 0 while it has no session. */
+  readonly capacity: number
+}
+
+/** What the way out needs of the lines; the supervisor is one. */
+export type LineBoard = {
+  /** In order of creation. */
+  lines(): readonly BoardLine[]
+  find(id: string): BoardLine | null
+  /** Whether the device has history with `handle`; null when it cannot be asked in time. */
+  knows(id: LineId, handle: Handle): Promise<boolean | null>
+  send(
+    id: LineId,
+    message: OutgoingMessage,
+    pointOfNoReturn: PointOfNoReturn,
+  ): Promise<{ readonly outcome: SendOutcome; readonly isSessionOver: boolean }>
+}
+
+export function toRoutingLine({ line, state, isConfigured }: BoardLine): RoutingLine {
+  return {
+    id: line.id,
+    driver: line.driver,
+    isEnabled: line.isEnabled,
+    isOnline: state.status === 'online',
+    imessageActive: state.status === 'online' && state.imessageActive,
+    isConfigured,
+  }
+}
+
+/** Whether dispatch may give the line a message now. */
+export function takesMessages({ line, state }: BoardLine): boolean {
+  return line.isEnabled && state.status === 'online' && state.imessageActive
+}
+
+/** Why a message waits that has no reason of its own, or null where its line is ready. */
+export function waitReasonOf(
+  board: Pick<LineBoard, 'find'>,
+  lineId: LineId,
+  hasRoom: boolean,
+): QueuedReason | null {
+  const found = board.find(lineId)
+  if (found !== null && !found.line.isEnabled) return 'line_disabled'
+  if (found === null || !takesMessages(found)) return 'line_offline'
+  return hasRoom ? null : 'storage_full'
+}

@@ -1,0 +1,141 @@
+// Reading, and settling by hand.
+
+import type { Conversation } from '../domain/conversation.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { parseId, type Timestamp } from '../domain/ids.ts'
+import { pageOf, type Page, type PageRequest } from '../domain/page.ts'
+import {
+  getConversation,
+  listConversations,
+  type ConversationFilter,
+} from '../storage/conversations.ts'
+import type { Db } from '../storage/database.ts'
+import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
+import { findMessage } from '../storage/message-rows.ts'
+import type { Writer } from '../storage/writer.ts'
+import { decodeCursor, encodeCursor } from '../system/cursor.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { messageResource, type MessageResource, type WaitReason } from './resource.ts'
+import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
+
+export type ConversationResource = {
+  readonly id: string
+  readonly phone_line_id: string
+  readonly phone_number: string
+  readonly handle: string
+  readonly chat_identifier: string
+  readonly service: string
+  readonly message_count: number
+  readonly last_message: MessageResource | null
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+export type ListFilter = MessageFilter & {
+  /** Inclusive; turns the order to oldest change first. */
+  readonly updatedSince?: Timestamp | undefined
+}
+
+type Tools = SettleTools & {
+  readonly db: Db
+  readonly writer: Writer
+  readonly waitReason: WaitReason
+  readonly ringDispatch: () => void
+}
+
+/** Lists and single messages and conversations, as the API tells them. */
+export function createReading(tools: Tools) {
+  const { db, waitReason } = tools
+  return {
+    list(filter: ListFilter, page: PageRequest): Page<MessageResource> {
+      return filter.updatedSince === undefined
+        ? newestFirst(tools, filter, page)
+        : changesSince(tools, filter, { ...page, since: filter.updatedSince })
+    },
+    get(id: string): MessageResource {
+      return messageResource(existing(db, id), waitReason)
+    },
+    async resolve(id: string, status: 'sent' | 'failed'): Promise<MessageResource> {
+      await tools.writer.write((tx) => {
+        const message = existing(tx, id)
+        if (message.status !== 'uncertain') {
+          throw new RelayError('not_uncertain', `The message is ${message.status}, not uncertain.`)
+        }
+        const at = tools.stamps.now()
+        if (status === 'sent') applyReceipt(tools, tx, message, { kind: 'sent', at, reason: null })
+        else failMessage(tools, tx, message, 'resolved_by_hand')
+      })
+      tools.ringDispatch()
+      return messageResource(existing(db, id), waitReason)
+    },
+    listConversations(filter: ConversationFilter, page: PageRequest): Page<ConversationResource> {
+      const [before = null] = cursorParts(page.cursor, 1) ?? []
+      const rows = listConversations(db, filter, { limit: page.limit + 1, before })
+      return pageOf(rows, page.limit, {
+        cursor: (row) => encodeCursor([row.lastSeq]),
+        resource: (row) => conversationResource(row, waitReason),
+      })
+    },
+    getConversation(id: string): ConversationResource {
+      const found = parseId('conv', id) === null ? null : getConversation(db, id)
+      if (found === null)
+        throw new RelayError('not_found', 'There is no conversation with this id.')
+      return conversationResource(found, waitReason)
+    },
+  }
+}
+
+function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<MessageResource> {
+  const [before = null] = cursorParts(page.cursor, 1) ?? []
+  const rows = listMessages(tools.db, filter, { limit: page.limit + 1, before })
+  return pageOf(rows, page.limit, {
+    cursor: (row) => encodeCursor([row.seq]),
+    resource: (row) => messageResource(row, tools.waitReason),
+  })
+}
+
+function changesSince(
+  tools: Tools,
+  filter: ListFilter,
+  page: PageRequest & { readonly since: Timestamp },
+): Page<MessageResource> {
+  const [updatedAt, revision] = cursorParts(page.cursor, 2) ?? []
+  const cursor = updatedAt === undefined || revision === undefined ? null : { updatedAt, revision }
+  const { since, limit } = page
+  const rows = listChanges(tools.db, filter, { limit: limit + 1, since, cursor })
+  return pageOf(rows, limit, {
+    cursor: (row) => encodeCursor([row.cursor.updatedAt, row.cursor.revision]),
+    resource: (row) => messageResource(row.message, tools.waitReason),
+  })
+}
+
+function cursorParts(cursor: string | null, length: number): readonly number[] | null {
+  if (cursor === null) return null
+  const parts = decodeCursor(cursor, length)
+  if (parts !== null) return parts
+  throw invalidRequest({
+    path: 'cursor',
+    message: 'must be the next_cursor of a page of this list, with the same order',
+  })
+}
+
+function existing(db: Db, id: string) {
+  const message = parseId('msg', id) === null ? null : findMessage(db, id)
+  if (message === null) throw new RelayError('not_found', 'There is no message with this id.')
+  return message
+}
+
+function conversationResource(c: Conversation, waitReason: WaitReason): ConversationResource {
+  return {
+    id: c.id,
+    phone_line_id: c.lineId,
+    phone_number: c.phoneNumber,
+    handle: c.handle,
+    chat_identifier: c.handle,
+    service: c.service,
+    message_count: c.messageCount,
+    last_message: c.lastMessage === null ? null : messageResource(c.lastMessage, waitReason),
+    created_at: isoTime(c.createdAt),
+    updated_at: isoTime(c.updatedAt),
+  }
+}

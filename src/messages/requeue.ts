@@ -1,0 +1,138 @@
+// A message that is proven not sent, with the line to blame: to another line, or to wait.
+
+import type { Handle } from '../domain/handle.ts'
+import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { Outbound } from '../domain/message.ts'
+import { chooseLine, type Route } from '../domain/routing.ts'
+import {
+  findConversation,
+  forgetMessage,
+  hasConversation,
+  noteMessage,
+  openConversation,
+} from '../storage/conversations.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { placeMessage, saveMessage } from '../storage/message-rows.ts'
+import { givePlaceBack, hasBudget, reserveAgain, takePlace } from './contact-budget.ts'
+import { passTurn, reorder } from './conversation-order.ts'
+import { toRoutingLine, waitReasonOf, type BoardLine, type LineBoard } from './line-board.ts'
+import { failMessage, type SettleTools } from './settle.ts'
+
+/** Delays in milliseconds before the rounds that follow the first one. */
+const ROUND_DELAYS_MS = [1_000, 5_000, 30_000]
+/** A message that was withdrawn, not refused, is looked at again after this. */
+const WITHDRAWN_DELAY_MS = 1_000
+
+type Tools = SettleTools & { readonly board: LineBoard }
+
+/** The line for a message that names none, `except` those that refused it. */
+export function routeFor(
+  db: Db,
+  board: Pick<LineBoard, 'lines'>,
+  message: { readonly handle: Handle; readonly now: Timestamp },
+  except: readonly LineId[] = [],
+): Route {
+  const isEmail = message.handle.includes('@')
+  const lines = board
+    .lines()
+    .filter(({ line }) => !except.includes(line.id))
+    .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
+  const byId = new Map(lines.map((found) => [found.line.id, found.line]))
+  return chooseLine(lines.map(toRoutingLine), (id) => {
+    const line = byId.get(id)
+    return line !== undefined && hasBudget(db, line, message.handle, message.now)
+  })
+}
+
+/** Back to the queue, uncounted: nobody refused it. */
+export function withdraw(tools: Tools, tx: Tx, message: Outbound): void {
+  const now = tools.stamps.now()
+  if (message.status === 'sending') {
+    const contactHold = reserveAgain(tx, message, now)
+    const queued = { ...unsent(message), contactHold, dueAt: now, queuedReason: null }
+    saveMessage(tx, queued, now)
+    if (waitReasonOf(tools.board, message.lineId, true) !== null) tools.callers.settled(tx, queued)
+    return
+  }
+  if (message.status !== 'queued' || message.dueAt === null || message.dueAt > now) return
+  saveMessage(tx, { ...message, dueAt: later(now, WITHDRAWN_DELAY_MS) }, now)
+}
+
+/**
+ * Refused: where the caller named no line it is offered once to every line that may take it; then,
+ * or where he named one, again after 1 s, 5 s and 30 s; then it has failed.
+ */
+export function refuse(tools: Tools, tx: Tx, message: Outbound): void {
+  if (message.status !== 'queued' && message.status !== 'sending') return
+  const now = tools.stamps.now()
+  const contactHold = reserveAgain(tx, message, now)
+  const refusedBy = [...message.refusedBy, message.lineId]
+  const queued: Outbound = { ...unsent(message), contactHold, refusedBy }
+  const next = message.isPinned ? null : routeFor(tx, tools.board, { ...queued, now }, refusedBy)
+  if (next?.route === 'take') {
+    moveTo(tools, tx, queued, { lineId: next.lineId, now })
+    return
+  }
+  const delayMs = ROUND_DELAYS_MS[message.round]
+  if (delayMs === undefined) {
+    failMessage(tools, tx, queued, 'line_refused')
+    return
+  }
+  const waiting = saveMessage(
+    tx,
+    {
+      ...queued,
+      round: message.round + 1,
+      refusedBy: [],
+      dueAt: later(now, delayMs),
+      queuedReason: 'retry',
+    },
+    now,
+  )
+  tools.callers.settled(tx, waiting)
+}
+
+/** Takes a queued message over to another line, with conversation and budget, in one transaction. */
+export function moveTo(
+  tools: Tools,
+  tx: Tx,
+  message: Outbound,
+  to: { readonly lineId: LineId; readonly now: Timestamp },
+): void {
+  const target = tools.board.find(to.lineId)
+  if (target === null) return
+  const { now } = to
+  givePlaceBack(tx, message, now)
+  const place = {
+    lineId: target.line.id,
+    phoneNumber: target.line.number,
+    conversationId: openConversation(tx, tools.stamps, {
+      lineId: target.line.id,
+      phoneNumber: target.line.number,
+      handle: message.handle,
+    }),
+  }
+  const contactHold = holdOn(tx, target, message.handle, now)
+  placeMessage(tx, message.seq, place)
+  const moved = { ...message, ...place, contactHold, dueAt: now, queuedReason: null }
+  saveMessage(tx, moved, now)
+  noteMessage(tx, place.conversationId, { seq: message.seq, service: message.service, now })
+  forgetMessage(tx, message.conversationId)
+  reorder(tx, place.conversationId, now)
+  passTurn(tx, message.conversationId, now)
+}
+
+/** Routing saw room; where the line's device has to be asked first, its answer decides later. */
+function holdOn(tx: Tx, { line }: BoardLine, handle: Handle, now: Timestamp) {
+  const isKnownHere = findConversation(tx, line.id, handle) !== null
+  const hold = takePlace(tx, line, handle, { history: isKnownHere ? false : null, now })
+  return hold === 'full' ? 'undecided' : hold
+}
+
+function unsent(message: Outbound): Outbound {
+  return { ...message, status: 'queued', note: null, passedAt: null }
+}
+
+function later(now: Timestamp, ms: number): Timestamp {
+  return (now + ms) as Timestamp // A sum of whole milliseconds.
+}

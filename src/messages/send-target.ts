@@ -1,0 +1,164 @@
+// Which line a new message goes to, and what speaks against it.
+
+import { endOfUtcDay } from '../domain/contact-limit.ts'
+import { utcDayOf } from '../domain/contact-limit.ts'
+import { RelayError } from '../domain/errors.ts'
+import { TEST_HANDLE, parseRecipient, type Handle, type Recipient } from '../domain/handle.ts'
+import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
+import { usableLines } from '../domain/routing.ts'
+import { contactUsage, readContact } from '../storage/contacts.ts'
+import { findConversation, hasConversation } from '../storage/conversations.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { hasBudget, type History } from './contact-budget.ts'
+import { toRoutingLine, type BoardLine, type LineBoard } from './line-board.ts'
+import { routeFor } from './requeue.ts'
+
+export type Target = { readonly recipient: Recipient; readonly lineId: string | null }
+
+/** What each line's device said of the recipient; a line that is missing could not be asked. */
+export type Histories = ReadonlyMap<LineId, History>
+
+type Tools = { readonly db: Db; readonly board: LineBoard; readonly stamps: { now(): Timestamp } }
+
+/** Sends to one handle in a minute that are no loop of two programs yet. */
+const SENDS_PER_MINUTE_MAX = 30
+
+export function checkedRecipient(to: string): Recipient {
+  const recipient = parseRecipient(to)
+  if (recipient !== null) return recipient
+  throw invalidRecipient(
+    'to must be a phone number in international format, such as +12025550123, or an e-mail ' +
+      'address with which the line has a conversation.',
+  )
+}
+
+/** Asks the devices that may get the message, in order, until one of them can take it. */
+export async function askHistories(tools: Tools, target: Target): Promise<Histories> {
+  const histories = new Map<LineId, History>()
+  const { handle } = target.recipient
+  for (const { line, state } of candidates(tools.board, target)) {
+    if (state.status !== 'online') continue
+    const isKnown = readContact(tools.db, line.id, handle).knownAt !== null
+    const history = isKnown ? true : await tools.board.knows(line.id, handle)
+    histories.set(line.id, history)
+    if (history === true || hasBudget(tools.db, line, handle, tools.stamps.now())) break
+  }
+  return histories
+}
+
+/** The line of a new message. Throws where it cannot be accepted. */
+export function lineFor(tools: Tools, tx: Tx, target: Target, now: Timestamp): BoardLine {
+  const { recipient, lineId } = target
+  const found = lineId === null ? routed(tools, tx, recipient, now) : pinned(tools.board, lineId)
+  const { line } = found
+  if (recipient.kind === 'email' && !hasConversation(tx, recipient.handle, line.id)) {
+    throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
+  }
+  if (line.driver !== 'simulated') requireForeign(tools.board, recipient.handle)
+  return found
+}
+
+export function limitReached(db: Db, line: Line, now: Timestamp): RelayError {
+  const { reserved, spent } = contactUsage(db, line.id, utcDayOf(now))
+  const resetsAt = timestamp(endOfUtcDay(now))
+  return new RelayError(
+    'rate_limit_exceeded',
+    `The line has reached its limit of ${line.dailyContactLimit} new contacts for today.`,
+    {
+      details: {
+        limit: 'daily_contacts',
+        phone_line_id: line.id,
+        daily_limit: line.dailyContactLimit,
+        used: reserved + spent,
+        resets_at: isoTime(resetsAt),
+      },
+      retryAfterSeconds: Math.ceil((resetsAt - now) / 1_000),
+    },
+  )
+}
+
+/** Two programs that answer each other would send for ever: a real line stops that. */
+export function requireNoLoop(
+  tx: Tx,
+  line: Line,
+  party: {
+    readonly handle: Handle
+    readonly now: Timestamp
+    readonly onLoop: (line: Line) => void
+  },
+): void {
+  const { handle, now, onLoop } = party
+  if (line.driver === 'simulated') return
+  const conversationId = findConversation(tx, line.id, handle)
+  if (conversationId === null) return
+  const row = tx.sqlite
+    .query<{ createdAt: number }, [{ conversationId: string; skip: number }]>(
+      `SELECT created_at AS createdAt FROM messages INDEXED BY messages_by_conversation
+       WHERE conversation_id = $conversationId AND direction = 'outbound' AND source <> 'device'
+       ORDER BY seq DESC LIMIT 1 OFFSET $skip`,
+    )
+    .get({ conversationId, skip: SENDS_PER_MINUTE_MAX - 1 })
+  if (row === null || row.createdAt <= now - 60_000) return
+  onLoop(line)
+  throw new RelayError(
+    'rate_limit_exceeded',
+    `More than ${SENDS_PER_MINUTE_MAX} messages to this recipient within a minute look like a loop.`,
+    {
+      details: { limit: 'per_contact_minute', phone_line_id: line.id },
+      retryAfterSeconds: Math.max(1, Math.ceil((row.createdAt + 60_000 - now) / 1_000)),
+    },
+  )
+}
+
+function candidates(board: LineBoard, { lineId }: Target): readonly BoardLine[] {
+  if (lineId === null) return board.lines().filter(({ line }) => isUsable(board, line.id))
+  const found = board.find(lineId)
+  return found === null ? [] : [found]
+}
+
+function isUsable(board: LineBoard, id: LineId): boolean {
+  return usableLines(board.lines().map(toRoutingLine)).some((line) => line.id === id)
+}
+
+function pinned(board: LineBoard, lineId: string): BoardLine {
+  const found = board.find(lineId)
+  if (found === null) {
+    throw new RelayError('phone_line_not_found', 'There is no phone line with this phone_line_id.')
+  }
+  if (!found.line.isEnabled) {
+    throw new RelayError('phone_line_disabled', 'The phone line of phone_line_id is disabled.')
+  }
+  return found
+}
+
+function routed({ board }: Tools, tx: Tx, recipient: Recipient, now: Timestamp): BoardLine {
+  const { handle, kind } = recipient
+  const route = routeFor(tx, board, { handle, now })
+  if (route.route === 'none') {
+    if (kind === 'email' && !hasConversation(tx, handle, null)) {
+      throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
+    }
+    throw new RelayError('no_phone_line', 'The relay has no phone line that is enabled.')
+  }
+  const found = board.find(route.lineId)
+  if (found === null) throw new RelayError('no_phone_line', 'The phone line has just been removed.')
+  if (route.route === 'full') throw limitReached(tx, found.line, now)
+  return found
+}
+
+/** A real line sends neither to itself or its sisters, nor to the sender of test events. */
+function requireForeign(board: LineBoard, handle: Handle): void {
+  if (handle === TEST_HANDLE) {
+    throw invalidRecipient('to is the number that test events come from: nobody has it.')
+  }
+  const isOurs = board.lines().some(({ line }) => line.number === handle)
+  if (isOurs) throw invalidRecipient("to is one of the relay's own phone lines.")
+}
+
+function invalidRecipient(message: string): RelayError {
+  return new RelayError('invalid_recipient', message, {
+    details: { issues: [{ path: 'to', message }] },
+  })
+}

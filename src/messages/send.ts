@@ -1,0 +1,243 @@
+// Accepts what a caller sends: one transaction writes the idempotency record, the conversation, the
+// place in the day's budget and the message. Nothing is lost after that.
+
+import type { ContactHold } from '../domain/contact-limit.ts'
+import { RelayError } from '../domain/errors.ts'
+import { guidFromBytes, type Timestamp } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
+import type { Message, MessageSource, Outbound } from '../domain/message.ts'
+import { openConversation, noteMessage } from '../storage/conversations.ts'
+import type { Tx } from '../storage/database.ts'
+import { findIdempotency, rememberAnswer, rememberRequest } from '../storage/idempotency.ts'
+import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
+import type { Bell } from '../system/bell.ts'
+import { sha256 } from '../system/hash.ts'
+import type { Random } from '../system/random.ts'
+import { answerOf, type Answer } from './answer.ts'
+import { takePlace } from './contact-budget.ts'
+import { turnOfNewcomer } from './conversation-order.ts'
+import type { AttemptTools } from './dispatch-attempt.ts'
+import type { BoardLine } from './line-board.ts'
+import { takesMessages } from './line-board.ts'
+import type { MessageResource, WaitReason } from './resource.ts'
+import {
+  askHistories,
+  checkedRecipient,
+  limitReached,
+  lineFor,
+  requireNoLoop,
+  type Histories,
+  type Target,
+} from './send-target.ts'
+
+export type SendRequest = {
+  readonly to: string
+  readonly text: string
+  readonly lineId: string | null
+  readonly idempotencyKey: string | null
+  /** How long the answer may wait for the line, in milliseconds; null for the configured time. */
+  readonly waitMs: number | null
+  readonly source: MessageSource
+}
+
+export type SendAnswer = Answer & {
+  readonly isReplay: boolean
+  readonly messageId: string
+  /** Why the line refused it for good, for `send_failed`. */
+  readonly reason: string | null
+}
+
+export type SendTools = AttemptTools & {
+  readonly random: Random
+  readonly dispatchBell: Bell
+  readonly waitReason: WaitReason
+  readonly defaultWaitMs: number
+  /** Hears of a line on which two programs seem to answer each other. */
+  readonly onLoop: (line: Line) => void
+  /** Throws where nothing is accepted now: `storage_full`, `stopping`. */
+  readonly requireAccepting: () => void
+}
+
+type Accepted = {
+  readonly message: Outbound
+  readonly first: Answer | null
+  readonly isReplay: boolean
+}
+
+/** Sends a message: see `api.md`, "Sending". Throws RelayError for what is not accepted. */
+export function createSend(tools: SendTools): (request: SendRequest) => Promise<SendAnswer> {
+  const running = new Map<
+    string,
+    { readonly print: string; readonly answer: Promise<SendAnswer> }
+  >()
+  return async (request) => {
+    const key = request.idempotencyKey
+    const print = fingerprint(request)
+    const twin = key === null ? undefined : running.get(key)
+    if (twin !== undefined) {
+      requireSame(twin.print, print)
+      return { ...(await twin.answer), isReplay: true }
+    }
+    const answer = sendOnce(tools, request, print)
+    if (key === null) return answer
+    running.set(key, { print, answer })
+    try {
+      return await answer
+    } finally {
+      running.delete(key)
+    }
+  }
+}
+
+async function sendOnce(
+  tools: SendTools,
+  request: SendRequest,
+  print: string,
+): Promise<SendAnswer> {
+  const target = { recipient: checkedRecipient(request.to), lineId: request.lineId }
+  const histories = await askHistories(tools, target)
+  const accepted = await tools.writer.write((tx) =>
+    accept(tools, tx, { request, print, target, histories }),
+  )
+  const { first, isReplay, message } = accepted
+  const answer = first ?? (await waitForEnd(tools, request, accepted))
+  return { ...answer, isReplay, messageId: message.id, reason: reasonOf(answer) }
+}
+
+/** Why the line refused it for good: the code in the message's error. */
+function reasonOf(answer: Answer): string | null {
+  if (answer.kind !== 'send_failed') return null
+  const told = JSON.parse(answer.body) as MessageResource // `answerOf` wrote it.
+  return told.error?.code ?? null
+}
+
+type Acceptance = {
+  readonly request: SendRequest
+  readonly print: string
+  readonly target: Target
+  readonly histories: Histories
+}
+
+function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
+  const { request, print } = acceptance
+  const repeated = request.idempotencyKey === null ? null : repeat(tools, tx, request, print)
+  if (repeated !== null) return repeated
+  tools.requireAccepting()
+  const now = tools.stamps.now()
+  const found = lineFor(tools, tx, acceptance.target, now)
+  const { handle } = acceptance.target.recipient
+  requireNoLoop(tx, found.line, { handle, now, onLoop: tools.onLoop })
+  const history = acceptance.histories.get(found.line.id) ?? null
+  const hold = takePlace(tx, found.line, handle, { history, now })
+  if (hold === 'full') throw limitReached(tx, found.line, now)
+  const message = record(tools, tx, acceptance, { found, hold, now })
+  tools.writer.ringAfterCommit(tools.dispatchBell)
+  return { message, first: null, isReplay: false }
+}
+
+function record(
+  tools: SendTools,
+  tx: Tx,
+  { request, print, target }: Acceptance,
+  place: { readonly found: BoardLine; readonly hold: ContactHold; readonly now: Timestamp },
+): Outbound {
+  const { line } = place.found
+  const { handle } = target.recipient
+  const conversationId = openConversation(tx, tools.stamps, {
+    lineId: line.id,
+    phoneNumber: line.number,
+    handle,
+  })
+  const message = insertMessage(
+    tx,
+    newMessage(
+      {
+        id: tools.stamps.id('msg'),
+        lineId: line.id,
+        conversationId,
+        phoneNumber: line.number,
+        handle,
+        text: request.text,
+        guid: randomGuid(tools.random),
+        source: request.source,
+        createdAt: place.now,
+      },
+      {
+        isPinned: target.lineId !== null,
+        contactHold: place.hold,
+        ...turnOfNewcomer(tx, { conversationId, text: request.text }, place.now),
+      },
+    ),
+  )
+  noteMessage(tx, conversationId, { seq: message.seq, service: 'iMessage', now: place.now })
+  const key = request.idempotencyKey
+  if (key !== null) {
+    rememberRequest(tx, { key, fingerprint: print, messageId: message.id, now: place.now })
+  }
+  return message
+}
+
+/** The same request again: its first answer, or, where a crash left none, the message as it is now. */
+function repeat(tools: SendTools, tx: Tx, request: SendRequest, print: string): Accepted | null {
+  const key = request.idempotencyKey
+  const known = key === null ? null : findIdempotency(tx, key)
+  if (known === null) return null
+  requireSame(known.fingerprint, print)
+  const message = findMessage(tx, known.messageId)
+  if (message === null) throw new RelayError('not_found', 'The message of this key was deleted.')
+  const first =
+    known.answer === null || known.body === null ? null : { kind: known.answer, body: known.body }
+  const isUnderWay = message.status === 'queued' || message.status === 'sending'
+  return {
+    message,
+    first: first ?? (isUnderWay ? null : answerOf(message, tools.waitReason)),
+    isReplay: true,
+  }
+}
+
+/** Waits while a line works on the message; one that waits for more than that is answered at once. */
+async function waitForEnd(
+  tools: SendTools,
+  request: SendRequest,
+  { message }: Accepted,
+): Promise<Answer> {
+  const key = request.idempotencyKey
+  const found = tools.board.find(message.lineId)
+  const isTurn = message.queuedReason === null || message.queuedReason === 'earlier_message'
+  const isWorkedOn = found !== null && takesMessages(found) && isTurn && tools.mayLeave()
+  const waitMs = isWorkedOn ? (request.waitMs ?? tools.defaultWaitMs) : 0
+  const answer = await tools.callers.wait(message.id, key, waitMs)
+  if (answer !== null) return answer
+  if (key === null) return answerOf(latest(tools, message), tools.waitReason)
+  return tools.writer.write((tx) => {
+    const kept = findIdempotency(tx, key)
+    if (kept?.answer && kept.body !== null) return { kind: kept.answer, body: kept.body }
+    const now = answerOf(latest(tools, message), tools.waitReason)
+    rememberAnswer(tx, key, { answer: now.kind, body: now.body })
+    return now
+  })
+}
+
+function latest(tools: SendTools, message: Outbound): Message {
+  return findMessage(tools.db, message.id) ?? message
+}
+
+function requireSame(known: string, print: string): void {
+  if (known === print) return
+  throw new RelayError(
+    'idempotency_conflict',
+    'This Idempotency-Key was used with other values: use a new key for a new message.',
+  )
+}
+
+function fingerprint({ to, text, lineId }: SendRequest): string {
+  return Buffer.from(sha256(JSON.stringify([to, text, lineId]))).toString('base64url')
+}
+
+/** A version 4 UUID in upper case, as Messages writes them. */
+function randomGuid(random: Random): string {
+  const bytes = random.bytes(16)
+  bytes[6] = 0x40 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  return guidFromBytes(bytes)
+}

@@ -1,0 +1,85 @@
+// Contacts and the day's budget of a line: the rules are in domain/contact-limit. The counters of a
+// line and its contacts change together here and nowhere else.
+
+import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contact-limit.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { Db, Tx } from './database.ts'
+import { prepared } from './statement.ts'
+
+type Values = Record<string, string | number | null>
+
+/** How many places of the day are taken, and by what. */
+export type ContactUsage = { readonly reserved: number; readonly spent: number }
+
+const one = prepared(({ sqlite }) =>
+  sqlite.prepare<Contact, [Values]>(
+    `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
+     WHERE line_id = $lineId AND handle = $handle`,
+  ),
+)
+
+export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
+  return one(db).get({ lineId, handle }) ?? NO_CONTACT
+}
+
+const usage = prepared(({ sqlite }) =>
+  sqlite.prepare<ContactUsage, [Values]>(
+    `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
+       WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`,
+  ),
+)
+
+export function contactUsage(db: Db, lineId: LineId, day: UtcDay): ContactUsage {
+  return usage(db).get({ lineId, day }) ?? { reserved: 0, spent: 0 }
+}
+
+const saving = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
+     VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
+     ON CONFLICT DO UPDATE SET known_at = $knownAt, queued = $queued, passed = $passed,
+       spent_day = $spentDay`,
+  ),
+)
+
+/** Saves what became of a contact, and moves its place between the line's counters. */
+export function changeContact(
+  tx: Tx,
+  who: { readonly lineId: LineId; readonly handle: Handle },
+  before: Contact,
+  after: Contact,
+): void {
+  saving(tx).run({ ...who, ...after })
+  const from = placeOf(before)
+  const to = placeOf(after)
+  if (from === to) return
+  addToPlace(tx, who.lineId, from, -1)
+  addToPlace(tx, who.lineId, to, 1)
+}
+
+/** The line has history with the handle from now on. */
+export function markKnown(
+  tx: Tx,
+  who: { readonly lineId: LineId; readonly handle: Handle },
+  at: Timestamp,
+): void {
+  const contact = readContact(tx, who.lineId, who.handle)
+  if (contact.knownAt === null) changeContact(tx, who, contact, { ...contact, knownAt: at })
+}
+
+function addToPlace(tx: Tx, lineId: LineId, place: ReturnType<typeof placeOf>, by: 1 | -1): void {
+  if (place === 'none') return
+  if (place === 'reserved') {
+    tx.sqlite
+      .query('UPDATE lines SET contacts_reserved = contacts_reserved + $by WHERE id = $lineId')
+      .run({ lineId, by })
+    return
+  }
+  tx.sqlite
+    .query(
+      `INSERT INTO contact_days (line_id, day, spent) VALUES ($lineId, $day, $by)
+       ON CONFLICT DO UPDATE SET spent = spent + $by`,
+    )
+    .run({ lineId, day: place, by })
+}

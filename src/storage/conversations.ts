@@ -1,0 +1,144 @@
+import { and, desc, eq, lt, type SQL } from 'drizzle-orm'
+
+import type { Conversation } from '../domain/conversation.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
+import type { Stamps } from '../system/stamps.ts'
+import type { Db, Tx } from './database.ts'
+import { toMessage } from './message-rows.ts'
+import { conversations, messages } from './schema.ts'
+import { prepared } from './statement.ts'
+
+type Values = Record<string, string | number>
+
+const byLineAndHandle = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: ConversationId }, [Values]>(
+    'SELECT id FROM conversations WHERE line_id = $lineId AND handle = $handle',
+  ),
+)
+
+export function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
+  return byLineAndHandle(db).get({ lineId, handle })?.id ?? null
+}
+
+const insertion = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
+       created_at, updated_at)
+     VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`,
+  ),
+)
+
+/** The conversation of a line with a handle; made where there is none. */
+export function openConversation(
+  tx: Tx,
+  stamps: Stamps,
+  party: { readonly lineId: LineId; readonly phoneNumber: string; readonly handle: Handle },
+): ConversationId {
+  const known = findConversation(tx, party.lineId, party.handle)
+  if (known !== null) return known
+  const id = stamps.id('conv')
+  insertion(tx).run({ id, ...party, now: stamps.now() })
+  return id
+}
+
+const noting = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
+       service = $service, updated_at = $now WHERE id = $id`,
+  ),
+)
+
+/** A message came into the conversation. */
+export function noteMessage(
+  tx: Tx,
+  id: ConversationId,
+  message: { readonly seq: number; readonly service: string; readonly now: Timestamp },
+): void {
+  noting(tx).run({ id, ...message })
+}
+
+/** A message went to another conversation: an empty one it leaves behind goes too. */
+export function forgetMessage(tx: Tx, id: ConversationId): void {
+  tx.sqlite
+    .query(
+      `UPDATE conversations SET message_count = message_count - 1,
+         last_seq = coalesce((SELECT max(seq) FROM messages WHERE conversation_id = $id), 0)
+       WHERE id = $id`,
+    )
+    .run({ id })
+  tx.sqlite
+    .query(
+      `DELETE FROM conversations WHERE id = $id
+         AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_id = $id)`,
+    )
+    .run({ id })
+}
+
+export type ConversationFilter = {
+  readonly lineId?: string | undefined
+  readonly handle?: string | undefined
+}
+
+/** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
+export function listConversations(
+  db: Db,
+  filter: ConversationFilter,
+  page: { readonly limit: number; readonly before: number | null },
+): readonly (Conversation & { readonly lastSeq: number })[] {
+  const conditions: (SQL | undefined)[] = [
+    filter.lineId === undefined ? undefined : eq(conversations.lineId, filter.lineId as LineId), // Compared only.
+    filter.handle === undefined ? undefined : eq(conversations.handle, filter.handle as Handle), // Compared only.
+    page.before === null ? undefined : lt(conversations.lastSeq, page.before),
+  ]
+  return select(db)
+    .where(and(...conditions))
+    .orderBy(desc(conversations.lastSeq))
+    .limit(page.limit)
+    .all()
+    .map(toConversation)
+}
+
+export function getConversation(db: Db, id: string): Conversation | null {
+  const row = select(db)
+    .where(eq(conversations.id, id as ConversationId)) // Compared only.
+    .get()
+  return row === undefined ? null : toConversation(row)
+}
+
+/** Whether any of these lines has a conversation with the handle: asked for e-mail addresses. */
+export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
+  const sql = `SELECT 1 FROM conversations WHERE handle = $handle${
+    lineId === null ? '' : ' AND line_id = $lineId'
+  } LIMIT 1`
+  return db.sqlite.query(sql).get(lineId === null ? { handle } : { handle, lineId }) !== null
+}
+
+function select(db: Db) {
+  return db.orm
+    .select()
+    .from(conversations)
+    .leftJoin(messages, eq(messages.seq, conversations.lastSeq))
+    .$dynamic()
+}
+
+type Row = {
+  readonly conversations: typeof conversations.$inferSelect
+  readonly messages: typeof messages.$inferSelect | null
+}
+
+function toConversation(row: Row): Conversation & { readonly lastSeq: number } {
+  const c = row.conversations
+  return {
+    id: c.id,
+    lineId: c.lineId,
+    phoneNumber: c.phoneNumber,
+    handle: c.handle,
+    service: c.service,
+    messageCount: c.messageCount,
+    lastMessage: row.messages === null ? null : toMessage(row.messages),
+    createdAt: c.createdAt,
+    updatedAt: c.updatedAt,
+    lastSeq: c.lastSeq,
+  }
+}

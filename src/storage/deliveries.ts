@@ -1,0 +1,121 @@
+import type { ConversationId, DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { Attempt, Delivery, DeliveryStatus } from '../domain/webhook.ts'
+import type { Db, Tx } from './database.ts'
+import { prepared } from './statement.ts'
+
+export type StoredDelivery = Delivery & { readonly seq: number }
+
+/** `isPrivateTarget`: what a receiver on the own network answered is not for everyone's eyes. */
+export type StoredAttempt = Attempt & { readonly isPrivateTarget: boolean }
+
+export type NewDelivery = {
+  readonly id: DeliveryId
+  readonly webhookId: WebhookId
+  readonly eventSeq: number
+  readonly conversationId: ConversationId | null
+  readonly nextAttemptAt: Timestamp
+  readonly requestedAt: Timestamp | null
+  readonly createdAt: Timestamp
+}
+
+type Values = Record<string, string | number | null>
+
+const insertion = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `INSERT INTO deliveries (id, webhook_id, event_seq, conversation_id, status, next_attempt_at,
+                             requested_at, created_at)
+     VALUES ($id, $webhookId, $eventSeq, $conversationId, 'pending', $nextAttemptAt,
+             $requestedAt, $createdAt)
+     ON CONFLICT (event_seq, webhook_id) DO NOTHING`,
+  ),
+)
+
+/** Puts an event on its way to a webhook; an event is on its way to each webhook once. */
+export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
+  insertion(tx).run({ ...delivery })
+}
+
+const COLUMNS = `d.seq, d.id, d.webhook_id AS webhookId, e.id AS eventId, e.name AS event,
+  e.message_id AS messageId, d.conversation_id AS conversationId, d.status,
+  d.attempt_count AS attemptCount, d.next_attempt_at AS nextAttemptAt,
+  d.created_at AS createdAt, d.completed_at AS completedAt`
+
+const byId = prepared(({ sqlite }) =>
+  sqlite.prepare<StoredDelivery, [Values]>(
+    `SELECT ${COLUMNS}
+     FROM deliveries d
+     JOIN events e ON e.seq = d.event_seq
+     JOIN webhooks w ON w.id = d.webhook_id
+     WHERE d.id = $id AND w.deleted_at IS NULL`,
+  ),
+)
+
+/** The delivery, unless it is unknown or its webhook deleted. */
+export function findDelivery(db: Db, id: DeliveryId): StoredDelivery | null {
+  return byId(db).get({ id })
+}
+
+/** The deliveries of a webhook, newest first, those before `before` where it is given. */
+export function listDeliveries(
+  db: Db,
+  webhookId: WebhookId,
+  filter: { readonly status: DeliveryStatus | null; readonly before: number | null },
+  limit: number,
+): StoredDelivery[] {
+  const { status, before } = filter
+  const isOfStatus = status === null ? '' : 'AND d.status = $status'
+  return db.sqlite
+    .query<StoredDelivery, [Values]>(
+      `SELECT ${COLUMNS}
+       FROM deliveries d JOIN events e ON e.seq = d.event_seq
+       WHERE d.webhook_id = $webhookId ${isOfStatus} AND d.seq < $before
+       ORDER BY d.seq DESC LIMIT $limit`,
+    )
+    .all({
+      webhookId,
+      ...(status === null ? {} : { status }),
+      before: before ?? Number.MAX_SAFE_INTEGER,
+      limit,
+    })
+}
+
+/** All attempts of a delivery, first one first. */
+export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
+  const rows = db.sqlite
+    .query<Attempt & { isPrivateTarget: number }, [Values]>(
+      `SELECT number, "trigger", started_at AS startedAt, duration_ms AS durationMs,
+              status_code AS statusCode, error, response_excerpt AS responseExcerpt,
+              is_private_target AS isPrivateTarget
+       FROM attempts WHERE delivery_seq = $deliverySeq ORDER BY number`,
+    )
+    .all({ deliverySeq })
+  return rows.map((row) => ({ ...row, isPrivateTarget: row.isPrivateTarget === 1 }))
+}
+
+const request = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `UPDATE deliveries
+     SET scheduled_count = CASE status WHEN 'pending' THEN scheduled_count ELSE 0 END,
+         next_attempt_at = CASE status WHEN 'pending' THEN next_attempt_at ELSE $now END,
+         status = 'pending', completed_at = NULL, requested_at = $now
+     WHERE id = $id`,
+  ),
+)
+
+/** Asks for a try out of turn; a delivery that was finished starts its schedule anew. */
+export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
+  request(tx).run({ id, now })
+}
+
+const restart = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `UPDATE deliveries
+     SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL
+     WHERE id = $id AND status = 'exhausted'`,
+  ),
+)
+
+/** Gives an exhausted delivery its whole schedule again. */
+export function restartDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
+  restart(tx).run({ id, now })
+}

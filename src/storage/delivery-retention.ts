@@ -1,0 +1,109 @@
+// What webhooks leave behind goes in bounded steps: each function deletes at most `limit` rows and
+// says how many, so that its caller goes on until it is 0.
+
+import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { Db, Tx } from './database.ts'
+import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
+
+type Values = Record<string, string | number>
+
+const DAY_MS = 24 * 3_600_000
+const KEPT_MS = 30 * DAY_MS
+/** How many deliveries wait for a webhook that the relay deactivated. */
+const HELD_MAX = 100_000
+const WEBHOOKS_MAX = 1_000
+
+/** Deliveries that were finished 30 days ago; their attempts go with them. */
+export function deleteFinishedDeliveries(tx: Tx, now: Timestamp, limit: number): number {
+  return run(
+    tx,
+    `DELETE FROM deliveries WHERE seq IN (
+       SELECT seq FROM deliveries INDEXED BY deliveries_by_completion
+       WHERE completed_at IS NOT NULL AND completed_at < $before ORDER BY completed_at LIMIT $limit)`,
+    { before: now - KEPT_MS, limit },
+  )
+}
+
+/** Events of 30 days ago that no delivery needs. */
+export function deleteOldEvents(tx: Tx, now: Timestamp, limit: number): number {
+  return run(
+    tx,
+    `DELETE FROM events WHERE seq IN (
+       SELECT seq FROM events e INDEXED BY events_by_age
+       WHERE created_at < $before
+         AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq)
+       ORDER BY created_at LIMIT $limit)`,
+    { before: now - KEPT_MS, limit },
+  )
+}
+
+/** Deliveries of deleted webhooks, and with the last of them the webhook. */
+export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
+  let deleted = 0
+  for (const webhookId of listDeletedWebhooks(tx)) {
+    if (deleted >= limit) break
+    deleted += run(
+      tx,
+      `DELETE FROM deliveries WHERE seq IN (
+         SELECT seq FROM deliveries WHERE webhook_id = $webhookId LIMIT $limit)`,
+      { webhookId, limit: limit - deleted },
+    )
+    if (deleted < limit) {
+      deleteWebhookRow(tx, webhookId)
+      deleted += 1
+    }
+  }
+  return deleted
+}
+
+/**
+ * Exhausts what waited for 30 days, or beyond the newest 100,000, for a webhook that the relay
+ * deactivated. What the user paused waits for as long as the user likes.
+ */
+export function exhaustHeldDeliveries(
+  tx: Tx,
+  now: Timestamp,
+  limit: number,
+  heldMax: number = HELD_MAX,
+): number {
+  const held = listWebhooks(tx, WEBHOOKS_MAX, null).filter(
+    (webhook) => webhook.disabledReason !== null,
+  )
+  let exhausted = 0
+  for (const { id } of held) {
+    if (exhausted >= limit) break
+    exhausted += run(
+      tx,
+      `UPDATE deliveries
+       SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL, requested_at = NULL
+       WHERE seq IN (
+         SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+         WHERE webhook_id = $id AND status = 'pending'
+           AND (created_at < $before OR seq <= $lastTooMany)
+         ORDER BY seq LIMIT $limit)`,
+      {
+        id,
+        now,
+        before: now - KEPT_MS,
+        lastTooMany: lastTooMany(tx, id, heldMax),
+        limit: limit - exhausted,
+      },
+    )
+  }
+  return exhausted
+}
+
+/** The newest pending delivery that is one too many; 0 where there are not that many. */
+function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {
+  const row = db.sqlite
+    .query<{ seq: number }, [Values]>(
+      `SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
+       WHERE webhook_id = $id AND status = 'pending' ORDER BY seq DESC LIMIT 1 OFFSET $heldMax`,
+    )
+    .get({ id, heldMax })
+  return row?.seq ?? 0
+}
+
+function run(tx: Tx, sql: string, values: Values): number {
+  return tx.sqlite.query<null, [Values]>(sql).run(values).changes
+}

@@ -1,0 +1,77 @@
+import type { Receipt, ReceiptKind } from '../domain/driver.ts'
+import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { Db, Tx } from './database.ts'
+import { prepared } from './statement.ts'
+
+type Values = Record<string, string | number | null>
+
+const byGuid = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: MessageId }, [Values]>(
+    'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid',
+  ),
+)
+
+/** The message that a line's guid belongs to: known for good, also when the message is gone. */
+export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId | null {
+  return byGuid(db).get({ lineId, guid })?.id ?? null
+}
+
+const insertion = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `INSERT INTO known_guids (line_id, guid, message_id) VALUES ($lineId, $guid, $messageId)
+     ON CONFLICT DO NOTHING`,
+  ),
+)
+
+export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: MessageId): void {
+  insertion(tx).run({ lineId, guid, messageId })
+}
+
+/** Keeps a receipt whose guid nobody knows yet. */
+export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Timestamp): void {
+  tx.sqlite
+    .query(
+      `INSERT INTO waiting_receipts (line_id, guid, kind, at, reason, recorded_at)
+       VALUES ($lineId, $guid, $kind, $at, $reason, $now) ON CONFLICT DO NOTHING`,
+    )
+    .run({ lineId, ...receipt, now })
+}
+
+const waiting = prepared(({ sqlite }) =>
+  sqlite.prepare<{ kind: ReceiptKind; at: Timestamp; reason: string | null }, [Values]>(
+    `SELECT kind, at, reason FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid
+     ORDER BY at, recorded_at`,
+  ),
+)
+
+/** The receipts that came before their guid did, oldest first; they are taken out. */
+export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Receipt[] {
+  const rows = waiting(tx).all({ lineId, guid })
+  if (rows.length === 0) return []
+  tx.sqlite
+    .query('DELETE FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid')
+    .run({ lineId, guid })
+  return rows.map((row) => ({ guid, ...row }))
+}
+
+/** Notes what intake refused, so that it is seen. */
+export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timestamp): void {
+  tx.sqlite
+    .query(
+      `INSERT INTO rejected_events (line_id, reason, recorded_at)
+       VALUES ($lineId, $reason, $now)`,
+    )
+    .run({ lineId, reason: reason.slice(0, 500), now })
+}
+
+/** Rejected events of the last 30 days, by line. */
+export function countRejected(
+  db: Db,
+): readonly { readonly lineId: LineId; readonly count: number; readonly since: Timestamp }[] {
+  return db.sqlite
+    .query<{ lineId: LineId; count: number; since: Timestamp }, []>(
+      `SELECT line_id AS lineId, count(*) AS count, min(recorded_at) AS since
+       FROM rejected_events GROUP BY line_id`,
+    )
+    .all()
+}

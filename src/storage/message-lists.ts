@@ -1,0 +1,126 @@
+import { and, asc, desc, eq, gt, lt, or, type SQL } from 'drizzle-orm'
+
+import type { Timestamp } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
+import type { Db } from './database.ts'
+import { toMessage } from './message-rows.ts'
+import { messages } from './schema.ts'
+
+type Values = Record<string, string | number>
+
+export type MessageFilter = {
+  readonly lineId?: string | undefined
+  readonly conversationId?: string | undefined
+  readonly handle?: string | undefined
+  readonly direction?: 'inbound' | 'outbound' | undefined
+  readonly status?: string | undefined
+  /** Both exclusive. */
+  readonly createdAfter?: Timestamp | undefined
+  readonly createdBefore?: Timestamp | undefined
+}
+
+/** Messages newest first; `before` is the cursor's seq. */
+export function listMessages(
+  db: Db,
+  filter: MessageFilter,
+  page: { readonly limit: number; readonly before: number | null },
+): readonly Message[] {
+  const bounds = [
+    page.before === null ? undefined : lt(messages.seq, page.before),
+    filter.createdAfter === undefined
+      ? undefined
+      : gt(messages.seq, lastSeqUpTo(db, filter.createdAfter)),
+    filter.createdBefore === undefined
+      ? undefined
+      : lt(messages.seq, firstSeqFrom(db, filter.createdBefore)),
+  ]
+  return db.orm
+    .select()
+    .from(messages)
+    .where(and(...matching(filter), ...bounds))
+    .orderBy(desc(messages.seq))
+    .limit(page.limit)
+    .all()
+    .map(toMessage)
+}
+
+/** Where a reader of changes stands. */
+export type ChangeCursor = { readonly updatedAt: number; readonly revision: number }
+
+/**
+ * Messages by their latest change, oldest change first, from `since` (inclusive) or after `cursor`.
+ * Each comes with its cursor. Revisions grow with every change, so a reader leaves no gap.
+ */
+export function listChanges(
+  db: Db,
+  filter: MessageFilter,
+  page: {
+    readonly limit: number
+    readonly since: Timestamp
+    readonly cursor: ChangeCursor | null
+  },
+): readonly { readonly message: Message; readonly cursor: ChangeCursor }[] {
+  const from = page.cursor ?? { updatedAt: page.since, revision: 0 }
+  const after = or(
+    gt(messages.updatedAt, from.updatedAt as Timestamp), // A cursor holds what this column held.
+    and(
+      eq(messages.updatedAt, from.updatedAt as Timestamp), // As above.
+      gt(messages.revision, from.revision),
+    ),
+  )
+  return db.orm
+    .select()
+    .from(messages)
+    .where(
+      and(after, gt(messages.updatedAt, (from.updatedAt - 1) as Timestamp), ...matching(filter)),
+    ) // As above.
+    .orderBy(asc(messages.updatedAt), asc(messages.revision))
+    .limit(page.limit)
+    .all()
+    .map((row) => ({
+      message: toMessage(row),
+      cursor: { updatedAt: row.updatedAt, revision: row.revision },
+    }))
+}
+
+/** Ids from outside are only compared, so any string may stand for one. */
+function matching(filter: MessageFilter): (SQL | undefined)[] {
+  const columns = [
+    ['line_id', filter.lineId],
+    ['conversation_id', filter.conversationId],
+    ['handle', filter.handle],
+    ['direction', filter.direction],
+    ['status', filter.status],
+  ] as const
+  const byColumn = {
+    line_id: messages.lineId,
+    conversation_id: messages.conversationId,
+    handle: messages.handle,
+    direction: messages.direction,
+    status: messages.status,
+  }
+  return columns.map(
+    ([name, value]) => (value === undefined ? undefined : eq(byColumn[name], value as never)), // Compared only.
+  )
+}
+
+/** `seq` grows with `created_at`: a bound in time is a bound in seq, found by one index step. */
+function lastSeqUpTo(db: Db, at: Timestamp): number {
+  const row = db.sqlite
+    .query<{ seq: number }, [Values]>(
+      `SELECT seq FROM messages INDEXED BY messages_by_creation WHERE created_at <= $at
+       ORDER BY created_at DESC, seq DESC LIMIT 1`,
+    )
+    .get({ at })
+  return row?.seq ?? 0
+}
+
+function firstSeqFrom(db: Db, at: Timestamp): number {
+  const row = db.sqlite
+    .query<{ seq: number }, [Values]>(
+      `SELECT seq FROM messages INDEXED BY messages_by_creation WHERE created_at >= $at
+       ORDER BY created_at, seq LIMIT 1`,
+    )
+    .get({ at })
+  return row?.seq ?? Number.MAX_SAFE_INTEGER
+}

@@ -1,0 +1,214 @@
+// What dispatch, recovery and the drivers ask for. Each query runs on a partial index, so its cost
+// depends on what waits, not on what was ever sent.
+
+import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
+import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
+import type { Db, Tx } from './database.ts'
+import { findMessage } from './message-rows.ts'
+import { prepared } from './statement.ts'
+
+type Values = Record<string, string | number>
+type IdRow = { readonly id: MessageId }
+
+const ids = (sql: string) => prepared(({ sqlite }) => sqlite.prepare<IdRow, [Values]>(sql))
+
+const dueOnLine = ids(
+  `SELECT id FROM messages INDEXED BY messages_due_by_line
+   WHERE status = 'queued' AND line_id = $lineId AND due_at <= $now
+   ORDER BY due_at, seq LIMIT $limit`,
+)
+
+/** The queued messages that a line may take now: the first of each conversation, longest due first. */
+export function dueMessages(
+  db: Db,
+  line: { readonly lineId: LineId; readonly now: number },
+  limit: number,
+): readonly MessageId[] {
+  return dueOnLine(db)
+    .all({ ...line, limit })
+    .map((row) => row.id)
+}
+
+const dueUnpinned = ids(
+  `SELECT id FROM messages INDEXED BY messages_due_by_line
+   WHERE status = 'queued' AND line_id = $lineId AND due_at <= $now AND is_pinned = 0
+   ORDER BY due_at, seq LIMIT $limit`,
+)
+
+/** Those of them that may go to another line. */
+export function movableMessages(
+  db: Db,
+  line: { readonly lineId: LineId; readonly now: number },
+  limit: number,
+): readonly MessageId[] {
+  return dueUnpinned(db)
+    .all({ ...line, limit })
+    .map((row) => row.id)
+}
+
+const nextDue = prepared(({ sqlite }) =>
+  sqlite.prepare<{ due_at: number }, [Values]>(
+    `SELECT due_at FROM messages INDEXED BY messages_due_by_line
+     WHERE status = 'queued' AND line_id = $lineId AND due_at > $now ORDER BY due_at LIMIT 1`,
+  ),
+)
+
+export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
+  return nextDue(db).get({ lineId, now })?.due_at ?? null
+}
+
+const firstWaiting = ids(
+  `SELECT id FROM messages INDEXED BY messages_waiting_by_conversation
+   WHERE conversation_id = $conversationId AND status IN ('queued', 'sending')
+   ORDER BY seq LIMIT 1`,
+)
+
+/** The message of a conversation whose turn it is: the earliest that is queued or sending. */
+export function firstInOrder(db: Db, conversationId: ConversationId): Outbound | null {
+  const row = firstWaiting(db).get({ conversationId })
+  return row === null ? null : findMessage(db, row.id)
+}
+
+/** Whether a message is queued or sending in the conversation. */
+export function hasWaiting(db: Db, conversationId: ConversationId): boolean {
+  return firstWaiting(db).get({ conversationId }) !== null
+}
+
+/** The messages of a conversation that are queued with a time of their own: they are or were first. */
+export function queuedWithTurn(db: Db, conversationId: ConversationId): readonly Outbound[] {
+  const rows = db.sqlite
+    .query<IdRow, [Values]>(
+      `SELECT id FROM messages INDEXED BY messages_waiting_by_conversation
+       WHERE conversation_id = $conversationId AND status IN ('queued', 'sending')
+         AND status = 'queued' AND due_at IS NOT NULL ORDER BY seq`,
+    )
+    .all({ conversationId })
+  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
+}
+
+const sameText = prepared(({ sqlite }) =>
+  sqlite.prepare<{ due_at: number }, [Values]>(
+    `SELECT due_at FROM messages INDEXED BY messages_uncertain_by_conversation
+     WHERE conversation_id = $conversationId AND status = 'uncertain' AND text = $text
+       AND due_at > $now ORDER BY due_at DESC LIMIT 1`,
+  ),
+)
+
+/** Until when an uncertain message with this text holds back another one, or null. */
+export function sameTextUntil(
+  db: Db,
+  message: { readonly conversationId: ConversationId; readonly text: string },
+  now: number,
+): Timestamp | null {
+  const { conversationId, text } = message
+  const row = sameText(db).get({ conversationId, text, now })
+  return (row?.due_at ?? null) as Timestamp | null // The column holds timestamps only.
+}
+
+const oldestQueued = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: MessageId; createdAt: number }, [Values]>(
+    `SELECT id, created_at AS createdAt FROM messages INDEXED BY messages_by_status
+     WHERE status = 'queued' ORDER BY seq LIMIT $limit`,
+  ),
+)
+
+/** Queued messages that were accepted at `until` or before, oldest first. */
+export function queuedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
+  const oldest = oldestQueued(db).get({ limit: 1 })
+  if (oldest === null || oldest.createdAt > until) return []
+  const rows = oldestQueued(db).all({ limit })
+  return rows.filter((row) => row.createdAt <= until).map((row) => row.id)
+}
+
+const announceable = ids(
+  `SELECT id FROM messages INDEXED BY messages_to_announce
+   WHERE status = 'uncertain' AND due_at <= $now ORDER BY due_at LIMIT $limit`,
+)
+
+/** Uncertain messages of which `message.failed` has to tell now. */
+export function messagesToAnnounce(db: Db, now: number, limit: number): readonly MessageId[] {
+  return announceable(db)
+    .all({ now, limit })
+    .map((row) => row.id)
+}
+
+const nextAnnouncement = prepared(({ sqlite }) =>
+  sqlite.prepare<{ due_at: number }, []>(
+    `SELECT due_at FROM messages INDEXED BY messages_to_announce
+     WHERE status = 'uncertain' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
+  ),
+)
+
+export function nextAnnouncementAt(db: Db): number | null {
+  return nextAnnouncement(db).get()?.due_at ?? null
+}
+
+/** Turns what a dead process left as `sending` into `uncertain`, but for what the device holds. */
+export function sendingWithoutGuid(db: Db): readonly Outbound[] {
+  const rows = db.sqlite
+    .query<IdRow, []>(
+      `SELECT id FROM messages INDEXED BY messages_by_status
+       WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
+    )
+    .all()
+  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
+}
+
+const UNSETTLED_MS_MAX = 7 * 86_400_000
+const UNSETTLED_MAX = 1_000
+const OPEN_MS_MAX = 30 * 86_400_000
+const OPEN_MAX = 10_000
+
+/** What a driver claims first when it attends a line: see `AttendedLine`. */
+export function unfinishedOf(
+  db: Db,
+  lineId: LineId,
+  now: number,
+): Pick<AttendedLine, 'unsettled' | 'open'> {
+  const unsettled = db.sqlite
+    .query<IdRow, [Values]>(
+      `SELECT id FROM messages INDEXED BY messages_unsettled
+       WHERE line_id = $lineId AND status IN ('sending', 'uncertain') AND created_at > $since
+       ORDER BY seq LIMIT $limit`,
+    )
+    .all({ lineId, since: now - UNSETTLED_MS_MAX, limit: UNSETTLED_MAX })
+    .flatMap((row) => findMessage(db, row.id) ?? [])
+  const open = db.sqlite
+    .query<{ guid: string; note: string | null }, [Values]>(
+      `SELECT platform_guid AS guid, note FROM messages INDEXED BY messages_open
+       WHERE line_id = $lineId AND status IN ('sent', 'delivered') AND direction = 'outbound'
+         AND created_at > $since AND platform_guid IS NOT NULL ORDER BY seq DESC LIMIT $limit`,
+    )
+    .all({ lineId, since: now - OPEN_MS_MAX, limit: OPEN_MAX })
+  return {
+    unsettled: unsettled.map((m) => ({ message: outgoing(m), note: m.note })),
+    open: open.toReversed(),
+  }
+}
+
+/** What a driver is given of a message. */
+export function outgoing(message: Outbound): OutgoingMessage {
+  return {
+    id: message.id,
+    to: message.handle,
+    text: message.text,
+    createdAt: message.createdAt,
+    platformGuid: message.platformGuid,
+  }
+}
+
+/** Lets a queue that waits for the day's budget try again at once: the limit was raised. */
+export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
+  tx.sqlite
+    .query(
+      `UPDATE messages SET due_at = $now WHERE status = 'queued' AND due_at IS NOT NULL
+         AND line_id = $lineId AND queued_reason = 'daily_contact_limit'`,
+    )
+    .run({ lineId, now })
+}
+
+/** When a message that becomes uncertain now is announced. */
+export function announcementAt(now: Timestamp): Timestamp {
+  return (now + UNCERTAIN_ANNOUNCED_AFTER_MS) as Timestamp // A sum of whole milliseconds.
+}

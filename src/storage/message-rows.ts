@@ -1,0 +1,211 @@
+// One message at a time: read it, decide, save it. Lists are in `message-lists.ts`, what dispatch asks
+// for in `message-queue.ts`.
+
+import { eq, sql } from 'drizzle-orm'
+
+import { deviceHandle, type Handle } from '../domain/handle.ts'
+import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { Message, MessageSource, Outbound } from '../domain/message.ts'
+import type { Db, Tx } from './database.ts'
+import { messages } from './schema.ts'
+import { prepared } from './statement.ts'
+
+type Row = typeof messages.$inferSelect
+
+/** A message that is not stored yet. */
+export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
+
+export function toMessage(row: Row): Message {
+  return {
+    seq: row.seq,
+    id: row.id,
+    lineId: row.lineId,
+    conversationId: row.conversationId,
+    phoneNumber: row.phoneNumber,
+    handle: row.handle,
+    direction: row.direction,
+    status: row.status,
+    service: row.service,
+    text: row.text,
+    guid: row.guid,
+    platformGuid: row.platformGuid,
+    source: row.source,
+    queuedReason: row.queuedReason,
+    error: row.errorCode === null ? null : { code: row.errorCode, message: row.errorMessage ?? '' },
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    sentAt: row.sentAt,
+    deliveredAt: row.deliveredAt,
+    readAt: row.readAt,
+  }
+}
+
+export function toOutbound(row: Row): Outbound {
+  return {
+    ...toMessage(row),
+    isPinned: row.isPinned,
+    dueAt: row.dueAt,
+    round: row.round,
+    refusedBy: row.refusedBy ?? [],
+    contactHold: row.contactHold,
+    note: row.note,
+    passedAt: row.passedAt,
+  }
+}
+
+const byId = prepared(({ orm }) =>
+  orm
+    .select()
+    .from(messages)
+    .where(eq(messages.id, sql.placeholder('id')))
+    .prepare(),
+)
+
+export function findMessage(db: Db, id: string): Outbound | null {
+  const row = byId(db).get({ id })
+  return row === undefined ? null : toOutbound(row)
+}
+
+const insertion = prepared(({ sqlite }) =>
+  sqlite.prepare<{ seq: number }, [Record<string, string | number | null>]>(
+    `INSERT INTO messages (id, line_id, conversation_id, phone_number, handle, direction, status,
+       service, text, guid, platform_guid, source, is_pinned, queued_reason, due_at, contact_hold,
+       revision, created_at, updated_at, sent_at)
+     VALUES ($id, $lineId, $conversationId, $phoneNumber, $handle, $direction, $status,
+       $service, $text, $guid, $platformGuid, $source, $isPinned, $queuedReason, $dueAt,
+       $contactHold, $revision, $createdAt, $createdAt, $sentAt)
+     RETURNING seq`,
+  ),
+)
+
+/** Stores a message as it was recorded; what happens to it later is `saveMessage`'s. */
+export function insertMessage(tx: Tx, message: NewMessage): Outbound {
+  const row = insertion(tx).get({
+    id: message.id,
+    lineId: message.lineId,
+    conversationId: message.conversationId,
+    phoneNumber: message.phoneNumber,
+    handle: message.handle,
+    direction: message.direction,
+    status: message.status,
+    service: message.service,
+    text: message.text,
+    guid: message.guid,
+    platformGuid: message.platformGuid,
+    source: message.source,
+    isPinned: message.isPinned ? 1 : 0,
+    queuedReason: message.queuedReason,
+    dueAt: message.dueAt,
+    contactHold: message.contactHold,
+    revision: nextRevision(tx),
+    createdAt: message.createdAt,
+    sentAt: message.sentAt,
+  })
+  return { ...message, seq: row?.seq ?? 0, updatedAt: message.createdAt }
+}
+
+const update = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Record<string, string | number | null>]>(
+    `UPDATE messages SET status = $status, service = $service, platform_guid = $platformGuid,
+       queued_reason = $queuedReason, due_at = $dueAt, round = $round, refused_by = $refusedBy,
+       contact_hold = $contactHold, note = $note, passed_at = $passedAt, error_code = $errorCode,
+       error_message = $errorMessage, sent_at = $sentAt, delivered_at = $deliveredAt,
+       read_at = $readAt, updated_at = $now, revision = $revision
+     WHERE seq = $seq`,
+  ),
+)
+
+/** Saves everything that can change but the line. */
+export function saveMessage(tx: Tx, message: Outbound, now: Timestamp): Outbound {
+  update(tx).run({
+    seq: message.seq,
+    status: message.status,
+    service: message.service,
+    platformGuid: message.platformGuid,
+    queuedReason: message.queuedReason,
+    dueAt: message.dueAt,
+    round: message.round,
+    refusedBy: message.refusedBy.length === 0 ? null : JSON.stringify(message.refusedBy),
+    contactHold: message.contactHold,
+    note: message.note,
+    passedAt: message.passedAt,
+    errorCode: message.error?.code ?? null,
+    errorMessage: message.error?.message ?? null,
+    sentAt: message.sentAt,
+    deliveredAt: message.deliveredAt,
+    readAt: message.readAt,
+    now,
+    revision: nextRevision(tx),
+  })
+  return { ...message, updatedAt: now }
+}
+
+export type MessagePlace = {
+  readonly lineId: LineId
+  readonly phoneNumber: string
+  readonly conversationId: ConversationId
+}
+
+/** Puts a message on another line; the caller keeps conversations and budgets in step. */
+export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
+  tx.orm.update(messages).set(place).where(eq(messages.seq, seq)).run()
+}
+
+/** What a message starts with that a device or a client does not say. */
+export function newMessage(
+  base: Pick<
+    NewMessage,
+    'id' | 'lineId' | 'conversationId' | 'phoneNumber' | 'text' | 'guid' | 'createdAt'
+  > & { readonly handle: Handle; readonly source: MessageSource },
+  more: Partial<NewMessage>,
+): NewMessage {
+  return {
+    direction: 'outbound',
+    status: 'queued',
+    service: 'iMessage',
+    platformGuid: null,
+    queuedReason: null,
+    error: null,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    isPinned: false,
+    dueAt: null,
+    round: 0,
+    refusedBy: [],
+    contactHold: 'none',
+    note: null,
+    passedAt: null,
+    ...base,
+    handle: deviceHandle(base.handle),
+    ...more,
+  }
+}
+
+/** The newest stamp that is stored, so that a clock that steps back reorders nothing. */
+export function newestStamp(db: Db): number {
+  const row = db.sqlite
+    .query<{ at: number | null }, []>('SELECT max(updated_at) AS at FROM messages')
+    .get()
+  return row?.at ?? 0
+}
+
+export function messageOf(tx: Tx, id: MessageId): Outbound {
+  const message = findMessage(tx, id)
+  if (message === null) throw new Error(`Message ${id} is gone.`)
+  return message
+}
+
+const revisions = prepared(({ sqlite }) => {
+  const newest = sqlite.query<{ revision: number }, []>(
+    'SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1',
+  )
+  return { last: newest.get()?.revision ?? 0 }
+})
+
+/** Counted in memory: a work that is rolled back leaves a gap, which nobody minds. */
+function nextRevision(tx: Tx): number {
+  const counter = revisions(tx)
+  counter.last += 1
+  return counter.last
+}

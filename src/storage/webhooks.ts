@@ -1,0 +1,108 @@
+import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+
+import type { Breaker } from '../domain/breaker.ts'
+import { CLOSED } from '../domain/breaker.ts'
+import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { DisabledReason, EventName, Webhook } from '../domain/webhook.ts'
+import type { Db, Tx } from './database.ts'
+import { webhooks } from './webhook-schema.ts'
+
+/** A webhook with what the delivery loop thinks of its receiver. */
+export type StoredWebhook = Webhook & { readonly seq: number; readonly breaker: Breaker }
+
+export type WebhookChanges = {
+  readonly url?: string | undefined
+  readonly events?: readonly EventName[] | undefined
+  readonly isActive?: boolean | undefined
+  readonly disabledReason?: DisabledReason | null | undefined
+  readonly breaker?: Breaker | undefined
+  readonly updatedAt: Timestamp
+}
+
+export function insertWebhook(tx: Tx, webhook: Webhook): StoredWebhook {
+  const row = tx.orm.insert(webhooks).values(webhook).returning({ seq: webhooks.seq }).get()
+  return { ...webhook, seq: row.seq, breaker: CLOSED }
+}
+
+/** The webhook, unless it is unknown or deleted. */
+export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
+  const row = db.orm
+    .select()
+    .from(webhooks)
+    .where(and(eq(webhooks.id, id), isNull(webhooks.deletedAt)))
+    .get()
+  return row === undefined ? null : storedWebhook(row)
+}
+
+/** Webhooks that are not deleted, newest first, those before `before` where it is given. */
+export function listWebhooks(db: Db, limit: number, before: number | null): StoredWebhook[] {
+  const older = before === null ? undefined : lt(webhooks.seq, before)
+  const rows = db.orm
+    .select()
+    .from(webhooks)
+    .where(and(isNull(webhooks.deletedAt), older))
+    .orderBy(desc(webhooks.seq))
+    .limit(limit)
+    .all()
+  return rows.map(storedWebhook)
+}
+
+/** Ids of webhooks that were deleted and whose rows are still there. */
+export function listDeletedWebhooks(db: Db): WebhookId[] {
+  const rows = db.orm
+    .select({ id: webhooks.id })
+    .from(webhooks)
+    .where(sql`${webhooks.deletedAt} IS NOT NULL`)
+    .all()
+  return rows.map((row) => row.id)
+}
+
+export function updateWebhook(tx: Tx, id: WebhookId, changes: WebhookChanges): void {
+  const { breaker, ...columns } = changes
+  tx.orm
+    .update(webhooks)
+    .set({ ...columns, ...breaker })
+    .where(eq(webhooks.id, id))
+    .run()
+}
+
+/**
+ * Saves the breaker, and deactivates the webhook where `disable` says why. Does nothing when the
+ * webhook was changed since `version`, its `updatedAt`: then the breaker speaks of another one.
+ */
+export function saveBreaker(
+  tx: Tx,
+  webhook: { readonly id: WebhookId; readonly version: Timestamp },
+  breaker: Breaker,
+  disable: { readonly reason: DisabledReason; readonly at: Timestamp } | null,
+): boolean {
+  const disabled =
+    disable === null
+      ? {}
+      : { isActive: false, disabledReason: disable.reason, updatedAt: disable.at }
+  const rows = tx.orm
+    .update(webhooks)
+    .set({ ...breaker, ...disabled })
+    .where(and(eq(webhooks.id, webhook.id), eq(webhooks.updatedAt, webhook.version)))
+    .returning({ id: webhooks.id })
+    .all()
+  return rows.length > 0
+}
+
+/** A deleted webhook is unknown to everyone; retention takes its rows away. */
+export function markWebhookDeleted(tx: Tx, id: WebhookId, at: Timestamp): void {
+  tx.orm
+    .update(webhooks)
+    .set({ deletedAt: at, isActive: false, updatedAt: at })
+    .where(eq(webhooks.id, id))
+    .run()
+}
+
+export function deleteWebhookRow(tx: Tx, id: WebhookId): void {
+  tx.orm.delete(webhooks).where(eq(webhooks.id, id)).run()
+}
+
+function storedWebhook(row: typeof webhooks.$inferSelect): StoredWebhook {
+  const { failuresInRow, failingSince, restUntil, goneAt, deletedAt: _, ...webhook } = row
+  return { ...webhook, breaker: { failuresInRow, failingSince, restUntil, goneAt } }
+}

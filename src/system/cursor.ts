@@ -1,0 +1,38 @@
+/** A part of a list, newest first unless the list says otherwise. */
+export type Page<T> = {
+  readonly data: readonly T[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+const CURSOR_LENGTH_MAX = 200
+
+/** Where a page ended, opaque to the caller. */
+export function encodeCursor(parts: readonly number[]): string {
+  return Buffer.from(parts.join('.')).toString('base64url')
+}
+
+/** The `length` whole numbers of a cursor that we gave, or null for any other text. */
+export function decodeCursor(text: string, length: number): readonly number[] | null {
+  if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text)) return null
+  const parts = Buffer.from(text, 'base64url').toString().split('.')
+  if (parts.length !== length || !parts.every((part) => /^[0-9]{1,15}$/.test(part))) return null
+  return parts.map(Number)
+}
+
+/** The page of `rows`, which were asked for with one more than `limit` to see whether more follow. */
+export function pageOf<R, T>(
+  rows: readonly R[],
+  limit: number,
+  resource: (row: R) => T,
+  position: (row: R) => readonly number[],
+): Page<T> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const hasMore = rows.length > limit && last !== undefined
+  return {
+    data: shown.map(resource),
+    has_more: hasMore,
+    next_cursor: hasMore ? encodeCursor(position(last)) : null,
+  }
+}

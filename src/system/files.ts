@@ -1,0 +1,82 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  linkSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname } from 'node:path'
+
+import type { Random } from './random.ts'
+
+const SECRET_KEY_LENGTH = 32
+
+/** Makes every file of this process readable by its owner only. */
+export function restrictNewFiles(): void {
+  process.umask(0o077)
+}
+
+/** The text of a file, or null where it cannot be read. */
+export function readTextOrNull(path: string): string | null {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch {
+    return null
+  }
+}
+
+/** Writes a file of mode 0600 that is there whole or not at all, whatever happens meanwhile. */
+export function writeFileAtomically(path: string, content: string | Uint8Array): void {
+  const temporary = `${path}.new`
+  writeFileSync(temporary, content, { mode: 0o600, flush: true })
+  renameDurably(temporary, path)
+}
+
+/** Renames, and returns once the folder that holds the new name is on disk. */
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to)
+  flush(dirname(to))
+}
+
+/** Forces what was written to a file or folder onto the disk. */
+export function flush(path: string): void {
+  const descriptor = openSync(path, 'r')
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
+/** How many bytes the user may still write where `path` lies. */
+export function freeBytes(path: string): number {
+  const { bavail, bsize } = statfsSync(path)
+  return bavail * bsize
+}
+
+/** The 32 bytes of `secret.key`, made at the first call. */
+export function readOrMakeSecretKey(path: string, random: Random): Uint8Array {
+  if (!existsSync(path)) makeOnce(path, random.bytes(SECRET_KEY_LENGTH))
+  const key = new Uint8Array(readFileSync(path))
+  if (key.length === SECRET_KEY_LENGTH) return key
+  throw new Error(`${path} has ${key.length} bytes; a key has ${SECRET_KEY_LENGTH}.`)
+}
+
+/** A link is made only where there is no file yet: of two that try, one wins, and its key counts. */
+function makeOnce(path: string, content: Uint8Array): void {
+  const temporary = `${path}.${process.pid}`
+  writeFileSync(temporary, content, { mode: 0o600, flush: true })
+  try {
+    linkSync(temporary, path)
+  } catch (error) {
+    if (!existsSync(path)) throw error
+  } finally {
+    rmSync(temporary)
+  }
+  flush(dirname(path))
+}

@@ -1,0 +1,81 @@
+import { expect, test } from 'bun:test'
+
+import { maskHandle, parseRecipient } from '../../src/domain/handle.ts'
+import {
+  derivedId,
+  guidFromBytes,
+  idFromBytes,
+  parseId,
+  timestamp,
+  uuidV7,
+} from '../../src/domain/ids.ts'
+
+const zeros = new Uint8Array(10)
+
+test('an id is its prefix and 26 characters that sort by time', () => {
+  const early = idFromBytes('msg', uuidV7(timestamp(1_700_000_000_000), zeros))
+  const late = idFromBytes('msg', uuidV7(timestamp(1_700_000_000_001), zeros))
+
+  expect(early).toMatch(/^msg_[0-9a-hjkmnp-tv-z]{26}$/)
+  expect(early < late).toBe(true)
+})
+
+test('the bytes of an id are a UUID of version 7', () => {
+  const bytes = uuidV7(timestamp(0x0123456789ab), new Uint8Array(10).fill(0xff))
+
+  expect(guidFromBytes(bytes)).toBe('01234567-89AB-7FFF-BFFF-FFFFFFFFFFFF')
+})
+
+test('an id of 16 bytes is their number in base 32', () => {
+  const bytes = new Uint8Array(16)
+  bytes[15] = 33
+
+  expect(idFromBytes('evt', bytes)).toBe('evt_00000000000000000000000011' as never)
+  expect(idFromBytes('evt', new Uint8Array(16).fill(255))).toBe(
+    'evt_7zzzzzzzzzzzzzzzzzzzzzzzzz' as never,
+  )
+})
+
+test('the same fact gives the same id again', () => {
+  const hash = new Uint8Array(32).fill(7)
+
+  expect(derivedId('msg', timestamp(5), hash)).toBe(derivedId('msg', timestamp(5), hash))
+})
+
+test.each(['msg_', 'msg_0123456789abcdefghjkmnpqr', 'conv_0123456789abcdefghjkmnpqrs', 'x'])(
+  '%s is no id of a message',
+  (text) => {
+    expect(parseId('msg', text)).toBeNull()
+  },
+)
+
+test.each([
+  ['+12025550101', 'phone'],
+  ['+1234567', 'phone'],
+  ['+123456789012345', 'phone'],
+  ['anna@example.com', 'email'],
+  ['Anna.B+x@Example.CO.UK', 'email'],
+])('%s is a recipient by %s', (text, kind) => {
+  expect(parseRecipient(text)?.kind).toBe(kind as 'phone')
+})
+
+test.each([
+  '',
+  '12025550101',
+  '+0123456789',
+  '+123456',
+  '+1234567890123456',
+  '+1 202 555 0101',
+  '+1202555010a',
+  '-x@example.com',
+  'a@b',
+  'a b@example.com',
+  '@example.com',
+])('%p is no recipient', (text) => {
+  expect(parseRecipient(text)).toBeNull()
+})
+
+test('a masked handle shows four characters at most', () => {
+  expect(maskHandle('+12025550101')).toBe('…0101')
+  expect(maskHandle('1234')).toBe('…')
+})

@@ -1,0 +1,68 @@
+import { expect, test } from 'bun:test'
+
+import { timestamp } from '../../src/domain/ids.ts'
+import { failBy, progressBy, type MessageStatus } from '../../src/domain/message.ts'
+
+const at = timestamp(1_000)
+const later = timestamp(2_000)
+
+function stamped(status: MessageStatus, sentAt = false, deliveredAt = false) {
+  return {
+    status,
+    sentAt: sentAt ? at : null,
+    deliveredAt: deliveredAt ? at : null,
+    readAt: null,
+  }
+}
+
+test('a read receipt on a queued message fills in the skipped steps, their events first', () => {
+  const progress = progressBy(stamped('queued'), { kind: 'read', at: later, reason: null })
+
+  expect(progress).toEqual({
+    status: 'read',
+    sentAt: later,
+    deliveredAt: later,
+    readAt: later,
+    error: null,
+    events: ['message.sent', 'message.delivered', 'message.read'],
+  })
+})
+
+test('a status only rises', () => {
+  const delivered = stamped('delivered', true, true)
+
+  expect(progressBy(delivered, { kind: 'sent', at: later, reason: null })).toBeNull()
+  expect(progressBy(delivered, { kind: 'delivered', at: later, reason: null })).toBeNull()
+  expect(progressBy(delivered, { kind: 'read', at: later, reason: null })).toEqual({
+    status: 'read',
+    sentAt: at,
+    deliveredAt: at,
+    readAt: later,
+    error: null,
+    events: ['message.read'],
+  })
+})
+
+test.each(['failed', 'uncertain'] as const)('%s yields to proof', (status) => {
+  const progress = progressBy(stamped(status), { kind: 'sent', at: later, reason: null })
+
+  expect(progress?.status).toBe('sent')
+  expect(progress?.error).toBeNull()
+})
+
+test('failed never follows delivered, and nothing follows expired', () => {
+  expect(failBy(stamped('delivered', true, true), 'x')).toBeNull()
+  expect(failBy(stamped('expired'), 'x')).toBeNull()
+  expect(progressBy(stamped('expired'), { kind: 'read', at: later, reason: null })).toBeNull()
+})
+
+test('a failure of a sent message keeps when it was sent and says why', () => {
+  expect(failBy(stamped('sent', true), 'not_on_imessage')).toEqual({
+    status: 'failed',
+    sentAt: at,
+    deliveredAt: null,
+    readAt: null,
+    error: { code: 'not_on_imessage', message: 'The recipient is not on iMessage.' },
+    events: ['message.failed'],
+  })
+})

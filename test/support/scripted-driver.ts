@@ -1,0 +1,180 @@
+// A device that does what a test says: the outermost thing, so that a story can choose what it
+// answers, and when.
+
+import type {
+  AttendedLine,
+  DeviceMessage,
+  Finding,
+  Found,
+  LineDriver,
+  LineEvent,
+  LineListener,
+  LineSession,
+  OutgoingMessage,
+  PointOfNoReturn,
+  ReceiptKind,
+  SendOutcome,
+} from '../../src/domain/driver.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { timestamp, type MessageId } from '../../src/domain/ids.ts'
+import type { DriverKind } from '../../src/domain/line.ts'
+
+export type SendScript = (
+  message: OutgoingMessage,
+  pointOfNoReturn: PointOfNoReturn,
+  signal: AbortSignal,
+) => Promise<SendOutcome>
+
+let guids = 0
+
+/** Passes the point of no return, and the device says that it is sent. */
+export const accepts: SendScript = async (_message, pointOfNoReturn) => {
+  if (!(await pointOfNoReturn('note'))) return withdrawn
+  guids += 1
+  return { outcome: 'accepted', guid: guidOf(guids) }
+}
+
+const withdrawn: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+
+/** The line refuses before anything left. */
+export const refuses: SendScript = async () => ({
+  outcome: 'not_sent',
+  reason: 'busy',
+  blame: 'line',
+})
+
+export class ScriptedDevice {
+  readonly key: string
+  readonly number: string
+  readonly sent: OutgoingMessage[] = []
+  /** Every message given to `send`, also those that did not leave. */
+  readonly given: OutgoingMessage[] = []
+  readonly attended: AttendedLine[] = []
+  capacity = 1
+  script: SendScript = accepts
+  knows: (handle: string) => boolean = () => false
+  isOnline: boolean
+  #listener: LineListener | null = null
+
+  constructor(key: string, number: string, isOnline: boolean) {
+    this.key = key
+    this.number = number
+    this.isOnline = isOnline
+  }
+
+  async goOnline(): Promise<void> {
+    this.isOnline = true
+    await this.emit(this.#online())
+  }
+
+  async goOffline(code = 'unplugged'): Promise<void> {
+    this.isOnline = false
+    await this.emit({ type: 'offline', reason: { code, hint: 'Plug it in.' } })
+  }
+
+  async receive(message: Partial<DeviceMessage> & { readonly guid: string }): Promise<void> {
+    await this.emit({
+      type: 'message',
+      message: {
+        handle: deviceHandle('+12025550777'),
+        text: 'hello',
+        isFromMe: false,
+        service: 'iMessage',
+        at: timestamp(1_795_255_100_000),
+        isHistory: false,
+        ...message,
+      },
+      checkpoint: message.guid,
+    })
+  }
+
+  async tell(
+    guid: string,
+    kind: ReceiptKind,
+    at: number,
+    reason: string | null = null,
+  ): Promise<void> {
+    const receipt = { guid, kind, at: timestamp(at), reason }
+    await this.emit({ type: 'receipt', receipt, checkpoint: null })
+  }
+
+  async settle(messageId: MessageId, outcome: SendOutcome): Promise<void> {
+    await this.emit({ type: 'settled', messageId, outcome })
+  }
+
+  async emit(event: LineEvent): Promise<void> {
+    if (this.#listener === null) throw new Error('Nobody attends this device.')
+    await this.#listener.onEvent(event)
+  }
+
+  async attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
+    this.#listener = listener
+    this.attended.push(line)
+    if (this.isOnline) await listener.onEvent(this.#online())
+    if (!signal.aborted) {
+      await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    }
+    this.#listener = null
+  }
+
+  #online(): LineEvent {
+    const session: LineSession = {
+      capacity: this.capacity,
+      knows: async (handle) => this.knows(handle),
+      send: async (message, pointOfNoReturn, signal) => {
+        this.given.push(message)
+        const outcome = await this.script(message, pointOfNoReturn, signal)
+        if (outcome.outcome === 'accepted') this.sent.push(message)
+        return outcome
+      },
+    }
+    return {
+      type: 'online',
+      session,
+      number: this.number,
+      imessageActive: true,
+      capabilities: {
+        new_contacts: true,
+        choose_service: false,
+        delivered: true,
+        read: true,
+        guid: true,
+        attachments: false,
+      },
+    }
+  }
+}
+
+export class ScriptedDriver implements LineDriver {
+  readonly kind: DriverKind
+  readonly devices: ScriptedDevice[] = []
+
+  constructor(kind: DriverKind = 'mac') {
+    this.kind = kind
+  }
+
+  add(number: string, isOnline = true): ScriptedDevice {
+    const device = new ScriptedDevice(`device-${this.devices.length + 1}`, number, isOnline)
+    this.devices.push(device)
+    return device
+  }
+
+  async discover(): Promise<readonly Found[]> {
+    return this.devices.map(({ key, number }) => ({ key, number }))
+  }
+
+  async checkup(): Promise<readonly Finding[]> {
+    return []
+  }
+
+  async attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
+    const device = this.devices.find((found) => found.key === line.key)
+    if (device === undefined) throw new Error(`No device ${line.key}.`)
+    await device.attend(line, listener, signal)
+  }
+}
+
+/** An upper-case UUID with a number in it. */
+export function guidOf(number: number): string {
+  return `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'bun:test'
+
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
+
+test('a clock that steps back reorders nothing, and time goes on until it has caught up', async () => {
+  const clock = new TestClock()
+  const stamps = new Stamps(clock, systemRandom, 0)
+  const before = stamps.now()
+
+  clock.step(-3_600_000)
+  const atOnce = stamps.now()
+  await clock.advance(60_000)
+  const aMinuteLater = stamps.now()
+  await clock.advance(3 * 3_600_000)
+
+  expect(before).toBe(TEST_START as never)
+  expect(atOnce).toBe(before)
+  expect(aMinuteLater).toBe((before + 30_000) as never)
+  expect(stamps.now()).toBe(clock.now() as never)
+})
+
+test('stamps go on from the newest one that is stored', () => {
+  const stamps = new Stamps(new TestClock(), systemRandom, TEST_START + 5_000)
+
+  expect(stamps.now()).toBe((TEST_START + 5_000) as never)
+})
+
+test('ten thousand ids of one millisecond are distinct and in order', () => {
+  const stamps = new Stamps(new TestClock(), systemRandom, 0)
+
+  const ids = Array.from({ length: 10_000 }, () => stamps.id('msg'))
+
+  expect(new Set(ids).size).toBe(10_000)
+  expect(ids.toSorted()).toEqual(ids)
+})
