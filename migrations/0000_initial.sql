@@ -125,9 +125,8 @@ CREATE INDEX `messages_by_status` ON `messages` (`status`);--> statement-breakpo
 CREATE INDEX `messages_by_creation` ON `messages` (`created_at`);--> statement-breakpoint
 CREATE INDEX `messages_by_change` ON `messages` (`updated_at`,`revision`);--> statement-breakpoint
 CREATE INDEX `messages_due_by_line` ON `messages` (`line_id`,`due_at`) WHERE status = 'queued' AND due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `messages_waiting_by_conversation` ON `messages` (`conversation_id`) WHERE status IN ('queued', 'sending');--> statement-breakpoint
 CREATE INDEX `messages_to_announce` ON `messages` (`due_at`) WHERE status = 'uncertain' AND due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `messages_uncertain_by_conversation` ON `messages` (`conversation_id`) WHERE status = 'uncertain';--> statement-breakpoint
+CREATE INDEX `messages_unfinished_by_conversation` ON `messages` (`conversation_id`) WHERE status IN ('queued', 'sending', 'uncertain');--> statement-breakpoint
 CREATE INDEX `messages_unsettled` ON `messages` (`line_id`) WHERE status IN ('sending', 'uncertain');--> statement-breakpoint
 CREATE INDEX `messages_open` ON `messages` (`line_id`) WHERE status IN ('sent', 'delivered') AND direction = 'outbound';--> statement-breakpoint
 CREATE TABLE `rejected_events` (

@@ -4,12 +4,7 @@
 import type { ConversationId, Timestamp } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import type { Tx } from '../storage/database.ts'
-import {
-  firstInOrder,
-  hasWaiting,
-  queuedWithTurn,
-  sameTextUntil,
-} from '../storage/message-queue.ts'
+import { queuedWithTurn, unfinishedIn, type Unfinished } from '../storage/message-queue.ts'
 import { saveMessage } from '../storage/message-rows.ts'
 
 type Turn = Pick<Outbound, 'dueAt' | 'queuedReason'>
@@ -20,29 +15,31 @@ export function turnOfNewcomer(
   message: { readonly conversationId: ConversationId; readonly text: string },
   now: Timestamp,
 ): Turn {
-  if (hasWaiting(tx, message.conversationId)) {
-    return { dueAt: null, queuedReason: 'earlier_message' }
-  }
-  return turnOfFirst(tx, message, now)
+  const unfinished = unfinishedIn(tx, message.conversationId)
+  return unfinished.first === null
+    ? turnOfFirst(unfinished, message.text, now)
+    : { dueAt: null, queuedReason: 'earlier_message' }
 }
 
 /** Gives the next message of the conversation its turn: the one before it is settled. */
 export function passTurn(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
-  const first = firstInOrder(tx, conversationId)
+  const unfinished = unfinishedIn(tx, conversationId)
+  const { first } = unfinished
   if (first === null || first.status !== 'queued' || first.dueAt !== null) return
-  saveMessage(tx, { ...first, ...turnOfFirst(tx, first, now) }, now)
+  saveMessage(tx, { ...first, ...turnOfFirst(unfinished, first.text, now) }, now)
 }
 
 /** An uncertain message is settled: one with the same text that waited for that may go. */
 export function wakeSameText(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
-  const first = firstInOrder(tx, conversationId)
+  const unfinished = unfinishedIn(tx, conversationId)
+  const { first } = unfinished
   if (first?.status !== 'queued' || first.queuedReason !== 'same_text_uncertain') return
-  saveMessage(tx, { ...first, ...turnOfFirst(tx, first, now) }, now)
+  saveMessage(tx, { ...first, ...turnOfFirst(unfinished, first.text, now) }, now)
 }
 
 /** A message came in from another line: whoever is first now has the turn, and nobody else. */
 export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
-  const first = firstInOrder(tx, conversationId)
+  const { first } = unfinishedIn(tx, conversationId)
   for (const message of queuedWithTurn(tx, conversationId)) {
     if (message.id === first?.id) continue
     saveMessage(tx, { ...message, dueAt: null, queuedReason: 'earlier_message' }, now)
@@ -50,13 +47,11 @@ export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp):
   passTurn(tx, conversationId, now)
 }
 
-function turnOfFirst(
-  tx: Tx,
-  message: { readonly conversationId: ConversationId; readonly text: string },
-  now: Timestamp,
-): Turn {
-  const until = sameTextUntil(tx, message, now)
-  return until === null
+/** An uncertain message with the same text is waited for until it is announced. */
+function turnOfFirst({ uncertain }: Unfinished, text: string, now: Timestamp): Turn {
+  const twins = uncertain.filter((message) => message.text === text)
+  const until = twins.map((message) => message.dueAt).findLast((at) => at !== null && at > now)
+  return until === undefined
     ? { dueAt: now, queuedReason: null }
     : { dueAt: until, queuedReason: 'same_text_uncertain' }
 }

@@ -62,12 +62,9 @@ export class Dispatch implements Service {
     const busy = this.#countInHand(line.id)
     if (busy >= capacity || this.#stuck.has(line.id)) return
     // Those in hand are still due until they pass their point of no return.
-    const ids = dueMessages(db, { lineId: line.id, now: stamps.now() }, capacity + BATCH_MAX)
-    const fresh = ids.filter((id) => !this.#inHand.has(id)).slice(0, capacity - busy)
-    for (const id of fresh) {
-      const message = findMessage(db, id)
-      if (message !== null) this.#start(message, signal)
-    }
+    const due = dueMessages(db, { lineId: line.id, now: stamps.now() }, capacity)
+    const fresh = due.filter(({ id }) => !this.#inHand.has(id)).slice(0, capacity - busy)
+    for (const message of fresh) this.#start(message, signal)
   }
 
   #start(message: Outbound, signal: AbortSignal): void {

@@ -3,7 +3,7 @@
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseId, type Timestamp } from '../domain/ids.ts'
-import { pageOf, type Page, type PageRequest } from '../domain/page.ts'
+import type { Message } from '../domain/message.ts'
 import {
   getConversation,
   listConversations,
@@ -13,10 +13,13 @@ import type { Db } from '../storage/database.ts'
 import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
 import { findMessage } from '../storage/message-rows.ts'
 import type { Writer } from '../storage/writer.ts'
-import { decodeCursor, encodeCursor } from '../system/cursor.ts'
+import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { messageResource, type MessageResource, type WaitReason } from './resource.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
+
+/** How much of a list is asked for, and after which page. */
+export type PageRequest = { readonly limit: number; readonly cursor: string | null }
 
 export type ConversationResource = {
   readonly id: string
@@ -71,10 +74,8 @@ export function createReading(tools: Tools) {
     listConversations(filter: ConversationFilter, page: PageRequest): Page<ConversationResource> {
       const [before = null] = cursorParts(page.cursor, 1) ?? []
       const rows = listConversations(db, filter, { limit: page.limit + 1, before })
-      return pageOf(rows, page.limit, {
-        cursor: (row) => encodeCursor([row.lastSeq]),
-        resource: (row) => conversationResource(row, waitReason),
-      })
+      const resource = (row: Conversation) => conversationResource(row, waitReason)
+      return pageOf(rows, page.limit, resource, (row) => [row.lastSeq])
     },
     getConversation(id: string): ConversationResource {
       const found = parseId('conv', id) === null ? null : getConversation(db, id)
@@ -88,10 +89,8 @@ export function createReading(tools: Tools) {
 function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<MessageResource> {
   const [before = null] = cursorParts(page.cursor, 1) ?? []
   const rows = listMessages(tools.db, filter, { limit: page.limit + 1, before })
-  return pageOf(rows, page.limit, {
-    cursor: (row) => encodeCursor([row.seq]),
-    resource: (row) => messageResource(row, tools.waitReason),
-  })
+  const resource = (row: Message) => messageResource(row, tools.waitReason)
+  return pageOf(rows, page.limit, resource, (row) => [row.seq])
 }
 
 function changesSince(
@@ -103,10 +102,12 @@ function changesSince(
   const cursor = updatedAt === undefined || revision === undefined ? null : { updatedAt, revision }
   const { since, limit } = page
   const rows = listChanges(tools.db, filter, { limit: limit + 1, since, cursor })
-  return pageOf(rows, limit, {
-    cursor: (row) => encodeCursor([row.cursor.updatedAt, row.cursor.revision]),
-    resource: (row) => messageResource(row.message, tools.waitReason),
-  })
+  return pageOf(
+    rows,
+    limit,
+    (row) => messageResource(row.message, tools.waitReason),
+    (row) => [row.cursor.updatedAt, row.cursor.revision],
+  )
 }
 
 function cursorParts(cursor: string | null, length: number): readonly number[] | null {

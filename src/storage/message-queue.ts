@@ -5,7 +5,7 @@ import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { findMessage } from './message-rows.ts'
+import { OUTBOUND_COLUMNS, findMessage, toOutbound, type OutboundRow } from './message-rows.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -13,8 +13,13 @@ type IdRow = { readonly id: MessageId }
 
 const ids = (sql: string) => prepared(({ sqlite }) => sqlite.prepare<IdRow, [Values]>(sql))
 
-const dueOnLine = ids(
-  `SELECT id FROM messages INDEXED BY messages_due_by_line
+const whole = (sql: string) =>
+  prepared(({ sqlite }) =>
+    sqlite.prepare<OutboundRow, [Values]>(`SELECT ${OUTBOUND_COLUMNS} FROM messages ${sql}`),
+  )
+
+const dueOnLine = whole(
+  `INDEXED BY messages_due_by_line
    WHERE status = 'queued' AND line_id = $lineId AND due_at <= $now
    ORDER BY due_at, seq LIMIT $limit`,
 )
@@ -24,10 +29,10 @@ export function dueMessages(
   db: Db,
   line: { readonly lineId: LineId; readonly now: number },
   limit: number,
-): readonly MessageId[] {
+): readonly Outbound[] {
   return dueOnLine(db)
     .all({ ...line, limit })
-    .map((row) => row.id)
+    .map(toOutbound)
 }
 
 const dueUnpinned = ids(
@@ -58,52 +63,51 @@ export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
   return nextDue(db).get({ lineId, now })?.due_at ?? null
 }
 
-const firstWaiting = ids(
-  `SELECT id FROM messages INDEXED BY messages_waiting_by_conversation
-   WHERE conversation_id = $conversationId AND status IN ('queued', 'sending')
-   ORDER BY seq LIMIT 1`,
+const unfinished = whole(
+  `INDEXED BY messages_unfinished_by_conversation
+   WHERE conversation_id = $conversationId AND status IN ('queued', 'sending', 'uncertain')
+   ORDER BY seq LIMIT $limit`,
 )
 
-/** The message of a conversation whose turn it is: the earliest that is queued or sending. */
-export function firstInOrder(db: Db, conversationId: ConversationId): Outbound | null {
-  const row = firstWaiting(db).get({ conversationId })
-  return row === null ? null : findMessage(db, row.id)
+/** What of a conversation is not settled; far more than that wait behind the first. */
+export type Unfinished = {
+  /** The message whose turn it is: the earliest that is queued or sending. */
+  readonly first: Outbound | null
+  /** Those that nobody can say of whether they left. */
+  readonly uncertain: readonly Outbound[]
 }
 
-/** Whether a message is queued or sending in the conversation. */
-export function hasWaiting(db: Db, conversationId: ConversationId): boolean {
-  return firstWaiting(db).get({ conversationId }) !== null
+/** Uncertain messages of one conversation that are looked at, and one that waits. */
+const UNFINISHED_MAX = 50
+
+export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished {
+  const rows = unfinished(db).all({ conversationId, limit: UNFINISHED_MAX })
+  const uncertain = rows.filter((row) => row.status === 'uncertain')
+  const isCut = uncertain.length === UNFINISHED_MAX
+  const first = isCut
+    ? firstWaiting(db).get({ conversationId })
+    : (rows.find((row) => row.status !== 'uncertain') ?? null)
+  return {
+    first: first === undefined ? null : toOutbound(first),
+    uncertain: uncertain.map(toOutbound),
+  }
 }
+
+const firstWaiting = whole(
+  `INDEXED BY messages_unfinished_by_conversation
+   WHERE conversation_id = $conversationId AND status IN ('queued', 'sending', 'uncertain')
+     AND status <> 'uncertain' ORDER BY seq LIMIT 1`,
+)
+
+const withTurn = whole(
+  `INDEXED BY messages_unfinished_by_conversation
+   WHERE conversation_id = $conversationId AND status IN ('queued', 'sending', 'uncertain')
+     AND status = 'queued' AND due_at IS NOT NULL ORDER BY seq`,
+)
 
 /** The messages of a conversation that are queued with a time of their own: they are or were first. */
 export function queuedWithTurn(db: Db, conversationId: ConversationId): readonly Outbound[] {
-  const rows = db.sqlite
-    .query<IdRow, [Values]>(
-      `SELECT id FROM messages INDEXED BY messages_waiting_by_conversation
-       WHERE conversation_id = $conversationId AND status IN ('queued', 'sending')
-         AND status = 'queued' AND due_at IS NOT NULL ORDER BY seq`,
-    )
-    .all({ conversationId })
-  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
-}
-
-const sameText = prepared(({ sqlite }) =>
-  sqlite.prepare<{ due_at: number }, [Values]>(
-    `SELECT due_at FROM messages INDEXED BY messages_uncertain_by_conversation
-     WHERE conversation_id = $conversationId AND status = 'uncertain' AND text = $text
-       AND due_at > $now ORDER BY due_at DESC LIMIT 1`,
-  ),
-)
-
-/** Until when an uncertain message with this text holds back another one, or null. */
-export function sameTextUntil(
-  db: Db,
-  message: { readonly conversationId: ConversationId; readonly text: string },
-  now: number,
-): Timestamp | null {
-  const { conversationId, text } = message
-  const row = sameText(db).get({ conversationId, text, now })
-  return (row?.due_at ?? null) as Timestamp | null // The column holds timestamps only.
+  return withTurn(db).all({ conversationId }).map(toOutbound)
 }
 
 const oldestQueued = prepared(({ sqlite }) =>

@@ -1,7 +1,7 @@
 // One message at a time: read it, decide, save it. Lists are in `message-lists.ts`, what dispatch asks
 // for in `message-queue.ts`.
 
-import { eq, sql } from 'drizzle-orm'
+import { eq } from 'drizzle-orm'
 
 import { deviceHandle, type Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
@@ -10,12 +10,13 @@ import type { Db, Tx } from './database.ts'
 import { messages } from './schema.ts'
 import { prepared } from './statement.ts'
 
-type Row = typeof messages.$inferSelect
+type ListRow = typeof messages.$inferSelect
 
 /** A message that is not stored yet. */
 export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
 
-export function toMessage(row: Row): Message {
+/** A message of a list. */
+export function toMessage(row: ListRow): Message {
   return {
     seq: row.seq,
     id: row.id,
@@ -40,30 +41,41 @@ export function toMessage(row: Row): Message {
   }
 }
 
-export function toOutbound(row: Row): Outbound {
+/** The columns of an `OutboundRow`, for the queries that want messages whole. */
+export const OUTBOUND_COLUMNS = `seq, id, line_id AS lineId, conversation_id AS conversationId,
+  phone_number AS phoneNumber, handle, direction, status, service, text, guid,
+  platform_guid AS platformGuid, source, queued_reason AS queuedReason, error_code AS errorCode,
+  error_message AS errorMessage, created_at AS createdAt, updated_at AS updatedAt,
+  sent_at AS sentAt, delivered_at AS deliveredAt, read_at AS readAt, is_pinned AS isPinned,
+  due_at AS dueAt, round, refused_by AS refusedBy, contact_hold AS contactHold, note,
+  passed_at AS passedAt`
+
+export type OutboundRow = Omit<Outbound, 'error' | 'isPinned' | 'refusedBy'> & {
+  readonly errorCode: string | null
+  readonly errorMessage: string | null
+  readonly isPinned: 0 | 1
+  readonly refusedBy: string | null
+}
+
+export function toOutbound(row: OutboundRow): Outbound {
+  const { errorCode, errorMessage, isPinned, refusedBy, ...rest } = row
   return {
-    ...toMessage(row),
-    isPinned: row.isPinned,
-    dueAt: row.dueAt,
-    round: row.round,
-    refusedBy: row.refusedBy ?? [],
-    contactHold: row.contactHold,
-    note: row.note,
-    passedAt: row.passedAt,
+    ...rest,
+    error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
+    isPinned: isPinned === 1,
+    refusedBy: refusedBy === null ? [] : (JSON.parse(refusedBy) as LineId[]), // `saveMessage` wrote it.
   }
 }
 
-const byId = prepared(({ orm }) =>
-  orm
-    .select()
-    .from(messages)
-    .where(eq(messages.id, sql.placeholder('id')))
-    .prepare(),
+const byId = prepared(({ sqlite }) =>
+  sqlite.prepare<OutboundRow, [Record<string, string>]>(
+    `SELECT ${OUTBOUND_COLUMNS} FROM messages WHERE id = $id`,
+  ),
 )
 
 export function findMessage(db: Db, id: string): Outbound | null {
   const row = byId(db).get({ id })
-  return row === undefined ? null : toOutbound(row)
+  return row === null ? null : toOutbound(row)
 }
 
 const insertion = prepared(({ sqlite }) =>

@@ -173,15 +173,12 @@ export const messages = sqliteTable(
     index('messages_due_by_line')
       .on(t.lineId, t.dueAt)
       .where(sql`status = 'queued' AND due_at IS NOT NULL`),
-    index('messages_waiting_by_conversation')
-      .on(t.conversationId)
-      .where(sql`status IN ('queued', 'sending')`),
     index('messages_to_announce')
       .on(t.dueAt)
       .where(sql`status = 'uncertain' AND due_at IS NOT NULL`),
-    index('messages_uncertain_by_conversation')
+    index('messages_unfinished_by_conversation')
       .on(t.conversationId)
-      .where(sql`status = 'uncertain'`),
+      .where(sql`status IN ('queued', 'sending', 'uncertain')`),
     index('messages_unsettled')
       .on(t.lineId)
       .where(sql`status IN ('sending', 'uncertain')`),
