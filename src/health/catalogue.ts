@@ -6,8 +6,13 @@ import type { Timestamp } from '../domain/ids.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Stamps } from '../system/stamps.ts'
 
-/** A finding about a line, a webhook (both by id) or the relay itself (null). */
+/** A finding about a line, or about the relay itself (null). */
 export type HealthFinding = Omit<Finding, 'key'> & { readonly lineId: string | null }
+
+/** A finding that is about no line. */
+export function ofRelay(finding: Finding): HealthFinding {
+  return { ...finding, lineId: null }
+}
 
 export type HealthResource = {
   readonly code: string
@@ -20,7 +25,7 @@ export type HealthResource = {
   readonly depends_on: string | null
 }
 
-export type FindingSource = () => Promise<readonly HealthFinding[]> | readonly HealthFinding[]
+type FindingSource = () => Promise<readonly HealthFinding[]> | readonly HealthFinding[]
 
 /** How long a finding is shown that was only met in passing. */
 const PASSING_MS = 3_600_000
@@ -28,13 +33,17 @@ const PASSING_MAX = 100
 
 export class HealthCatalogue {
   readonly #stamps: Stamps
-  readonly #sources: readonly FindingSource[]
+  readonly #sources: FindingSource[] = []
   readonly #since = new Map<string, Timestamp>()
   readonly #passing = new Map<string, { readonly finding: HealthFinding; readonly at: Timestamp }>()
 
-  constructor(stamps: Stamps, sources: readonly FindingSource[]) {
+  constructor(stamps: Stamps) {
     this.#stamps = stamps
-    this.#sources = sources
+  }
+
+  /** Asks `source` each time the catalogue is read. */
+  include(source: FindingSource): void {
+    this.#sources.push(source)
   }
 
   /** Shows `finding` for an hour from now: it was met in passing and has no state of its own. */

@@ -18,22 +18,6 @@ export function rejectedFindings(db: Db): readonly HealthFinding[] {
   }))
 }
 
-/** The disk is nearly full: nothing is accepted, sent or delivered. */
-export function diskFindings(isLow: boolean): readonly HealthFinding[] {
-  if (!isLow) return []
-  return [
-    {
-      code: 'storage_full',
-      severity: 'error',
-      title: 'The disk is nearly full',
-      why: 'Less than 256 MiB are free, so the relay accepts, sends and delivers nothing.',
-      fix: 'Free some space on the disk of the data directory; the relay goes on by itself.',
-      lineId: null,
-      depends_on: null,
-    },
-  ]
-}
-
 /** Two programs seem to answer each other on this line. */
 export function loopFinding(line: Line): HealthFinding {
   return {

@@ -27,7 +27,7 @@ export type IntakeEvent = Extract<
 export type IntakeTools = SettleTools & {
   readonly writer: Writer
   readonly log: Log
-  readonly dispatchBell: Bell
+  readonly bell: Bell
 }
 
 const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
@@ -61,7 +61,7 @@ function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void 
       break
   }
   if (event.checkpoint !== null) saveCheckpoint(tx, line.id, event.checkpoint)
-  tools.writer.ringAfterCommit(tools.dispatchBell)
+  tools.writer.ringAfterCommit(tools.bell)
 }
 
 function takeMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): void {
@@ -124,7 +124,7 @@ function takeSettled(
 ): void {
   const message = unsettled(tx, messageId)
   if (message === null) return
-  tools.writer.ringAfterCommit(tools.dispatchBell)
+  tools.writer.ringAfterCommit(tools.bell)
   switch (outcome.outcome) {
     case 'accepted':
       acceptMessage(tools, tx, message, outcome.guid)

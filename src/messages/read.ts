@@ -13,6 +13,7 @@ import type { Db } from '../storage/database.ts'
 import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
 import { findMessage } from '../storage/message-rows.ts'
 import type { Writer } from '../storage/writer.ts'
+import type { Bell } from '../system/bell.ts'
 import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { messageResource, type MessageResource, type WaitReason } from './resource.ts'
@@ -43,7 +44,8 @@ type Tools = SettleTools & {
   readonly db: Db
   readonly writer: Writer
   readonly waitReason: WaitReason
-  readonly ringDispatch: () => void
+  /** Wakes dispatch. */
+  readonly bell: Bell
 }
 
 /** Lists and single messages and conversations, as the API tells them. */
@@ -68,7 +70,7 @@ export function createReading(tools: Tools) {
         if (status === 'sent') applyReceipt(tools, tx, message, { kind: 'sent', at, reason: null })
         else failMessage(tools, tx, message, 'resolved_by_hand')
       })
-      tools.ringDispatch()
+      tools.bell.ring()
       return messageResource(existing(db, id), waitReason)
     },
     listConversations(filter: ConversationFilter, page: PageRequest): Page<ConversationResource> {

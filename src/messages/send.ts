@@ -49,7 +49,7 @@ export type SendAnswer = Answer & {
 
 export type SendTools = AttemptTools & {
   readonly random: Random
-  readonly dispatchBell: Bell
+  readonly bell: Bell
   readonly waitReason: WaitReason
   readonly defaultWaitMs: number
   /** Hears of a line on which two programs seem to answer each other. */
@@ -131,7 +131,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const hold = takePlace(tx, found.line, handle, { history, now })
   if (hold === 'full') throw limitReached(tx, found.line, now)
   const message = record(tools, tx, acceptance, { found, hold, now })
-  tools.writer.ringAfterCommit(tools.dispatchBell)
+  tools.writer.ringAfterCommit(tools.bell)
   return { message, first: null, isReplay: false }
 }
 

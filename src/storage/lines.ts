@@ -71,7 +71,8 @@ export function takeOverLine(
   id: LineId,
   device: Pick<Line, 'key' | 'number' | 'checkpoint'>,
 ): Line | null {
-  return change(tx, id, device)
+  const { key, number, checkpoint } = device
+  return change(tx, id, { key, number, checkpoint })
 }
 
 export function changeNumber(tx: Tx, id: LineId, number: string): Line | null {

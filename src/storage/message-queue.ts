@@ -88,7 +88,7 @@ export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished
     ? firstWaiting(db).get({ conversationId })
     : (rows.find((row) => row.status !== 'uncertain') ?? null)
   return {
-    first: first === undefined ? null : toOutbound(first),
+    first: first === null ? null : toOutbound(first),
     uncertain: uncertain.map(toOutbound),
   }
 }

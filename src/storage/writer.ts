@@ -22,16 +22,21 @@ const GROUP_MAX = 512
 export class Writer {
   readonly #tx: Tx
   readonly #onFatal: (error: unknown) => void
+  readonly #onDiskFull: () => void
   readonly #waiting: Waiting[] = []
   readonly #bells = new Set<Bell>()
   readonly #afterCommit: (() => void)[] = []
   #isScheduled = false
   #isClosed = false
 
-  /** `onFatal` hears of an I/O error or damage: the process must not go on. */
-  constructor(db: Db, onFatal: (error: unknown) => void) {
-    this.#tx = db as Tx // Only `#commit` hands it out, between BEGIN and COMMIT.
+  /**
+   * `onFatal` hears of an I/O error or damage: the process must not go on. `onDiskFull` hears of every
+   * write that met a full disk.
+   */
+  constructor(db: Db, onFatal: (error: unknown) => void, onDiskFull: () => void = () => {}) {
+    this.#tx = db as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
     this.#onFatal = onFatal
+    this.#onDiskFull = onDiskFull
   }
 
   /**
@@ -106,7 +111,7 @@ export class Writer {
       this.#afterCommit.length = acts
       this.#run('ROLLBACK TO work')
       this.#run('RELEASE work')
-      const told = isDiskFull(error) ? storageFull(error) : error
+      const told = this.#told(error)
       return () => reject(told)
     }
   }
@@ -126,9 +131,15 @@ export class Writer {
     }
     this.#afterCommit.length = 0
     this.#bells.clear()
-    const told = isDiskFull(error) ? storageFull(error) : error
+    const told = this.#told(error)
     for (const { reject } of group) reject(told)
     if (isDamage(error)) this.#onFatal(error)
+  }
+
+  #told(error: unknown): unknown {
+    if (!isDiskFull(error)) return error
+    this.#onDiskFull()
+    return storageFull(error)
   }
 
   #run(sql: string): void {
@@ -152,7 +163,8 @@ function codesOf(error: unknown): string[] {
   return [...code, ...codesOf(error.cause)]
 }
 
-function storageFull(cause: unknown): RelayError {
+/** What a caller is told while nothing can be stored. */
+export function storageFull(cause?: unknown): RelayError {
   const error = new RelayError('storage_full', 'The disk of the relay is full.', {
     retryAfterSeconds: 30,
   })

@@ -2,7 +2,7 @@ import { lstatSync, mkdirSync, statfsSync, type Stats } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 
-import { freeBytes, readTextOrNull } from './files.ts'
+import { readTextOrNull } from './files.ts'
 import { findCloudFolder, mountOf, NETWORK_MAGICS, NETWORK_TYPES } from './mounts.ts'
 
 /** The paths of everything that the relay keeps. */
@@ -63,11 +63,6 @@ export function openDataDirectory(path: string): DataDirectory {
   requirePrivate(path)
   makeFolder(directory.backups)
   return directory
-}
-
-/** The bytes that are free for the data directory. */
-export function freeBytesOf(directory: DataDirectory): number {
-  return freeBytes(directory.path)
 }
 
 function makeFolder(path: string): void {

@@ -31,7 +31,8 @@ export class HeldElsewhereError extends Error {
 export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): InstanceLock {
   const file = new Database(path, { create: true, readwrite: true, strict: true })
   try {
-    file.run('PRAGMA busy_timeout = 0')
+    // Long enough for one who only reads who holds it.
+    file.run('PRAGMA busy_timeout = 250')
     introduce(file, { ...holder, pid: process.pid })
     // The write lock without a write: with a rollback journal, others can go on reading.
     file.run('BEGIN IMMEDIATE')

@@ -1,4 +1,7 @@
-import type { Timestamp } from '../domain/ids.ts'
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+
+const ISO_TIME =
+  /^(\d{4}-\d{2}-\d{2})T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,9})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/
 
 /** ISO 8601, UTC, milliseconds: `2026-11-21T10:00:00.000Z`. */
 export function isoTime(at: Timestamp): string {
@@ -7,6 +10,16 @@ export function isoTime(at: Timestamp): string {
 
 export function isoTimeOrNull(at: Timestamp | null): string | null {
   return at === null ? null : isoTime(at)
+}
+
+/** A full ISO 8601 date and time with its zone (`Z` or an offset), or null for anything else. */
+export function parseIsoTime(text: string): Timestamp | null {
+  const day = ISO_TIME.exec(text)?.[1]
+  const midnight = day === undefined ? Number.NaN : Date.parse(`${day}T00:00:00Z`)
+  // `Date.parse` rolls 30 February over to March, so the day must come back as it was written.
+  if (day === undefined || Number.isNaN(midnight)) return null
+  if (!new Date(midnight).toISOString().startsWith(day)) return null
+  return timestamp(Date.parse(text))
 }
 
 /** Milliseconds since 1970 of a date as HTTP writes it, or null where it is none. */

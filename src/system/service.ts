@@ -39,3 +39,18 @@ export async function supervise(
     delayMs = Math.min(delayMs * 2, DELAY_MS_MAX)
   }
 }
+
+/** Runs every service until `stop` is called, which resolves when the last of them has ended. */
+export function runServices(
+  services: readonly Service[],
+  tools: { readonly clock: Clock; readonly log: Log },
+): { stop(): Promise<void> } {
+  const end = new AbortController()
+  const running = services.map((service) => supervise(service, tools, end.signal))
+  return {
+    async stop() {
+      end.abort()
+      await Promise.all(running)
+    },
+  }
+}

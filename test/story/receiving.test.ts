@@ -36,7 +36,7 @@ test('a message that is told again after a restore has the same id and the same 
   const told = async () => {
     const driver = new ScriptedDriver()
     const device = driver.add('+12025550801')
-    await using relay = await startRelay({ drivers: [driver], lineSeed: 7 })
+    await using relay = await startRelay({ drivers: [driver], seed: 7 })
     await device.receive({ guid: 'p:0/not-a-uuid' })
     const { data } = await relay.get('/api/v1/messages')
     return [data[0].id, data[0].guid, await relay.eventIds()]

@@ -1,0 +1,14 @@
+// What serves gets one core and what loads it the other, so that neither takes the other's time. Where
+// there is no `taskset` (macOS), the system decides.
+
+const SERVER_CORE = '0'
+const LOAD_CORE = '1'
+const hasTaskset = Bun.which('taskset') !== null
+
+/** In front of the command of whatever is measured. */
+export const UNDER: readonly string[] = hasTaskset ? ['taskset', '-c', SERVER_CORE] : []
+
+/** Puts this process on the core for the load. */
+export function moveToLoadCore(): void {
+  if (hasTaskset) Bun.spawnSync(['taskset', '-acp', LOAD_CORE, String(process.pid)])
+}

@@ -1,0 +1,117 @@
+import { existsSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+
+import { timestamp } from '../domain/ids.ts'
+import { dailyBackup, listBackups, wholeBackup } from '../storage/backup.ts'
+import { restoreBackup } from '../storage/restore.ts'
+import { snapshotOf } from '../storage/snapshot.ts'
+import { systemClock } from '../system/clock.ts'
+import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { VERSION } from '../system/version.ts'
+import { rowOf, textOf } from './answers.ts'
+import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
+import { holdUnlessRunning, throughRelayOrFile } from './own-file.ts'
+import { table } from './table.ts'
+
+/** A database of ten million messages takes minutes to copy and to check. */
+const BACKUP_MS_MAX = 3_600_000
+
+export const BACKUP_COMMANDS: readonly Command[] = [
+  {
+    name: 'backup',
+    args: [],
+    options: [
+      { name: 'to', value: 'FILE', sentence: 'One file with secret.key and hookline.env too.' },
+    ],
+    sentence: 'Make a verified copy of the database now.',
+    run: backUp,
+  },
+  {
+    name: 'backups',
+    args: [],
+    options: [],
+    sentence: 'List the back-ups of the data directory.',
+    run: list,
+  },
+  {
+    name: 'restore',
+    args: [{ name: 'FILE' }],
+    options: [],
+    sentence: 'Go back to a back-up, while no relay runs; never sends a message.',
+    run: restore,
+  },
+]
+
+async function backUp(call: Call): Promise<ExitCode> {
+  const option = call.options.get('to')
+  const to = option === undefined ? null : resolve(call.surroundings.folder, option)
+  const made = await throughRelayOrFile(call, {
+    relay: async (client) => {
+      const body = to === null ? {} : { to }
+      return rowOf((await client.ask('POST', '/backup', { body, timeoutMs: BACKUP_MS_MAX })).body)
+    },
+    file: ({ directory, db }) => {
+      const now = systemClock.now()
+      const order = to === null ? dailyBackup(directory, now) : wholeBackup(directory, to)
+      const { path, sizeBytes } = snapshotOf(db.sqlite, order)
+      return { path, size_bytes: sizeBytes }
+    },
+  })
+  call.out.data(made, [textOf(made, 'path')])
+  return EXIT.ok
+}
+
+async function list(call: Call): Promise<ExitCode> {
+  const directory = directoryOf(call)
+  const backups = listBackups(directory.backups).map((backup) => ({
+    path: backup.path,
+    kind: backup.kind,
+    created_at: isoTime(timestamp(backup.createdAt)),
+    size_bytes: backup.sizeBytes,
+  }))
+  const rows = backups.map((one) => [one.created_at, one.kind, one.size_bytes, one.path])
+  call.out.data({ data: backups }, table(['CREATED', 'KIND', 'BYTES', 'FILE'], rows))
+  if (backups.length === 0) call.out.note('There is no back-up yet.')
+  return EXIT.ok
+}
+
+async function restore(call: Call): Promise<ExitCode> {
+  const file = findBackup(call, argument(call, 0))
+  if (file === null) {
+    call.out.problem(`There is no file ${argument(call, 0)}.`)
+    return EXIT.failed
+  }
+  const held = await holdUnlessRunning(call)
+  if (held === null) {
+    call.out.problem('A relay is running. Stop it first: Ctrl-C where it runs, or its service.')
+    return EXIT.failed
+  }
+  try {
+    const now = timestamp(systemClock.now())
+    const restored = restoreBackup({ directory: held.directory, file, version: VERSION, now })
+    const { aside, uncertainCount } = restored
+    call.out.data({ file, aside, uncertain_messages: uncertainCount, files: restored.files }, [
+      `Restored ${file}.`,
+      ...(aside === null ? [] : [`What was there before is in ${aside}.`]),
+      ...(uncertainCount === 0
+        ? []
+        : [`${uncertainCount} messages are uncertain now: nobody can say whether they left.`]),
+    ])
+    return EXIT.ok
+  } finally {
+    held.lock.release()
+  }
+}
+
+/** A path, or the bare name of a back-up in the data directory. */
+function findBackup(call: Call, name: string): string | null {
+  const path = resolve(call.surroundings.folder, name)
+  if (existsSync(path)) return path
+  const own = join(directoryOf(call).backups, basename(name))
+  return name === basename(name) && existsSync(own) ? own : null
+}
+
+function directoryOf(call: Call): DataDirectory {
+  return dataDirectoryAt(call.loadConfig().config.dataDir)
+}

@@ -1,0 +1,75 @@
+import type { LoadedConfig } from '../config.ts'
+import type { Surroundings } from '../system/process.ts'
+import type { Output } from './output.ts'
+
+/** 0 ok, 1 failed, 2 usage, 3 no relay runs, 4 not allowed, 5 checks failed, 78 a person is needed. */
+export const EXIT = {
+  ok: 0,
+  failed: 1,
+  usage: 2,
+  noRelay: 3,
+  notAllowed: 4,
+  personNeeded: 78,
+} as const
+export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
+
+export type Argument = {
+  readonly name: string
+  readonly isOptional?: true
+  /** The words that it can be, where these are all. */
+  readonly choices?: readonly string[]
+}
+
+export type CommandOption = {
+  /** Without its dashes. */
+  readonly name: string
+  /** What its value is called, or null where it takes none. */
+  readonly value: string | null
+  readonly sentence: string
+}
+
+export type Command = {
+  /** One word or two: `serve`, `keys create`. */
+  readonly name: string
+  readonly args: readonly Argument[]
+  readonly options: readonly CommandOption[]
+  readonly sentence: string
+  run(call: Call): Promise<ExitCode>
+}
+
+/** What a command is called with. */
+export type Call = {
+  readonly args: readonly string[]
+  readonly options: ReadonlyMap<string, string>
+  readonly out: Output
+  readonly surroundings: Surroundings
+  readonly commands: readonly Command[]
+  /** Reads the options of this start; throws a ConfigError where they do not fit. */
+  loadConfig(): LoadedConfig
+}
+
+export const GLOBAL_OPTIONS: readonly CommandOption[] = [
+  { name: 'data-dir', value: 'PATH', sentence: 'The folder in which everything is kept.' },
+  { name: 'json', value: null, sentence: 'Print data as JSON.' },
+  { name: 'quiet', value: null, sentence: 'Print data and problems only.' },
+  { name: 'help', value: null, sentence: 'Say what the command does.' },
+]
+
+/** The command line does not fit; exit code 2. */
+export class UsageError extends Error {
+  override readonly name = 'UsageError'
+}
+
+/** A relay is needed and none runs; exit code 3. */
+export class NoRelayError extends Error {
+  override readonly name = 'NoRelayError'
+
+  constructor() {
+    super('No relay is running. Start one: hookline serve')
+  }
+}
+
+/** The argument at `index`: the parser has made sure of those that are not optional. */
+export function argument(call: Call, index: number): string {
+  return call.args[index] ?? ''
+}

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+
+import type { ConfigRow } from '../config.ts'
+import { SETTINGS, SETTING_NAMES, printSetting } from '../domain/setting.ts'
+import { createSettings } from '../storage/settings.ts'
+import { dataDirectoryAt } from '../system/data-directory.ts'
+import { rowOf, rowsOf, textOf } from './answers.ts'
+import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
+import { throughRelayOrFile, type OwnFile } from './own-file.ts'
+import { table } from './table.ts'
+
+export const CONFIG_COMMANDS: readonly Command[] = [
+  {
+    name: 'config',
+    args: [],
+    options: [],
+    sentence: 'Print each option and setting, and where its value comes from.',
+    run: show,
+  },
+  {
+    name: 'config set',
+    args: [{ name: 'NAME', choices: SETTING_NAMES }, { name: 'VALUE' }],
+    options: [],
+    sentence: 'Change a setting; it is in effect at once.',
+    run: change,
+  },
+]
+
+async function show(call: Call): Promise<ExitCode> {
+  const { rows } = call.loadConfig()
+  const locked = new Set(rows.map(({ name }) => name))
+  const settings = (await settingRows(call)).filter(({ name }) => !locked.has(name))
+  const all = [...rows, ...settings]
+  const cells = all.map(({ name, value, from }) => [name, value, from])
+  call.out.data({ data: all }, table(['NAME', 'VALUE', 'FROM'], cells))
+  return EXIT.ok
+}
+
+async function change(call: Call): Promise<ExitCode> {
+  const name = argument(call, 0)
+  const value = argument(call, 1)
+  const setting = await throughRelayOrFile(call, {
+    relay: async (client) =>
+      (await client.ask('PUT', `/settings/${name}`, { body: { value } })).body,
+    file: (file) => settingsOf(call, file).set(name, value),
+  })
+  call.out.data(setting, [`${name} is ${textOf(rowOf(setting), 'value')}.`])
+  return EXIT.ok
+}
+
+/** Settings as the database has them; their defaults while there is none, which is not made for this. */
+async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
+  const { dataDir } = call.loadConfig().config
+  if (!existsSync(dataDirectoryAt(dataDir).database)) {
+    return SETTING_NAMES.map((name) => ({
+      name,
+      value: printSetting(name, SETTINGS[name].default),
+      from: 'default',
+    }))
+  }
+  const body = await throughRelayOrFile(call, {
+    relay: async (client) => (await client.ask('GET', '/settings')).body,
+    file: (file) => ({ data: settingsOf(call, file).list() }),
+  })
+  return rowsOf(body).map((row) => ({
+    name: textOf(row, 'name'),
+    value: textOf(row, 'value'),
+    from: textOf(row, 'from') || 'database',
+  }))
+}
+
+function settingsOf(call: Call, file: OwnFile) {
+  return createSettings({ ...file, locked: call.loadConfig().config.lockedSettings })
+}

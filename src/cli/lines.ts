@@ -1,0 +1,116 @@
+import type { Line } from '../domain/line.ts'
+import { listLines } from '../storage/lines.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { cellsOf, rowOf, rowsOf, textOf } from './answers.ts'
+import { EXIT, UsageError, argument, type Call, type Command, type ExitCode } from './command.ts'
+import { runningRelay, throughRelayOrFile } from './own-file.ts'
+import { table } from './table.ts'
+
+const CHANGES = [
+  { name: 'label', value: 'TEXT', sentence: 'What the line is called.' },
+  { name: 'daily-contact-limit', value: 'N', sentence: 'New contacts a day, 0 to 100000.' },
+  { name: 'enabled', value: 'true|false', sentence: 'Whether it sends; it receives all the same.' },
+  { name: 'relay-sms', value: 'true|false', sentence: 'Whether SMS are relayed too.' },
+] as const
+
+export const LINE_COMMANDS: readonly Command[] = [
+  {
+    name: 'lines list',
+    args: [],
+    options: [],
+    sentence: 'List the phone lines and how they are. Short: lines.',
+    run: list,
+  },
+  {
+    name: 'lines set',
+    args: [{ name: 'ID' }],
+    options: CHANGES,
+    sentence: 'Change a line.',
+    run: change,
+  },
+  {
+    name: 'lines adopt',
+    args: [{ name: 'OLD' }, { name: 'NEW' }],
+    options: [],
+    sentence:
+      'Let the line NEW take over the vanished line OLD; the same twice takes a new number.',
+    run: adopt,
+  },
+]
+
+async function list(call: Call): Promise<ExitCode> {
+  const body = await throughRelayOrFile(call, {
+    relay: async (client) => (await client.ask('GET', '/phone-lines')).body,
+    file: ({ db }) => ({
+      data: listLines(db).map(stoppedLine),
+      has_more: false,
+      next_cursor: null,
+    }),
+  })
+  const rows = rowsOf(body).map((line) => [
+    ...cellsOf(line, ['id', 'phone_number', 'label', 'driver']),
+    line['is_enabled'] === false ? 'disabled' : textOf(line, 'status'),
+    textOf(line, 'status_hint'),
+  ])
+  call.out.data(body, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'WHAT TO DO'], rows))
+  if (rows.length === 0) call.out.note('There is no line yet.')
+  return EXIT.ok
+}
+
+async function change(call: Call): Promise<ExitCode> {
+  const changes = {
+    ...(call.options.has('label') && { label: call.options.get('label') }),
+    ...(call.options.has('daily-contact-limit') && {
+      daily_contact_limit: numberOption(call, 'daily-contact-limit'),
+    }),
+    ...(call.options.has('enabled') && { is_enabled: switchOption(call, 'enabled') }),
+    ...(call.options.has('relay-sms') && { relay_sms: switchOption(call, 'relay-sms') }),
+  }
+  if (Object.keys(changes).length === 0) {
+    const names = CHANGES.map(({ name }) => `--${name}`).join(', ')
+    throw new UsageError(`Say what to change: ${names}.`)
+  }
+  const client = await runningRelay(call)
+  const path = `/phone-lines/${encodeURIComponent(argument(call, 0))}`
+  const { body } = await client.ask('PATCH', path, { body: changes })
+  call.out.data(body, [`Changed ${textOf(rowOf(body), 'id')}.`])
+  return EXIT.ok
+}
+
+async function adopt(call: Call): Promise<ExitCode> {
+  const client = await runningRelay(call)
+  const path = `/phone-lines/${encodeURIComponent(argument(call, 1))}/adopt`
+  const { body } = await client.ask('POST', path, { body: { from: argument(call, 0) } })
+  call.out.data(body, [`${textOf(rowOf(body), 'id')} has ${textOf(rowOf(body), 'phone_number')}.`])
+  return EXIT.ok
+}
+
+/** A line as the API tells it, of a relay that does not run. */
+function stoppedLine(line: Line) {
+  return {
+    id: line.id,
+    phone_number: line.number,
+    label: line.label,
+    status: 'offline',
+    status_reason: 'not_running',
+    status_hint: 'No relay is running: start one with hookline serve.',
+    imessage_active: false,
+    daily_contact_limit: line.dailyContactLimit,
+    driver: line.driver,
+    is_enabled: line.isEnabled,
+    relay_sms: line.relaySms,
+    created_at: isoTime(line.createdAt),
+  }
+}
+
+function numberOption(call: Call, name: string): number {
+  const text = call.options.get(name) ?? ''
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text)
+  throw new UsageError(`--${name} must be a whole number.`)
+}
+
+function switchOption(call: Call, name: string): boolean {
+  const text = call.options.get(name)
+  if (text === 'true' || text === 'false') return text === 'true'
+  throw new UsageError(`--${name} must be true or false.`)
+}

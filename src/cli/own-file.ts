@@ -1,0 +1,96 @@
+// Commands that need only the data: through the relay while one runs, else by their own hand, with the
+// data directory to themselves.
+
+import { backUpBeforeMigration } from '../storage/backup.ts'
+import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
+import { Writer } from '../storage/writer.ts'
+import { systemClock } from '../system/clock.ts'
+import { dataDirectoryAt, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
+import { systemRandom, type Random } from '../system/random.ts'
+import { Stamps } from '../system/stamps.ts'
+import { VERSION } from '../system/version.ts'
+import { NoRelayError, type Call } from './command.ts'
+import { ControlClient } from './control-client.ts'
+
+/** The data, held by this process alone. */
+export type OwnFile = {
+  readonly directory: DataDirectory
+  readonly db: Db
+  readonly writer: Writer
+  readonly stamps: Stamps
+  readonly random: Random
+}
+
+/** For how long a command waits for a relay that starts, or for another command. */
+const PATIENCE_MS = 10_000
+const LOOK_AGAIN_MS = 50
+
+/** The relay that runs; throws a NoRelayError where none does. */
+export async function runningRelay(call: Call): Promise<ControlClient> {
+  const client = clientOf(call)
+  if (await client.isThere()) return client
+  throw new NoRelayError()
+}
+
+/** Asks the relay where one runs, else opens the file. */
+export async function throughRelayOrFile<T>(
+  call: Call,
+  ways: {
+    readonly relay: (client: ControlClient) => Promise<T>
+    readonly file: (file: OwnFile) => Promise<T> | T
+  },
+): Promise<T> {
+  const client = clientOf(call)
+  const held = await holdUnlessRunning(call, client)
+  if (held === null) return ways.relay(client)
+  try {
+    return await withOwnFile(held.directory, ways.file)
+  } finally {
+    held.lock.release()
+  }
+}
+
+export type HeldDirectory = { readonly directory: DataDirectory; readonly lock: InstanceLock }
+
+/** Takes the data directory; null where a relay runs. */
+export async function holdUnlessRunning(
+  call: Call,
+  client: ControlClient = clientOf(call),
+): Promise<HeldDirectory | null> {
+  const directory = openDataDirectory(call.loadConfig().config.dataDir)
+  const patience = AbortSignal.timeout(PATIENCE_MS)
+  for (;;) {
+    if (await client.isThere()) return null
+    try {
+      const holder = { since: systemClock.now(), task: 'command', address: null }
+      return { directory, lock: takeInstanceLock(directory.lock, holder) }
+    } catch (error) {
+      if (!(error instanceof HeldElsewhereError) || patience.aborted) throw error
+    }
+    await systemClock.sleep(LOOK_AGAIN_MS, patience)
+  }
+}
+
+async function withOwnFile<T>(
+  directory: DataDirectory,
+  work: (file: OwnFile) => Promise<T> | T,
+): Promise<T> {
+  const { db } = openDatabase(directory.database, {
+    version: VERSION,
+    backUp: backUpBeforeMigration(directory, systemClock.now()),
+    backupsPath: directory.backups,
+  })
+  const writer = new Writer(db, () => {})
+  try {
+    const stamps = new Stamps(systemClock, systemRandom, 0)
+    return await work({ directory, db, writer, stamps, random: systemRandom })
+  } finally {
+    writer.close()
+    closeDatabase(db)
+  }
+}
+
+function clientOf(call: Call): ControlClient {
+  return new ControlClient(dataDirectoryAt(call.loadConfig().config.dataDir).controlSocket)
+}

@@ -1,0 +1,98 @@
+import { GLOBAL_OPTIONS, UsageError, type Command, type CommandOption } from './command.ts'
+
+export type Parsed = {
+  /** Null where no command was named. */
+  readonly command: Command | null
+  readonly args: readonly string[]
+  readonly options: ReadonlyMap<string, string>
+}
+
+/** Reads a command line: `hookline [options] command [arguments] [options]`. */
+export function parseCommandLine(args: readonly string[], commands: readonly Command[]): Parsed {
+  const words = [...args]
+  const options = new Map<string, string>()
+  while (words[0]?.startsWith('-') === true) takeOption(words, GLOBAL_OPTIONS, options)
+  const command = takeCommand(words, commands)
+  const known = [...GLOBAL_OPTIONS, ...(command?.options ?? [])]
+  const rest: string[] = []
+  for (let word = words[0]; word !== undefined; word = words[0]) {
+    if (word === '--') {
+      rest.push(...words.splice(0).slice(1))
+    } else if (word.startsWith('-') && word !== '-') {
+      takeOption(words, known, options)
+    } else {
+      rest.push(word)
+      words.shift()
+    }
+  }
+  if (command !== null && !options.has('help')) requireArguments(command, rest)
+  return { command, args: rest, options }
+}
+
+/** `hookline keys create [--name NAME]`. */
+export function usageOf(command: Command): string {
+  const args = command.args.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))
+  const options = command.options.map(({ name, value }) =>
+    value === null ? `[--${name}]` : `[--${name} ${value}]`,
+  )
+  const shown = options.length > 4 ? ['[options]'] : options
+  return ['hookline', command.name, ...args, ...shown].join(' ')
+}
+
+/** Takes the longest command that the words begin with. */
+function takeCommand(words: string[], commands: readonly Command[]): Command | null {
+  const [first, second] = words
+  if (first === undefined) return null
+  const long = commands.find(({ name }) => name === `${first} ${second ?? ''}`)
+  const command = long ?? commands.find(({ name }) => name === first)
+  if (command !== undefined) {
+    words.splice(0, command.name.split(' ').length)
+    return command
+  }
+  const group = commands.filter(({ name }) => name.startsWith(`${first} `))
+  if (group.length === 0) {
+    throw new UsageError(`There is no command "${first}". All of them: hookline help`)
+  }
+  const names = group.map(({ name }) => name.slice(first.length + 1)).join(', ')
+  throw new UsageError(`hookline ${first} needs one of: ${names}.`)
+}
+
+function takeOption(
+  words: string[],
+  known: readonly CommandOption[],
+  options: Map<string, string>,
+): void {
+  const word = words.shift() ?? ''
+  const [written, inline] = splitOnce(word, '=')
+  const name = written === '-h' ? 'help' : written.replace(/^--/, '')
+  const option = known.find((candidate) => candidate.name === name)
+  if (option === undefined || !(written.startsWith('--') || written === '-h')) {
+    throw new UsageError(`There is no option ${written} here. A text that begins so follows "--".`)
+  }
+  if (options.has(name)) throw new UsageError(`--${name} is given twice.`)
+  if (option.value === null) {
+    if (inline !== undefined) throw new UsageError(`--${name} takes no value.`)
+    options.set(name, 'true')
+    return
+  }
+  const value = inline ?? words.shift()
+  if (value === undefined) throw new UsageError(`--${name} needs a value: ${option.value}.`)
+  options.set(name, value)
+}
+
+function requireArguments(command: Command, given: readonly string[]): void {
+  const least = command.args.filter(({ isOptional }) => isOptional !== true).length
+  if (given.length < least || given.length > command.args.length) {
+    throw new UsageError(`It is: ${usageOf(command)}`)
+  }
+  for (const [index, { name, choices }] of command.args.entries()) {
+    const value = given[index]
+    if (value === undefined || choices === undefined || choices.includes(value)) continue
+    throw new UsageError(`${name} must be one of: ${choices.join(', ')}.`)
+  }
+}
+
+function splitOnce(text: string, separator: string): [string, string | undefined] {
+  const at = text.indexOf(separator)
+  return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+}

@@ -1,0 +1,108 @@
+import { ConfigError, loadConfig, OPTION_NAMES, OPTIONS, type LoadedConfig } from '../config.ts'
+import { RelayError } from '../domain/errors.ts'
+import { UnusableDatabaseError } from '../storage/migrations.ts'
+import { DataDirectoryError, defaultDataDirectory } from '../system/data-directory.ts'
+import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
+import { HeldElsewhereError } from '../system/instance-lock.ts'
+import type { Surroundings } from '../system/process.ts'
+import { EXIT, NoRelayError, UsageError, type ExitCode } from './command.ts'
+import { COMMANDS } from './commands.ts'
+import { RefusedError } from './control-client.ts'
+import { SHORT_HELP, helpOf } from './help.ts'
+import { createOutput, type Output } from './output.ts'
+import { parseCommandLine, type Parsed } from './parse.ts'
+
+/** Does what the command line says, and gives the exit code. */
+export async function runCommandLine(surroundings: Surroundings): Promise<ExitCode> {
+  restrictNewFiles()
+  const hasColour = surroundings.isTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''
+  let out = createOutput({ isJson: false, isQuiet: false, hasColour })
+  try {
+    const parsed = parseCommandLine(withShortForms(surroundings.args), COMMANDS)
+    const { options } = parsed
+    out = createOutput({ isJson: options.has('json'), isQuiet: options.has('quiet'), hasColour })
+    return await runParsed(parsed, surroundings, out)
+  } catch (error) {
+    out.problem(describe(error))
+    return exitCodeOf(error)
+  }
+}
+
+async function runParsed(
+  parsed: Parsed,
+  surroundings: Surroundings,
+  out: Output,
+): Promise<ExitCode> {
+  const { command, args, options } = parsed
+  if (command === null) {
+    out.data({ help: SHORT_HELP.join('\n') }, SHORT_HELP)
+    return surroundings.isTerminal || options.has('help') ? EXIT.ok : EXIT.usage
+  }
+  if (options.has('help')) {
+    out.data({ help: helpOf(command).join('\n') }, helpOf(command))
+    return EXIT.ok
+  }
+  let loaded: LoadedConfig | null = null
+  return command.run({
+    args,
+    options,
+    out,
+    surroundings,
+    commands: COMMANDS,
+    loadConfig: () => (loaded ??= load(surroundings, options)),
+  })
+}
+
+/** `lines` alone means `lines list`. */
+function withShortForms(args: readonly string[]): readonly string[] {
+  const at = args.indexOf('lines')
+  const isAlone =
+    at !== -1 && (args[at + 1] === undefined || args[at + 1]?.startsWith('-') === true)
+  return isAlone ? args.toSpliced(at + 1, 0, 'list') : args
+}
+
+function load(surroundings: Surroundings, options: ReadonlyMap<string, string>): LoadedConfig {
+  const given = OPTION_NAMES.map((name) => [name, options.get(OPTIONS[name].name)] as const)
+  return loadConfig({
+    flags: Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+    environment: surroundings.environment,
+    defaultDataDir: defaultDataDirectory(surroundings.environment),
+    folder: surroundings.folder,
+    readText: readTextOrNull,
+  })
+}
+
+/** What went wrong, for a person; an error that we did not foresee tells where it came from. */
+function describe(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (isForeseen(error) || codeOf(error) !== '') return error.message
+  return error.stack ?? error.message
+}
+
+function isForeseen(error: Error): boolean {
+  const kinds = [
+    ConfigError,
+    DataDirectoryError,
+    HeldElsewhereError,
+    NoRelayError,
+    RefusedError,
+    RelayError,
+    UnusableDatabaseError,
+    UsageError,
+  ]
+  return kinds.some((kind) => error instanceof kind)
+}
+
+function exitCodeOf(error: unknown): ExitCode {
+  if (error instanceof UsageError || error instanceof ConfigError) return EXIT.usage
+  if (error instanceof NoRelayError) return EXIT.noRelay
+  if (error instanceof UnusableDatabaseError) return EXIT.personNeeded
+  const code = codeOf(error)
+  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return EXIT.personNeeded
+  const isDenied = error instanceof RefusedError && [401, 403].includes(error.status)
+  return isDenied || ['EACCES', 'EPERM'].includes(code) ? EXIT.notAllowed : EXIT.failed
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
+}

@@ -1,0 +1,35 @@
+/** Rows in columns, with a head; nothing where there are no rows. */
+export function table(
+  head: readonly string[],
+  rows: readonly (readonly (string | number | boolean | null | undefined)[])[],
+): readonly string[] {
+  if (rows.length === 0) return []
+  const cells = [head, ...rows.map((row) => row.map(cell))]
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => width(row[column] ?? ''))))
+  return cells.map((row) =>
+    row
+      .map((text, i) => padded(text, widths[i] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** One row by its field names, as `name  value` lines. */
+export function fields(pairs: readonly (readonly [string, string | number | null])[]): string[] {
+  const longest = Math.max(...pairs.map(([name]) => name.length))
+  return pairs.map(([name, value]) => `${name.padEnd(longest)}  ${cell(value)}`)
+}
+
+function cell(value: string | number | boolean | null | undefined): string {
+  if (value === null || value === undefined || value === '') return '-'
+  // A text from outside must not steer the terminal.
+  return String(value).replaceAll(/\p{Cc}+/gu, ' ')
+}
+
+function width(text: string): number {
+  return Bun.stringWidth(text)
+}
+
+function padded(text: string, to: number): string {
+  return text + ' '.repeat(Math.max(to - width(text), 0))
+}

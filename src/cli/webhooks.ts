@@ -1,0 +1,125 @@
+import { DELIVERY_STATUSES } from '../domain/webhook.ts'
+import { cellsOf, rowOf, rowsOf, textOf, type Row } from './answers.ts'
+import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
+import type { Method } from './control-client.ts'
+import { runningRelay } from './own-file.ts'
+import { fields, table } from './table.ts'
+
+const ID = [{ name: 'ID' }]
+const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
+
+export const WEBHOOK_COMMANDS: readonly Command[] = [
+  {
+    name: 'webhooks list',
+    args: [],
+    options: [],
+    sentence: 'List the webhooks.',
+    run: list,
+  },
+  {
+    name: 'webhooks add',
+    args: [{ name: 'URL' }],
+    options: [
+      { name: 'events', value: 'NAMES', sentence: `With commas between; ${DEFAULT_EVENTS}.` },
+      { name: 'description', value: 'TEXT', sentence: 'What it is for.' },
+    ],
+    sentence: 'Add a webhook; its signing secret is shown this once.',
+    run: add,
+  },
+  {
+    name: 'webhooks test',
+    args: ID,
+    options: [],
+    sentence: 'Send a sample event.',
+    run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/test`),
+  },
+  {
+    name: 'webhooks deliveries',
+    args: ID,
+    options: [
+      { name: 'status', value: DELIVERY_STATUSES.join('|'), sentence: 'Only those.' },
+      { name: 'limit', value: 'N', sentence: 'How many at most, 50 unless told.' },
+    ],
+    sentence: 'List what was delivered, or waits to be.',
+    run: deliveries,
+  },
+  {
+    name: 'webhooks redeliver',
+    args: [{ name: 'DELIVERY_ID' }],
+    options: [],
+    sentence: 'Deliver once more.',
+    run: (call) => act(call, 'POST', (id) => `/webhook-deliveries/${id}/redeliver`),
+  },
+  {
+    name: 'webhooks replay',
+    args: ID,
+    options: [{ name: 'since', value: 'TIME', sentence: 'As 2026-11-21T10:00:00Z; needed.' }],
+    sentence: 'Deliver what was given up, or never queued, since a time.',
+    run: (call) =>
+      act(call, 'POST', (id) => `/webhooks/${id}/replay`, { since: call.options.get('since') }),
+  },
+  {
+    name: 'webhooks rotate-secret',
+    args: ID,
+    options: [],
+    sentence: 'Make a new signing secret; the old one signs too for 24 hours.',
+    run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/rotate-secret`),
+  },
+]
+
+async function list(call: Call): Promise<ExitCode> {
+  const client = await runningRelay(call)
+  const { body } = await client.ask('GET', '/webhooks?limit=200')
+  const rows = rowsOf(body).map((webhook) => [
+    ...cellsOf(webhook, ['id', 'url', 'events']),
+    textOf(webhook, 'disabled_reason') || (webhook['is_active'] === true ? 'active' : 'paused'),
+  ])
+  call.out.data(body, table(['ID', 'URL', 'EVENTS', 'STATE'], rows))
+  return EXIT.ok
+}
+
+async function add(call: Call): Promise<ExitCode> {
+  const client = await runningRelay(call)
+  const description = call.options.get('description')
+  const events = (call.options.get('events') ?? DEFAULT_EVENTS).split(',')
+  const { body } = await client.ask('POST', '/webhooks', {
+    body: {
+      url: argument(call, 0),
+      events: events.map((name) => name.trim()),
+      ...(description === undefined ? {} : { description }),
+    },
+  })
+  call.out.data(body, [...describe(rowOf(body)), 'The secret is not shown again.'])
+  return EXIT.ok
+}
+
+async function deliveries(call: Call): Promise<ExitCode> {
+  const client = await runningRelay(call)
+  const query = new URLSearchParams()
+  for (const name of ['status', 'limit']) {
+    const value = call.options.get(name)
+    if (value !== undefined) query.set(name, value)
+  }
+  const path = `/webhooks/${encodeURIComponent(argument(call, 0))}/deliveries`
+  const { body } = await client.ask('GET', query.size === 0 ? path : `${path}?${query.toString()}`)
+  const names = ['id', 'event', 'status', 'attempt_count', 'created_at', 'next_attempt_at']
+  const rows = rowsOf(body).map((delivery) => cellsOf(delivery, names))
+  call.out.data(body, table(['ID', 'EVENT', 'STATUS', 'TRIES', 'CREATED', 'NEXT TRY'], rows))
+  return EXIT.ok
+}
+
+async function act(
+  call: Call,
+  method: Method,
+  path: (id: string) => string,
+  body?: unknown,
+): Promise<ExitCode> {
+  const client = await runningRelay(call)
+  const answer = await client.ask(method, path(encodeURIComponent(argument(call, 0))), { body })
+  call.out.data(answer.body, describe(rowOf(answer.body)))
+  return EXIT.ok
+}
+
+function describe(row: Row): string[] {
+  return fields(Object.keys(row).map((name) => [name, textOf(row, name)]))
+}

@@ -1,0 +1,272 @@
+// The options of a start: one table, read from flags, the environment, `hookline.env` and defaults, in
+// this order, and frozen. Settings that can be changed while the relay runs are in domain/setting.
+
+import { join, resolve } from 'node:path'
+
+import { DEFAULT_RETRY_SCHEDULE_MS } from './domain/retry.ts'
+import {
+  SETTINGS,
+  SETTING_NAMES,
+  environmentOfSetting,
+  type LockedSettings,
+  type SettingName,
+} from './domain/setting.ts'
+import {
+  ADDRESS_RANGE_KIND,
+  BASE_URL_KIND,
+  choiceKind,
+  durationKind,
+  integerKind,
+  listKind,
+  optionalKind,
+  textKind,
+  type ValueKind,
+} from './domain/value-kind.ts'
+
+type Option<T> = {
+  /** As it stands in the flag `--send-wait` and in the variable `HOOKLINE_SEND_WAIT`. */
+  readonly name: string
+  readonly kind: ValueKind<T>
+  /** Null where there is none, or where it depends on the system. */
+  readonly default: T | null
+  readonly sentence: string
+}
+
+const PATH_KIND = textKind('PATH', 'a path')
+const DAY_MS = 86_400_000
+
+/** Every option. */
+export const OPTIONS = {
+  dataDir: option('data-dir', PATH_KIND, {
+    default: null,
+    sentence: 'The folder in which everything is kept.',
+  }),
+  host: option('host', textKind('HOST', 'an address or a name'), {
+    default: '127.0.0.1',
+    sentence: 'The address to listen on.',
+  }),
+  port: option('port', integerKind('PORT', 0, 65_535), {
+    default: 4665,
+    sentence: 'The port to listen on; 0 takes a free one.',
+  }),
+  publicUrl: option('public-url', optionalKind(BASE_URL_KIND, 'none'), {
+    default: null,
+    sentence: 'The address under which others reach the relay, where a proxy stands before it.',
+  }),
+  trustedProxies: option('trusted-proxies', listKind(ADDRESS_RANGE_KIND), {
+    default: [],
+    sentence: 'The proxies whose X-Forwarded-For counts.',
+  }),
+  backupFolder: option('backup-folder', optionalKind(PATH_KIND, 'none'), {
+    default: null,
+    sentence: 'A second folder for the daily back-ups, best on another disk.',
+  }),
+  mac: option('mac', choiceKind('auto', 'on', 'off'), {
+    default: 'auto',
+    sentence: 'Whether the Messages app of this Mac is a line; auto: on where this is macOS.',
+  }),
+  simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
+    default: 0,
+    sentence: 'How many simulated lines there are.',
+  }),
+  simulatedDelayMs: option('simulated-delay-ms', integerKind('MS', 0, 3_600_000), {
+    default: 400,
+    sentence: 'Milliseconds until a simulated person gets a message, and again until it is read.',
+  }),
+  webhookRetryScheduleMs: option('webhook-retry-schedule', listKind(durationKind(1, 30 * DAY_MS)), {
+    default: DEFAULT_RETRY_SCHEDULE_MS,
+    sentence: 'The delays between the attempts of a delivery.',
+  }),
+  sendWaitMs: option('send-wait', durationKind(0, 60_000), {
+    default: 15_000,
+    sentence: 'How long the answer to a send waits while a line works on it.',
+  }),
+} as const
+
+export type OptionName = keyof typeof OPTIONS
+type OptionValues = {
+  readonly [Name in OptionName]: (typeof OPTIONS)[Name] extends Option<infer T> ? T : never
+}
+
+/** The options of this start; times are in milliseconds. */
+export type Config = OptionValues & { readonly lockedSettings: LockedSettings }
+
+/** One option or locked setting as `hookline config` tells it. */
+export type ConfigRow = {
+  readonly name: string
+  readonly value: string
+  /** `--port`, `HOOKLINE_PORT`, `hookline.env` or `default`. */
+  readonly from: string
+}
+
+export type LoadedConfig = { readonly config: Config; readonly rows: readonly ConfigRow[] }
+
+/** Everything that is wrong with the options, at once. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(problems.join('\n'))
+    this.problems = problems
+  }
+}
+
+export type Given = {
+  /** Values of flags, by the options' keys. */
+  readonly flags: Readonly<Partial<Record<OptionName, string>>>
+  readonly environment: Readonly<Record<string, string | undefined>>
+  readonly defaultDataDir: string
+  /** The folder that relative paths start from. */
+  readonly folder: string
+  /** The text of a file, or null where there is none. */
+  readonly readText: (path: string) => string | null
+}
+
+// The keys of the table are its names.
+export const OPTION_NAMES = Object.keys(OPTIONS) as readonly OptionName[]
+
+const DATA_DIR = 'HOOKLINE_DATA_DIR'
+
+/** `--simulated-lines` for `simulatedLines`. */
+export function flagOf(name: OptionName): string {
+  return `--${OPTIONS[name].name}`
+}
+
+/** `HOOKLINE_SIMULATED_LINES` for `simulatedLines`. */
+export function environmentOf(name: OptionName): string {
+  return `HOOKLINE_${OPTIONS[name].name.replaceAll('-', '_').toUpperCase()}`
+}
+
+/** Reads every option, or throws a ConfigError with all that is wrong. */
+export function loadConfig(given: Given): LoadedConfig {
+  const early = new Sources(given, {}, []).find(DATA_DIR, given.flags.dataDir, '--data-dir')
+  const dataDir = resolve(given.folder, early?.text ?? given.defaultDataDir)
+  const problems: string[] = []
+  const file = parseFile(given.readText(join(dataDir, 'hookline.env')) ?? '', problems)
+  const sources = new Sources(given, file, problems)
+
+  const options = OPTION_NAMES.map((name) => readOption(name, given, sources))
+  const settings = SETTING_NAMES.map((name) => readSetting(name, sources)).filter(isThere)
+  for (const { problem } of [...options, ...settings]) if (problem !== null) problems.push(problem)
+  if (problems.length > 0) throw new ConfigError(problems)
+
+  const config = {
+    ...Object.fromEntries(options.map(({ key, value }) => [key, value])),
+    dataDir,
+    lockedSettings: Object.freeze(
+      Object.fromEntries(settings.map(({ key, value }) => [key, value])),
+    ),
+  } as Config // Every value was parsed by the kind of its own row.
+  return { config: Object.freeze(config), rows: [...options, ...settings].map(({ row }) => row) }
+}
+
+type Reading = {
+  readonly key: string
+  readonly value: unknown
+  readonly row: ConfigRow
+  readonly problem: string | null
+}
+
+function readOption(name: OptionName, given: Given, sources: Sources): Reading {
+  const option = OPTIONS[name]
+  const found = sources.find(environmentOf(name), given.flags[name], flagOf(name))
+  const fallback = name === 'dataDir' ? given.defaultDataDir : option.default
+  const kind = option.kind as ValueKind<unknown> // Prints only values of its own row.
+  const { value, problem } = parse(kind, found, fallback)
+  const isPath = name === 'dataDir' || name === 'backupFolder'
+  const settled = isPath && typeof value === 'string' ? resolve(given.folder, value) : value
+  const row = { name: option.name, value: kind.print(settled), from: found?.from ?? 'default' }
+  return { key: name, value: settled, row, problem }
+}
+
+function readSetting(name: SettingName, sources: Sources): Reading | null {
+  const found = sources.find(environmentOfSetting(name))
+  if (found === null) return null
+  const kind = SETTINGS[name].kind as ValueKind<unknown> // Prints only values of its own row.
+  const { value, problem } = parse(kind, found, SETTINGS[name].default)
+  return { key: name, value, row: { name, value: kind.print(value), from: found.from }, problem }
+}
+
+function parse(
+  kind: ValueKind<unknown>,
+  found: Found | null,
+  fallback: unknown,
+): { readonly value: unknown; readonly problem: string | null } {
+  const value = found === null ? fallback : kind.parse(found.text)
+  if (found === null || value !== undefined) return { value, problem: null }
+  const problem = `${found.from} is ${JSON.stringify(found.text)}; it must be ${kind.wanted}.`
+  return { value: fallback, problem }
+}
+
+type Found = { readonly text: string; readonly from: string }
+
+/** Where a value can come from, the strongest first. */
+class Sources {
+  readonly #given: Given
+  readonly #file: Readonly<Record<string, string>>
+  readonly #problems: string[]
+
+  constructor(given: Given, file: Readonly<Record<string, string>>, problems: string[]) {
+    this.#given = given
+    this.#file = file
+    this.#problems = problems
+  }
+
+  find(variable: string, flag?: string, flagName = ''): Found | null {
+    if (flag !== undefined) return { text: flag, from: flagName }
+    return (
+      this.#in(this.#given.environment, variable, '') ??
+      this.#in(this.#file, variable, 'hookline.env: ')
+    )
+  }
+
+  /** An empty variable is as if it were not set. */
+  #in(values: Given['environment'], variable: string, where: string): Found | null {
+    const text = values[variable] ?? ''
+    const path = values[`${variable}_FILE`] ?? ''
+    if (text !== '' && path !== '') {
+      this.#problems.push(`${where}${variable} and ${variable}_FILE are both set: keep one.`)
+    }
+    if (text !== '') return { text, from: `${where}${variable}` }
+    if (path === '') return null
+    const content = this.#given.readText(resolve(this.#given.folder, path))
+    if (content !== null) return { text: content.trim(), from: `${where}${variable}_FILE` }
+    this.#problems.push(`${where}${variable}_FILE names ${path}, which cannot be read.`)
+    return null
+  }
+}
+
+/** `NAME=VALUE` lines; `#` starts a comment line; a value may stand in quotes. */
+function parseFile(text: string, problems: string[]): Readonly<Record<string, string>> {
+  const known = new Set([
+    ...OPTION_NAMES.map(environmentOf),
+    ...SETTING_NAMES.map(environmentOfSetting),
+  ])
+  known.delete(DATA_DIR)
+  const values: Record<string, string> = {}
+  for (const [index, raw] of text.split('\n').entries()) {
+    const line = raw.trim()
+    if (line === '' || line.startsWith('#')) continue
+    const match = /^(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=\s*(.*)$/.exec(line)
+    const name = match?.[1] ?? ''
+    if (known.has(name) || known.has(name.replace(/_FILE$/, ''))) {
+      values[name] = (match?.[2] ?? '').replace(/^(["'])(.*)\1$/, '$2')
+    } else {
+      problems.push(`hookline.env, line ${index + 1}: no option is written like this.`)
+    }
+  }
+  return values
+}
+
+function isThere<T>(value: T | null): value is T {
+  return value !== null
+}
+
+function option<T>(
+  name: string,
+  kind: ValueKind<T>,
+  more: { readonly default: NoInfer<T> | null; readonly sentence: string },
+): Option<T> {
+  return { name, kind, ...more }
+}

@@ -1,0 +1,133 @@
+import { guidFromBytes } from '../../domain/ids.ts'
+import { Bell } from '../../system/bell.ts'
+import type { Clock } from '../../system/clock.ts'
+import type { Random } from '../../system/random.ts'
+import type { Consequence, Letter } from './correspondents.ts'
+import { Ledger, type Happening, type News } from './ledger.ts'
+
+export type NetworkTools = { readonly clock: Clock; readonly random: Random }
+
+const DUE_MAX = 256
+const PRUNE_MAX = 500
+const KEPT_MS = 30 * 86_400_000
+
+/** Carries messages between simulated lines and persons, and does not forget when we crash. */
+export class SimulatedNetwork {
+  readonly #ledger: Ledger
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #bells = new Map<string, Bell>()
+  /** When the next of a line's future is due, where that is known; Infinity for never. */
+  readonly #nextDueAt = new Map<string, number>()
+  #time: number
+  #monotonic: number
+
+  /** `path` is that of the ledger. */
+  constructor(path: string, { clock, random }: NetworkTools) {
+    this.#clock = clock
+    this.#random = random
+    this.#ledger = new Ledger(path, this.#newGuid())
+    this.#time = this.#ledger.lastCarriedAt() ?? 0
+    this.#monotonic = clock.monotonic()
+  }
+
+  /** Says which network this is: one with a new ledger is another one. */
+  get identity(): string {
+    return this.#ledger.identity
+  }
+
+  /** Rung when a line has something to read earlier than it was told. */
+  bellOf(line: string): Bell {
+    const known = this.#bells.get(line)
+    if (known !== undefined) return known
+    const bell = new Bell()
+    this.#bells.set(line, bell)
+    return bell
+  }
+
+  /**
+   * Carries a message, with all that follows from it, and returns its guid; or throws and has carried
+   * nothing.
+   */
+  carry(messageId: string, letter: Letter, consequences: readonly Consequence[]): string {
+    const guid = this.#newGuid()
+    const at = this.#now()
+    const future = consequences.map((consequence) => this.#newsOf(consequence, guid, at))
+    this.#ledger.carry({ ...letter, messageId, guid, at }, future)
+    for (const news of future) this.#expect(news)
+    return guid
+  }
+
+  /** What a line is told after `position`, in order; makes happen what is due. */
+  read(line: string, position: number, limit: number): readonly Happening[] {
+    const now = this.#now()
+    if (this.#dueAt(line) <= now) {
+      this.#ledger.bringDue(line, now, DUE_MAX)
+      this.#nextDueAt.delete(line)
+    }
+    return this.#ledger.happeningsAfter(line, position, limit)
+  }
+
+  /** Milliseconds until something happens to a line; Infinity where nothing is to come. */
+  msUntilNext(line: string): number {
+    return Math.max(0, this.#dueAt(line) - this.#now())
+  }
+
+  lastPosition(): number {
+    return this.#ledger.lastPosition()
+  }
+
+  guidOf(messageId: string): string | null {
+    return this.#ledger.guidOf(messageId)
+  }
+
+  hasHistory(line: string, handle: string): boolean {
+    return this.#ledger.hasHistory(line, handle)
+  }
+
+  /** Forgets a few entries older than 30 days, but none of `line` that it was not told yet. */
+  prune(line: string, told: number): void {
+    this.#ledger.prune(line, { told, before: this.#now() - KEPT_MS, limit: PRUNE_MAX })
+  }
+
+  close(): void {
+    this.#ledger.close()
+  }
+
+  #newsOf({ line, afterMs, news }: Consequence, guid: string, now: number): News {
+    const at = now + afterMs
+    if (news.kind !== 'message')
+      return { line, kind: news.kind, guid, handle: null, text: null, at }
+    const { kind, from, text } = news
+    return { line, kind, guid: this.#newGuid(), handle: from, text, at }
+  }
+
+  /** A line that waits for something later, or for nothing, is woken. */
+  #expect({ line, at }: News): void {
+    const known = this.#nextDueAt.get(line)
+    if (known !== undefined && known <= at) return
+    this.#nextDueAt.delete(line)
+    this.bellOf(line).ring()
+  }
+
+  #dueAt(line: string): number {
+    const known = this.#nextDueAt.get(line)
+    if (known !== undefined) return known
+    const found = this.#ledger.nextDueAt(line) ?? Infinity
+    this.#nextDueAt.set(line, found)
+    return found
+  }
+
+  /** The wall clock, but never back: where that steps back, time goes on from where it was. */
+  #now(): number {
+    const wall = this.#clock.now()
+    const monotonic = this.#clock.monotonic()
+    this.#time = wall >= this.#time ? wall : this.#time + (monotonic - this.#monotonic)
+    this.#monotonic = monotonic
+    return Math.floor(this.#time)
+  }
+
+  #newGuid(): string {
+    return guidFromBytes(this.#random.bytes(16))
+  }
+}

@@ -1,0 +1,78 @@
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import type { Tx } from '../storage/database.ts'
+import {
+  deleteOldIdempotency,
+  deleteOldMessages,
+  deleteRejectedEvents,
+  deleteWaitingReceipts,
+  refreshStatistics,
+} from '../storage/retention.ts'
+import type { Settings } from '../storage/settings.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Job } from './timetable.ts'
+
+/** Deletes at most `limit` rows that are old by `now`, and says how many. */
+export type Purge = (tx: Tx, now: Timestamp, limit: number) => number
+
+export type RetentionTools = {
+  readonly writer: Pick<Writer, 'write'>
+  readonly clock: Clock
+  readonly settings: Pick<Settings, 'get'>
+  /** What other rooms keep and let go. */
+  readonly purges: readonly Purge[]
+}
+
+const BATCH_ROWS = 500
+/** Between two batches, so that whoever sends or delivers is never held up by more than one. */
+const PAUSE_MS = 20
+const DAY_MS = 86_400_000
+
+/** Every hour: deletes what has grown old, in small steps. */
+export function retentionJob(tools: RetentionTools): Job {
+  const purges: readonly Purge[] = [
+    (tx, now, limit) => deleteMessages(tx, { now, limit, settings: tools.settings }),
+    deleteOldIdempotency,
+    deleteWaitingReceipts,
+    deleteRejectedEvents,
+    ...tools.purges,
+  ]
+  return {
+    name: 'retention',
+    pattern: '13 * * * *',
+    fix: 'See the log for the reason; a full or failing disk is the usual one.',
+    firstAfterMs: 60_000,
+    async run(signal) {
+      for (const purge of purges) await purgeAll(tools, purge, signal)
+    },
+  }
+}
+
+/** Every night: keeps SQLite's statistics fresh. */
+export function statisticsJob(tools: Pick<RetentionTools, 'writer'>): Job {
+  return {
+    name: 'statistics',
+    pattern: '43 4 * * *',
+    fix: 'See the log for the reason; a full or failing disk is the usual one.',
+    firstAfterMs: null,
+    run: () => tools.writer.write((tx) => refreshStatistics(tx)),
+  }
+}
+
+async function purgeAll(tools: RetentionTools, purge: Purge, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const now = timestamp(tools.clock.now())
+    const deleted = await tools.writer.write((tx) => purge(tx, now, BATCH_ROWS))
+    if (deleted < BATCH_ROWS) return
+    await tools.clock.sleep(PAUSE_MS, signal)
+  }
+}
+
+function deleteMessages(
+  tx: Tx,
+  given: Pick<RetentionTools, 'settings'> & { readonly now: Timestamp; readonly limit: number },
+): number {
+  const days = given.settings.get('message_retention_days')
+  if (days === null) return 0
+  return deleteOldMessages(tx, timestamp(given.now - days * DAY_MS), given.limit)
+}

@@ -1,0 +1,89 @@
+import type { Finding } from '../domain/driver.ts'
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import type { Clock } from '../system/clock.ts'
+import { isoTime } from '../system/iso-time.ts'
+import type { Log } from '../system/log.ts'
+import { nextRunAfter } from '../system/schedule.ts'
+import type { Service } from '../system/service.ts'
+
+/** Something that is done again and again. `run` returns soon after `signal` aborts. */
+export type Job = {
+  readonly name: string
+  /** A cron pattern, in the local time zone. */
+  readonly pattern: string
+  /** What the owner should do when it fails, for the health catalogue. */
+  readonly fix: string
+  /** How long after the start it runs for the first time, or null: by its pattern only. */
+  readonly firstAfterMs: number | null
+  run(signal: AbortSignal): Promise<void>
+}
+
+/** The wall clock may be set while we sleep, so nobody sleeps for longer. */
+const SLEEP_MS_MAX = 60_000
+
+/** Runs jobs by the clock, one at a time; a failure is told, and the job comes again. */
+export class Timetable implements Service {
+  readonly name = 'timetable'
+  readonly #jobs: readonly Job[]
+  readonly #clock: Clock
+  readonly #log: Log
+  readonly #failures = new Map<Job, { readonly since: Timestamp; readonly error: string }>()
+
+  constructor(jobs: readonly Job[], tools: { readonly clock: Clock; readonly log: Log }) {
+    this.#jobs = jobs
+    this.#clock = tools.clock
+    this.#log = tools.log
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    let lookedAt = this.#clock.now()
+    const due = new Map(this.#jobs.map((job) => [job, this.#firstRun(job)]))
+    while (!signal.aborted) {
+      const now = this.#clock.now()
+      for (const [job, at] of due) {
+        // A clock that was set back would leave a job waiting for what is now far away.
+        if (now < lookedAt) due.set(job, nextRunAfter(job.pattern, now))
+        else if (at <= now && !signal.aborted) {
+          await this.#runOne(job, signal)
+          due.set(job, nextRunAfter(job.pattern, this.#clock.now()))
+        }
+      }
+      lookedAt = now
+      const next = Math.min(...due.values()) - this.#clock.now()
+      await this.#clock.sleep(Math.min(Math.max(next, 0), SLEEP_MS_MAX), signal)
+    }
+  }
+
+  /** The jobs that failed when they last ran. */
+  findings(): readonly Finding[] {
+    return [...this.#failures].map(([job, { since, error }]) => ({
+      code: `${job.name.replaceAll('-', '_')}_failed`,
+      severity: 'warning',
+      title: `The job "${job.name}" fails`,
+      why: `Since ${isoTime(since)}: ${error}`,
+      fix: job.fix,
+      key: null,
+      depends_on: null,
+    }))
+  }
+
+  #firstRun(job: Job): number {
+    const now = this.#clock.now()
+    const byPattern = nextRunAfter(job.pattern, now)
+    return job.firstAfterMs === null ? byPattern : Math.min(byPattern, now + job.firstAfterMs)
+  }
+
+  async #runOne(job: Job, signal: AbortSignal): Promise<void> {
+    const startedAt = this.#clock.monotonic()
+    try {
+      await job.run(signal)
+      this.#failures.delete(job)
+      const durationMs = Math.round(this.#clock.monotonic() - startedAt)
+      this.#log.debug('job done', { job: job.name, duration_ms: durationMs })
+    } catch (error) {
+      const since = this.#failures.get(job)?.since ?? timestamp(this.#clock.now())
+      this.#failures.set(job, { since, error: String(error) })
+      this.#log.error('job failed', { job: job.name, error })
+    }
+  }
+}

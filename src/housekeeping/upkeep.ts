@@ -1,0 +1,47 @@
+import { BackupWorker, backUpTo } from '../storage/backup.ts'
+import {
+  deleteDeletedWebhooks,
+  deleteFinishedDeliveries,
+  deleteOldEvents,
+  exhaustHeldDeliveries,
+} from '../storage/delivery-retention.ts'
+import type { Settings } from '../storage/settings.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import type { Log } from '../system/log.ts'
+import { dailyBackupJob } from './daily-backup.ts'
+import { retentionJob, statisticsJob, type Purge } from './retention.ts'
+import { Timetable } from './timetable.ts'
+
+export type UpkeepTools = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly writer: Writer
+  readonly settings: Pick<Settings, 'get'>
+  readonly directory: DataDirectory
+  /** A second folder for the daily back-ups, or null. */
+  readonly folder: string | null
+}
+
+const PURGES: readonly Purge[] = [
+  deleteFinishedDeliveries,
+  deleteOldEvents,
+  (tx, _now, limit) => deleteDeletedWebhooks(tx, limit),
+  exhaustHeldDeliveries,
+]
+
+/** Retention, back-ups and statistics, by the clock; and a back-up when somebody asks for one. */
+export function createUpkeep(tools: UpkeepTools) {
+  const { clock, log, directory } = tools
+  // The thread is made by the first back-up: most starts never need it.
+  let thread: BackupWorker | null = null
+  const worker: Pick<BackupWorker, 'take'> = {
+    take: (order) => (thread ??= new BackupWorker()).take(order),
+  }
+  const jobs = [retentionJob({ ...tools, purges: PURGES }), statisticsJob(tools), dailyBackupJob({ ...tools, worker })]
+  return {
+    timetable: new Timetable(jobs, { clock, log }),
+    backUp: (to: string | null) => backUpTo({ worker, directory, clock }, to),
+  }
+}

@@ -1,0 +1,65 @@
+import type { Caller } from '../domain/api-key.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Metrics } from '../system/metrics.ts'
+import { unauthorized, type Peer } from './exchange.ts'
+import { clientAddress } from './hosts.ts'
+
+export type AuthenticationTools = {
+  /** Who calls with this key and secret, or null. */
+  readonly authenticate: (key: string, secret: string) => Caller | null
+  readonly isTrustedProxy: (address: string) => boolean
+  readonly clock: Clock
+  readonly log: Log
+  readonly metrics: Metrics
+}
+
+type Failures = { readonly loggedAt: number; readonly unlogged: number }
+
+const LOG_EVERY_MS = 60_000
+const ADDRESSES_MAX = 1_000
+
+/**
+ * Asks every request for its credentials, in its headers and nowhere else. Failures are counted, and
+ * logged once a minute for each address; 256 bits need no brake.
+ */
+export class Authentication {
+  readonly #tools: AuthenticationTools
+  readonly #failures = new Map<string, Failures>()
+
+  constructor(tools: AuthenticationTools) {
+    this.#tools = tools
+  }
+
+  /** Who asks. Throws `unauthorized`, always the same, for everyone else. */
+  caller(request: Request, peer: Peer): Caller {
+    if (peer.isControl) return { kind: 'cli' }
+    const key = request.headers.get('x-api-key')
+    const secret = request.headers.get('x-api-secret')
+    const caller = key === null || secret === null ? null : this.#tools.authenticate(key, secret)
+    if (caller !== null) return caller
+    this.#noteFailure(clientAddress(request.headers, peer, this.#tools.isTrustedProxy))
+    throw unauthorized()
+  }
+
+  #noteFailure(address: string): void {
+    const { clock, log, metrics } = this.#tools
+    metrics.count('hookline_authentication_failures_total', 'Requests that were answered 401.')
+    const now = clock.monotonic()
+    const known = this.#failures.get(address)
+    if (known !== undefined && now - known.loggedAt < LOG_EVERY_MS) {
+      this.#failures.set(address, { ...known, unlogged: known.unlogged + 1 })
+      return
+    }
+    log.warn('authentication failed', { address, failures: (known?.unlogged ?? 0) + 1 })
+    this.#failures.delete(address)
+    this.#forgetOldest()
+    this.#failures.set(address, { loggedAt: now, unlogged: 0 })
+  }
+
+  /** A map remembers the order of entries: the first one is the address that was logged longest ago. */
+  #forgetOldest(): void {
+    const oldest = this.#failures.keys().next()
+    if (this.#failures.size >= ADDRESSES_MAX && !oldest.done) this.#failures.delete(oldest.value)
+  }
+}

@@ -1,0 +1,58 @@
+import { Elysia } from 'elysia'
+import { Type, type Static } from 'typebox'
+
+import type { Page } from '../system/cursor.ts'
+import { BY_ID, operation } from './operation.ts'
+import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, type PageRequest } from './query.ts'
+import { id } from './schema-parts.ts'
+import { Conversation, ConversationList } from './schemas.ts'
+import type { Told } from './typebox.ts'
+
+export type ConversationResource = Told<Static<typeof Conversation>>
+
+export type ConversationFilter = {
+  readonly lineId?: string | undefined
+  readonly handle?: string | undefined
+}
+
+export type ConversationActions = {
+  list(filter: ConversationFilter, page: PageRequest): Page<ConversationResource>
+  get(id: string): ConversationResource
+}
+
+const ConversationQuery = Type.Object({
+  ...PAGE_QUERY,
+  phone_line_id: Type.Optional(id('line', 'Conversations of this line.')),
+  handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
+})
+
+const LIST = operation({
+  id: 'listConversations',
+  summary: 'List conversations',
+  description: 'By latest message, newest first.',
+  tag: 'Conversations',
+  query: ConversationQuery,
+  answers: { 200: ConversationList },
+})
+
+const GET = operation({
+  id: 'getConversation',
+  summary: 'Read a conversation',
+  tag: 'Conversations',
+  answers: { 200: Conversation },
+  errors: ['not_found'],
+})
+
+export function conversationRoutes(conversations: ConversationActions) {
+  return new Elysia({ prefix: '/api/v1/conversations' })
+    .get(
+      '',
+      ({ request }) => {
+        const query = readQuery(request, ConversationQuery)
+        const filter = { lineId: query.phone_line_id, handle: readHandle(query.handle) }
+        return conversations.list(filter, pageOfQuery(query))
+      },
+      LIST,
+    )
+    .get('/:id', ({ params }) => conversations.get(params.id), { ...BY_ID, ...GET })
+}

@@ -1,0 +1,159 @@
+import { Elysia } from 'elysia'
+import { Type, type Static } from 'typebox'
+
+import { invalidRequest } from '../domain/errors.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/webhook.ts'
+import type { Page } from '../system/cursor.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
+import { mayTake, takes } from './body.ts'
+import { callerOf } from './exchange.ts'
+import { BY_ID, operation } from './operation.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
+import { word } from './schema-parts.ts'
+import { NoBody } from './schemas.ts'
+import type { Told } from './typebox.ts'
+import {
+  Delivery,
+  DeliveryList,
+  DeliveryWithAttempts,
+  ReplayAnswer,
+  ReplayRequest,
+} from './webhook-schemas.ts'
+
+export type DeliveryResource = Told<Static<typeof Delivery>>
+export type DeliveryWithAttemptsResource = Told<Static<typeof DeliveryWithAttempts>>
+
+export type DeliveryFilter = { readonly status?: DeliveryStatus | undefined }
+
+export type DeliveryActions = {
+  /** A sample of the webhook's first event, on its way at once. */
+  sendTest(webhookId: string): Promise<DeliveryResource>
+  listDeliveries(
+    webhookId: string,
+    filter: DeliveryFilter,
+    page: PageRequest,
+  ): Page<DeliveryResource>
+  /** Sends what was exhausted since, and what the webhook has no delivery of; says how many. */
+  replay(webhookId: string, since: Timestamp): Promise<number>
+  /** What a private target answered is told to trusted callers only. */
+  getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttemptsResource
+  redeliver(id: string): Promise<DeliveryResource>
+}
+
+const DeliveryQuery = Type.Object({
+  ...PAGE_QUERY,
+  status: Type.Optional(word(DELIVERY_STATUSES)),
+})
+
+const TEST = operation({
+  id: 'testWebhook',
+  summary: 'Send a test event',
+  description: "A sample of the webhook's first event; its event id begins with `evt_test_`.",
+  tag: 'Webhooks',
+  answers: { 202: Delivery },
+  errors: [
+    'not_found',
+    'webhook_inactive',
+    'payload_too_large',
+    'unsupported_media_type',
+    'storage_full',
+  ],
+})
+
+const LIST = operation({
+  id: 'listWebhookDeliveries',
+  summary: 'List the deliveries of a webhook',
+  tag: 'Webhooks',
+  query: DeliveryQuery,
+  answers: { 200: DeliveryList },
+  errors: ['not_found'],
+})
+
+const REPLAY = operation({
+  id: 'replayWebhook',
+  summary: 'Send what a webhook missed',
+  description: 'What was exhausted since, and what the webhook has no delivery of.',
+  tag: 'Webhooks',
+  answers: { 202: ReplayAnswer },
+  errors: [
+    'not_found',
+    'webhook_inactive',
+    'payload_too_large',
+    'unsupported_media_type',
+    'storage_full',
+  ],
+})
+
+const GET = operation({
+  id: 'getWebhookDelivery',
+  summary: 'Read a delivery with its attempts',
+  tag: 'Webhooks',
+  answers: { 200: DeliveryWithAttempts },
+  errors: ['not_found'],
+})
+
+const REDELIVER = operation({
+  id: 'redeliverWebhookDelivery',
+  summary: 'Send a delivery again',
+  description: 'With the same event id, at once.',
+  tag: 'Webhooks',
+  answers: { 202: Delivery },
+  errors: [
+    'not_found',
+    'webhook_inactive',
+    'payload_too_large',
+    'unsupported_media_type',
+    'storage_full',
+  ],
+})
+
+export function deliveryRoutes(deliveries: DeliveryActions) {
+  return new Elysia({ prefix: '/api/v1' })
+    .post(
+      '/webhooks/:id/test',
+      ({ params, set }) => {
+        set.status = 202
+        return deliveries.sendTest(params.id)
+      },
+      { ...BY_ID, ...mayTake(NoBody), ...TEST },
+    )
+    .get(
+      '/webhooks/:id/deliveries',
+      ({ request, params }) => {
+        const query = readQuery(request, DeliveryQuery)
+        return deliveries.listDeliveries(params.id, { status: query.status }, pageOfQuery(query))
+      },
+      { ...BY_ID, ...LIST },
+    )
+    .post(
+      '/webhooks/:id/replay',
+      async ({ params, body, set }) => {
+        set.status = 202
+        return { replayed: await deliveries.replay(params.id, sinceIn(body.since)) }
+      },
+      { ...BY_ID, ...takes(ReplayRequest), ...REPLAY },
+    )
+    .get(
+      '/webhook-deliveries/:id',
+      ({ request, params }) => {
+        const isTrusted = callerOf(request).kind !== 'key'
+        return deliveries.getDelivery(params.id, { isTrusted })
+      },
+      { ...BY_ID, ...GET },
+    )
+    .post(
+      '/webhook-deliveries/:id/redeliver',
+      ({ params, set }) => {
+        set.status = 202
+        return deliveries.redeliver(params.id)
+      },
+      { ...BY_ID, ...mayTake(NoBody), ...REDELIVER },
+    )
+}
+
+function sinceIn(text: string): Timestamp {
+  const since = parseIsoTime(text)
+  if (since !== null) return since
+  throw invalidRequest({ path: 'since', message: 'must be a time like 2026-11-21T10:00:00.000Z' })
+}

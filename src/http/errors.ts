@@ -1,0 +1,72 @@
+// The one table from what a caller did or met to HTTP.
+
+import { RelayError, type ErrorCode } from '../domain/errors.ts'
+import type { Log } from '../system/log.ts'
+import { respond } from './respond.ts'
+
+type Meaning = { readonly status: number; readonly when: string }
+
+export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
+  invalid_request: { status: 400, when: 'The body, the query or a header does not fit.' },
+  invalid_recipient: { status: 400, when: '`to` is nobody to whom the line can send.' },
+  unauthorized: {
+    status: 401,
+    when: '`X-API-Key` or `X-API-Secret` is missing or wrong, or the key is revoked.',
+  },
+  not_found: { status: 404, when: 'There is nothing with this path or id.' },
+  phone_line_not_found: { status: 404, when: '`phone_line_id` names no line.' },
+  method_not_allowed: { status: 405, when: 'The path is known, with another method.' },
+  idempotency_conflict: { status: 409, when: 'The `Idempotency-Key` was used with other values.' },
+  phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
+  phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is switched off.' },
+  not_uncertain: { status: 409, when: 'The message is not `uncertain`.' },
+  webhook_inactive: { status: 409, when: 'The webhook is not active.' },
+  payload_too_large: { status: 413, when: 'The body has more than 256 KiB.' },
+  unsupported_media_type: { status: 415, when: 'The body is not `application/json`.' },
+  misdirected_request: { status: 421, when: 'The `Host` is not one of this relay.' },
+  send_failed: { status: 422, when: 'The line refused the message for good.' },
+  rate_limit_exceeded: { status: 429, when: 'The daily contact limit is reached.' },
+  internal_error: { status: 500, when: 'A fault of the relay; its log has the request id.' },
+  no_phone_line: { status: 503, when: 'The relay has no enabled line.' },
+  storage_full: { status: 503, when: 'The disk of the relay is full.' },
+  starting: { status: 503, when: 'The relay is starting.' },
+  stopping: { status: 503, when: 'The relay is stopping.' },
+}
+
+export function errorResponse(
+  error: RelayError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const { code, message, details, retryAfterSeconds } = error
+  const body = { error: { code, message, ...(details === undefined ? {} : { details }) } }
+  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return respond(JSON.stringify(body), {
+    status: ERRORS[code].status,
+    requestId,
+    headers: { ...retry, ...headers },
+  })
+}
+
+/** The answer to whatever was thrown. What is not for the caller is logged, and nothing of it leaves. */
+export function answerToFailure(error: unknown, requestId: string, log: Log): Response {
+  const known = relayErrorIn(error)
+  if (known !== null) {
+    if (known.code === 'internal_error')
+      log.error('request failed', { request_id: requestId, error })
+    return errorResponse(known, requestId)
+  }
+  log.error('request failed', { request_id: requestId, error })
+  return errorResponse(internalError(), requestId)
+}
+
+export function internalError(): RelayError {
+  const message = 'Something went wrong in the relay. Its log tells more, under this X-Request-Id.'
+  return new RelayError('internal_error', message)
+}
+
+/** Elysia wraps what a body parser throws. */
+function relayErrorIn(error: unknown): RelayError | null {
+  if (error instanceof RelayError) return error
+  return error instanceof Error && error.cause instanceof RelayError ? error.cause : null
+}

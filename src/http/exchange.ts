@@ -1,0 +1,54 @@
+import type { Caller } from '../domain/api-key.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { Random } from '../system/random.ts'
+
+/** The other end of a connection. */
+export type Peer = {
+  /** Its IP address; null on the control socket. */
+  readonly address: string | null
+  /** Whether it came by the control socket, which only the owner can open. */
+  readonly isControl: boolean
+  /** Lets this request stay silent for so long; 0 is without limit. */
+  liftTimeout(seconds: number): void
+}
+
+/** What is known of a request besides itself, from its first moment on. */
+export type Exchange = {
+  readonly requestId: string
+  readonly peer: Peer
+  /** Who asks; null until authenticated, and on routes that ask for no key. */
+  caller: Caller | null
+}
+
+const exchanges = new WeakMap<Request, Exchange>()
+
+export function openExchange(request: Request, exchange: Exchange): void {
+  exchanges.set(request, exchange)
+}
+
+export function exchangeOf(request: Request): Exchange {
+  const exchange = exchanges.get(request)
+  if (exchange === undefined) throw new Error('A request came past the front door.')
+  return exchange
+}
+
+/** Who asks. A route behind the keys that nobody authenticated for stays shut. */
+export function callerOf(request: Request): Caller {
+  const { caller } = exchangeOf(request)
+  if (caller === null) throw unauthorized()
+  return caller
+}
+
+export function unauthorized(): RelayError {
+  return new RelayError('unauthorized', 'Invalid or missing API credentials')
+}
+
+/** Request ids: random at each start, counted from there. */
+export function requestIds(random: Random): () => string {
+  const start = Buffer.from(random.bytes(6)).toString('base64url').replaceAll(/[-_]/g, '0')
+  let count = 0
+  return () => {
+    count += 1
+    return `req_${start}_${count.toString(36)}`
+  }
+}

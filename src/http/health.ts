@@ -1,0 +1,118 @@
+import { Elysia } from 'elysia'
+import { Type, type Static } from 'typebox'
+
+import { RelayError } from '../domain/errors.ts'
+import type { Metrics } from '../system/metrics.ts'
+import { errorResponse } from './errors.ts'
+import { exchangeOf } from './exchange.ts'
+import { isLoopbackOnly } from './hosts.ts'
+import { documentationOf, operation } from './operation.ts'
+import { respond } from './respond.ts'
+import { shape, toldWord } from './schema-parts.ts'
+import { HealthFindings } from './schemas.ts'
+import type { Told } from './typebox.ts'
+
+export type HealthFinding = Told<Static<typeof HealthFindings>>['data'][number]
+
+/** Where the relay is in its life. */
+export type Life = {
+  phase(): 'starting' | 'running' | 'stopping'
+  /** Whether the database is open and migrated. */
+  isReady(): boolean
+}
+
+export type HealthActions = {
+  readonly life: Life
+  readonly metrics: Metrics
+  /** Whether a setting opens the metrics to others than this machine. */
+  readonly isMetricsOpen: () => boolean
+  readonly findings: () => Promise<readonly HealthFinding[]>
+}
+
+const RETRY_SECONDS = 5
+
+const Alive = shape('Alive', { status: toldWord(['ok']) })
+const Ready = shape('Ready', { status: toldWord(['ready']) })
+
+const FINDINGS = operation({
+  id: 'listHealthFindings',
+  summary: 'What is the matter',
+  description: 'Everything that keeps the relay, a line or a webhook from working.',
+  tag: 'Service',
+  answers: { 200: HealthFindings },
+})
+
+const HEALTHZ = operation({
+  id: 'getLiveness',
+  summary: 'Whether the process lives',
+  tag: 'Service',
+  answers: { 200: Alive },
+  isOpen: true,
+})
+
+const READYZ = documentationOf({
+  id: 'getReadiness',
+  summary: 'Whether the relay is ready',
+  tag: 'Service',
+  answers: { 200: Ready },
+  errors: ['starting', 'stopping'],
+  isOpen: true,
+})
+
+const METRICS = documentationOf({
+  id: 'getMetrics',
+  summary: 'Figures for Prometheus',
+  description: 'For this machine only, unless a setting opens it.',
+  tag: 'Service',
+  answers: {},
+  errors: ['not_found'],
+  isOpen: true,
+})
+
+const METRICS_TEXT = {
+  description: 'Prometheus text format 0.0.4.',
+  content: { 'text/plain': { schema: Type.String() } },
+}
+
+export function healthRoutes({ life, metrics, isMetricsOpen, findings }: HealthActions) {
+  return new Elysia()
+    .get('/api/v1/health', async () => ({ data: await findings() }), FINDINGS)
+    .get('/healthz', () => ({ status: 'ok' }), HEALTHZ)
+    .get('/readyz', ({ request }) => readiness(life, exchangeOf(request).requestId), {
+      detail: READYZ,
+    })
+    .get(
+      '/metrics',
+      ({ request }) => {
+        const { peer, requestId } = exchangeOf(request)
+        if (!isMetricsOpen() && !isLoopbackOnly(request.headers, peer)) throw metricsClosed()
+        const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+        return respond(metrics.text(), { status: 200, requestId, headers })
+      },
+      { detail: { ...METRICS, responses: { 200: METRICS_TEXT, ...METRICS.responses } } },
+    )
+}
+
+/** Refuses what is asked before the relay is up, or while it goes down. */
+export function requireRunning(life: Life): void {
+  const phase = life.phase()
+  if (phase !== 'running') throw notRunning(phase)
+}
+
+function readiness(life: Life, requestId: string): Response {
+  const phase = life.phase()
+  if (phase === 'stopping') return errorResponse(notRunning('stopping'), requestId)
+  if (!life.isReady()) return errorResponse(notRunning('starting'), requestId)
+  return respond('{"status":"ready"}', { status: 200, requestId })
+}
+
+function notRunning(phase: 'starting' | 'stopping'): RelayError {
+  return new RelayError(phase, `The relay is ${phase}: try again in a few seconds.`, {
+    retryAfterSeconds: RETRY_SECONDS,
+  })
+}
+
+function metricsClosed(): RelayError {
+  const message = 'The metrics are for this machine only; the setting open_metrics opens them.'
+  return new RelayError('not_found', message)
+}

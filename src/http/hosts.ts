@@ -1,0 +1,58 @@
+// Which Host names are ours, and who is on this machine. A page in the owner's browser whose name is
+// rebound to our address comes with a Host that is not ours.
+
+import type { Peer } from './exchange.ts'
+
+export type HostOptions = {
+  /** This machine's name, as in `<hostname>.local`. */
+  readonly hostname: string
+  /** The address under which the relay is reached from elsewhere, where there is one. */
+  readonly publicUrl: string | null
+  /** Whether an IP address is one of this machine's. */
+  readonly isOwnAddress: (address: string) => boolean
+}
+
+const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?$/
+const LOOPBACK_ADDRESS = /^(?:127(?:\.[0-9]{1,3}){3}|::1|::ffff:127(?:\.[0-9]{1,3}){3})$/
+const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
+
+/** Whether a `Host` header names this relay. */
+export function isOurHost(header: string | null, options: HostOptions): boolean {
+  const name = nameIn(header)
+  if (name === null) return false
+  if (isLoopbackName(name) || name === `${options.hostname.toLowerCase()}.local`) return true
+  if (options.publicUrl !== null && nameIn(new URL(options.publicUrl).host) === name) return true
+  return options.isOwnAddress(name)
+}
+
+/** Whether a request was made on this machine, to this machine, by nobody else's errand. */
+export function isLoopbackOnly(headers: Headers, peer: Peer): boolean {
+  if (peer.isControl) return true
+  if (peer.address === null || !LOOPBACK_ADDRESS.test(peer.address)) return false
+  if (FORWARDING.some((name) => headers.has(name))) return false
+  const name = nameIn(headers.get('host'))
+  return name !== null && isLoopbackName(name)
+}
+
+/** Whom a request comes from: `X-Forwarded-For` counts only from trusted proxies. */
+export function clientAddress(
+  headers: Headers,
+  peer: Peer,
+  isTrustedProxy: (address: string) => boolean,
+): string {
+  if (peer.address === null) return 'control socket'
+  if (!isTrustedProxy(peer.address)) return peer.address
+  const hops = (headers.get('x-forwarded-for') ?? '').split(',').map((hop) => hop.trim())
+  return hops.findLast((hop) => hop !== '' && !isTrustedProxy(hop))?.slice(0, 45) ?? peer.address
+}
+
+function isLoopbackName(name: string): boolean {
+  return name === 'localhost' || LOOPBACK_ADDRESS.test(name)
+}
+
+/** The name in a `Host` header without its port; null where it is malformed, or came twice. */
+function nameIn(header: string | null): string | null {
+  const match = HOST.exec((header ?? '').toLowerCase())
+  const name = match?.[1] ?? match?.[2]
+  return name === undefined ? null : name.replace(/\.$/, '')
+}

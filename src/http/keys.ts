@@ -1,0 +1,64 @@
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+
+import { nameOfCaller } from '../domain/api-key.ts'
+import type { CreatedKeyResource, KeyResource, RevokedKeyResource } from '../keys/resource.ts'
+import type { Page } from '../system/cursor.ts'
+import { mayTake } from './body.ts'
+import { callerOf } from './exchange.ts'
+import { BY_ID, operation } from './operation.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
+import { CreatedKey, KeyList, NewKey, RevokedKey } from './schemas.ts'
+
+export type KeyActions = {
+  create(request: {
+    readonly name: string | null
+    readonly createdBy: string
+  }): Promise<CreatedKeyResource>
+  list(page: PageRequest): Page<KeyResource>
+  revoke(id: string): Promise<RevokedKeyResource>
+}
+
+const KeyQuery = Type.Object(PAGE_QUERY)
+
+const CREATE = operation({
+  id: 'createKey',
+  summary: 'Create a key',
+  description: 'Key and secret are told in this answer only. A body is not required.',
+  tag: 'Keys',
+  answers: { 201: CreatedKey },
+  errors: ['payload_too_large', 'unsupported_media_type', 'storage_full'],
+})
+
+const LIST = operation({
+  id: 'listKeys',
+  summary: 'List keys',
+  description: 'Newest first; revoked ones stay listed.',
+  tag: 'Keys',
+  query: KeyQuery,
+  answers: { 200: KeyList },
+})
+
+const REVOKE = operation({
+  id: 'revokeKey',
+  summary: 'Revoke a key',
+  description: 'At once and for good. Revoking it again answers the same.',
+  tag: 'Keys',
+  answers: { 200: RevokedKey },
+  errors: ['not_found'],
+})
+
+export function keyRoutes(keys: KeyActions) {
+  return new Elysia({ prefix: '/api/v1/keys' })
+    .post(
+      '',
+      ({ request, body, set }) => {
+        set.status = 201
+        const createdBy = nameOfCaller(callerOf(request))
+        return keys.create({ name: body.name ?? null, createdBy })
+      },
+      { ...mayTake(NewKey), ...CREATE },
+    )
+    .get('', ({ request }) => keys.list(pageOfQuery(readQuery(request, KeyQuery))), LIST)
+    .delete('/:id', ({ params }) => keys.revoke(params.id), { ...BY_ID, ...REVOKE })
+}

@@ -1,0 +1,141 @@
+import { chmodSync, rmSync } from 'node:fs'
+
+import { systemClock, within } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import { errorResponse, internalError } from './errors.ts'
+import type { Peer } from './exchange.ts'
+import type { Http } from './server.ts'
+
+export type Listener = {
+  readonly url: string
+  readonly port: number
+  /** Takes no more connections, lets what runs end for `graceMs`, then cuts what is left. */
+  stop(graceMs: number): Promise<void>
+}
+
+/** Nobody can listen there; a person is needed. */
+export class CannotListenError extends Error {
+  override readonly name = 'CannotListenError'
+}
+
+type Server = Bun.Server<undefined>
+
+const IDLE_SECONDS = 10
+/** Bun's own limit cuts the connection without a word; ours, below it, answers. */
+const BODY_BYTES_HARD_MAX = 1_024 * 1_024
+const OWNER_ONLY = 0o600
+
+/** Listens on a port. Port 0 takes a free one. */
+export function listen(
+  http: Http,
+  options: { readonly hostname: string; readonly port: number; readonly log: Log },
+): Listener {
+  const { hostname, port, log } = options
+  const server = started(`${hostname}:${port}`, () =>
+    Bun.serve({
+      ...common(log),
+      hostname,
+      port,
+      idleTimeout: IDLE_SECONDS,
+      // Two relays on one port would share its requests.
+      reusePort: false,
+      fetch: (request, server) => http.fetch(request, new PortPeer(request, server)),
+    }),
+  )
+  const at = server.port ?? port
+  const host = hostname.includes(':') ? `[${hostname}]` : hostname
+  return { url: `http://${host}:${at}`, port: at, stop: (graceMs) => stop(http, server, graceMs) }
+}
+
+/** Listens on a Unix socket that only its owner can open: the same API without keys. */
+export function listenOnSocket(
+  http: Http,
+  options: { readonly path: string; readonly log: Log },
+): Pick<Listener, 'stop'> {
+  const { path, log } = options
+  // What a crash left behind; the instance lock says that no relay is on it.
+  rmSync(path, { force: true })
+  const server = started(path, () =>
+    Bun.serve({
+      ...common(log),
+      unix: path,
+      fetch: (request, server) => http.fetch(request, new SocketPeer(request, server)),
+    }),
+  )
+  chmodSync(path, OWNER_ONLY)
+  return {
+    async stop(graceMs) {
+      await stop(http, server, graceMs)
+      rmSync(path, { force: true })
+    },
+  }
+}
+
+function common(log: Log) {
+  return {
+    development: false,
+    maxRequestBodySize: BODY_BYTES_HARD_MAX,
+    // The last net: whatever comes this far tells nothing of itself.
+    error: (error: unknown) => {
+      log.error('request failed beyond the routes', { error })
+      return errorResponse(internalError(), 'req_unknown')
+    },
+  } as const
+}
+
+function started(where: string, start: () => Server): Server {
+  try {
+    return start()
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown'
+    const why = WHY[code] ?? `the system says ${code}`
+    throw new CannotListenError(`Cannot listen on ${where}: ${why}.`, { cause: error })
+  }
+}
+
+const WHY: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'something else listens there already',
+  EACCES: 'this user may not; ports below 1024 are for root',
+  EADDRNOTAVAIL: 'this machine does not have that address',
+}
+
+async function stop(http: Http, server: Server, graceMs: number): Promise<void> {
+  http.endStreams()
+  await within(systemClock, graceMs, server.stop(false), null)
+  await server.stop(true)
+}
+
+class PortPeer implements Peer {
+  readonly isControl = false
+  readonly #request: Request
+  readonly #server: Server
+
+  constructor(request: Request, server: Server) {
+    this.#request = request
+    this.#server = server
+  }
+
+  get address(): string | null {
+    return this.#server.requestIP(this.#request)?.address ?? null
+  }
+
+  liftTimeout(seconds: number): void {
+    this.#server.timeout(this.#request, seconds)
+  }
+}
+
+class SocketPeer implements Peer {
+  readonly isControl = true
+  readonly address = null
+  readonly #request: Request
+  readonly #server: Server
+
+  constructor(request: Request, server: Server) {
+    this.#request = request
+    this.#server = server
+  }
+
+  liftTimeout(seconds: number): void {
+    this.#server.timeout(this.#request, seconds)
+  }
+}

@@ -1,0 +1,222 @@
+import { Elysia } from 'elysia'
+import { Type, type Static } from 'typebox'
+
+import type { Caller } from '../domain/api-key.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import { MESSAGE_STATUSES, sentenceOf, type MessageSource } from '../domain/message.ts'
+import type { MessageResource } from '../messages/resource.ts'
+import type { Page } from '../system/cursor.ts'
+import { takes } from './body.ts'
+import { errorResponse } from './errors.ts'
+import { callerOf, exchangeOf } from './exchange.ts'
+import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
+import { idempotencyKey, preferredWaitMs } from './prefer.ts'
+import {
+  PAGE_QUERY,
+  pageOfQuery,
+  readHandle,
+  readQuery,
+  timeParameter,
+  type PageRequest,
+} from './query.ts'
+import { respond } from './respond.ts'
+import { id, word } from './schema-parts.ts'
+import { Message, MessageList, Resolution, SendRequest } from './schemas.ts'
+
+export type MessageFilter = {
+  readonly lineId?: string | undefined
+  readonly conversationId?: string | undefined
+  readonly handle?: string | undefined
+  readonly direction?: 'inbound' | 'outbound' | undefined
+  readonly status?: string | undefined
+  /** Both exclusive. */
+  readonly createdAfter?: Timestamp | undefined
+  readonly createdBefore?: Timestamp | undefined
+  /** Inclusive; turns the order to oldest change first. */
+  readonly updatedSince?: Timestamp | undefined
+}
+
+export type SendAnswer = {
+  readonly kind: 'sent' | 'accepted' | 'send_failed'
+  readonly isReplay: boolean
+  /** The message as JSON text, kept word for word for repeats. */
+  readonly body: string
+  readonly messageId: string
+  readonly reason: string | null
+}
+
+export type MessageActions = {
+  send(request: {
+    readonly to: string
+    readonly text: string
+    readonly lineId: string | null
+    readonly idempotencyKey: string | null
+    /** Null for the configured time. */
+    readonly waitMs: number | null
+    readonly source: MessageSource
+  }): Promise<SendAnswer>
+  list(filter: MessageFilter, page: PageRequest): Page<MessageResource>
+  get(id: string): MessageResource
+  resolve(id: string, status: 'sent' | 'failed', caller: Caller): Promise<MessageResource>
+}
+
+type Tools = { readonly messages: MessageActions; readonly defaultWaitMs: number }
+
+/** What a connection may stay silent beyond the wait, in seconds. */
+const SILENCE_SECONDS = 10
+const REPLAYED = { 'idempotency-replayed': 'true' }
+
+const SendHeaders = Type.Object({
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Repeats of the same request get the first answer again, for 7 days.',
+      example: 'order-1042-ready',
+    }),
+  ),
+  Prefer: Type.Optional(
+    Type.String({
+      description: '`wait=N` waits N seconds at most (up to 60), `respond-async` not at all.',
+      example: 'wait=15',
+    }),
+  ),
+})
+
+const MessageQuery = Type.Object({
+  ...PAGE_QUERY,
+  phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
+  conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
+  handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
+  direction: Type.Optional(word(['inbound', 'outbound'])),
+  status: Type.Optional(word(MESSAGE_STATUSES)),
+  created_after: timeParameter('Exclusive.'),
+  created_before: timeParameter('Exclusive.'),
+  updated_since: timeParameter('Inclusive; turns the order to oldest change first.'),
+})
+
+const SEND = documentationOf({
+  id: 'sendMessage',
+  summary: 'Send a message',
+  description:
+    'Nothing is lost once it is accepted. 200 when the line took it in time; 202 when it is ' +
+    'queued or still under way. Set an `Idempotency-Key`, so that a repeat never sends twice.',
+  tag: 'Messages',
+  headers: SendHeaders,
+  answers: { 200: Message, 202: Message },
+  answerHeaders: { 'Idempotency-Replayed': '`true` where this is the first answer again.' },
+  errors: [
+    'invalid_recipient',
+    'phone_line_not_found',
+    'idempotency_conflict',
+    'phone_line_disabled',
+    'payload_too_large',
+    'unsupported_media_type',
+    'send_failed',
+    'rate_limit_exceeded',
+    'no_phone_line',
+    'storage_full',
+  ],
+})
+
+const LIST = operation({
+  id: 'listMessages',
+  summary: 'List messages',
+  description:
+    'Newest first. With `updated_since`, oldest change first: to catch up without a gap.',
+  tag: 'Messages',
+  query: MessageQuery,
+  answers: { 200: MessageList },
+})
+
+const GET = operation({
+  id: 'getMessage',
+  summary: 'Read a message',
+  tag: 'Messages',
+  answers: { 200: Message },
+  errors: ['not_found'],
+})
+
+const RESOLVE = operation({
+  id: 'resolveMessage',
+  summary: 'Settle an uncertain message',
+  description: 'For somebody who looked at the device and knows whether it left.',
+  tag: 'Messages',
+  answers: { 200: Message },
+  errors: [
+    'not_found',
+    'not_uncertain',
+    'payload_too_large',
+    'unsupported_media_type',
+    'storage_full',
+  ],
+})
+
+export function messageRoutes({ messages, defaultWaitMs }: Tools) {
+  return new Elysia({ prefix: '/api/v1/messages' })
+    .post(
+      '/send',
+      async ({ request, body }) => {
+        const source = sourceOf(callerOf(request))
+        const { requestId, peer } = exchangeOf(request)
+        const waitMs = preferredWaitMs(request.headers)
+        const key = idempotencyKey(request.headers)
+        // A connection that Bun cuts while the caller waits makes the caller send twice.
+        peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + SILENCE_SECONDS)
+        const lineId = body.phone_line_id ?? null
+        const { to, text } = body
+        const answer = await messages.send({
+          to,
+          text,
+          lineId,
+          idempotencyKey: key,
+          waitMs,
+          source,
+        })
+        return sendResponse(answer, requestId)
+      },
+      { beforeHandle: plainCall, ...takes(SendRequest), detail: SEND },
+    )
+    .get(
+      '',
+      ({ request }) => {
+        const query = readQuery(request, MessageQuery)
+        return messages.list(filterIn(query), pageOfQuery(query))
+      },
+      LIST,
+    )
+    .get('/:id', ({ params }) => messages.get(params.id), { ...BY_ID, ...GET })
+    .post(
+      '/:id/resolve',
+      ({ request, params, body }) => messages.resolve(params.id, body.status, callerOf(request)),
+      { ...BY_ID, ...takes(Resolution), ...RESOLVE },
+    )
+}
+
+function filterIn(query: Static<typeof MessageQuery>): MessageFilter {
+  return {
+    lineId: query.phone_line_id,
+    conversationId: query.conversation_id,
+    handle: readHandle(query.handle),
+    direction: query.direction,
+    status: query.status,
+    createdAfter: query.created_after,
+    createdBefore: query.created_before,
+    updatedSince: query.updated_since,
+  }
+}
+
+function sendResponse(answer: SendAnswer, requestId: string): Response {
+  const headers = answer.isReplay ? REPLAYED : {}
+  if (answer.kind === 'send_failed') {
+    const details = { message_id: answer.messageId, reason: answer.reason }
+    const message = sentenceOf(answer.reason ?? 'send_failed')
+    return errorResponse(new RelayError('send_failed', message, { details }), requestId, headers)
+  }
+  return respond(answer.body, { status: answer.kind === 'sent' ? 200 : 202, requestId, headers })
+}
+
+function sourceOf(caller: Caller): MessageSource {
+  return caller.kind === 'key' ? 'api' : caller.kind
+}

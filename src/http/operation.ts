@@ -1,0 +1,133 @@
+// How a route is told to Elysia and to the OpenAPI document, in one piece.
+
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+
+import type { ErrorCode } from '../domain/errors.ts'
+import { ERRORS } from './errors.ts'
+import { callerOf } from './exchange.ts'
+import { requireNoQuery } from './query.ts'
+import { ErrorAnswer, IdPath } from './schemas.ts'
+import { answerSchema, pathSchema, type Bridged, type Told } from './typebox.ts'
+
+type Answers = Readonly<Record<number, TSchema>>
+
+export type Operation<A extends Answers> = {
+  /** Names the operation in generated clients, as `sendMessage`. */
+  readonly id: string
+  readonly summary: string
+  readonly description?: string | undefined
+  readonly tag: 'Messages' | 'Conversations' | 'Phone lines' | 'Webhooks' | 'Keys' | 'Service'
+  readonly query?: TObject | undefined
+  readonly headers?: TObject | undefined
+  readonly answers: A
+  /** What can go wrong beyond what can go wrong everywhere. */
+  readonly errors?: readonly ErrorCode[] | undefined
+  /** Headers of the successful answers, by name. */
+  readonly answerHeaders?: Readonly<Record<string, string>> | undefined
+  /** Whether it needs no key. */
+  readonly isOpen?: boolean | undefined
+}
+
+const EVERYWHERE: readonly ErrorCode[] = [
+  'invalid_request',
+  'unauthorized',
+  'internal_error',
+  'starting',
+  'stopping',
+]
+
+/** The part of a route's hook for the id in its path. */
+export const BY_ID = { params: pathSchema(IdPath) }
+
+/**
+ * What goes before the handler of a route that takes no query. The front door asked for credentials
+ * already; a route that it should have missed stays shut.
+ */
+export function plainCall({ request }: { readonly request: Request }): void {
+  callerOf(request)
+  requireNoQuery(request)
+}
+
+/** The same for a route whose handler reads a query. */
+function queryCall({ request }: { readonly request: Request }): void {
+  callerOf(request)
+}
+
+/** The part of a route's hook that guards it, and checks and documents its answers. */
+export function operation<A extends Answers>(op: Operation<A>) {
+  const checked = Object.entries(op.answers).map(([status, schema]) => [
+    status,
+    answerSchema(schema),
+  ])
+  return {
+    beforeHandle: op.query === undefined ? plainCall : queryCall,
+    // One checked schema for each answer, under the same status.
+    response: Object.fromEntries(checked) as {
+      [S in keyof A]: A[S] extends TSchema ? Bridged<Told<Static<A[S]>>> : never
+    },
+    detail: documentationOf(op),
+  }
+}
+
+/** The documentation alone, for routes that write their answers themselves. */
+export function documentationOf<A extends Answers>(op: Operation<A>) {
+  const { id, summary, description = '', tag } = op
+  const answers = Object.entries(op.answers).map(([status, schema]) => [
+    status,
+    {
+      description: ANSWERS[Number(status)] ?? 'Done.',
+      content: { 'application/json': { schema } },
+      ...(op.answerHeaders === undefined ? {} : { headers: headersOf(op.answerHeaders) }),
+    },
+  ])
+  const parameters = [...parametersOf('query', op.query), ...parametersOf('header', op.headers)]
+  const responses = { ...Object.fromEntries(answers), ...errorAnswers(op) }
+  const open = op.isOpen === true ? { security: [] } : {}
+  return { operationId: id, summary, description, tags: [tag], parameters, responses, ...open }
+}
+
+const ANSWERS: Readonly<Record<number, string>> = {
+  200: 'Done.',
+  201: 'Created.',
+  202: 'Accepted; the work goes on.',
+}
+
+function parametersOf(place: 'query' | 'header', schema: TObject | undefined) {
+  return Object.entries(schema?.properties ?? {}).map(([name, field]) => {
+    const { description = '', ...shape }: { readonly description?: string } = field
+    const required = schema?.required?.includes(name) === true && !('default' in field)
+    return { name, in: place, required, description, schema: shape }
+  })
+}
+
+function headersOf(headers: Readonly<Record<string, string>>) {
+  const told = Object.entries(headers).map(([name, description]) => [
+    name,
+    { description, schema: Type.String() },
+  ])
+  return Object.fromEntries(told)
+}
+
+/** One answer for each status, which tells every code that it can have. */
+function errorAnswers(op: Operation<Answers>) {
+  const codes = op.isOpen === true ? (op.errors ?? []) : [...EVERYWHERE, ...(op.errors ?? [])]
+  const byStatus = Object.groupBy(new Set(codes), (code) => ERRORS[code].status)
+  const told = Object.entries(byStatus).map(([status, codes = []]) => [
+    status,
+    {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join(' '),
+      content: {
+        'application/json': {
+          schema: ErrorAnswer,
+          examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
+        },
+      },
+    },
+  ])
+  return Object.fromEntries(told)
+}
+
+function exampleOf(code: ErrorCode) {
+  const message = code === 'unauthorized' ? 'Invalid or missing API credentials' : ERRORS[code].when
+  return { value: { error: { code, message } } }
+}

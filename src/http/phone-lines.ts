@@ -1,0 +1,106 @@
+import { Elysia } from 'elysia'
+import { Type, type Static } from 'typebox'
+
+import type { Caller } from '../domain/api-key.ts'
+import { invalidRequest } from '../domain/errors.ts'
+import type { Page } from '../system/cursor.ts'
+import { takes } from './body.ts'
+import { callerOf } from './exchange.ts'
+import { BY_ID, operation } from './operation.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
+import { Deleted, PhoneLine, PhoneLineChanges, PhoneLineList } from './schemas.ts'
+import type { Told } from './typebox.ts'
+
+export type PhoneLineResource = Told<Static<typeof PhoneLine>>
+
+export type PhoneLineSettings = {
+  readonly label?: string | null | undefined
+  readonly dailyContactLimit?: number | undefined
+  readonly isEnabled?: boolean | undefined
+  readonly relaySms?: boolean | undefined
+}
+
+export type PhoneLineActions = {
+  /** In the order of routing: by creation, which is the order of ids. */
+  list(): readonly PhoneLineResource[]
+  patch(id: string, changes: PhoneLineSettings, caller: Caller): Promise<PhoneLineResource>
+  remove(id: string): Promise<void>
+  /** Takes over the vanished line `from`; with its own id, accepts a changed number. */
+  adopt(id: string, from: string): Promise<PhoneLineResource>
+}
+
+const LineQuery = Type.Object(PAGE_QUERY)
+
+const LIST = operation({
+  id: 'listPhoneLines',
+  summary: 'List phone lines',
+  description: 'Oldest first, which is the order of routing.',
+  tag: 'Phone lines',
+  query: LineQuery,
+  answers: { 200: PhoneLineList },
+})
+
+const PATCH = operation({
+  id: 'updatePhoneLine',
+  summary: 'Change a phone line',
+  description: 'Fields that are left out stay as they are.',
+  tag: 'Phone lines',
+  answers: { 200: PhoneLine },
+  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+})
+
+const REMOVE = operation({
+  id: 'deletePhoneLine',
+  summary: 'Delete a simulated line',
+  description: 'Only one that this start did not ask for. Its messages keep its id and number.',
+  tag: 'Phone lines',
+  answers: { 200: Deleted },
+  errors: ['not_found', 'phone_line_in_use'],
+})
+
+export function phoneLineRoutes(lines: PhoneLineActions) {
+  return new Elysia({ prefix: '/api/v1/phone-lines' })
+    .get(
+      '',
+      ({ request }) => pageOfLines(lines.list(), pageOfQuery(readQuery(request, LineQuery))),
+      LIST,
+    )
+    .patch(
+      '/:id',
+      ({ request, params, body }) => {
+        const changes = {
+          label: body.label,
+          dailyContactLimit: body.daily_contact_limit,
+          isEnabled: body.is_enabled,
+          relaySms: body.relay_sms,
+        }
+        return lines.patch(params.id, changes, callerOf(request))
+      },
+      { ...BY_ID, ...takes(PhoneLineChanges), ...PATCH },
+    )
+    .delete(
+      '/:id',
+      async ({ params }) => {
+        await lines.remove(params.id)
+        return { id: params.id, deleted: true as const }
+      },
+      { ...BY_ID, ...REMOVE },
+    )
+}
+
+/** The cursor is the last line's id: ids sort by creation. */
+function pageOfLines(
+  lines: readonly PhoneLineResource[],
+  { limit, cursor }: PageRequest,
+): Page<PhoneLineResource> {
+  const after = cursor === null ? '' : Buffer.from(cursor, 'base64url').toString()
+  if (cursor !== null && !/^line_[0-9a-z]{26}$/.test(after)) {
+    throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
+  }
+  const rest = lines.filter((line) => line.id > after)
+  const data = rest.slice(0, limit)
+  const last = data.at(-1)
+  const hasMore = rest.length > limit && last !== undefined
+  const next = hasMore ? Buffer.from(last.id).toString('base64url') : null
+  return { data, has_more: hasMore, next_cursor: next }
+}

@@ -1,0 +1,98 @@
+// Query parameters: each at most once, none that the route does not know. A schema says what they
+// are and documents them; the values are read here, because a query has no types but text.
+
+import { type Static, type TObject, type TSchema, Type } from 'typebox'
+
+import { invalidRequest, type Issue } from '../domain/errors.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
+
+const LIMIT_MAX = 200
+const LIMIT_DEFAULT = 50
+const ISSUES_MAX = 20
+
+/** The two parameters of every list. */
+export const PAGE_QUERY = {
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: LIMIT_MAX,
+    default: LIMIT_DEFAULT,
+    description: 'How many entries a page has at most.',
+  }),
+  cursor: Type.Optional(
+    Type.String({ description: '`next_cursor` of the page before; without it, the first page.' }),
+  ),
+}
+
+/** A time with its zone; what comes out is in milliseconds. */
+export function timeParameter(description: string) {
+  const example = '2026-11-21T10:00:00.000Z'
+  return Type.Optional(
+    Type.Unsafe<Timestamp>({ type: 'string', format: 'date-time', description, example }),
+  )
+}
+
+export type PageRequest = { readonly limit: number; readonly cursor: string | null }
+
+export function pageOfQuery(query: {
+  readonly limit: number
+  readonly cursor?: string | undefined
+}): PageRequest {
+  return { limit: query.limit, cursor: query.cursor ?? null }
+}
+
+/** A number whose `+` nobody escaped arrives with a space in front. */
+export function readHandle(text: string | undefined): string | undefined {
+  return text?.replace(/^ (?=[0-9])/, '+')
+}
+
+/** The route takes no query. */
+export function requireNoQuery(request: Request): void {
+  if (request.url.includes('?')) readQuery(request, Type.Object({}))
+}
+
+export function readQuery<T extends TObject>(request: Request, schema: T): Static<T> {
+  const start = request.url.indexOf('?')
+  const given = new URLSearchParams(start === -1 ? '' : request.url.slice(start))
+  const values: Record<string, unknown> = {}
+  const issues: Issue[] = []
+  for (const name of new Set(given.keys())) {
+    const read = readParameter(schema.properties[name], given.getAll(name))
+    if ('message' in read) issues.push({ path: name.slice(0, 100), message: read.message })
+    else values[name] = read.value
+  }
+  if (issues.length > 0) throw invalidRequest(...issues.slice(0, ISSUES_MAX))
+  for (const [name, field] of Object.entries(schema.properties)) {
+    if (!(name in values) && 'default' in field) values[name] = field.default
+  }
+  return values as Static<T> // Every value was read by the schema of its name.
+}
+
+type Read = { readonly value: unknown } | { readonly message: string }
+
+function readParameter(field: TSchema | undefined, texts: readonly string[]): Read {
+  const [text = ''] = texts
+  if (field === undefined) return { message: 'is not a parameter of this route' }
+  if (texts.length > 1) return { message: 'must come once only' }
+  if ('enum' in field) return readWord(field.enum, text)
+  if ('format' in field && field.format === 'date-time') return readTime(text)
+  if ('type' in field && field.type === 'integer') return readLimit(text)
+  return { value: text }
+}
+
+function readWord(words: unknown, text: string): Read {
+  const known = Array.isArray(words) ? words : []
+  return known.includes(text) ? { value: text } : { message: `must be one of ${known.join(', ')}` }
+}
+
+function readTime(text: string): Read {
+  // A "+" that nobody escaped arrives as a space; a time has no other use for one.
+  const value = parseIsoTime(text.replace(' ', '+'))
+  return value === null ? { message: 'must be a time like 2026-11-21T10:00:00.000Z' } : { value }
+}
+
+function readLimit(text: string): Read {
+  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
+  const isInRange = value >= 1 && value <= LIMIT_MAX
+  return isInRange ? { value } : { message: `must be a whole number from 1 to ${LIMIT_MAX}` }
+}

@@ -1,0 +1,88 @@
+// All routes, as Elysia knows them; and what is known of a path when no route fits.
+
+import { Elysia, type AnyElysia } from 'elysia'
+
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import { controlRoutes, type ControlActions } from './control.ts'
+import { conversationRoutes, type ConversationActions } from './conversations.ts'
+import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
+import { answerToFailure } from './errors.ts'
+import { exchangeOf } from './exchange.ts'
+import { healthRoutes, type HealthActions } from './health.ts'
+import { keyRoutes, type KeyActions } from './keys.ts'
+import { messageRoutes, type MessageActions } from './messages.ts'
+import { openApiDocument } from './openapi.ts'
+import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
+import { respond } from './respond.ts'
+import { swaggerRoutes } from './swagger-page.ts'
+import { webhookRoutes, type WebhookActions } from './webhooks.ts'
+
+export type RouteTools = {
+  readonly version: string
+  readonly clock: Clock
+  readonly log: Log
+  readonly keys: KeyActions
+  readonly lines: PhoneLineActions
+  readonly messages: MessageActions
+  /** How long the answer to a send waits where the caller says nothing. */
+  readonly defaultWaitMs: number
+  readonly conversations: ConversationActions
+  readonly webhooks: WebhookActions & DeliveryActions
+  readonly health: HealthActions
+  readonly control: ControlActions
+}
+
+/** What the network sees. */
+export function publicRoutes(tools: RouteTools): AnyElysia {
+  const api = apiRoutes(tools)
+  return frame(tools.log)
+    .use(api)
+    .use(swaggerRoutes(openApiDocument(api, tools.version)))
+}
+
+/** What the control socket sees: the same, and what is the owner's only. */
+export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
+  const { clock, control, lines } = tools
+  return frame(tools.log)
+    .use(apiRoutes(tools))
+    .use(controlRoutes({ ...control, clock, lines, streamsEnd }))
+}
+
+/** The methods that the routes of `app` have for a path; empty where the path is unknown. */
+export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
+  const known = app.routes.map((route) => ({
+    method: route.method,
+    path: new RegExp(`^${route.path.replace(/\/$/, '').replaceAll(/:[a-z]+/g, '[^/]+')}/?$`),
+  }))
+  return (path) => {
+    const methods = known.filter((route) => route.path.test(path)).map((route) => route.method)
+    return methods.flatMap((method) => (method === 'GET' ? ['GET', 'HEAD'] : [method]))
+  }
+}
+
+function apiRoutes(tools: RouteTools): AnyElysia {
+  return new Elysia()
+    .use(messageRoutes(tools))
+    .use(conversationRoutes(tools.conversations))
+    .use(phoneLineRoutes(tools.lines))
+    .use(webhookRoutes(tools.webhooks))
+    .use(deliveryRoutes(tools.webhooks))
+    .use(keyRoutes(tools.keys))
+    .use(healthRoutes(tools.health))
+}
+
+/** How every answer is written. Elysia's own words, and those of unknown errors, never leave. */
+function frame(log: Log) {
+  return new Elysia()
+    .onError(({ code, error, request }) => {
+      if (code === 'NOT_FOUND') return new Response(null, { status: 404 })
+      return answerToFailure(error, exchangeOf(request).requestId, log)
+    })
+    .mapResponse(({ responseValue, set, request }) => {
+      if (responseValue instanceof Response) return
+      const status = typeof set.status === 'number' ? set.status : 200
+      const { requestId } = exchangeOf(request)
+      return respond(JSON.stringify(responseValue), { status, requestId })
+    })
+}

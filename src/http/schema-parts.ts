@@ -1,0 +1,46 @@
+// What the shapes of the API are made of.
+
+import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
+
+export const ISO_TIME = { format: 'date-time', example: '2026-11-21T10:00:00.000Z' }
+
+/** An object that has these fields and no others; `title` names it in the OpenAPI document. */
+export function shape<P extends TProperties>(title: string, properties: P, description?: string) {
+  const about = description === undefined ? {} : { description }
+  return Type.Object(properties, { title, additionalProperties: false, ...about })
+}
+
+/** One of a few words. */
+export function word<T extends string = string>(
+  words: readonly T[],
+  options: { readonly description?: string; readonly example?: T; readonly default?: T } = {},
+) {
+  return Type.Unsafe<T>({ type: 'string', enum: [...words], ...options })
+}
+
+/** One of a few words, in an answer: what we have may be typed as any string. */
+export function toldWord(words: readonly string[], description = '') {
+  return Type.Unsafe<string>({ type: 'string', enum: [...words], description })
+}
+
+/** A time: ISO 8601, UTC, milliseconds. */
+export function time(description: string) {
+  return Type.String({ ...ISO_TIME, description })
+}
+
+export function nullable<T extends TSchema>(schema: T) {
+  return Type.Union([schema, Type.Null()])
+}
+
+export function id(prefix: string, description: string) {
+  return Type.String({ description, example: `${prefix}_01k5c3qv7yfxn8t2w9r4d6m0ab` })
+}
+
+/** The envelope of every list. */
+export function listOf<T extends TObject>(title: string, resource: T) {
+  return shape(title, {
+    data: Type.Array(resource),
+    has_more: Type.Boolean({ description: 'Whether another page follows.' }),
+    next_cursor: nullable(Type.String({ description: 'Goes into `cursor` for the next page.' })),
+  })
+}

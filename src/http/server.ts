@@ -1,0 +1,118 @@
+// The front door. Every request passes here, in this order: its id, the Host rules, the credentials,
+// whether the relay is up, and only then the routes.
+
+import type { AnyElysia } from 'elysia'
+
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { Random } from '../system/random.ts'
+import { Authentication, type AuthenticationTools } from './authentication.ts'
+import { answerToFailure, errorResponse } from './errors.ts'
+import { openExchange, requestIds, type Exchange, type Peer } from './exchange.ts'
+import { requireRunning } from './health.ts'
+import { isOurHost, type HostOptions } from './hosts.ts'
+import { methodsAt, ownersRoutes, publicRoutes, type RouteTools } from './routes.ts'
+
+export type HttpTools = RouteTools &
+  AuthenticationTools & { readonly random: Random; readonly hosts: HostOptions }
+
+/** The whole API as a function, for the port and for the control socket alike. */
+export type Http = {
+  fetch(request: Request, peer: Peer): Promise<Response>
+  /** Ends the streams of events, which would keep their connections open for ever. */
+  endStreams(): void
+}
+
+type Side = { readonly app: AnyElysia; readonly methodsAt: (path: string) => readonly string[] }
+
+/** A request, its path, and whether it is behind the keys. */
+type Target = { readonly request: Request; readonly path: string; readonly isApi: boolean }
+
+const API = '/api/v1'
+/** What answers also while the relay starts or stops. */
+const ALWAYS_OPEN = new Set(['/healthz', '/readyz'])
+/** Elysia looks for the path from this character on: a shorter host would hide it. */
+const ELYSIA_PATH_FROM = 11
+
+export function createHttp(tools: HttpTools): Http {
+  const streamsEnd = new AbortController()
+  const outside = sideOf(publicRoutes(tools))
+  const inside = sideOf(ownersRoutes(tools, streamsEnd.signal))
+  const door = { tools, authentication: new Authentication(tools) }
+  const nextId = requestIds(tools.random)
+  return {
+    async fetch(request, peer) {
+      const exchange: Exchange = { requestId: nextId(), peer, caller: null }
+      const side = peer.isControl ? inside : outside
+      const response = await answer(door, side, request, exchange)
+      tools.metrics.count('hookline_http_responses_total', 'Answers by their status.', {
+        status: String(response.status),
+      })
+      return response
+    },
+    endStreams: () => streamsEnd.abort(),
+  }
+}
+
+type Door = { readonly tools: HttpTools; readonly authentication: Authentication }
+
+async function answer(
+  { tools, authentication }: Door,
+  side: Side,
+  given: Request,
+  exchange: Exchange,
+): Promise<Response> {
+  const { requestId, peer } = exchange
+  try {
+    const { request, path, isApi } = targetOf(given)
+    if (isApi) exchange.caller = authentication.caller(request, peer)
+    else requireOurHost(given, peer, tools.hosts)
+    if (!ALWAYS_OPEN.has(path)) requireRunning(tools.health.life)
+    openExchange(request, exchange)
+    const response: Response = await side.app.fetch(request)
+    // An answer without our id is Elysia's own: no route fits.
+    return response.headers.has('x-request-id') ? response : noRoute(side, path, requestId)
+  } catch (error) {
+    return answerToFailure(error, requestId, tools.log)
+  }
+}
+
+function sideOf(app: AnyElysia): Side {
+  return { app, methodsAt: methodsAt(app) }
+}
+
+/**
+ * The path just as the router will see it. A request without a usable Host has no URL but a path, and
+ * Elysia misreads URLs with a very short host: both get one that fits.
+ */
+function targetOf(given: Request): Target {
+  const { url } = given
+  const start = url.indexOf('/', url.indexOf('//') + 2)
+  const isPlain = url.startsWith('http') && start >= ELYSIA_PATH_FROM
+  const request = isPlain ? given : withLocalUrl(given, url.startsWith('http') ? start : 0)
+  const from = isPlain ? start : request.url.indexOf('/', ELYSIA_PATH_FROM)
+  const end = request.url.indexOf('?', from)
+  const path = request.url.slice(from, end === -1 ? undefined : end)
+  return { request, path, isApi: path === API || path.startsWith(`${API}/`) }
+}
+
+function withLocalUrl(given: Request, from: number): Request {
+  const path = given.url.slice(from)
+  if (path.startsWith('/')) return new Request(`http://localhost${path}`, given)
+  throw invalidRequest({ path: '', message: 'The request line has no path.' })
+}
+
+function requireOurHost(request: Request, peer: Peer, hosts: HostOptions): void {
+  if (peer.isControl || isOurHost(request.headers.get('host'), hosts)) return
+  const message = 'This Host is not one of this relay; the option public url names another one.'
+  throw new RelayError('misdirected_request', message)
+}
+
+function noRoute(side: Side, path: string, requestId: string): Response {
+  const methods = side.methodsAt(path)
+  if (methods.length === 0) {
+    return errorResponse(new RelayError('not_found', 'There is no such route.'), requestId)
+  }
+  const allow = methods.join(', ')
+  const error = new RelayError('method_not_allowed', `This path takes ${allow}.`)
+  return errorResponse(error, requestId, { allow })
+}

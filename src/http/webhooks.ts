@@ -1,0 +1,134 @@
+import { Elysia } from 'elysia'
+import { Type, type Static } from 'typebox'
+
+import type { Caller } from '../domain/api-key.ts'
+import type { EventName } from '../domain/webhook.ts'
+import type { Page } from '../system/cursor.ts'
+import { mayTake, takes } from './body.ts'
+import { callerOf } from './exchange.ts'
+import { BY_ID, operation } from './operation.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
+import { Deleted, NoBody } from './schemas.ts'
+import type { Told } from './typebox.ts'
+import {
+  CreatedWebhook,
+  NewWebhook,
+  RotatedSecret,
+  Webhook,
+  WebhookChanges,
+  WebhookList,
+} from './webhook-schemas.ts'
+
+export type WebhookResource = Told<Static<typeof Webhook>>
+export type CreatedWebhookResource = Told<Static<typeof CreatedWebhook>>
+
+export type WebhookSettings = {
+  readonly url?: string | undefined
+  readonly events?: readonly EventName[] | undefined
+  readonly isActive?: boolean | undefined
+  readonly description?: string | null | undefined
+}
+
+export type WebhookActions = {
+  create(
+    input: WebhookSettings & { readonly url: string; readonly events: readonly EventName[] },
+    caller: Caller,
+  ): Promise<CreatedWebhookResource>
+  list(page: PageRequest): Page<WebhookResource>
+  get(id: string): WebhookResource
+  /** Fields that are left out stay as they are. */
+  update(id: string, changes: WebhookSettings): Promise<WebhookResource>
+  remove(id: string): Promise<void>
+  rotateSecret(id: string): Promise<{ readonly id: string; readonly secret: string }>
+}
+
+const WebhookQuery = Type.Object(PAGE_QUERY)
+
+const CREATE = operation({
+  id: 'createWebhook',
+  summary: 'Create a webhook',
+  description: 'The signing secret is told in this answer only.',
+  tag: 'Webhooks',
+  answers: { 201: CreatedWebhook },
+  errors: ['payload_too_large', 'unsupported_media_type', 'storage_full'],
+})
+
+const LIST = operation({
+  id: 'listWebhooks',
+  summary: 'List webhooks',
+  tag: 'Webhooks',
+  query: WebhookQuery,
+  answers: { 200: WebhookList },
+})
+
+const GET = operation({
+  id: 'getWebhook',
+  summary: 'Read a webhook',
+  tag: 'Webhooks',
+  answers: { 200: Webhook },
+  errors: ['not_found'],
+})
+
+const UPDATE = operation({
+  id: 'updateWebhook',
+  summary: 'Change a webhook',
+  description: 'Fields that are left out stay as they are.',
+  tag: 'Webhooks',
+  answers: { 200: Webhook },
+  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+})
+
+const REMOVE = operation({
+  id: 'deleteWebhook',
+  summary: 'Delete a webhook',
+  tag: 'Webhooks',
+  answers: { 200: Deleted },
+  errors: ['not_found'],
+})
+
+const ROTATE = operation({
+  id: 'rotateWebhookSecret',
+  summary: 'Give a webhook a new secret',
+  description: 'The old one signs too for 24 hours. The new one is told in this answer only.',
+  tag: 'Webhooks',
+  answers: { 200: RotatedSecret },
+  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+})
+
+export function webhookRoutes(webhooks: WebhookActions) {
+  return new Elysia({ prefix: '/api/v1/webhooks' })
+    .post(
+      '',
+      ({ request, body, set }) => {
+        set.status = 201
+        const { url, events } = body
+        return webhooks.create({ ...settingsIn(body), url, events }, callerOf(request))
+      },
+      { ...takes(NewWebhook), ...CREATE },
+    )
+    .get('', ({ request }) => webhooks.list(pageOfQuery(readQuery(request, WebhookQuery))), LIST)
+    .get('/:id', ({ params }) => webhooks.get(params.id), { ...BY_ID, ...GET })
+    .put('/:id', ({ params, body }) => webhooks.update(params.id, settingsIn(body)), {
+      ...BY_ID,
+      ...takes(WebhookChanges),
+      ...UPDATE,
+    })
+    .delete(
+      '/:id',
+      async ({ params }) => {
+        await webhooks.remove(params.id)
+        return { id: params.id, deleted: true as const }
+      },
+      { ...BY_ID, ...REMOVE },
+    )
+    .post('/:id/rotate-secret', ({ params }) => webhooks.rotateSecret(params.id), {
+      ...BY_ID,
+      ...mayTake(NoBody),
+      ...ROTATE,
+    })
+}
+
+function settingsIn(body: Static<typeof WebhookChanges>): WebhookSettings {
+  const { url, events, is_active, description } = body
+  return { url, events, isActive: is_active, description }
+}

@@ -1,0 +1,63 @@
+import type { AttendedLine, LineDriver, LineEvent, LineListener } from '../domain/driver.ts'
+
+/** How many events of one line may be on their way to the disk. */
+const EVENTS_MAX = 1_000
+
+/**
+ * One call of a driver's `attend`. It ends when we end it, when the driver returns or throws, and when
+ * an event could not be made durable: a later one, with its checkpoint, must not be taken then.
+ */
+export class Attendance implements LineListener {
+  readonly #controller = new AbortController()
+  readonly #pending = new Set<Promise<void>>()
+  readonly #take: (event: LineEvent) => Promise<void>
+  #failure: Error | null = null
+
+  /** `take` makes an event durable; it is called in the order of the events. */
+  constructor(take: (event: LineEvent) => Promise<void>) {
+    this.#take = take
+  }
+
+  get isOver(): boolean {
+    return this.#controller.signal.aborted
+  }
+
+  /** Runs the line; resolves, after the last event, with what it failed by, or null. */
+  async run(driver: LineDriver, line: AttendedLine): Promise<Error | null> {
+    try {
+      await driver.attend(line, this, this.#controller.signal)
+      if (!this.isOver) this.#fail(new Error('The driver left the line by itself.'))
+    } catch (error) {
+      if (!this.isOver) this.#fail(error)
+    }
+    await Promise.allSettled(this.#pending)
+    return this.#failure
+  }
+
+  end(): void {
+    this.#controller.abort()
+  }
+
+  async onEvent(event: LineEvent): Promise<void> {
+    if (this.isOver) throw new Error('The line is not attended any more.')
+    if (this.#pending.size >= EVENTS_MAX) {
+      throw this.#fail(new Error(`More than ${EVENTS_MAX} events were not waited for.`))
+    }
+    const taken = this.#take(event)
+    this.#pending.add(taken)
+    try {
+      await taken
+    } catch (error) {
+      throw this.#fail(error)
+    } finally {
+      this.#pending.delete(taken)
+    }
+  }
+
+  #fail(cause: unknown): Error {
+    const error = cause instanceof Error ? cause : new Error(String(cause))
+    this.#failure ??= error
+    this.end()
+    return error
+  }
+}

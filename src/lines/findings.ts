@@ -1,0 +1,47 @@
+import type { Finding } from '../domain/driver.ts'
+import type { LineId } from '../domain/ids.ts'
+import type { DriverKind } from '../domain/line.ts'
+import type { LiveLine } from './live-line.ts'
+
+/** A finding, and the line that it speaks of where its device is one. */
+export type LineFinding = Finding & { readonly lineId: LineId | null }
+
+/** What drivers found, named by line, and after it every line that is offline. */
+export function findingsOf(
+  lines: readonly LiveLine[],
+  byDriver: ReadonlyMap<DriverKind, readonly Finding[]>,
+): readonly LineFinding[] {
+  const found = [...byDriver].flatMap(([driver, findings]) =>
+    findings.map((finding): LineFinding => {
+      const { key } = finding
+      const live = lines.find(({ line }) => line.driver === driver && line.key === key)
+      return { ...finding, lineId: live?.line.id ?? null }
+    }),
+  )
+  const offline = lines.flatMap((live) => {
+    const finding = offlineFinding(live, byDriver.get(live.line.driver) ?? [])
+    return finding === null ? [] : [finding]
+  })
+  return [...found, ...offline]
+}
+
+function offlineFinding(
+  { line, state }: LiveLine,
+  ofDriver: readonly Finding[],
+): LineFinding | null {
+  if (state.status === 'online') return null
+  const { code, hint } = state.reason
+  const cause = ofDriver.find(
+    ({ severity, key }) => severity === 'error' && (key === null || key === line.key),
+  )
+  return {
+    code: 'line_offline',
+    severity: code === 'not_configured' || code === 'stopping' ? 'info' : 'warning',
+    title: `The line ${line.label ?? line.number} is offline`,
+    why: `Its messages wait (${code}).`,
+    fix: hint,
+    key: line.key,
+    depends_on: cause?.code ?? null,
+    lineId: line.id,
+  }
+}

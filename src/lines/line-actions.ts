@@ -1,0 +1,37 @@
+import { utcDayOf } from '../domain/contact-limit.ts'
+import type { LineId } from '../domain/ids.ts'
+import { contactUsage } from '../storage/contacts.ts'
+import type { Db } from '../storage/database.ts'
+import type { LineSettings } from '../storage/lines.ts'
+import type { Stamps } from '../system/stamps.ts'
+import type { LiveLine } from './live-line.ts'
+import { phoneLineResource, type PhoneLineResource } from './resource.ts'
+import type { LineSupervisor } from './supervisor.ts'
+
+type Tools = {
+  readonly db: Db
+  readonly stamps: Stamps
+  readonly lines: LineSupervisor
+  /** The limit of a line was changed: what waits for it may go. */
+  readonly onLimit: (id: LineId) => Promise<void>
+}
+
+/** Lines as the API tells and changes them. */
+export function createLineActions({ db, stamps, lines, onLimit }: Tools) {
+  const told = (live: LiveLine): PhoneLineResource => {
+    const { reserved, spent } = contactUsage(db, live.line.id, utcDayOf(stamps.now()))
+    return phoneLineResource(live, reserved + spent)
+  }
+  return {
+    list: () => lines.lines().map(told),
+    async patch(id: string, changes: Partial<LineSettings>): Promise<PhoneLineResource> {
+      const live = await lines.patch(id, changes)
+      if (changes.dailyContactLimit !== undefined) await onLimit(live.line.id)
+      return told(lines.find(id) ?? live)
+    },
+    remove: (id: string) => lines.remove(id),
+    async adopt(id: string, from: string): Promise<PhoneLineResource> {
+      return told(await lines.adopt(id, from))
+    },
+  }
+}

@@ -1,0 +1,27 @@
+import type { AttendedLine, LineEvent } from '../domain/driver.ts'
+import type { Line, LineState } from '../domain/line.ts'
+
+/** A line and what it is doing now. */
+export type LiveLine = {
+  /** Its checkpoint is the one from which it was attended last. */
+  readonly line: Line
+  readonly state: LineState
+  /** Whether this start asked for it; always true of lines that are not simulated. */
+  readonly isConfigured: boolean
+  /** Sends that a driver has in hand. */
+  readonly inFlight: number
+  /** How many sends it takes at once; 0 while it has no session. */
+  readonly capacity: number
+}
+
+/** What a device tells and must be written down. */
+export type IntakeEvent = Extract<
+  LineEvent,
+  { readonly type: 'message' | 'receipt' | 'settled' | 'checkpoint' }
+>
+
+/** Makes an event durable: resolves then, and rejects where that is impossible now. */
+export type Intake = (line: Line, event: IntakeEvent) => Promise<void>
+
+/** The messages of a line that its driver must look for before it reads anything new. */
+export type LoadAttended = (line: Line) => Pick<AttendedLine, 'unsettled' | 'open'>

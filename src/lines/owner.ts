@@ -1,0 +1,122 @@
+// What the owner of the relay does to its lines.
+
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { Line } from '../domain/line.ts'
+import type { Db } from '../storage/database.ts'
+import {
+  changeNumber,
+  deleteLine,
+  getLine,
+  patchLine,
+  takeOverLine,
+  type LineSettings,
+} from '../storage/lines.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Stamps } from '../system/stamps.ts'
+import type { LineLife } from './line-life.ts'
+import type { LiveLine } from './live-line.ts'
+import type { LineRegistry } from './registry.ts'
+
+export type OwnerTools = {
+  readonly db: Db
+  readonly writer: Writer
+  readonly stamps: Stamps
+  readonly registry: LineRegistry
+}
+
+export async function changeLine(
+  tools: OwnerTools,
+  id: string,
+  changes: Partial<LineSettings>,
+): Promise<LiveLine> {
+  const life = requireLife(tools, id)
+  const changed = await tools.writer.write((tx) => patchLine(tx, life.line.id, changes))
+  return replaced(life, changed)
+}
+
+/** Only a simulated line that this start did not ask for can be deleted. */
+export async function removeLine(tools: OwnerTools, id: string): Promise<void> {
+  const { writer, stamps, registry } = tools
+  const life = requireLife(tools, id)
+  if (life.line.driver !== 'simulated' || life.isFound !== false) {
+    throw new RelayError(
+      'phone_line_in_use',
+      'Only a simulated line that this start did not ask for can be deleted.',
+    )
+  }
+  await registry.retire(life)
+  await writer.write((tx) => deleteLine(tx, stamps, life.line.id))
+  registry.unlist(life)
+}
+
+/**
+ * Of two lines of one driver, one vanished and one present, the vanished one stays, with the device
+ * of the other: its id and its conversations go on. With the same id twice, the line's changed number
+ * is accepted.
+ */
+export async function adoptLine(tools: OwnerTools, id: string, from: string): Promise<LiveLine> {
+  const life = requireLife(tools, id)
+  const other = requireLife(tools, from)
+  if (life === other) return acceptNumber(tools, life)
+  const [vanished, present] = life.isFound === true ? [other, life] : [life, other]
+  const isPair = vanished.isFound === false && present.isFound === true
+  if (!isPair || vanished.line.driver !== present.line.driver) {
+    throw new RelayError(
+      'phone_line_in_use',
+      'Of the two lines, one must have vanished and one be present, both of the same driver.',
+    )
+  }
+  return takeOver(tools, vanished, present)
+}
+
+async function takeOver(
+  { db, writer, stamps, registry }: OwnerTools,
+  vanished: LineLife,
+  present: LineLife,
+): Promise<LiveLine> {
+  await registry.retire(present)
+  try {
+    const changed = await writer.write((tx): Line | null => {
+      const device = getLine(tx, present.line.id)
+      if (device === null) return null
+      deleteLine(tx, stamps, device.id)
+      return takeOverLine(tx, vanished.line.id, device)
+    })
+    registry.unlist(present)
+    const live = replaced(vanished, changed)
+    vanished.found(live.line.number)
+    return vanished.live()
+  } catch (error) {
+    const line = getLine(db, present.line.id)
+    if (line !== null) registry.add(line).found(line.number)
+    throw error
+  }
+}
+
+async function acceptNumber({ writer }: OwnerTools, life: LineLife): Promise<LiveLine> {
+  const number = life.otherNumber
+  if (number === null) {
+    throw invalidRequest({
+      path: 'from',
+      message: 'The number of this line has not changed; name the other line.',
+    })
+  }
+  const changed = await writer.write((tx) => changeNumber(tx, life.line.id, number))
+  return replaced(life, changed)
+}
+
+function replaced(life: LineLife, line: Line | null): LiveLine {
+  if (line === null) throw noLine()
+  life.replace(line)
+  return life.live()
+}
+
+function requireLife({ registry }: OwnerTools, id: string): LineLife {
+  const life = registry.get(id)
+  if (life === null) throw noLine()
+  return life
+}
+
+function noLine(): RelayError {
+  return new RelayError('not_found', 'There is no phone line with this id.')
+}

@@ -1,0 +1,85 @@
+import type { LineDriver } from '../domain/driver.ts'
+import type { DriverKind, Line } from '../domain/line.ts'
+import { LineLife, type LineLifeTools } from './line-life.ts'
+import type { LiveLine } from './live-line.ts'
+
+type RegistryTools = Omit<LineLifeTools, 'onChange'> & { readonly drivers: readonly LineDriver[] }
+
+/** All lines by creation, each with its life. */
+export class LineRegistry {
+  readonly #tools: RegistryTools
+  readonly #lives = new Map<string, LineLife>()
+  readonly #running = new Map<LineLife, Promise<void>>()
+  readonly #listeners: (() => void)[] = []
+  #signal: AbortSignal | null = null
+  #lines: readonly LiveLine[] | null = null
+
+  constructor(tools: RegistryTools) {
+    this.#tools = tools
+  }
+
+  /** The same array until something changes: dispatch reads it thousands of times per second. */
+  lines(): readonly LiveLine[] {
+    this.#lines ??= this.lives().map((life) => life.live())
+    return this.#lines
+  }
+
+  lives(): readonly LineLife[] {
+    return [...this.#lives.values()]
+  }
+
+  ofDriver(kind: DriverKind): readonly LineLife[] {
+    return this.lives().filter((life) => life.line.driver === kind)
+  }
+
+  get(id: string): LineLife | null {
+    return this.#lives.get(id) ?? null
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Lists a line, in the place of the one with its id, and lets it run where the relay runs. */
+  add(line: Line): LineLife {
+    const driver = this.#tools.drivers.find(({ kind }) => kind === line.driver) ?? null
+    const onChange = (isState: boolean) => this.#touch(isState)
+    const life = new LineLife(line, driver, { ...this.#tools, onChange })
+    this.#lives.set(line.id, life)
+    this.#start(life)
+    this.#touch(true)
+    return life
+  }
+
+  /** Resolves when the line is attended no more. */
+  async retire(life: LineLife): Promise<void> {
+    life.retire()
+    await this.#running.get(life)
+  }
+
+  unlist(life: LineLife): void {
+    if (this.#lives.get(life.line.id) === life) this.#lives.delete(life.line.id)
+    this.#touch(true)
+  }
+
+  start(signal: AbortSignal): void {
+    this.#signal = signal
+    for (const life of this.#lives.values()) this.#start(life)
+  }
+
+  /** Resolves when no line runs any more. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.values())
+  }
+
+  #start(life: LineLife): void {
+    if (this.#signal === null || this.#signal.aborted) return
+    const running = life.run(this.#signal).finally(() => this.#running.delete(life))
+    this.#running.set(life, running)
+  }
+
+  #touch(isState: boolean): void {
+    this.#lines = null
+    if (isState) for (const listener of this.#listeners) listener()
+  }
+}

@@ -1,0 +1,198 @@
+import type { Found, LineDriver, OutgoingMessage, PointOfNoReturn } from '../domain/driver.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { LineId } from '../domain/ids.ts'
+import { DEFAULT_DAILY_CONTACT_LIMIT, type DriverKind, type Line } from '../domain/line.ts'
+import type { Db } from '../storage/database.ts'
+import {
+  getLine,
+  insertLine,
+  listLines,
+  takeOverLine,
+  type LineSettings,
+} from '../storage/lines.ts'
+import type { Writer } from '../storage/writer.ts'
+import { within, type Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Service } from '../system/service.ts'
+import type { Stamps } from '../system/stamps.ts'
+import { discoveryOf, type Discovery } from './discovery.ts'
+import { DriverWatch } from './driver-watch.ts'
+import { findingsOf, type LineFinding } from './findings.ts'
+import type { Intake, LiveLine, LoadAttended } from './live-line.ts'
+import { adoptLine, changeLine, removeLine } from './owner.ts'
+import { LineRegistry } from './registry.ts'
+import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
+
+export type SupervisorTools = {
+  readonly db: Db
+  readonly writer: Writer
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly log: Log
+  readonly drivers: readonly LineDriver[]
+  readonly intake: Intake
+  readonly loadAttended: LoadAttended
+}
+
+/** How long a stop waits: for drivers to let go, and for sends past their point of no return. */
+const STOP_MS_MAX = 10_000
+const STOP_SENDS_MS_MAX = 60_000
+const READY_MS_MAX = 5_000
+
+/** Finds lines, keeps each of them attended, and hands messages to their sessions. */
+export class LineSupervisor implements Service {
+  readonly name = 'lines'
+  readonly #tools: SupervisorTools
+  readonly #registry: LineRegistry
+  readonly #watches: readonly DriverWatch[]
+  /** Drivers that were asked for their devices, whatever they answered. */
+  readonly #asked = new Set<DriverKind>()
+  readonly #ready = Promise.withResolvers<void>()
+
+  constructor(tools: SupervisorTools) {
+    const { clock, log, drivers } = tools
+    this.#tools = tools
+    this.#registry = new LineRegistry(tools)
+    this.#registry.onChange(() => this.#lookReady())
+    this.#watches = drivers.map((driver) => {
+      const onFound = (found: readonly Found[]) => this.#take(driver.kind, found)
+      const onFailure = (error: Error) => this.#miss(driver.kind, error)
+      return new DriverWatch(driver, { clock, log, onFound, onFailure })
+    })
+    for (const line of listLines(tools.db)) this.#registry.add(line)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    this.#registry.start(signal)
+    await Promise.all([...this.#watches.map((watch) => watch.run(signal)), aborted(signal)])
+    await this.#stop()
+  }
+
+  /** Resolves when every line that there is has told its state, or after five seconds. */
+  async whenReady(): Promise<void> {
+    this.#lookReady()
+    await within(this.#tools.clock, READY_MS_MAX, this.#ready.promise, null)
+  }
+
+  /** All lines, by creation, oldest first; the same array until something changes. */
+  lines(): readonly LiveLine[] {
+    return this.#registry.lines()
+  }
+
+  find(id: string): LiveLine | null {
+    return this.#registry.get(id)?.live() ?? null
+  }
+
+  /** Calls `listener` after any change of a line's state or settings. */
+  onChange(listener: () => void): void {
+    this.#registry.onChange(listener)
+  }
+
+  /** Whether the device has history with `handle`; null where it cannot be asked in 100 ms. */
+  async knows(id: LineId, handle: Handle): Promise<boolean | null> {
+    return (await this.#registry.get(id)?.knows(handle)) ?? null
+  }
+
+  /** Hands a message to the line's session; resolves in the turn in which the driver answers. */
+  send(
+    id: LineId,
+    message: OutgoingMessage,
+    pointOfNoReturn: PointOfNoReturn,
+  ): Promise<SendAnswer> {
+    return this.#registry.get(id)?.send(message, pointOfNoReturn) ?? Promise.resolve(NO_SESSION)
+  }
+
+  /** Changes what the owner may change; throws `not_found`. */
+  patch(id: string, changes: Partial<LineSettings>): Promise<LiveLine> {
+    return changeLine({ ...this.#tools, registry: this.#registry }, id, changes)
+  }
+
+  /** Deletes a simulated line that this start did not ask for; throws `phone_line_in_use` else. */
+  remove(id: string): Promise<void> {
+    return removeLine({ ...this.#tools, registry: this.#registry }, id)
+  }
+
+  /**
+   * Gives a vanished line the device of another one, whichever of the two is named first; with the
+   * same id twice, accepts the line's changed number.
+   */
+  adopt(id: string, from: string): Promise<LiveLine> {
+    return adoptLine({ ...this.#tools, registry: this.#registry }, id, from)
+  }
+
+  /** What drivers find wrong, and every line that is offline. */
+  async checkup(signal: AbortSignal): Promise<readonly LineFinding[]> {
+    const found = await Promise.all(
+      this.#watches.map(async (watch) => {
+        return [watch.driver.kind, await watch.checkup(signal)] as const
+      }),
+    )
+    return findingsOf(this.lines(), new Map(found))
+  }
+
+  async #take(kind: DriverKind, found: readonly Found[]): Promise<void> {
+    const known = this.#registry.ofDriver(kind).map((life) => life.line)
+    const discovery = discoveryOf(known, found)
+    for (const id of discovery.absent) this.#registry.get(id)?.lost()
+    for (const { id, number } of discovery.present) this.#registry.get(id)?.found(number)
+    const { takeOvers, arrivals } = discovery
+    if (takeOvers.length + arrivals.length > 0) await this.#welcome(kind, discovery)
+    this.#asked.add(kind)
+    this.#lookReady()
+  }
+
+  /** Stores what is new, and lets it run. */
+  async #welcome(kind: DriverKind, { takeOvers, arrivals }: Discovery): Promise<void> {
+    const { writer, stamps, log } = this.#tools
+    const lines = await writer.write((tx): readonly Line[] => {
+      const taken = takeOvers.flatMap(({ id, key, number }) => {
+        const before = getLine(tx, id)
+        return before === null
+          ? []
+          : [takeOverLine(tx, id, { key, number, checkpoint: before.checkpoint }) ?? before]
+      })
+      const limit = { dailyContactLimit: DEFAULT_DAILY_CONTACT_LIMIT }
+      const fresh = arrivals.map((device) =>
+        insertLine(tx, stamps, { driver: kind, ...device, ...limit }),
+      )
+      return [...taken, ...fresh]
+    })
+    for (const line of lines) {
+      log.info('line found', { line_id: line.id, driver: kind })
+      const life = this.#registry.get(line.id) ?? this.#registry.add(line)
+      life.replace(line)
+      life.found(line.number)
+    }
+  }
+
+  #miss(kind: DriverKind, error: Error): void {
+    for (const life of this.#registry.ofDriver(kind)) life.notAsked(error)
+    this.#asked.add(kind)
+    this.#lookReady()
+  }
+
+  #lookReady(): void {
+    if (this.#asked.size < this.#watches.length) return
+    const isStarting = ({ state }: LiveLine) =>
+      state.status === 'offline' && state.reason.code === 'starting'
+    if (!this.lines().some(isStarting)) this.#ready.resolve()
+  }
+
+  async #stop(): Promise<void> {
+    const { clock } = this.#tools
+    const lives = this.#registry.lives()
+    await within(clock, STOP_MS_MAX, this.#registry.ended(), null)
+    for (const life of lives) life.giveUp('waiting')
+    const drained = Promise.all(lives.map((life) => life.drained()))
+    await within(clock, STOP_SENDS_MS_MAX - STOP_MS_MAX, drained, null)
+    for (const life of lives) life.giveUp('all')
+    await drained
+  }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve())
+  })
+}

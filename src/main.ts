@@ -1,0 +1,4 @@
+import { runCommandLine } from './cli/run.ts'
+import { readSurroundings } from './system/process.ts'
+
+process.exit(await runCommandLine(readSurroundings()))

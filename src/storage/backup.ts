@@ -1,0 +1,150 @@
+import type { Database } from 'bun:sqlite'
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { basename, isAbsolute, join } from 'node:path'
+
+import { invalidRequest, type RelayError } from '../domain/errors.ts'
+import { timestamp } from '../domain/ids.ts'
+import type { Clock } from '../system/clock.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import { isoTime, parseIsoTime } from '../system/iso-time.ts'
+import type { BackupReply, BackupRequest } from './backup-worker.ts'
+import { snapshotOf, type CarriedFile, type Snapshot, type SnapshotOrder } from './snapshot.ts'
+
+export type BackupKind = 'daily' | 'before_migration'
+
+/** A back-up that lies in the folder of back-ups. */
+export type Backup = {
+  readonly path: string
+  readonly kind: BackupKind
+  /** Milliseconds since 1970, by its name. */
+  readonly createdAt: number
+  readonly sizeBytes: number
+}
+
+const NAME = /^hookline-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z(?:-schema-\d+)?\.db$/
+const BEFORE_MIGRATION_KEPT = 3
+
+/**
+ * Copies databases in a thread of its own, one after another. The thread lives as long as this does:
+ * ending one that holds a database can crash the process.
+ */
+export class BackupWorker {
+  readonly #worker: Worker
+  readonly #waiting = new Map<number, PromiseWithResolvers<Snapshot>>()
+  #lastId = 0
+
+  constructor() {
+    this.#worker = new Worker(new URL('./backup-worker.ts', import.meta.url).href)
+    this.#worker.unref()
+    this.#worker.addEventListener('message', (event: MessageEvent<BackupReply>) => {
+      this.#settle(event.data)
+    })
+    this.#worker.addEventListener('error', (event) => this.#fail(event.message))
+  }
+
+  take(order: SnapshotOrder): Promise<Snapshot> {
+    const waiting = Promise.withResolvers<Snapshot>()
+    this.#lastId += 1
+    this.#waiting.set(this.#lastId, waiting)
+    this.#worker.postMessage({ id: this.#lastId, order } satisfies BackupRequest)
+    return waiting.promise
+  }
+
+  #settle(reply: BackupReply): void {
+    const waiting = this.#waiting.get(reply.id)
+    this.#waiting.delete(reply.id)
+    if ('snapshot' in reply) waiting?.resolve(reply.snapshot)
+    else waiting?.reject(new Error(`The back-up failed: ${reply.problem}`))
+  }
+
+  #fail(message: string): void {
+    for (const waiting of this.#waiting.values()) waiting.reject(new Error(message))
+    this.#waiting.clear()
+  }
+}
+
+/** The order for the daily back-up of this moment. */
+export function dailyBackup(directory: DataDirectory, now: number): SnapshotOrder {
+  const to = join(directory.backups, `hookline-${timeForName(now)}.db`)
+  return { from: directory.database, to, files: [] }
+}
+
+/** The order for one file with all that a restore needs: database, `secret.key` and `hookline.env`. */
+export function wholeBackup(directory: DataDirectory, to: string): SnapshotOrder {
+  if (!isAbsolute(to)) throw refusedTarget('must be an absolute path')
+  if (existsSync(to)) throw refusedTarget(`${to} is there already: choose another name`)
+  const files = [directory.secretKey, directory.environmentFile]
+    .filter((path) => existsSync(path))
+    .map((path): CarriedFile => ({ name: basename(path), content: readFileSync(path) }))
+  return { from: directory.database, to, files }
+}
+
+/** Writes a whole back-up to `to`, or one more among the daily ones; what `hookline backup` asks for. */
+export async function backUpTo(
+  tools: {
+    readonly worker: Pick<BackupWorker, 'take'>
+    readonly directory: DataDirectory
+    readonly clock: Clock
+  },
+  to: string | null,
+): Promise<{ readonly path: string; readonly size_bytes: number }> {
+  const { worker, directory, clock } = tools
+  const order = to === null ? dailyBackup(directory, clock.now()) : wholeBackup(directory, to)
+  const { path, sizeBytes } = await worker.take(order)
+  return { path, size_bytes: sizeBytes }
+}
+
+/** Backs a database up before it is migrated, through the very connection; gives the path. */
+export function backUpBeforeMigration(
+  directory: DataDirectory,
+  now: number,
+): (sqlite: Database, schemaVersion: number) => string {
+  return (sqlite, schemaVersion) => {
+    const name = `hookline-${timeForName(now)}-schema-${schemaVersion}.db`
+    const { path } = snapshotOf(sqlite, { to: join(directory.backups, name), files: [] })
+    keepNewest(directory.backups, 'before_migration', BEFORE_MIGRATION_KEPT)
+    return path
+  }
+}
+
+/** The back-ups in a folder, newest first. */
+export function listBackups(folder: string): readonly Backup[] {
+  if (!existsSync(folder)) return []
+  return readdirSync(folder)
+    .map((name) => readBackup(folder, name))
+    .filter((backup) => backup !== null)
+    .sort((a, b) => b.createdAt - a.createdAt || b.path.localeCompare(a.path))
+}
+
+/** Deletes the oldest back-ups of a kind, down to `count`. */
+export function keepNewest(folder: string, kind: BackupKind, count: number): void {
+  const all = listBackups(folder).filter((backup) => backup.kind === kind)
+  for (const backup of all.slice(count)) rmSync(backup.path, { force: true })
+}
+
+/** Makes the second folder for back-ups where it is missing. */
+export function openBackupFolder(folder: string): void {
+  mkdirSync(folder, { recursive: true, mode: 0o700 })
+}
+
+/** `2026-11-21T10-00-00Z`: sorts by time, and every file system takes it. */
+export function timeForName(ms: number): string {
+  return `${isoTime(timestamp(ms)).slice(0, 19).replaceAll(':', '-')}Z`
+}
+
+function refusedTarget(message: string): RelayError {
+  return invalidRequest({ path: 'to', message })
+}
+
+function readBackup(folder: string, name: string): Backup | null {
+  const match = NAME.exec(name)
+  if (match === null) return null
+  const [, day, hour, minute, second] = match
+  const path = join(folder, name)
+  return {
+    path,
+    kind: name.includes('-schema-') ? 'before_migration' : 'daily',
+    createdAt: parseIsoTime(`${day}T${hour}:${minute}:${second}Z`) ?? 0,
+    sizeBytes: statSync(path).size,
+  }
+}

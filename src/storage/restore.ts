@@ -1,0 +1,187 @@
+import { Database, constants } from 'bun:sqlite'
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+} from 'node:fs'
+import { basename, join } from 'node:path'
+
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { UNCERTAIN_ANNOUNCED_AFTER_MS, sentenceOf } from '../domain/message.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import { flush, renameDurably, writeFileAtomically } from '../system/files.ts'
+import { timeForName } from './backup.ts'
+import { closeDatabase, openDatabase } from './database.ts'
+import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
+
+export type RestoreOrder = {
+  readonly directory: DataDirectory
+  /** The back-up; it stays as it is. */
+  readonly file: string
+  /** The version of this executable. */
+  readonly version: string
+  readonly now: Timestamp
+}
+
+export type Restored = {
+  /** Where the files that were replaced lie now; null where there were none. */
+  readonly aside: string | null
+  /** How many messages became uncertain. */
+  readonly uncertainCount: number
+  /** The names of the files that came back beside the database. */
+  readonly files: readonly string[]
+}
+
+/** What a back-up may bring along; any other name is left in it. */
+const CARRIED_NAMES = ['secret.key', 'hookline.env']
+
+/**
+ * Puts a back-up in the place of what is there, while no relay runs. The database is exchanged last,
+ * by one rename: whatever fails before it is undone.
+ */
+export function restoreBackup(order: RestoreOrder): Restored {
+  const { directory, now } = order
+  const staged = join(directory.path, 'restoring.db')
+  const aside = join(directory.path, `restored-over-${timeForName(now)}`)
+  try {
+    const { uncertainCount, files } = stage(order, staged)
+    const isFirst = !existsSync(directory.database)
+    exchange({ directory, staged, aside, files })
+    const names = files.map(({ name }) => name)
+    return { aside: isFirst && names.length === 0 ? null : aside, uncertainCount, files: names }
+  } finally {
+    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(staged + end, { force: true })
+  }
+}
+
+/**
+ * Makes a back-up the relay's own past, in one transaction. Since it was written every message in it
+ * that had not come to an end may have left, so each becomes `uncertain`: a driver may find its row,
+ * dispatch never takes it. A restore thus causes no send. Gives the number of those messages.
+ */
+export function adoptBackup(sqlite: Database, now: Timestamp): number {
+  const adopt = sqlite.transaction(() => {
+    const changed = sqlite
+      .query(
+        `UPDATE messages SET status = 'uncertain', queued_reason = NULL, due_at = $dueAt,
+           error_code = 'restored', error_message = $sentence, updated_at = $changedAt,
+           contact_hold = CASE status WHEN 'queued' THEN 'none' ELSE contact_hold END,
+           revision = revision_before + place
+         FROM (
+           SELECT seq AS found, row_number() OVER (ORDER BY seq) AS place,
+             (SELECT max(revision) FROM messages) AS revision_before
+           FROM messages
+           WHERE direction = 'outbound' AND status IN ('queued', 'sending', 'uncertain'))
+         WHERE seq = found`,
+      )
+      .run({
+        dueAt: now + UNCERTAIN_ANNOUNCED_AFTER_MS,
+        sentence: sentenceOf('restored'),
+        changedAt: Math.max(now, newestChange(sqlite)),
+      }).changes
+    // Nothing waits any more, so no place of the day is reserved.
+    sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
+    sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
+    return changed
+  })
+  return adopt.immediate()
+}
+
+/** Checks a copy of the back-up, brings it to this executable's schema, and adopts it. */
+function stage(
+  order: RestoreOrder,
+  staged: string,
+): { readonly uncertainCount: number; readonly files: readonly CarriedFile[] } {
+  copyFileSync(order.file, staged)
+  const raw = new Database(staged, { readwrite: true, strict: true })
+  try {
+    requireIntegrity(raw)
+    // SQLite takes an empty file for an empty database.
+    if (raw.query('SELECT 1 FROM sqlite_schema').get() === null) throw new Error('It is empty.')
+  } catch (error) {
+    throw new Error(`${order.file} cannot be restored: ${String(error)}`, { cause: error })
+  } finally {
+    raw.close()
+  }
+  const { db } = openDatabase(staged, { version: order.version })
+  try {
+    const files = takeFiles(db.sqlite).filter(({ name }) => CARRIED_NAMES.includes(name))
+    return { uncertainCount: adoptBackup(db.sqlite, order.now), files }
+  } finally {
+    closeDatabase(db)
+    flush(staged)
+  }
+}
+
+function exchange(parts: {
+  readonly directory: DataDirectory
+  readonly staged: string
+  readonly aside: string
+  readonly files: readonly CarriedFile[]
+}): void {
+  const { directory, staged, aside, files } = parts
+  mkdirSync(aside, { mode: 0o700 })
+  const undo: (() => void)[] = []
+  try {
+    for (const file of files) replaceFile(join(directory.path, file.name), file, { aside, undo })
+    if (existsSync(directory.database)) setDatabaseAside(directory.database, { aside, undo })
+    flush(aside)
+    renameDurably(staged, directory.database)
+  } catch (error) {
+    for (const step of undo.toReversed()) step()
+    rmSync(aside, { recursive: true, force: true })
+    throw error
+  }
+}
+
+type Aside = { readonly aside: string; readonly undo: (() => void)[] }
+
+function replaceFile(path: string, file: CarriedFile, { aside, undo }: Aside): void {
+  const before = existsSync(path) ? readFileSync(path) : null
+  if (before !== null) writeFileAtomically(join(aside, file.name), before)
+  undo.push(() => {
+    if (before === null) rmSync(path, { force: true })
+    else writeFileAtomically(path, before)
+  })
+  writeFileAtomically(path, file.content)
+}
+
+/** The database keeps its name until the new one takes it, so that there is one at every moment. */
+function setDatabaseAside(path: string, { aside, undo }: Aside): void {
+  emptyWriteAheadLog(path)
+  for (const end of ['-wal', '-shm']) {
+    const target = join(aside, basename(path) + end)
+    if (!existsSync(path + end)) continue
+    renameSync(path + end, target)
+    undo.push(() => renameSync(target, path + end))
+  }
+  const target = join(aside, basename(path))
+  try {
+    linkSync(path, target)
+  } catch {
+    copyFileSync(path, target)
+  }
+}
+
+/** A relay that was killed leaves a log behind. A damaged database keeps its own: it is set aside. */
+function emptyWriteAheadLog(path: string): void {
+  try {
+    const present = new Database(path, { readwrite: true })
+    present.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0)
+    present.run('PRAGMA wal_checkpoint(TRUNCATE)')
+    present.close()
+  } catch {
+    // What cannot be opened is being replaced.
+  }
+}
+
+function newestChange(sqlite: Database): Timestamp {
+  const row = sqlite
+    .query<{ at: number | null }, []>('SELECT max(updated_at) AS at FROM messages')
+    .get()
+  return timestamp(row?.at ?? 0)
+}

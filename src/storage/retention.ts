@@ -1,0 +1,85 @@
+// What has grown old goes in bounded steps: each function deletes at most `limit` rows and says how
+// many, so that its caller goes on until it is 0.
+
+import type { ConversationId, Timestamp } from '../domain/ids.ts'
+import type { Tx } from './database.ts'
+
+type Values = Record<string, string | number>
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
+const WAITING_RECEIPTS_KEPT_MS = HOUR_MS
+const REJECTED_EVENTS_KEPT_MS = 30 * DAY_MS
+
+/**
+ * Messages from before `before`, and conversations that have none left. What is queued or not settled
+ * stays, however old, and so do guids: the device may tell of them again.
+ */
+export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
+  const deleted = tx.sqlite
+    .query<{ id: ConversationId }, [Values]>(
+      `DELETE FROM messages WHERE seq IN (
+         SELECT seq FROM messages INDEXED BY messages_by_creation
+         WHERE created_at < $before AND status NOT IN ('queued', 'sending', 'uncertain')
+         ORDER BY created_at LIMIT $limit)
+       RETURNING conversation_id AS id`,
+    )
+    .all({ before, limit })
+  const counts = new Map<ConversationId, number>()
+  for (const { id } of deleted) counts.set(id, (counts.get(id) ?? 0) + 1)
+  for (const [id, count] of counts) shrinkConversation(tx, id, count)
+  return deleted.length
+}
+
+export function deleteOldIdempotency(tx: Tx, now: Timestamp, limit: number): number {
+  return run(
+    tx,
+    `DELETE FROM idempotency WHERE key IN (
+       SELECT key FROM idempotency INDEXED BY idempotency_by_age
+       WHERE created_at < $before ORDER BY created_at LIMIT $limit)`,
+    { before: now - IDEMPOTENCY_KEPT_MS, limit },
+  )
+}
+
+/** Receipts whose guid nobody told within an hour. */
+export function deleteWaitingReceipts(tx: Tx, now: Timestamp, limit: number): number {
+  return run(
+    tx,
+    `DELETE FROM waiting_receipts WHERE (line_id, guid, kind) IN (
+       SELECT line_id, guid, kind FROM waiting_receipts INDEXED BY waiting_receipts_by_age
+       WHERE recorded_at < $before ORDER BY recorded_at LIMIT $limit)`,
+    { before: now - WAITING_RECEIPTS_KEPT_MS, limit },
+  )
+}
+
+export function deleteRejectedEvents(tx: Tx, now: Timestamp, limit: number): number {
+  return run(
+    tx,
+    `DELETE FROM rejected_events WHERE seq IN (
+       SELECT seq FROM rejected_events INDEXED BY rejected_events_by_age
+       WHERE recorded_at < $before ORDER BY recorded_at LIMIT $limit)`,
+    { before: now - REJECTED_EVENTS_KEPT_MS, limit },
+  )
+}
+
+/** Lets SQLite look at how full its indexes are; the limit keeps that to milliseconds. */
+export function refreshStatistics(tx: Tx): void {
+  tx.sqlite.run('PRAGMA analysis_limit = 400')
+  tx.sqlite.run('PRAGMA optimize')
+}
+
+function shrinkConversation(tx: Tx, id: ConversationId, count: number): void {
+  tx.sqlite
+    .query(
+      `UPDATE conversations SET message_count = message_count - $count,
+         last_seq = coalesce((SELECT max(seq) FROM messages WHERE conversation_id = $id), 0)
+       WHERE id = $id`,
+    )
+    .run({ id, count })
+  tx.sqlite.query('DELETE FROM conversations WHERE id = $id AND last_seq = 0').run({ id })
+}
+
+function run(tx: Tx, sql: string, values: Values): number {
+  return tx.sqlite.query<null, [Values]>(sql).run(values).changes
+}

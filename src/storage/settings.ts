@@ -1,0 +1,114 @@
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import {
+  SETTINGS,
+  SETTING_NAMES,
+  defaultSetting,
+  isSettingName,
+  parseSetting,
+  printSetting,
+  type LockedSettings,
+  type SettingName,
+  type SettingValues,
+} from '../domain/setting.ts'
+import type { Stamps } from '../system/stamps.ts'
+import type { Db } from './database.ts'
+import type { Writer } from './writer.ts'
+
+/** A setting as it is told: its value in the words of `config set`. */
+export type SettingState = {
+  readonly name: SettingName
+  readonly value: string
+  readonly from: 'default' | 'database' | 'environment'
+  /** Whether the environment decides it. */
+  readonly is_locked: boolean
+}
+
+/** The settings of a running relay: read from memory, and a change is in effect once it is durable. */
+export type Settings = {
+  get<N extends SettingName>(name: N): SettingValues[N]
+  list(): readonly SettingState[]
+  /** Throws where there is no such setting, the value does not fit, or the environment locks it. */
+  set(name: string, text: string): Promise<SettingState>
+}
+
+/** What stands in the database, also while no relay runs. */
+export function readSettings(db: Db, locked: LockedSettings): readonly SettingState[] {
+  const stored = readStored(db)
+  return SETTING_NAMES.map((name) => stateOf(name, stored, locked))
+}
+
+export function createSettings(tools: {
+  readonly db: Db
+  readonly writer: Writer
+  readonly stamps: Stamps
+  readonly locked: LockedSettings
+}): Settings {
+  const { db, writer, stamps, locked } = tools
+  const stored = new Map(readStored(db))
+  return {
+    get: (name) => valueOf(name, stored, locked),
+    list: () => SETTING_NAMES.map((name) => stateOf(name, stored, locked)),
+    async set(name, text) {
+      const { known, value } = requireChangeable(name, text, locked)
+      await writer.write((tx) => {
+        tx.sqlite
+          .query(
+            `INSERT INTO settings (name, value, updated_at) VALUES ($name, $value, $now)
+             ON CONFLICT DO UPDATE SET value = $value, updated_at = $now`,
+          )
+          .run({ name, value, now: stamps.now() })
+        writer.afterCommit(() => stored.set(known, value))
+      })
+      return stateOf(known, stored, locked)
+    },
+  }
+}
+
+function requireChangeable(
+  name: string,
+  text: string,
+  locked: LockedSettings,
+): { readonly known: SettingName; readonly value: string } {
+  if (!isSettingName(name)) {
+    const names = SETTING_NAMES.join(', ')
+    throw new RelayError('not_found', `There is no setting ${name}. There are: ${names}.`)
+  }
+  if (Object.hasOwn(locked, name)) {
+    throw invalidRequest({ path: name, message: 'The environment sets it: change it there.' })
+  }
+  const value = parseSetting(name, text)
+  if (value !== undefined) return { known: name, value: printSetting(name, value) }
+  throw invalidRequest({ path: 'value', message: `It must be ${SETTINGS[name].kind.wanted}.` })
+}
+
+function readStored(db: Db): ReadonlyMap<SettingName, string> {
+  const rows = db.sqlite
+    .query<{ name: string; value: string }, []>('SELECT name, value FROM settings')
+    .all()
+  const stored = new Map<SettingName, string>()
+  for (const { name, value } of rows) if (isSettingName(name)) stored.set(name, value)
+  return stored
+}
+
+/** A stored value that does not fit any more, written by another version, is as if it were not there. */
+function valueOf<N extends SettingName>(
+  name: N,
+  stored: ReadonlyMap<SettingName, string>,
+  locked: LockedSettings,
+): SettingValues[N] {
+  const held: SettingValues[N] | undefined = locked[name]
+  if (held !== undefined) return held
+  const text = stored.get(name)
+  const value = text === undefined ? undefined : parseSetting(name, text)
+  return value === undefined ? defaultSetting(name) : value
+}
+
+function stateOf(
+  name: SettingName,
+  stored: ReadonlyMap<SettingName, string>,
+  locked: LockedSettings,
+): SettingState {
+  const value = printSetting(name, valueOf(name, stored, locked))
+  if (Object.hasOwn(locked, name)) return { name, value, from: 'environment', is_locked: true }
+  return { name, value, from: stored.has(name) ? 'database' : 'default', is_locked: false }
+}

@@ -1,0 +1,82 @@
+// A verified copy of a database. It blocks whoever calls it, so a running relay calls it in a Worker.
+
+import { Database } from 'bun:sqlite'
+import { chmodSync, rmSync, statSync } from 'node:fs'
+
+import { flush, renameDurably } from '../system/files.ts'
+
+export type SnapshotOrder = {
+  /** The database to copy. */
+  readonly from: string
+  /** Where the copy goes; what stood there is replaced. */
+  readonly to: string
+  /** Files that the copy takes along, by name: see `takeFiles`. */
+  readonly files: readonly CarriedFile[]
+}
+
+export type CarriedFile = { readonly name: string; readonly content: Uint8Array }
+
+export type Snapshot = { readonly path: string; readonly sizeBytes: number }
+
+/**
+ * Copies the database as it is at one moment, checks the copy, and gives it its name only when it is
+ * whole and on disk.
+ */
+export function takeSnapshot(order: SnapshotOrder): Snapshot {
+  const source = new Database(order.from, { readonly: true, strict: true })
+  try {
+    source.run('PRAGMA busy_timeout = 5000')
+    return snapshotOf(source, order)
+  } finally {
+    source.close()
+  }
+}
+
+/** The same, through a connection that is open already. */
+export function snapshotOf(source: Database, order: Omit<SnapshotOrder, 'from'>): Snapshot {
+  const temporary = `${order.to}.new`
+  rmSync(temporary, { force: true })
+  try {
+    source.query('VACUUM INTO $path').run({ path: temporary })
+    const copy = new Database(temporary, { readwrite: true, strict: true })
+    try {
+      if (order.files.length > 0) carryFiles(copy, order.files)
+      requireIntegrity(copy)
+    } finally {
+      copy.close()
+    }
+    chmodSync(temporary, 0o600)
+    flush(temporary)
+    renameDurably(temporary, order.to)
+  } finally {
+    rmSync(temporary, { force: true })
+  }
+  return { path: order.to, sizeBytes: statSync(order.to).size }
+}
+
+/** Throws where SQLite finds damage, or a row that points to none. */
+export function requireIntegrity(database: Database): void {
+  const found = database
+    .query<{ integrity_check: string }, []>('PRAGMA integrity_check(3)')
+    .all()
+    .map((row) => row.integrity_check)
+  if (found.join() !== 'ok') throw new Error(`The file is damaged: ${found.join('; ')}`)
+  const orphans = database.query('PRAGMA foreign_key_check').all().length
+  if (orphans > 0) throw new Error(`The file is damaged: ${orphans} rows point to nothing.`)
+}
+
+/** Takes the carried files out of a back-up, and the table that held them. */
+export function takeFiles(database: Database): readonly CarriedFile[] {
+  const table = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'backup_files'").get()
+  if (table === null) return []
+  const files = database.query<CarriedFile, []>('SELECT name, content FROM backup_files').all()
+  database.run('DROP TABLE backup_files')
+  return files
+}
+
+function carryFiles(copy: Database, files: readonly CarriedFile[]): void {
+  copy.run('CREATE TABLE backup_files (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT')
+  const insert = copy.prepare('INSERT INTO backup_files VALUES ($name, $content)')
+  for (const file of files) insert.run(file)
+  insert.finalize()
+}

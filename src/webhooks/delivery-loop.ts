@@ -1,0 +1,203 @@
+import type { Finding } from '../domain/driver.ts'
+import { timestamp } from '../domain/ids.ts'
+import { recordAttempt, releaseDeliveries } from '../storage/delivery-queue.ts'
+import { listWebhooks } from '../storage/webhooks.ts'
+import type { Metrics } from '../system/metrics.ts'
+import type { Service } from '../system/service.ts'
+import { recordOf, type Tried, type Turn } from './attempt.ts'
+import { runErrand, type CourierParts } from './courier.ts'
+import { findingsOf } from './findings.ts'
+import type { Lane, LaneChange } from './lane.ts'
+import { Lanes, type LanesParts } from './lanes.ts'
+import { countAttempt, observeAttempt, observeBacklog } from './measures.ts'
+import { Recorder, type Entry } from './recorder.ts'
+import { WEBHOOKS_MAX } from './subscribers.ts'
+
+export type DeliveryParts = CourierParts &
+  LanesParts & {
+    readonly metrics: Metrics
+    /** False while the disk is too full to write down what happened. */
+    readonly canDeliver: () => boolean
+  }
+
+const IN_FLIGHT_MAX = 64
+/** The last places are kept for receivers that answer. */
+const IN_FLIGHT_OF_SUSPECTS_MAX = 48
+const IN_FLIGHT_OF_WEBHOOK_MAX = 4
+const UNRECORDED_MAX = 256
+const HELD_UP_MS = 10_000
+const LAST_ATTEMPTS_MS = 10_000
+
+/**
+ * Sends what is due, each webhook in a lane of its own. Whatever matters is on disk: after a crash
+ * an attempt that was not recorded is made again, under the same `webhook-id`.
+ */
+export class DeliveryLoop implements Service {
+  readonly name = 'deliveries'
+  readonly #parts: DeliveryParts
+  readonly #recorder: Recorder
+  readonly #running = new Set<Promise<void>>()
+  #lanes: Lanes
+  #ending = new AbortController()
+  #isStopping = true
+  /** Whether a lane had to wait for places that others hold. */
+  #isCrowded = false
+  #turns = 0
+
+  constructor(parts: DeliveryParts) {
+    this.#parts = parts
+    this.#recorder = new Recorder(parts)
+    this.#lanes = new Lanes(parts)
+    parts.metrics.onCollect(() => observeBacklog(parts))
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, notices } = this.#parts
+    this.#recorder.open(signal)
+    this.#lanes = new Lanes(this.#parts)
+    this.#ending = new AbortController()
+    this.#isStopping = false
+    const stop = () => {
+      this.#isStopping = true
+    }
+    signal.addEventListener('abort', stop)
+    try {
+      while (!signal.aborted) {
+        await this.#lanes.followClock()
+        await this.#lanes.hear()
+        this.#startAll()
+        await notices.bell.wait(clock, this.#waitMs(), signal)
+      }
+    } finally {
+      stop()
+      signal.removeEventListener('abort', stop)
+      await this.#close()
+    }
+  }
+
+  /** What the health catalogue shows of webhooks. */
+  findings(): readonly Finding[] {
+    const cutOff = this.#lanes.all().filter((lane) => lane.isCutOff)
+    return findingsOf(
+      listWebhooks(this.#parts.db, WEBHOOKS_MAX, null),
+      new Set(cutOff.map((lane) => lane.webhook.id)),
+    )
+  }
+
+  /** What is in flight gets ten seconds; what was tried is written. */
+  async #close(): Promise<void> {
+    const all = Promise.allSettled(this.#running)
+    const timer = new AbortController()
+    await Promise.race([all, this.#parts.clock.sleep(LAST_ATTEMPTS_MS, timer.signal)])
+    timer.abort()
+    this.#ending.abort()
+    await all
+    await this.#recorder.close()
+  }
+
+  #waitMs(): number {
+    const waitMs = this.#lanes.waitMs()
+    return this.#parts.canDeliver() ? waitMs : Math.min(Math.max(waitMs, 1_000), HELD_UP_MS)
+  }
+
+  /** Fills the places, one lane after the other, so that a long queue is no advantage. */
+  #startAll(): void {
+    this.#isCrowded = false
+    const lanes = this.#lanes.all()
+    let idle = 0
+    while (idle < lanes.length && this.#hasRoom()) {
+      const lane = lanes[this.#turns % lanes.length]
+      this.#turns += 1
+      idle = lane !== undefined && this.#start(lane) ? 0 : idle + 1
+    }
+  }
+
+  /** A place is free: for whoever waits, else for the same webhook. */
+  #goOn(lane: Lane): void {
+    if (this.#isCrowded) return this.#startAll()
+    while (this.#hasRoom() && this.#start(lane)) continue
+  }
+
+  #hasRoom(): boolean {
+    const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#recorder.size >= UNRECORDED_MAX
+    this.#isCrowded ||= isFull
+    return !isFull && !this.#isStopping && this.#parts.canDeliver()
+  }
+
+  #start(lane: Lane): boolean {
+    const { clock } = this.#parts
+    if (lane.inFlight >= this.#shareOf(lane)) return false
+    const turn = lane.next(clock.now(), clock.monotonic())
+    if (turn === null) return false
+    const running: Promise<void> = this.#deliver(lane, turn).finally(() => {
+      this.#running.delete(running)
+      this.#goOn(lane)
+    })
+    this.#running.add(running)
+    return true
+  }
+
+  /** How many places a webhook may hold now: fewer as they get scarce. */
+  #shareOf(lane: Lane): number {
+    const taken = this.#running.size
+    if (taken < IN_FLIGHT_MAX / 2) return IN_FLIGHT_OF_WEBHOOK_MAX
+    this.#isCrowded = true
+    if (taken < IN_FLIGHT_OF_SUSPECTS_MAX) return IN_FLIGHT_OF_WEBHOOK_MAX / 2
+    return lane.isSuspect ? 0 : 1
+  }
+
+  async #deliver(lane: Lane, turn: Turn): Promise<void> {
+    const { clock, metrics, notices } = this.#parts
+    const done = await runErrand(this.#parts, lane, turn, this.#ending.signal)
+    lane.end(turn)
+    switch (done.errand) {
+      case 'tried':
+        observeAttempt(metrics, done.tried)
+        this.#recorder.add(this.#entryOf(lane, done.tried))
+        return
+      case 'unreachable':
+        countAttempt(metrics, 'unreachable')
+        lane.cutOff(turn, clock.monotonic())
+        notices.bell.ring()
+        return
+      case 'aborted':
+        // It stays busy until the end of this run, which is near.
+        return
+    }
+  }
+
+  #entryOf(lane: Lane, tried: Tried): Entry {
+    const { clock, notices } = this.#parts
+    const { turn } = tried
+    const change = lane.learn(tried, timestamp(clock.now()))
+    if (change !== null) this.#tell(lane, change)
+    return {
+      write: (tx) => {
+        const now = clock.now()
+        const record = recordOf(tried, now)
+        recordAttempt(tx, record)
+        const { id } = lane.webhook
+        if (change !== null) {
+          this.#lanes.save(tx, { id, version: turn.version }, change.breaker, change.disable)
+        }
+        if (change?.isReleased === true) releaseDeliveries(tx, id, now)
+        return () => {
+          lane.settled(turn, record.nextAttemptAt)
+          if (change?.isReleased === true) lane.released()
+          if (change !== null || record.nextAttemptAt !== null || this.#isCrowded) {
+            notices.bell.ring()
+          }
+        }
+      },
+    }
+  }
+
+  /** Once when a receiver goes away, once when it is back. */
+  #tell(lane: Lane, { breaker, disable, isOpened, isReleased }: LaneChange): void {
+    const { log } = this.#parts
+    const webhook = lane.webhook.id
+    if (isOpened) log.warn('a webhook fails', { webhook, since: breaker.failingSince })
+    if (isReleased) log.info('a webhook answers again', { webhook })
+    if (disable !== null) log.error('a webhook was deactivated', { webhook, reason: disable })
+  }
+}

@@ -1,0 +1,74 @@
+import { isOpen } from '../domain/breaker.ts'
+import type { Finding } from '../domain/driver.ts'
+import type { WebhookId } from '../domain/ids.ts'
+import type { DisabledReason, Webhook } from '../domain/webhook.ts'
+import type { StoredWebhook } from '../storage/webhooks.ts'
+
+type Told = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
+
+/** What keeps events from arriving, one finding for each webhook that has trouble. */
+export function findingsOf(
+  webhooks: readonly StoredWebhook[],
+  cutOff: ReadonlySet<WebhookId>,
+): readonly Finding[] {
+  return webhooks.flatMap((webhook) => {
+    const told = troubleOf(webhook, cutOff.has(webhook.id))
+    return told === null ? [] : [{ ...told, key: webhook.id, depends_on: null }]
+  })
+}
+
+function troubleOf(webhook: StoredWebhook, isCutOff: boolean): Told | null {
+  if (webhook.disabledReason !== null) return deactivated(webhook.disabledReason, webhook)
+  if (!webhook.isActive) return null
+  if (isCutOff) {
+    return {
+      code: 'webhook_out_of_reach',
+      severity: 'error',
+      title: 'The relay has no way to a webhook',
+      why: `This machine has no route or no name server to reach ${hostOf(webhook)}.`,
+      fix: 'Check the network of this machine; on a Mac also allow Hookline in System Settings, Privacy & Security, Local Network. It is tried again every minute and nothing is lost.',
+    }
+  }
+  if (!isOpen(webhook.breaker)) return null
+  return {
+    code: 'webhook_failing',
+    severity: 'warning',
+    title: 'A webhook does not take its events',
+    why: `${hostOf(webhook)} failed ${webhook.breaker.failuresInRow} times in a row.`,
+    fix: 'Look at the attempts of its deliveries and mend the receiver; events wait and go out by themselves.',
+  }
+}
+
+function deactivated(reason: DisabledReason, webhook: Webhook): Told {
+  switch (reason) {
+    case 'gone':
+      return {
+        code: 'webhook_gone',
+        severity: 'error',
+        title: 'A webhook was deactivated',
+        why: `${hostOf(webhook)} said twice that it is gone for good (410).`,
+        fix: 'Set its url and is_active, or delete it; its events are kept for 30 days.',
+      }
+    case 'failing':
+      return {
+        code: 'webhook_deactivated',
+        severity: 'error',
+        title: 'A webhook was deactivated',
+        why: `${hostOf(webhook)} took nothing for five days.`,
+        fix: 'Mend the receiver and set is_active; its events are kept for 30 days and go out then.',
+      }
+    case 'secret_unreadable':
+      return {
+        code: 'webhook_secret_unreadable',
+        severity: 'error',
+        title: 'A signing secret cannot be opened',
+        why: 'The file secret.key is not the one that sealed it, and nothing goes out unsigned.',
+        fix: 'Put the old secret.key back and set is_active, or rotate the secret of the webhook.',
+      }
+  }
+}
+
+/** The host alone: a path or query may carry what is secret. */
+function hostOf({ url }: Webhook): string {
+  return URL.canParse(url) ? new URL(url).host : 'The receiver'
+}

@@ -1,0 +1,140 @@
+import { movedBack, type Breaker } from '../domain/breaker.ts'
+import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { DisabledReason } from '../domain/webhook.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { clampDeliveries, moveDeliveriesBack } from '../storage/delivery-queue.ts'
+import { listWebhooks, saveBreaker, type StoredWebhook } from '../storage/webhooks.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Seal } from '../system/seal.ts'
+import type { Stamps } from '../system/stamps.ts'
+import { Lane } from './lane.ts'
+import type { Notices } from './notices.ts'
+import { openSecrets } from './secrets.ts'
+import { WEBHOOKS_MAX, type Subscribers } from './subscribers.ts'
+
+export type LanesParts = {
+  readonly db: Db
+  readonly writer: Writer
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly log: Log
+  readonly seal: Seal
+  readonly notices: Notices
+  readonly subscribers: Subscribers
+  /** Delays between the attempts of a delivery. */
+  readonly scheduleMs: readonly number[]
+}
+
+/** Which state of which webhook: its id and its `updatedAt`. */
+export type WebhookVersion = { readonly id: WebhookId; readonly version: Timestamp }
+
+const LOOK_MS = 60_000
+const WAIT_MS_MAX = 29 * 3_600_000
+const STEP_MS_MIN = 2_000
+
+/** The lanes of all webhooks, as the database and the notices have it. */
+export class Lanes {
+  readonly #parts: LanesParts
+  readonly #lanes = new Map<WebhookId, Lane>()
+  #lookedAt = 0
+  #drift: number
+
+  constructor(parts: LanesParts) {
+    this.#parts = parts
+    this.#drift = driftOf(parts.clock)
+    parts.notices.webhooksChanged()
+  }
+
+  all(): readonly Lane[] {
+    return [...this.#lanes.values()]
+  }
+
+  /** A wall clock that steps back takes all times along, or they would be hours away. */
+  async followClock(): Promise<void> {
+    const { clock, writer, log } = this.#parts
+    const drift = driftOf(clock)
+    const backMs = this.#drift - drift
+    if (backMs < STEP_MS_MIN) {
+      this.#drift = Math.max(this.#drift, drift)
+      return
+    }
+    await writer.write((tx) => {
+      for (const [id, { webhook }] of this.#lanes) {
+        const version = webhook.updatedAt
+        moveDeliveriesBack(tx, id, clock.now(), backMs)
+        saveBreaker(tx, { id, version }, movedBack(webhook.breaker, backMs), null)
+      }
+    })
+    this.#drift = drift
+    for (const lane of this.#lanes.values()) lane.moveBack(backMs)
+    log.warn('the clock stepped back and deliveries followed it', { ms: Math.round(backMs) })
+  }
+
+  /** Takes in what was noticed since the last time. */
+  async hear(): Promise<void> {
+    const { clock, notices } = this.#parts
+    if (notices.takeWebhooksChanged()) await this.#readWebhooks()
+    for (const id of notices.takeDue()) this.#lanes.get(id)?.lookForDue()
+    for (const id of notices.takeRequested()) this.#lanes.get(id)?.lookForRequested()
+    // A second look at everything, in case something was overlooked.
+    if (clock.monotonic() - this.#lookedAt < LOOK_MS) return
+    this.#lookedAt = clock.monotonic()
+    for (const lane of this.#lanes.values()) lane.lookForDue()
+  }
+
+  /** Milliseconds until a lane may have something to begin; at most a minute. */
+  waitMs(): number {
+    const now = this.#parts.clock.now()
+    const monotonic = this.#parts.clock.monotonic()
+    let least = LOOK_MS
+    for (const lane of this.#lanes.values()) {
+      least = Math.min(least, lane.waitMs(now, monotonic) ?? LOOK_MS)
+    }
+    return least
+  }
+
+  /** Saves a breaker; where `disable` says why, the webhook gets nothing until it is active again. */
+  save(tx: Tx, webhook: WebhookVersion, breaker: Breaker, disable: DisabledReason | null): void {
+    const { writer, stamps, subscribers, notices } = this.#parts
+    saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: stamps.now() })
+    if (disable === null) return
+    subscribers.forget()
+    notices.webhooksChanged()
+    writer.ringAfterCommit(notices.bell)
+  }
+
+  async #readWebhooks(): Promise<void> {
+    const { db, clock, scheduleMs, writer } = this.#parts
+    const webhooks = listWebhooks(db, WEBHOOKS_MAX, null)
+    const added = webhooks.filter(({ id }) => !this.#lanes.has(id))
+    const latest = clock.now() + WAIT_MS_MAX
+    await writer.write((tx) => {
+      for (const { id } of added) clampDeliveries(tx, id, latest)
+    })
+    for (const webhook of added) this.#lanes.set(webhook.id, new Lane(db, webhook, scheduleMs))
+
+    const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
+    for (const [id, lane] of this.#lanes) {
+      const webhook = known.get(id)
+      if (webhook === undefined) this.#lanes.delete(id)
+      else await this.#load(lane, webhook)
+    }
+  }
+
+  async #load(lane: Lane, webhook: StoredWebhook): Promise<void> {
+    const { db, clock, seal, writer, log } = this.#parts
+    const { id, breaker, updatedAt: version } = webhook
+    const secrets = openSecrets(db, seal, id)
+    lane.load(webhook, secrets ?? [], clock.now())
+    if (secrets !== null || !webhook.isActive) return
+    log.error('the secret of a webhook cannot be opened', { webhook: id })
+    await writer.write((tx) => this.save(tx, { id, version }, breaker, 'secret_unreadable'))
+  }
+}
+
+/** How far the wall clock is ahead of the one that never steps. */
+function driftOf(clock: Clock): number {
+  return clock.now() - clock.monotonic()
+}

@@ -1,0 +1,46 @@
+import type { WebhookId } from '../domain/ids.ts'
+import { Bell } from '../system/bell.ts'
+
+/**
+ * What the delivery loop is told. Notices are taken down inside a transaction and heard once its
+ * commit rings the bell; one whose transaction was undone costs a look that finds nothing.
+ */
+export class Notices {
+  readonly bell = new Bell()
+  #due = new Set<WebhookId>()
+  #requested = new Set<WebhookId>()
+  #areWebhooksChanged = true
+
+  /** There is a new delivery to this webhook. */
+  due(id: WebhookId): void {
+    this.#due.add(id)
+  }
+
+  /** Somebody asked for a delivery to this webhook to be tried at once. */
+  requested(id: WebhookId): void {
+    this.#requested.add(id)
+  }
+
+  /** A webhook was created, changed or removed, or its secrets were. */
+  webhooksChanged(): void {
+    this.#areWebhooksChanged = true
+  }
+
+  takeDue(): ReadonlySet<WebhookId> {
+    const due = this.#due
+    if (due.size > 0) this.#due = new Set()
+    return due
+  }
+
+  takeRequested(): ReadonlySet<WebhookId> {
+    const requested = this.#requested
+    if (requested.size > 0) this.#requested = new Set()
+    return requested
+  }
+
+  takeWebhooksChanged(): boolean {
+    const areChanged = this.#areWebhooksChanged
+    this.#areWebhooksChanged = false
+    return areChanged
+  }
+}

@@ -1,0 +1,66 @@
+import type { Message } from '../domain/message.ts'
+import type { EventName } from '../domain/webhook.ts'
+
+type Told = Pick<
+  Message,
+  | 'id'
+  | 'guid'
+  | 'text'
+  | 'handle'
+  | 'service'
+  | 'lineId'
+  | 'direction'
+  | 'sentAt'
+  | 'deliveredAt'
+  | 'readAt'
+  | 'error'
+>
+
+type Flags = {
+  readonly isFromMe: boolean
+  readonly isSent: boolean
+  readonly isDelivered: boolean
+  readonly isRead: boolean
+}
+
+/** The body of an event as JSON text: these bytes are signed and sent. */
+export function payloadOf(name: EventName, message: Told): string {
+  const { isFromMe, isSent, isDelivered, isRead } = flagsOf(name, message)
+  return JSON.stringify({
+    event: name,
+    phone_line_id: message.lineId,
+    message: {
+      id: message.id,
+      guid: message.guid,
+      text: message.text,
+      handle: message.handle,
+      chatIdentifier: message.handle,
+      isFromMe,
+      service: message.service,
+      isSent,
+      isDelivered,
+      isRead,
+      ...(name === 'message.failed' ? { error: message.error } : {}),
+    },
+  })
+}
+
+function flagsOf(name: EventName, message: Told): Flags {
+  switch (name) {
+    case 'message.received':
+      return { isFromMe: false, isSent: true, isDelivered: true, isRead: false }
+    case 'message.sent':
+      return { isFromMe: true, isSent: true, isDelivered: false, isRead: false }
+    case 'message.delivered':
+      return { isFromMe: true, isSent: true, isDelivered: true, isRead: false }
+    case 'message.read':
+      return { isFromMe: true, isSent: true, isDelivered: true, isRead: true }
+    case 'message.failed':
+      return {
+        isFromMe: message.direction === 'outbound',
+        isSent: message.sentAt !== null,
+        isDelivered: message.deliveredAt !== null,
+        isRead: message.readAt !== null,
+      }
+  }
+}

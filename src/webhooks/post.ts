@@ -1,0 +1,221 @@
+// The one place where the relay calls out over HTTP. A name is resolved once, every address of it is
+// judged, and the judged address is the one that is connected to, so that a name which changes its
+// address in between leads nowhere.
+
+import { deadline, type Clock } from '../system/clock.ts'
+import { parseHttpDate } from '../system/iso-time.ts'
+import type { Lookup } from '../system/network-address.ts'
+import { judgeAddress, parseTarget, type Target, type TargetRules } from './targets.ts'
+
+export type PostRequest = {
+  readonly url: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: string
+}
+
+export type PostError =
+  | 'timeout'
+  | 'connection_refused'
+  | 'connection_reset'
+  | 'host_unreachable'
+  | 'tls_error'
+  | 'dns_error'
+  | 'forbidden_target'
+  | 'invalid_url'
+  | 'network_error'
+
+export type PostResult =
+  | {
+      readonly result: 'answered'
+      readonly statusCode: number
+      /** At most the first 1 KiB of the answer; null where it is empty. */
+      readonly excerpt: string | null
+      readonly retryAfterSeconds: number | null
+      readonly isPrivateTarget: boolean
+    }
+  | { readonly result: 'failed'; readonly error: PostError; readonly isPrivateTarget: boolean }
+  /** The box itself is cut off: this says nothing about the receiver. */
+  | { readonly result: 'unreachable' }
+  /** `signal` aborted first: nobody knows whether the receiver has it. */
+  | { readonly result: 'aborted' }
+
+/** Never rejects. `signal` ends it early. */
+export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>
+
+export type PostParts = {
+  readonly clock: Clock
+  readonly lookup: Lookup
+  readonly rules: TargetRules
+  /** On macOS a private address without a route means that the local network is not allowed. */
+  readonly platform: string
+}
+
+/** For the whole exchange: look-up, connection, headers and body. */
+export const POST_MS_MAX = 10_000
+const EXCERPT_BYTES = 1_024
+const ADDRESSES_MAX = 4
+
+type Address = { readonly address: string; readonly isPrivate: boolean }
+
+export function createPost(parts: PostParts): Post {
+  return async (request, signal) => {
+    const limit = deadline(parts.clock, POST_MS_MAX, signal)
+    try {
+      const result = await exchange(parts, request, limit.signal)
+      if (signal.aborted && result.result !== 'answered') return { result: 'aborted' }
+      return result
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+async function exchange(
+  parts: PostParts,
+  request: PostRequest,
+  signal: AbortSignal,
+): Promise<PostResult> {
+  const target = parseTarget(request.url)
+  if (typeof target === 'string') return failed('invalid_url', false)
+  const addresses = await addressesOf(parts, target, signal)
+  if ('result' in addresses) return addresses
+
+  let last: PostResult = failed('dns_error', false)
+  for (const address of addresses.slice(0, ADDRESSES_MAX)) {
+    const result = await postTo(parts, { request, target, address }, signal)
+    if (!isUnconnected(result)) return result
+    // One address without a route, as IPv6 often is, says less than one that refused.
+    if (last.result !== 'failed' || last.error === 'dns_error' || result.result === 'failed') {
+      last = result
+    }
+  }
+  return last
+}
+
+/** The addresses that may be connected to, or why there are none. */
+async function addressesOf(
+  { lookup, rules }: PostParts,
+  target: Target,
+  signal: AbortSignal,
+): Promise<readonly Address[] | PostResult> {
+  const found = await literalOrLookup(lookup, target, signal)
+  if (found === 'timeout') return failed('timeout', false)
+  if (found.answer === 'out_of_reach') return { result: 'unreachable' }
+  if (found.answer === 'no_such_name' || found.addresses.length === 0) {
+    return failed('dns_error', false)
+  }
+  const allowed = found.addresses.flatMap((address): Address[] => {
+    const judged = judgeAddress(address, target.port, rules)
+    return judged.judgement === 'allowed' ? [{ address, isPrivate: judged.isPrivate }] : []
+  })
+  return allowed.length === 0 ? failed('forbidden_target', true) : allowed
+}
+
+async function literalOrLookup(lookup: Lookup, { address, hostname }: Target, signal: AbortSignal) {
+  if (address !== null) return { answer: 'addresses', addresses: [address] } as const
+  if (signal.aborted) return 'timeout'
+  const late = Promise.withResolvers<'timeout'>()
+  const expire = () => late.resolve('timeout')
+  signal.addEventListener('abort', expire)
+  try {
+    return await Promise.race([lookup(hostname), late.promise])
+  } finally {
+    signal.removeEventListener('abort', expire)
+  }
+}
+
+async function postTo(
+  { platform, clock }: PostParts,
+  call: { readonly request: PostRequest; readonly target: Target; readonly address: Address },
+  signal: AbortSignal,
+): Promise<PostResult> {
+  const { request, target, address } = call
+  const { url, hostname } = target
+  const isNamed = target.address === null
+  const options = {
+    method: 'POST',
+    body: request.body,
+    headers: { ...request.headers, host: url.host, 'accept-encoding': 'identity' },
+    redirect: 'manual' as const,
+    proxy: false as const,
+    // Bun takes this though its types do not name it: an answer that unpacks to gigabytes stays packed.
+    decompress: false,
+    signal,
+    ...(isNamed ? { tls: { serverName: hostname } } : {}),
+  }
+  try {
+    const host = address.address.includes(':') ? `[${address.address}]` : address.address
+    const pinned = `${url.protocol}//${host}:${target.port}${url.pathname}${url.search}`
+    // oxlint-disable-next-line no-restricted-globals -- This file is where it is allowed.
+    const response = await fetch(pinned, options)
+    return {
+      result: 'answered',
+      statusCode: response.status,
+      excerpt: await excerptOf(response),
+      retryAfterSeconds: retryAfterOf(response.headers, clock.now()),
+      isPrivateTarget: address.isPrivate,
+    }
+  } catch (error) {
+    if (signal.aborted) return failed('timeout', address.isPrivate)
+    return failureOf(error, address.isPrivate, platform)
+  }
+}
+
+/** Reads what is kept of the answer and lets go of the rest. */
+async function excerptOf({ body, headers }: Response): Promise<string | null> {
+  if (body === null || headers.get('content-length') === '0') return null
+  const reader = body.getReader()
+  const chunks: Uint8Array[] = []
+  let length = 0
+  while (length < EXCERPT_BYTES) {
+    const { done, value } = await reader.read()
+    if (done) break
+    chunks.push(value)
+    length += value.length
+  }
+  if (length >= EXCERPT_BYTES) await reader.cancel()
+  const bytes = Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)
+  return bytes.length === 0 ? null : new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
+}
+
+/** `Retry-After` in seconds; as a date it is counted from the receiver's own `Date`, if it tells it. */
+function retryAfterOf(headers: Headers, now: number): number | null {
+  const text = headers.get('retry-after')?.trim() ?? ''
+  if (/^[0-9]{1,9}$/.test(text)) return Number(text)
+  const at = parseHttpDate(text)
+  const from = parseHttpDate(headers.get('date') ?? '') ?? now
+  return at === null ? null : Math.max(0, Math.ceil((at - from) / 1_000))
+}
+
+const TLS_CODES =
+  /^(EPROTO|ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_)/
+
+/** The codes that Bun 1.4 gives to a failed `fetch`; its messages are not looked at. */
+const ERRORS: Readonly<Record<string, PostError>> = {
+  EHOSTUNREACH: 'host_unreachable',
+  EHOSTDOWN: 'host_unreachable',
+  ECONNREFUSED: 'connection_refused',
+  ECONNRESET: 'connection_reset',
+  EPIPE: 'connection_reset',
+  ETIMEDOUT: 'timeout',
+}
+const NO_ROUTE_CODES = ['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL']
+
+function failureOf(thrown: unknown, isPrivate: boolean, platform: string): PostResult {
+  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
+  if (NO_ROUTE_CODES.includes(code)) return { result: 'unreachable' }
+  const error = ERRORS[code] ?? (TLS_CODES.test(code) ? 'tls_error' : 'network_error')
+  const isForbiddenByMac = platform === 'darwin' && isPrivate && error === 'host_unreachable'
+  return isForbiddenByMac ? { result: 'unreachable' } : failed(error, isPrivate)
+}
+
+/** Whether no connection came about, so that another address of the same name may be tried. */
+function isUnconnected(result: PostResult): boolean {
+  if (result.result === 'unreachable') return true
+  if (result.result !== 'failed') return false
+  return result.error === 'connection_refused' || result.error === 'host_unreachable'
+}
+
+function failed(error: PostError, isPrivateTarget: boolean): PostResult {
+  return { result: 'failed', error, isPrivateTarget }
+}

@@ -1,0 +1,74 @@
+import { derivedId, timestamp, type EventId, type MessageId } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
+import type { EventName } from '../domain/webhook.ts'
+import type { Tx } from '../storage/database.ts'
+import { insertDelivery } from '../storage/deliveries.ts'
+import { insertEvent } from '../storage/events.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import { sha256 } from '../system/hash.ts'
+import type { Stamps } from '../system/stamps.ts'
+import type { EventFeed } from './event-feed.ts'
+import type { Notices } from './notices.ts'
+import { payloadOf } from './payload.ts'
+import type { Subscribers } from './subscribers.ts'
+
+/**
+ * Writes an event down and puts it on its way to every webhook that wants it, in the transaction of
+ * the change that it tells. A second time for the same message and name does nothing.
+ */
+export type Publish = (tx: Tx, name: EventName, message: Message) => void
+
+export type PublishParts = {
+  readonly writer: Pick<Writer, 'ringAfterCommit' | 'afterCommit'>
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly subscribers: Subscribers
+  readonly notices: Notices
+  /** Hears every event, whether a webhook wants it or not. */
+  readonly feed: Pick<EventFeed, 'tell'>
+}
+
+export function createPublish(parts: PublishParts): Publish {
+  const { writer, stamps, clock, subscribers, notices, feed } = parts
+  return (tx, name, message) => {
+    const createdAt = stamps.now()
+    const { id: messageId, conversationId } = message
+    const id = eventIdOf(name, messageId)
+    const body = payloadOf(name, message)
+    const eventSeq = insertEvent(tx, { id, name, messageId, conversationId, body, createdAt })
+    if (eventSeq === null) return
+    writer.afterCommit(() => feed.tell(body))
+
+    // By the clock, not by the stamp: a stamp may be ahead of a clock that stepped back.
+    const nextAttemptAt = timestamp(clock.now())
+    for (const webhookId of subscribers.of(name)) {
+      const id = stamps.id('dlv')
+      const delivery = { id, webhookId, eventSeq, conversationId, nextAttemptAt, createdAt }
+      insertDelivery(tx, { ...delivery, requestedAt: null })
+      notices.due(webhookId)
+      writer.ringAfterCommit(notices.bell)
+    }
+  }
+}
+
+/**
+ * The same for good, also after a restore: made of the time inside the message's id, the message and
+ * the kind, and of nothing that happened since.
+ */
+export function eventIdOf(name: EventName, messageId: MessageId): EventId {
+  return derivedId('evt', timestamp(timeInside(messageId)), sha256(`${messageId} ${name}`))
+}
+
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const TIME_CHARACTERS = 10
+
+/** The first 50 bits of an id are two zeros and the 48 bits of its time. */
+function timeInside(id: MessageId): number {
+  const start = id.indexOf('_') + 1
+  let ms = 0
+  for (const character of id.slice(start, start + TIME_CHARACTERS)) {
+    ms = ms * 32 + ALPHABET.indexOf(character)
+  }
+  return ms
+}

@@ -1,0 +1,197 @@
+// What callers ask of single deliveries: look at them, send them again, send a test.
+
+import { RelayError } from '../domain/errors.ts'
+import { TEST_HANDLE } from '../domain/handle.ts'
+import {
+  guidFromBytes,
+  idFromBytes,
+  parseId,
+  timestamp,
+  type DeliveryId,
+  type EventId,
+  type Timestamp,
+} from '../domain/ids.ts'
+import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import {
+  findDelivery,
+  insertDelivery,
+  listAttempts,
+  listDeliveries,
+  requestDelivery,
+  restartDelivery,
+  type StoredDelivery,
+} from '../storage/deliveries.ts'
+import { firstEventSince, insertEvent, listReplayableEvents } from '../storage/events.ts'
+import type { StoredWebhook } from '../storage/webhooks.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import { pageOf, type Page } from '../system/cursor.ts'
+import type { Stamps } from '../system/stamps.ts'
+import type { Notices } from './notices.ts'
+import { payloadOf } from './payload.ts'
+import { positionOf, requireActive, webhookById } from './requests.ts'
+import {
+  attemptResource,
+  deliveryResource,
+  type DeliveryResource,
+  type DeliveryWithAttemptsResource,
+} from './resources.ts'
+
+export type RedeliveryParts = {
+  readonly db: Db
+  readonly writer: Writer
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly notices: Notices
+}
+
+type PageInput = { readonly limit: number; readonly cursor: string | null }
+type StatusFilter = { readonly status?: DeliveryStatus | undefined }
+
+const REPLAY_BATCH = 500
+/** What one replay puts on its way at most; a second one goes on with the rest. */
+const REPLAY_MAX = 100_000
+
+export function createRedelivery(parts: RedeliveryParts) {
+  const { db } = parts
+  return {
+    /** A sample of the webhook's first event, tried at once whatever the relay thinks of it. */
+    sendTest: (webhookId: string) => sendTest(parts, webhookId),
+    /** Sends what was exhausted since, and what the webhook has no delivery of; says how many. */
+    replay: (webhookId: string, since: Timestamp) => replay(parts, webhookId, since),
+    redeliver: (id: string) => redeliver(parts, id),
+    listDeliveries(id: string, filter: StatusFilter, page: PageInput): Page<DeliveryResource> {
+      const webhook = webhookById(db, id)
+      const selection = { status: filter.status ?? null, before: positionOf(page.cursor) }
+      const rows = listDeliveries(db, webhook.id, selection, page.limit + 1)
+      return pageOf(rows, page.limit, deliveryResource, ({ seq }) => [seq])
+    },
+    /** What a private target answered is shown to a trusted reader only. */
+    getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttemptsResource {
+      const delivery = deliveryById(db, id)
+      const attempts = listAttempts(db, delivery.seq)
+      return {
+        ...deliveryResource(delivery),
+        attempts: attempts.map((attempt) => attemptResource(attempt, reader.isTrusted)),
+      }
+    },
+  }
+}
+
+async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<DeliveryResource> {
+  const { writer, stamps, clock, notices } = parts
+  return writer.write((tx) => {
+    const webhook = webhookById(tx, webhookId)
+    requireActive(webhook)
+    const [name = 'message.received'] = webhook.events
+    const createdAt = stamps.now()
+    const eventSeq = insertEvent(tx, {
+      // A test is told by its id, and every id of an event is one of ours.
+      id: `evt_test_${stamps.id('evt').slice('evt_'.length)}` as EventId,
+      name,
+      messageId: null,
+      conversationId: null,
+      body: samplePayload(name, stamps),
+      createdAt,
+    })
+    const id = stamps.id('dlv')
+    const now = timestamp(clock.now())
+    insertDelivery(tx, {
+      id,
+      webhookId: webhook.id,
+      eventSeq: eventSeq ?? 0,
+      conversationId: null,
+      nextAttemptAt: now,
+      requestedAt: now,
+      createdAt,
+    })
+    notices.requested(webhook.id)
+    writer.ringAfterCommit(notices.bell)
+    return deliveryResource(deliveryById(tx, id))
+  })
+}
+
+async function redeliver(parts: RedeliveryParts, text: string): Promise<DeliveryResource> {
+  const { writer, clock, notices } = parts
+  return writer.write((tx) => {
+    const { id, webhookId } = deliveryById(tx, text)
+    requireActive(webhookById(tx, webhookId))
+    requestDelivery(tx, id, timestamp(clock.now()))
+    notices.requested(webhookId)
+    writer.ringAfterCommit(notices.bell)
+    return deliveryResource(deliveryById(tx, id))
+  })
+}
+
+async function replay(parts: RedeliveryParts, id: string, since: Timestamp): Promise<number> {
+  requireActive(webhookById(parts.db, id))
+  let fromSeq = firstEventSince(parts.db, since)
+  let queued = 0
+  while (fromSeq !== null && queued < REPLAY_MAX) {
+    const start: number = fromSeq
+    const batch = await parts.writer.write((tx) => replayBatch(parts, tx, id, start))
+    queued += batch.queued
+    fromSeq = batch.nextSeq
+  }
+  return queued
+}
+
+function replayBatch(
+  { writer, stamps, clock, notices }: RedeliveryParts,
+  tx: Tx,
+  id: string,
+  fromSeq: number,
+): { readonly queued: number; readonly nextSeq: number | null } {
+  const webhook = webhookById(tx, id)
+  const events = listReplayableEvents(tx, webhook.id, fromSeq, REPLAY_BATCH)
+  const wanted = events.filter((event) => isMissing(webhook, event))
+  const createdAt = stamps.now()
+  const now = timestamp(clock.now())
+  for (const { seq: eventSeq, deliveryId, conversationId } of wanted) {
+    if (deliveryId !== null) restartDelivery(tx, deliveryId, now)
+    else {
+      const delivery = { id: stamps.id('dlv'), webhookId: webhook.id, eventSeq, conversationId }
+      insertDelivery(tx, { ...delivery, createdAt, nextAttemptAt: now, requestedAt: null })
+    }
+  }
+  notices.due(webhook.id)
+  writer.ringAfterCommit(notices.bell)
+  const last = events.at(-1)
+  const isLast = last === undefined || events.length < REPLAY_BATCH
+  return { queued: wanted.length, nextSeq: isLast ? null : last.seq + 1 }
+}
+
+function isMissing(
+  webhook: StoredWebhook,
+  event: { readonly name: EventName; readonly deliveryStatus: DeliveryStatus | null },
+): boolean {
+  if (event.deliveryStatus !== null) return event.deliveryStatus === 'exhausted'
+  return webhook.events.includes(event.name)
+}
+
+function deliveryById(db: Db, text: string): StoredDelivery {
+  const id: DeliveryId | null = parseId('dlv', text)
+  const delivery = id === null ? null : findDelivery(db, id)
+  if (delivery === null) throw new RelayError('not_found', 'There is no delivery with this id.')
+  return delivery
+}
+
+/** From a handle and a line that no real message has, so that an answer to it goes nowhere. */
+function samplePayload(name: EventName, stamps: Stamps): string {
+  const now = stamps.now()
+  const isFailed = name === 'message.failed'
+  return payloadOf(name, {
+    id: stamps.id('msg'),
+    guid: guidFromBytes(new Uint8Array(16)),
+    text: 'This is a test event of Hookline.',
+    handle: TEST_HANDLE,
+    service: 'iMessage',
+    lineId: idFromBytes('line', new Uint8Array(16)),
+    direction: name === 'message.received' ? 'inbound' : 'outbound',
+    sentAt: isFailed ? null : now,
+    deliveredAt: null,
+    readAt: null,
+    error: isFailed ? { code: 'test', message: 'This failure is a test.' } : null,
+  })
+}

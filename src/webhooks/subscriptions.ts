@@ -1,0 +1,208 @@
+import type { Caller } from '../domain/api-key.ts'
+import { nameOfCaller } from '../domain/api-key.ts'
+import { CLOSED, forNewUrl } from '../domain/breaker.ts'
+import { invalidRequest } from '../domain/errors.ts'
+import type { WebhookId } from '../domain/ids.ts'
+import type { EventName, Webhook } from '../domain/webhook.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import {
+  deleteSecrets,
+  insertSecret,
+  listSecrets,
+  retireSecrets,
+} from '../storage/webhook-secrets.ts'
+import {
+  insertWebhook,
+  listWebhooks,
+  markWebhookDeleted,
+  updateWebhook,
+  type StoredWebhook,
+  type WebhookChanges,
+} from '../storage/webhooks.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import { pageOf, type Page } from '../system/cursor.ts'
+import type { Random } from '../system/random.ts'
+import type { Seal } from '../system/seal.ts'
+import type { Stamps } from '../system/stamps.ts'
+import type { Notices } from './notices.ts'
+import { createRedelivery } from './redelivery.ts'
+import { positionOf, webhookById } from './requests.ts'
+import {
+  webhookResource,
+  type CreatedWebhookResource,
+  type RotatedSecretResource,
+  type WebhookResource,
+} from './resources.ts'
+import { SECRETS_MAX } from './secrets.ts'
+import { newSecret, secretText } from './signature.ts'
+import { WEBHOOKS_MAX, type Subscribers } from './subscribers.ts'
+import type { TargetRules } from './targets.ts'
+import { checkInput, type CheckedInput, type WebhookInput } from './webhook-input.ts'
+
+export type SubscriptionParts = {
+  readonly db: Db
+  readonly writer: Writer
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly random: Random
+  readonly seal: Seal
+  readonly rules: TargetRules
+  readonly notices: Notices
+  readonly subscribers: Subscribers
+}
+
+export type NewWebhookInput = WebhookInput & {
+  readonly url: string
+  readonly events: readonly string[]
+}
+
+export type PageInput = { readonly limit: number; readonly cursor: string | null }
+
+export type Subscriptions = ReturnType<typeof createSubscriptions>
+
+/** What callers do with webhooks and deliveries. A change is on disk when its promise resolves. */
+export function createSubscriptions(parts: SubscriptionParts) {
+  return {
+    create: (input: NewWebhookInput, caller: Caller) => create(parts, input, caller),
+    list: (page: PageInput): Page<WebhookResource> => {
+      const rows = listWebhooks(parts.db, page.limit + 1, positionOf(page.cursor))
+      return pageOf(rows, page.limit, webhookResource, ({ seq }) => [seq])
+    },
+    get: (id: string): WebhookResource => webhookResource(webhookById(parts.db, id)),
+    update: (id: string, input: WebhookInput) => update(parts, id, input),
+    remove: (id: string) => remove(parts, id),
+    rotateSecret: (id: string) => rotateSecret(parts, id),
+    ...createRedelivery(parts),
+  }
+}
+
+async function create(
+  parts: SubscriptionParts,
+  input: NewWebhookInput,
+  caller: Caller,
+): Promise<CreatedWebhookResource> {
+  const { stamps, random, seal, rules } = parts
+  const checked = checkInput(input, rules)
+  return change(parts, (tx) => {
+    if (listWebhooks(tx, WEBHOOKS_MAX, null).length >= WEBHOOKS_MAX) {
+      throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
+    }
+    const webhook = webhookOf(checked, { stamps, createdBy: nameOfCaller(caller) })
+    const secret = newSecret(random)
+    insertWebhook(tx, webhook)
+    insertSecret(tx, webhook.id, seal.seal(secret, webhook.id), webhook.createdAt)
+    return { ...webhookResource(webhook), secret: secretText(secret) }
+  })
+}
+
+/** Changes what `input` names; what the relay deactivated is active again by `isActive: true`. */
+async function update(
+  parts: SubscriptionParts,
+  id: string,
+  input: WebhookInput,
+): Promise<WebhookResource> {
+  const { db, stamps, rules } = parts
+  webhookById(db, id)
+  const checked = checkInput(input, rules)
+  if (Object.keys(checked).length === 0) {
+    throw invalidRequest({ path: '', message: 'The body must name at least one field to change.' })
+  }
+  return change(parts, (tx) => {
+    const webhook = webhookById(tx, id)
+    updateWebhook(tx, webhook.id, { ...changesOf(webhook, checked), updatedAt: stamps.now() })
+    return webhookResource(webhookById(tx, id))
+  })
+}
+
+/** From now on it is unknown and gets nothing; retention takes its rows away. */
+async function remove(parts: SubscriptionParts, id: string): Promise<void> {
+  await change(parts, (tx) => {
+    const webhook = webhookById(tx, id)
+    const secrets = listSecrets(tx, webhook.id)
+    markWebhookDeleted(tx, webhook.id, parts.stamps.now())
+    deleteSecrets(
+      tx,
+      secrets.map(({ seq }) => seq),
+    )
+  })
+}
+
+/** A new secret; those before it sign too for 24 hours. Mends a webhook whose secret is unreadable. */
+async function rotateSecret(
+  { stamps, random, seal, ...parts }: SubscriptionParts,
+  id: string,
+): Promise<RotatedSecretResource> {
+  return change(parts, (tx) => {
+    const webhook = webhookById(tx, id)
+    const secret = newSecret(random)
+    const now = stamps.now()
+    retireSecrets(tx, webhook.id, now)
+    insertSecret(tx, webhook.id, seal.seal(secret, webhook.id), now)
+    const useless = listSecrets(tx, webhook.id).filter(
+      ({ sealed }, i) => i >= SECRETS_MAX || seal.open(sealed, webhook.id) === null,
+    )
+    deleteSecrets(
+      tx,
+      useless.map(({ seq }) => seq),
+    )
+    const mended = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
+    updateWebhook(tx, webhook.id, { ...mended, updatedAt: now })
+    return { id: webhook.id, secret: secretText(secret) }
+  })
+}
+
+/** A write after which the delivery loop and `publish` look at the webhooks anew. */
+async function change<T>(
+  parts: Pick<SubscriptionParts, 'writer' | 'notices' | 'subscribers'>,
+  work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T,
+): Promise<T> {
+  const { writer, notices, subscribers } = parts
+  try {
+    return await writer.write<T>((tx) => {
+      const value = work(tx)
+      subscribers.forget()
+      notices.webhooksChanged()
+      writer.ringAfterCommit(notices.bell)
+      return value
+    })
+  } finally {
+    // What was read inside a commit that failed in the end must not stay.
+    subscribers.forget()
+  }
+}
+
+const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as const
+
+function webhookOf(
+  { url = '', events = [], isActive = true, description = null }: CheckedInput,
+  { stamps, createdBy }: { readonly stamps: Stamps; readonly createdBy: string },
+): Webhook {
+  const now = stamps.now()
+  const id: WebhookId = stamps.id('wh')
+  const names: readonly EventName[] = events
+  const times = { createdAt: now, updatedAt: now }
+  return {
+    id,
+    url,
+    events: names,
+    isActive,
+    description,
+    disabledReason: null,
+    createdBy,
+    ...times,
+  }
+}
+
+/** Whatever is said of `is_active` is the user's word, and ends what the relay decided. */
+function changesOf(
+  webhook: StoredWebhook,
+  { isActive, ...checked }: CheckedInput,
+): Omit<WebhookChanges, 'updatedAt'> {
+  const isMoved = checked.url !== undefined && checked.url !== webhook.url
+  const moved = isMoved ? { breaker: forNewUrl(webhook.breaker) } : {}
+  if (isActive === undefined) return { ...checked, ...moved }
+  if (!isActive) return { ...checked, ...moved, isActive: false, disabledReason: null }
+  const wasDisabled = webhook.disabledReason !== null
+  return { ...checked, ...moved, ...(wasDisabled ? ACTIVE : { isActive: true }) }
+}

@@ -1,0 +1,168 @@
+// Where webhooks may go. A box at home has its receivers on its own network and on itself, so these
+// are allowed unless the setting says `public`; link-local and metadata services, the relay's own
+// listener and what is no single host never are, in whatever form IPv6 wraps an address.
+
+export const TARGET_POLICIES = ['any-private', 'public'] as const
+export type TargetPolicy = (typeof TARGET_POLICIES)[number]
+
+export type TargetRules = {
+  readonly policy: () => TargetPolicy
+  /** Whether the relay itself listens there. */
+  readonly isOwnListener: (address: string, port: number) => boolean
+}
+
+export type Target = {
+  readonly url: URL
+  readonly hostname: string
+  readonly port: number
+  /** The address that the URL names literally, or null where it has a name to look up. */
+  readonly address: string | null
+}
+
+/** `allowed` says whether the target is private; `forbidden` says why. */
+export type Judgement =
+  | { readonly judgement: 'allowed'; readonly isPrivate: boolean }
+  | { readonly judgement: 'forbidden'; readonly why: string }
+
+type Kind = 'public' | 'private' | 'forbidden'
+type Range = { readonly prefix: Uint8Array; readonly bits: number; readonly kind: Kind }
+
+/** The target that a URL names, or a sentence on what is wrong with it. */
+export function parseTarget(text: string): Target | string {
+  const url = URL.canParse(text) ? new URL(text) : null
+  if (url === null || !/^https?:$/.test(url.protocol)) {
+    return 'must be an absolute http or https URL'
+  }
+  if (url.username !== '' || url.password !== '') return 'must not carry a user or password'
+  if (url.port === '0') return 'must name a port from 1 to 65535'
+  const hostname = url.hostname.replace(/^\[|\]$/g, '')
+  const port = Number(url.port || (url.protocol === 'https:' ? 443 : 80))
+  return { url, hostname, port, address: bytesOf(hostname) === null ? null : hostname }
+}
+
+/** Whether a webhook may connect to `address`, which is literal, in any spelling. */
+export function judgeAddress(address: string, port: number, rules: TargetRules): Judgement {
+  const bytes = bytesOf(address.replace(/%.*$/, ''))
+  if (bytes === null) return { judgement: 'forbidden', why: 'is not an IP address' }
+  const inner = innermost(bytes)
+  if (rules.isOwnListener(textOf(inner), port)) {
+    return { judgement: 'forbidden', why: 'is where the relay itself listens' }
+  }
+  const kind = kindOf(inner)
+  if (kind === 'forbidden') {
+    return { judgement: 'forbidden', why: 'is link-local, a metadata service, or no single host' }
+  }
+  if (kind === 'private' && rules.policy() === 'public') {
+    return { judgement: 'forbidden', why: 'is private, and only public targets are allowed' }
+  }
+  return { judgement: 'allowed', isPrivate: kind === 'private' }
+}
+
+/** The first range that holds an address says what it is; an address in none is `otherwise`. */
+const V4_RANGES = rangesOf([
+  ['100.100.100.200/32', 'forbidden'],
+  ['0.0.0.0/8', 'forbidden'],
+  ['169.254.0.0/16', 'forbidden'],
+  ['192.0.0.192/32', 'forbidden'],
+  ['224.0.0.0/3', 'forbidden'],
+  ['10.0.0.0/8', 'private'],
+  ['100.64.0.0/10', 'private'],
+  ['127.0.0.0/8', 'private'],
+  ['172.16.0.0/12', 'private'],
+  ['192.0.0.0/24', 'private'],
+  ['192.0.2.0/24', 'private'],
+  ['192.88.99.0/24', 'private'],
+  ['192.168.0.0/16', 'private'],
+  ['198.18.0.0/15', 'private'],
+  ['198.51.100.0/24', 'private'],
+  ['203.0.113.0/24', 'private'],
+])
+
+const V6_RANGES = rangesOf([
+  ['fd00:ec2::254/128', 'forbidden'],
+  ['fd20:ce::254/128', 'forbidden'],
+  ['::1/128', 'private'],
+  ['fc00::/7', 'private'],
+  ['fec0::/10', 'private'],
+  ['2001:db8::/32', 'private'],
+  ['2001::/23', 'private'],
+  ['3fff::/20', 'private'],
+  ['2000::/3', 'public'],
+])
+
+/** Forms of IPv6 that carry an IPv4 address, and at which byte it lies. */
+const WRAPPERS: readonly { readonly range: Range; readonly at: number; readonly mask: number }[] = [
+  wrapper('::ffff:0:0/96', 12),
+  wrapper('::ffff:0:0:0/96', 12),
+  wrapper('64:ff9b::/96', 12),
+  wrapper('64:ff9b:1::/48', 12),
+  wrapper('2002::/16', 2),
+  // Teredo hides the address of its client by inverting it.
+  wrapper('2001::/32', 12, 0xff),
+]
+
+function kindOf(bytes: Uint8Array): Kind {
+  const ranges = bytes.length === 4 ? V4_RANGES : V6_RANGES
+  const otherwise = bytes.length === 4 ? 'public' : 'forbidden'
+  return ranges.find((range) => holds(range, bytes))?.kind ?? otherwise
+}
+
+/** The IPv4 address inside an IPv6 one, or the address itself. */
+function innermost(bytes: Uint8Array): Uint8Array {
+  if (bytes.length === 4) return bytes
+  const found = WRAPPERS.find(({ range }) => holds(range, bytes))
+  if (found !== undefined) {
+    return bytes.slice(found.at, found.at + 4).map((byte) => byte ^ found.mask)
+  }
+  const isCompatible = bytes.subarray(0, 12).every((byte) => byte === 0) && bytes[12] !== 0
+  return isCompatible ? bytes.slice(12) : bytes
+}
+
+/** The 4 or 16 bytes of an address, or null where the text is none. `URL` knows every spelling. */
+function bytesOf(text: string): Uint8Array | null {
+  if (/^[0-9]+(\.[0-9]+){3}$/.test(text)) {
+    const parts = text.split('.').map(Number)
+    return parts.every((part) => part <= 255) ? Uint8Array.from(parts) : null
+  }
+  if (!text.includes(':') || !URL.canParse(`http://[${text}]`)) return null
+  const [head = '', tail] = new URL(`http://[${text}]`).hostname.slice(1, -1).split('::')
+  const left = groupsOf(head)
+  const right = groupsOf(tail ?? '')
+  const zeros = Array.from({ length: 8 - left.length - right.length }, () => 0)
+  const groups = [...left, ...zeros, ...right]
+  return Uint8Array.from(groups.flatMap((group) => [group >>> 8, group & 0xff]))
+}
+
+function groupsOf(text: string): number[] {
+  return text === '' ? [] : text.split(':').map((group) => Number.parseInt(group, 16))
+}
+
+function textOf(bytes: Uint8Array): string {
+  if (bytes.length === 4) return bytes.join('.')
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
+  )
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1)
+}
+
+function holds({ prefix, bits }: Range, bytes: Uint8Array): boolean {
+  if (prefix.length !== bytes.length) return false
+  return prefix.every((byte, i) => {
+    const left = Math.min(Math.max(bits - 8 * i, 0), 8)
+    const mask = 0xff & (0xff << (8 - left))
+    return (byte & mask) === ((bytes[i] ?? 0) & mask)
+  })
+}
+
+function rangesOf(table: readonly (readonly [string, Kind])[]): readonly Range[] {
+  return table.map(([cidr, kind]) => rangeOf(cidr, kind))
+}
+
+function rangeOf(cidr: string, kind: Kind): Range {
+  const [address = '', bits = ''] = cidr.split('/')
+  return { prefix: bytesOf(address) ?? new Uint8Array(), bits: Number(bits), kind }
+}
+
+function wrapper(cidr: string, at: number, mask = 0) {
+  return { range: rangeOf(cidr, 'public'), at, mask }
+}

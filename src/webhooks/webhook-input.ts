@@ -1,0 +1,61 @@
+import { invalidRequest, type Issue } from '../domain/errors.ts'
+import { EVENT_NAMES, type EventName } from '../domain/webhook.ts'
+import { judgeAddress, parseTarget, type TargetRules } from './targets.ts'
+
+/** What a caller may say of a webhook; whatever is left out stays as it is. */
+export type WebhookInput = {
+  readonly url?: string | undefined
+  readonly events?: readonly string[] | undefined
+  readonly isActive?: boolean | undefined
+  readonly description?: string | null | undefined
+}
+
+export type CheckedInput = {
+  readonly url?: string
+  readonly events?: readonly EventName[]
+  readonly isActive?: boolean
+  readonly description?: string | null
+}
+
+const URL_LENGTH_MAX = 2_048
+const DESCRIPTION_LENGTH_MAX = 500
+
+/** The input as it is stored; throws `invalid_request` with every place that does not fit. */
+export function checkInput(input: WebhookInput, rules: TargetRules): CheckedInput {
+  const { url, events, isActive, description } = input
+  const issues: Issue[] = []
+  const complain = (path: string, message: string | null) => {
+    if (message !== null) issues.push({ path, message })
+  }
+  if (url !== undefined) complain('url', wrongUrl(url, rules))
+  if (events !== undefined) complain('events', wrongEvents(events))
+  if ((description?.length ?? 0) > DESCRIPTION_LENGTH_MAX) {
+    complain('description', `must have at most ${DESCRIPTION_LENGTH_MAX} characters`)
+  }
+  if (issues.length > 0) throw invalidRequest(...issues)
+  return {
+    ...(url === undefined ? {} : { url }),
+    ...(events === undefined
+      ? {}
+      : { events: EVENT_NAMES.filter((name) => events.includes(name)) }),
+    ...(isActive === undefined ? {} : { isActive }),
+    ...(description === undefined ? {} : { description }),
+  }
+}
+
+function wrongUrl(url: string, rules: TargetRules): string | null {
+  if (url.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`
+  const target = parseTarget(url)
+  if (typeof target === 'string') return target
+  if (target.address === null) return null
+  const judged = judgeAddress(target.address, target.port, rules)
+  return judged.judgement === 'allowed' ? null : `must not name an address that ${judged.why}`
+}
+
+function wrongEvents(events: readonly string[]): string | null {
+  if (events.length === 0) return 'must name at least one event'
+  const known: readonly string[] = EVENT_NAMES
+  const unknown = events.filter((name) => !known.includes(name))
+  if (unknown.length === 0) return null
+  return `must be of ${EVENT_NAMES.join(', ')}; unknown: ${unknown.slice(0, 5).join(', ')}`
+}

@@ -1,0 +1,139 @@
+import type {
+  AttendedLine,
+  LineDriver,
+  LineEvent,
+  LineSession,
+  OutgoingMessage,
+  SendOutcome,
+} from '../../src/domain/driver.ts'
+import type { Handle } from '../../src/domain/handle.ts'
+import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+import type { TestClock } from '../support/test-clock.ts'
+
+export type LineRig = {
+  readonly clock: TestClock
+  readonly driver: LineDriver
+  /** A driver as a new process makes it, for the same device. */
+  readonly restart: () => LineDriver
+  /** Somebody whom the line reaches and with whom it has no history. */
+  readonly recipient: Handle
+  /** How long the device takes, at most, to tell all that follows from a message. */
+  readonly settleMs: number
+  /** How often the device sent something with this text. */
+  readonly carried: (text: string) => number
+  /** Somebody writes to the line. */
+  readonly receive: (text: string) => Promise<void>
+  readonly close: () => void
+}
+
+/** One promise of the seam, checked. */
+export type Check = (rig: LineRig) => Promise<void>
+
+export const NEVER = new AbortController().signal
+
+const LINE_ID = 'line_00000000000000000000000000' as LineId // A well-formed id; drivers only hand it on.
+
+/** One call of `attend`, with what it told. */
+export async function attend(rig: LineRig, driver: LineDriver, more: Partial<AttendedLine> = {}) {
+  const events: LineEvent[] = []
+  const controller = new AbortController()
+  const gate: { held: PromiseWithResolvers<void> | null; isRefusing: boolean } = {
+    held: null,
+    isRefusing: false,
+  }
+  const onEvent = async (event: LineEvent) => {
+    if (gate.isRefusing) throw new Error('not durable')
+    events.push(event)
+    await gate.held?.promise
+  }
+  const [device] = await driver.discover(NEVER)
+  const number = device?.number ?? ''
+  const line = {
+    id: LINE_ID,
+    key: device?.key ?? '',
+    number,
+    checkpoint: null,
+    ...NOTHING,
+    ...more,
+  }
+  const ended = driver.attend(line, { onEvent }, controller.signal).catch(() => {})
+  await rig.clock.advance(0)
+
+  const session = (): LineSession => {
+    const online = events.findLast((event) => event.type === 'online')
+    if (online?.type !== 'online') throw new Error('The line did not go online.')
+    return online.session
+  }
+  return {
+    events,
+    session,
+    ended: () => ended,
+    checkpoint: () => lastCheckpoint(events),
+    refuse: () => {
+      gate.isRefusing = true
+    },
+    hold: () => {
+      gate.held = Promise.withResolvers()
+    },
+    letGo: () => {
+      gate.held?.resolve()
+      gate.held = null
+    },
+    send: (text: string, pointOfNoReturn: () => Promise<boolean>, signal = NEVER) =>
+      session().send(messageOf(rig, text), pointOfNoReturn, signal),
+    end: async () => {
+      controller.abort()
+      await rig.clock.advance(0)
+      await ended
+    },
+  }
+}
+
+const NOTHING = { unsettled: [], open: [] }
+
+/** Sends a message and keeps what a crash would leave of it: the message and its note. */
+export async function carry(
+  rig: LineRig,
+  attended: Awaited<ReturnType<typeof attend>>,
+  text: string,
+) {
+  const notes: (string | null)[] = []
+  const message = messageOf(rig, text)
+  const pass = async (note: string | null) => {
+    notes.push(note)
+    return true
+  }
+  const outcome = await attended.session().send(message, pass, NEVER)
+  return { message, outcome, note: notes[0] ?? null }
+}
+
+export function messageOf(rig: LineRig, text: string): OutgoingMessage {
+  return {
+    id: `msg_${text}` as MessageId, // Drivers take an id as it is.
+    to: rig.recipient,
+    text,
+    createdAt: timestamp(rig.clock.now()),
+    platformGuid: null,
+  }
+}
+
+export function guidOf(outcome: SendOutcome): string | null {
+  return outcome.outcome === 'accepted' || outcome.outcome === 'held' ? outcome.guid : null
+}
+
+function lastCheckpoint(events: readonly LineEvent[]): string | null {
+  const all = events.map((event) => ('checkpoint' in event ? event.checkpoint : null))
+  return all.findLast((checkpoint) => checkpoint !== null) ?? null
+}
+
+export function messagesOf(events: readonly LineEvent[]) {
+  return events.flatMap((event) => (event.type === 'message' ? [event.message] : []))
+}
+
+export function receiptsOf(events: readonly LineEvent[]) {
+  return events.flatMap((event) => (event.type === 'receipt' ? [event.receipt] : []))
+}
+
+export function settledOf(events: readonly LineEvent[]) {
+  return events.flatMap((event) => (event.type === 'settled' ? [event] : []))
+}

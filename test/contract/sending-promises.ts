@@ -1,0 +1,112 @@
+import { expect } from 'bun:test'
+
+import { WITHDRAWN } from '../../src/domain/driver.ts'
+import { attend, guidOf, receiptsOf, type Check } from './line-rig.ts'
+
+export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
+  'the point of no return is asked once, before anything leaves': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+    const carriedWhenAsked: number[] = []
+
+    const outcome = await attended.send('hello', async () => {
+      carriedWhenAsked.push(rig.carried('hello'))
+      return true
+    })
+
+    expect(carriedWhenAsked).toEqual([0])
+    expect(outcome.outcome).toBe('accepted')
+    expect(rig.carried('hello')).toBe(1)
+    await attended.end()
+  },
+
+  'without the point of no return nothing leaves': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+
+    const outcome = await attended.send('hello', async () => false)
+    await rig.clock.advance(rig.settleMs)
+
+    expect(outcome).toEqual(WITHDRAWN)
+    expect(rig.carried('hello')).toBe(0)
+    await attended.end()
+  },
+
+  'a point of no return that fails is none': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+
+    const outcome = await attended.send('hello', () => Promise.reject(new Error('disk full')))
+    await rig.clock.advance(rig.settleMs)
+
+    expect(outcome).toEqual(WITHDRAWN)
+    expect(rig.carried('hello')).toBe(0)
+    await attended.end()
+  },
+
+  'a session that is over sends nothing': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+
+    const outcome = await attended.send('hello', async () => true, AbortSignal.abort())
+    await rig.clock.advance(rig.settleMs)
+
+    expect(outcome.outcome).toBe('not_sent')
+    expect(rig.carried('hello')).toBe(0)
+    await attended.end()
+  },
+
+  'an abort after the point of no return does not hide what happened': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+    const controller = new AbortController()
+
+    const outcome = await attended.send(
+      'hello',
+      async () => {
+        controller.abort()
+        return true
+      },
+      controller.signal,
+    )
+    await rig.clock.advance(rig.settleMs)
+
+    const isUnsent = outcome.outcome === 'not_sent' && rig.carried('hello') === 0
+    const mayBeSent = outcome.outcome !== 'not_sent' && rig.carried('hello') === 1
+    expect(isUnsent || mayBeSent).toBe(true)
+    await attended.end()
+  },
+
+  'a whole capacity of sends goes at once, each with a guid of its own': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+    const texts = Array.from({ length: attended.session().capacity }, (_, i) => `hello ${i}`)
+
+    const sends = texts.map((text) => attended.send(text, async () => true))
+    await rig.clock.advance(rig.settleMs)
+    const outcomes = await Promise.all(sends)
+
+    expect(new Set(outcomes.map(guidOf)).size).toBe(texts.length)
+    expect(texts.map(rig.carried)).toEqual(texts.map(() => 1))
+    await attended.end()
+  },
+
+  'receipts name the guid, and come after the outcome': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+
+    const outcome = await attended.send('hello', async () => true)
+    const before = receiptsOf(attended.events)
+    await rig.clock.advance(rig.settleMs)
+
+    const after = receiptsOf(attended.events)
+    expect(before).toEqual([])
+    expect(after.map(({ kind }) => kind)).toEqual(['delivered', 'read'])
+    expect(after.every(({ guid }) => guid === guidOf(outcome))).toBe(true)
+    await attended.end()
+  },
+
+  'a line knows whom it wrote to, and nobody else': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+
+    const before = await attended.session().knows(rig.recipient)
+    await attended.send('hello', async () => true)
+    const after = await attended.session().knows(rig.recipient)
+
+    expect([before, after]).toEqual([false, true])
+    await attended.end()
+  },
+}

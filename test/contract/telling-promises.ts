@@ -1,0 +1,173 @@
+import { expect } from 'bun:test'
+
+import { attend, carry, guidOf, messageOf, messagesOf, settledOf, type Check } from './line-rig.ts'
+
+const EVENTS_AT_ONCE_MAX = 128
+
+export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
+  'a line goes online before it tells of a message': async (rig) => {
+    await rig.receive('first')
+    const attended = await attend(rig, rig.driver)
+
+    await rig.clock.advance(rig.settleMs)
+
+    const told = attended.events.filter(({ type }) => type === 'online' || type === 'message')
+    expect(told[0]?.type).toBe('online')
+    await attended.end()
+  },
+
+  'attend ends when its signal aborts, and nothing is told after it': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+
+    await attended.end()
+    const count = attended.events.length
+    await rig.receive('too late')
+    await rig.clock.advance(rig.settleMs)
+
+    expect(attended.events.length).toBe(count)
+  },
+
+  'our own message is not told as one typed on the device': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+
+    await attended.send('hello', async () => true)
+    await rig.clock.advance(rig.settleMs)
+
+    expect(messagesOf(attended.events)).toEqual([])
+    await attended.end()
+  },
+
+  'a message that arrives is told with its text, live': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+
+    await rig.receive('who is there?')
+    await rig.clock.advance(rig.settleMs)
+
+    const told = messagesOf(attended.events).map(({ text, isFromMe, isHistory, service }) => {
+      return { text, isFromMe, isHistory, service }
+    })
+    const text = 'who is there?'
+    expect(told).toEqual([{ text, isFromMe: false, isHistory: false, service: 'iMessage' }])
+    await attended.end()
+  },
+
+  'what arrives while nobody attends is told from the checkpoint on, once': async (rig) => {
+    const first = await attend(rig, rig.driver)
+    await rig.receive('one')
+    await rig.clock.advance(rig.settleMs)
+    await first.end()
+    await rig.receive('two')
+    await rig.clock.advance(rig.settleMs)
+
+    const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint() })
+    await rig.clock.advance(rig.settleMs)
+
+    expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['two'])
+    await second.end()
+  },
+
+  'an older checkpoint tells the same facts again': async (rig) => {
+    const first = await attend(rig, rig.driver)
+    const older = first.checkpoint()
+    await rig.receive('one')
+    await rig.clock.advance(rig.settleMs)
+    await first.end()
+
+    const second = await attend(rig, rig.restart(), { checkpoint: older })
+    await rig.clock.advance(rig.settleMs)
+
+    expect(messagesOf(second.events)).toEqual(messagesOf(first.events))
+    await second.end()
+  },
+
+  'without a checkpoint what was there before is history': async (rig) => {
+    await rig.receive('long ago')
+    await rig.clock.advance(rig.settleMs)
+    const first = await attend(rig, rig.driver)
+    await rig.clock.advance(rig.settleMs)
+    await first.end()
+
+    const fresh = await attend(rig, rig.restart())
+    await rig.clock.advance(rig.settleMs)
+
+    expect(messagesOf(fresh.events).every(({ isHistory }) => isHistory)).toBe(true)
+    await fresh.end()
+  },
+
+  'an event that could not be made durable is told again': async (rig) => {
+    const first = await attend(rig, rig.driver)
+    const checkpoint = first.checkpoint()
+    first.refuse()
+    await rig.receive('one')
+    await rig.clock.advance(rig.settleMs)
+
+    await first.ended()
+    const second = await attend(rig, rig.driver, { checkpoint })
+    await rig.clock.advance(rig.settleMs)
+
+    expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['one'])
+    await second.end()
+  },
+
+  'a driver waits for its listener': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+    attended.hold()
+    for (let i = 0; i < EVENTS_AT_ONCE_MAX * 2; i += 1) await rig.receive(`message ${i}`)
+
+    await rig.clock.advance(rig.settleMs)
+
+    expect(messagesOf(attended.events).length).toBeLessThanOrEqual(EVENTS_AT_ONCE_MAX)
+    attended.letGo()
+    await rig.clock.advance(rig.settleMs)
+    expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(
+      Array.from({ length: EVENTS_AT_ONCE_MAX * 2 }, (_, i) => `message ${i}`),
+    )
+    await attended.end()
+  },
+
+  'an unsettled message that left is found, before anything new is told': async (rig) => {
+    const first = await attend(rig, rig.driver)
+    const checkpoint = first.checkpoint()
+    const sent = await carry(rig, first, 'hello')
+    await first.end()
+    await rig.receive('news')
+
+    const unsettled = [{ message: sent.message, note: sent.note }]
+    const second = await attend(rig, rig.restart(), { checkpoint, unsettled })
+    await rig.clock.advance(rig.settleMs)
+
+    const told = second.events.filter(({ type }) => type === 'settled' || type === 'message')
+    const outcome = { outcome: 'accepted', guid: guidOf(sent.outcome) } as const
+    expect(told[0]).toEqual({ type: 'settled', messageId: sent.message.id, outcome })
+    expect(rig.carried('hello')).toBe(1)
+    await second.end()
+  },
+
+  'an unsettled message that never left is proven unsent': async (rig) => {
+    const first = await attend(rig, rig.driver)
+    const sent = await carry(rig, first, 'another')
+    await first.end()
+
+    const message = messageOf(rig, 'never sent')
+    const unsettled = [{ message, note: sent.note }]
+    const second = await attend(rig, rig.restart(), { unsettled })
+    await rig.clock.advance(rig.settleMs)
+
+    const [settled] = settledOf(second.events)
+    expect(settled?.messageId).toBe(message.id)
+    expect(settled?.outcome.outcome).toBe('not_sent')
+    expect(rig.carried('never sent')).toBe(0)
+    await second.end()
+  },
+
+  'an unsettled message without a note is never called unsent': async (rig) => {
+    const unsettled = [{ message: messageOf(rig, 'from a back-up'), note: null }]
+
+    const attended = await attend(rig, rig.driver, { unsettled })
+    await rig.clock.advance(rig.settleMs)
+
+    const outcomes = settledOf(attended.events).map(({ outcome }) => outcome.outcome)
+    expect(outcomes).not.toContain('not_sent')
+    await attended.end()
+  },
+}

@@ -1,0 +1,114 @@
+// What three parties say of the same messages: the relay's own file, the simulated network's ledger,
+// and a receiver of webhooks. Both files are read after the relay has ended.
+
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+
+import type { Received } from '../support/receiver.ts'
+
+export type StoredMessage = {
+  readonly id: string
+  readonly direction: 'inbound' | 'outbound'
+  readonly status: string
+  readonly text: string
+}
+
+export type StoredEvent = {
+  readonly id: string
+  readonly name: string
+  readonly messageId: string
+  readonly deliveries: number
+  readonly succeeded: number
+}
+
+export type Ledgers = {
+  readonly messages: ReadonlyMap<string, StoredMessage>
+  readonly events: readonly StoredEvent[]
+  /** How often the network carried each message, by the message's id. */
+  readonly carried: ReadonlyMap<string, number>
+  readonly damage: readonly string[]
+}
+
+export function readLedgers(dataDir: string): Ledgers {
+  using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
+  using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
+  const messages = relay
+    .query<StoredMessage, []>('SELECT id, direction, status, text FROM messages')
+    .all()
+  const events = relay
+    .query<StoredEvent, []>(
+      `SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
+         coalesce(sum(status = 'succeeded'), 0) AS succeeded
+       FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq`,
+    )
+    .all()
+  const carried = network
+    .query<{ id: string; times: number }, []>(
+      'SELECT message_id AS id, count(*) AS times FROM carried GROUP BY message_id',
+    )
+    .all()
+  const integrity = relay.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
+  return {
+    messages: new Map(messages.map((message) => [message.id, message])),
+    events,
+    carried: new Map(carried.map((row) => [row.id, row.times])),
+    damage: integrity.map((row) => row.integrity_check).filter((line) => line !== 'ok'),
+  }
+}
+
+/** What a client was told of one request, by the last answer it got. */
+export type Told = { readonly messageId: string; readonly text: string; readonly status: string }
+
+/** Everything that the three ledgers do not agree on; each list is empty when all is well. */
+export function disagreements(
+  ledgers: Ledgers,
+  told: readonly Told[],
+  received: readonly Received[],
+) {
+  const { messages, events, carried } = ledgers
+  const arrived = new Set(received.map((one) => one.id))
+  const idsByFact = Map.groupBy(received, (one) => `${one.message.id} ${one.event}`)
+  const proven = [...messages.values()].filter((message) =>
+    ['sent', 'delivered', 'read'].includes(message.status),
+  )
+  const announced = new Set(events.map((event) => `${event.messageId} ${event.name}`))
+  return {
+    damaged: ledgers.damage,
+    lost: told.filter((one) => messages.get(one.messageId)?.text !== one.text),
+    claimedButNotCarried: proven.filter((one) => !carried.has(one.id)),
+    toldSentButNotCarried: told.filter(
+      (one) => ['sent', 'delivered', 'read'].includes(one.status) && !carried.has(one.messageId),
+    ),
+    carriedTwice: [...carried].filter(([, times]) => times > 1),
+    carriedButUnknown: [...carried.keys()].filter((id) => !messages.has(id)),
+    carriedButNotSaid: [...carried.keys()].filter((id) => {
+      const status = messages.get(id)?.status
+      return status !== 'read' && status !== 'delivered' && status !== 'sent'
+    }),
+    withoutEvent: [...messages.values()].filter(
+      (message) => !factsOf(message).every((name) => announced.has(`${message.id} ${name}`)),
+    ),
+    withoutDelivery: events.filter((event) => event.deliveries !== 1 || event.succeeded !== 1),
+    notReceived: events.filter((event) => !arrived.has(event.id)),
+    underTwoIds: [...idsByFact].filter(([, all]) => new Set(all.map((one) => one.id)).size > 1),
+    unsigned: received.filter((one) => !one.isSigned),
+  }
+}
+
+/** The events that a message must have caused by its state. */
+function factsOf(message: StoredMessage): readonly string[] {
+  if (message.direction === 'inbound') return ['message.received']
+  switch (message.status) {
+    case 'sent':
+      return ['message.sent']
+    case 'delivered':
+      return ['message.sent', 'message.delivered']
+    case 'read':
+      return ['message.sent', 'message.delivered', 'message.read']
+    case 'failed':
+    case 'expired':
+      return ['message.failed']
+    default:
+      return []
+  }
+}

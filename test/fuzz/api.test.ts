@@ -1,0 +1,184 @@
+// Thousands of requests made from the relay's own OpenAPI document, against the executable. No answer
+// may be a fault of the relay's, and every error has the one shape and gives nothing away.
+
+import { expect, test } from 'bun:test'
+
+import * as fc from 'fast-check'
+
+import {
+  ApiClient,
+  createKey,
+  eventually,
+  RelayProcess,
+  temporaryDataDir,
+  type ApiKey,
+} from '../support/relay-process.ts'
+import { requestsOf, type ApiDocument, type FuzzRequest } from './requests.ts'
+
+const REQUESTS = Number(process.env['HOOKLINE_FUZZ_REQUESTS'] ?? '20000')
+const SEED = Number(process.env['HOOKLINE_FUZZ_SEED'] ?? String(Date.now() % 2 ** 31))
+const IN_FLIGHT = 64
+const IDS_MAX = 500
+/** How often the lines are set right again, so that sends go on reaching them. */
+const MEND_EVERY = 500
+const TOLD_MAX = 5
+
+const ANY_ID = /"((?:key|line|msg|conv|wh|dlv)_[0-9a-z]{26})"/g
+const LEAK =
+  /\$bunfs|node_modules|\.ts:\d|\bat .+:\d+:\d+|SQLITE_|SELECT |INSERT |\/(tmp|home|root)\//
+const DOCUMENTED_503 = new Set(['no_phone_line', 'storage_full', 'starting', 'stopping'])
+
+type Fault = { readonly what: string; readonly request: FuzzRequest; readonly answer: string }
+
+test(`${REQUESTS} requests made from the document meet no fault and no odd error`, async () => {
+  using dir = temporaryDataDir()
+  const key = await createKey(dir.path)
+  await using relay = await RelayProcess.start({
+    dataDir: dir.path,
+    environment: { HOOKLINE_SIMULATED_LINES: '2', HOOKLINE_SIMULATED_DELAY_MS: '0' },
+  })
+  const document = (await (await fetch(`${relay.url}/swagger/json`)).json()) as ApiDocument
+  const requests = fc.sample(requestsOf(document), { numRuns: REQUESTS, seed: SEED })
+
+  const fuzz = new Fuzz(relay.url, key)
+  await fuzz.run(requests)
+  const exitCode = await relay.end('SIGTERM')
+  process.stdout.write(`${requests.length} requests, seed ${SEED}: ${fuzz.summary()}\n`)
+
+  expect(fuzz.faults.slice(0, TOLD_MAX)).toEqual([])
+  expect(fuzz.operations.size).toBe(operationCount(document))
+  expect(exitCode).toBe(0)
+}, 600_000)
+
+class Fuzz {
+  readonly faults: Fault[] = []
+  readonly operations = new Set<string>()
+  readonly #statuses = new Map<number, number>()
+  readonly #ids = new Map<string, string[]>()
+  readonly #url: string
+  readonly #key: ApiKey
+  readonly #api: ApiClient
+
+  constructor(url: string, key: ApiKey) {
+    this.#url = url
+    this.#key = key
+    this.#api = new ApiClient(() => url, key)
+  }
+
+  async run(requests: readonly FuzzRequest[]): Promise<void> {
+    let next = 0
+    const work = async () => {
+      for (let request = requests[next]; request !== undefined; request = requests[next]) {
+        next += 1
+        if (next % MEND_EVERY === 1) await this.#mend()
+        await this.#send(request)
+      }
+    }
+    await Promise.all(Array.from({ length: IN_FLIGHT }, work))
+  }
+
+  /** How often each status was answered. */
+  summary(): string {
+    const counts = [...this.#statuses].sort(([a], [b]) => a - b)
+    return counts.map(([status, count]) => `${status}: ${count}`).join(', ')
+  }
+
+  async #mend(): Promise<void> {
+    const { data } = await eventually('the lines are listed', () =>
+      this.#api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines'),
+    )
+    for (const { id } of data) {
+      const whole = { is_enabled: true, daily_contact_limit: 1_000 }
+      await this.#api.ask('PATCH', `/api/v1/phone-lines/${id}`, whole)
+    }
+  }
+
+  async #send(request: FuzzRequest): Promise<void> {
+    const response = await fetch(this.#urlOf(request), {
+      method: request.method,
+      headers: { ...request.headers, ...this.#credentialsOf(request) },
+      redirect: 'manual',
+      ...(hasBody(request) ? { body: request.body } : {}),
+    })
+    const text = await response.text()
+    this.operations.add(request.operationId)
+    this.#statuses.set(response.status, (this.#statuses.get(response.status) ?? 0) + 1)
+    this.#learnFrom(text)
+    const what = faultIn(request, response, text)
+    if (what !== null) this.faults.push({ what, request, answer: text.slice(0, 300) })
+  }
+
+  #urlOf(request: FuzzRequest): string {
+    const path = request.path.map((part) =>
+      typeof part === 'string' ? part : this.#knownId(part.prefix, part.known),
+    )
+    const query = request.query.map(
+      ([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`,
+    )
+    return `${this.#url}${path.join('/')}${query.length > 0 ? `?${query.join('&')}` : ''}`
+  }
+
+  #knownId(prefix: string, number: number): string {
+    const known = this.#ids.get(prefix) ?? []
+    return known[number % Math.max(known.length, 1)] ?? `${prefix}_${'0'.repeat(26)}`
+  }
+
+  #credentialsOf({ credentials }: FuzzRequest): Record<string, string> {
+    if (credentials === 'none') return {}
+    const secret = credentials === 'wrong' ? `${this.#key.secret}x` : this.#key.secret
+    return { 'X-API-Key': this.#key.key, 'X-API-Secret': secret }
+  }
+
+  /** Remembers the ids that the relay tells, but for the key that all this is asked with. */
+  #learnFrom(text: string): void {
+    for (const [, id = ''] of text.matchAll(ANY_ID)) {
+      const prefix = id.split('_')[0] ?? ''
+      const known = this.#ids.get(prefix) ?? []
+      if (id === this.#key.id || known.includes(id) || known.length >= IDS_MAX) continue
+      this.#ids.set(prefix, [...known, id])
+    }
+  }
+}
+
+/** What is wrong with an answer, or null. */
+function faultIn(request: FuzzRequest, response: Response, text: string): string | null {
+  const { status, headers } = response
+  if (headers.get('x-request-id') === null) return 'no X-Request-Id'
+  if (status < 400) return null
+  // An answer to HEAD has no body to look at.
+  if (request.method === 'HEAD') return status >= 500 ? `status ${status}` : null
+  const code = errorCodeIn(text)
+  if (code === null) return 'an error that is not in the one shape'
+  if (status >= 500 && !DOCUMENTED_503.has(code)) return `status ${status}`
+  if (isStranger(request) && status !== 401) return 'told more than 401 to a stranger'
+  return LEAK.test(text) ? 'an error that gives something away' : null
+}
+
+function isStranger({ credentials, path }: FuzzRequest): boolean {
+  return credentials !== 'good' && path[1] === 'api'
+}
+
+/** The code of an error in the one shape: `{"error":{"code","message","details"?}}`. */
+function errorCodeIn(text: string): string | null {
+  try {
+    const whole = JSON.parse(text) as { error: { code: unknown; message: unknown } } // Checked next.
+    const names = Object.keys(whole.error).filter((name) => name !== 'details')
+    const isShaped =
+      Object.keys(whole).join() === 'error' &&
+      names.sort().join() === 'code,message' &&
+      typeof whole.error.message === 'string'
+    return isShaped && typeof whole.error.code === 'string' ? whole.error.code : null
+  } catch {
+    return null
+  }
+}
+
+function hasBody(
+  request: FuzzRequest,
+): request is FuzzRequest & { readonly body: string | Uint8Array<ArrayBuffer> } {
+  return request.body !== null && request.method !== 'GET' && request.method !== 'HEAD'
+}
+
+function operationCount(document: ApiDocument): number {
+  return Object.values(document.paths).flatMap((path) => Object.keys(path)).length
+}

@@ -1,0 +1,99 @@
+import type { LineDriver, OutgoingMessage } from '../../src/domain/driver.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+import type { Line } from '../../src/domain/line.ts'
+import type { IntakeEvent, LiveLine } from '../../src/lines/live-line.ts'
+import { LineSupervisor } from '../../src/lines/supervisor.ts'
+import { openDatabase, type Db } from '../../src/storage/database.ts'
+import { saveCheckpoint } from '../../src/storage/lines.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import { jsonLog } from '../../src/system/log.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { settle, TestClock } from '../support/test-clock.ts'
+
+export type Logged = { readonly level: string; readonly message: string }
+
+export type SupervisorRig = ReturnType<typeof createRig>
+
+/** A supervisor on a test clock and a real database that is not started yet. */
+export function createRig(drivers: readonly LineDriver[], db: Db = memory()) {
+  const clock = new TestClock()
+  const writer = new Writer(db, () => {})
+  const logged: Logged[] = []
+  const taken: { readonly line: Line; readonly event: IntakeEvent }[] = []
+  const gate = { intake: async (_event: IntakeEvent): Promise<void> => {} }
+  const supervisor = new LineSupervisor({
+    db,
+    writer,
+    stamps: new Stamps(clock, systemRandom, 0),
+    clock,
+    log: jsonLog((line) => logged.push(JSON.parse(line)), () => clock.now()),
+    drivers,
+    loadAttended: () => ({ unsettled: [], open: [] }),
+    intake: async (line, event) => {
+      await gate.intake(event)
+      taken.push({ line, event })
+      const checkpoint = event.type === 'settled' ? null : event.checkpoint
+      if (checkpoint !== null) await writer.write((tx) => saveCheckpoint(tx, line.id, checkpoint))
+    },
+  })
+  const controller = new AbortController()
+  let running: Promise<void> | null = null
+  return {
+    ...{ supervisor, clock, db, writer, logged, taken, gate },
+    events: () => taken.map(({ event }) => event),
+    async start() {
+      running = supervisor.run(controller.signal)
+      await settle()
+    },
+    /** Begins the stop; resolves with it. */
+    async stop() {
+      controller.abort()
+      await running
+    },
+    /** The only line that there is. */
+    line(): LiveLine {
+      const [only] = supervisor.lines()
+      if (only === undefined) throw new Error('No line was found.')
+      return only
+    },
+    reason(): string | null {
+      const { state } = this.line()
+      return state.status === 'offline' ? state.reason.code : null
+    },
+    send(text: string, pointOfNoReturn: (note: string | null) => Promise<boolean> = grant) {
+      return supervisor.send(this.line().line.id, messageOf(text), pointOfNoReturn)
+    },
+  }
+}
+
+export async function startRig(drivers: readonly LineDriver[], db?: Db): Promise<SupervisorRig> {
+  const rig = createRig(drivers, db)
+  await rig.start()
+  return rig
+}
+
+export function memory(): Db {
+  return openDatabase(':memory:', { version: 'test' }).db
+}
+
+export const grant = async () => true
+
+export const NO_LINE = 'line_00000000000000000000000000' as LineId // Well-formed, and of no line.
+
+export function messageOf(text: string): OutgoingMessage {
+  return {
+    id: `msg_${text}` as MessageId, // Drivers take an id as it is.
+    to: deviceHandle('+15550001111'),
+    text,
+    createdAt: timestamp(0),
+    platformGuid: null,
+  }
+}
+
+/** What `promise` gives, or `pending` while it gives nothing. */
+export async function peek<T>(promise: Promise<T>): Promise<T | 'pending'> {
+  await settle()
+  return Promise.race([promise, Promise.resolve('pending' as const)])
+}

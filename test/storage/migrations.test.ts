@@ -1,0 +1,202 @@
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { cpSync, existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { backUpBeforeMigration } from '../../src/storage/backup.ts'
+import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { MIGRATIONS, UnusableDatabaseError, type Migration } from '../../src/storage/migrations.ts'
+import { openDataDirectory } from '../../src/system/data-directory.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { storeLine, storeMessages } from '../support/stored-rows.ts'
+import { TEST_START } from '../support/test-clock.ts'
+
+const ROOT = join(import.meta.dir, '..', '..')
+
+/** A rebuild as drizzle-kit writes it, its pragmas in the middle included. */
+const REBUILD: Migration = {
+  name: '0001_rebuild.sql',
+  sql: `PRAGMA foreign_keys=OFF;--> statement-breakpoint
+    CREATE TABLE __kept AS SELECT * FROM webhooks;--> statement-breakpoint
+    PRAGMA foreign_keys=ON;--> statement-breakpoint
+    DELETE FROM webhooks;--> statement-breakpoint
+    INSERT INTO webhooks SELECT * FROM __kept;--> statement-breakpoint
+    DROP TABLE __kept`,
+}
+
+function rowsOf(sqlite: Database, table: string): number {
+  return sqlite.query(`SELECT 1 FROM ${table}`).all().length
+}
+
+function storeWebhook(sqlite: Database): void {
+  sqlite.run(
+    `INSERT INTO webhooks (id, url, events, is_active, created_by, created_at, updated_at)
+     VALUES ('wh_a', 'http://localhost', '[]', 1, 'cli', 0, 0)`,
+  )
+  sqlite.run(
+    "INSERT INTO webhook_secrets (webhook_id, sealed, created_at) VALUES ('wh_a', x'00', 0)",
+  )
+}
+
+test('every table is STRICT', () => {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+
+  const lax = db.sqlite
+    .query("SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0")
+    .all()
+
+  expect(lax).toEqual([{ name: 'sqlite_schema' }])
+})
+
+test('a rebuilt table keeps its children', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  const first = openDatabase(path, { version: '1' }).db
+  storeWebhook(first.sqlite)
+  closeDatabase(first)
+
+  const { db, migratedFrom } = openDatabase(path, {
+    version: '2',
+    migrations: [...MIGRATIONS, REBUILD],
+  })
+
+  expect(migratedFrom).toBe(MIGRATIONS.length)
+  expect(rowsOf(db.sqlite, 'webhook_secrets')).toBe(1)
+  expect(db.sqlite.query('PRAGMA foreign_keys').get()).toEqual({ foreign_keys: 1 })
+})
+
+test('a migration that fails is undone, and the version stays', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  closeDatabase(openDatabase(path, { version: '1' }).db)
+  const bad = {
+    name: '0001_bad.sql',
+    sql: 'CREATE TABLE half (a);--> statement-breakpoint\nNO SQL',
+  }
+
+  const open = () => openDatabase(path, { version: '2', migrations: [...MIGRATIONS, bad] })
+
+  expect(open).toThrow('0001_bad.sql failed and was undone')
+  const sqlite = new Database(path)
+  expect(sqlite.query('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
+  expect(sqlite.query("SELECT 1 FROM sqlite_schema WHERE name = 'half'").get()).toBeNull()
+})
+
+test('a migration that leaves a row pointing to nothing is undone', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  const first = openDatabase(path, { version: '1' }).db
+  storeWebhook(first.sqlite)
+  closeDatabase(first)
+  const orphaning = { name: '0001_orphans.sql', sql: 'DELETE FROM webhooks' }
+
+  const open = () => openDatabase(path, { version: '2', migrations: [...MIGRATIONS, orphaning] })
+
+  expect(open).toThrow('0001_orphans.sql failed and was undone')
+  expect(rowsOf(new Database(path), 'webhooks')).toBe(1)
+})
+
+test('a database that needs a newer executable is refused, and says what to do', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  const { db } = openDatabase(path, { version: '9.0.0' })
+  const needed = MIGRATIONS.length + 3
+  db.sqlite.run(`UPDATE about SET value = '${needed}' WHERE name = 'usable_from'`)
+  closeDatabase(db)
+
+  const open = () => openDatabase(path, { version: '1', backupsPath: '/somewhere/backups' })
+
+  expect(open).toThrow(UnusableDatabaseError)
+  expect(open).toThrow(
+    `The database was written by Hookline 9.0.0 and needs schema ${needed}; this executable ` +
+      `knows schema ${MIGRATIONS.length}. Start Hookline 9.0.0 or newer, or restore a back-up. ` +
+      'Back-ups from before lie in /somewhere/backups.',
+  )
+})
+
+test('an older executable starts on a newer database that only gained something', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  const adding = { name: '0001_adds.sql', sql: 'CREATE TABLE added (a INTEGER) STRICT' }
+  closeDatabase(openDatabase(path, { version: '2', migrations: [...MIGRATIONS, adding] }).db)
+
+  const { db, migratedFrom } = openDatabase(path, { version: '1' })
+
+  expect(migratedFrom).toBeNull()
+  expect(db.sqlite.query('PRAGMA user_version').get()).toEqual({
+    user_version: MIGRATIONS.length + 1,
+  })
+})
+
+test('a SQLite file of another program is refused and left as it is', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  const foreign = new Database(path, { create: true })
+  foreign.run('CREATE TABLE theirs (a)')
+  foreign.close()
+  const before = readFileSync(path)
+
+  expect(() => openDatabase(path, { version: '1' })).toThrow('not one of Hookline')
+
+  expect(readFileSync(path).equals(before)).toBe(true)
+})
+
+test('a database is backed up before the first statement of a migration', () => {
+  using folder = new ScratchFolder()
+  const directory = openDataDirectory(folder.path)
+  const first = openDatabase(directory.database, { version: '1' }).db
+  storeLine(first.sqlite)
+  storeMessages(first.sqlite, [{ id: 'msg_a', status: 'read' }])
+  closeDatabase(first)
+  const emptying = { name: '0001_empties.sql', sql: 'DELETE FROM messages' }
+
+  const { db, backupPath } = openDatabase(directory.database, {
+    version: '2',
+    migrations: [...MIGRATIONS, emptying],
+    backUp: backUpBeforeMigration(directory, TEST_START),
+  })
+
+  const name = `hookline-2026-11-21T10-00-00Z-schema-${MIGRATIONS.length}.db`
+  expect(backupPath).toBe(join(directory.backups, name))
+  expect(rowsOf(db.sqlite, 'messages')).toBe(0)
+  const kept = new Database(backupPath ?? '', { readonly: true })
+  expect(rowsOf(kept, 'messages')).toBe(1)
+  expect(kept.query('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
+})
+
+test('a back-up that fails stops the migration', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('hookline.db')
+  closeDatabase(openDatabase(path, { version: '1' }).db)
+  const options = {
+    version: '2',
+    migrations: [...MIGRATIONS, { name: '0001_adds.sql', sql: 'CREATE TABLE added (a)' }],
+    backUp: () => {
+      throw new Error('no room')
+    },
+  }
+
+  expect(() => openDatabase(path, options)).toThrow('no room')
+
+  expect(new Database(path).query('PRAGMA user_version').get()).toEqual({
+    user_version: MIGRATIONS.length,
+  })
+})
+
+test('the migrations are in step with the schema', async () => {
+  using folder = new ScratchFolder()
+  cpSync(join(ROOT, 'migrations'), folder.file('migrations'), { recursive: true })
+  const arguments_ = ['generate', '--dialect', 'sqlite', '--out', 'migrations']
+  const schema = ['--schema', join(ROOT, 'src', 'storage', '*schema.ts')]
+  const kit = join(ROOT, 'node_modules', 'drizzle-kit', 'bin.cjs')
+
+  const run = Bun.spawn([process.execPath, '--bun', kit, ...arguments_, ...schema], {
+    cwd: folder.path,
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const said = (await new Response(run.stdout).text()) + (await new Response(run.stderr).text())
+
+  expect(said).toContain('No schema changes')
+  expect(existsSync(folder.file('migrations/0001_snapshot.json'))).toBe(false)
+}, 30_000)

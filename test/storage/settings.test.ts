@@ -1,0 +1,89 @@
+import { expect, test } from 'bun:test'
+
+import type { LockedSettings } from '../../src/domain/setting.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { createSettings } from '../../src/storage/settings.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { TestClock } from '../support/test-clock.ts'
+
+function openSettings(locked: LockedSettings = {}) {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const writer = new Writer(db, () => {})
+  const tools = { db, writer, stamps: new Stamps(new TestClock(), systemRandom, 0), locked }
+  return { settings: createSettings(tools), tools }
+}
+
+test('every setting has a default', () => {
+  const { settings } = openSettings()
+
+  expect(settings.list().map(({ name, value, from }) => [name, value, from])).toEqual([
+    ['webhook_targets', 'any-private', 'default'],
+    ['announce_device_messages', 'false', 'default'],
+    ['open_metrics', 'false', 'default'],
+    ['message_retention_days', 'forever', 'default'],
+    ['attempt_retention_days', '30', 'default'],
+    ['backups_kept', '7', 'default'],
+  ])
+})
+
+test('a change is in effect once it is durable, and after a restart', async () => {
+  const { settings, tools } = openSettings()
+
+  const changing = settings.set('message_retention_days', '90')
+  const before = settings.get('message_retention_days')
+  const answer = await changing
+
+  expect(answer).toEqual({
+    name: 'message_retention_days',
+    value: '90',
+    from: 'database',
+    is_locked: false,
+  })
+  expect([before, settings.get('message_retention_days')]).toEqual([null, 90])
+  expect(createSettings(tools).get('message_retention_days')).toBe(90)
+})
+
+test('a setting can go back to its default value', async () => {
+  const { settings } = openSettings()
+  await settings.set('message_retention_days', '90')
+
+  await settings.set('message_retention_days', 'forever')
+
+  expect(settings.get('message_retention_days')).toBeNull()
+})
+
+test('the environment wins over the database and locks the setting', async () => {
+  const { settings, tools } = openSettings({ webhook_targets: 'public' })
+  tools.db.sqlite.run("INSERT INTO settings VALUES ('webhook_targets', 'any-private', 0)")
+
+  const change = createSettings(tools).set('webhook_targets', 'any-private')
+
+  expect(change).rejects.toMatchObject({ code: 'invalid_request' })
+  expect(settings.get('webhook_targets')).toBe('public')
+  expect(settings.list()[0]).toEqual({
+    name: 'webhook_targets',
+    value: 'public',
+    from: 'environment',
+    is_locked: true,
+  })
+})
+
+test('an unknown name and a value that does not fit are refused', () => {
+  const { settings } = openSettings()
+
+  expect(settings.set('colour', 'red')).rejects.toMatchObject({ code: 'not_found' })
+  expect(settings.set('__proto__', 'red')).rejects.toMatchObject({ code: 'not_found' })
+  expect(settings.set('backups_kept', '0')).rejects.toMatchObject({
+    code: 'invalid_request',
+    message: 'value: It must be a whole number from 1 to 365.',
+  })
+})
+
+test('a stored value that this version does not know counts as the default', () => {
+  const { tools } = openSettings()
+  tools.db.sqlite.run("INSERT INTO settings VALUES ('backups_kept', 'many', 0), ('new', '1', 0)")
+
+  expect(createSettings(tools).get('backups_kept')).toBe(7)
+})

@@ -1,0 +1,186 @@
+import { expect, test } from 'bun:test'
+
+import { openDatabase, type Db, type Tx } from '../../src/storage/database.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import { Bell } from '../../src/system/bell.ts'
+import { TestClock, settle } from '../support/test-clock.ts'
+
+function openWriter(): { readonly db: Db; readonly writer: Writer; readonly fatal: unknown[] } {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const fatal: unknown[] = []
+  return { db, writer: new Writer(db, (error) => fatal.push(error)), fatal }
+}
+
+const put = (name: string) => (tx: Tx) => {
+  tx.sqlite.query('INSERT INTO settings VALUES ($name, $name, 0)').run({ name })
+  return name
+}
+
+const fail = (tx: Tx) => {
+  put('half done')(tx)
+  throw new Error('no')
+}
+
+function names(db: Db): readonly string[] {
+  return db.sqlite
+    .query<{ name: string }, []>('SELECT name FROM settings ORDER BY rowid')
+    .all()
+    .map((row) => row.name)
+}
+
+test('works that arrive together share one commit, in the order of arrival', async () => {
+  const { db, writer } = openWriter()
+  let transactions = 0
+  const counted = (name: string) => (tx: Tx) => {
+    if (names(tx).length === 0) transactions += 1
+    return put(name)(tx)
+  }
+
+  const answers = await Promise.all(['a', 'b', 'c'].map((name) => writer.write(counted(name))))
+
+  expect(answers).toEqual(['a', 'b', 'c'])
+  expect(names(db)).toEqual(['a', 'b', 'c'])
+  expect(transactions).toBe(1)
+})
+
+test('a promise resolves after the commit, never before', async () => {
+  const { db, writer } = openWriter()
+  const seen: boolean[] = []
+
+  const writing = writer.write(put('a')).then(() => seen.push(db.sqlite.inTransaction))
+  const later = writer.write((tx) => void seen.push(tx.sqlite.inTransaction))
+  await Promise.all([writing, later])
+
+  expect(seen).toEqual([true, false])
+})
+
+test('a work that throws undoes itself and nobody else', async () => {
+  const { db, writer } = openWriter()
+
+  const results = await Promise.allSettled([
+    writer.write(put('before')),
+    writer.write(fail),
+    writer.write(put('after')),
+  ])
+
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled'])
+  expect(names(db)).toEqual(['before', 'after'])
+})
+
+test('bells ring and acts run after the commit, and not for a work that was undone', async () => {
+  const { db, writer } = openWriter()
+  const clock = new TestClock()
+  const bell = new Bell()
+  const acts: string[] = []
+  const waiting = bell.wait(clock, 60_000, new AbortController().signal).then(() => {
+    acts.push(`bell, in transaction: ${db.sqlite.inTransaction}`)
+  })
+
+  const undone = writer.write((tx) => {
+    writer.afterCommit(() => acts.push('of the undone work'))
+    fail(tx)
+  })
+  const done = writer.write(() => {
+    writer.ringAfterCommit(bell)
+    writer.afterCommit(() => acts.push(`act, in transaction: ${db.sqlite.inTransaction}`))
+  })
+  await Promise.allSettled([undone, done, waiting])
+
+  expect(acts).toEqual(['act, in transaction: false', 'bell, in transaction: false'])
+})
+
+test('a full disk in mid-group keeps nothing of the group and runs nothing after it', async () => {
+  const { db, writer, fatal } = openWriter()
+  const pages = db.sqlite.query<{ page_count: number }, []>('PRAGMA page_count').get()?.page_count
+  db.sqlite.run(`PRAGMA max_page_count = ${(pages ?? 0) + 4}`)
+  const ran: string[] = []
+  const tooMuch = (tx: Tx) => {
+    ran.push('too much')
+    const insert = tx.sqlite.query('INSERT INTO settings VALUES ($name, $value, 0)')
+    for (let i = 0; i < 100; i += 1) insert.run({ name: `row ${i}`, value: 'x'.repeat(10_000) })
+  }
+
+  const results = await Promise.allSettled([
+    writer.write(put('first')),
+    writer.write(tooMuch),
+    writer.write((tx) => {
+      ran.push('third')
+      return put('third')(tx)
+    }),
+  ])
+  const codes = results.map((result) =>
+    result.status === 'rejected' ? (result.reason as { code: string }).code : 'kept',
+  )
+
+  expect(codes).toEqual(['storage_full', 'storage_full', 'storage_full'])
+  expect(ran).toEqual(['too much'])
+  expect(names(db)).toEqual([])
+  expect(fatal).toEqual([])
+  db.sqlite.run('PRAGMA max_page_count = 1000000')
+  expect(await writer.write(put('later'))).toBe('later')
+})
+
+test('when SQLite rolls the group back by itself, no further work of it runs', async () => {
+  const { db, writer } = openWriter()
+  const ran: string[] = []
+  const rollBack = (tx: Tx) => {
+    ran.push('rolls back')
+    tx.sqlite.run('ROLLBACK')
+  }
+
+  const results = await Promise.allSettled([
+    writer.write(put('first')),
+    writer.write(rollBack),
+    writer.write((tx) => {
+      ran.push('third')
+      return put('third')(tx)
+    }),
+  ])
+
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(ran).toEqual(['rolls back'])
+  expect(names(db)).toEqual([])
+  expect(await writer.write(put('later'))).toBe('later')
+})
+
+test('a commit that fails rejects every promise and rings no bell', async () => {
+  const { db, writer } = openWriter()
+  const acts: string[] = []
+  db.sqlite.run('CREATE TABLE parent (id INTEGER PRIMARY KEY)')
+  db.sqlite.run(
+    `CREATE TABLE child (parent INTEGER REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)`,
+  )
+
+  const results = await Promise.allSettled([
+    writer.write((tx) => {
+      writer.afterCommit(() => acts.push('act'))
+      return put('a')(tx)
+    }),
+    writer.write((tx) => void tx.sqlite.run('INSERT INTO child VALUES (1)')),
+  ])
+
+  expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
+  expect(names(db)).toEqual([])
+  expect(acts).toEqual([])
+})
+
+test('close commits what waits and refuses what comes later', async () => {
+  const { db, writer } = openWriter()
+  const waiting = writer.write(put('waiting'))
+
+  writer.close()
+
+  expect(await waiting).toBe('waiting')
+  expect(names(db)).toEqual(['waiting'])
+  expect(writer.write(put('late'))).rejects.toThrow('closed')
+  await settle()
+})
+
+test('an asynchronous work is a type error', async () => {
+  const { writer } = openWriter()
+
+  // @ts-expect-error: its promise would be committed before it ends.
+  const writing = writer.write(async () => 1)
+
+  await writing
+})

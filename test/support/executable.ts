@@ -1,0 +1,54 @@
+import { statSync } from 'node:fs'
+
+import { ROOT } from './source-files.ts'
+
+export const EXECUTABLE = `${ROOT}/dist/hookline`
+
+const SOURCES = '{src,migrations}/**/*'
+const MORE_SOURCES = ['package.json', 'bun.lock', 'scripts/build.ts']
+
+/** The built executable, made anew where a source is newer than it. */
+export function builtExecutable(): string {
+  if (isStale()) {
+    const build = Bun.spawnSync([process.execPath, 'scripts/build.ts'], { cwd: ROOT })
+    if (build.exitCode !== 0) throw new Error(`The build failed:\n${build.stderr.toString()}`)
+  }
+  return EXECUTABLE
+}
+
+export type CommandResult = {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+/** Runs one command of the executable to its end. */
+export async function hookline(
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<CommandResult> {
+  const child = Bun.spawn([builtExecutable(), ...args], {
+    env: cleanEnvironment(environment),
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [stdout, stderr, exitCode] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ])
+  return { exitCode, stdout, stderr }
+}
+
+/** No option of the person who runs the tests reaches the relay. */
+export function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
+  const { PATH = '', HOME = '' } = process.env
+  return { PATH, HOME, ...more }
+}
+
+function isStale(): boolean {
+  const builtAt = statSync(EXECUTABLE, { throwIfNoEntry: false })?.mtimeMs ?? 0
+  const sources = [...new Bun.Glob(SOURCES).scanSync({ cwd: ROOT }), ...MORE_SOURCES]
+  return sources.some((path) => statSync(`${ROOT}/${path}`).mtimeMs > builtAt)
+}

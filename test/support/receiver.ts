@@ -1,0 +1,68 @@
+import { Webhook } from 'standardwebhooks'
+
+/** One POST that a receiver got. */
+export type Received = {
+  /** The header `webhook-id`. */
+  readonly id: string
+  readonly event: string
+  readonly lineId: string
+  readonly message: { readonly id: string; readonly text: string; readonly handle: string }
+  readonly isSigned: boolean
+  /** By the monotonic clock, in milliseconds. */
+  readonly at: number
+}
+
+type Payload = {
+  readonly event: string
+  readonly phone_line_id: string
+  readonly message: Received['message']
+}
+
+/** A webhook's other end: a real listener that checks signatures and keeps what it gets. */
+export class Receiver {
+  readonly received: Received[] = []
+  /** The secret that the relay gave; until it is known nothing counts as signed. */
+  secret = ''
+  readonly #server: Bun.Server<undefined>
+
+  /** `answer` stands in for the answer 200. */
+  constructor(answer: () => Response | Promise<Response> = () => new Response('ok')) {
+    this.#server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: async (request) => {
+        this.received.push(this.#read(request.headers, await request.text()))
+        return answer()
+      },
+    })
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.#server.port}/hook`
+  }
+
+  [Symbol.dispose](): void {
+    void this.#server.stop(true)
+  }
+
+  #read(headers: Headers, body: string): Received {
+    const payload = JSON.parse(body) as Payload // The relay's own words: tests compare them.
+    return {
+      id: headers.get('webhook-id') ?? '',
+      event: payload.event,
+      lineId: payload.phone_line_id,
+      message: payload.message,
+      isSigned: this.#isSigned(headers, body),
+      at: performance.now(),
+    }
+  }
+
+  #isSigned(headers: Headers, body: string): boolean {
+    try {
+      new Webhook(this.secret).verify(body, Object.fromEntries(headers))
+      return true
+    } catch {
+      return false
+    }
+  }
+}

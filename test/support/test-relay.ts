@@ -1,0 +1,158 @@
+// The real relay on a test clock: real SQLite in memory, the real `createApp`, the real routes. Only
+// the devices, the network and time are the test's.
+
+import { createApp, type Parts } from '../../src/app.ts'
+import { loadConfig } from '../../src/config.ts'
+import type { LineDriver } from '../../src/domain/driver.ts'
+import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { silentLog } from '../../src/system/log.ts'
+import type { Random } from '../../src/system/random.ts'
+import type { Post } from '../../src/webhooks/post.ts'
+import { settle, TestClock } from './test-clock.ts'
+
+type Options = {
+  readonly drivers?: readonly LineDriver[] | undefined
+  readonly post?: Post | undefined
+  /** Makes every id and secret of the relay the same in each run with the same number. */
+  readonly seed?: number | undefined
+  readonly database?: OpenedDatabase | undefined
+  readonly onClose?: (() => void) | undefined
+  readonly clock?: TestClock | undefined
+  readonly environment?: Readonly<Record<string, string>> | undefined
+  readonly parts?: Partial<Parts> | undefined
+}
+
+/** JSON from the API: tests look at what they expect, so its shape is theirs to know. */
+// oxlint-disable-next-line typescript/no-explicit-any -- a test reads whatever the API answers.
+export type Json = any
+
+export type Answer = { readonly status: number; readonly body: Json; readonly headers: Headers }
+
+export type TestRelay = Awaited<ReturnType<typeof startRelay>>
+
+const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
+
+/** Starts a relay; `await using` stops it at the end of the test. */
+export async function startRelay(options: Options = {}) {
+  const clock = options.clock ?? new TestClock()
+  const database = options.database ?? openDatabase(':memory:', { version: 'test' })
+  const { db } = database
+  const app = createApp(testConfig(options.environment ?? {}), {
+    clock,
+    data: {
+      db,
+      directory: dataDirectoryAt('/nowhere'),
+      secretKey: new Uint8Array(32).fill(7),
+      close: () => options.onClose?.(),
+    },
+    random: seededRandom(options.seed ?? 1),
+    log: silentLog,
+    drivers: options.drivers ?? [],
+    post: options.post ?? neverPost,
+    freeBytes: () => Number.MAX_SAFE_INTEGER,
+    isListening: false,
+    ...options.parts,
+  })
+  const startedAt = clock.monotonic()
+  const created = await app.createFirstKey()
+  await app.start()
+  await settle()
+
+  const request = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Readonly<Record<string, string>> = {},
+  ): Promise<Answer> => {
+    const response = await app.http.fetch(
+      new Request(`http://localhost${path}`, {
+        method,
+        headers: {
+          'X-API-Key': created?.key ?? '',
+          'X-API-Secret': created?.secret ?? '',
+          ...(body === undefined ? {} : { 'Content-Type': 'application/json' }),
+          ...headers,
+        },
+        ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+      }),
+      PEER,
+    )
+    const text = await response.text()
+    return {
+      status: response.status,
+      headers: response.headers,
+      body: text === '' ? null : (JSON.parse(text) as Json),
+    }
+  }
+  const get = async (path: string): Promise<Json> => (await request('GET', path)).body
+  const lines = async (): Promise<readonly Json[]> => (await get('/api/v1/phone-lines')).data
+  return {
+    app,
+    clock,
+    db,
+    database,
+    key: created,
+    request,
+    get,
+    lines,
+    post: (path: string, body: unknown) => request('POST', path, body),
+    put: (path: string, body: unknown) => request('PUT', path, body),
+    patch: (path: string, body: unknown) => request('PATCH', path, body),
+    send: (body: Record<string, unknown>, headers: Readonly<Record<string, string>> = {}) =>
+      request('POST', '/api/v1/messages/send', body, headers),
+    message: (id: string): Promise<Json> => get(`/api/v1/messages/${id}`),
+    /** Sets the daily contact limit of every line. */
+    async limit(dailyContactLimit: number): Promise<void> {
+      for (const line of await lines()) {
+        const changes = { daily_contact_limit: dailyContactLimit }
+        await request('PATCH', `/api/v1/phone-lines/${line.id}`, changes)
+      }
+    },
+    elapsedMs: () => clock.monotonic() - startedAt,
+    eventNames: async () => readEvents(db).map((event) => event.name),
+    eventIds: async () => readEvents(db).map((event) => event.id),
+    /** From now on the database file may not grow: every write meets SQLITE_FULL. */
+    fillDisk: () => setPageLimit(db, 'page_count'),
+    freeDisk: () => setPageLimit(db, 'max'),
+    async [Symbol.asyncDispose]() {
+      const stopping = app.stop()
+      await clock.advance(120_000)
+      await stopping
+    },
+  }
+}
+
+function testConfig(environment: Readonly<Record<string, string>>) {
+  const given = { flags: {}, environment, defaultDataDir: '/nowhere', folder: '/' }
+  return loadConfig({ ...given, readText: () => null }).config
+}
+
+const neverPost: Post = async () => ({ result: 'unreachable' })
+
+/** A small generator (mulberry32): chance that is the same in each run. */
+export function seededRandom(seed: number): Random {
+  let state = seed
+  const chance = () => {
+    state = (state + 0x6d2b79f5) | 0
+    let t = Math.imul(state ^ (state >>> 15), 1 | state)
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32
+  }
+  return {
+    bytes: (length) => Uint8Array.from({ length }, () => Math.floor(chance() * 256)),
+    chance,
+  }
+}
+
+function readEvents(db: OpenedDatabase['db']) {
+  return db.sqlite
+    .query<{ id: string; name: string }, []>('SELECT id, name FROM events ORDER BY seq')
+    .all()
+}
+
+function setPageLimit(db: OpenedDatabase['db'], to: 'page_count' | 'max'): void {
+  const row = db.sqlite.query<{ page_count: number }, []>('PRAGMA page_count').get()
+  const pages = to === 'max' ? 2 ** 30 : (row?.page_count ?? 1)
+  db.sqlite.run(`PRAGMA max_page_count = ${pages}`)
+}

@@ -1,0 +1,160 @@
+// The whole room of webhooks on a test clock: real SQLite, a sink in place of the network.
+
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { timestamp, type ConversationId, type LineId } from '../../src/domain/ids.ts'
+import type { Message } from '../../src/domain/message.ts'
+import { DEFAULT_RETRY_SCHEDULE_MS } from '../../src/domain/retry.ts'
+import type { EventName } from '../../src/domain/webhook.ts'
+import { openDatabase, type Db } from '../../src/storage/database.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import { sha256 } from '../../src/system/hash.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { Metrics } from '../../src/system/metrics.ts'
+import type { Random } from '../../src/system/random.ts'
+import { createSeal } from '../../src/system/seal.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts'
+import { EventFeed } from '../../src/webhooks/event-feed.ts'
+import { Notices } from '../../src/webhooks/notices.ts'
+import { createPublish } from '../../src/webhooks/publish.ts'
+import { Subscribers } from '../../src/webhooks/subscribers.ts'
+import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
+import type { TargetRules } from '../../src/webhooks/targets.ts'
+import { settle, TestClock } from './test-clock.ts'
+import { WebhookSink } from './webhook-sink.ts'
+
+export const ANY_PRIVATE: TargetRules = {
+  policy: () => 'any-private',
+  isOwnListener: (_address, port) => port === 4665,
+}
+
+type Options = {
+  readonly db?: Db | undefined
+  readonly clock?: TestClock | undefined
+  readonly scheduleMs?: readonly number[] | undefined
+  readonly secretKey?: Uint8Array | undefined
+  readonly isRunning?: boolean | undefined
+}
+
+export type Rig = Awaited<ReturnType<typeof startRig>>
+
+export const OWNER = { kind: 'cli' } as const
+const LINE = 'line_00000000000000000000000001' as LineId
+
+export async function startRig(options: Options = {}) {
+  const clock = options.clock ?? new TestClock()
+  const db = options.db ?? openDatabase(':memory:', { version: 'test' }).db
+  const random = countingRandom()
+  const fatal: unknown[] = []
+  const writer = new Writer(db, (error) => fatal.push(error))
+  const stamps = new Stamps(clock, random, 0)
+  const notices = new Notices()
+  const subscribers = new Subscribers(db)
+  const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
+  const sink = new WebhookSink(clock)
+  const metrics = new Metrics()
+  const feed = new EventFeed()
+  const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed }
+  const publish = createPublish(room)
+  const subscriptions = createSubscriptions({ ...room, rules: ANY_PRIVATE })
+  const switches = { canDeliver: true }
+  const loop = new DeliveryLoop({
+    ...room,
+    log: silentLog,
+    metrics,
+    post: sink.post,
+    scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
+    userAgent: 'Hookline/test',
+    canDeliver: () => switches.canDeliver,
+  })
+  const stop = new AbortController()
+  const running = options.isRunning === false ? Promise.resolve() : loop.run(stop.signal)
+  await settle()
+  let messages = 0
+  return {
+    ...room,
+    sink,
+    loop,
+    metrics,
+    subscriptions,
+    switches,
+    stopSignal: stop,
+    running,
+    /** A webhook at `url` that wants every event. */
+    async webhook(url = 'https://receiver.example/a', events: readonly EventName[] = ALL) {
+      const created = await subscriptions.create({ url, events }, OWNER)
+      await settle()
+      return created
+    },
+    /** Publishes an event of a new message, and lets it go out. */
+    async event(conversation = 'a', name: EventName = 'message.received'): Promise<Message> {
+      const message = messageOf((messages += 1), { conversation, at: clock.now(), stamps })
+      await writer.write((tx) => publish(tx, name, message))
+      await settle()
+      return message
+    },
+    async publish(name: EventName, message: Message): Promise<void> {
+      await writer.write((tx) => publish(tx, name, message))
+      await settle()
+    },
+    deliveries(webhookId: string) {
+      return subscriptions.listDeliveries(webhookId, {}, { limit: 200, cursor: null }).data
+    },
+    delivery(id: string | undefined) {
+      return subscriptions.getDelivery(id ?? '', { isTrusted: true })
+    },
+    async stop(): Promise<void> {
+      stop.abort()
+      await running
+    },
+  }
+}
+
+export const ALL: readonly EventName[] = [
+  'message.received',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+]
+
+export function messageOf(
+  seq: number,
+  given: { readonly conversation: string; readonly at: number; readonly stamps: Stamps },
+): Message {
+  const now = timestamp(given.at)
+  return {
+    seq,
+    id: given.stamps.id('msg'),
+    lineId: LINE,
+    conversationId: `conv_${given.conversation.padStart(26, '0')}` as ConversationId,
+    phoneNumber: '+12025550101',
+    handle: deviceHandle('+12025550147'),
+    direction: 'inbound',
+    status: 'received',
+    service: 'iMessage',
+    text: `Message ${seq}`,
+    guid: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42',
+    platformGuid: null,
+    source: 'device',
+    queuedReason: null,
+    error: null,
+    createdAt: now,
+    updatedAt: now,
+    sentAt: now,
+    deliveredAt: null,
+    readAt: null,
+  }
+}
+
+/** Bytes that differ at every call, and no jitter. */
+function countingRandom(): Random {
+  let count = 0
+  return {
+    bytes: (length) => {
+      count += 1
+      return sha256(`chance ${count}`).slice(0, length)
+    },
+    chance: () => 0,
+  }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'bun:test'
+
+import { sourceFiles } from '../support/source-files.ts'
+import { floorProblems, importsOf } from './floors.ts'
+
+test('every import of the program goes down, and to a room that the importer may know', () => {
+  const problems = sourceFiles('src/**/*.{ts,tsx}').flatMap(floorProblems)
+
+  expect(problems).toEqual([])
+})
+
+test('the reader of imports sees types, side effects, re-exports and imports over several lines', () => {
+  const text = [
+    "import type { A } from './a.ts'",
+    "import './b.ts'",
+    "import {\n  c,\n  type C,\n} from './c.ts'",
+    "export { d } from './d.ts'",
+    "const e = await import('./e.ts')",
+  ].join('\n')
+
+  expect(importsOf(text)).toEqual(['./a.ts', './b.ts', './c.ts', './d.ts', './e.ts'])
+})
+
+const FORBIDDEN: readonly (readonly [path: string, target: string])[] = [
+  ['src/domain/message.ts', '../system/clock.ts'],
+  ['src/domain/message.ts', 'node:crypto'],
+  ['src/domain/message.ts', 'bun:sqlite'],
+  ['src/domain/message.ts', 'typebox'],
+  ['src/system/log.ts', '../storage/database.ts'],
+  ['src/storage/keys.ts', '../webhooks/publish.ts'],
+  ['src/storage/keys.ts', '../config.ts'],
+  ['src/drivers/simulated/driver.ts', '../../storage/lines.ts'],
+  ['src/drivers/simulated/driver.ts', '../mac/driver.ts'],
+  ['src/webhooks/post.ts', '../lines/supervisor.ts'],
+  ['src/webhooks/post.ts', '../drivers/catalog.ts'],
+  ['src/messages/send.ts', '../webhooks/delivery-loop.ts'],
+  ['src/messages/send.ts', '../http/errors.ts'],
+  ['src/messages/send.ts', 'drizzle-orm'],
+  ['src/messages/send.ts', 'elysia'],
+  ['src/messages/send.ts', 'bun:sqlite'],
+  ['src/http/messages.ts', '../drivers/catalog.ts'],
+  ['src/http/messages.ts', '@sinclair/typebox'],
+  ['src/http/messages.ts', '../app.ts'],
+  ['src/cli/serve.ts', '../messages/send.ts'],
+  ['src/main.ts', './app.ts'],
+  ['src/app.ts', '../test/support/test-clock.ts'],
+]
+
+for (const [path, target] of FORBIDDEN) {
+  test(`${path} must not import ${target}`, () => {
+    const text = `import type { Thing } from '${target}'\n`
+
+    expect(floorProblems({ path, text })).toEqual([`${path} must not import ${target}`])
+  })
+}
+
+test("elysia's own t is known to the bridge only", () => {
+  const text = "import { Elysia, t } from 'elysia'\n"
+
+  const elsewhere = floorProblems({ path: 'src/http/keys.ts', text })
+  const bridge = floorProblems({ path: 'src/http/typebox.ts', text })
+
+  expect(elsewhere).toEqual(["src/http/keys.ts must not use elysia's t"])
+  expect(bridge).toEqual([])
+})

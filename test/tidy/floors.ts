@@ -1,0 +1,95 @@
+// Who may import whom: the table of the rooms in `src/`, and a reader of imports for it. Imports of
+// types count as well: what a room knows of is what it depends on.
+
+import { dirname, join, normalize } from 'node:path'
+
+import type { SourceFile } from '../support/source-files.ts'
+
+const GROUND = ['domain', 'system'] as const
+const FEATURES = ['webhooks', 'keys', 'lines', 'housekeeping', 'access', 'hosting'] as const
+/** What a feature may know, beside itself. */
+const BELOW_FEATURES = [...GROUND, 'storage'] as const
+
+/** Each room, and the rooms or single files that it may import beside itself. */
+const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
+  domain: [],
+  system: ['domain'],
+  config: GROUND,
+  storage: GROUND,
+  drivers: GROUND,
+  ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
+  messages: [...BELOW_FEATURES, 'webhooks/publish'],
+  health: [...BELOW_FEATURES, 'webhooks/publish'],
+  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health'],
+  dashboard: ['http/schemas'],
+  app: [...BELOW_FEATURES, ...FEATURES, 'config', 'drivers', 'messages', 'health', 'http'],
+  cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'drivers/catalog'],
+  main: ['cli'],
+}
+
+/** Packages, and the only places that may know them. */
+const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
+  elysia: ['http/', 'app.ts'],
+  '@elysiajs/swagger': ['http/'],
+  'swagger-ui-dist': ['http/'],
+  '@sinclair/typebox': ['http/typebox.ts'],
+  'bun:sqlite': ['storage/', 'drivers/', 'system/'],
+  'drizzle-orm': ['storage/'],
+  typebox: ['http/', 'drivers/', 'config.ts'],
+  croner: ['housekeeping/', 'system/'],
+}
+
+const IMPORT =
+  /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/g
+const T_OF_ELYSIA = /import\s*\{[^}]*\bt\b[^}]*\}\s*from\s*'elysia'/
+
+/** One sentence for each import of `file` (a file of `src/`) that is not allowed. */
+export function floorProblems(file: SourceFile): readonly string[] {
+  const problems = importsOf(file.text)
+    .filter((target) => !isAllowed(file.path, target))
+    .map((target) => `${file.path} must not import ${target}`)
+  const isBridge = file.path === 'src/http/typebox.ts'
+  if (!isBridge && T_OF_ELYSIA.test(file.text))
+    problems.push(`${file.path} must not use elysia's t`)
+  return problems
+}
+
+export function importsOf(text: string): readonly string[] {
+  return [...text.matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? '')
+}
+
+function isAllowed(path: string, target: string): boolean {
+  const place = path.replace(/^src\//, '')
+  if (!target.startsWith('.')) return isPackageAllowed(place, target)
+  const found = normalize(join(dirname(path), target))
+  if (found === 'package.json') return place === 'system/version.ts'
+  if (!found.startsWith('src/')) return false
+  return isRoomAllowed(place, found.replace(/^src\//, ''))
+}
+
+function isRoomAllowed(place: string, target: string): boolean {
+  const from = roomOf(place)
+  const to = roomOf(target)
+  if (place === 'http/dashboard.ts' && to === 'dashboard') return true
+  if (from === 'drivers' && to === 'drivers') {
+    return place === 'drivers/catalog.ts' || dirname(place) === dirname(target)
+  }
+  if (from === to) return true
+  const allowed = MAY_IMPORT[from] ?? []
+  return allowed.includes(to) || allowed.includes(target.replace(/\.tsx?$/, ''))
+}
+
+function isPackageAllowed(place: string, target: string): boolean {
+  if (roomOf(place) === 'domain') return false
+  if (/^(bun|node:.+)$/.test(target)) return true
+  const name = target
+    .split('/')
+    .slice(0, target.startsWith('@') ? 2 : 1)
+    .join('/')
+  return (PACKAGE_PLACES[name] ?? []).some((allowed) => place.startsWith(allowed))
+}
+
+/** `storage` for `storage/schema.ts`, `app` for `app.ts`. */
+function roomOf(place: string): string {
+  return (place.split('/')[0] ?? '').replace(/\.ts$/, '')
+}

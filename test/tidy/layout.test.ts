@@ -1,0 +1,60 @@
+import { expect, test } from 'bun:test'
+import { readFileSync, readdirSync } from 'node:fs'
+
+import { ROOT } from '../support/source-files.ts'
+
+const TOP_LEVEL = [
+  'LICENSE',
+  'README.md',
+  'bun.lock',
+  'bunfig.toml',
+  'migrations',
+  'package.json',
+  'scripts',
+  'src',
+  'test',
+  'tsconfig.json',
+]
+/** Made here, and kept out of version control. */
+const MADE = new Set(['node_modules', 'dist'])
+
+const RUN_TIME_PACKAGES = [
+  '@elysiajs/swagger',
+  'croner',
+  'drizzle-orm',
+  'elysia',
+  'swagger-ui-dist',
+  'typebox',
+]
+
+type Manifest = {
+  readonly packageManager: string
+  readonly dependencies: Readonly<Record<string, string>>
+  readonly devDependencies: Readonly<Record<string, string>>
+}
+
+test('the top level holds what the README says, and nothing else', () => {
+  const names = readdirSync(ROOT).filter((name) => !name.startsWith('.') && !MADE.has(name))
+
+  expect(names.sort()).toEqual(TOP_LEVEL)
+})
+
+test('the program needs six packages at run time', () => {
+  expect(Object.keys(manifest().dependencies).sort()).toEqual(RUN_TIME_PACKAGES)
+})
+
+test('every package, and bun itself, is pinned to one version', () => {
+  const { dependencies, devDependencies, packageManager } = manifest()
+
+  const loose = Object.entries({ ...dependencies, ...devDependencies })
+    .filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
+    .map(([name]) => name)
+
+  expect(loose).toEqual([])
+  expect(packageManager).toBe(`bun@${devDependencies['bun-types']}`)
+  expect(Bun.version).toBe(devDependencies['bun-types'] ?? '')
+})
+
+function manifest(): Manifest {
+  return JSON.parse(readFileSync(`${ROOT}/package.json`, 'utf8')) as Manifest // The file is ours.
+}

@@ -1,0 +1,77 @@
+// Words that do not belong in the checkout: promises to do it later, traces of the machine and of the
+// people who wrote it, ways around the compiler and the linter.
+
+import { expect, test } from 'bun:test'
+
+import { allSources, sourceFiles, type SourceFile } from '../support/source-files.ts'
+
+type Ban = { readonly what: string; readonly pattern: RegExp }
+
+const BANNED_EVERYWHERE: readonly Ban[] = [
+  { what: 'work left for later', pattern: /\b(TODO|FIXME|XXX|HACK)\b/ },
+  { what: 'the number of an issue', pattern: /\b(issue|PR|ticket) #?\d+\b|\s#\d+\b/i },
+  { what: 'a package registry', pattern: /\b(registry\.npmjs|npmmirror|verdaccio|artifactory)/ },
+  { what: 'a folder of one machine', pattern: /['"`\s](\/work|\/root|\/Users\/\w+|\/home\/\w+)\// },
+  { what: 'who wrote it', pattern: /\b(Claude|ChatGPT|Copilot|LLM|AI assistant|sub-?agent)\b/i },
+  {
+    what: 'how it was written',
+    pattern: /\b(the (brief|lead|prompt)|as instructed|per the spec)\b/i,
+  },
+  { what: 'a silenced compiler', pattern: /@ts-(ignore|nocheck)/ },
+  { what: 'a silenced linter without its reason', pattern: /(ox|es)lint-disable(?!.* -- \w)/ },
+  { what: 'a test left out', pattern: /\b(test|it|describe)\.(only|skip|todo)\b/ },
+]
+
+const BANNED_IN_THE_PROGRAM: readonly Ban[] = [
+  { what: 'a default export', pattern: /^export default\b/m },
+  { what: 'a temporary folder', pattern: /['"`]\/tmp\b/ },
+  { what: 'an expected type error', pattern: /@ts-expect-error/ },
+]
+
+/** This file names the words in order to ban them. */
+const OWN_PATH = 'test/tidy/words.test.ts'
+/** Messages and identifiers of packages in which such words stand for themselves. */
+const QUOTED = /\(drizzle-orm issues [\d, ]+\)/g
+
+test('nothing in the checkout is promised for later, silenced, or speaks of how it was made', () => {
+  const files = [...allSources(), ...sourceFiles('{README.md,scripts/*,.ci/*,package.json}')]
+
+  expect(findings(files, BANNED_EVERYWHERE)).toEqual([])
+})
+
+test('the program has no ways around its types, and no place of its own on the machine', () => {
+  expect(findings(sourceFiles('src/**/*.ts'), BANNED_IN_THE_PROGRAM)).toEqual([])
+})
+
+test('files are in kebab-case and named after what is inside', () => {
+  const bad = allSources()
+    .map((file) => file.path)
+    .filter((path) => path.split('/').some((part) => !isGoodName(part)))
+
+  expect(bad).toEqual([])
+})
+
+test('a word that is banned is found, with its place', () => {
+  const file = { path: 'src/a.ts', text: 'const a = 1\n// TODO: more\n' }
+
+  expect(findings([file], BANNED_EVERYWHERE)).toEqual(['src/a.ts:2: work left for later'])
+})
+
+function findings(files: readonly SourceFile[], bans: readonly Ban[]): readonly string[] {
+  return files
+    .filter((file) => file.path !== OWN_PATH)
+    .flatMap((file) =>
+      file.text.split('\n').flatMap((line, index) => {
+        const text = line.replace(QUOTED, '')
+        return bans
+          .filter((ban) => ban.pattern.test(text))
+          .map((ban) => `${file.path}:${index + 1}: ${ban.what}`)
+      }),
+    )
+}
+
+function isGoodName(part: string): boolean {
+  const name = part.replace(/(\.(test|macro|d))?\.tsx?$/, '')
+  const isKebab = /^[a-z][a-z0-9]*(-[a-z0-9]+)*$/.test(name)
+  return isKebab && !/(^|-)(utils?|helpers?|common|shared|managers?|index|misc)$/.test(name)
+}
