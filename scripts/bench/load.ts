@@ -52,9 +52,12 @@ class LoadRun {
   async result(): Promise<LoadResult> {
     const { connections, durationMs } = this.#options
     const startedAt = performance.now()
-    const timer = setTimeout(() => {
-      this.#isOver = true
-    }, durationMs ?? 2 ** 31 - 1)
+    const timer = setTimeout(
+      () => {
+        this.#isOver = true
+      },
+      durationMs ?? 2 ** 31 - 1,
+    )
     await Promise.all(Array.from({ length: connections }, () => this.#connect()))
     clearTimeout(timer)
     const seconds = (performance.now() - startedAt) / 1_000
@@ -95,7 +98,7 @@ class LoadRun {
     if (connection.bytesLeft > 0) {
       connection.bytesLeft -= chunk.length
     } else {
-      const text = connection.head + chunk.latin1Slice()
+      const text = connection.head + chunk.toString('latin1')
       const end = text.indexOf('\r\n\r\n')
       connection.head = end < 0 ? text : ''
       if (end < 0) return false

@@ -35,7 +35,10 @@ export function openPopulation(sqlite: Database) {
     const known = parties.get(number)
     if (known !== undefined) return known
     const handle = `+1202557${String(number).padStart(4, '0')}`
-    const party = { conversationId: addConversation(sqlite, stamps.id('conv'), lineId, handle), handle }
+    const party = {
+      conversationId: addConversation(sqlite, stamps.id('conv'), lineId, handle),
+      handle,
+    }
     parties.set(number, party)
     return party
   }
@@ -59,7 +62,9 @@ export function populate(sqlite: Database, count: number, conversations: number)
       insert(seq, {
         at: first + seq * STEP_MS,
         direction: isInbound ? 'inbound' : 'outbound',
-        status: isInbound ? 'received' : (STATUSES[Math.floor(seq / 2) % STATUSES.length] ?? 'read'),
+        status: isInbound
+          ? 'received'
+          : (STATUSES[Math.floor(seq / 2) % STATUSES.length] ?? 'read'),
         ...conversation(Math.floor(seq / 2) % conversations),
       })
     }

@@ -42,10 +42,6 @@ export function takePlace(
   const who = { lineId: line.id, handle }
   const contact = readContact(tx, line.id, handle)
   if (isCovered(contact)) return 'none'
-  if (more.history === true) {
-    markKnown(tx, who, more.now)
-    return 'none'
-  }
   if (more.history === null) return 'undecided'
   if (contact.queued === 0 && placesLeft(tx, line, more.now) <= 0) return 'full'
   step(tx, who, contact, { name: 'reserve', now: more.now })

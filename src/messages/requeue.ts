@@ -37,10 +37,13 @@ export function routeFor(
     .lines()
     .filter(({ line }) => !except.includes(line.id))
     .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
-  const byId = new Map(lines.map((found) => [found.line.id, found.line]))
+  const byId = new Map(lines.map((found) => [found.line.id, found]))
   return chooseLine(lines.map(toRoutingLine), (id) => {
-    const line = byId.get(id)
-    return line !== undefined && hasBudget(db, line, message.handle, message.now)
+    const found = byId.get(id)
+    if (found === undefined) return false
+    // One that is offline cannot be asked whom it knows: it accepts, and decides when it is back.
+    const isAsked = found.state.status === 'online'
+    return !isAsked || hasBudget(db, found.line, message.handle, message.now)
   })
 }
 
@@ -70,7 +73,8 @@ export function refuse(tools: Tools, tx: Tx, message: Outbound): void {
   const queued: Outbound = { ...unsent(message), contactHold, refusedBy }
   const next = message.isPinned ? null : routeFor(tx, tools.board, { ...queued, now }, refusedBy)
   if (next?.route === 'take') {
-    moveTo(tools, tx, queued, { lineId: next.lineId, now })
+    const atOnce = { ...queued, dueAt: now, queuedReason: null }
+    moveTo(tools, tx, atOnce, { lineId: next.lineId, now })
     return
   }
   const delayMs = ROUND_DELAYS_MS[message.round]
@@ -78,21 +82,21 @@ export function refuse(tools: Tools, tx: Tx, message: Outbound): void {
     failMessage(tools, tx, queued, 'line_refused')
     return
   }
-  const waiting = saveMessage(
-    tx,
-    {
-      ...queued,
-      round: message.round + 1,
-      refusedBy: [],
-      dueAt: later(now, delayMs),
-      queuedReason: 'retry',
-    },
-    now,
-  )
+  const turn = { dueAt: later(now, delayMs), queuedReason: 'retry' } as const
+  const waiting = { ...queued, ...turn, round: message.round + 1, refusedBy: [] }
+  saveMessage(tx, waiting, now)
+  startRoundInOrder(tools, tx, waiting, now)
   tools.callers.settled(tx, waiting)
 }
 
-/** Takes a queued message over to another line, with conversation and budget, in one transaction. */
+/** The next round begins with the first line again, not with the one that refused last. */
+function startRoundInOrder(tools: Tools, tx: Tx, message: Outbound, now: Timestamp): void {
+  const first = message.isPinned ? null : routeFor(tx, tools.board, { ...message, now })
+  if (first?.route !== 'take' || first.lineId === message.lineId) return
+  moveTo(tools, tx, message, { lineId: first.lineId, now })
+}
+
+/** Takes a queued message over to another line, with conversation, budget and turn. */
 export function moveTo(
   tools: Tools,
   tx: Tx,
@@ -114,8 +118,7 @@ export function moveTo(
   }
   const contactHold = holdOn(tx, target, message.handle, now)
   placeMessage(tx, message.seq, place)
-  const moved = { ...message, ...place, contactHold, dueAt: now, queuedReason: null }
-  saveMessage(tx, moved, now)
+  saveMessage(tx, { ...message, ...place, contactHold }, now)
   noteMessage(tx, place.conversationId, { seq: message.seq, service: message.service, now })
   forgetMessage(tx, message.conversationId)
   reorder(tx, place.conversationId, now)

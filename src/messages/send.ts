@@ -6,6 +6,7 @@ import { RelayError } from '../domain/errors.ts'
 import { guidFromBytes, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Message, MessageSource, Outbound } from '../domain/message.ts'
+import { markKnown } from '../storage/contacts.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
 import { findIdempotency, rememberAnswer, rememberRequest } from '../storage/idempotency.ts'
@@ -124,8 +125,11 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   if (repeated !== null) return repeated
   tools.requireAccepting()
   const now = tools.stamps.now()
-  const found = lineFor(tools, tx, acceptance.target, now)
   const { handle } = acceptance.target.recipient
+  for (const [lineId, isKnown] of acceptance.histories) {
+    if (isKnown === true) markKnown(tx, { lineId, handle }, now)
+  }
+  const found = lineFor(tools, tx, acceptance.target, now)
   requireNoLoop(tx, found.line, { handle, now, onLoop: tools.onLoop })
   const history = acceptance.histories.get(found.line.id) ?? null
   const hold = takePlace(tx, found.line, handle, { history, now })

@@ -74,11 +74,11 @@ function requireChangeable(
     throw new RelayError('not_found', `There is no setting ${name}. There are: ${names}.`)
   }
   if (Object.hasOwn(locked, name)) {
-    throw invalidRequest({ path: name, message: 'The environment sets it: change it there.' })
+    throw invalidRequest({ path: name, message: 'is set by the environment: change it there' })
   }
   const value = parseSetting(name, text)
   if (value !== undefined) return { known: name, value: printSetting(name, value) }
-  throw invalidRequest({ path: 'value', message: `It must be ${SETTINGS[name].kind.wanted}.` })
+  throw invalidRequest({ path: 'value', message: `must be ${SETTINGS[name].kind.wanted}` })
 }
 
 function readStored(db: Db): ReadonlyMap<SettingName, string> {

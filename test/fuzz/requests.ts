@@ -96,10 +96,10 @@ function prefixFor(path: string): string {
 function queryOf(parameters: readonly Parameter[], schemas: Schemas): fc.Arbitrary<Query> {
   const pairs = parameters.map(({ name, schema }) => {
     const good = valueOf(schema ?? {}, schemas).map(String)
-    const pair = mostly(good, hostileText, 5).map((value) => [name, value] as const)
+    const pair = mostly(good, shortHostileText, 5).map((value) => [name, value] as const)
     return fc.option(pair, { freq: 3 })
   })
-  const stranger = fc.tuple(fc.constantFrom('limit', 'limits', '__proto__', ''), hostileText)
+  const stranger = fc.tuple(fc.constantFrom('limit', 'limits', '__proto__', ''), shortHostileText)
   return fc
     .tuple(fc.tuple(...pairs), mostly(fc.constant(null), stranger, 20))
     .map(([known, extra]) => [...known, extra].filter((pair) => pair !== null))
@@ -180,6 +180,9 @@ function asJson(value: unknown): string {
 function mostly<T>(usual: fc.Arbitrary<T>, other: fc.Arbitrary<T>, oneIn: number): fc.Arbitrary<T> {
   return fc.oneof({ weight: oneIn - 1, arbitrary: usual }, { weight: 1, arbitrary: other })
 }
+
+/** Heads of more than 16 KiB are refused by Bun itself, with a bare 431, before we see them. */
+const shortHostileText = hostileText.map((text) => text.slice(0, 1_000))
 
 function encoded(text: string): string {
   return encodeURIComponent(text.toWellFormed()).slice(0, 400)

@@ -172,7 +172,7 @@ test('close commits what waits and refuses what comes later', async () => {
 
   expect(await waiting).toBe('waiting')
   expect(names(db)).toEqual(['waiting'])
-  expect(writer.write(put('late'))).rejects.toThrow('closed')
+  await expect(writer.write(put('late'))).rejects.toThrow('closed')
   await settle()
 })
 

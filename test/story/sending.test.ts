@@ -286,17 +286,19 @@ test('a disk that fills between the send and its outcome stops the line until it
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
   await using relay = await startRelay({ drivers: [driver] })
-  device.script = async (message, pointOfNoReturn) => {
+  // Its event carries the text, which no page has room for then.
+  const text = 'x'.repeat(15_000)
+  device.script = async (_message, pointOfNoReturn) => {
     if (!(await pointOfNoReturn('note'))) {
       return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
     }
-    if (message.text === 'first') relay.fillDisk()
+    relay.fillDisk()
     return { outcome: 'accepted', guid: null }
   }
 
-  const first = await relay.send({ to: TO, text: 'first' }, { Prefer: 'respond-async' })
+  const first = await relay.send({ to: TO, text }, { Prefer: 'respond-async' })
   await relay.clock.advance(5_000)
-  const refused = await relay.send({ to: TO, text: 'x'.repeat(15_000) })
+  const refused = await relay.send({ to: TO, text })
   const during = await relay.message(first.body.id)
   relay.freeDisk()
   await relay.clock.advance(30_000)
@@ -305,7 +307,7 @@ test('a disk that fills between the send and its outcome stops the line until it
   expect([refused.status, refused.body.error.code]).toEqual([503, 'storage_full'])
   expect((await relay.message(first.body.id)).status).toBe('sent')
   expect(await relay.eventNames()).toEqual(['message.sent'])
-  expect(device.given.map((message) => message.text)).toEqual(['first'])
+  expect(device.given).toHaveLength(1)
 })
 
 test('a clock that steps back neither reorders messages nor stops what waits', async () => {

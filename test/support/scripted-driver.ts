@@ -25,6 +25,11 @@ export type SendScript = (
   signal: AbortSignal,
 ) => Promise<SendOutcome>
 
+const UNPLUGGED: LineEvent = {
+  type: 'offline',
+  reason: { code: 'unplugged', hint: 'Plug it in.' },
+}
+
 let guids = 0
 
 /** Passes the point of no return, and the device says that it is sent. */
@@ -110,7 +115,7 @@ export class ScriptedDevice {
   async attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
     this.#listener = listener
     this.attended.push(line)
-    if (this.isOnline) await listener.onEvent(this.#online())
+    await listener.onEvent(this.isOnline ? this.#online() : UNPLUGGED)
     if (!signal.aborted) {
       await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
     }

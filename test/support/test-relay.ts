@@ -113,8 +113,8 @@ export async function startRelay(options: Options = {}) {
     eventNames: async () => readEvents(db).map((event) => event.name),
     eventIds: async () => readEvents(db).map((event) => event.id),
     /** From now on the database file may not grow: every write meets SQLITE_FULL. */
-    fillDisk: () => setPageLimit(db, 'page_count'),
-    freeDisk: () => setPageLimit(db, 'max'),
+    fillDisk: () => fillDisk(db),
+    freeDisk: () => db.sqlite.run(`PRAGMA max_page_count = ${2 ** 30}`),
     async [Symbol.asyncDispose]() {
       const stopping = app.stop()
       await clock.advance(120_000)
@@ -151,8 +151,14 @@ function readEvents(db: OpenedDatabase['db']) {
     .all()
 }
 
-function setPageLimit(db: OpenedDatabase['db'], to: 'page_count' | 'max'): void {
-  const row = db.sqlite.query<{ page_count: number }, []>('PRAGMA page_count').get()
-  const pages = to === 'max' ? 2 ** 30 : (row?.page_count ?? 1)
-  db.sqlite.run(`PRAGMA max_page_count = ${pages}`)
+/** Takes every page that is free, and forbids new ones. */
+function fillDisk({ sqlite }: OpenedDatabase['db']): void {
+  sqlite.run('CREATE TABLE IF NOT EXISTS filler (content BLOB)')
+  const row = sqlite.query<{ page_count: number }, []>('PRAGMA page_count').get()
+  sqlite.run(`PRAGMA max_page_count = ${row?.page_count ?? 1}`)
+  try {
+    for (;;) sqlite.run('INSERT INTO filler VALUES (zeroblob(4000))')
+  } catch {
+    // Full now.
+  }
 }

@@ -74,6 +74,7 @@ export async function startRig(options: Options = {}) {
   return {
     ...room,
     sink,
+    publishIn: publish,
     loop,
     metrics,
     subscriptions,

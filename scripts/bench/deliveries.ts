@@ -1,0 +1,59 @@
+// (c): a backlog of events goes out to sixteen receivers, each attempt recorded durably, against a loop
+// of signed posts with as many in flight.
+
+import { join } from 'node:path'
+
+import { createDelivered } from './backlog.ts'
+import { UNDER } from './cores.ts'
+import { atLeast, rate, type Figure } from './figure.ts'
+
+const RECEIVERS = 16
+const EVENTS = 2_500
+const IN_FLIGHT = 64
+
+export async function deliveries(): Promise<readonly Figure[]> {
+  using sink = countingReceivers(RECEIVERS)
+  const ours = await createDelivered({ urls: sink.urls, events: EVENTS, count: sink.count })
+  const bare = await measureBarePosts(sink.urls)
+  return [
+    atLeast({
+      id: 'c',
+      what: `events to ${RECEIVERS} receivers, attempts on disk, against signed posts alone`,
+      measured: rate(ours),
+      yardstick: rate(bare),
+      value: ours / bare,
+      floor: 0.25,
+    }),
+  ]
+}
+
+async function measureBarePosts(urls: readonly string[]): Promise<number> {
+  const script = join(import.meta.dir, 'bare-posts.ts')
+  const body = JSON.stringify({ event: 'message.sent', message: { text: 'x'.repeat(250) } })
+  const child = Bun.spawn(
+    [...UNDER, process.execPath, script, urls.join(), String(IN_FLIGHT), '60000', body],
+    { stdout: 'pipe' },
+  )
+  return Number(await new Response(child.stdout).text())
+}
+
+function countingReceivers(number: number) {
+  let received = 0
+  const servers = Array.from({ length: number }, () =>
+    Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => {
+        received += 1
+        return new Response('ok')
+      },
+    }),
+  )
+  return {
+    urls: servers.map((server) => `${server.url.origin}/hook`),
+    count: () => received,
+    [Symbol.dispose]: () => {
+      for (const server of servers) void server.stop(true)
+    },
+  }
+}

@@ -1,0 +1,37 @@
+// Measures every figure that the README tells, each against a yardstick of the same run, and prints one
+// table. Arguments choose figures: `bun scripts/bench/run.ts sends pages`.
+
+import { moveToLoadCore } from './cores.ts'
+import { deliveries } from './deliveries.ts'
+import { holds, type Figure } from './figure.ts'
+import { latency } from './latency.ts'
+import { memory } from './memory.ts'
+import { pages } from './pages.ts'
+import { sends } from './sends.ts'
+import { start } from './start.ts'
+
+const BENCHES = { sends, deliveries, pages, latency, start, memory }
+
+const wanted = process.argv.slice(2)
+const chosen = Object.entries(BENCHES).filter(
+  ([name]) => wanted.length === 0 || wanted.includes(name),
+)
+
+moveToLoadCore()
+console.log('| | what | measured | yardstick | value | floor | holds |')
+console.log('|---|---|---|---|---|---|---|')
+let isGood = true
+for (const [, bench] of chosen) {
+  for (const figure of await bench()) {
+    isGood &&= holds(figure)
+    console.log(rowOf(figure))
+  }
+}
+process.exitCode = isGood ? 0 : 1
+
+function rowOf(figure: Figure): string {
+  const { id, what, measured, yardstick, value, floor, isCeiling } = figure
+  const bound = `${isCeiling ? 'at most' : 'at least'} ${floor}`
+  const verdict = holds(figure) ? 'yes' : '**no**'
+  return `| ${id} | ${what} | ${measured} | ${yardstick} | ${value.toFixed(2)} | ${bound} | ${verdict} |`
+}

@@ -1,0 +1,232 @@
+import { expect, test } from 'bun:test'
+
+import {
+  ConfigError,
+  OPTIONS,
+  OPTION_NAMES,
+  environmentOf,
+  flagOf,
+  loadConfig,
+  type Config,
+  type Given,
+} from '../src/config.ts'
+
+/** Loads with nothing given but what the test names. */
+function load(given: Partial<Given> & { readonly files?: Readonly<Record<string, string>> }) {
+  return loadConfig({
+    flags: {},
+    environment: {},
+    defaultDataDir: '/home/me/data',
+    folder: '/home/me',
+    readText: (path) => given.files?.[path] ?? null,
+    ...given,
+  })
+}
+
+function problemsOf(given: Parameters<typeof load>[0]): readonly string[] {
+  try {
+    load(given)
+  } catch (error) {
+    if (error instanceof ConfigError) return error.problems
+    throw error
+  }
+  return []
+}
+
+test('without anything given every option has its default', () => {
+  const { config } = load({})
+
+  expect(config).toEqual({
+    dataDir: '/home/me/data',
+    host: '127.0.0.1',
+    port: 4665,
+    publicUrl: null,
+    trustedProxies: [],
+    backupFolder: null,
+    mac: 'auto',
+    simulatedLines: 0,
+    simulatedDelayMs: 400,
+    webhookRetryScheduleMs: [
+      5_000, 30_000, 120_000, 600_000, 2_700_000, 7_200_000, 14_400_000, 21_600_000, 43_200_000,
+      86_400_000, 86_400_000,
+    ],
+    sendWaitMs: 15_000,
+    lockedSettings: {},
+  })
+})
+
+test('a config is frozen', () => {
+  const { config } = load({})
+
+  expect(Object.isFrozen(config)).toBe(true)
+  expect(Object.isFrozen(config.lockedSettings)).toBe(true)
+})
+
+test('a flag beats the environment, which beats hookline.env, which beats the default', () => {
+  const files = { '/home/me/data/hookline.env': 'HOOKLINE_PORT=3\nHOOKLINE_HOST=file\n' }
+  const environment = { HOOKLINE_PORT: '2' }
+
+  const ports = [
+    load({ files, environment, flags: { port: '1' } }),
+    load({ files, environment }),
+    load({ files }),
+    load({}),
+  ].map(({ config, rows }) => [config.port, rows.find(({ name }) => name === 'port')?.from])
+
+  expect(ports).toEqual([
+    [1, '--port'],
+    [2, 'HOOKLINE_PORT'],
+    [3, 'hookline.env: HOOKLINE_PORT'],
+    [4665, 'default'],
+  ])
+})
+
+test('the data directory decides where hookline.env lies, and cannot stand in it', () => {
+  const files = { '/home/me/other/hookline.env': 'HOOKLINE_HOST=there' }
+
+  const { config } = load({ files, environment: { HOOKLINE_DATA_DIR: 'other' } })
+
+  expect([config.dataDir, config.host]).toEqual(['/home/me/other', 'there'])
+  const wrong = { '/home/me/data/hookline.env': 'HOOKLINE_DATA_DIR=/x' }
+  expect(problemsOf({ files: wrong })).toEqual([
+    'hookline.env, line 1: no option is written like this.',
+  ])
+})
+
+test('a variable with _FILE names the file that holds the value', () => {
+  const files = { '/run/secrets/host': 'relay.local\n' }
+
+  const { config, rows } = load({ files, environment: { HOOKLINE_HOST_FILE: '/run/secrets/host' } })
+
+  expect(config.host).toBe('relay.local')
+  expect(rows.find(({ name }) => name === 'host')?.from).toBe('HOOKLINE_HOST_FILE')
+})
+
+test('an empty variable is as if it were not set', () => {
+  const { config } = load({ environment: { HOOKLINE_PORT: '', HOOKLINE_PUBLIC_URL: '' } })
+
+  expect([config.port, config.publicUrl]).toEqual([4665, null])
+})
+
+test('hookline.env takes comments, empty lines, quotes and export', () => {
+  const text = [
+    '# the relay',
+    '',
+    'export HOOKLINE_PORT = 1',
+    'HOOKLINE_HOST="::1"',
+    "HOOKLINE_BACKUP_FOLDER='/a b'",
+  ].join('\r\n')
+
+  const { config } = load({ files: { '/home/me/data/hookline.env': text } })
+
+  expect([config.port, config.host, config.backupFolder]).toEqual([1, '::1', '/a b'])
+})
+
+test('all that is wrong is told at once, each with what would be right', () => {
+  const problems = problemsOf({
+    files: { '/home/me/data/hookline.env': 'HOOKLINE_PROT=1' },
+    flags: { port: '65536' },
+    environment: {
+      HOOKLINE_SEND_WAIT: '15',
+      HOOKLINE_HOST: 'a',
+      HOOKLINE_HOST_FILE: 'b',
+      HOOKLINE_MAC: 'yes',
+      HOOKLINE_PUBLIC_URL_FILE: '/missing',
+      HOOKLINE_BACKUPS_KEPT: '0',
+    },
+  })
+
+  expect(problems).toEqual([
+    'hookline.env, line 1: no option is written like this.',
+    'HOOKLINE_HOST and HOOKLINE_HOST_FILE are both set: keep one.',
+    'HOOKLINE_PUBLIC_URL_FILE names /missing, which cannot be read.',
+    '--port is "65536"; it must be a whole number from 0 to 65535.',
+    'HOOKLINE_MAC is "yes"; it must be auto or on or off.',
+    'HOOKLINE_SEND_WAIT is "15"; it must be a time from 0 to 1m, as 500ms, 15s, 2m or 6h.',
+    'HOOKLINE_BACKUPS_KEPT is "0"; it must be a whole number from 1 to 365.',
+  ])
+})
+
+test('a set environment variable locks its setting', () => {
+  const environment = {
+    HOOKLINE_WEBHOOK_TARGETS: 'public',
+    HOOKLINE_OPEN_METRICS: 'on',
+    HOOKLINE_MESSAGE_RETENTION_DAYS: 'forever',
+  }
+
+  const { config } = load({ environment })
+
+  expect(config.lockedSettings).toEqual({
+    webhook_targets: 'public',
+    open_metrics: true,
+    message_retention_days: null,
+  })
+})
+
+const VALUES: readonly (readonly [keyof Config & keyof Given['flags'], string, unknown])[] = [
+  ['port', '0', 0],
+  ['port', '65535', 65_535],
+  ['port', '-1', 'bad'],
+  ['port', '1e3', 'bad'],
+  ['port', ' 1', 'bad'],
+  ['port', '4665.5', 'bad'],
+  ['host', '0.0.0.0', '0.0.0.0'],
+  ['dataDir', 'here', '/home/me/here'],
+  ['dataDir', '/there', '/there'],
+  ['backupFolder', 'b', '/home/me/b'],
+  ['backupFolder', 'none', null],
+  ['publicUrl', 'https://relay.example.org/', 'https://relay.example.org'],
+  ['publicUrl', 'none', null],
+  ['publicUrl', 'relay.example.org', 'bad'],
+  ['publicUrl', 'ftp://relay.example.org', 'bad'],
+  ['publicUrl', 'https://me:secret@relay.example.org', 'bad'],
+  ['publicUrl', 'https://relay.example.org/?a=1', 'bad'],
+  ['trustedProxies', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
+  ['trustedProxies', 'localhost', 'bad'],
+  ['trustedProxies', '10.0.0.1,', 'bad'],
+  ['mac', 'off', 'off'],
+  ['mac', 'ON', 'bad'],
+  ['simulatedLines', '2', 2],
+  ['simulatedLines', '100', 'bad'],
+  ['simulatedDelayMs', '0', 0],
+  ['webhookRetryScheduleMs', '100ms,1s,2m,6h,1d', [100, 1_000, 120_000, 21_600_000, 86_400_000]],
+  ['webhookRetryScheduleMs', '0', 'bad'],
+  ['webhookRetryScheduleMs', '5s,,30s', 'bad'],
+  ['webhookRetryScheduleMs', '31d', 'bad'],
+  ['sendWaitMs', '0', 0],
+  ['sendWaitMs', '60s', 60_000],
+  ['sendWaitMs', '61s', 'bad'],
+  ['sendWaitMs', '1.5s', 'bad'],
+  ['sendWaitMs', '15 s', 'bad'],
+]
+
+for (const [name, text, wanted] of VALUES) {
+  test(`${flagOf(name)} ${text} is ${JSON.stringify(wanted)}`, () => {
+    const flags = { [name]: text }
+
+    const problems = problemsOf({ flags })
+
+    expect(problems.length).toBe(wanted === 'bad' ? 1 : 0)
+    if (wanted !== 'bad') expect(load({ flags }).config[name]).toEqual(wanted as never)
+  })
+}
+
+test('flags and variables follow from the names, and none is there twice', () => {
+  const flags = OPTION_NAMES.map(flagOf)
+
+  expect(flagOf('simulatedDelayMs')).toBe('--simulated-delay-ms')
+  expect(environmentOf('webhookRetryScheduleMs')).toBe('HOOKLINE_WEBHOOK_RETRY_SCHEDULE')
+  expect(new Set(flags).size).toBe(flags.length)
+})
+
+test('every default is printed as it could be written', () => {
+  const { rows } = load({})
+
+  for (const name of OPTION_NAMES) {
+    const printed = rows.find((row) => row.name === OPTIONS[name].name)?.value ?? ''
+    if (printed === '') continue
+    expect(load({ flags: { [name]: printed } }).config[name]).toEqual(
+      load({}).config[name] as never,
+    )
+  }
+})

@@ -1,0 +1,152 @@
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+
+import {
+  DataDirectoryError,
+  defaultDataDirectory,
+  openDataDirectory,
+} from '../../src/system/data-directory.ts'
+import { readOrMakeSecretKey, writeFileAtomically } from '../../src/system/files.ts'
+import { findCloudFolder, mountOf } from '../../src/system/mounts.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+
+test('a data directory is made for its owner only', () => {
+  using folder = new ScratchFolder()
+
+  const directory = openDataDirectory(folder.file('a/b'))
+
+  expect(statSync(directory.path).mode & 0o777).toBe(0o700)
+  expect(statSync(directory.backups).mode & 0o777).toBe(0o700)
+})
+
+test('a folder that others can read is refused with the command that mends it', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('open')
+  mkdirSync(path)
+  chmodSync(path, 0o755)
+
+  expect(() => openDataDirectory(path)).toThrow(
+    new DataDirectoryError(
+      `${path} has mode 0755: others could read messages and keys. Run: chmod 700 '${path}'`,
+    ),
+  )
+})
+
+test('a file or a link in its place is refused', () => {
+  using folder = new ScratchFolder()
+  writeFileSync(folder.file('file'), '')
+  mkdirSync(folder.file('real'), { mode: 0o700 })
+  symlinkSync(folder.file('real'), folder.file('link'))
+
+  expect(() => openDataDirectory(folder.file('file'))).toThrow(DataDirectoryError)
+  expect(() => openDataDirectory(folder.file('link'))).toThrow('is not a folder')
+})
+
+test('a path that is too long for a socket is refused', () => {
+  expect(() => openDataDirectory(`/tmp/${'x'.repeat(100)}`)).toThrow('is too long')
+})
+
+test('a folder that a cloud program looks after is refused', () => {
+  using folder = new ScratchFolder()
+  mkdirSync(folder.file('synced/data'), { recursive: true })
+  writeFileSync(folder.file('synced/.stfolder'), '')
+
+  expect(() => openDataDirectory(folder.file('synced/data/hookline'))).toThrow(
+    'synchronised to a cloud',
+  )
+  expect(existsSync(folder.file('synced/data/hookline'))).toBe(false)
+})
+
+test('cloud folders are known by name, the desktop only while iCloud has it', () => {
+  using home = new ScratchFolder()
+  const find = (path: string) => findCloudFolder(join(home.path, path), home.path)
+
+  const before = find('Documents/hookline')
+  mkdirSync(home.file('Library/Mobile Documents/com~apple~CloudDocs/Documents'), {
+    recursive: true,
+  })
+
+  expect([before, find('Documents/hookline')]).toEqual([null, home.file('Documents')])
+  expect(find('Dropbox/hookline')).toBe(home.file('Dropbox'))
+  expect(find('Library/CloudStorage/OneDrive-Home/x')).toBe(home.file('Library/CloudStorage'))
+  expect(find('Library/Application Support/Hookline')).toBeNull()
+  expect(find('Dropboxes')).toBeNull()
+})
+
+test('the mount of a path is the one with the longest point around it', () => {
+  const linux = [
+    '/dev/vda / ext4 rw 0 0',
+    'server:/home /home nfs4 rw 0 0',
+    '/dev/vdb /home/me/local\\040disk ext4 rw 0 0',
+    'me@host: /mnt/ssh fuse.sshfs rw 0 0',
+  ].join('\n')
+  const mac = [
+    '/dev/disk3s1s1 on / (apfs, sealed, local, read-only)',
+    '//me@nas/share on /Volumes/My Share (smbfs, nodev, nosuid)',
+  ].join('\n')
+
+  const types = [
+    mountOf('/var/lib/hookline', linux),
+    mountOf('/home/me/hookline', linux),
+    mountOf('/home/me/local disk/hookline', linux),
+    mountOf('/homeless', linux),
+    mountOf('/mnt/ssh/a', linux),
+    mountOf('/Users/me', mac),
+    mountOf('/Volumes/My Share/hookline', mac),
+  ].map((mount) => mount?.type)
+
+  expect(types).toEqual(['ext4', 'nfs4', 'ext4', 'ext4', 'fuse.sshfs', 'apfs', 'smbfs'])
+})
+
+test('where the data lie by default follows from the system', () => {
+  const HOME = '/home/me'
+
+  expect([
+    defaultDataDirectory({ HOME }, 'darwin'),
+    defaultDataDirectory({ HOME }, 'linux'),
+    defaultDataDirectory({ HOME, XDG_DATA_HOME: '/data' }, 'linux'),
+    defaultDataDirectory({ HOME, XDG_DATA_HOME: 'relative' }, 'linux'),
+  ]).toEqual([
+    '/home/me/Library/Application Support/Hookline',
+    '/home/me/.local/share/hookline',
+    '/data/hookline',
+    '/home/me/.local/share/hookline',
+  ])
+})
+
+test('the secret key is made once, for its owner only', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('secret.key')
+
+  const first = readOrMakeSecretKey(path, systemRandom)
+  const second = readOrMakeSecretKey(path, systemRandom)
+
+  expect(first.length).toBe(32)
+  expect(second).toEqual(first)
+  expect(statSync(path).mode & 0o777).toBe(0o600)
+})
+
+test('a secret key that was cut short is refused, not replaced', () => {
+  using folder = new ScratchFolder()
+  writeFileSync(folder.file('secret.key'), 'short')
+
+  expect(() => readOrMakeSecretKey(folder.file('secret.key'), systemRandom)).toThrow(
+    'has 5 bytes; a key has 32',
+  )
+})
+
+test('a file that is written atomically replaces the old one and leaves nothing beside it', () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('a')
+  writeFileAtomically(path, 'one')
+
+  writeFileAtomically(path, 'two')
+
+  expect([existsSync(`${path}.new`), statSync(path).mode & 0o777, statSync(path).size]).toEqual([
+    false,
+    0o600,
+    3,
+  ])
+})

@@ -1,0 +1,231 @@
+// The life of the breaker as a receiver and its owner see it.
+
+import { expect, test } from 'bun:test'
+
+import { startRig, type Rig } from '../support/webhook-rig.ts'
+import { answered } from '../support/webhook-sink.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+test('after five failures in a row one probe at a time goes out, with longer and longer rests', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 500
+  for (let i = 0; i < 5; i += 1) await rig.event(`c${i}`)
+  for (let i = 5; i < 12; i += 1) await rig.event(`c${i}`)
+  const opened = rig.sink.posts.length
+
+  await rig.clock.advance(20 * MINUTE)
+
+  expect(opened).toBe(5)
+  const probes = rig.sink.posts.slice(5).map(({ at }) => at / SECOND)
+  expect(probes).toEqual([5, 35, 155, 455, 755, 1_055])
+  expect(rig.loop.findings()).toMatchObject([
+    { code: 'webhook_failing', severity: 'warning', key: webhook.id },
+  ])
+  await rig.stop()
+})
+
+test('a probe is a delivery that was never tried, and with none left the oldest', async () => {
+  const rig = await startRig()
+  await rig.webhook()
+  rig.sink.answer = () => 500
+  for (let i = 0; i < 7; i += 1) await rig.event(`c${i}`)
+
+  await rig.clock.advance(155 * SECOND)
+
+  expect(textsOf(rig).slice(5)).toEqual(['Message 6', 'Message 7', 'Message 1'])
+  await rig.stop()
+})
+
+test('a probe outside the schedule of its delivery is recorded and uses none of it up', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 500
+  await rig.event()
+
+  await rig.clock.advance(800 * SECOND)
+
+  const [delivery] = rig.deliveries(webhook.id)
+  const { attempts } = rig.delivery(delivery?.id)
+  expect(attempts.map(({ number, trigger }) => [number, trigger])).toEqual([
+    [1, 'scheduled'],
+    [2, 'scheduled'],
+    [3, 'scheduled'],
+    [4, 'scheduled'],
+    [5, 'scheduled'],
+    [6, 'probe'],
+    [7, 'probe'],
+  ])
+  expect(delivery?.next_attempt_at).toBe('2026-11-21T10:57:35.000Z')
+  await rig.stop()
+})
+
+test('the first success closes it and makes all that is pending due, oldest first', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = (_, index) => (index < 5 ? 500 : 200)
+  for (let i = 0; i < 9; i += 1) await rig.event(`c${i}`)
+
+  await rig.clock.advance(5 * SECOND)
+
+  expect(textsOf(rig).slice(5)).toEqual([6, 1, 2, 3, 4, 5, 7, 8, 9].map((n) => `Message ${n}`))
+  expect(rig.sink.posts.slice(5).every(({ at }) => at === 5 * SECOND)).toBeTrue()
+  expect(rig.deliveries(webhook.id).every(({ status }) => status === 'succeeded')).toBeTrue()
+  expect(rig.loop.findings()).toEqual([])
+  await rig.stop()
+})
+
+test('a changed url, a test and a redelivery each probe at once', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 500
+  for (let i = 0; i < 6; i += 1) await rig.event(`c${i}`)
+  await rig.clock.advance(4 * MINUTE)
+  const before = rig.sink.posts.length
+
+  await rig.subscriptions.update(webhook.id, { url: 'https://receiver.example/b' })
+  await rig.clock.advance(1)
+  await rig.subscriptions.sendTest(webhook.id)
+  await rig.clock.advance(1)
+  const [, oldest] = rig.deliveries(webhook.id)
+  await rig.subscriptions.redeliver(oldest?.id ?? '')
+  await rig.clock.advance(1)
+
+  const [moved, tested, again, ...more] = rig.sink.posts.slice(before)
+  expect(more).toEqual([])
+  expect(moved?.url).toBe('https://receiver.example/b')
+  expect(tested?.id).toStartWith('evt_test_')
+  expect(again?.id).toBe(oldest?.event_id ?? '')
+  expect(rig.delivery(oldest?.id).attempts.at(-1)?.trigger).toBe('manual')
+  await rig.stop()
+})
+
+test('the breaker outlives a restart', async () => {
+  const first = await startRig()
+  await first.webhook()
+  first.sink.answer = () => 500
+  for (let i = 0; i < 8; i += 1) await first.event(`c${i}`)
+  await first.clock.advance(5 * SECOND)
+  await first.stop()
+
+  const second = await startRig({ db: first.db, clock: first.clock })
+  await second.clock.advance(30 * SECOND - 1)
+  const early = second.sink.posts.length
+  second.sink.answer = () => 500
+  await second.clock.advance(1)
+
+  expect([early, second.sink.posts.length]).toEqual([0, 1])
+  await second.stop()
+})
+
+test('Retry-After holds the whole webhook, up to 24 hours', async () => {
+  const rig = await startRig()
+  await rig.webhook()
+  rig.sink.answer = (_, index) => (index === 0 ? answered(429, { retryAfterSeconds: 3_600 }) : 200)
+  await rig.event('a')
+  await rig.event('b')
+
+  await rig.clock.advance(HOUR - 1)
+  const early = rig.sink.posts.length
+  await rig.clock.advance(1)
+
+  expect(early).toBe(1)
+  expect(textsOf(rig)).toEqual(['Message 1', 'Message 2', 'Message 1'].toSorted())
+  await rig.stop()
+
+  const greedy = await startRig()
+  await greedy.webhook()
+  greedy.sink.answer = (_, index) => (index === 0 ? answered(503, { retryAfterSeconds: 1e8 }) : 200)
+  await greedy.event('a')
+  await greedy.clock.advance(DAY)
+  expect(greedy.sink.posts.map(({ at }) => at)).toEqual([0, DAY])
+  await greedy.stop()
+})
+
+test('Retry-After on any other status is not listened to', async () => {
+  const rig = await startRig()
+  await rig.webhook()
+  rig.sink.answer = () => answered(500, { retryAfterSeconds: 3_600 })
+  await rig.event('a')
+
+  await rig.clock.advance(5 * SECOND)
+
+  expect(rig.sink.posts.map(({ at }) => at)).toEqual([0, 5 * SECOND])
+  await rig.stop()
+})
+
+test('410 twice a minute apart deactivates; its events are kept and go out when it is active', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 410
+  await rig.event('a')
+  await rig.clock.advance(59 * SECOND)
+  const early = rig.subscriptions.get(webhook.id)
+  await rig.clock.advance(96 * SECOND)
+  const gone = rig.subscriptions.get(webhook.id)
+  const findings = rig.loop.findings()
+  await rig.event('b')
+  await rig.clock.advance(DAY)
+  const whileGone = rig.sink.posts.length
+
+  rig.sink.answer = () => 200
+  await rig.subscriptions.update(webhook.id, { isActive: true })
+  await rig.clock.advance(1)
+
+  expect(early).toMatchObject({ is_active: true, disabled_reason: null })
+  expect(gone).toMatchObject({ is_active: false, disabled_reason: 'gone' })
+  expect(findings).toMatchObject([{ code: 'webhook_gone', key: webhook.id }])
+  expect(whileGone).toBe(4)
+  expect(textsOf(rig).slice(4).toSorted()).toEqual(['Message 1', 'Message 2'])
+  expect(rig.subscriptions.get(webhook.id)).toMatchObject({
+    is_active: true,
+    disabled_reason: null,
+  })
+  await rig.stop()
+})
+
+test('five days without one success deactivate, and no sooner', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 500
+  await rig.event('a')
+
+  await rig.clock.advance(5 * DAY - MINUTE)
+  const early = rig.subscriptions.get(webhook.id)
+  await rig.event('b')
+  await rig.clock.advance(6 * MINUTE)
+
+  expect(early).toMatchObject({ is_active: true, disabled_reason: null })
+  expect(rig.subscriptions.get(webhook.id)).toMatchObject({
+    is_active: false,
+    disabled_reason: 'failing',
+  })
+  await rig.stop()
+})
+
+test('what its user pauses after the relay deactivated it is paused: nothing new is kept', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 410
+  await rig.event('a')
+  await rig.clock.advance(155 * SECOND)
+  await rig.event('b')
+
+  await rig.subscriptions.update(webhook.id, { isActive: false })
+  await rig.event('c')
+
+  expect(rig.subscriptions.get(webhook.id)).toMatchObject({
+    is_active: false,
+    disabled_reason: null,
+  })
+  expect(rig.deliveries(webhook.id)).toHaveLength(2)
+  await rig.stop()
+})
+
+function textsOf(rig: Rig): string[] {
+  return rig.sink.posts.map(({ body }) => JSON.parse(body).message.text)
+}

@@ -1,0 +1,95 @@
+import { expect, test } from 'bun:test'
+
+import { readEvent } from '../../src/storage/events.ts'
+import { eventIdOf } from '../../src/webhooks/publish.ts'
+import { messageOf, startRig } from '../support/webhook-rig.ts'
+
+test('a second time for the same message and name does nothing', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  const message = await rig.event()
+
+  await rig.publish('message.received', message)
+
+  expect(rig.deliveries(webhook.id)).toHaveLength(1)
+  expect(rig.sink.posts).toHaveLength(1)
+  await rig.stop()
+})
+
+test('the id of an event is the same after a restore, however late it is published again', async () => {
+  const [first, second] = [await startRig(), await startRig()]
+  const message = messageOf(1, { conversation: 'a', at: first.clock.now(), stamps: first.stamps })
+  await first.webhook()
+  await second.webhook()
+
+  await first.publish('message.received', message)
+  await second.clock.advance(7 * 86_400_000)
+  await second.publish('message.received', { ...message, createdAt: second.stamps.now() })
+
+  expect(second.sink.posts.map(({ id }) => id)).toEqual(first.sink.posts.map(({ id }) => id))
+  expect(eventIdOf('message.received', message.id).slice(4, 14)).toBe(message.id.slice(4, 14))
+  expect(eventIdOf('message.sent', message.id)).not.toBe(eventIdOf('message.read', message.id))
+  await first.stop()
+  await second.stop()
+})
+
+test('an event is written down whether a webhook wants it or not, and the feed hears it', async () => {
+  const rig = await startRig()
+  const heard: string[] = []
+  rig.feed.subscribe((event) => heard.push(event))
+
+  await rig.event('a', 'message.delivered')
+
+  expect(readEvent(rig.db, 1)?.body).toBe(heard[0] ?? '')
+  expect(heard).toHaveLength(1)
+  await rig.stop()
+})
+
+test('each webhook gets the events that it names, and no others', async () => {
+  const rig = await startRig()
+  await rig.webhook('https://a.example/', ['message.received', 'message.read'])
+  await rig.webhook('https://b.example/', ['message.failed'])
+
+  await rig.event('a', 'message.received')
+  await rig.event('a', 'message.sent')
+  await rig.event('a', 'message.failed')
+
+  expect(rig.sink.posts.map(({ url, body }) => [url, JSON.parse(body).event])).toEqual([
+    ['https://a.example/', 'message.received'],
+    ['https://b.example/', 'message.failed'],
+  ])
+  await rig.stop()
+})
+
+test('a transaction that is undone publishes nothing', async () => {
+  const rig = await startRig()
+  await rig.webhook()
+  const heard: string[] = []
+  rig.feed.subscribe((event) => heard.push(event))
+  const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), stamps: rig.stamps })
+  const publish = rig.publishIn
+
+  const undone = rig.writer.write((tx): void => {
+    publish(tx, 'message.received', message)
+    throw new Error('undone')
+  })
+
+  expect(undone).rejects.toThrow('undone')
+  await rig.clock.advance(60_000)
+  expect([heard, rig.sink.posts]).toEqual([[], []])
+  await rig.stop()
+})
+
+test('a webhook that was paused in the same commit gets nothing of what follows', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), stamps: rig.stamps })
+
+  await Promise.all([
+    rig.subscriptions.update(webhook.id, { isActive: false }),
+    rig.publish('message.received', message),
+  ])
+
+  expect(rig.deliveries(webhook.id)).toEqual([])
+  await rig.stop()
+})
