@@ -28,8 +28,7 @@ import { createReading } from './messages/read.ts'
 import { recoverMessages } from './messages/recovery.ts'
 import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
-import { backUpBeforeMigration } from './storage/backup.ts'
-import { closeDatabase, openDatabase, type Db } from './storage/database.ts'
+import { openData, type Data } from './storage/data.ts'
 import { unfinishedOf, wakeLimited } from './storage/message-queue.ts'
 import { newestStamp } from './storage/message-rows.ts'
 import { createSettings } from './storage/settings.ts'
@@ -37,9 +36,7 @@ import { storageFull, Writer } from './storage/writer.ts'
 import { addressRanges } from './system/address-range.ts'
 import { Bell } from './system/bell.ts'
 import { systemClock, type Clock } from './system/clock.ts'
-import { openDataDirectory, type DataDirectory } from './system/data-directory.ts'
-import { freeBytes, readOrMakeSecretKey } from './system/files.ts'
-import { takeInstanceLock } from './system/instance-lock.ts'
+import { freeBytes } from './system/files.ts'
 import { silentLog, type Log } from './system/log.ts'
 import { Metrics } from './system/metrics.ts'
 import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
@@ -64,15 +61,6 @@ export type Parts = {
   readonly data: Data
   /** False where requests come by `http.fetch` only. */
   readonly isListening: boolean
-}
-
-/** What lies in the data directory, opened. */
-export type Data = {
-  readonly db: Db
-  readonly directory: DataDirectory
-  /** Seals the secrets of webhooks. */
-  readonly secretKey: Uint8Array
-  close(): void
 }
 
 export type App = {
@@ -100,7 +88,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const messages = createMessageRoom(ground, webhooks, { config, parts, life })
   const upkeep = createUpkeep({ ...ground, folder: config.backupFolder })
   const lastUsed = new LastUsed(ground)
-  ground.health.include(() =>
+  ground.health.include(async () =>
     [...ground.disk.findings(), ...upkeep.timetable.findings()].map(ofRelay),
   )
   const http = createHttp(httpTools(ground, { config, life, webhooks, messages, upkeep, lastUsed }))
@@ -152,7 +140,7 @@ type Ground = ReturnType<typeof openGround>
 /** The data, and the small things that every room needs. */
 function openGround(config: Config, parts: Partial<Parts>) {
   const { clock = systemClock, random = systemRandom, log = silentLog } = parts
-  const data = parts.data ?? openData(config, { clock, random })
+  const data = parts.data ?? openData(config, { clock, random, version: VERSION })
   const { db, directory } = data
   const bell = new Bell()
   const notices = new Notices()
@@ -169,7 +157,16 @@ function openGround(config: Config, parts: Partial<Parts>) {
   const writer = new Writer(db, fatal.resolve, () => disk.check())
   const stamps = new Stamps(clock, random, newestStamp(db))
   return {
-    ...{ clock, random, log, db, directory, bell, notices, disk, writer, stamps },
+    clock,
+    random,
+    log,
+    db,
+    directory,
+    bell,
+    notices,
+    disk,
+    writer,
+    stamps,
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
@@ -179,29 +176,6 @@ function openGround(config: Config, parts: Partial<Parts>) {
       writer.close()
       data.close()
     },
-  }
-}
-
-/** Takes the data directory for this process, and migrates what lies in it. */
-function openData(config: Config, { clock, random }: Pick<Parts, 'clock' | 'random'>): Data {
-  const directory = openDataDirectory(config.dataDir)
-  const address = `${config.host}:${config.port}`
-  const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'relay', address })
-  try {
-    const { db } = openDatabase(directory.database, {
-      version: VERSION,
-      backUp: backUpBeforeMigration(directory, clock.now()),
-      backupsPath: directory.backups,
-    })
-    const secretKey = readOrMakeSecretKey(directory.secretKey, random)
-    const close = () => {
-      closeDatabase(db)
-      lock.release()
-    }
-    return { db, directory, secretKey, close }
-  } catch (error) {
-    lock.release()
-    throw error
   }
 }
 
@@ -222,7 +196,7 @@ function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
   })
-  ground.health.include(() => room.loop.findings().map(ofRelay))
+  ground.health.include(async () => room.loop.findings().map(ofRelay))
   return room
 }
 
@@ -233,7 +207,7 @@ function createMessageRoom(
   { publish }: WebhookRoom,
   { config, parts, life }: Start,
 ) {
-  const { db, clock, random, log, writer, stamps, settings, disk, bell, directory, health } = ground
+  const { db, clock, random, writer, stamps, settings, disk, bell, directory, health } = ground
   const drivers =
     parts.drivers ??
     createDrivers(
@@ -241,7 +215,8 @@ function createMessageRoom(
       { clock, random },
     )
   const lines: LineSupervisor = new LineSupervisor({
-    ...{ db, writer, stamps, clock, log, drivers },
+    ...ground,
+    drivers,
     intake: (line, event) => intake(line, event),
     loadAttended: (line) => unfinishedOf(db, line.id, stamps.now()),
   })
@@ -249,8 +224,12 @@ function createMessageRoom(
   const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
   const callers = new WaitingCallers({ clock, writer, waitReason })
   const tools = {
-    ...{ db, clock, random, log, writer, stamps, publish, callers, waitReason },
-    ...{ bell, board: lines, defaultWaitMs: config.sendWaitMs },
+    ...ground,
+    publish,
+    callers,
+    waitReason,
+    board: lines,
+    defaultWaitMs: config.sendWaitMs,
     announcesDeviceMessages: () => settings.get('announce_device_messages'),
     mayLeave: () => life.phase !== 'stopping' && !disk.isLow,
     onLoop: (line: Line) => health.report(loopFinding(line)),
@@ -260,14 +239,17 @@ function createMessageRoom(
   }
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
-  health.include(() => rejectedFindings(db))
+  health.include(async () => rejectedFindings(db))
   return {
-    ...{ tools, lines, callers, drivers },
+    tools,
+    lines,
+    callers,
     dispatch: new Dispatch(tools),
     send: createSend(tools),
     reading: createReading(tools),
     lineActions: createLineActions({
-      ...{ db, stamps, lines },
+      ...ground,
+      lines,
       onLimit: (id) =>
         writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => bell.ring()),
     }),
@@ -289,7 +271,9 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
   const { config, life, webhooks, messages, upkeep, lastUsed } = rooms
   const { reading } = messages
   return {
-    ...{ version: VERSION, clock, log, metrics, random, defaultWaitMs: config.sendWaitMs },
+    ...ground,
+    version: VERSION,
+    defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: (key, secret) => authenticate({ db, lastUsed }, key, secret),
@@ -299,8 +283,8 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
       revoke: (id) => revokeKey(ground, id),
     },
     lines: messages.lineActions,
-    messages: { ...reading, send: messages.send },
-    conversations: { list: reading.listConversations, get: reading.getConversation },
+    messages: { ...reading.messages, send: messages.send },
+    conversations: reading.conversations,
     webhooks: webhooks.actions,
     health: {
       life: { phase: () => life.phase, isReady: () => life.phase === 'running' },

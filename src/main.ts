@@ -1,4 +1,3 @@
 import { runCommandLine } from './cli/run.ts'
-import { readSurroundings } from './system/process.ts'
 
-process.exit(await runCommandLine(readSurroundings()))
+process.exit(await runCommandLine())

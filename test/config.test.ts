@@ -16,8 +16,8 @@ function load(given: Partial<Given> & { readonly files?: Readonly<Record<string,
   return loadConfig({
     flags: {},
     environment: {},
-    defaultDataDir: '/home/me/data',
-    folder: '/home/me',
+    defaultDataDir: '/srv/me/data',
+    folder: '/srv/me',
     readText: (path) => given.files?.[path] ?? null,
     ...given,
   })
@@ -37,7 +37,7 @@ test('without anything given every option has its default', () => {
   const { config } = load({})
 
   expect(config).toEqual({
-    dataDir: '/home/me/data',
+    dataDir: '/srv/me/data',
     host: '127.0.0.1',
     port: 4665,
     publicUrl: null,
@@ -63,7 +63,7 @@ test('a config is frozen', () => {
 })
 
 test('a flag beats the environment, which beats hookline.env, which beats the default', () => {
-  const files = { '/home/me/data/hookline.env': 'HOOKLINE_PORT=3\nHOOKLINE_HOST=file\n' }
+  const files = { '/srv/me/data/hookline.env': 'HOOKLINE_PORT=3\nHOOKLINE_HOST=file\n' }
   const environment = { HOOKLINE_PORT: '2' }
 
   const ports = [
@@ -82,12 +82,12 @@ test('a flag beats the environment, which beats hookline.env, which beats the de
 })
 
 test('the data directory decides where hookline.env lies, and cannot stand in it', () => {
-  const files = { '/home/me/other/hookline.env': 'HOOKLINE_HOST=there' }
+  const files = { '/srv/me/other/hookline.env': 'HOOKLINE_HOST=there' }
 
   const { config } = load({ files, environment: { HOOKLINE_DATA_DIR: 'other' } })
 
-  expect([config.dataDir, config.host]).toEqual(['/home/me/other', 'there'])
-  const wrong = { '/home/me/data/hookline.env': 'HOOKLINE_DATA_DIR=/x' }
+  expect([config.dataDir, config.host]).toEqual(['/srv/me/other', 'there'])
+  const wrong = { '/srv/me/data/hookline.env': 'HOOKLINE_DATA_DIR=/x' }
   expect(problemsOf({ files: wrong })).toEqual([
     'hookline.env, line 1: no option is written like this.',
   ])
@@ -117,14 +117,14 @@ test('hookline.env takes comments, empty lines, quotes and export', () => {
     "HOOKLINE_BACKUP_FOLDER='/a b'",
   ].join('\r\n')
 
-  const { config } = load({ files: { '/home/me/data/hookline.env': text } })
+  const { config } = load({ files: { '/srv/me/data/hookline.env': text } })
 
   expect([config.port, config.host, config.backupFolder]).toEqual([1, '::1', '/a b'])
 })
 
 test('all that is wrong is told at once, each with what would be right', () => {
   const problems = problemsOf({
-    files: { '/home/me/data/hookline.env': 'HOOKLINE_PROT=1' },
+    files: { '/srv/me/data/hookline.env': 'HOOKLINE_PROT=1' },
     flags: { port: '65536' },
     environment: {
       HOOKLINE_SEND_WAIT: '15',
@@ -171,9 +171,9 @@ const VALUES: readonly (readonly [keyof Config & keyof Given['flags'], string, u
   ['port', ' 1', 'bad'],
   ['port', '4665.5', 'bad'],
   ['host', '0.0.0.0', '0.0.0.0'],
-  ['dataDir', 'here', '/home/me/here'],
+  ['dataDir', 'here', '/srv/me/here'],
   ['dataDir', '/there', '/there'],
-  ['backupFolder', 'b', '/home/me/b'],
+  ['backupFolder', 'b', '/srv/me/b'],
   ['backupFolder', 'none', null],
   ['publicUrl', 'https://relay.example.org/', 'https://relay.example.org'],
   ['publicUrl', 'none', null],

@@ -23,7 +23,7 @@ export type OwnFile = {
 }
 
 /** For how long a command waits for a relay that starts, or for another command. */
-const PATIENCE_MS = 10_000
+const PATIENCE_MS = 3_000
 const LOOK_AGAIN_MS = 50
 
 /** The relay that runs; throws a NoRelayError where none does. */

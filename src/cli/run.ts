@@ -4,7 +4,7 @@ import { UnusableDatabaseError } from '../storage/migrations.ts'
 import { DataDirectoryError, defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { HeldElsewhereError } from '../system/instance-lock.ts'
-import type { Surroundings } from '../system/process.ts'
+import { readSurroundings, type Surroundings } from '../system/process.ts'
 import { EXIT, NoRelayError, UsageError, type ExitCode } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { RefusedError } from './control-client.ts'
@@ -13,8 +13,9 @@ import { createOutput, type Output } from './output.ts'
 import { parseCommandLine, type Parsed } from './parse.ts'
 
 /** Does what the command line says, and gives the exit code. */
-export async function runCommandLine(surroundings: Surroundings): Promise<ExitCode> {
+export async function runCommandLine(): Promise<ExitCode> {
   restrictNewFiles()
+  const surroundings = readSurroundings()
   const hasColour = surroundings.isTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''
   let out = createOutput({ isJson: false, isQuiet: false, hasColour })
   try {

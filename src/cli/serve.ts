@@ -1,6 +1,7 @@
 import { createApp, type App } from '../app.ts'
 import { OPTION_NAMES, OPTIONS, type Config } from '../config.ts'
 import { systemClock } from '../system/clock.ts'
+import { HeldElsewhereError } from '../system/instance-lock.ts'
 import { jsonLog, type Log } from '../system/log.ts'
 import { exitOnCrash, stopSignal } from '../system/process.ts'
 import { VERSION } from '../system/version.ts'
@@ -23,6 +24,10 @@ export const SERVE_COMMAND: Command = {
   run: serve,
 }
 
+/** How long a command that reads or writes the file itself may keep a relay from starting. */
+const PATIENCE_MS = 10_000
+const LOOK_AGAIN_MS = 50
+
 async function serve(call: Call): Promise<ExitCode> {
   const { isTerminal } = call.surroundings
   const { config } = call.loadConfig()
@@ -31,7 +36,7 @@ async function serve(call: Call): Promise<ExitCode> {
   exitOnCrash((message, error) => log.error(message, { error }))
   const signal = stopSignal()
 
-  const app = await createApp(config, { log })
+  const app = await createAppPatiently(config, log)
   const url = await app.start()
   if (isTerminal) await showBanner(call, app, { config, url })
   else await sayWhatIsMissing(app, log)
@@ -42,6 +47,20 @@ async function serve(call: Call): Promise<ExitCode> {
   if (failure !== null) throw failure.error
   await app.stop()
   return EXIT.ok
+}
+
+/** A command may have the data directory for a moment; another relay has it for good. */
+async function createAppPatiently(config: Config, log: Log): Promise<App> {
+  const patience = AbortSignal.timeout(PATIENCE_MS)
+  for (;;) {
+    try {
+      return createApp(config, { log })
+    } catch (error) {
+      const isCommand = error instanceof HeldElsewhereError && error.holder?.task === 'command'
+      if (!isCommand || patience.aborted) throw error
+    }
+    await systemClock.sleep(LOOK_AGAIN_MS, patience)
+  }
 }
 
 /** At most 8 lines of what the owner wants to know, and at the first start the first key. */

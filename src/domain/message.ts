@@ -4,7 +4,7 @@ import type { Handle } from './handle.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from './ids.ts'
 import type { EventName } from './webhook.ts'
 
-export const OUTBOUND_STATUSES = [
+export const MESSAGE_STATUSES = [
   'queued',
   'sending',
   'sent',
@@ -13,8 +13,8 @@ export const OUTBOUND_STATUSES = [
   'failed',
   'expired',
   'uncertain',
+  'received',
 ] as const
-export const MESSAGE_STATUSES = [...OUTBOUND_STATUSES, 'received'] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const

@@ -29,10 +29,6 @@ export const SETTINGS = {
     default: null,
     sentence: 'After how many days messages are deleted.',
   }),
-  attempt_retention_days: setting(integerKind('DAYS', 1, DAYS_MAX), {
-    default: 30,
-    sentence: 'After how many days finished deliveries and their attempts are deleted.',
-  }),
   backups_kept: setting(integerKind('N', 1, 365), {
     default: 7,
     sentence: 'How many daily back-ups are kept.',

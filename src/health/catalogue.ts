@@ -25,7 +25,7 @@ export type HealthResource = {
   readonly depends_on: string | null
 }
 
-type FindingSource = () => Promise<readonly HealthFinding[]> | readonly HealthFinding[]
+type FindingSource = () => Promise<readonly HealthFinding[]>
 
 /** How long a finding is shown that was only met in passing. */
 const PASSING_MS = 3_600_000

@@ -39,7 +39,11 @@ export function createUpkeep(tools: UpkeepTools) {
   const worker: Pick<BackupWorker, 'take'> = {
     take: (order) => (thread ??= new BackupWorker()).take(order),
   }
-  const jobs = [retentionJob({ ...tools, purges: PURGES }), statisticsJob(tools), dailyBackupJob({ ...tools, worker })]
+  const jobs = [
+    retentionJob({ ...tools, purges: PURGES }),
+    statisticsJob(tools),
+    dailyBackupJob({ ...tools, worker }),
+  ]
   return {
     timetable: new Timetable(jobs, { clock, log }),
     backUp: (to: string | null) => backUpTo({ worker, directory, clock }, to),

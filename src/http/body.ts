@@ -7,7 +7,7 @@ import { requestSchema } from './typebox.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
 
-export const BODY_BYTES_MAX = 256 * 1_024
+const BODY_BYTES_MAX = 256 * 1_024
 
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i
 const DECODER = new TextDecoder('utf-8', { fatal: true })

@@ -14,7 +14,7 @@ import { respond } from './respond.ts'
 import { nullable, shape } from './schema-parts.ts'
 import { pathSchema } from './typebox.ts'
 
-export type BackupResource = { readonly path: string; readonly size_bytes: number }
+type BackupResource = { readonly path: string; readonly size_bytes: number }
 
 export type ControlActions = {
   readonly events: EventFeed

@@ -8,9 +8,9 @@ import { id } from './schema-parts.ts'
 import { Conversation, ConversationList } from './schemas.ts'
 import type { Told } from './typebox.ts'
 
-export type ConversationResource = Told<Static<typeof Conversation>>
+type ConversationResource = Told<Static<typeof Conversation>>
 
-export type ConversationFilter = {
+type ConversationFilter = {
   readonly lineId?: string | undefined
   readonly handle?: string | undefined
 }

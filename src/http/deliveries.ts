@@ -10,7 +10,7 @@ import { mayTake, takes } from './body.ts'
 import { callerOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
-import { word } from './schema-parts.ts'
+import { TIME_WANTED, word } from './schema-parts.ts'
 import { NoBody } from './schemas.ts'
 import type { Told } from './typebox.ts'
 import {
@@ -21,10 +21,10 @@ import {
   ReplayRequest,
 } from './webhook-schemas.ts'
 
-export type DeliveryResource = Told<Static<typeof Delivery>>
-export type DeliveryWithAttemptsResource = Told<Static<typeof DeliveryWithAttempts>>
+type DeliveryResource = Told<Static<typeof Delivery>>
+type DeliveryWithAttemptsResource = Told<Static<typeof DeliveryWithAttempts>>
 
-export type DeliveryFilter = { readonly status?: DeliveryStatus | undefined }
+type DeliveryFilter = { readonly status?: DeliveryStatus | undefined }
 
 export type DeliveryActions = {
   /** A sample of the webhook's first event, on its way at once. */
@@ -155,5 +155,5 @@ export function deliveryRoutes(deliveries: DeliveryActions) {
 function sinceIn(text: string): Timestamp {
   const since = parseIsoTime(text)
   if (since !== null) return since
-  throw invalidRequest({ path: 'since', message: 'must be a time like 2026-11-21T10:00:00.000Z' })
+  throw invalidRequest({ path: 'since', message: TIME_WANTED })
 }

@@ -12,7 +12,7 @@ import { shape, toldWord } from './schema-parts.ts'
 import { HealthFindings } from './schemas.ts'
 import type { Told } from './typebox.ts'
 
-export type HealthFinding = Told<Static<typeof HealthFindings>>['data'][number]
+type HealthFinding = Told<Static<typeof HealthFindings>>['data'][number]
 
 /** Where the relay is in its life. */
 export type Life = {

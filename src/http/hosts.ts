@@ -20,7 +20,7 @@ const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-
 export function isOurHost(header: string | null, options: HostOptions): boolean {
   const name = nameIn(header)
   if (name === null) return false
-  if (isLoopbackName(name) || name === `${options.hostname.toLowerCase()}.local`) return true
+  if (isLoopbackName(name) || name === localName(options.hostname)) return true
   if (options.publicUrl !== null && nameIn(new URL(options.publicUrl).host) === name) return true
   return options.isOwnAddress(name)
 }
@@ -48,6 +48,11 @@ export function clientAddress(
 
 function isLoopbackName(name: string): boolean {
   return name === 'localhost' || LOOPBACK_ADDRESS.test(name)
+}
+
+/** `<hostname>.local`; macOS tells its host name with that ending already, others with a domain. */
+function localName(hostname: string): string {
+  return `${hostname.toLowerCase().replace(/\..*$/, '')}.local`
 }
 
 /** The name in a `Host` header without its port; null where it is malformed, or came twice. */

@@ -48,11 +48,6 @@ export function plainCall({ request }: { readonly request: Request }): void {
   requireNoQuery(request)
 }
 
-/** The same for a route whose handler reads a query. */
-function queryCall({ request }: { readonly request: Request }): void {
-  callerOf(request)
-}
-
 /** The part of a route's hook that guards it, and checks and documents its answers. */
 export function operation<A extends Answers>(op: Operation<A>) {
   const checked = Object.entries(op.answers).map(([status, schema]) => [
@@ -60,13 +55,19 @@ export function operation<A extends Answers>(op: Operation<A>) {
     answerSchema(schema),
   ])
   return {
-    beforeHandle: op.query === undefined ? plainCall : queryCall,
+    beforeHandle: guardOf(op),
     // One checked schema for each answer, under the same status.
     response: Object.fromEntries(checked) as {
       [S in keyof A]: A[S] extends TSchema ? Bridged<Told<Static<A[S]>>> : never
     },
     detail: documentationOf(op),
   }
+}
+
+function guardOf({ isOpen, query }: Operation<Answers>): typeof plainCall {
+  if (isOpen === true) return () => {}
+  // A handler that reads a query refuses what it does not know.
+  return query === undefined ? plainCall : ({ request }) => void callerOf(request)
 }
 
 /** The documentation alone, for routes that write their answers themselves. */

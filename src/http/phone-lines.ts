@@ -13,7 +13,7 @@ import type { Told } from './typebox.ts'
 
 export type PhoneLineResource = Told<Static<typeof PhoneLine>>
 
-export type PhoneLineSettings = {
+type PhoneLineSettings = {
   readonly label?: string | null | undefined
   readonly dailyContactLimit?: number | undefined
   readonly isEnabled?: boolean | undefined
@@ -62,7 +62,10 @@ export function phoneLineRoutes(lines: PhoneLineActions) {
   return new Elysia({ prefix: '/api/v1/phone-lines' })
     .get(
       '',
-      ({ request }) => pageOfLines(lines.list(), pageOfQuery(readQuery(request, LineQuery))),
+      ({ request }) => {
+        const page = pageOfQuery(readQuery(request, LineQuery))
+        return pageOfLines(lines.list(), page)
+      },
       LIST,
     )
     .patch(

@@ -6,6 +6,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 import { invalidRequest, type Issue } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
+import { TIME_WANTED } from './schema-parts.ts'
 
 const LIMIT_MAX = 200
 const LIMIT_DEFAULT = 50
@@ -57,7 +58,8 @@ export function readQuery<T extends TObject>(request: Request, schema: T): Stati
   const values: Record<string, unknown> = {}
   const issues: Issue[] = []
   for (const name of new Set(given.keys())) {
-    const read = readParameter(schema.properties[name], given.getAll(name))
+    const field = Object.hasOwn(schema.properties, name) ? schema.properties[name] : undefined
+    const read = readParameter(field, given.getAll(name))
     if ('message' in read) issues.push({ path: name.slice(0, 100), message: read.message })
     else values[name] = read.value
   }
@@ -88,7 +90,7 @@ function readWord(words: unknown, text: string): Read {
 function readTime(text: string): Read {
   // A "+" that nobody escaped arrives as a space; a time has no other use for one.
   const value = parseIsoTime(text.replace(' ', '+'))
-  return value === null ? { message: 'must be a time like 2026-11-21T10:00:00.000Z' } : { value }
+  return value === null ? { message: TIME_WANTED } : { value }
 }
 
 function readLimit(text: string): Read {

@@ -2,6 +2,9 @@
 
 import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
 
+/** What is told of a time that does not fit. */
+export const TIME_WANTED = 'must be a time like 2026-11-21T10:00:00.000Z'
+
 export const ISO_TIME = { format: 'date-time', example: '2026-11-21T10:00:00.000Z' }
 
 /** An object that has these fields and no others; `title` names it in the OpenAPI document. */

@@ -61,7 +61,7 @@ export const CreatedKey = shape('CreatedKey', {
   ...KEY_STAMPS,
 })
 
-export const Key = shape('Key', {
+const Key = shape('Key', {
   ...KEY_FIELDS,
   key_hint: Type.String({ description: 'The first characters.', example: 'hl_live_p0mY2d' }),
   ...KEY_STAMPS,

@@ -6,6 +6,7 @@ import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
+import { TIME_WANTED } from './schema-parts.ts'
 
 /** What Elysia takes for a schema, as the Standard Schema specification has it. */
 export type Bridged<T> = {
@@ -56,31 +57,47 @@ function bridged<T extends TSchema, V>(
 }
 
 function issuesOf(faults: readonly Fault[]): Issue[] {
-  // A union that fails tells each of its branches too, and an unknown field comes twice.
-  const telling = faults.filter((fault) => {
-    return fault.keyword !== 'boolean' && !/\/anyOf\/\d/.test(fault.schemaPath)
-  })
-  return telling.flatMap(issuesOfOne).slice(0, ISSUES_MAX)
+  return faults
+    .filter((fault) => isTelling(fault, faults))
+    .flatMap(issuesOfOne)
+    .slice(0, ISSUES_MAX)
+}
+
+/**
+ * An unknown field is told for itself and for its object, and a union tells each of its branches: of
+ * those only the one whose type is right helps, and where there is one, the union says nothing more.
+ */
+function isTelling(fault: Fault, faults: readonly Fault[]): boolean {
+  const isHelpfulBranch = (other: Fault) =>
+    isBranch(other) && other.keyword !== 'type' && other.instancePath === fault.instancePath
+  if (fault.keyword === 'additionalProperties') return false
+  if (fault.keyword === 'anyOf') return !faults.some(isHelpfulBranch)
+  return !isBranch(fault) || fault.keyword !== 'type'
+}
+
+function isBranch(fault: Fault): boolean {
+  return /\/anyOf\/\d/.test(fault.schemaPath)
 }
 
 function issuesOfOne(fault: Fault): Issue[] {
-  const path = shortened(fault.instancePath.slice(1).replaceAll('/', '.'))
-  const within = (name: string) => shortened(path === '' ? name : `${path}.${name}`)
-  if (fault.keyword === 'additionalProperties') {
-    const message = 'is not a field of this request'
-    return fault.params.additionalProperties.map((name) => ({ path: within(name), message }))
-  }
-  if (fault.keyword === 'required') {
-    const message = 'is required'
-    return fault.params.requiredProperties.map((name) => ({ path: within(name), message }))
-  }
-  return [{ path, message: messageOf(fault) }]
+  const path = fault.instancePath.slice(1).replaceAll('/', '.')
+  if (fault.keyword !== 'required') return [{ path: shortened(path), message: messageOf(fault) }]
+  return fault.params.requiredProperties.map((name) => {
+    return { path: shortened(path === '' ? name : `${path}.${name}`), message: 'is required' }
+  })
+}
+
+const MESSAGES: Readonly<Record<string, string>> = {
+  // The schema of an unknown field is `false`.
+  boolean: 'is not a field of this request',
+  minProperties: 'must have at least one field',
+  anyOf: 'has the wrong type',
+  format: TIME_WANTED,
 }
 
 function messageOf(fault: Fault): string {
   if (fault.keyword === 'enum') return `must be one of ${fault.params.allowedValues.join(', ')}`
-  if (fault.keyword === 'minProperties') return 'must have at least one field'
-  return fault.keyword === 'anyOf' ? 'has the wrong type' : fault.message
+  return MESSAGES[fault.keyword] ?? fault.message
 }
 
 function shortened(name: string): string {

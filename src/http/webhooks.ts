@@ -19,8 +19,8 @@ import {
   WebhookList,
 } from './webhook-schemas.ts'
 
-export type WebhookResource = Told<Static<typeof Webhook>>
-export type CreatedWebhookResource = Told<Static<typeof CreatedWebhook>>
+type WebhookResource = Told<Static<typeof Webhook>>
+type CreatedWebhookResource = Told<Static<typeof CreatedWebhook>>
 
 export type WebhookSettings = {
   readonly url?: string | undefined

@@ -3,6 +3,13 @@ import type { AttendedLine, LineDriver, LineEvent, LineListener } from '../domai
 /** How many events of one line may be on their way to the disk. */
 const EVENTS_MAX = 1_000
 
+type Core = {
+  /** Makes an event durable; called in the order of the events. */
+  readonly take: (event: LineEvent) => Promise<void>
+  /** Hears at once, and once, when the attendance ends by a failure. */
+  readonly onFailure: (error: Error) => void
+}
+
 /**
  * One call of a driver's `attend`. It ends when we end it, when the driver returns or throws, and when
  * an event could not be made durable: a later one, with its checkpoint, must not be taken then.
@@ -10,20 +17,19 @@ const EVENTS_MAX = 1_000
 export class Attendance implements LineListener {
   readonly #controller = new AbortController()
   readonly #pending = new Set<Promise<void>>()
-  readonly #take: (event: LineEvent) => Promise<void>
-  #failure: Error | null = null
+  readonly #core: Core
+  #hasFailed = false
 
-  /** `take` makes an event durable; it is called in the order of the events. */
-  constructor(take: (event: LineEvent) => Promise<void>) {
-    this.#take = take
+  constructor(core: Core) {
+    this.#core = core
   }
 
   get isOver(): boolean {
     return this.#controller.signal.aborted
   }
 
-  /** Runs the line; resolves, after the last event, with what it failed by, or null. */
-  async run(driver: LineDriver, line: AttendedLine): Promise<Error | null> {
+  /** Runs the line; resolves when the driver has returned and its last event is settled. */
+  async run(driver: LineDriver, line: AttendedLine): Promise<void> {
     try {
       await driver.attend(line, this, this.#controller.signal)
       if (!this.isOver) this.#fail(new Error('The driver left the line by itself.'))
@@ -31,7 +37,6 @@ export class Attendance implements LineListener {
       if (!this.isOver) this.#fail(error)
     }
     await Promise.allSettled(this.#pending)
-    return this.#failure
   }
 
   end(): void {
@@ -43,7 +48,7 @@ export class Attendance implements LineListener {
     if (this.#pending.size >= EVENTS_MAX) {
       throw this.#fail(new Error(`More than ${EVENTS_MAX} events were not waited for.`))
     }
-    const taken = this.#take(event)
+    const taken = this.#core.take(event)
     this.#pending.add(taken)
     try {
       await taken
@@ -56,8 +61,10 @@ export class Attendance implements LineListener {
 
   #fail(cause: unknown): Error {
     const error = cause instanceof Error ? cause : new Error(String(cause))
-    this.#failure ??= error
+    if (this.#hasFailed) return error
+    this.#hasFailed = true
     this.end()
+    this.#core.onFailure(error)
     return error
   }
 }

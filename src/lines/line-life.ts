@@ -8,7 +8,7 @@ import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { Attendance } from './attendance.ts'
 import { LineSessions } from './line-sessions.ts'
-import { isSameState, stateOf, type OnlineEvent } from './line-state.ts'
+import { isSameState, logState, stateOf, type OnlineEvent } from './line-state.ts'
 import type { Intake, LiveLine, LoadAttended } from './live-line.ts'
 import type { LiveSession } from './live-session.ts'
 import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
@@ -115,6 +115,8 @@ export class LineLife {
   lost(): void {
     this.#isFound = false
     this.#downReason = null
+    this.#error = null
+    this.#failures = 0
     this.#endAttendance()
     this.#refresh()
   }
@@ -182,36 +184,42 @@ export class LineLife {
   }
 
   async #attend(): Promise<void> {
-    const { clock, log } = this.#tools
+    const { clock } = this.#tools
     const startedAt = clock.monotonic()
-    const attendance = new Attendance((event) => this.#take(event))
+    const attendance = new Attendance({
+      take: (event) => this.#take(event),
+      onFailure: (error) => this.#fail(error),
+    })
     this.#attendance = attendance
-    this.#error = await this.#attendOnce(attendance)
-    if (clock.monotonic() - startedAt >= HEALTHY_MS) this.#failures = 0
-    this.#failures += 1
-    if (this.#error !== null) {
-      this.#downReason ??= OFFLINE_REASONS.driver_failed
-      if (this.#failures === FAILURES_TOLD) {
-        log.error('line fails again and again', { line_id: this.#line.id, error: this.#error })
-      }
-    }
+    await this.#run(attendance)
     if (this.#attendance === attendance) this.#endAttendance()
-    this.#refresh()
+    this.#failures = clock.monotonic() - startedAt >= HEALTHY_MS ? 1 : this.#failures + 1
+    if (this.#failures === FAILURES_TOLD && this.#error !== null) {
+      const fields = { line_id: this.#line.id, error: this.#error }
+      this.#tools.log.error('line fails again and again', fields)
+    }
     await this.drained()
   }
 
-  async #attendOnce(attendance: Attendance): Promise<Error | null> {
+  async #run(attendance: Attendance): Promise<void> {
     const { db, loadAttended } = this.#tools
-    if (this.#driver === null) return null
+    if (this.#driver === null) return
     try {
       // Read again: intake has moved the checkpoint since.
       this.#line = getLine(db, this.#line.id) ?? this.#line
       const { id, key, number, checkpoint } = this.#line
       const attended = { id, key, number, checkpoint, ...loadAttended(this.#line) }
-      return await attendance.run(this.#driver, attended)
+      await attendance.run(this.#driver, attended)
     } catch (error) {
-      return error instanceof Error ? error : new Error(String(error))
+      this.#fail(error instanceof Error ? error : new Error(String(error)))
     }
+  }
+
+  #fail(error: Error): void {
+    this.#error = error
+    this.#downReason ??= OFFLINE_REASONS.driver_failed
+    this.#endSession()
+    this.#refresh()
   }
 
   #endAttendance(): void {
@@ -270,21 +278,8 @@ export class LineLife {
     })
     if (isSameState(state, this.#state)) return
     this.#state = state
-    this.#say(state)
+    logState(this.#tools.log, this.#line, state, this.#error)
     this.#touch(true)
-  }
-
-  /** Once when the line goes away, once when it is back. */
-  #say(state: LineState): void {
-    const { log } = this.#tools
-    const fields = { line_id: this.#line.id, driver: this.#line.driver }
-    if (state.status === 'online') {
-      log.info('line is online', fields)
-      return
-    }
-    const { code } = state.reason
-    if (this.#error === null) log.info('line is offline', { ...fields, reason: code })
-    else log.warn('line is offline', { ...fields, reason: code, error: this.#error })
   }
 
   #touch(isState: boolean): void {

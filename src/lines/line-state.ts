@@ -1,5 +1,6 @@
 import type { LineEvent } from '../domain/driver.ts'
 import { OFFLINE_REASONS, type Line, type LineState, type OfflineReason } from '../domain/line.ts'
+import type { Log } from '../system/log.ts'
 
 export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
@@ -46,6 +47,18 @@ export function isSameState(a: LineState, b: LineState): boolean {
     guid === other.guid &&
     attachments === other.attachments
   )
+}
+
+/** Once when a line goes away, once when it is back; `error` is what it failed by. */
+export function logState(log: Log, line: Line, state: LineState, error: Error | null): void {
+  const fields = { line_id: line.id, driver: line.driver }
+  if (state.status === 'online') {
+    log.info('line is online', fields)
+    return
+  }
+  const reason = state.reason.code
+  if (error === null) log.info('line is offline', { ...fields, reason })
+  else log.warn('line is offline', { ...fields, reason, error })
 }
 
 function offline(reason: OfflineReason): LineState {

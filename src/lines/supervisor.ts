@@ -133,9 +133,9 @@ export class LineSupervisor implements Service {
   async #take(kind: DriverKind, found: readonly Found[]): Promise<void> {
     const known = this.#registry.ofDriver(kind).map((life) => life.line)
     const discovery = discoveryOf(known, found)
-    for (const id of discovery.absent) this.#registry.get(id)?.lost()
-    for (const { id, number } of discovery.present) this.#registry.get(id)?.found(number)
-    const { takeOvers, arrivals } = discovery
+    const { present, absent, takeOvers, arrivals } = discovery
+    for (const id of [...absent, ...takeOvers.map((one) => one.id)]) this.#registry.get(id)?.lost()
+    for (const { id, number } of present) this.#registry.get(id)?.found(number)
     if (takeOvers.length + arrivals.length > 0) await this.#welcome(kind, discovery)
     this.#asked.add(kind)
     this.#lookReady()

@@ -27,7 +27,7 @@ export function hasBudget(db: Db, line: Line, handle: Handle, now: Timestamp): b
   return isCovered(contact) || contact.queued > 0 || placesLeft(db, line, now) > 0
 }
 
-export function placesLeft(db: Db, line: Line, now: Timestamp): number {
+function placesLeft(db: Db, line: Line, now: Timestamp): number {
   const { reserved, spent } = contactUsage(db, line.id, utcDayOf(now))
   return line.dailyContactLimit - reserved - spent
 }

@@ -48,44 +48,57 @@ type Tools = SettleTools & {
   readonly bell: Bell
 }
 
-/** Lists and single messages and conversations, as the API tells them. */
+/** Lists, single messages and conversations, as the API tells them. */
 export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
-    list(filter: ListFilter, page: PageRequest): Page<MessageResource> {
-      return filter.updatedSince === undefined
-        ? newestFirst(tools, filter, page)
-        : changesSince(tools, filter, { ...page, since: filter.updatedSince })
+    messages: {
+      list: (filter: ListFilter, page: PageRequest): Page<MessageResource> =>
+        filter.updatedSince === undefined
+          ? newestFirst(tools, filter, page)
+          : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
+      get: (id: string): MessageResource => messageResource(existing(db, id), waitReason),
+      resolve: (id: string, status: 'sent' | 'failed') => resolveByHand(tools, id, status),
     },
-    get(id: string): MessageResource {
-      return messageResource(existing(db, id), waitReason)
-    },
-    async resolve(id: string, status: 'sent' | 'failed'): Promise<MessageResource> {
-      await tools.writer.write((tx) => {
-        const message = existing(tx, id)
-        if (message.status !== 'uncertain') {
-          throw new RelayError('not_uncertain', `The message is ${message.status}, not uncertain.`)
-        }
-        const at = tools.stamps.now()
-        if (status === 'sent') applyReceipt(tools, tx, message, { kind: 'sent', at, reason: null })
-        else failMessage(tools, tx, message, 'resolved_by_hand')
-      })
-      tools.bell.ring()
-      return messageResource(existing(db, id), waitReason)
-    },
-    listConversations(filter: ConversationFilter, page: PageRequest): Page<ConversationResource> {
-      const [before = null] = cursorParts(page.cursor, 1) ?? []
-      const rows = listConversations(db, filter, { limit: page.limit + 1, before })
-      const resource = (row: Conversation) => conversationResource(row, waitReason)
-      return pageOf(rows, page.limit, resource, (row) => [row.lastSeq])
-    },
-    getConversation(id: string): ConversationResource {
-      const found = parseId('conv', id) === null ? null : getConversation(db, id)
-      if (found === null)
+    conversations: {
+      list: (filter: ConversationFilter, page: PageRequest) =>
+        pageOfConversations(tools, filter, page),
+      get: (id: string): ConversationResource => {
+        const found = parseId('conv', id) === null ? null : getConversation(db, id)
+        if (found !== null) return conversationResource(found, waitReason)
         throw new RelayError('not_found', 'There is no conversation with this id.')
-      return conversationResource(found, waitReason)
+      },
     },
   }
+}
+
+async function resolveByHand(
+  tools: Tools,
+  id: string,
+  status: 'sent' | 'failed',
+): Promise<MessageResource> {
+  await tools.writer.write((tx) => {
+    const message = existing(tx, id)
+    if (message.status !== 'uncertain') {
+      throw new RelayError('not_uncertain', `The message is ${message.status}, not uncertain.`)
+    }
+    const at = tools.stamps.now()
+    if (status === 'sent') applyReceipt(tools, tx, message, { kind: 'sent', at, reason: null })
+    else failMessage(tools, tx, message, 'resolved_by_hand')
+  })
+  tools.bell.ring()
+  return messageResource(existing(tools.db, id), tools.waitReason)
+}
+
+function pageOfConversations(
+  { db, waitReason }: Tools,
+  filter: ConversationFilter,
+  page: PageRequest,
+): Page<ConversationResource> {
+  const [before = null] = cursorParts(page.cursor, 1) ?? []
+  const rows = listConversations(db, filter, { limit: page.limit + 1, before })
+  const resource = (row: Conversation) => conversationResource(row, waitReason)
+  return pageOf(rows, page.limit, resource, (row) => [row.lastSeq])
 }
 
 function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<MessageResource> {

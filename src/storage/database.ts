@@ -77,13 +77,6 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
   }
 }
 
-/** Opens a second, read-only connection; only a Worker may hold one beside the relay's. */
-export function openReadOnly(path: string): Db {
-  const sqlite = new Database(path, { strict: true, readonly: true })
-  sqlite.run('PRAGMA busy_timeout = 5000')
-  return { sqlite, orm: drizzle({ client: sqlite }) }
-}
-
 /** Empties the write-ahead log and leaves no side files behind, also with Apple's library. */
 export function closeDatabase(db: Db): void {
   db.sqlite.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0)

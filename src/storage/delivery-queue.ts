@@ -123,7 +123,8 @@ export function recordAttempt(tx: Tx, record: DeliveryRecord): void {
 const release = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = min(created_at, $now)
-     WHERE status = 'pending' AND webhook_id = $webhookId AND next_attempt_at > $now`,
+     WHERE status = 'pending' AND webhook_id = $webhookId
+       AND next_attempt_at > min(created_at, $now)`,
   ),
 )
 

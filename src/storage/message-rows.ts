@@ -4,7 +4,7 @@
 import { eq } from 'drizzle-orm'
 
 import { deviceHandle, type Handle } from '../domain/handle.ts'
-import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message, MessageSource, Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
 import { messages } from './schema.ts'
@@ -200,12 +200,6 @@ export function newestStamp(db: Db): number {
     .query<{ at: number | null }, []>('SELECT max(updated_at) AS at FROM messages')
     .get()
   return row?.at ?? 0
-}
-
-export function messageOf(tx: Tx, id: MessageId): Outbound {
-  const message = findMessage(tx, id)
-  if (message === null) throw new Error(`Message ${id} is gone.`)
-  return message
 }
 
 const revisions = prepared(({ sqlite }) => {

@@ -27,6 +27,9 @@ export class HeldElsewhereError extends Error {
   }
 }
 
+/** A connection that nobody points to is closed with the next collection, and its lock is gone. */
+const held = new Set<Database>()
+
 /** Takes the lock at `path`, or throws a HeldElsewhereError that says who has it. */
 export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): InstanceLock {
   const file = new Database(path, { create: true, readwrite: true, strict: true })
@@ -42,7 +45,13 @@ export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): Ins
     file.close()
     throw isHeld ? new HeldElsewhereError(path, other) : error
   }
-  return { release: () => file.close() }
+  held.add(file)
+  return {
+    release() {
+      held.delete(file)
+      file.close()
+    },
+  }
 }
 
 function introduce(file: Database, holder: Holder): void {

@@ -24,6 +24,6 @@ export function parseIsoTime(text: string): Timestamp | null {
 
 /** Milliseconds since 1970 of a date as HTTP writes it, or null where it is none. */
 export function parseHttpDate(text: string): number | null {
-  const at = Date.parse(text)
+  const at = /^[A-Z][a-z]{2,8}, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? null : at
 }

@@ -15,8 +15,23 @@ const DELAY_MS_MAX = 30_000
 /** A service that ran for so long is healthy again: its delay starts anew. */
 const HEALTHY_MS = 60_000
 
+/** Runs every service until `stop` is called, which resolves when the last of them has ended. */
+export function runServices(
+  services: readonly Service[],
+  tools: { readonly clock: Clock; readonly log: Log },
+): { stop(): Promise<void> } {
+  const end = new AbortController()
+  const running = services.map((service) => supervise(service, tools, end.signal))
+  return {
+    async stop() {
+      end.abort()
+      await Promise.all(running)
+    },
+  }
+}
+
 /** Runs `service` until `signal` aborts; resolves when it has ended. */
-export async function supervise(
+async function supervise(
   service: Service,
   tools: { readonly clock: Clock; readonly log: Log },
   signal: AbortSignal,
@@ -37,20 +52,5 @@ export async function supervise(
     if (clock.monotonic() - startedAt > HEALTHY_MS) delayMs = DELAY_MS_MIN
     await clock.sleep(delayMs, signal)
     delayMs = Math.min(delayMs * 2, DELAY_MS_MAX)
-  }
-}
-
-/** Runs every service until `stop` is called, which resolves when the last of them has ended. */
-export function runServices(
-  services: readonly Service[],
-  tools: { readonly clock: Clock; readonly log: Log },
-): { stop(): Promise<void> } {
-  const end = new AbortController()
-  const running = services.map((service) => supervise(service, tools, end.signal))
-  return {
-    async stop() {
-      end.abort()
-      await Promise.all(running)
-    },
   }
 }

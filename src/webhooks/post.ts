@@ -54,14 +54,16 @@ export type PostParts = {
 export const POST_MS_MAX = 10_000
 const EXCERPT_BYTES = 1_024
 const ADDRESSES_MAX = 4
+const TARGETS_MAX = 1_000
 
 type Address = { readonly address: string; readonly isPrivate: boolean }
 
 export function createPost(parts: PostParts): Post {
+  const targetOf = rememberingTargets()
   return async (request, signal) => {
     const limit = deadline(parts.clock, POST_MS_MAX, signal)
     try {
-      const result = await exchange(parts, request, limit.signal)
+      const result = await exchange(parts, request, targetOf(request.url), limit.signal)
       if (signal.aborted && result.result !== 'answered') return { result: 'aborted' }
       return result
     } finally {
@@ -70,12 +72,25 @@ export function createPost(parts: PostParts): Post {
   }
 }
 
+/** Every attempt of a webhook goes to the same url. */
+function rememberingTargets(): typeof parseTarget {
+  const known = new Map<string, Target | string>()
+  return (url) => {
+    const found = known.get(url)
+    if (found !== undefined) return found
+    if (known.size >= TARGETS_MAX) known.clear()
+    const target = parseTarget(url)
+    known.set(url, target)
+    return target
+  }
+}
+
 async function exchange(
   parts: PostParts,
   request: PostRequest,
+  target: Target | string,
   signal: AbortSignal,
 ): Promise<PostResult> {
-  const target = parseTarget(request.url)
   if (typeof target === 'string') return failed('invalid_url', false)
   const addresses = await addressesOf(parts, target, signal)
   if ('result' in addresses) return addresses
@@ -162,8 +177,16 @@ async function postTo(
 }
 
 /** Reads what is kept of the answer and lets go of the rest. */
-async function excerptOf({ body, headers }: Response): Promise<string | null> {
-  if (body === null || headers.get('content-length') === '0') return null
+async function excerptOf(response: Response): Promise<string | null> {
+  const length = response.headers.get('content-length')
+  // A stream costs as much as the rest of the exchange: most answers are short and say so.
+  const isShort = length !== null && Number(length) <= EXCERPT_BYTES
+  const bytes = isShort ? await response.bytes() : await firstBytes(response)
+  return bytes.length === 0 ? null : new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
+}
+
+async function firstBytes({ body }: Response): Promise<Uint8Array> {
+  if (body === null) return new Uint8Array()
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let length = 0
@@ -174,8 +197,7 @@ async function excerptOf({ body, headers }: Response): Promise<string | null> {
     length += value.length
   }
   if (length >= EXCERPT_BYTES) await reader.cancel()
-  const bytes = Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)
-  return bytes.length === 0 ? null : new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
+  return Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)
 }
 
 /** `Retry-After` in seconds; as a date it is counted from the receiver's own `Date`, if it tells it. */

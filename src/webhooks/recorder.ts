@@ -8,6 +8,8 @@ export type Entry = { readonly write: (tx: Tx) => () => void }
 
 const BATCH_MAX = 256
 const AGAIN_MS = 1_000
+const GATHER_TURNS = 6
+const GATHER_MAX = 64
 
 /**
  * Writes what was tried, in batches. An entry that cannot be written is kept and written again: it
@@ -50,6 +52,7 @@ export class Recorder {
 
   async #writeAll(): Promise<void> {
     while (this.#kept.length > 0) {
+      await this.#gather()
       const batch = this.#kept.slice(0, this.#batchMax)
       const written = await this.#write(batch)
       this.#kept = this.#kept.slice(batch.length)
@@ -61,6 +64,13 @@ export class Recorder {
       }
     }
     this.#writing = null
+  }
+
+  /** A few turns of the event loop bring in answers that arrive together: one flush for all. */
+  async #gather(): Promise<void> {
+    for (let turn = 0; turn < GATHER_TURNS && this.#kept.length < GATHER_MAX; turn += 1) {
+      await new Promise((resolve) => setImmediate(resolve))
+    }
   }
 
   async #write(batch: readonly Entry[]) {

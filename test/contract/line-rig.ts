@@ -37,12 +37,12 @@ const LINE_ID = 'line_00000000000000000000000000' as LineId // A well-formed id;
 export async function attend(rig: LineRig, driver: LineDriver, more: Partial<AttendedLine> = {}) {
   const events: LineEvent[] = []
   const controller = new AbortController()
-  const gate: { held: PromiseWithResolvers<void> | null; isRefusing: boolean } = {
-    held: null,
-    isRefusing: false,
+  const gate = {
+    held: null as PromiseWithResolvers<void> | null,
+    refuses: (_event: LineEvent) => false,
   }
   const onEvent = async (event: LineEvent) => {
-    if (gate.isRefusing) throw new Error('not durable')
+    if (gate.refuses(event)) throw new Error('not durable')
     events.push(event)
     await gate.held?.promise
   }
@@ -69,8 +69,9 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
     session,
     ended: () => ended,
     checkpoint: () => lastCheckpoint(events),
-    refuse: () => {
-      gate.isRefusing = true
+    /** Events of which `refuses` is true cannot be made durable. */
+    refuse: (refuses: (event: LineEvent) => boolean) => {
+      gate.refuses = refuses
     },
     hold: () => {
       gate.held = Promise.withResolvers()

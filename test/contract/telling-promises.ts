@@ -97,7 +97,7 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   'an event that could not be made durable is told again': async (rig) => {
     const first = await attend(rig, rig.driver)
     const checkpoint = first.checkpoint()
-    first.refuse()
+    first.refuse(() => true)
     await rig.receive('one')
     await rig.clock.advance(rig.settleMs)
 
@@ -106,6 +106,20 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['one'])
+    await second.end()
+  },
+
+  'one event among others that could not be made durable is not passed over': async (rig) => {
+    const first = await attend(rig, rig.driver)
+    first.refuse((event) => event.type === 'message' && event.message.text === 'two')
+    for (const text of ['one', 'two', 'three']) await rig.receive(text)
+    await rig.clock.advance(rig.settleMs)
+    await first.ended()
+
+    const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint() })
+    await rig.clock.advance(rig.settleMs)
+
+    expect(messagesOf(second.events).map(({ text }) => text)).toContain('two')
     await second.end()
   },
 

@@ -192,7 +192,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
     authenticate: rightCredentials,
     isTrustedProxy: (address) => address === '10.0.0.1',
     hosts: {
-      hostname: 'Relay',
+      hostname: 'Relay.local',
       publicUrl: 'https://relay.example.com/x',
       isOwnAddress: (address) => address === '192.168.1.5',
     },
@@ -263,4 +263,16 @@ function rightCredentials(key: string, secret: string): Caller | null {
 /** What `get` of something unknown throws. */
 export function notFound(): never {
   throw new RelayError('not_found', 'There is no such thing.')
+}
+
+export type Issues = readonly (readonly [path: string, message: string])[]
+
+/** What a 400 says of each place; nothing for any other answer. */
+export async function issuesIn(response: Response): Promise<Issues> {
+  // The shape that other tests make sure of.
+  const { error } = (await response.json()) as {
+    error: { code: string; details: { issues: { path: string; message: string }[] } }
+  }
+  if (error.code !== 'invalid_request') return []
+  return error.details.issues.map(({ path, message }) => [path, message])
 }

@@ -2,12 +2,13 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../src/domain/driver.ts'
+import type { IntakeEvent } from '../../src/lines/live-line.ts'
 import { CAPABILITIES, MisbehavingDriver } from '../support/misbehaving-driver.ts'
-import { settle } from '../support/test-clock.ts'
-import { peek, startRig } from './supervisor-rig.ts'
+import { createRig, peek, startRig } from './supervisor-rig.ts'
 
-const checkpoint = (text: string): LineEvent => ({ type: 'checkpoint', checkpoint: text })
+const checkpoint = (text: string): IntakeEvent => ({ type: 'checkpoint', checkpoint: text })
+
+const textOf = (error: unknown) => (error instanceof Error ? error.message : '')
 
 test('an attended line is online, with what its driver says of it', async () => {
   const rig = await startRig([new MisbehavingDriver()])
@@ -39,12 +40,13 @@ test('a line is attended again from the checkpoint that was stored last', async 
 
 test('a driver that fails is called again after 1, 2, 4 … 60 seconds', async () => {
   const driver = new MisbehavingDriver()
+  const rig = createRig([driver])
   const at: number[] = []
   driver.attending = async () => {
     at.push(rig.clock.monotonic() / 1_000)
     throw new Error('no device')
   }
-  const rig = await startRigWith(driver)
+  await rig.start()
 
   await rig.clock.advance(190_000)
 
@@ -53,9 +55,177 @@ test('a driver that fails is called again after 1, 2, 4 … 60 seconds', async (
   await rig.stop()
 })
 
-async function startRigWith(driver: MisbehavingDriver) {
-  const { createRig } = await import('./supervisor-rig.ts')
+test('a line that was attended for a minute is called again after a second', async () => {
+  const driver = new MisbehavingDriver()
   const rig = createRig([driver])
+  const at: number[] = []
+  driver.attending = async () => {
+    at.push(rig.clock.monotonic() / 1_000)
+    if (at.length === 4) await rig.clock.sleep(60_000, new AbortController().signal)
+  }
   await rig.start()
-  return rig
-}
+
+  await rig.clock.advance(70_000)
+
+  expect(at).toEqual([0, 1, 3, 7, 68, 70])
+  await rig.stop()
+})
+
+test('the log tells once when a line goes, once when it is back, and louder when it lasts', async () => {
+  const driver = new MisbehavingDriver()
+  driver.attending = async (visit) => {
+    if (driver.visits.length < 9) throw new Error('no device')
+    await driver.stayOnline(visit)
+  }
+  const rig = await startRig([driver])
+
+  await rig.clock.advance(190_000)
+
+  expect(rig.logged.map(({ level, message }) => `${level}: ${message}`)).toEqual([
+    'info: line found',
+    'warn: line is offline',
+    'error: line fails again and again',
+    'info: line is online',
+  ])
+  await rig.stop()
+})
+
+test('the reason that a driver gives stays until the line is back', async () => {
+  const driver = new MisbehavingDriver()
+  driver.attending = async (visit) => {
+    if (driver.visits.length > 1) return driver.stayOnline(visit)
+    await visit.listener.onEvent(driver.online(visit.line.number))
+    await visit.listener.onEvent({ type: 'offline', reason: { code: 'asleep', hint: 'Wake it.' } })
+  }
+  const rig = await startRig([driver])
+  const reason = rig.reason()
+
+  await rig.clock.advance(1_000)
+
+  expect([reason, rig.reason()]).toEqual(['asleep', null])
+  await rig.stop()
+})
+
+test('what a driver tells after its signal aborted is refused', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  const { listener } = driver.visit()
+
+  await rig.stop()
+  const told = await listener.onEvent(checkpoint('late')).catch(textOf)
+
+  expect(told).toBe('The line is not attended any more.')
+  expect(rig.events()).toEqual([])
+})
+
+test('an event that could not be made durable ends the attendance, and no later one is taken', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  const { listener, signal } = driver.visit()
+  rig.gate.intake = () => Promise.reject(new Error('disk full'))
+
+  const failed = await listener.onEvent(checkpoint('one')).catch(textOf)
+  rig.gate.intake = async () => {}
+  const refused = await listener.onEvent(checkpoint('two')).catch(textOf)
+
+  expect([failed, refused]).toEqual(['disk full', 'The line is not attended any more.'])
+  expect([signal.aborted, rig.events(), rig.reason()]).toEqual([true, [], 'driver_failed'])
+  await rig.clock.advance(1_000)
+  expect(rig.reason()).toBeNull()
+  await rig.stop()
+})
+
+test('events reach the intake in the order in which the driver tells them', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  const { listener } = driver.visit()
+
+  const told = ['one', 'two', 'three'].map((text) => listener.onEvent(checkpoint(text)))
+  await Promise.all(told)
+
+  expect(rig.events()).toEqual(['one', 'two', 'three'].map(checkpoint))
+  await rig.stop()
+})
+
+test('an event resolves when it is durable', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  const durable = Promise.withResolvers<void>()
+  rig.gate.intake = () => durable.promise
+
+  const told = driver.visit().listener.onEvent(checkpoint('one'))
+  const before = await peek(told)
+  durable.resolve()
+  await told
+
+  expect(before).toBe('pending')
+  await rig.stop()
+})
+
+test('a driver that floods the relay without waiting is stopped', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  const { listener, signal } = driver.visit()
+  const durable = Promise.withResolvers<void>()
+  rig.gate.intake = () => durable.promise
+
+  const flood = Array.from({ length: 5_000 }, (_, i) => listener.onEvent(checkpoint(String(i))))
+  const results = Promise.allSettled(flood)
+  durable.resolve()
+
+  const taken = (await results).filter(({ status }) => status === 'fulfilled')
+  expect([taken.length, rig.events().length, signal.aborted]).toEqual([1_000, 1_000, true])
+  await rig.stop()
+})
+
+test('a driver that does not return is not called a second time', async () => {
+  const driver = new MisbehavingDriver()
+  driver.attending = async (visit) => {
+    await visit.listener.onEvent(driver.online(visit.line.number))
+    await new Promise(() => {})
+  }
+  const rig = await startRig([driver])
+  rig.gate.intake = () => Promise.reject(new Error('disk full'))
+  await driver
+    .visit()
+    .listener.onEvent(checkpoint('one'))
+    .catch(() => {})
+
+  await rig.clock.advance(600_000)
+
+  expect([driver.visits.length, rig.line().state.status]).toEqual([1, 'offline'])
+  const stopped = rig.stop()
+  await rig.clock.advance(10_000)
+  await stopped
+})
+
+test('after a stop nothing is attended, looked for or told', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+
+  await rig.stop()
+  const { discoveries, visits } = driver
+  const count = visits.length
+  await rig.clock.advance(3_600_000)
+
+  expect([driver.discoveries, driver.visits.length]).toEqual([discoveries, count])
+  expect(rig.reason()).toBe('stopping')
+})
+
+test('listeners hear of a change of state, and the lines are the same array until then', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  let changes = 0
+  rig.supervisor.onChange(() => {
+    changes += 1
+  })
+  const before = rig.supervisor.lines()
+  const isCached = rig.supervisor.lines() === before
+
+  const reason = { code: 'asleep', hint: 'Wake it.' }
+  await driver.visit().listener.onEvent({ type: 'offline', reason })
+  await driver.visit().listener.onEvent({ type: 'offline', reason })
+
+  expect([isCached, changes, rig.supervisor.lines() === before]).toEqual([true, 1, false])
+  await rig.stop()
+})

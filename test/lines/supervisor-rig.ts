@@ -28,7 +28,10 @@ export function createRig(drivers: readonly LineDriver[], db: Db = memory()) {
     writer,
     stamps: new Stamps(clock, systemRandom, 0),
     clock,
-    log: jsonLog((line) => logged.push(JSON.parse(line)), () => clock.now()),
+    log: jsonLog(
+      (line) => logged.push(JSON.parse(line)),
+      () => clock.now(),
+    ),
     drivers,
     loadAttended: () => ({ unsettled: [], open: [] }),
     intake: async (line, event) => {
@@ -41,7 +44,13 @@ export function createRig(drivers: readonly LineDriver[], db: Db = memory()) {
   const controller = new AbortController()
   let running: Promise<void> | null = null
   return {
-    ...{ supervisor, clock, db, writer, logged, taken, gate },
+    supervisor,
+    clock,
+    db,
+    writer,
+    logged,
+    taken,
+    gate,
     events: () => taken.map(({ event }) => event),
     async start() {
       running = supervisor.run(controller.signal)

@@ -23,7 +23,6 @@ test('every setting has a default', () => {
     ['announce_device_messages', 'false', 'default'],
     ['open_metrics', 'false', 'default'],
     ['message_retention_days', 'forever', 'default'],
-    ['attempt_retention_days', '30', 'default'],
     ['backups_kept', '7', 'default'],
   ])
 })

@@ -72,9 +72,9 @@ test('bells ring and acts run after the commit, and not for a work that was undo
   const clock = new TestClock()
   const bell = new Bell()
   const acts: string[] = []
-  const waiting = bell.wait(clock, 60_000, new AbortController().signal).then(() => {
-    acts.push(`bell, in transaction: ${db.sqlite.inTransaction}`)
-  })
+  const waiting = bell
+    .wait(clock, 60_000, new AbortController().signal)
+    .then(() => acts.push(`bell, in transaction: ${db.sqlite.inTransaction}`))
 
   const undone = writer.write((tx) => {
     writer.afterCommit(() => acts.push('of the undone work'))

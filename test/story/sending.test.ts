@@ -3,7 +3,6 @@
 
 import { expect, test } from 'bun:test'
 
-import type { SendOutcome } from '../../src/domain/driver.ts'
 import { accepts, guidOf, refuses, ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay } from '../support/test-relay.ts'
 
@@ -204,110 +203,6 @@ test('a receipt that comes before the outcome that carries its guid is not lost'
     platform_guid: guidOf(900),
   })
   expect(await relay.eventNames()).toEqual(['message.sent', 'message.delivered'])
-})
-
-test('a driver that answers after its session ended is not believed, and nothing is sent twice', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  const { promise: late, resolve: answerLate } = Promise.withResolvers<SendOutcome>()
-  device.script = async (_message, pointOfNoReturn) => {
-    await pointOfNoReturn('note')
-    return late
-  }
-  await using relay = await startRelay({ drivers: [driver] })
-
-  const answer = await relay.send({ to: TO, text: 'hello' }, { Prefer: 'respond-async' })
-  await relay.clock.advance(100)
-  await device.goOffline()
-  await relay.clock.advance(89_000)
-  const before = await relay.message(answer.body.id)
-  await relay.clock.advance(2_000)
-  answerLate({ outcome: 'not_sent', reason: 'busy', blame: 'line' })
-  await relay.clock.advance(60_000)
-
-  expect(before.status).toBe('sending')
-  expect((await relay.message(answer.body.id)).status).toBe('uncertain')
-  expect(device.given).toHaveLength(1)
-})
-
-test('an uncertain message is announced after ten minutes, and yields to proof later', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  device.script = async (message, pointOfNoReturn) => {
-    await pointOfNoReturn('note')
-    if (message.text !== 'lost') return { outcome: 'accepted', guid: null }
-    return { outcome: 'unknown', reason: 'timed_out' }
-  }
-  await using relay = await startRelay({ drivers: [driver] })
-
-  const answer = await relay.send({ to: TO, text: 'lost' })
-  await relay.clock.advance(599_000)
-  const before = await relay.eventNames()
-  await relay.clock.advance(2_000)
-  const after = await relay.eventNames()
-  await device.settle(answer.body.id, { outcome: 'accepted', guid: guidOf(901) })
-  const settled = await relay.message(answer.body.id)
-
-  expect([answer.status, answer.body.status]).toEqual([202, 'uncertain'])
-  expect(before).toEqual([])
-  expect(after).toEqual(['message.failed'])
-  expect(settled).toMatchObject({ status: 'sent', error: null, platform_guid: guidOf(901) })
-  expect(device.given).toHaveLength(1)
-})
-
-test('only the same text to the same recipient waits for an uncertain message', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  let isFirst = true
-  device.script = async (...send) => {
-    if (!isFirst) return accepts(...send)
-    isFirst = false
-    await send[1]('note')
-    return { outcome: 'unknown', reason: 'timed_out' }
-  }
-  await using relay = await startRelay({ drivers: [driver] })
-  const first = await relay.send({ to: TO, text: 'twin' })
-  const other = await relay.send({ to: TO, text: 'another text' })
-
-  const twin = await relay.send({ to: TO, text: 'twin' })
-  await relay.post(`/api/v1/messages/${first.body.id}/resolve`, { status: 'failed' })
-  await relay.clock.advance(1_000)
-
-  expect(other.status).toBe(200)
-  expect([twin.status, twin.body.queued_reason]).toEqual([202, 'same_text_uncertain'])
-  expect((await relay.message(twin.body.id)).status).toBe('sent')
-  expect(await relay.message(first.body.id)).toMatchObject({
-    status: 'failed',
-    error: { code: 'resolved_by_hand' },
-  })
-})
-
-test('a disk that fills between the send and its outcome stops the line until it is written', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
-  // Its event carries the text, which no page has room for then.
-  const text = 'x'.repeat(15_000)
-  device.script = async (_message, pointOfNoReturn) => {
-    if (!(await pointOfNoReturn('note'))) {
-      return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
-    }
-    relay.fillDisk()
-    return { outcome: 'accepted', guid: null }
-  }
-
-  const first = await relay.send({ to: TO, text }, { Prefer: 'respond-async' })
-  await relay.clock.advance(5_000)
-  const refused = await relay.send({ to: TO, text })
-  const during = await relay.message(first.body.id)
-  relay.freeDisk()
-  await relay.clock.advance(30_000)
-
-  expect(during.status).toBe('sending')
-  expect([refused.status, refused.body.error.code]).toEqual([503, 'storage_full'])
-  expect((await relay.message(first.body.id)).status).toBe('sent')
-  expect(await relay.eventNames()).toEqual(['message.sent'])
-  expect(device.given).toHaveLength(1)
 })
 
 test('a clock that steps back neither reorders messages nor stops what waits', async () => {

@@ -82,7 +82,7 @@ export async function startRelay(options: Options = {}) {
     return {
       status: response.status,
       headers: response.headers,
-      body: text === '' ? null : (JSON.parse(text) as Json),
+      body: text === '' ? null : JSON.parse(text),
     }
   }
   const get = async (path: string): Promise<Json> => (await request('GET', path)).body

@@ -78,8 +78,8 @@ test('cloud folders are known by name, the desktop only while iCloud has it', ()
 test('the mount of a path is the one with the longest point around it', () => {
   const linux = [
     '/dev/vda / ext4 rw 0 0',
-    'server:/home /home nfs4 rw 0 0',
-    '/dev/vdb /home/me/local\\040disk ext4 rw 0 0',
+    'server:/srv /srv nfs4 rw 0 0',
+    '/dev/vdb /srv/me/local\\040disk ext4 rw 0 0',
     'me@host: /mnt/ssh fuse.sshfs rw 0 0',
   ].join('\n')
   const mac = [
@@ -89,11 +89,11 @@ test('the mount of a path is the one with the longest point around it', () => {
 
   const types = [
     mountOf('/var/lib/hookline', linux),
-    mountOf('/home/me/hookline', linux),
-    mountOf('/home/me/local disk/hookline', linux),
-    mountOf('/homeless', linux),
+    mountOf('/srv/me/hookline', linux),
+    mountOf('/srv/me/local disk/hookline', linux),
+    mountOf('/srvless', linux),
     mountOf('/mnt/ssh/a', linux),
-    mountOf('/Users/me', mac),
+    mountOf('/Library/me', mac),
     mountOf('/Volumes/My Share/hookline', mac),
   ].map((mount) => mount?.type)
 
@@ -101,7 +101,7 @@ test('the mount of a path is the one with the longest point around it', () => {
 })
 
 test('where the data lie by default follows from the system', () => {
-  const HOME = '/home/me'
+  const HOME = '/srv/me'
 
   expect([
     defaultDataDirectory({ HOME }, 'darwin'),
@@ -109,10 +109,10 @@ test('where the data lie by default follows from the system', () => {
     defaultDataDirectory({ HOME, XDG_DATA_HOME: '/data' }, 'linux'),
     defaultDataDirectory({ HOME, XDG_DATA_HOME: 'relative' }, 'linux'),
   ]).toEqual([
-    '/home/me/Library/Application Support/Hookline',
-    '/home/me/.local/share/hookline',
+    '/srv/me/Library/Application Support/Hookline',
+    '/srv/me/.local/share/hookline',
     '/data/hookline',
-    '/home/me/.local/share/hookline',
+    '/srv/me/.local/share/hookline',
   ])
 })
 

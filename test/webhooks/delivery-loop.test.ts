@@ -308,7 +308,7 @@ test('what was posted and not recorded goes out again after a crash, under the s
   await first.clock.advance(10 * SECOND)
   await first.running
   first.db.sqlite.run('DELETE FROM attempts')
-  first.db.sqlite.run("UPDATE deliveries SET attempt_count = 0, next_attempt_at = created_at")
+  first.db.sqlite.run('UPDATE deliveries SET attempt_count = 0, next_attempt_at = created_at')
 
   const second = await startRig({ db: first.db, clock: first.clock })
 

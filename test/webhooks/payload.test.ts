@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 
-import { TestClock } from '../support/test-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { payloadOf } from '../../src/webhooks/payload.ts'
+import { TestClock } from '../support/test-clock.ts'
 import { messageOf } from '../support/webhook-rig.ts'
 
 const clock = new TestClock()

@@ -3,12 +3,7 @@ import { expect, test } from 'bun:test'
 import { Webhook } from 'standardwebhooks'
 
 import { systemRandom } from '../../src/system/random.ts'
-import {
-  newSecret,
-  secretText,
-  signatureOf,
-  signedHeaders,
-} from '../../src/webhooks/signature.ts'
+import { newSecret, secretText, signatureOf, signedHeaders } from '../../src/webhooks/signature.ts'
 
 test('the published vector of Standard Webhooks comes out', () => {
   const secret = Buffer.from('MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw', 'base64')

@@ -1,0 +1,42 @@
+import type { Clock } from '../system/clock.ts'
+import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import { readOrMakeSecretKey } from '../system/files.ts'
+import { takeInstanceLock } from '../system/instance-lock.ts'
+import type { Random } from '../system/random.ts'
+import { backUpBeforeMigration } from './backup.ts'
+import { closeDatabase, openDatabase, type Db } from './database.ts'
+
+/** What lies in the data directory, opened. */
+export type Data = {
+  readonly db: Db
+  readonly directory: DataDirectory
+  /** Seals the secrets of webhooks. */
+  readonly secretKey: Uint8Array
+  close(): void
+}
+
+type Place = { readonly dataDir: string; readonly host: string; readonly port: number }
+type Tools = { readonly clock: Clock; readonly random: Random; readonly version: string }
+
+/** Takes the data directory for this process, and migrates what lies in it. */
+export function openData(place: Place, { clock, random, version }: Tools): Data {
+  const directory = openDataDirectory(place.dataDir)
+  const address = `${place.host}:${place.port}`
+  const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'relay', address })
+  try {
+    const { db } = openDatabase(directory.database, {
+      version,
+      backUp: backUpBeforeMigration(directory, clock.now()),
+      backupsPath: directory.backups,
+    })
+    const secretKey = readOrMakeSecretKey(directory.secretKey, random)
+    const close = () => {
+      closeDatabase(db)
+      lock.release()
+    }
+    return { db, directory, secretKey, close }
+  } catch (error) {
+    lock.release()
+    throw error
+  }
+}

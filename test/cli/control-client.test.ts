@@ -1,0 +1,66 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+
+import { NoRelayError } from '../../src/cli/command.ts'
+import { ControlClient, RefusedError } from '../../src/cli/control-client.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { FakeRelay } from './command-line.ts'
+
+function clientIn(folder: ScratchFolder): ControlClient {
+  return new ControlClient(folder.file('control.sock'))
+}
+
+test('a request goes over the socket, whatever proxy the environment names', async () => {
+  using folder = new ScratchFolder()
+  using relay = new FakeRelay(folder.path, () => Response.json({ id: 'key_a' }, { status: 201 }))
+  process.env['HTTP_PROXY'] = 'http://127.0.0.1:1'
+
+  const answer = await clientIn(folder).ask('POST', '/keys', { body: { name: 'x' } })
+  delete process.env['HTTP_PROXY']
+
+  expect(answer).toEqual({ status: 201, body: { id: 'key_a' } })
+  expect(relay.asked).toEqual([{ method: 'POST', path: '/api/v1/keys', body: { name: 'x' } }])
+})
+
+test('an error of the relay is told with its status, code and sentence', async () => {
+  using folder = new ScratchFolder()
+  const error = { error: { code: 'not_found', message: 'There is no key with this id.' } }
+  using _relay = new FakeRelay(folder.path, () => Response.json(error, { status: 404 }))
+
+  const asking = clientIn(folder).ask('DELETE', '/keys/key_x')
+
+  await expect(asking).rejects.toEqual(
+    new RefusedError(404, 'not_found', 'There is no key with this id.'),
+  )
+})
+
+test('no socket, and one that nobody listens on, mean that no relay runs', async () => {
+  using folder = new ScratchFolder()
+  const client = clientIn(folder)
+
+  const without = await client.isThere()
+  writeFileSync(folder.file('control.sock'), '')
+
+  expect([without, await client.isThere()]).toEqual([false, false])
+  await expect(client.ask('GET', '/keys')).rejects.toBeInstanceOf(NoRelayError)
+})
+
+test('a stream gives each line as it comes, however it was cut', async () => {
+  using folder = new ScratchFolder()
+  const parts = ['\n{"a":', '"ä"}\n\n{"b":2}\n', '{"c":3}\n']
+  const bytes = parts.map((part) => new TextEncoder().encode(part))
+  using _relay = new FakeRelay(
+    folder.path,
+    () => new Response(new ReadableStream({ pull: (stream) => step(stream, bytes) })),
+  )
+
+  const seen = await Array.fromAsync(clientIn(folder).stream('/events'))
+
+  expect(seen).toEqual([{ a: 'ä' }, { b: 2 }, { c: 3 }])
+})
+
+function step(stream: ReadableStreamDefaultController, bytes: Uint8Array[]): void {
+  const next = bytes.shift()
+  if (next === undefined) stream.close()
+  else stream.enqueue(next)
+}

@@ -1,0 +1,103 @@
+import { expect, test } from 'bun:test'
+
+import { UsageError, type Command } from '../../src/cli/command.ts'
+import { parseCommandLine, usageOf } from '../../src/cli/parse.ts'
+
+const command = (name: string, more: Partial<Command> = {}): Command => ({
+  name,
+  args: [],
+  options: [],
+  sentence: '',
+  run: () => Promise.resolve(0),
+  ...more,
+})
+
+const COMMANDS: readonly Command[] = [
+  command('config'),
+  command('config set', { args: [{ name: 'NAME', choices: ['a', 'b'] }, { name: 'VALUE' }] }),
+  command('keys create', { options: [{ name: 'name', value: 'NAME', sentence: '' }] }),
+  command('send', { args: [{ name: 'TO' }, { name: 'TEXT' }] }),
+  command('help', { args: [{ name: 'COMMAND', isOptional: true }] }),
+]
+
+function parse(...args: readonly string[]) {
+  const parsed = parseCommandLine(args, COMMANDS)
+  return [parsed.command?.name ?? null, parsed.args, Object.fromEntries(parsed.options)]
+}
+
+const LINES: readonly (readonly [readonly string[], unknown])[] = [
+  [[], [null, [], {}]],
+  [['--help'], [null, [], { help: 'true' }]],
+  [['-h'], [null, [], { help: 'true' }]],
+  [['config'], ['config', [], {}]],
+  [
+    ['config', 'set', 'a', '1'],
+    ['config set', ['a', '1'], {}],
+  ],
+  [
+    ['keys', 'create', '--name', 'x y'],
+    ['keys create', [], { name: 'x y' }],
+  ],
+  [
+    ['keys', 'create', '--name=a=b'],
+    ['keys create', [], { name: 'a=b' }],
+  ],
+  [
+    ['--data-dir', '/d', 'keys', 'create', '--json'],
+    ['keys create', [], { 'data-dir': '/d', json: 'true' }],
+  ],
+  [
+    ['send', '+1', '--', '--hello'],
+    ['send', ['+1', '--hello'], {}],
+  ],
+  [
+    ['send', '--quiet', '+1', '-'],
+    ['send', ['+1', '-'], { quiet: 'true' }],
+  ],
+  [['help'], ['help', [], {}]],
+  [
+    ['send', '--help'],
+    ['send', [], { help: 'true' }],
+  ],
+]
+
+for (const [args, wanted] of LINES) {
+  test(`"hookline ${args.join(' ')}" is understood`, () => {
+    expect(parse(...args) as unknown).toEqual(wanted)
+  })
+}
+
+const WRONG: readonly (readonly [readonly string[], string])[] = [
+  [['nosuch'], 'There is no command "nosuch". All of them: hookline help'],
+  [['keys'], 'hookline keys needs one of: create.'],
+  [['keys', 'nosuch'], 'hookline keys needs one of: create.'],
+  [['send', '+1'], 'It is: hookline send TO TEXT'],
+  [['send', '+1', 'a', 'b'], 'It is: hookline send TO TEXT'],
+  [
+    ['send', '+1', '--hello'],
+    'There is no option --hello here. A text that begins so follows "--".',
+  ],
+  [['send', '+1', '-x'], 'There is no option -x here. A text that begins so follows "--".'],
+  [['keys', 'create', '--name'], '--name needs a value: NAME.'],
+  [['keys', 'create', '--name', 'a', '--name', 'b'], '--name is given twice.'],
+  [['config', '--json=yes'], '--json takes no value.'],
+  [['config', 'set', 'c', '1'], 'NAME must be one of: a, b.'],
+]
+
+for (const [args, sentence] of WRONG) {
+  test(`"hookline ${args.join(' ')}" is refused`, () => {
+    expect(() => parse(...args)).toThrow(new UsageError(sentence))
+  })
+}
+
+test('usage shows what is optional', () => {
+  const lines = COMMANDS.map(usageOf)
+
+  expect(lines).toEqual([
+    'hookline config',
+    'hookline config set NAME VALUE',
+    'hookline keys create [--name NAME]',
+    'hookline send TO TEXT',
+    'hookline help [COMMAND]',
+  ])
+})

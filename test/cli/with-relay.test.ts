@@ -1,0 +1,179 @@
+// What the command line asks of a relay that runs: a stand-in at the socket notes it.
+
+import { expect, test } from 'bun:test'
+
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { FakeRelay, hookline, type Asked } from './command-line.ts'
+
+/** Runs a command beside a relay that answers `body` to everything. */
+async function run(
+  args: readonly string[],
+  body: unknown,
+  status = 200,
+): Promise<{ exitCode: number; stdout: string; stderr: string; asked: readonly Asked[] }> {
+  using folder = new ScratchFolder()
+  using relay = new FakeRelay(folder.path, () => Response.json(body, { status }))
+  const finished = await hookline(args, { HOOKLINE_DATA_DIR: folder.path })
+  return { ...finished, asked: relay.asked }
+}
+
+const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])[] = [
+  [['keys', 'create', '--name', 'a'], 'POST', '/keys', { name: 'a' }],
+  [['keys', 'list'], 'GET', '/keys?limit=200', null],
+  [['keys', 'revoke', 'key_a'], 'DELETE', '/keys/key_a', null],
+  [['lines'], 'GET', '/phone-lines', null],
+  [['lines', '--json'], 'GET', '/phone-lines', null],
+  [
+    ['lines', 'set', 'line_a', '--daily-contact-limit', '7', '--enabled', 'false', '--label', ''],
+    'PATCH',
+    '/phone-lines/line_a',
+    { label: '', daily_contact_limit: 7, is_enabled: false },
+  ],
+  [['lines', 'adopt', 'old', 'new'], 'POST', '/phone-lines/new/adopt', { from: 'old' }],
+  [
+    ['send', '+12025550147', 'hi', '--line', 'line_a'],
+    'POST',
+    '/messages/send',
+    { to: '+12025550147', text: 'hi', phone_line_id: 'line_a' },
+  ],
+  [['messages', 'resolve', 'msg_a', 'sent'], 'POST', '/messages/msg_a/resolve', { status: 'sent' }],
+  [['webhooks', 'list'], 'GET', '/webhooks?limit=200', null],
+  [
+    ['webhooks', 'add', 'http://a/b', '--events', 'message.read, message.sent'],
+    'POST',
+    '/webhooks',
+    { url: 'http://a/b', events: ['message.read', 'message.sent'] },
+  ],
+  [['webhooks', 'test', 'wh_a'], 'POST', '/webhooks/wh_a/test', null],
+  [
+    ['webhooks', 'deliveries', 'wh_a', '--status', 'pending', '--limit', '5'],
+    'GET',
+    '/webhooks/wh_a/deliveries?status=pending&limit=5',
+    null,
+  ],
+  [['webhooks', 'redeliver', 'dlv_a'], 'POST', '/webhook-deliveries/dlv_a/redeliver', null],
+  [
+    ['webhooks', 'replay', 'wh_a', '--since', '2026-11-21T10:00:00Z'],
+    'POST',
+    '/webhooks/wh_a/replay',
+    { since: '2026-11-21T10:00:00Z' },
+  ],
+  [['webhooks', 'rotate-secret', 'a/b'], 'POST', '/webhooks/a%2Fb/rotate-secret', null],
+  [['config', 'set', 'backups_kept', '3'], 'PUT', '/settings/backups_kept', { value: '3' }],
+  [['backup', '--to', '/tmp/b.db'], 'POST', '/backup', { to: '/tmp/b.db' }],
+  [['backup'], 'POST', '/backup', {}],
+]
+
+for (const [args, method, path, body] of REQUESTS) {
+  test(`hookline ${args.join(' ')} asks ${method} ${path}`, async () => {
+    const { asked, exitCode, stderr } = await run(args, { data: [] })
+
+    expect(stderr).toBe('')
+    expect(asked).toEqual([{ method, path: `/api/v1${path}`, body }])
+    expect(exitCode).toBe(0)
+  })
+}
+
+test('--json prints the answer as it came', async () => {
+  const body = { data: [{ id: 'wh_a' }], has_more: false, next_cursor: null }
+
+  const { stdout } = await run(['webhooks', 'list', '--json'], body)
+
+  expect(JSON.parse(stdout)).toEqual(body)
+})
+
+test('a text from outside cannot steer the terminal', async () => {
+  const line = { id: 'line_a', label: 'a\u001B[2J\nb', status: 'online', is_enabled: true }
+
+  const { stdout } = await run(['lines'], { data: [line] })
+
+  expect(stdout).toMatch(/^line_a +- +a \[2J b +- +online/m)
+})
+
+test('a refusal of the relay is told in its own words', async () => {
+  const body = { error: { code: 'invalid_recipient', message: 'to: write it as +12025550147' } }
+
+  const { exitCode, stdout, stderr } = await run(['send', '12', 'hi'], body, 400)
+
+  expect([exitCode, stdout, stderr]).toEqual([1, '', 'hookline: to: write it as +12025550147\n'])
+})
+
+test('what the relay does not allow has an exit code of its own', async () => {
+  const body = { error: { code: 'unauthorized', message: 'no' } }
+
+  expect((await run(['keys', 'list'], body, 401)).exitCode).toBe(4)
+})
+
+test('a send that failed ends with 1, a queued one with 0', async () => {
+  const failed = { id: 'msg_a', status: 'failed', error: { code: 'x', message: 'No.' } }
+  const queued = { id: 'msg_a', status: 'queued', queued_reason: 'line_offline', error: null }
+
+  const runs = [await run(['send', '+1', 'a'], failed), await run(['send', '+1', 'a'], queued, 202)]
+
+  expect(runs.map(({ exitCode, stdout }) => [exitCode, stdout])).toEqual([
+    [1, 'failed  msg_a  No.\n'],
+    [0, 'queued  msg_a  line_offline\n'],
+  ])
+})
+
+test('send --wait delivered looks again until it is', async () => {
+  using folder = new ScratchFolder()
+  const statuses = ['sending', 'sent', 'delivered', 'read']
+  using relay = new FakeRelay(folder.path, () =>
+    Response.json({ id: 'msg_a', status: statuses.shift() }),
+  )
+  const args = ['send', '+12025550147', 'hi', '--wait', 'delivered']
+
+  const finished = await hookline(args, { HOOKLINE_DATA_DIR: folder.path })
+
+  expect([finished.exitCode, finished.stdout]).toEqual([0, 'delivered  msg_a\n'])
+  expect(relay.asked.map(({ method, path }) => `${method} ${path}`)).toEqual([
+    'POST /api/v1/messages/send',
+    'GET /api/v1/messages/msg_a',
+    'GET /api/v1/messages/msg_a',
+  ])
+})
+
+test('every send has an idempotency key of its own', async () => {
+  using folder = new ScratchFolder()
+  using relay = new FakeRelay(folder.path, () => Response.json({ id: 'msg_a', status: 'sent' }))
+  const environment = { HOOKLINE_DATA_DIR: folder.path }
+
+  await hookline(['send', '+12025550147', 'hi'], environment)
+  await hookline(['send', '+12025550147', 'hi'], environment)
+
+  const keys = relay.headers.map((headers) => headers.get('idempotency-key'))
+  expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/)
+  expect(new Set(keys).size).toBe(2)
+})
+
+test('tail prints events as they come, and ends with the relay', async () => {
+  using folder = new ScratchFolder()
+  const message = { handle: '+12025550147', text: 'two\nlines' }
+  const event = { event: 'message.read', phone_line_id: 'line_a', message }
+  using _relay = new FakeRelay(folder.path, () => new Response(`\n${JSON.stringify(event)}\n\n`))
+
+  const finished = await hookline(['tail'], { HOOKLINE_DATA_DIR: folder.path })
+
+  expect(finished).toEqual({
+    exitCode: 1,
+    stdout: 'message.read       +12025550147  two lines\n',
+    stderr: 'hookline: The relay has stopped.\n',
+  })
+})
+
+test('a restore is refused while a relay runs, and says how to stop it', async () => {
+  const { exitCode, stderr, asked } = await run(['restore', import.meta.path], {})
+
+  expect([exitCode, stderr, asked]).toEqual([
+    1,
+    'hookline: A relay is running. Stop it first: Ctrl-C where it runs, or its service.\n',
+    [],
+  ])
+})
+
+test('a change of nothing is a usage error', async () => {
+  const { exitCode, asked } = await run(['lines', 'set', 'line_a'], {})
+
+  expect([exitCode, asked]).toEqual([2, []])
+})

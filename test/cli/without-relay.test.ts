@@ -1,0 +1,259 @@
+// What the command line does while no relay runs: each test is a process of its own.
+
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+
+import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { dataDirectoryAt, openDataDirectory } from '../../src/system/data-directory.ts'
+import { takeInstanceLock } from '../../src/system/instance-lock.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { storeLine, storeMessages } from '../support/stored-rows.ts'
+import { hookline } from './command-line.ts'
+
+/** Runs a command on the data directory `folder`. */
+function on(folder: ScratchFolder, ...args: readonly string[]) {
+  return hookline(args, { HOOKLINE_DATA_DIR: folder.path })
+}
+
+test('a bare hookline says what it can do, and that this was no command', async () => {
+  const bare = await hookline([])
+
+  expect(bare.exitCode).toBe(2)
+  expect(bare.stdout.trimEnd().split('\n').length).toBeLessThanOrEqual(12)
+})
+
+test('help lists every command, and every command has help', async () => {
+  const help = await hookline(['help', '--json'])
+  const { data } = JSON.parse(help.stdout) as { data: { name: string; usage: string }[] }
+
+  const one = await hookline(['help', 'keys', 'create'])
+
+  expect(data.map(({ name }) => name)).toContain('webhooks rotate-secret')
+  expect(data.length).toBeGreaterThan(20)
+  expect(one.stdout).toStartWith('hookline keys create [--name NAME]\n')
+})
+
+for (const shell of ['bash', 'zsh', 'fish']) {
+  test(`the completions for ${shell} know commands, subcommands and options`, async () => {
+    const { stdout, exitCode } = await hookline(['completions', shell])
+
+    expect(exitCode).toBe(0)
+    for (const word of ['serve', 'rotate-secret', 'simulated-lines']) expect(stdout).toContain(word)
+  })
+}
+
+test('the completions for bash complete', async () => {
+  const { stdout } = await hookline(['completions', 'bash'])
+  const script = `${stdout}\nCOMP_WORDS=(hookline keys cr); COMP_CWORD=2; _hookline
+    echo "\${COMPREPLY[@]}"; COMP_WORDS=(hookline webho); COMP_CWORD=1; _hookline
+    echo "\${COMPREPLY[@]}"; COMP_WORDS=(hookline keys create --na); COMP_CWORD=3; _hookline
+    echo "\${COMPREPLY[@]}"`
+
+  const run = Bun.spawnSync(['bash', '-c', script])
+
+  expect(run.stdout.toString()).toBe('create\nwebhooks\n--name\n')
+})
+
+test('a key is made, listed and revoked in the file itself', async () => {
+  using folder = new ScratchFolder()
+  const made = JSON.parse((await on(folder, 'keys', 'create', '--json', '--name', 'a')).stdout) as {
+    id: string
+    key: string
+    secret: string
+  }
+
+  const before = await on(folder, 'keys', 'list')
+  const revoked = await on(folder, 'keys', 'revoke', made.id, '--json')
+  const after = await on(folder, 'keys', 'list', '--json')
+
+  expect(made.key).toMatch(/^hl_live_[\w-]{32}$/)
+  expect(made.secret).toMatch(/^hl_secret_[\w-]{43}$/)
+  expect(before.stdout).toContain(made.id)
+  expect(before.stdout).not.toContain(made.secret)
+  expect(JSON.parse(revoked.stdout)).toEqual({ id: made.id, deleted: true })
+  expect(JSON.parse(after.stdout)).toMatchObject({ data: [{ id: made.id, name: 'a' }] })
+  expect(after.stdout).not.toContain('"revoked_at":null')
+})
+
+test('a key that does not exist cannot be revoked', async () => {
+  using folder = new ScratchFolder()
+
+  const run = await on(folder, 'keys', 'revoke', 'key_x')
+
+  expect([run.exitCode, run.stdout, run.stderr]).toEqual([
+    1,
+    '',
+    'hookline: There is no key with this id.\n',
+  ])
+})
+
+test('everything that is made is for the owner only', async () => {
+  using folder = new ScratchFolder()
+  await hookline(['keys', 'create'], { HOOKLINE_DATA_DIR: folder.file('data') })
+  const directory = dataDirectoryAt(folder.file('data'))
+
+  const modes = [directory.path, directory.database, directory.lock].map(
+    (path) => statSync(path).mode & 0o777,
+  )
+
+  expect(modes).toEqual([0o700, 0o600, 0o600])
+})
+
+test('lines are listed as stopped', async () => {
+  using folder = new ScratchFolder()
+  const { db } = openDatabase(openDataDirectory(folder.path).database, { version: 'test' })
+  storeLine(db.sqlite)
+  closeDatabase(db)
+
+  const run = await on(folder, 'lines', '--json')
+
+  expect(JSON.parse(run.stdout)).toMatchObject({
+    data: [
+      {
+        id: 'line_a',
+        phone_number: '+12025550101',
+        status: 'offline',
+        status_reason: 'not_running',
+      },
+    ],
+  })
+})
+
+for (const args of [
+  ['tail'],
+  ['send', '+12025550147', 'hello'],
+  ['webhooks', 'list'],
+  ['lines', 'set', 'line_a', '--label', 'x'],
+  ['messages', 'resolve', 'msg_a', 'sent'],
+]) {
+  test(`hookline ${args.slice(0, 2).join(' ')} needs a relay`, async () => {
+    using folder = new ScratchFolder()
+
+    const run = await on(folder, ...args)
+
+    expect([run.exitCode, run.stderr]).toEqual([
+      3,
+      'hookline: No relay is running. Start one: hookline serve\n',
+    ])
+  })
+}
+
+test('config shows each value and where it comes from, and makes no database for that', async () => {
+  using folder = new ScratchFolder()
+  writeFileSync(folder.file('hookline.env'), 'HOOKLINE_PORT=5000\n')
+  const environment = { HOOKLINE_DATA_DIR: folder.path, HOOKLINE_OPEN_METRICS: 'true' }
+
+  const run = await hookline(['config', '--json'], environment)
+  const { data } = JSON.parse(run.stdout) as { data: { name: string }[] }
+  const find = (name: string) => data.filter((row) => row.name === name)
+
+  expect([
+    find('port'),
+    find('host'),
+    find('open_metrics'),
+    find('backups_kept'),
+  ] as unknown).toEqual([
+    [{ name: 'port', value: '5000', from: 'hookline.env: HOOKLINE_PORT' }],
+    [{ name: 'host', value: '127.0.0.1', from: 'default' }],
+    [{ name: 'open_metrics', value: 'true', from: 'HOOKLINE_OPEN_METRICS' }],
+    [{ name: 'backups_kept', value: '7', from: 'default' }],
+  ])
+  expect(existsSync(folder.file('hookline.db'))).toBe(false)
+})
+
+test('a setting is changed in the file itself', async () => {
+  using folder = new ScratchFolder()
+
+  const run = await on(folder, 'config', 'set', 'backups_kept', '3')
+  const config = await on(folder, 'config')
+
+  expect(run).toEqual({ exitCode: 0, stdout: 'backups_kept is 3.\n', stderr: '' })
+  expect(config.stdout).toMatch(/^backups_kept +3 +database$/m)
+})
+
+test('bad options are all told at once', async () => {
+  const run = await hookline(['serve', '--port', 'x'], { HOOKLINE_SEND_WAIT: '1' })
+
+  expect([run.exitCode, run.stdout, run.stderr.trimEnd().split('\n').length]).toEqual([2, '', 2])
+})
+
+test('a data directory that others can read is refused', async () => {
+  using folder = new ScratchFolder()
+  mkdirSync(folder.file('open'))
+  chmodSync(folder.file('open'), 0o755)
+
+  const run = await hookline(['keys', 'list', '--data-dir', folder.file('open')])
+
+  expect([run.exitCode, run.stderr]).toEqual([
+    1,
+    `hookline: ${folder.file('open')} has mode 0755: others could read messages and keys. ` +
+      `Run: chmod 700 '${folder.file('open')}'\n`,
+  ])
+})
+
+test('a database of a newer Hookline needs a person', async () => {
+  using folder = new ScratchFolder()
+  const { db } = openDatabase(folder.file('hookline.db'), { version: '9.0.0' })
+  db.sqlite.run("UPDATE about SET value = '99' WHERE name = 'usable_from'")
+  closeDatabase(db)
+
+  const run = await on(folder, 'keys', 'list')
+
+  expect(run.exitCode).toBe(78)
+  expect(run.stderr).toContain('Start Hookline 9.0.0 or newer')
+})
+
+test('a file that is no database needs a person', async () => {
+  using folder = new ScratchFolder()
+  writeFileSync(
+    folder.file('hookline.db'),
+    'this is not a database, but it is long enough'.repeat(99),
+  )
+
+  expect((await on(folder, 'keys', 'list')).exitCode).toBe(78)
+})
+
+test('a back-up goes to one file and comes back', async () => {
+  using folder = new ScratchFolder()
+  const file = folder.file('b.db')
+  const { db } = openDatabase(openDataDirectory(folder.path).database, { version: 'test' })
+  storeLine(db.sqlite)
+  storeMessages(db.sqlite, [{ id: 'msg_a', status: 'queued' }])
+  closeDatabase(db)
+  await on(folder, 'backup', '--to', file)
+
+  const restored = await on(folder, 'restore', file, '--json')
+
+  expect(restored.exitCode).toBe(0)
+  expect(JSON.parse(restored.stdout)).toMatchObject({ file, uncertain_messages: 1, files: [] })
+  const after = new Database(folder.file('hookline.db'), { readonly: true })
+  expect(after.query('SELECT status, error_code FROM messages').values()).toEqual([
+    ['uncertain', 'restored'],
+  ])
+})
+
+test('a daily back-up can be restored by its bare name', async () => {
+  using folder = new ScratchFolder()
+  await on(folder, 'keys', 'create')
+  const made = await on(folder, 'backup')
+  const name = made.stdout.trim().split('/').at(-1) ?? ''
+
+  const listed = await on(folder, 'backups')
+  const restored = await on(folder, 'restore', name)
+
+  expect(listed.stdout).toContain(name)
+  expect(restored.exitCode).toBe(0)
+})
+
+test('while another process has the data directory, a command says who', async () => {
+  using folder = new ScratchFolder()
+  const directory = openDataDirectory(folder.path)
+  const lock = takeInstanceLock(directory.lock, { since: 0, task: 'relay', address: null })
+
+  const run = await on(folder, 'keys', 'list')
+  lock.release()
+
+  expect(run.exitCode).toBe(1)
+  expect(run.stderr).toContain(`a relay, process ${process.pid}, since 1970-01-01T00:00:00.000Z`)
+}, 20_000)

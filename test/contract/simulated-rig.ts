@@ -1,0 +1,73 @@
+import { Database } from 'bun:sqlite'
+
+import type { LineEvent, LineSession } from '../../src/domain/driver.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { TestClock } from '../support/test-clock.ts'
+import type { LineRig } from './line-rig.ts'
+
+export type SimulatedRig = LineRig & { readonly ledgerPath: string }
+
+const DELAY_MS = 400
+
+/** Two simulated lines on a ledger of their own; the rig is about the first one. */
+export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
+  const folder = new ScratchFolder()
+  const ledgerPath = folder.file('simulated.db')
+  const clock = new TestClock()
+  const make = () =>
+    createSimulatedDriver({ lineCount: 2, delayMs, ledgerPath }, { clock, random: systemRandom })
+  let driver = make()
+
+  /** Writes from the second line to the first. */
+  const receive = async (text: string) => {
+    const controller = new AbortController()
+    let session: LineSession | null = null
+    const onEvent = async (event: LineEvent) => {
+      if (event.type === 'online') session = event.session
+    }
+    const id = 'line_second' as LineId // Drivers only hand it on.
+    const line = { id, key: '2', number: '+12025550102', checkpoint: null, unsettled: [], open: [] }
+    const ended = driver.attend(line, { onEvent }, controller.signal)
+    await clock.advance(0)
+    await (session as LineSession | null)?.send(
+      {
+        id: `msg_${text}` as MessageId, // Drivers take an id as it is.
+        to: deviceHandle('+12025550101'),
+        text,
+        createdAt: timestamp(clock.now()),
+        platformGuid: null,
+      },
+      async () => true,
+      controller.signal,
+    )
+    controller.abort()
+    await ended
+  }
+
+  return {
+    clock,
+    ledgerPath,
+    driver,
+    restart: () => {
+      driver = make()
+      return driver
+    },
+    recipient: deviceHandle('+15550001111'),
+    settleMs: 3 * delayMs,
+    carried: (text) => countCarried(ledgerPath, text),
+    receive,
+    close: () => folder[Symbol.dispose](),
+  }
+}
+
+function countCarried(ledgerPath: string, text: string): number {
+  const db = new Database(ledgerPath, { strict: true, readonly: true })
+  const sql = 'SELECT count(*) AS count FROM carried WHERE text = $text'
+  const row = db.query<{ count: number }, [{ text: string }]>(sql).get({ text })
+  db.close()
+  return row?.count ?? 0
+}

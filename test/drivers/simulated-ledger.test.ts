@@ -1,0 +1,158 @@
+// The simulated network does not forget: receipts after a crash, a clock that steps back, a ledger that
+// is lost, full or old.
+
+import { Database } from 'bun:sqlite'
+import { expect, test } from 'bun:test'
+import { rmSync } from 'node:fs'
+
+import { WITHDRAWN, type LineEvent } from '../../src/domain/driver.ts'
+import {
+  attend,
+  carry,
+  messageOf,
+  messagesOf,
+  receiptsOf,
+  settledOf,
+} from '../contract/line-rig.ts'
+import { makeSimulatedRig } from '../contract/simulated-rig.ts'
+import { settle } from '../support/test-clock.ts'
+import { sendTo, timed } from './simulated-sends.ts'
+
+const DAY_MS = 86_400_000
+
+test('receipts come after a crash, when they are due', async () => {
+  const rig = makeSimulatedRig()
+  const first = await attend(rig, rig.driver)
+  const since = rig.clock.now()
+  const checkpoint = first.checkpoint()
+  await sendTo(rig, first, '+15550001234')
+  await first.end()
+
+  const second = await attend(rig, rig.restart(), { checkpoint })
+  await rig.clock.advance(400)
+  const early = timed(second, since)
+  await rig.clock.advance(400)
+
+  expect([early, timed(second, since)]).toEqual([
+    ['delivered +400'],
+    ['delivered +400', 'read +800'],
+  ])
+  await second.end()
+  rig.close()
+})
+
+test('a wall clock that steps back loses nothing and delays nothing', async () => {
+  const rig = makeSimulatedRig()
+  const first = await attend(rig, rig.driver)
+  await sendTo(rig, first, '+15550001234', 'before')
+  await rig.clock.advance(800)
+
+  rig.clock.step(-3_600_000)
+  await sendTo(rig, first, '+15550001234', 'after')
+  await rig.clock.advance(800)
+  const count = receiptsOf(first.events).length
+  const checkpoint = first.checkpoint()
+  await first.end()
+  rig.clock.step(-3_600_000)
+  const second = await attend(rig, rig.restart(), { checkpoint })
+  await rig.receive('later')
+  await rig.clock.advance(800)
+
+  expect(count).toBe(4)
+  expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['later'])
+  await second.end()
+  rig.close()
+})
+
+test('with no delay the outcome still comes before the receipts', async () => {
+  const rig = makeSimulatedRig(0)
+  const attended = await attend(rig, rig.driver)
+  const order: string[] = []
+  attended.refuse((event: LineEvent) => {
+    if (event.type === 'receipt') order.push(event.receipt.kind)
+    return false
+  })
+
+  await sendTo(rig, attended, '+15550001234').then(() => order.push('outcome'))
+  await settle()
+
+  expect(order).toEqual(['outcome', 'delivered', 'read'])
+  await attended.end()
+  rig.close()
+})
+
+test('a note of another ledger proves nothing', async () => {
+  const rig = makeSimulatedRig()
+  const unsettled = [{ message: messageOf(rig, 'hello'), note: 'AN-OTHER-LEDGER' }]
+
+  const attended = await attend(rig, rig.driver, { unsettled })
+
+  expect(settledOf(attended.events)).toEqual([])
+  await attended.end()
+  rig.close()
+})
+
+test('a message that was carried twice is seen twice in the ledger', async () => {
+  const rig = makeSimulatedRig()
+  const attended = await attend(rig, rig.driver)
+
+  await carry(rig, attended, 'hello')
+  await carry(rig, attended, 'hello')
+
+  expect(rig.carried('hello')).toBe(2)
+  await attended.end()
+  rig.close()
+})
+
+test('a new ledger is read from its beginning', async () => {
+  const rig = makeSimulatedRig()
+  const first = await attend(rig, rig.driver)
+  for (const text of ['one', 'two', 'three']) await rig.receive(text)
+  await rig.clock.advance(800)
+  const checkpoint = first.checkpoint()
+  await first.end()
+
+  for (const end of ['', '-wal', '-shm']) rmSync(`${rig.ledgerPath}${end}`, { force: true })
+  const second = await attend(rig, rig.restart(), { checkpoint })
+  await rig.receive('four')
+  await rig.clock.advance(800)
+
+  const told = messagesOf(second.events).map(({ text, isHistory }) => ({ text, isHistory }))
+  expect(told).toEqual([{ text: 'four', isHistory: false }])
+  await second.end()
+  rig.close()
+})
+
+test('a ledger that cannot be written carries nothing, and says so', async () => {
+  const rig = makeSimulatedRig()
+  const attended = await attend(rig, rig.driver)
+  const db = new Database(rig.ledgerPath)
+  db.run("CREATE TRIGGER full BEFORE INSERT ON future BEGIN SELECT raise(ABORT, 'full'); END")
+  db.close()
+
+  const outcome = await sendTo(rig, attended, '+15550001234')
+  const refused = await attended.send('withdrawn', async () => false)
+
+  expect(outcome).toEqual({ outcome: 'not_sent', reason: 'network_failed', blame: 'line' })
+  expect(refused).toEqual(WITHDRAWN)
+  expect(rig.carried('hello')).toBe(0)
+  await attended.end()
+  rig.close()
+})
+
+test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {
+  const rig = makeSimulatedRig()
+  const attended = await attend(rig, rig.driver)
+  await sendTo(rig, attended, '+12025550102', 'hello')
+  await rig.clock.advance(31 * DAY_MS)
+
+  const db = new Database(rig.ledgerPath, { readonly: true })
+  const sql = 'SELECT line, count(*) AS count FROM happenings GROUP BY line'
+  const happenings = db.query(sql).all()
+  const future = db.query('SELECT line, kind FROM future').all()
+  db.close()
+  expect([happenings, rig.carried('hello')]).toEqual([[], 0])
+  expect(future).toEqual([{ line: '+12025550102', kind: 'message' }])
+  await attended.end()
+  rig.close()
+})

@@ -1,0 +1,118 @@
+// What happens before any route: Host rules, and the life of the relay.
+
+import { expect, test } from 'bun:test'
+
+import { createRig, type Rig } from './http-rig.ts'
+
+const OURS = [
+  'localhost',
+  'LOCALHOST:4665',
+  'localhost.',
+  '127.0.0.1:4665',
+  '127.8.9.1',
+  '[::1]:4665',
+  '192.168.1.5',
+  'relay.local:4665',
+  'Relay.local',
+  'relay.example.com',
+]
+const NOT_OURS = [
+  'evil.example',
+  'localhost.evil.example',
+  'relay.local.evil.example',
+  '192.168.1.6',
+  '[::2]',
+  'localhost, evil.example',
+  'user@localhost',
+  '0',
+  '',
+]
+const BEHIND = ['/', '/healthz', '/readyz', '/metrics', '/swagger', '/swagger/json', '/nowhere']
+
+for (const host of OURS) {
+  test(`the Host "${host}" is ours`, async () => {
+    const response = await createRig().call('GET', '/healthz', { headers: { host } })
+
+    expect(response.status).toBe(200)
+  })
+}
+
+for (const host of NOT_OURS) {
+  test(`the Host "${host}" is not ours: everything but the API is 421`, async () => {
+    const rig = createRig()
+
+    const answers = await Promise.all(
+      BEHIND.map((path) => rig.call('GET', path, { headers: { host } })),
+    )
+
+    for (const answer of answers) {
+      expect(answer.status).toBe(421)
+      expect(await answer.json()).toEqual({
+        error: {
+          code: 'misdirected_request',
+          message: 'This Host is not one of this relay; the option public url names another one.',
+        },
+      })
+    }
+    expect((await rig.call('GET', '/api/v1/keys', { headers: { host } })).status).toBe(200)
+  })
+}
+
+for (const url of ['http://a/api/v1/keys', 'http://a:1/api/v1/keys?limit=5']) {
+  test(`the API answers under ${url}, however short the host`, async () => {
+    const rig = createRig()
+    const headers = { 'x-api-key': 'hl_live_right', 'x-api-secret': 'hl_secret_right' }
+    const peer = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
+
+    const answers = await Promise.all([
+      rig.http.fetch(new Request(url, { headers }), peer),
+      rig.http.fetch(new Request(url), peer),
+    ])
+
+    expect(answers.map((answer) => answer.status)).toEqual([200, 401])
+  })
+}
+
+function rigIn(phase: 'starting' | 'running' | 'stopping', isReady: boolean): Rig {
+  const { metrics } = createRig()
+  const life = { phase: () => phase, isReady: () => isReady }
+  const findings = () => Promise.resolve([])
+  return createRig({ health: { metrics, life, findings, isMetricsOpen: () => false } })
+}
+
+async function statuses(rig: Rig): Promise<Record<string, number>> {
+  const paths = ['/healthz', '/readyz', '/swagger', '/api/v1/keys']
+  const answers = await Promise.all(paths.map((path) => rig.call('GET', path)))
+  return Object.fromEntries(paths.map((path, i) => [path, answers[i]?.status ?? 0]))
+}
+
+test('while the relay starts only liveness and readiness answer', async () => {
+  const opening = await statuses(rigIn('starting', false))
+  const judged = await statuses(rigIn('starting', true))
+
+  expect(opening).toEqual({ '/healthz': 200, '/readyz': 503, '/swagger': 503, '/api/v1/keys': 503 })
+  expect(judged).toEqual({ '/healthz': 200, '/readyz': 200, '/swagger': 503, '/api/v1/keys': 503 })
+})
+
+test('while the relay stops it is alive and not ready', async () => {
+  const stopping = await statuses(rigIn('stopping', true))
+
+  expect(stopping).toEqual({
+    '/healthz': 200,
+    '/readyz': 503,
+    '/swagger': 503,
+    '/api/v1/keys': 503,
+  })
+})
+
+test('a relay that is not up says when to try again', async () => {
+  const response = await rigIn('starting', false).call('GET', '/api/v1/keys')
+
+  expect(response.headers.get('retry-after')).toBe('5')
+  expect(await response.json()).toEqual({
+    error: {
+      code: 'starting',
+      message: 'The relay is starting: try again in a few seconds.',
+    },
+  })
+})

@@ -1,0 +1,160 @@
+// What only real sockets show.
+
+import { afterAll, expect, test } from 'bun:test'
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { connect } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+import {
+  CannotListenError,
+  listen,
+  listenOnSocket,
+  type Listener,
+} from '../../src/http/listener.ts'
+import type { Http } from '../../src/http/server.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { CREDENTIALS, MESSAGE, createRig } from './http-rig.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'hookline-listener-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+function listening(http: Http = createRig().http): Listener {
+  return listen(http, { hostname: '127.0.0.1', port: 0, log: silentLog })
+}
+
+/** What comes back for `text`, until the other side closes or a status line is there. */
+async function rawAnswer(port: number, text: string): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>()
+  const socket = connect(port, '127.0.0.1', () => socket.write(text))
+  let answer = ''
+  socket.on('data', (data) => {
+    answer += data.toString()
+    if (answer.includes('\r\n\r\n')) socket.end()
+  })
+  socket.on('close', () => resolve(answer))
+  socket.on('error', () => resolve(answer))
+  return promise
+}
+
+test('a free port is taken and told', async () => {
+  const listener = listening()
+
+  const response = await fetch(`${listener.url}/healthz`)
+
+  expect(listener.url).toBe(`http://127.0.0.1:${listener.port}`)
+  expect(await response.json()).toEqual({ status: 'ok' })
+  await listener.stop(0)
+})
+
+test('two relays cannot share a port', async () => {
+  const first = listening()
+
+  const second = () =>
+    listen(createRig().http, { hostname: '127.0.0.1', port: first.port, log: silentLog })
+
+  expect(second).toThrow(CannotListenError)
+  expect(second).toThrow('something else listens there already')
+  await first.stop(0)
+})
+
+test('requests that run are answered at a stop, and later ones find nobody', async () => {
+  const answer = Promise.withResolvers<void>()
+  const messages = {
+    send: async () => {
+      await answer.promise
+      return {
+        kind: 'accepted' as const,
+        isReplay: false,
+        body: JSON.stringify(MESSAGE),
+        messageId: MESSAGE.id,
+        reason: null,
+      }
+    },
+    list: () => ({ data: [], has_more: false, next_cursor: null }),
+    get: () => MESSAGE,
+    resolve: () => Promise.resolve(MESSAGE),
+  }
+  const listener = listening(createRig({ messages }).http)
+  const running = fetch(`${listener.url}/api/v1/messages/send`, {
+    method: 'POST',
+    headers: { ...CREDENTIALS, 'content-type': 'application/json' },
+    body: '{"to":"+12025550147","text":"Hello"}',
+  })
+  await fetch(`${listener.url}/healthz`)
+
+  const stopped = listener.stop(5_000)
+  answer.resolve()
+
+  expect((await running).status).toBe(202)
+  await stopped
+  const later = await fetch(`${listener.url}/healthz`).catch(() => 'nobody')
+  expect(later).toBe('nobody')
+})
+
+test('a request that hangs is cut at the end of the grace', async () => {
+  const http: Http = { fetch: () => new Promise(() => {}), endStreams() {} }
+  const listener = listening(http)
+  const hanging = fetch(listener.url).catch(() => 'cut')
+
+  await listener.stop(20)
+
+  expect(await hanging).toBe('cut')
+})
+
+test('what no route catches is 500 in the one shape', async () => {
+  const listener = listening({ fetch: () => Promise.reject(undefined), endStreams() {} })
+
+  const response = await fetch(listener.url)
+
+  expect(response.status).toBe(500)
+  expect(await response.json()).toMatchObject({ error: { code: 'internal_error' } })
+  await listener.stop(0)
+})
+
+const ODD: readonly (readonly [name: string, text: string, status: number])[] = [
+  ['no Host', 'GET /healthz HTTP/1.0\r\n\r\n', 421],
+  ['two Hosts', 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nHost: evil\r\n\r\n', 421],
+  ['a Host with a path', 'GET /healthz HTTP/1.1\r\nHost: localhost/x\r\n\r\n', 421],
+  ['an API path without Host', 'GET /api/v1/keys HTTP/1.0\r\n\r\n', 401],
+  ['a path that climbs', 'GET /x/../api/v1/keys HTTP/1.1\r\nHost: a\r\n\r\n', 401],
+  ['CONNECT', 'CONNECT localhost:1 HTTP/1.1\r\nHost: localhost\r\n\r\n', 400],
+]
+
+for (const [name, text, status] of ODD) {
+  test(`a request with ${name} is ${status}`, async () => {
+    const listener = listening()
+
+    const answer = await rawAnswer(listener.port, text)
+
+    expect(answer.split('\r\n')[0]).toStartWith(`HTTP/1.1 ${status}`)
+    await listener.stop(0)
+  })
+}
+
+test('a chunked body beyond 256 KiB is 413 with our words', async () => {
+  const listener = listening()
+
+  const response = await fetch(`${listener.url}/api/v1/messages/send`, {
+    method: 'POST',
+    headers: { ...CREDENTIALS, 'content-type': 'application/json' },
+    body: new Blob(['{"to":"', 'x'.repeat(300_000), '"}']).stream(),
+  })
+
+  expect(response.status).toBe(413)
+  expect(await response.json()).toMatchObject({ error: { code: 'payload_too_large' } })
+  await listener.stop(0)
+})
+
+test('the control socket is for its owner only, needs no key, and goes away at the stop', async () => {
+  const path = join(folder, 'control.sock')
+  writeFileSync(path, 'left behind by a crash')
+  const listener = listenOnSocket(createRig().http, { path, log: silentLog })
+
+  const response = await fetch('http://localhost/api/v1/keys', { unix: path })
+  const mode = statSync(path).mode & 0o777
+  await listener.stop(0)
+
+  expect([response.status, mode]).toEqual([200, 0o600])
+  expect(() => statSync(path)).toThrow()
+})

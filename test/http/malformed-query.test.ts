@@ -1,0 +1,80 @@
+// What a caller may get wrong in a query or a path, and what it is told.
+
+import { expect, test } from 'bun:test'
+
+import { WEBHOOK, createRig, issuesIn, type Issues } from './http-rig.ts'
+
+const badTime = 'must be a time like 2026-11-21T10:00:00.000Z'
+const badLimit = 'must be a whole number from 1 to 200'
+
+const QUERIES: readonly (readonly [query: string, issues: Issues])[] = [
+  ['limit=0', [['limit', badLimit]]],
+  ['limit=201', [['limit', badLimit]]],
+  ['limit=-1', [['limit', badLimit]]],
+  ['limit=5.7', [['limit', badLimit]]],
+  ['limit=1e2', [['limit', badLimit]]],
+  ['limit=0x10', [['limit', badLimit]]],
+  ['limit=%205', [['limit', badLimit]]],
+  ['limit=', [['limit', badLimit]]],
+  ['limit=true', [['limit', badLimit]]],
+  ['limit=1&limit=1', [['limit', 'must come once only']]],
+  ['limit[]=1', [['limit[]', 'is not a parameter of this route']]],
+  ['offset=5', [['offset', 'is not a parameter of this route']]],
+  ['__proto__=5', [['__proto__', 'is not a parameter of this route']]],
+  ['direction=both', [['direction', 'must be one of inbound, outbound']]],
+  ['created_after=2026-11-21', [['created_after', badTime]]],
+  ['created_after=2026-11-21T10:00:00', [['created_after', badTime]]],
+  ['created_after=2026-02-30T10:00:00Z', [['created_after', badTime]]],
+  ['created_before=1795255200000', [['created_before', badTime]]],
+  ['updated_since=', [['updated_since', badTime]]],
+]
+
+for (const [query, issues] of QUERIES) {
+  test(`spec 4.5: GET /messages?${query} is 400 and says why`, async () => {
+    const rig = createRig()
+
+    const response = await rig.call('GET', `/api/v1/messages?${query}`)
+
+    expect(response.status).toBe(400)
+    expect(await issuesIn(response)).toEqual(issues)
+    expect(rig.asked).toEqual([])
+  })
+}
+
+test('no route takes a query parameter that it does not know', async () => {
+  const rig = createRig()
+  const document = (await (await rig.call('GET', '/swagger/json')).json()) as {
+    paths: Record<string, Record<string, unknown>>
+  }
+  const bodies: Record<string, unknown> = {
+    '/api/v1/messages/send': { to: 'a', text: 'b' },
+    '/api/v1/messages/{id}/resolve': { status: 'sent' },
+    '/api/v1/phone-lines/{id}': { label: null },
+    '/api/v1/webhooks': { url: WEBHOOK.url, events: WEBHOOK.events },
+    '/api/v1/webhooks/{id}': { is_active: true },
+    '/api/v1/webhooks/{id}/replay': { since: WEBHOOK.created_at },
+  }
+  const routes = Object.entries(document.paths)
+    .filter(([path]) => path.startsWith('/api/v1'))
+    .flatMap(([path, operations]) => Object.keys(operations).map((method) => ({ method, path })))
+
+  for (const { method, path } of routes) {
+    const hasBody = ['post', 'put', 'patch'].includes(method)
+    const more = hasBody && path in bodies ? { body: bodies[path] } : {}
+    const url = `${path.replace('{id}', 'x')}?surprise=1`
+    const response = await rig.call(method.toUpperCase(), url, more)
+    expect([path, method, response.status]).toEqual([path, method, 400])
+    expect(await issuesIn(response)).toEqual([['surprise', 'is not a parameter of this route']])
+  }
+  expect(routes.length).toBe(24)
+  expect(rig.asked).toEqual([])
+})
+
+test('a path whose id cannot be decoded is 404', async () => {
+  const rig = createRig()
+
+  const response = await rig.call('GET', '/api/v1/messages/%ff')
+
+  expect(response.status).toBe(404)
+  expect(rig.asked).toEqual([])
+})

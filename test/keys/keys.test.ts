@@ -1,0 +1,205 @@
+import { expect, test } from 'bun:test'
+
+import type { Caller } from '../../src/domain/api-key.ts'
+import { authenticate } from '../../src/keys/authenticate.ts'
+import { createFirstKey } from '../../src/keys/first-key.ts'
+import { createKey, listKeys, revokeKey, type KeyTools } from '../../src/keys/keys.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
+
+const NOW = '2026-11-21T10:00:00.000Z'
+const UNNAMED = { name: null, createdBy: 'cli' }
+const ALL = { limit: 50, cursor: null }
+
+function createTools(): KeyTools & { readonly clock: TestClock } {
+  const clock = new TestClock()
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const writer = new Writer(
+    db,
+    () => {},
+    () => {},
+  )
+  const stamps = new Stamps(clock, systemRandom, TEST_START)
+  return { db, writer, stamps, random: systemRandom, clock }
+}
+
+function callerOf(tools: KeyTools, key: string, secret: string): Caller | null {
+  return authenticate({ db: tools.db, lastUsed: { note() {} } }, key, secret)
+}
+
+test('spec 2.1, 4.1: a new key tells its value and its secret in the specified shapes', async () => {
+  const tools = createTools()
+
+  const key = await createKey(tools, { name: 'shop', createdBy: 'cli' })
+
+  expect(key).toEqual({
+    id: key.id,
+    name: 'shop',
+    key: key.key,
+    secret: key.secret,
+    created_by: 'cli',
+    created_at: NOW,
+    last_used_at: null,
+  })
+  expect(key.id).toMatch(/^key_[0-9a-z]{26}$/)
+  expect(key.key).toMatch(/^hl_live_[\w-]{32}$/)
+  expect(key.secret).toMatch(/^hl_secret_[\w-]{43}$/)
+})
+
+test('spec 5.3: only key and secret together authenticate', async () => {
+  const tools = createTools()
+  const key = await createKey(tools, UNNAMED)
+  const other = await createKey(tools, UNNAMED)
+
+  expect(callerOf(tools, key.key, key.secret)).toEqual({ kind: 'key', keyId: key.id } as Caller)
+  expect(callerOf(tools, key.key, other.secret)).toBeNull()
+  expect(callerOf(tools, other.key, key.secret)).toBeNull()
+  expect(callerOf(tools, key.key, `${key.secret}x`)).toBeNull()
+  expect(callerOf(tools, key.key, '')).toBeNull()
+  expect(callerOf(tools, 'hl_live_unknown', key.secret)).toBeNull()
+})
+
+test('spec 4.2, 5.6: a revoked key fails at once, and its successor works', async () => {
+  const tools = createTools()
+  const old = await createKey(tools, UNNAMED)
+  const successor = await createKey(tools, UNNAMED)
+
+  await revokeKey(tools, old.id)
+
+  expect(callerOf(tools, old.key, old.secret)).toBeNull()
+  expect(callerOf(tools, successor.key, successor.secret)).not.toBeNull()
+})
+
+test('a key that another process revoked fails at once', async () => {
+  const tools = createTools()
+  const key = await createKey(tools, UNNAMED)
+  expect(callerOf(tools, key.key, key.secret)).not.toBeNull()
+
+  tools.db.sqlite.run('UPDATE api_keys SET revoked_at = 1')
+
+  expect(callerOf(tools, key.key, key.secret)).toBeNull()
+})
+
+test('spec 5.5: the database holds nothing from which the secret could be read', async () => {
+  const tools = createTools()
+  const key = await createKey(tools, UNNAMED)
+
+  const file = Buffer.from(tools.db.sqlite.serialize())
+
+  expect(file.includes(key.key)).toBe(true)
+  expect(file.includes(key.secret)).toBe(false)
+  expect(file.includes(key.secret.slice('hl_secret_'.length))).toBe(false)
+})
+
+test('revoking twice answers alike and keeps the first time', async () => {
+  const tools = createTools()
+  const key = await createKey(tools, UNNAMED)
+
+  const first = await revokeKey(tools, key.id)
+  await tools.clock.advance(5_000)
+  const second = await revokeKey(tools, key.id)
+
+  expect([first, second]).toEqual([
+    { id: key.id, deleted: true },
+    { id: key.id, deleted: true },
+  ])
+  expect(listKeys(tools, ALL).data[0]?.revoked_at).toBe(NOW)
+})
+
+test('revoking an unknown key is not_found', async () => {
+  const tools = createTools()
+
+  const refusal = await revokeKey(tools, 'key_unknown').catch((error: unknown) => error)
+
+  expect(refusal).toMatchObject({ code: 'not_found' })
+})
+
+test('a revocation tells what the key made and what still lives', async () => {
+  const tools = createTools()
+  const key = await createKey(tools, UNNAMED)
+  const child = await createKey(tools, { name: null, createdBy: key.id })
+  const dead = await createKey(tools, { name: null, createdBy: key.id })
+  await revokeKey(tools, dead.id)
+  insertWebhook(tools, 'wh_lives', key.id, null)
+  insertWebhook(tools, 'wh_deleted', key.id, 1)
+  insertWebhook(tools, 'wh_other', 'cli', null)
+
+  const revoked = await revokeKey(tools, key.id)
+
+  expect(revoked).toEqual({
+    id: key.id,
+    deleted: true,
+    created: { keys: [child.id], webhooks: ['wh_lives'] },
+  })
+})
+
+test('keys are listed newest first, page by page, with a hint in place of the key', async () => {
+  const tools = createTools()
+  const made = []
+  for (const name of ['a', 'b', 'c']) made.push(await createKey(tools, { name, createdBy: 'cli' }))
+
+  const first = listKeys(tools, { limit: 2, cursor: null })
+  const second = listKeys(tools, { limit: 2, cursor: first.next_cursor })
+
+  expect(first.data.map((key) => key.name)).toEqual(['c', 'b'])
+  expect(first.has_more).toBe(true)
+  expect(second).toEqual({
+    data: [
+      {
+        id: made[0]?.id ?? '',
+        name: 'a',
+        key_hint: made[0]?.key.slice(0, 14) ?? '',
+        created_by: 'cli',
+        created_at: NOW,
+        last_used_at: null,
+        revoked_at: null,
+      },
+    ],
+    has_more: false,
+    next_cursor: null,
+  })
+})
+
+test('a cursor of another list is refused', () => {
+  const tools = createTools()
+
+  const list = () => listKeys(tools, { limit: 2, cursor: 'nonsense!' })
+
+  expect(list).toThrow('cursor: must be a next_cursor of this list')
+})
+
+test('a name has at most 100 characters, counted in code points', async () => {
+  const tools = createTools()
+
+  const long = await createKey(tools, { name: '\u{1F600}'.repeat(100), createdBy: 'cli' })
+  const refusal = await createKey(tools, { name: 'x'.repeat(101), createdBy: 'cli' }).catch(
+    (error: unknown) => error,
+  )
+
+  expect(Array.from(long.name ?? '').length).toBe(100)
+  expect(refusal).toMatchObject({ code: 'invalid_request' })
+})
+
+test('a first key is made once, and never again, even when it is revoked', async () => {
+  const tools = createTools()
+
+  const [first, twin] = await Promise.all([createFirstKey(tools), createFirstKey(tools)])
+  await revokeKey(tools, first?.id ?? '')
+  const later = await createFirstKey(tools)
+
+  expect(first?.created_by).toBe('cli')
+  expect([twin, later]).toEqual([null, null])
+  expect(listKeys(tools, ALL).data.length).toBe(1)
+})
+
+function insertWebhook(tools: KeyTools, id: string, by: string, deletedAt: number | null): void {
+  tools.db.sqlite
+    .query(
+      `INSERT INTO webhooks (id, url, events, is_active, created_by, created_at, updated_at, deleted_at)
+       VALUES ($id, 'https://a.example', '[]', 1, $by, 1, 1, $deletedAt)`,
+    )
+    .run({ id, by, deletedAt })
+}

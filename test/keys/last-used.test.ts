@@ -1,0 +1,119 @@
+import { expect, test } from 'bun:test'
+
+import type { KeyId } from '../../src/domain/ids.ts'
+import { authenticate } from '../../src/keys/authenticate.ts'
+import { createKey, listKeys } from '../../src/keys/keys.ts'
+import { LastUsed } from '../../src/keys/last-used.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { Writer, type Work } from '../../src/storage/writer.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
+
+async function createRig() {
+  const clock = new TestClock()
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const real = new Writer(
+    db,
+    () => {},
+    () => {},
+  )
+  const state = { writes: 0, isDiskFull: false }
+  const writer = {
+    write<T>(work: Work<T>): Promise<T> {
+      state.writes += 1
+      return state.isDiskFull ? Promise.reject(new Error('full')) : real.write(work)
+    },
+  }
+  const lastUsed = new LastUsed({ clock, writer })
+  const stamps = new Stamps(clock, systemRandom, TEST_START)
+  const key = await createKey(
+    { db, writer: real, stamps, random: systemRandom },
+    { name: null, createdBy: 'cli' },
+  )
+  const stop = new AbortController()
+  return {
+    clock,
+    db,
+    state,
+    lastUsed,
+    key,
+    stop,
+    use: () => authenticate({ db, lastUsed }, key.key, key.secret),
+    stored: () =>
+      db.sqlite.query('SELECT last_used_at AS at FROM api_keys').get() as { at: unknown },
+    told: () => listKeys({ db, lastUsed }, { limit: 1, cursor: null }).data[0]?.last_used_at,
+  }
+}
+
+test('spec 2.1, 5.7: last_used_at is right to the second as soon as a key was used', async () => {
+  const rig = await createRig()
+
+  rig.use()
+  const first = rig.told()
+  await rig.clock.advance(3_000)
+  rig.use()
+
+  expect([first, rig.told()]).toEqual(['2026-11-21T10:00:00.000Z', '2026-11-21T10:00:03.000Z'])
+})
+
+test('a failed authentication is no use', async () => {
+  const rig = await createRig()
+
+  authenticate({ db: rig.db, lastUsed: rig.lastUsed }, rig.key.key, 'wrong')
+
+  expect(rig.told()).toBeNull()
+})
+
+test('a thousand uses in three seconds are written once a second', async () => {
+  const rig = await createRig()
+  const running = rig.lastUsed.run(rig.stop.signal)
+
+  for (let i = 0; i < 1_000; i += 1) {
+    rig.use()
+    if (i % 100 === 99) await rig.clock.advance(300)
+  }
+  rig.stop.abort()
+  await running
+
+  expect(rig.state.writes).toBeLessThanOrEqual(4)
+  expect(rig.stored().at).toBe(TEST_START + 2_100)
+})
+
+test('a stop writes what is left', async () => {
+  const rig = await createRig()
+  const running = rig.lastUsed.run(rig.stop.signal)
+  await rig.clock.advance(10)
+  rig.use()
+
+  rig.stop.abort()
+  await running
+
+  expect(rig.stored().at).toBe(TEST_START + 10)
+})
+
+test('a use that could not be written is written by the next run', async () => {
+  const rig = await createRig()
+  rig.use()
+  rig.state.isDiskFull = true
+  const failure = await rig.lastUsed.run(rig.stop.signal).catch(String)
+
+  rig.state.isDiskFull = false
+  const running = rig.lastUsed.run(rig.stop.signal)
+  await rig.clock.advance(0)
+
+  expect(failure).toBe('Error: full')
+  expect(rig.stored().at).toBe(TEST_START)
+  rig.stop.abort()
+  await running
+})
+
+test('a key that nobody knows in the database is no fault', async () => {
+  const rig = await createRig()
+  rig.lastUsed.note('key_gone' as KeyId)
+
+  rig.stop.abort()
+  await rig.lastUsed.run(rig.stop.signal)
+
+  expect(rig.stored().at).toBeNull()
+})

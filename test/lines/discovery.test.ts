@@ -1,0 +1,225 @@
+// Which lines there are: what drivers find, what vanishes, what comes back as another device, and a
+// number that changes.
+
+import { expect, test } from 'bun:test'
+
+import { timestamp, type LineId } from '../../src/domain/ids.ts'
+import type { Line } from '../../src/domain/line.ts'
+import { discoveryOf } from '../../src/lines/discovery.ts'
+import { insertLine, listLines } from '../../src/storage/lines.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { DEVICE, MisbehavingDriver, untilAborted } from '../support/misbehaving-driver.ts'
+import { settle } from '../support/test-clock.ts'
+import { createRig, memory, peek, startRig, type SupervisorRig } from './supervisor-rig.ts'
+
+const numbers = (rig: SupervisorRig) => rig.supervisor.lines().map(({ line }) => line.number)
+
+const reasons = (rig: SupervisorRig) =>
+  rig.supervisor
+    .lines()
+    .map(({ state }) => (state.status === 'offline' ? state.reason.code : 'online'))
+
+test('a device that is found becomes a line with the usual settings', async () => {
+  const rig = await startRig([new MisbehavingDriver()])
+
+  const { id, createdAt, ...line } = rig.line().line
+
+  expect(line).toEqual({
+    driver: 'mac',
+    key: 'device-1',
+    number: '+12025550111',
+    label: null,
+    dailyContactLimit: 50,
+    isEnabled: true,
+    relaySms: false,
+    checkpoint: null,
+  })
+  expect(listLines(rig.db)).toEqual([{ id, createdAt, ...line }])
+  await rig.stop()
+})
+
+test('a device whose number is not known yet is not listed until it is', async () => {
+  const driver = new MisbehavingDriver('mac', [{ key: 'device-1', number: null }])
+  const rig = await startRig([driver])
+  const before = numbers(rig)
+
+  driver.found = [DEVICE]
+  await rig.clock.advance(5_000)
+
+  expect([before, numbers(rig)]).toEqual([[], ['+12025550111']])
+  await rig.stop()
+})
+
+test('lines are listed by creation, and a device that comes later is a line within five seconds', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+
+  driver.found = [{ key: 'device-2', number: '+12025550122' }, DEVICE]
+  await rig.clock.advance(5_000)
+
+  expect(numbers(rig)).toEqual(['+12025550111', '+12025550122'])
+  await rig.stop()
+})
+
+test('a device that vanishes leaves its line offline, and takes it up again when it is back', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  const { signal } = driver.visit()
+
+  driver.found = []
+  await rig.clock.advance(5_000)
+  const gone = { reason: rig.reason(), isAborted: signal.aborted }
+  driver.found = [DEVICE]
+  await rig.clock.advance(5_000)
+
+  expect(gone).toEqual({ reason: 'device_absent', isAborted: true })
+  expect([rig.reason(), driver.visits.length]).toEqual([null, 2])
+  await rig.stop()
+})
+
+test('a line whose driver is not there is absent; a simulated one is not configured', async () => {
+  const db = memory()
+  const stamps = new Stamps(
+    { now: () => 1, monotonic: () => 1, sleep: async () => {} },
+    systemRandom,
+    0,
+  )
+  const rig = createRig([new MisbehavingDriver('simulated', [])], db)
+  await rig.writer.write((tx) => {
+    const device = { key: '1', number: '+12025550101', dailyContactLimit: 50 }
+    insertLine(tx, stamps, { driver: 'mac', ...device })
+    insertLine(tx, stamps, { driver: 'simulated', ...device })
+  })
+
+  const second = await startRig([new MisbehavingDriver('simulated', [])], db)
+
+  expect(reasons(second)).toEqual(['device_absent', 'not_configured'])
+  expect(second.supervisor.lines().map(({ isConfigured }) => isConfigured)).toEqual([true, false])
+  await second.stop()
+})
+
+test('a new device with the number of one vanished line takes it over', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  const { id } = rig.line().line
+  await driver.visit().listener.onEvent({ type: 'checkpoint', checkpoint: 'seven' })
+
+  driver.found = [{ key: 'new-mac', number: '+12025550111' }]
+  await rig.clock.advance(5_000)
+
+  const { line } = rig.line()
+  expect([line.id, line.key, line.checkpoint]).toEqual([id, 'new-mac', 'seven'])
+  expect(driver.visit().line.key).toBe('new-mac')
+  expect(rig.reason()).toBeNull()
+  await rig.stop()
+})
+
+test('a number that changes takes the line offline until the owner accepts it', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+  const { id } = rig.line().line
+
+  driver.found = [{ key: 'device-1', number: '+12025550199' }]
+  await rig.clock.advance(5_000)
+  const before = { reason: rig.reason(), visits: driver.visits.length }
+  await rig.supervisor.adopt(id, id)
+  await settle()
+
+  expect(before).toEqual({ reason: 'number_changed', visits: 1 })
+  expect([rig.line().line.number, rig.reason()]).toEqual(['+12025550199', null])
+  await rig.stop()
+})
+
+test('a session with another number is not used', async () => {
+  const driver = new MisbehavingDriver('mac', [DEVICE])
+  const rig = createRig([driver])
+  driver.attending = async ({ listener, signal }) => {
+    const number = driver.visits.length === 1 ? '+12025550199' : '+12025550111'
+    driver.found = [{ key: 'device-1', number: null }]
+    await listener.onEvent(driver.online(number))
+    await untilAborted(signal)
+  }
+  await rig.start()
+  const before = rig.reason()
+
+  await rig.clock.advance(1_000)
+
+  expect([before, rig.reason()]).toEqual(['number_changed', null])
+  await rig.stop()
+})
+
+test('a driver that hangs is asked once, and holds up no other', async () => {
+  const hanging = new MisbehavingDriver('iphone')
+  hanging.discovering = () => new Promise(() => {})
+  const rig = await startRig([hanging, new MisbehavingDriver()])
+  const found = numbers(rig)
+
+  await rig.clock.advance(60_000)
+
+  expect([found, hanging.discoveries]).toEqual([['+12025550111'], 1])
+  const findings = await rig.supervisor.checkup(new AbortController().signal)
+  expect(findings.map(({ code, title }) => [code, title])).toEqual([
+    ['driver_failed', 'The iphone driver cannot look for its devices'],
+  ])
+  await rig.stop()
+})
+
+test('a driver that cannot look for devices loses none', async () => {
+  const driver = new MisbehavingDriver()
+  const rig = await startRig([driver])
+
+  driver.discovering = () => Promise.reject(new Error('usb is busy'))
+  await rig.clock.advance(60_000)
+
+  expect([rig.reason(), driver.visits.length]).toEqual([null, 1])
+  expect(rig.logged.filter(({ level }) => level === 'warn').length).toBe(1)
+  await rig.stop()
+})
+
+test('the supervisor is ready when every line has told its state, or after five seconds', async () => {
+  const driver = new MisbehavingDriver()
+  const silent = new MisbehavingDriver('iphone', [{ key: 'phone', number: '+12025550133' }])
+  silent.attending = ({ signal }) => untilAborted(signal)
+  const quick = await startRig([driver])
+  const slow = await startRig([new MisbehavingDriver(), silent])
+
+  await quick.supervisor.whenReady()
+  const ready = slow.supervisor.whenReady().then(() => 'ready')
+  await slow.clock.advance(4_999)
+  const before = await peek(ready)
+  await slow.clock.advance(1)
+
+  expect([before, await ready]).toEqual(['pending', 'ready'])
+  await Promise.all([quick.stop(), slow.stop()])
+})
+
+const LINE: Line = {
+  id: 'line_a' as LineId, // Any id does.
+  driver: 'mac',
+  key: 'a',
+  number: '+1',
+  label: null,
+  dailyContactLimit: 50,
+  isEnabled: true,
+  relaySms: false,
+  checkpoint: null,
+  createdAt: timestamp(0),
+}
+
+test('a number that two vanished lines have makes a new line of its device', () => {
+  const other = { ...LINE, id: 'line_b' as LineId, key: 'b' } // Any id does.
+
+  const discovery = discoveryOf([LINE, other], [{ key: 'c', number: '+1' }])
+
+  const arrivals = [{ key: 'c', number: '+1' }]
+  expect(discovery).toEqual({ present: [], absent: [LINE.id, other.id], takeOvers: [], arrivals })
+})
+
+test('a device that is listed twice is one line', () => {
+  const found = { key: 'a', number: '+1' }
+
+  const discovery = discoveryOf([], [found, found])
+
+  expect(discovery).toEqual({ present: [], absent: [], takeOvers: [], arrivals: [found] })
+})

@@ -1,0 +1,221 @@
+// What the owner does to lines, and what is shown of them.
+
+import { expect, test } from 'bun:test'
+
+import { timestamp, type LineId } from '../../src/domain/ids.ts'
+import { findingsOf } from '../../src/lines/findings.ts'
+import type { LiveLine } from '../../src/lines/live-line.ts'
+import { phoneLineResource } from '../../src/lines/resource.ts'
+import { listLines } from '../../src/storage/lines.ts'
+import { CAPABILITIES, DEVICE, MisbehavingDriver } from '../support/misbehaving-driver.ts'
+import { settle } from '../support/test-clock.ts'
+import { NO_LINE, createRig, startRig } from './supervisor-rig.ts'
+
+const codeOf = (error: unknown) => (error instanceof Error && 'code' in error ? error.code : null)
+
+test('settings are changed at once and stay after a restart', async () => {
+  const rig = await startRig([new MisbehavingDriver()])
+  const { id } = rig.line().line
+
+  const changes = { label: 'Office', dailyContactLimit: 7, isEnabled: false, relaySms: true }
+  const patched = await rig.supervisor.patch(id, changes)
+
+  expect(patched.line).toMatchObject(changes)
+  expect(rig.supervisor.find(id)?.line).toMatchObject(changes)
+  expect(listLines(rig.db)[0]).toMatchObject(changes)
+  expect(patched.state.status).toBe('online')
+  await rig.stop()
+})
+
+test('a line that is not there can be neither changed, deleted nor adopted', async () => {
+  const rig = await startRig([new MisbehavingDriver()])
+  const { id } = rig.line().line
+
+  const codes = await Promise.all([
+    rig.supervisor.patch(NO_LINE, { label: 'x' }).catch(codeOf),
+    rig.supervisor.remove(NO_LINE).catch(codeOf),
+    rig.supervisor.adopt(NO_LINE, id).catch(codeOf),
+    rig.supervisor.adopt(id, NO_LINE).catch(codeOf),
+  ])
+
+  expect(codes.every((code) => code === 'not_found')).toBe(true)
+  await rig.stop()
+})
+
+test('a line in use cannot be deleted; a simulated one that nobody asked for can', async () => {
+  const driver = new MisbehavingDriver('simulated')
+  const rig = await startRig([
+    driver,
+    new MisbehavingDriver('mac', [{ key: 'm', number: '+15550009' }]),
+  ])
+  const [simulated, mac] = rig.supervisor.lines().map(({ line }) => line)
+
+  const inUse = await rig.supervisor.remove(simulated?.id ?? '').catch(codeOf)
+  const real = await rig.supervisor.remove(mac?.id ?? '').catch(codeOf)
+  driver.found = []
+  await rig.clock.advance(5_000)
+  await rig.supervisor.remove(simulated?.id ?? '')
+
+  expect([inUse, real]).toEqual(['phone_line_in_use', 'phone_line_in_use'])
+  expect(rig.supervisor.lines().map(({ line }) => line.id)).toEqual(
+    mac === undefined ? [] : [mac.id],
+  )
+  expect(listLines(rig.db).length).toBe(1)
+  await rig.stop()
+})
+
+for (const order of ['the vanished line first', 'the new line first']) {
+  test(`a vanished line gets the device of a new one, ${order}`, async () => {
+    const driver = new MisbehavingDriver()
+    const rig = await startRig([driver])
+    driver.found = [{ key: 'new-mac', number: '+12025550144' }]
+    await rig.clock.advance(5_000)
+    await driver.visit().listener.onEvent({ type: 'checkpoint', checkpoint: 'of the new one' })
+    const [old, fresh] = rig.supervisor.lines().map(({ line }) => line.id)
+    const ids = [old ?? NO_LINE, fresh ?? NO_LINE] as const
+
+    const [id, from] = order === 'the vanished line first' ? ids : ids.toReversed()
+    await rig.supervisor.adopt(id ?? '', from ?? '')
+    await settle()
+
+    const { line } = rig.line()
+    expect(rig.supervisor.lines().length).toBe(1)
+    expect([line.id, line.key, line.number, line.checkpoint]).toEqual([
+      ids[0],
+      'new-mac',
+      '+12025550144',
+      'of the new one',
+    ])
+    expect(rig.reason()).toBeNull()
+    await rig.stop()
+  })
+}
+
+test('two lines that are both present are not made one', async () => {
+  const driver = new MisbehavingDriver('mac', [DEVICE, { key: 'device-2', number: '+12025550122' }])
+  const rig = await startRig([driver])
+  const [one, two] = rig.supervisor.lines().map(({ line }) => line.id)
+
+  const code = await rig.supervisor.adopt(one ?? '', two ?? '').catch(codeOf)
+
+  expect([code, rig.supervisor.lines().length]).toEqual(['phone_line_in_use', 2])
+  await rig.stop()
+})
+
+test('a number that has not changed cannot be accepted', async () => {
+  const rig = await startRig([new MisbehavingDriver()])
+  const { id } = rig.line().line
+
+  const code = await rig.supervisor.adopt(id, id).catch(codeOf)
+
+  expect(code).toBe('invalid_request')
+  await rig.stop()
+})
+
+const ONLINE: LiveLine = {
+  line: {
+    id: 'line_a' as LineId, // Any id does.
+    driver: 'mac',
+    key: 'a',
+    number: '+12025550111',
+    label: null,
+    dailyContactLimit: 50,
+    isEnabled: true,
+    relaySms: false,
+    checkpoint: 'secret',
+    createdAt: timestamp(1_795_255_200_000),
+  },
+  state: { status: 'online', imessageActive: true, capabilities: CAPABILITIES },
+  isConfigured: true,
+  inFlight: 0,
+  capacity: 1,
+}
+
+const OFFLINE: LiveLine = {
+  ...ONLINE,
+  state: { status: 'offline', reason: { code: 'asleep', hint: 'Wake it.' } },
+}
+
+test('a line is told as the API says', () => {
+  expect(phoneLineResource(ONLINE, 3)).toEqual({
+    id: 'line_a',
+    phone_number: '+12025550111',
+    label: null,
+    status: 'online',
+    status_reason: null,
+    status_hint: null,
+    imessage_active: true,
+    daily_contact_limit: 50,
+    new_contacts_today: 3,
+    is_enabled: true,
+    relay_sms: false,
+    driver: 'mac',
+    capabilities: CAPABILITIES,
+    created_at: '2026-11-21T10:00:00.000Z',
+  })
+})
+
+test('an offline line says why, and what to do', () => {
+  const resource = phoneLineResource(OFFLINE, 0)
+
+  expect(resource).toMatchObject({
+    status: 'offline',
+    status_reason: 'asleep',
+    status_hint: 'Wake it.',
+    imessage_active: false,
+  })
+})
+
+test('a checkup names the line of each finding, and what an offline line depends on', async () => {
+  const finding = {
+    code: 'no_permission',
+    severity: 'error',
+    title: 'No permission',
+    why: 'The system refuses.',
+    fix: 'Allow it.',
+    key: 'a',
+    depends_on: null,
+  } as const
+
+  const findings = findingsOf([OFFLINE], new Map([['mac', [finding]]]))
+
+  expect(findings).toEqual([
+    { ...finding, lineId: OFFLINE.line.id },
+    {
+      code: 'line_offline',
+      severity: 'warning',
+      title: 'The line +12025550111 is offline',
+      why: 'Its messages wait (asleep).',
+      fix: 'Wake it.',
+      key: 'a',
+      depends_on: 'no_permission',
+      lineId: OFFLINE.line.id,
+    },
+  ])
+})
+
+test('a checkup that fails or hangs is a finding, and is asked once at a time', async () => {
+  const failing = new MisbehavingDriver()
+  failing.checking = () => Promise.reject(new Error('no tool'))
+  const hanging = new MisbehavingDriver('iphone', [])
+  let asked = 0
+  hanging.checking = () => {
+    asked += 1
+    return new Promise(() => {})
+  }
+  const rig = createRig([failing, hanging])
+  await rig.start()
+  const { signal } = new AbortController()
+
+  const first = rig.supervisor.checkup(signal)
+  await rig.clock.advance(10_000)
+  await first
+  const second = await rig.supervisor.checkup(signal)
+
+  expect(second.map(({ code, why }) => [code, why])).toEqual([
+    ['driver_failed', 'no tool'],
+    ['driver_failed', 'It has not answered for a while.'],
+  ])
+  expect(asked).toBe(1)
+  await rig.stop()
+})

@@ -1,0 +1,167 @@
+// What the room of webhooks asks of the database: by which index, and how what is old goes.
+
+import { expect, test } from 'bun:test'
+
+import { timestamp } from '../../src/domain/ids.ts'
+import type { Tx } from '../../src/storage/database.ts'
+import {
+  deleteDeletedWebhooks,
+  deleteFinishedDeliveries,
+  deleteOldEvents,
+  exhaustHeldDeliveries,
+} from '../../src/storage/delivery-retention.ts'
+import { settle } from '../support/test-clock.ts'
+import { startRig, type Rig } from '../support/webhook-rig.ts'
+
+const DAY = 24 * 3_600_000
+
+test('finished deliveries go after 30 days with their attempts, in batches; pending ones never', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  for (let i = 0; i < 3; i += 1) await rig.event(`c${i}`)
+  await rig.subscriptions.update(webhook.id, { isActive: true })
+  rig.switches.canDeliver = false
+  await rig.event('pending')
+  await rig.clock.advance(30 * DAY)
+  const early = await purge(rig, deleteFinishedDeliveries, 2)
+
+  await rig.clock.advance(1)
+  const counts = [
+    await purge(rig, deleteFinishedDeliveries, 2),
+    await purge(rig, deleteFinishedDeliveries, 2),
+    await purge(rig, deleteFinishedDeliveries, 2),
+  ]
+
+  expect([early, counts]).toEqual([0, [2, 1, 0]])
+  expect(rig.deliveries(webhook.id)).toMatchObject([{ status: 'pending' }])
+  expect(count(rig, 'attempts')).toBe(0)
+  await rig.stop()
+})
+
+test('events go after 30 days, once no delivery needs them', async () => {
+  const rig = await startRig()
+  await rig.event('unwanted')
+  await rig.webhook()
+  await rig.event('delivered')
+  await rig.clock.advance(30 * DAY + 1)
+
+  const counts = [
+    await purge(rig, deleteOldEvents, 10),
+    await purge(rig, deleteFinishedDeliveries, 10),
+    await purge(rig, deleteOldEvents, 10),
+  ]
+
+  expect(counts).toEqual([1, 1, 1])
+  expect(count(rig, 'events')).toBe(0)
+  await rig.stop()
+})
+
+test('a deleted webhook goes with its deliveries and secrets, step by step', async () => {
+  const rig = await startRig()
+  const [gone, kept] = [await rig.webhook(), await rig.webhook()]
+  for (let i = 0; i < 3; i += 1) await rig.event(`c${i}`)
+  await rig.subscriptions.remove(gone.id)
+
+  const counts = [
+    await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 2),
+    await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 2),
+    await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 2),
+  ]
+
+  expect(counts).toEqual([2, 2, 0])
+  expect(count(rig, 'webhooks')).toBe(1)
+  expect(count(rig, 'webhook_secrets')).toBe(1)
+  expect(rig.deliveries(kept.id)).toHaveLength(3)
+  await rig.stop()
+})
+
+test('what waits for a deactivated webhook is exhausted after 30 days, or beyond the cap', async () => {
+  const rig = await startRig()
+  const held = await rig.webhook()
+  const paused = await rig.webhook()
+  rig.switches.canDeliver = false
+  await rig.event('old')
+  await rig.clock.advance(20 * DAY)
+  for (let i = 0; i < 5; i += 1) await rig.event(`c${i}`)
+  rig.db.sqlite
+    .query("UPDATE webhooks SET is_active = 0, disabled_reason = 'gone' WHERE id = $id")
+    .run({ id: held.id })
+  await rig.subscriptions.update(paused.id, { isActive: false })
+
+  await rig.clock.advance(10 * DAY + 1)
+  const byAge = await purge(rig, exhaustHeldDeliveries, 10)
+  const byCount = await purge(rig, (tx, now, limit) => exhaustHeldDeliveries(tx, now, limit, 2), 10)
+
+  const statuses = rig.deliveries(held.id).map(({ status }) => status)
+  expect([byAge, byCount]).toEqual([1, 3])
+  expect(statuses).toEqual([
+    'pending',
+    'pending',
+    'exhausted',
+    'exhausted',
+    'exhausted',
+    'exhausted',
+  ])
+  expect(rig.deliveries(paused.id).every(({ status }) => status === 'pending')).toBeTrue()
+  await rig.stop()
+})
+
+test('no query of the loop, a list or retention scans a table that grows', async () => {
+  const rig = await startRig()
+  const plans: string[] = []
+  const webhook = await rig.webhook()
+  explainAll(rig, plans)
+
+  rig.sink.answer = (_, index) => (index < 6 ? 500 : 200)
+  for (let i = 0; i < 9; i += 1) await rig.event(`c${i}`)
+  await rig.clock.advance(DAY)
+  rig.clock.step(-DAY)
+  await rig.clock.advance(DAY)
+  const [delivery] = rig.deliveries(webhook.id)
+  rig.subscriptions.listDeliveries(webhook.id, { status: 'pending' }, { limit: 9, cursor: null })
+  rig.delivery(delivery?.id)
+  await rig.subscriptions.redeliver(delivery?.id ?? '')
+  await rig.subscriptions.replay(webhook.id, timestamp(0))
+  rig.metrics.text()
+  rig.db.sqlite.run("UPDATE webhooks SET disabled_reason = 'gone'")
+  await purge(rig, deleteFinishedDeliveries, 1)
+  await purge(rig, deleteOldEvents, 1)
+  await purge(rig, exhaustHeldDeliveries, 1)
+  await rig.subscriptions.remove(webhook.id)
+  await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 1)
+
+  expect(plans.length).toBeGreaterThan(20)
+  expect(plans.filter((plan) => /^SCAN (deliveries|attempts|events|d|e)\b/.test(plan))).toEqual([])
+  await rig.stop()
+})
+
+async function purge(
+  rig: Rig,
+  work: (tx: Tx, now: ReturnType<typeof timestamp>, limit: number) => number,
+  limit: number,
+): Promise<number> {
+  const deleted = rig.writer.write((tx) => work(tx, timestamp(rig.clock.now()), limit))
+  await settle()
+  return deleted
+}
+
+function count(rig: Rig, table: string): number {
+  const rows = rig.db.sqlite.query<{ n: number }, []>(`SELECT count(*) AS n FROM ${table}`).get()
+  return rows?.n ?? 0
+}
+
+/** From now on the plan of every statement that is prepared goes to `plans`. */
+function explainAll(rig: Rig, plans: string[]): void {
+  const { sqlite } = rig.db
+  const prepare = sqlite.prepare.bind(sqlite)
+  const explain = (sql: string) => {
+    if (!/^\s*(SELECT|UPDATE|DELETE|INSERT)/i.test(sql)) return
+    const rows = prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all()
+    plans.push(...rows.map(({ detail }) => detail))
+  }
+  const query = sqlite.query.bind(sqlite)
+  Object.assign(sqlite, {
+    prepare: (sql: string) => (explain(sql), prepare(sql)),
+    query: (sql: string) => (explain(sql), query(sql)),
+  })
+}

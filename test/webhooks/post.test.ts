@@ -1,0 +1,303 @@
+// What goes over real sockets goes to loopback; what needs an odd network uses a false resolver.
+
+import { afterAll, expect, test } from 'bun:test'
+
+import { systemClock } from '../../src/system/clock.ts'
+import { systemLookup, type Lookup } from '../../src/system/network-address.ts'
+import { createPost, type PostParts, type PostResult } from '../../src/webhooks/post.ts'
+import { SELF_SIGNED } from '../fixtures/self-signed.ts'
+import { TestClock } from '../support/test-clock.ts'
+
+const servers: { stop(force: boolean): unknown }[] = []
+const never = new AbortController().signal
+
+afterAll(() => {
+  for (const server of servers) void server.stop(true)
+})
+
+test('what the receiver gets is the body, the headers and the host of the url', async () => {
+  let seen: unknown = null
+  const port = serve(async (request) => {
+    const { headers, method, url } = request
+    seen = {
+      method,
+      path: new URL(url).pathname + new URL(url).search,
+      host: headers.get('host'),
+      id: headers.get('webhook-id'),
+      body: await request.text(),
+    }
+    return new Response('thanks')
+  })
+
+  const result = await postTo(`http://receiver.example:${port}/hook?key=1#part`)
+
+  expect(result).toEqual({
+    result: 'answered',
+    statusCode: 200,
+    excerpt: 'thanks',
+    retryAfterSeconds: null,
+    isPrivateTarget: true,
+  })
+  expect(seen).toEqual({
+    method: 'POST',
+    path: '/hook?key=1',
+    host: `receiver.example:${port}`,
+    id: 'evt_1',
+    body: '{"a":1}',
+  })
+})
+
+test('a redirect is an answer and is not followed', async () => {
+  let hits = 0
+  const port = serve(() => {
+    hits += 1
+    return new Response(null, { status: 307, headers: { location: `http://127.0.0.1:${port}/b` } })
+  })
+
+  const result = await postTo(`http://127.0.0.1:${port}/a`)
+
+  expect(result).toMatchObject({ result: 'answered', statusCode: 307, excerpt: null })
+  expect(hits).toBe(1)
+})
+
+test('of a huge answer the first KiB is kept and the rest is not read', async () => {
+  let sent = 0
+  const port = serve(() => {
+    const body = new ReadableStream({
+      async pull(controller) {
+        sent += 65_536
+        controller.enqueue(new Uint8Array(65_536).fill(120))
+        await new Promise((resolve) => setImmediate(resolve))
+        if (sent > 200_000_000) controller.close()
+      },
+    })
+    return new Response(body)
+  })
+
+  const result = await postTo(`http://127.0.0.1:${port}/`)
+
+  expect(result).toMatchObject({ result: 'answered', excerpt: 'x'.repeat(1_024) })
+  expect(sent).toBeLessThan(100_000_000)
+})
+
+test('an answer that is packed stays packed, however much it would unpack to', async () => {
+  const bomb = Bun.gzipSync(new Uint8Array(10_000_000))
+  const port = serve(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
+
+  const result = await postTo(`http://127.0.0.1:${port}/`)
+
+  expect(result).toMatchObject({ result: 'answered', statusCode: 200 })
+})
+
+test('a body that drips is cut off: the ten seconds are for the whole exchange', async () => {
+  const clock = new TestClock()
+  const port = serve(() => {
+    const body = new ReadableStream({
+      async pull(controller) {
+        await Bun.sleep(5)
+        controller.enqueue(new Uint8Array([120]))
+      },
+    })
+    return new Response(body)
+  })
+  const posted = postTo(`http://127.0.0.1:${port}/`, { clock })
+  await Bun.sleep(50)
+
+  await clock.advance(10_000)
+
+  expect(await posted).toEqual({ result: 'failed', error: 'timeout', isPrivateTarget: true })
+})
+
+test('a receiver that never answers times out; a stop ends it at once', async () => {
+  const clock = new TestClock()
+  const port = serve(() => new Promise<Response>(() => {}))
+  const stop = new AbortController()
+  const [slow, stopped] = [
+    postTo(`http://127.0.0.1:${port}/`, { clock }),
+    postTo(`http://127.0.0.1:${port}/`, { clock }, stop.signal),
+  ]
+  await Bun.sleep(20)
+
+  stop.abort()
+  const early = await stopped
+  await clock.advance(10_000)
+
+  expect(early).toEqual({ result: 'aborted' })
+  expect(await slow).toEqual({ result: 'failed', error: 'timeout', isPrivateTarget: true })
+})
+
+test('a closed port, a cut connection and a port that speaks no TLS are told apart', async () => {
+  const rude = Bun.listen({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: { open: (socket) => void socket.end(), data: () => {} },
+  })
+  const plain = serve(() => new Response())
+
+  expect(await postTo('http://127.0.0.1:1/')).toMatchObject({ error: 'connection_refused' })
+  expect(await postTo(`http://127.0.0.1:${rude.port}/`)).toMatchObject({
+    error: 'connection_reset',
+  })
+  expect(await postTo(`https://127.0.0.1:${plain}/`)).toMatchObject({ error: 'tls_error' })
+  rude.stop()
+})
+
+test('a certificate that nobody vouches for is a tls_error, and nothing is sent', async () => {
+  let hits = 0
+  const port = serve(() => {
+    hits += 1
+    return new Response()
+  }, SELF_SIGNED)
+
+  expect(await postTo(`https://right.example:${port}/`)).toEqual({
+    result: 'failed',
+    error: 'tls_error',
+    isPrivateTarget: true,
+  })
+  expect(hits).toBe(0)
+})
+
+test('a name is looked up once, and only an address that was judged is connected to', async () => {
+  const port = serve(() => new Response('here'))
+  let asked = 0
+  // The second answer would be the trap of a name that rebinds.
+  const lookup: Lookup = async () => {
+    asked += 1
+    return { answer: 'addresses', addresses: [asked === 1 ? '127.0.0.1' : '169.254.169.254'] }
+  }
+
+  const result = await postTo(`http://rebinds.example:${port}/`, { lookup })
+
+  expect(result).toMatchObject({ result: 'answered', excerpt: 'here' })
+  expect(asked).toBe(1)
+})
+
+test('of several addresses the forbidden are left out, and one allowed opens no other', async () => {
+  const port = serve(() => new Response('here'))
+  const forbidden = resolving('169.254.169.254', 'fe80::1')
+  const mixed = resolving('169.254.169.254', '127.0.0.1')
+
+  expect(await postTo(`http://name.example:${port}/`, { lookup: forbidden })).toEqual({
+    result: 'failed',
+    error: 'forbidden_target',
+    isPrivateTarget: true,
+  })
+  expect(await postTo(`http://name.example:${port}/`, { lookup: mixed })).toMatchObject({
+    excerpt: 'here',
+  })
+})
+
+test('an address that refuses is followed by the next one of the same name', async () => {
+  const port = serve(() => new Response('here'))
+
+  const result = await postTo(`http://name.example:${port}/`, {
+    lookup: resolving('::1', '127.0.0.1'),
+  })
+
+  expect(result).toMatchObject({ result: 'answered', excerpt: 'here' })
+})
+
+test('the policy `public` and the own listener are asked at each post', async () => {
+  let hits = 0
+  const port = serve(() => {
+    hits += 1
+    return new Response()
+  })
+  const closed = { policy: () => 'public' as const, isOwnListener: () => false }
+  const own = { policy: () => 'any-private' as const, isOwnListener: () => true }
+
+  for (const rules of [closed, own]) {
+    expect(await postTo(`http://127.0.0.1:${port}/`, { rules })).toMatchObject({
+      error: 'forbidden_target',
+    })
+    expect(await postTo(`http://localhost:${port}/`, { rules })).toMatchObject({
+      error: 'forbidden_target',
+    })
+  }
+  expect(hits).toBe(0)
+})
+
+test('a name that does not exist is a failed attempt, a resolver out of reach an own outage', async () => {
+  const unknown: Lookup = async () => ({ answer: 'no_such_name' })
+  const cutOff: Lookup = async () => ({ answer: 'out_of_reach' })
+
+  expect(await postTo('http://gone.example/', { lookup: unknown })).toEqual({
+    result: 'failed',
+    error: 'dns_error',
+    isPrivateTarget: false,
+  })
+  expect(await postTo('http://gone.example/', { lookup: cutOff })).toEqual({
+    result: 'unreachable',
+  })
+})
+
+test('a look-up that hangs is a time-out', async () => {
+  const clock = new TestClock()
+  const posted = postTo('http://slow.example/', { clock, lookup: () => new Promise(() => {}) })
+
+  await clock.advance(10_000)
+
+  expect(await posted).toMatchObject({ result: 'failed', error: 'timeout' })
+})
+
+test('Retry-After is read in seconds and as a date', async () => {
+  const headers = [
+    { 'retry-after': '120' },
+    { 'retry-after': 'Sat, 21 Nov 2026 10:02:00 GMT', date: 'Sat, 21 Nov 2026 10:00:00 GMT' },
+    { 'retry-after': 'soon' },
+    { 'retry-after': '-5' },
+  ]
+  const results: PostResult[] = []
+  for (const given of headers) {
+    const port = serve(() => new Response(null, { status: 503, headers: given }))
+    results.push(await postTo(`http://127.0.0.1:${port}/`))
+  }
+
+  const seconds = results.map((told) => (told.result === 'answered' ? told.retryAfterSeconds : -1))
+  expect(seconds).toEqual([120, 120, null, null])
+})
+
+test('proxies of the environment are ignored', async () => {
+  const port = serve(() => new Response('direct'))
+  const before = process.env['HTTP_PROXY']
+  process.env['HTTP_PROXY'] = 'http://127.0.0.1:1'
+
+  const result = await postTo(`http://127.0.0.1:${port}/`)
+
+  if (before === undefined) delete process.env['HTTP_PROXY']
+  else process.env['HTTP_PROXY'] = before
+  expect(result).toMatchObject({ result: 'answered', excerpt: 'direct' })
+})
+
+test('the system resolves localhost to loopback and does not know .invalid', async () => {
+  const found = await systemLookup('localhost')
+  const unknown = await systemLookup('nobody.invalid')
+
+  expect(found).toMatchObject({ answer: 'addresses' })
+  expect(unknown.answer).not.toBe('addresses')
+})
+
+function postTo(url: string, parts: Partial<PostParts> = {}, signal = never): Promise<PostResult> {
+  const post = createPost({
+    clock: systemClock,
+    lookup: resolving('127.0.0.1'),
+    rules: { policy: () => 'any-private', isOwnListener: () => false },
+    platform: 'linux',
+    ...parts,
+  })
+  return post({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"a":1}' }, signal)
+}
+
+function resolving(...addresses: string[]): Lookup {
+  return async () => ({ answer: 'addresses', addresses })
+}
+
+function serve(
+  fetch: (request: Request) => Response | Promise<Response>,
+  tls?: { readonly key: string; readonly cert: string },
+): number {
+  const options = { hostname: '127.0.0.1', port: 0, fetch, ...(tls === undefined ? {} : { tls }) }
+  const server = Bun.serve(options)
+  servers.push(server)
+  return server.port ?? 0
+}
