@@ -27,6 +27,8 @@ async function buildAll(): Promise<void> {
     sums.push(`${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}  ${file}\n`)
   }
   await Bun.write(`${DIST}/SHA256SUMS`, sums.join(''))
+  // Bun's own signature is good for arm64 only.
+  console.log('On a Mac, before it is used: codesign --force --sign - dist/hookline-darwin-x64')
 }
 
 async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {

@@ -267,7 +267,7 @@ type Rooms = {
 
 /** What the API does, told in its own words. */
 function httpTools(ground: Ground, rooms: Rooms): HttpTools {
-  const { db, clock, log, metrics, random, settings } = ground
+  const { db, metrics, settings } = ground
   const { config, life, webhooks, messages, upkeep, lastUsed } = rooms
   const { reading } = messages
   return {

@@ -14,7 +14,6 @@ import {
 import {
   ADDRESS_RANGE_KIND,
   BASE_URL_KIND,
-  choiceKind,
   durationKind,
   integerKind,
   listKind,
@@ -60,10 +59,6 @@ export const OPTIONS = {
   backupFolder: option('backup-folder', optionalKind(PATH_KIND, 'none'), {
     default: null,
     sentence: 'A second folder for the daily back-ups, best on another disk.',
-  }),
-  mac: option('mac', choiceKind('auto', 'on', 'off'), {
-    default: 'auto',
-    sentence: 'Whether the Messages app of this Mac is a line; auto: on where this is macOS.',
   }),
   simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
     default: 0,

@@ -43,7 +43,6 @@ test('without anything given every option has its default', () => {
     publicUrl: null,
     trustedProxies: [],
     backupFolder: null,
-    mac: 'auto',
     simulatedLines: 0,
     simulatedDelayMs: 400,
     webhookRetryScheduleMs: [
@@ -184,8 +183,6 @@ const VALUES: readonly (readonly [keyof Config & keyof Given['flags'], string, u
   ['trustedProxies', '10.0.0.0/8, ::1', ['10.0.0.0/8', '::1']],
   ['trustedProxies', 'localhost', 'bad'],
   ['trustedProxies', '10.0.0.1,', 'bad'],
-  ['mac', 'off', 'off'],
-  ['mac', 'ON', 'bad'],
   ['simulatedLines', '2', 2],
   ['simulatedLines', '100', 'bad'],
   ['simulatedDelayMs', '0', 0],

@@ -2,6 +2,7 @@
 
 import { existsSync } from 'node:fs'
 
+import { deadline, systemClock } from '../system/clock.ts'
 import { rowOf, textOf } from './answers.ts'
 import { NoRelayError } from './command.ts'
 
@@ -55,15 +56,20 @@ export class ControlClient {
       readonly timeoutMs?: number
     } = {},
   ): Promise<Answer> {
-    const response = await this.#fetch(`/api/v1${path}`, {
-      method,
-      signal: AbortSignal.timeout(more.timeoutMs ?? TIMEOUT_MS),
-      headers: { 'content-type': 'application/json', ...more.headers },
-      ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
-    })
-    const body = parsed(await response.text())
-    if (response.ok) return { status: response.status, body }
-    throw refusal(response.status, body)
+    const limit = deadline(systemClock, more.timeoutMs ?? TIMEOUT_MS)
+    try {
+      const response = await this.#fetch(`/api/v1${path}`, {
+        method,
+        signal: limit.signal,
+        headers: { 'content-type': 'application/json', ...more.headers },
+        ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
+      })
+      const body = parsed(await response.text())
+      if (response.ok) return { status: response.status, body }
+      throw refusal(response.status, body)
+    } finally {
+      limit.clear()
+    }
   }
 
   /** The objects of a stream of JSON lines, until it ends; empty lines only keep it open. */

@@ -59,16 +59,18 @@ export async function holdUnlessRunning(
   client: ControlClient = clientOf(call),
 ): Promise<HeldDirectory | null> {
   const directory = openDataDirectory(call.loadConfig().config.dataDir)
-  const patience = AbortSignal.timeout(PATIENCE_MS)
+  const never = new AbortController().signal
+  const until = systemClock.monotonic() + PATIENCE_MS
   for (;;) {
     if (await client.isThere()) return null
     try {
       const holder = { since: systemClock.now(), task: 'command', address: null }
       return { directory, lock: takeInstanceLock(directory.lock, holder) }
     } catch (error) {
-      if (!(error instanceof HeldElsewhereError) || patience.aborted) throw error
+      const isHeld = error instanceof HeldElsewhereError
+      if (!isHeld || systemClock.monotonic() > until) throw error
     }
-    await systemClock.sleep(LOOK_AGAIN_MS, patience)
+    await systemClock.sleep(LOOK_AGAIN_MS, never)
   }
 }
 

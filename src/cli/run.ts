@@ -1,9 +1,7 @@
 import { ConfigError, loadConfig, OPTION_NAMES, OPTIONS, type LoadedConfig } from '../config.ts'
-import { RelayError } from '../domain/errors.ts'
 import { UnusableDatabaseError } from '../storage/migrations.ts'
-import { DataDirectoryError, defaultDataDirectory } from '../system/data-directory.ts'
+import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
-import { HeldElsewhereError } from '../system/instance-lock.ts'
 import { readSurroundings, type Surroundings } from '../system/process.ts'
 import { EXIT, NoRelayError, UsageError, type ExitCode } from './command.ts'
 import { COMMANDS } from './commands.ts'
@@ -73,25 +71,16 @@ function load(surroundings: Surroundings, options: ReadonlyMap<string, string>):
   })
 }
 
-/** What went wrong, for a person; an error that we did not foresee tells where it came from. */
+/** What went wrong and why, for a person; a fault of ours tells where it happened too. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (isForeseen(error) || codeOf(error) !== '') return error.message
-  return error.stack ?? error.message
+  if (isFault(error)) return error.stack ?? error.message
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }
 
-function isForeseen(error: Error): boolean {
-  const kinds = [
-    ConfigError,
-    DataDirectoryError,
-    HeldElsewhereError,
-    NoRelayError,
-    RefusedError,
-    RelayError,
-    UnusableDatabaseError,
-    UsageError,
-  ]
-  return kinds.some((kind) => error instanceof kind)
+function isFault(error: Error): boolean {
+  const kinds = [TypeError, RangeError, ReferenceError, SyntaxError]
+  return kinds.some((kind) => error instanceof kind) || error.message.startsWith('Assertion failed')
 }
 
 function exitCodeOf(error: unknown): ExitCode {

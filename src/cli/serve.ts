@@ -51,15 +51,16 @@ async function serve(call: Call): Promise<ExitCode> {
 
 /** A command may have the data directory for a moment; another relay has it for good. */
 async function createAppPatiently(config: Config, log: Log): Promise<App> {
-  const patience = AbortSignal.timeout(PATIENCE_MS)
+  const never = new AbortController().signal
+  const until = systemClock.monotonic() + PATIENCE_MS
   for (;;) {
     try {
       return createApp(config, { log })
     } catch (error) {
       const isCommand = error instanceof HeldElsewhereError && error.holder?.task === 'command'
-      if (!isCommand || patience.aborted) throw error
+      if (!isCommand || systemClock.monotonic() > until) throw error
     }
-    await systemClock.sleep(LOOK_AGAIN_MS, patience)
+    await systemClock.sleep(LOOK_AGAIN_MS, never)
   }
 }
 

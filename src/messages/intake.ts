@@ -80,7 +80,7 @@ function recordMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMes
   const at = timestamp(Number.isFinite(device.at) ? Math.max(0, device.at) : createdAt)
   const hash = sha256(`${line.id}\0${device.guid}`)
   const party = { lineId: line.id, phoneNumber: line.number, handle: device.handle }
-  const conversationId = openConversation(tx, tools.stamps, party)
+  const conversationId = openConversation(tx, tools.stamps, { ...party, now: createdAt })
   const message = insertMessage(
     tx,
     newMessage(

@@ -114,6 +114,7 @@ export function moveTo(
       lineId: target.line.id,
       phoneNumber: target.line.number,
       handle: message.handle,
+      now,
     }),
   }
   const contactHold = holdOn(tx, target, message.handle, now)

@@ -151,6 +151,7 @@ function record(
     lineId: line.id,
     phoneNumber: line.number,
     handle,
+    now: place.now,
   })
   const message = insertMessage(
     tx,

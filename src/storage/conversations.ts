@@ -33,12 +33,17 @@ const insertion = prepared(({ sqlite }) =>
 export function openConversation(
   tx: Tx,
   stamps: Stamps,
-  party: { readonly lineId: LineId; readonly phoneNumber: string; readonly handle: Handle },
+  party: {
+    readonly lineId: LineId
+    readonly phoneNumber: string
+    readonly handle: Handle
+    readonly now: Timestamp
+  },
 ): ConversationId {
   const known = findConversation(tx, party.lineId, party.handle)
   if (known !== null) return known
   const id = stamps.id('conv')
-  insertion(tx).run({ id, ...party, now: stamps.now() })
+  insertion(tx).run({ id, ...party })
   return id
 }
 

@@ -21,7 +21,8 @@ type Tools = { readonly clock: Clock; readonly random: Random; readonly version:
 /** Takes the data directory for this process, and migrates what lies in it. */
 export function openData(place: Place, { clock, random, version }: Tools): Data {
   const directory = openDataDirectory(place.dataDir)
-  const address = `${place.host}:${place.port}`
+  // A free port is known only once it is taken.
+  const address = place.port === 0 ? null : `${place.host}:${place.port}`
   const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'relay', address })
   try {
     const { db } = openDatabase(directory.database, {

@@ -63,7 +63,7 @@ export function restoreBackup(order: RestoreOrder): Restored {
  * that had not come to an end may have left, so each becomes `uncertain`: a driver may find its row,
  * dispatch never takes it. A restore thus causes no send. Gives the number of those messages.
  */
-export function adoptBackup(sqlite: Database, now: Timestamp): number {
+function adoptBackup(sqlite: Database, now: Timestamp): number {
   const adopt = sqlite.transaction(() => {
     const changed = sqlite
       .query(

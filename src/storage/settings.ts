@@ -31,12 +31,6 @@ export type Settings = {
   set(name: string, text: string): Promise<SettingState>
 }
 
-/** What stands in the database, also while no relay runs. */
-export function readSettings(db: Db, locked: LockedSettings): readonly SettingState[] {
-  const stored = readStored(db)
-  return SETTING_NAMES.map((name) => stateOf(name, stored, locked))
-}
-
 export function createSettings(tools: {
   readonly db: Db
   readonly writer: Writer

@@ -80,7 +80,7 @@ export class DeliveryLoop implements Service {
     const cutOff = this.#lanes.all().filter((lane) => lane.isCutOff)
     return findingsOf(
       listWebhooks(this.#parts.db, WEBHOOKS_MAX, null),
-      new Set(cutOff.map((lane) => lane.webhook.id)),
+      new Set(cutOff.map((lane) => lane.id)),
     )
   }
 
@@ -121,7 +121,9 @@ export class DeliveryLoop implements Service {
   #hasRoom(): boolean {
     const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#recorder.size >= UNRECORDED_MAX
     this.#isCrowded ||= isFull
-    return !isFull && !this.#isStopping && this.#parts.canDeliver()
+    // A webhook that was just paused, moved or deleted must be looked at before anything goes out.
+    const isBlind = this.#parts.notices.areWebhooksChanged
+    return !isFull && !isBlind && !this.#isStopping && this.#parts.canDeliver()
   }
 
   #start(lane: Lane): boolean {
@@ -176,11 +178,15 @@ export class DeliveryLoop implements Service {
         const now = clock.now()
         const record = recordOf(tried, now)
         recordAttempt(tx, record)
-        const { id } = lane.webhook
         if (change !== null) {
-          this.#lanes.save(tx, { id, version: turn.version }, change.breaker, change.disable)
+          this.#lanes.save(
+            tx,
+            { id: lane.id, version: turn.version },
+            change.breaker,
+            change.disable,
+          )
         }
-        if (change?.isReleased === true) releaseDeliveries(tx, id, now)
+        if (change?.isReleased === true) releaseDeliveries(tx, lane.id, now)
         return () => {
           lane.settled(turn, record.nextAttemptAt)
           if (change?.isReleased === true) lane.released()
@@ -195,7 +201,7 @@ export class DeliveryLoop implements Service {
   /** Once when a receiver goes away, once when it is back. */
   #tell(lane: Lane, { breaker, disable, isOpened, isReleased }: LaneChange): void {
     const { log } = this.#parts
-    const webhook = lane.webhook.id
+    const webhook = lane.id
     if (isOpened) log.warn('a webhook fails', { webhook, since: breaker.failingSince })
     if (isReleased) log.info('a webhook answers again', { webhook })
     if (disable !== null) log.error('a webhook was deactivated', { webhook, reason: disable })

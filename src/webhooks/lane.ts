@@ -1,5 +1,5 @@
 import { afterFailure, afterSuccess, isOpen, movedBack, type Breaker } from '../domain/breaker.ts'
-import { timestamp, type ConversationId, type Timestamp } from '../domain/ids.ts'
+import { timestamp, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import {
@@ -63,6 +63,10 @@ export class Lane {
     return { ...this.#webhook, breaker: this.#breaker }
   }
 
+  get id(): WebhookId {
+    return this.#webhook.id
+  }
+
   get url(): string {
     return this.#webhook.url
   }
@@ -96,6 +100,11 @@ export class Lane {
     this.#secrets = secrets
     this.#cutOffUntil = null
     this.#readAgain()
+  }
+
+  /** Nothing more begins: its webhook was deleted. */
+  close(): void {
+    this.#webhook = { ...this.#webhook, isActive: false }
   }
 
   lookForDue(): void {

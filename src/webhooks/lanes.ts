@@ -31,6 +31,7 @@ export type LanesParts = {
 export type WebhookVersion = { readonly id: WebhookId; readonly version: Timestamp }
 
 const LOOK_MS = 60_000
+const LOOK_IDLE_MS = 3_600_000
 const WAIT_MS_MAX = 29 * 3_600_000
 const STEP_MS_MIN = 2_000
 
@@ -84,13 +85,17 @@ export class Lanes {
     for (const lane of this.#lanes.values()) lane.lookForDue()
   }
 
-  /** Milliseconds until a lane may have something to begin; at most a minute. */
+  /**
+   * Milliseconds until a lane may have something to begin. At most a minute where something waits,
+   * because a clock that steps forward is seen only when one looks.
+   */
   waitMs(): number {
     const now = this.#parts.clock.now()
     const monotonic = this.#parts.clock.monotonic()
-    let least = LOOK_MS
+    let least = LOOK_IDLE_MS
     for (const lane of this.#lanes.values()) {
-      least = Math.min(least, lane.waitMs(now, monotonic) ?? LOOK_MS)
+      const waitMs = lane.waitMs(now, monotonic)
+      if (waitMs !== null) least = Math.min(least, waitMs, LOOK_MS)
     }
     return least
   }
@@ -118,8 +123,12 @@ export class Lanes {
     const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
     for (const [id, lane] of this.#lanes) {
       const webhook = known.get(id)
-      if (webhook === undefined) this.#lanes.delete(id)
-      else await this.#load(lane, webhook)
+      if (webhook === undefined) {
+        lane.close()
+        this.#lanes.delete(id)
+      } else {
+        await this.#load(lane, webhook)
+      }
     }
   }
 

@@ -26,6 +26,10 @@ export class Notices {
     this.#areWebhooksChanged = true
   }
 
+  get areWebhooksChanged(): boolean {
+    return this.#areWebhooksChanged
+  }
+
   takeDue(): ReadonlySet<WebhookId> {
     const due = this.#due
     if (due.size > 0) this.#due = new Set()

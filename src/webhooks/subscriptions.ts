@@ -20,13 +20,11 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
 import { pageOf, type Page } from '../system/cursor.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Notices } from './notices.ts'
-import { createRedelivery } from './redelivery.ts'
 import { positionOf, webhookById } from './requests.ts'
 import {
   webhookResource,
@@ -44,7 +42,6 @@ export type SubscriptionParts = {
   readonly db: Db
   readonly writer: Writer
   readonly stamps: Stamps
-  readonly clock: Clock
   readonly random: Random
   readonly seal: Seal
   readonly rules: TargetRules
@@ -61,7 +58,7 @@ export type PageInput = { readonly limit: number; readonly cursor: string | null
 
 export type Subscriptions = ReturnType<typeof createSubscriptions>
 
-/** What callers do with webhooks and deliveries. A change is on disk when its promise resolves. */
+/** What callers do with webhooks. A change is on disk when its promise resolves. */
 export function createSubscriptions(parts: SubscriptionParts) {
   return {
     create: (input: NewWebhookInput, caller: Caller) => create(parts, input, caller),
@@ -73,7 +70,6 @@ export function createSubscriptions(parts: SubscriptionParts) {
     update: (id: string, input: WebhookInput) => update(parts, id, input),
     remove: (id: string) => remove(parts, id),
     rotateSecret: (id: string) => rotateSecret(parts, id),
-    ...createRedelivery(parts),
   }
 }
 
@@ -169,6 +165,7 @@ async function change<T>(
   } finally {
     // What was read inside a commit that failed in the end must not stay.
     subscribers.forget()
+    notices.bell.ring()
   }
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 
-const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
+export const MAIN = join(import.meta.dir, '..', '..', 'src', 'main.ts')
 
 export type Finished = {
   readonly exitCode: number
@@ -16,7 +16,7 @@ export async function hookline(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Finished> {
   const child = Bun.spawn([process.execPath, MAIN, ...args], {
-    env: { PATH: process.env['PATH'], HOME: '/nowhere', ...environment },
+    env: plainEnvironment(environment),
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
@@ -27,6 +27,13 @@ export async function hookline(
     child.exited,
   ])
   return { exitCode, stdout, stderr }
+}
+
+/** No option of the person who runs the tests reaches the process. */
+export function plainEnvironment(
+  more: Readonly<Record<string, string>>,
+): Record<string, string | undefined> {
+  return { PATH: process.env['PATH'], HOME: '/nowhere', ...more }
 }
 
 export type Asked = {

@@ -68,6 +68,7 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
     events,
     session,
     ended: () => ended,
+    abort: () => controller.abort(),
     checkpoint: () => lastCheckpoint(events),
     /** Events of which `refuses` is true cannot be made durable. */
     refuse: (refuses: (event: LineEvent) => boolean) => {

@@ -37,6 +37,21 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
     await attended.end()
   },
 
+  'an abort in the middle of many events is the end of them': async (rig) => {
+    const attended = await attend(rig, rig.driver)
+    for (let i = 0; i < EVENTS_AT_ONCE_MAX; i += 1) await rig.receive(`message ${i}`)
+    attended.hold()
+    await rig.clock.advance(rig.settleMs)
+    const count = attended.events.length
+
+    attended.abort()
+    attended.letGo()
+    await rig.clock.advance(rig.settleMs)
+
+    expect(attended.events.length).toBe(count)
+    await attended.ended()
+  },
+
   'a message that arrives is told with its text, live': async (rig) => {
     const attended = await attend(rig, rig.driver)
 

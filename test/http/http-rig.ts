@@ -1,7 +1,6 @@
 // The HTTP room with stand-ins for what lies behind it. Each stand-in can be replaced by a test.
 
 import type { Caller } from '../../src/domain/api-key.ts'
-import { RelayError } from '../../src/domain/errors.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
 import type { Log, LogFields } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
@@ -258,11 +257,6 @@ function rightCredentials(key: string, secret: string): Caller | null {
   const isRight = key === CREDENTIALS['x-api-key'] && secret === CREDENTIALS['x-api-secret']
   // The stand-in's one key.
   return isRight ? ({ kind: 'key', keyId: KEY_ID } as Caller) : null
-}
-
-/** What `get` of something unknown throws. */
-export function notFound(): never {
-  throw new RelayError('not_found', 'There is no such thing.')
 }
 
 export type Issues = readonly (readonly [path: string, message: string])[]

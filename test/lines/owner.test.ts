@@ -87,6 +87,7 @@ for (const order of ['the vanished line first', 'the new line first']) {
       'of the new one',
     ])
     expect(rig.reason()).toBeNull()
+    expect(driver.visits.map(({ signal }) => signal.aborted)).toEqual([true, true, false])
     await rig.stop()
   })
 }

@@ -17,7 +17,10 @@ export type Logged = { readonly level: string; readonly message: string }
 export type SupervisorRig = ReturnType<typeof createRig>
 
 /** A supervisor on a test clock and a real database that is not started yet. */
-export function createRig(drivers: readonly LineDriver[], db: Db = memory()) {
+export function createRig(
+  drivers: readonly LineDriver[] | ((clock: TestClock) => readonly LineDriver[]),
+  db: Db = memory(),
+) {
   const clock = new TestClock()
   const writer = new Writer(db, () => {})
   const logged: Logged[] = []
@@ -32,7 +35,7 @@ export function createRig(drivers: readonly LineDriver[], db: Db = memory()) {
       (line) => logged.push(JSON.parse(line)),
       () => clock.now(),
     ),
-    drivers,
+    drivers: typeof drivers === 'function' ? drivers(clock) : drivers,
     loadAttended: () => ({ unsettled: [], open: [] }),
     intake: async (line, event) => {
       await gate.intake(event)

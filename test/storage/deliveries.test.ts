@@ -1,9 +1,10 @@
 // What the room of webhooks asks of the database: by which index, and how what is old goes.
 
+import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
-import type { Tx } from '../../src/storage/database.ts'
+import { openDatabase, type Tx } from '../../src/storage/database.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
@@ -19,8 +20,7 @@ test('finished deliveries go after 30 days with their attempts, in batches; pend
   const rig = await startRig()
   const webhook = await rig.webhook()
   for (let i = 0; i < 3; i += 1) await rig.event(`c${i}`)
-  await rig.subscriptions.update(webhook.id, { isActive: true })
-  rig.switches.canDeliver = false
+  await rig.stop()
   await rig.event('pending')
   await rig.clock.advance(30 * DAY)
   const early = await purge(rig, deleteFinishedDeliveries, 2)
@@ -35,7 +35,6 @@ test('finished deliveries go after 30 days with their attempts, in batches; pend
   expect([early, counts]).toEqual([0, [2, 1, 0]])
   expect(rig.deliveries(webhook.id)).toMatchObject([{ status: 'pending' }])
   expect(count(rig, 'attempts')).toBe(0)
-  await rig.stop()
 })
 
 test('events go after 30 days, once no delivery needs them', async () => {
@@ -76,10 +75,9 @@ test('a deleted webhook goes with its deliveries and secrets, step by step', asy
 })
 
 test('what waits for a deactivated webhook is exhausted after 30 days, or beyond the cap', async () => {
-  const rig = await startRig()
+  const rig = await startRig({ isRunning: false })
   const held = await rig.webhook()
   const paused = await rig.webhook()
-  rig.switches.canDeliver = false
   await rig.event('old')
   await rig.clock.advance(20 * DAY)
   for (let i = 0; i < 5; i += 1) await rig.event(`c${i}`)
@@ -103,36 +101,39 @@ test('what waits for a deactivated webhook is exhausted after 30 days, or beyond
     'exhausted',
   ])
   expect(rig.deliveries(paused.id).every(({ status }) => status === 'pending')).toBeTrue()
-  await rig.stop()
 })
 
 test('no query of the loop, a list or retention scans a table that grows', async () => {
-  const rig = await startRig()
-  const plans: string[] = []
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const statements = noteStatements(db.sqlite)
+  const rig = await startRig({ db })
   const webhook = await rig.webhook()
-  explainAll(rig, plans)
-
   rig.sink.answer = (_, index) => (index < 6 ? 500 : 200)
   for (let i = 0; i < 9; i += 1) await rig.event(`c${i}`)
   await rig.clock.advance(DAY)
   rig.clock.step(-DAY)
-  await rig.clock.advance(DAY)
+  await rig.event('stepped')
   const [delivery] = rig.deliveries(webhook.id)
   rig.subscriptions.listDeliveries(webhook.id, { status: 'pending' }, { limit: 9, cursor: null })
   rig.delivery(delivery?.id)
   await rig.subscriptions.redeliver(delivery?.id ?? '')
   await rig.subscriptions.replay(webhook.id, timestamp(0))
   rig.metrics.text()
-  rig.db.sqlite.run("UPDATE webhooks SET disabled_reason = 'gone'")
+  db.sqlite.run("UPDATE webhooks SET disabled_reason = 'gone'")
   await purge(rig, deleteFinishedDeliveries, 1)
   await purge(rig, deleteOldEvents, 1)
   await purge(rig, exhaustHeldDeliveries, 1)
   await rig.subscriptions.remove(webhook.id)
   await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 1)
+  await rig.stop()
+
+  const plans = [...statements].flatMap((sql) => {
+    const rows = db.sqlite.prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all()
+    return rows.map(({ detail }) => detail)
+  })
 
   expect(plans.length).toBeGreaterThan(20)
   expect(plans.filter((plan) => /^SCAN (deliveries|attempts|events|d|e)\b/.test(plan))).toEqual([])
-  await rig.stop()
 })
 
 async function purge(
@@ -150,18 +151,17 @@ function count(rig: Rig, table: string): number {
   return rows?.n ?? 0
 }
 
-/** From now on the plan of every statement that is prepared goes to `plans`. */
-function explainAll(rig: Rig, plans: string[]): void {
-  const { sqlite } = rig.db
-  const prepare = sqlite.prepare.bind(sqlite)
-  const explain = (sql: string) => {
-    if (!/^\s*(SELECT|UPDATE|DELETE|INSERT)/i.test(sql)) return
-    const rows = prepare<{ detail: string }, []>(`EXPLAIN QUERY PLAN ${sql}`).all()
-    plans.push(...rows.map(({ detail }) => detail))
+/** Every statement that is prepared from now on. */
+function noteStatements(sqlite: Database): ReadonlySet<string> {
+  const statements = new Set<string>()
+  const [prepare, query] = [sqlite.prepare.bind(sqlite), sqlite.query.bind(sqlite)]
+  const note = (sql: string) => {
+    if (/^\s*(SELECT|UPDATE|DELETE|INSERT)/i.test(sql)) statements.add(sql)
+    return sql
   }
-  const query = sqlite.query.bind(sqlite)
   Object.assign(sqlite, {
-    prepare: (sql: string) => (explain(sql), prepare(sql)),
-    query: (sql: string) => (explain(sql), query(sql)),
+    prepare: (sql: string) => prepare(note(sql)),
+    query: (sql: string) => query(note(sql)),
   })
+  return statements
 }

@@ -2,7 +2,7 @@ import { statSync } from 'node:fs'
 
 import { ROOT } from './source-files.ts'
 
-export const EXECUTABLE = `${ROOT}/dist/hookline`
+const EXECUTABLE = `${ROOT}/dist/hookline`
 
 const SOURCES = '{src,migrations}/**/*'
 const MORE_SOURCES = ['package.json', 'bun.lock', 'scripts/build.ts']

@@ -1,5 +1,6 @@
 // The whole room of webhooks on a test clock: real SQLite, a sink in place of the network.
 
+import { RelayError } from '../../src/domain/errors.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type ConversationId, type LineId } from '../../src/domain/ids.ts'
 import type { Message } from '../../src/domain/message.ts'
@@ -17,6 +18,7 @@ import { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts'
 import { EventFeed } from '../../src/webhooks/event-feed.ts'
 import { Notices } from '../../src/webhooks/notices.ts'
 import { createPublish } from '../../src/webhooks/publish.ts'
+import { createRedelivery } from '../../src/webhooks/redelivery.ts'
 import { Subscribers } from '../../src/webhooks/subscribers.ts'
 import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
 import type { TargetRules } from '../../src/webhooks/targets.ts'
@@ -56,7 +58,10 @@ export async function startRig(options: Options = {}) {
   const feed = new EventFeed()
   const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed }
   const publish = createPublish(room)
-  const subscriptions = createSubscriptions({ ...room, rules: ANY_PRIVATE })
+  const subscriptions = {
+    ...createSubscriptions({ ...room, rules: ANY_PRIVATE }),
+    ...createRedelivery(room),
+  }
   const switches = { canDeliver: true }
   const loop = new DeliveryLoop({
     ...room,
@@ -145,6 +150,16 @@ export function messageOf(
     sentAt: now,
     deliveredAt: null,
     readAt: null,
+  }
+}
+
+/** The code that a call is refused with, or `none`. */
+export async function codeOf(act: () => Promise<unknown>): Promise<string> {
+  try {
+    await act()
+    return 'none'
+  } catch (error) {
+    return error instanceof RelayError ? error.code : String(error)
   }
 }
 

@@ -2,24 +2,41 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { environmentOf, flagOf, OPTION_NAMES } from '../../src/config.ts'
-import { SETTING_NAMES } from '../../src/domain/setting.ts'
+import { environmentOf, flagOf, OPTION_NAMES, OPTIONS, type OptionName } from '../../src/config.ts'
+import {
+  defaultSetting,
+  printSetting,
+  SETTING_NAMES,
+  SETTINGS,
+  type SettingName,
+} from '../../src/domain/setting.ts'
+import type { ValueKind } from '../../src/domain/value-kind.ts'
 import { ROOT } from '../support/source-files.ts'
 
-test('the README names every command', () => {
-  const missing = COMMANDS.map((command) => command.name).filter((name) => !isTold(name))
+test('the README names every command with its sentence', () => {
+  const rows = COMMANDS.map(({ name, sentence }) => `| \`hookline ${name}\` | ${sentence} |`)
 
-  expect(missing).toEqual([])
+  expect(rows.filter((row) => !isTold(row))).toEqual([])
 })
 
-test('the README names every option, as a flag and in the environment, and every setting', () => {
-  const options = OPTION_NAMES.flatMap((name) => [flagOf(name), environmentOf(name)])
+test('the README tells every option and setting, with its default, as the code has it', () => {
+  const rows = [...OPTION_NAMES.map(optionRow), ...SETTING_NAMES.map(settingRow)]
 
-  const missing = [...options, ...SETTING_NAMES].filter((name) => !isTold(name))
-
-  expect(missing).toEqual([])
+  expect(rows.filter((row) => !isTold(row))).toEqual([])
 })
 
-function isTold(name: string): boolean {
-  return readFileSync(`${ROOT}/README.md`, 'utf8').includes(name)
+function optionRow(name: OptionName): string {
+  const { kind, sentence, default: value } = OPTIONS[name]
+  const print = (kind as ValueKind<unknown>).print // Prints only the default of its own row.
+  const told = name === 'dataDir' ? 'see above' : `\`${print(value)}\``
+  return `| \`${flagOf(name)}\` | \`${environmentOf(name)}\` | ${told} | ${sentence} |`
+}
+
+function settingRow(name: SettingName): string {
+  const value = printSetting(name, defaultSetting(name))
+  return `| \`${name}\` | \`${value}\` | ${SETTINGS[name].sentence} |`
+}
+
+function isTold(row: string): boolean {
+  return readFileSync(`${ROOT}/README.md`, 'utf8').includes(row)
 }

@@ -1,0 +1,141 @@
+// `hookline serve` from its first line to its last; what the relay does meanwhile is told elsewhere.
+
+import { expect, test } from 'bun:test'
+import { join } from 'node:path'
+
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { MAIN, hookline, plainEnvironment } from './command-line.ts'
+
+/** A relay on a free port that listens already. */
+async function startRelay(folder: ScratchFolder) {
+  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0'], {
+    env: plainEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const { value } = await child.stdout.getReader().read()
+  const stderr = new Response(child.stderr).text()
+  return { child, stderr, firstLine: new TextDecoder().decode(value) }
+}
+
+/** What a person sees who starts a relay at a terminal and stops it by Ctrl-C. */
+async function serveAtTerminal(folder: ScratchFolder): Promise<string> {
+  let seen = ''
+  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0'], {
+    env: plainEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
+    terminal: {
+      cols: 200,
+      data(_terminal, data) {
+        seen += new TextDecoder().decode(data)
+        if (seen.includes('hookline listening on')) child.kill('SIGINT')
+      },
+    },
+  })
+  await child.exited
+  return seen.replaceAll('\r', '')
+}
+
+test('it says where it listens, answers there, and ends with 0 on SIGTERM', async () => {
+  using folder = new ScratchFolder()
+  const { child, firstLine } = await startRelay(folder)
+  const url = /^hookline listening on (http:\/\/127\.0\.0\.1:[0-9]+)\n$/.exec(firstLine)?.[1] ?? ''
+
+  const { status } = await fetch(`${url}/healthz`)
+  child.kill('SIGTERM')
+
+  expect([status, await child.exited]).toEqual([200, 0])
+})
+
+test('without a terminal it makes no key, says how to make one, and logs JSON lines', async () => {
+  using folder = new ScratchFolder()
+  const { child, stderr } = await startRelay(folder)
+
+  const keys = await hookline(['keys', 'list', '--json'], { HOOKLINE_DATA_DIR: folder.path })
+  child.kill('SIGINT')
+  await child.exited
+
+  const lines = (await stderr).trim().split('\n')
+  const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message)
+  expect(messages).toContain('there is no API key yet: make one by "hookline keys create"')
+  expect(JSON.parse(keys.stdout)).toMatchObject({ data: [] })
+})
+
+test('a key that the command line makes and revokes counts at once', async () => {
+  using folder = new ScratchFolder()
+  const { child, firstLine } = await startRelay(folder)
+  const url = firstLine.trim().split(' ').at(-1) ?? ''
+  const environment = { HOOKLINE_DATA_DIR: folder.path }
+  const key = JSON.parse((await hookline(['keys', 'create', '--json'], environment)).stdout) as {
+    id: string
+    key: string
+    secret: string
+  }
+  const headers = { 'x-api-key': key.key, 'x-api-secret': key.secret }
+  const ask = async () => (await fetch(`${url}/api/v1/phone-lines`, { headers })).status
+
+  const before = await ask()
+  await hookline(['keys', 'revoke', key.id], environment)
+  const after = await ask()
+  child.kill('SIGTERM')
+  await child.exited
+
+  expect([before, after]).toEqual([200, 401])
+})
+
+test('a second relay on the same data is refused and told who has them', async () => {
+  using folder = new ScratchFolder()
+  const { child } = await startRelay(folder)
+
+  const second = await hookline(['serve', '--port', '0'], { HOOKLINE_DATA_DIR: folder.path })
+  child.kill('SIGTERM')
+  await child.exited
+
+  expect([second.exitCode, second.stdout]).toEqual([1, ''])
+  expect(second.stderr).toContain(`a relay, process ${child.pid}, since `)
+})
+
+test('a port that is taken is told in one line', async () => {
+  using folder = new ScratchFolder()
+  const taken = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+
+  const run = await hookline(['serve', '--port', String(taken.port), '--quiet'], {
+    HOOKLINE_DATA_DIR: folder.path,
+  })
+  await taken.stop(true)
+
+  expect(run.exitCode).toBe(1)
+  expect(run.stderr.split('\n').filter((line) => line.startsWith('hookline:')).length).toBe(1)
+  expect(run.stderr).toContain(String(taken.port))
+  expect(run.stderr).not.toContain('    at ')
+})
+
+test('the first start at a terminal shows a key once, after a banner of 8 lines at most', async () => {
+  using folder = new ScratchFolder()
+
+  const first = await serveAtTerminal(folder)
+  const second = await serveAtTerminal(folder)
+
+  const [banner = '', key = ''] = first.split('\n\nYour first API key:\n')
+  expect(banner.split('\n').length).toBeLessThanOrEqual(8)
+  expect(key).toMatch(/X-API-Secret +hl_secret_[\w-]{43}\n/)
+  expect(second).toContain('hookline listening on')
+  expect(second).not.toContain('hl_secret_')
+})
+
+for (const [what, code, exitCode] of [
+  ['a rejection', 'void Promise.reject(new Error("x"))', 70],
+  ['an error', 'setTimeout(() => { throw new Error("x") })', 71],
+] as const) {
+  test(`${what} that nobody caught ends the process with ${exitCode}`, async () => {
+    const module = join(import.meta.dir, '..', '..', 'src', 'system', 'process.ts')
+    const script = `import { exitOnCrash } from ${JSON.stringify(module)}
+      exitOnCrash((message, error) => console.error(message, error.message))
+      ${code}
+      setInterval(() => {}, 1000)`
+
+    const child = Bun.spawn([process.execPath, '-e', script], { stdout: 'pipe', stderr: 'pipe' })
+
+    expect(await child.exited).toBe(exitCode)
+    expect(await new Response(child.stderr).text()).toMatch(/nobody (looked|caught it) x\n$/)
+  })
+}

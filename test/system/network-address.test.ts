@@ -1,0 +1,34 @@
+import { expect, test } from 'bun:test'
+
+import { cachedLookup, isOwnAddress, systemLookup } from '../../src/system/network-address.ts'
+import { TestClock } from '../support/test-clock.ts'
+
+test('the system resolves localhost to loopback and does not know .invalid', async () => {
+  const found = await systemLookup('localhost')
+  const unknown = await systemLookup('nobody.invalid')
+
+  expect(found).toMatchObject({ answer: 'addresses' })
+  expect(unknown.answer).not.toBe('addresses')
+})
+
+test('a name is asked once in five seconds, and a failure is not remembered', async () => {
+  const clock = new TestClock()
+  const asked: string[] = []
+  const lookup = cachedLookup(async (name) => {
+    asked.push(name)
+    if (name === 'gone.example') return { answer: 'no_such_name' }
+    return { answer: 'addresses', addresses: ['192.0.2.1'] }
+  }, clock)
+
+  for (const name of ['a.example', 'a.example', 'gone.example', 'gone.example']) await lookup(name)
+  await clock.advance(5_000)
+  await lookup('a.example')
+
+  expect(asked).toEqual(['a.example', 'gone.example', 'gone.example', 'a.example'])
+})
+
+test('loopback is of this machine, a documentation address is not', () => {
+  const own = ['127.0.0.1', '127.9.9.9', '::1', '192.0.2.1', '2001:db8::1'].map(isOwnAddress)
+
+  expect(own).toEqual([true, true, true, false, false])
+})

@@ -1,0 +1,262 @@
+// The way of a delivery to its receiver, and what its owner does meanwhile.
+
+import { expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
+
+import { Webhook } from 'standardwebhooks'
+
+import { settle, TEST_START } from '../support/test-clock.ts'
+import { startRig, type Rig } from '../support/webhook-rig.ts'
+
+const SECOND = 1_000
+const MINUTE = 60 * SECOND
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+test('an event reaches its webhook at once, signed, and the attempt is on disk', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+
+  const message = await rig.event()
+
+  const [posted] = rig.sink.posts
+  const text = `${posted?.id}.${TEST_START / 1_000}.${posted?.body}`
+  const key = Buffer.from(webhook.secret.slice('whsec_'.length), 'base64')
+  expect(posted?.headers).toEqual({
+    'content-type': 'application/json',
+    'user-agent': 'Hookline/test',
+    'webhook-id': posted?.id ?? '',
+    'webhook-timestamp': String(TEST_START / 1_000),
+    'webhook-signature': `v1,${createHmac('sha256', key).update(text).digest('base64')}`,
+  })
+  const [delivery] = rig.deliveries(webhook.id)
+  expect(rig.delivery(delivery?.id)).toEqual({
+    id: delivery?.id ?? '',
+    webhook_id: webhook.id,
+    event_id: posted?.id ?? '',
+    event: 'message.received',
+    message_id: message.id,
+    status: 'succeeded',
+    attempt_count: 1,
+    next_attempt_at: null,
+    created_at: '2026-11-21T10:00:00.000Z',
+    completed_at: '2026-11-21T10:00:00.000Z',
+    attempts: [
+      {
+        number: 1,
+        trigger: 'scheduled',
+        started_at: '2026-11-21T10:00:00.000Z',
+        duration_ms: 0,
+        status_code: 200,
+        error: null,
+        response_excerpt: null,
+      },
+    ],
+  })
+  await rig.stop()
+})
+
+test('twelve attempts over 73 hours, each with a fresh timestamp, then it is exhausted', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  let badId = ''
+  rig.sink.answer = ({ id }) => (id === badId || badId === '' ? 500 : 200)
+  await rig.event('bad')
+  badId = rig.sink.posts[0]?.id ?? ''
+  const schedule = [0, 5, 35, 155, 755, 3_455, 10_655, 25_055, 46_655, 89_855, 176_255, 262_655]
+
+  for (const [i, seconds] of schedule.entries()) {
+    // Another event goes well just before each attempt, so that the breaker stays closed.
+    const waitMs = (seconds - (schedule[i - 1] ?? 0)) * SECOND
+    await rig.clock.advance(Math.max(waitMs - 1, 0))
+    await rig.event('good')
+    await rig.clock.advance(Math.min(waitMs, 1))
+  }
+  await rig.clock.advance(30 * DAY)
+
+  const tried = rig.sink.posts.filter(({ id }) => id === badId)
+  expect(tried.map(({ at }) => at / SECOND)).toEqual(schedule)
+  expect(tried.map(({ timestamp }) => timestamp)).toEqual(
+    schedule.map((seconds) => TEST_START / SECOND + seconds),
+  )
+  const delivery = rig.deliveries(webhook.id).find(({ event_id }) => event_id === badId)
+  expect(delivery).toMatchObject({ status: 'exhausted', attempt_count: 12, next_attempt_at: null })
+  await rig.stop()
+})
+
+test('a retry is signed for its own time, and a receiver that checks it is content', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = (_, index) => (index === 0 ? 500 : 200)
+  await rig.event()
+
+  await rig.clock.advance(5 * SECOND)
+
+  const receiver = new Webhook(webhook.secret)
+  const [first, second] = rig.sink.posts.map(({ id, timestamp, body, headers }) => ({
+    id,
+    signature: headers['webhook-signature'],
+    expected: receiver.sign(id, new Date(timestamp * SECOND), body),
+  }))
+  expect(second?.id).toBe(first?.id ?? '')
+  expect(second?.signature).toBe(second?.expected ?? '')
+  expect(second?.signature).not.toBe(first?.signature ?? '')
+  await rig.stop()
+})
+
+test('a receiver that is back after two days gets everything, oldest first', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 503
+  const sent: string[] = []
+  for (let i = 0; i < 30; i += 1) {
+    const message = await rig.event(`c${i}`)
+    sent.push(message.id)
+    await rig.clock.advance(96 * MINUTE)
+  }
+
+  rig.sink.answer = () => 200
+  const before = rig.sink.posts.length
+  await rig.clock.advance(5 * MINUTE)
+
+  const arrived = rig.sink.posts.slice(before).map(({ body }) => JSON.parse(body).message.id)
+  const [probe = '', ...rest] = arrived
+  expect(rest).toEqual(sent.filter((id) => id !== probe))
+  expect(rig.deliveries(webhook.id).every(({ status }) => status === 'succeeded')).toBeTrue()
+  await rig.stop()
+})
+
+test('a secret rotated twice: all three sign for 24 hours, newest first', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  const second = await rig.subscriptions.rotateSecret(webhook.id)
+  await rig.clock.advance(HOUR)
+  const third = await rig.subscriptions.rotateSecret(webhook.id)
+
+  await rig.event('a')
+  await rig.clock.advance(23 * HOUR)
+  await rig.event('b')
+  await rig.clock.advance(HOUR)
+  await rig.event('c')
+
+  expect(rig.sink.posts.map((posted) => signersOf(rig, posted))).toEqual([
+    [third.secret, second.secret, webhook.secret],
+    [third.secret, second.secret],
+    [third.secret],
+  ])
+  await rig.stop()
+
+  function signersOf(_: Rig, { id, timestamp, body, headers }: Rig['sink']['posts'][number]) {
+    const known = [webhook.secret, second.secret, third.secret]
+    const signers = (headers['webhook-signature'] ?? '').split(' ')
+    return signers.map((signature) =>
+      known.find((secret) => {
+        return new Webhook(secret).sign(id, new Date(timestamp * SECOND), body) === signature
+      }),
+    )
+  }
+})
+
+test('a webhook that its user pauses holds what is pending and gets nothing new', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 500
+  await rig.event('a')
+  await rig.subscriptions.update(webhook.id, { isActive: false })
+  await rig.event('b')
+
+  await rig.clock.advance(DAY)
+  const whilePaused = rig.sink.posts.length
+  rig.sink.answer = () => 200
+  await rig.subscriptions.update(webhook.id, { isActive: true })
+  await rig.clock.advance(SECOND)
+
+  expect(whilePaused).toBe(1)
+  expect(rig.sink.posts.map(({ body }) => JSON.parse(body).message.text)).toEqual([
+    'Message 1',
+    'Message 1',
+  ])
+  expect(rig.deliveries(webhook.id).map(({ status }) => status)).toEqual(['succeeded'])
+  await rig.stop()
+})
+
+test('a deleted webhook gets nothing more, not even what was pending', async () => {
+  const rig = await startRig()
+  const webhook = await rig.webhook()
+  rig.sink.answer = () => 500
+  await rig.event()
+
+  await rig.subscriptions.remove(webhook.id)
+  await rig.clock.advance(DAY)
+  await rig.event()
+
+  expect(rig.sink.posts).toHaveLength(1)
+  await rig.stop()
+})
+
+test('a secret that cannot be opened holds its webhook until it is rotated; nothing goes unsigned', async () => {
+  const first = await startRig()
+  const webhook = await first.webhook()
+  await first.stop()
+  const otherKey = new Uint8Array(32).fill(9)
+  const rig = await startRig({ db: first.db, clock: first.clock, secretKey: otherKey })
+  await rig.event()
+  const held = rig.subscriptions.get(webhook.id)
+  const findings = rig.loop.findings()
+  const before = rig.sink.posts.length
+
+  const rotated = await rig.subscriptions.rotateSecret(webhook.id)
+  await settle()
+
+  expect(held).toMatchObject({ is_active: false, disabled_reason: 'secret_unreadable' })
+  expect(findings).toMatchObject([{ code: 'webhook_secret_unreadable', key: webhook.id }])
+  expect(before).toBe(0)
+  expect(rig.subscriptions.get(webhook.id)).toMatchObject({
+    is_active: true,
+    disabled_reason: null,
+  })
+  const [posted] = rig.sink.posts
+  const at = new Date((posted?.timestamp ?? 0) * SECOND)
+  expect(new Webhook(rotated.secret).sign(posted?.id ?? '', at, posted?.body ?? '')).toBe(
+    posted?.headers['webhook-signature'] ?? '',
+  )
+  await rig.stop()
+})
+
+test('the metrics tell attempts by outcome, and what is pending since when', async () => {
+  const rig = await startRig()
+  await rig.webhook()
+  rig.sink.answer = (_, index) => (index === 0 ? 200 : 500)
+  await rig.event('a')
+  await rig.event('b')
+  await rig.clock.advance(3 * SECOND)
+
+  const text = rig.metrics.text()
+
+  expect(text).toContain('hookline_webhook_attempts_total{outcome="succeeded"} 1\n')
+  expect(text).toContain('hookline_webhook_attempts_total{outcome="failed"} 1\n')
+  expect(text).toContain('hookline_webhook_attempt_seconds_count 2\n')
+  expect(text).toContain('hookline_webhook_deliveries_pending 1\n')
+  expect(text).toContain('hookline_webhook_oldest_pending_seconds 3\n')
+  await rig.stop()
+})
+
+test('a deletion or a pause holds at once, with a long queue and answers still coming in', async () => {
+  for (const end of ['remove', 'pause'] as const) {
+    const rig = await startRig()
+    const webhook = await rig.webhook()
+    rig.switches.canDeliver = false
+    for (let i = 0; i < 40; i += 1) await rig.event(`c${i}`)
+    rig.sink.answer = () => 'hang'
+    rig.switches.canDeliver = true
+    await rig.clock.advance(10 * SECOND)
+    const before = rig.sink.posts.length
+
+    if (end === 'remove') await rig.subscriptions.remove(webhook.id)
+    else await rig.subscriptions.update(webhook.id, { isActive: false })
+    await rig.clock.advance(DAY)
+
+    expect([end, before, rig.sink.posts.length]).toEqual([end, 4, 4])
+    await rig.stop()
+  }
+})
