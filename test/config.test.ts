@@ -129,7 +129,6 @@ test('all that is wrong is told at once, each with what would be right', () => {
       HOOKLINE_SEND_WAIT: '15',
       HOOKLINE_HOST: 'a',
       HOOKLINE_HOST_FILE: 'b',
-      HOOKLINE_MAC: 'yes',
       HOOKLINE_PUBLIC_URL_FILE: '/missing',
       HOOKLINE_BACKUPS_KEPT: '0',
     },
@@ -140,7 +139,6 @@ test('all that is wrong is told at once, each with what would be right', () => {
     'HOOKLINE_HOST and HOOKLINE_HOST_FILE are both set: keep one.',
     'HOOKLINE_PUBLIC_URL_FILE names /missing, which cannot be read.',
     '--port is "65536"; it must be a whole number from 0 to 65535.',
-    'HOOKLINE_MAC is "yes"; it must be auto or on or off.',
     'HOOKLINE_SEND_WAIT is "15"; it must be a time from 0 to 1m, as 500ms, 15s, 2m or 6h.',
     'HOOKLINE_BACKUPS_KEPT is "0"; it must be a whole number from 1 to 365.',
   ])

@@ -53,6 +53,19 @@ test('a wall clock that steps back delays no receipt', async () => {
   rig.close()
 })
 
+test('after a step back the network goes on in whole milliseconds', async () => {
+  const rig = makeSimulatedRig()
+  const attended = await attend(rig, rig.driver)
+  rig.clock.step(-3_600_000)
+
+  await rig.clock.advance(0.5)
+  const outcome = await sendTo(rig, attended, '+15550001234')
+
+  expect(outcome.outcome).toBe('accepted')
+  await attended.end()
+  rig.close()
+})
+
 test('a wall clock that steps back while nobody attends loses nothing', async () => {
   const rig = makeSimulatedRig()
   const first = await attend(rig, rig.driver)

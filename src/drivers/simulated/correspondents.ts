@@ -51,7 +51,7 @@ export function numberOfLine(ordinal: number): string {
 }
 
 /** Whether `handle` is the number of one of the first `count` simulated lines. */
-export function isLine(handle: string, count: number): boolean {
+function isLine(handle: string, count: number): boolean {
   const digits = NUMBER_OF_LINE.exec(handle)?.[1]
   if (digits === undefined) return false
   const ordinal = Number(digits) - FIRST_LINE
