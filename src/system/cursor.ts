@@ -8,7 +8,7 @@ export type Page<T> = {
 const CURSOR_LENGTH_MAX = 200
 
 /** Where a page ended, opaque to the caller. */
-export function encodeCursor(parts: readonly number[]): string {
+function encodeCursor(parts: readonly number[]): string {
   return Buffer.from(parts.join('.')).toString('base64url')
 }
 

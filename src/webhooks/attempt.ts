@@ -29,7 +29,7 @@ export function isSuccess(result: Tried['result']): boolean {
 }
 
 /** Whether the delivery's own schedule has come; a try outside it uses none of it up. */
-export function isOfSchedule({ delivery, trigger }: Turn, startedAt: number): boolean {
+function isOfSchedule({ delivery, trigger }: Turn, startedAt: number): boolean {
   return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
 }
 

@@ -51,7 +51,7 @@ export type PostParts = {
 }
 
 /** For the whole exchange: look-up, connection, headers and body. */
-export const POST_MS_MAX = 10_000
+const POST_MS_MAX = 10_000
 const EXCERPT_BYTES = 1_024
 const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000

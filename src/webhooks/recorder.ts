@@ -8,7 +8,7 @@ export type Entry = { readonly write: (tx: Tx) => () => void }
 
 const BATCH_MAX = 256
 const AGAIN_MS = 1_000
-const GATHER_TURNS = 12
+const GATHER_TURNS = 6
 const GATHER_MAX = 64
 
 /**

@@ -56,8 +56,6 @@ export type NewWebhookInput = WebhookInput & {
 
 export type PageInput = { readonly limit: number; readonly cursor: string | null }
 
-export type Subscriptions = ReturnType<typeof createSubscriptions>
-
 /** What callers do with webhooks. A change is on disk when its promise resolves. */
 export function createSubscriptions(parts: SubscriptionParts) {
   return {

@@ -25,7 +25,7 @@ import type { TargetRules } from '../../src/webhooks/targets.ts'
 import { settle, TestClock } from './test-clock.ts'
 import { WebhookSink } from './webhook-sink.ts'
 
-export const ANY_PRIVATE: TargetRules = {
+const ANY_PRIVATE: TargetRules = {
   policy: () => 'any-private',
   isOwnListener: (_address, port) => port === 4665,
 }
