@@ -48,7 +48,7 @@ CREATE TABLE `conversations` (
 CREATE UNIQUE INDEX `conversations_by_line_and_handle` ON `conversations` (`line_id`,`handle`);--> statement-breakpoint
 CREATE INDEX `conversations_by_last` ON `conversations` (`last_seq`);--> statement-breakpoint
 CREATE INDEX `conversations_by_line_and_last` ON `conversations` (`line_id`,`last_seq`);--> statement-breakpoint
-CREATE INDEX `conversations_by_handle_and_last` ON `conversations` (`handle`,`last_seq`);--> statement-breakpoint
+CREATE INDEX `conversations_by_handle` ON `conversations` (`handle`);--> statement-breakpoint
 CREATE TABLE `idempotency` (
 	`key` text PRIMARY KEY NOT NULL,
 	`fingerprint` text NOT NULL,
@@ -119,7 +119,6 @@ CREATE TABLE `messages` (
 CREATE UNIQUE INDEX `messages_id_unique` ON `messages` (`id`);--> statement-breakpoint
 CREATE INDEX `messages_by_line` ON `messages` (`line_id`);--> statement-breakpoint
 CREATE INDEX `messages_by_conversation` ON `messages` (`conversation_id`);--> statement-breakpoint
-CREATE INDEX `messages_by_handle` ON `messages` (`handle`);--> statement-breakpoint
 CREATE INDEX `messages_by_direction` ON `messages` (`direction`);--> statement-breakpoint
 CREATE INDEX `messages_by_status` ON `messages` (`status`);--> statement-breakpoint
 CREATE INDEX `messages_by_creation` ON `messages` (`created_at`);--> statement-breakpoint
@@ -127,7 +126,6 @@ CREATE INDEX `messages_by_change` ON `messages` (`updated_at`,`revision`);--> st
 CREATE INDEX `messages_due_by_line` ON `messages` (`line_id`,`due_at`) WHERE status = 'queued' AND due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `messages_to_announce` ON `messages` (`due_at`) WHERE status = 'uncertain' AND due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `messages_unfinished_by_conversation` ON `messages` (`conversation_id`) WHERE status IN ('queued', 'sending', 'uncertain');--> statement-breakpoint
-CREATE INDEX `messages_unsettled` ON `messages` (`line_id`) WHERE status IN ('sending', 'uncertain');--> statement-breakpoint
 CREATE INDEX `messages_open` ON `messages` (`line_id`) WHERE status IN ('sent', 'delivered') AND direction = 'outbound';--> statement-breakpoint
 CREATE TABLE `rejected_events` (
 	`seq` integer PRIMARY KEY NOT NULL,

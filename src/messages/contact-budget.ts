@@ -70,11 +70,14 @@ export function spendPlace(
 
 /** The message is sent: its contact is known from now on. */
 export function confirmContact(tx: Tx, message: Outbound, now: Timestamp): void {
+  // One that passed its point of no return and holds nothing went to a contact that was known.
+  if (message.status === 'sending' && message.contactHold === 'none') return
   markKnown(tx, { lineId: message.lineId, handle: message.handle }, now)
 }
 
 /** The message is proven not sent, or left its line: what it holds is given back. */
 export function givePlaceBack(tx: Tx, message: Outbound, now: Timestamp): void {
+  if (message.contactHold !== 'reserved' && message.contactHold !== 'spent') return
   const contact = readContact(tx, message.lineId, message.handle)
   if (message.contactHold === 'reserved') step(tx, message, contact, { name: 'release', now })
   if (message.contactHold === 'spent') step(tx, message, contact, { name: 'return', now })

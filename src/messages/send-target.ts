@@ -40,8 +40,8 @@ export async function askHistories(tools: Tools, target: Target): Promise<Histor
   const { handle } = target.recipient
   for (const { line, state } of candidates(tools.board, target)) {
     if (state.status !== 'online') continue
-    const isKnown = readContact(tools.db, line.id, handle).knownAt !== null
-    const history = isKnown ? true : await tools.board.knows(line.id, handle)
+    if (readContact(tools.db, line.id, handle).knownAt !== null) break
+    const history = await tools.board.knows(line.id, handle)
     histories.set(line.id, history)
     if (history === true || hasBudget(tools.db, line, handle, tools.stamps.now())) break
   }

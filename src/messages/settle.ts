@@ -119,8 +119,8 @@ function settle(tools: SettleTools, tx: Tx, message: Outbound, progress: Progres
   const now = tools.stamps.now()
   const wasWaiting = message.status === 'queued' || message.status === 'sending'
   const wasUncertain = message.status === 'uncertain'
-  if (progress.sentAt !== null && message.sentAt === null) confirmContact(tx, message, now)
   if (progress.sentAt === null) givePlaceBack(tx, message, now)
+  else if (message.sentAt === null) confirmContact(tx, message, now)
   const saved = saveMessage(
     tx,
     {

@@ -111,6 +111,14 @@ export function getConversation(db: Db, id: string): Conversation | null {
   return row === undefined ? null : toConversation(row)
 }
 
+/** Every line's conversation with a handle. */
+export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
+  return db.sqlite
+    .query<{ id: ConversationId }, [Values]>('SELECT id FROM conversations WHERE handle = $handle')
+    .all({ handle })
+    .map((row) => row.id)
+}
+
 /** Whether any of these lines has a conversation with the handle: asked for e-mail addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
   const sql = `SELECT 1 FROM conversations WHERE handle = $handle${

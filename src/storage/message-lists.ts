@@ -2,6 +2,7 @@ import { and, asc, desc, eq, gt, lt, or, type SQL } from 'drizzle-orm'
 
 import type { Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import { conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { toMessage } from './message-rows.ts'
 import { messages } from './schema.ts'
@@ -19,12 +20,24 @@ export type MessageFilter = {
   readonly createdBefore?: Timestamp | undefined
 }
 
-/** Messages newest first; `before` is the cursor's seq. */
-export function listMessages(
-  db: Db,
-  filter: MessageFilter,
-  page: { readonly limit: number; readonly before: number | null },
-): readonly Message[] {
+/** How many rows, and after which; `before` is the cursor's seq. */
+export type Newest = { readonly limit: number; readonly before: number | null }
+
+/** Messages newest first. */
+export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
+  const { handle, ...others } = filter
+  if (handle === undefined || filter.conversationId !== undefined) {
+    return newest(db, filter, page)
+  }
+  // A handle has one conversation on each line: their newest are the handle's newest. That spares
+  // every message an index of its own for this.
+  return conversationsOf(db, handle)
+    .flatMap((conversationId) => newest(db, { ...others, conversationId }, page))
+    .sort((a, b) => b.seq - a.seq)
+    .slice(0, page.limit)
+}
+
+function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
   const bounds = [
     page.before === null ? undefined : lt(messages.seq, page.before),
     filter.createdAfter === undefined

@@ -172,8 +172,8 @@ export function unfinishedOf(
 ): Pick<AttendedLine, 'unsettled' | 'open'> {
   const unsettled = db.sqlite
     .query<IdRow, [Values]>(
-      `SELECT id FROM messages INDEXED BY messages_unsettled
-       WHERE line_id = $lineId AND status IN ('sending', 'uncertain') AND created_at > $since
+      `SELECT id FROM messages INDEXED BY messages_by_status
+       WHERE status IN ('sending', 'uncertain') AND line_id = $lineId AND created_at > $since
        ORDER BY seq LIMIT $limit`,
     )
     .all({ lineId, since: now - UNSETTLED_MS_MAX, limit: UNSETTLED_MAX })

@@ -111,7 +111,7 @@ export const conversations = sqliteTable(
     uniqueIndex('conversations_by_line_and_handle').on(t.lineId, t.handle),
     index('conversations_by_last').on(t.lastSeq),
     index('conversations_by_line_and_last').on(t.lineId, t.lastSeq),
-    index('conversations_by_handle_and_last').on(t.handle, t.lastSeq),
+    index('conversations_by_handle').on(t.handle),
   ],
 )
 
@@ -165,7 +165,6 @@ export const messages = sqliteTable(
   (t) => [
     index('messages_by_line').on(t.lineId),
     index('messages_by_conversation').on(t.conversationId),
-    index('messages_by_handle').on(t.handle),
     index('messages_by_direction').on(t.direction),
     index('messages_by_status').on(t.status),
     index('messages_by_creation').on(t.createdAt),
@@ -179,9 +178,6 @@ export const messages = sqliteTable(
     index('messages_unfinished_by_conversation')
       .on(t.conversationId)
       .where(sql`status IN ('queued', 'sending', 'uncertain')`),
-    index('messages_unsettled')
-      .on(t.lineId)
-      .where(sql`status IN ('sending', 'uncertain')`),
     index('messages_open')
       .on(t.lineId)
       .where(sql`status IN ('sent', 'delivered') AND direction = 'outbound'`),

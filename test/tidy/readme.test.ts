@@ -26,9 +26,9 @@ test('the README tells every option and setting, with its default, as the code h
 })
 
 function optionRow(name: OptionName): string {
-  const { kind, sentence, default: value } = OPTIONS[name]
-  const print = (kind as ValueKind<unknown>).print // Prints only the default of its own row.
-  const told = name === 'dataDir' ? 'see above' : `\`${print(value)}\``
+  const { sentence, default: value } = OPTIONS[name]
+  const kind = OPTIONS[name].kind as ValueKind<unknown> // Prints only the default of its own row.
+  const told = name === 'dataDir' ? 'see above' : `\`${kind.print(value)}\``
   return `| \`${flagOf(name)}\` | \`${environmentOf(name)}\` | ${told} | ${sentence} |`
 }
 
