@@ -36,8 +36,8 @@ const many = (sql: string) => prepared(({ sqlite }) => sqlite.prepare<DueDeliver
 
 const due = many(
   `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_due
-   WHERE status = 'pending' AND webhook_id = $webhookId AND next_attempt_at <= $now
-   ORDER BY next_attempt_at, seq LIMIT $limit`,
+   WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at <= +$now
+   ORDER BY next_attempt_at, seq LIMIT +$limit`,
 )
 
 /** What is due to a webhook, longest due first. */
@@ -47,8 +47,8 @@ export function dueDeliveries(db: Db, id: WebhookId, now: number, limit: number)
 
 const requested = many(
   `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_requested
-   WHERE webhook_id = $webhookId AND requested_at IS NOT NULL AND status = 'pending'
-   ORDER BY seq LIMIT $limit`,
+   WHERE webhook_id = +$webhookId AND requested_at IS NOT NULL AND status = 'pending'
+   ORDER BY seq LIMIT +$limit`,
 )
 
 /** What somebody asked to be tried at once. */
@@ -58,13 +58,13 @@ export function requestedDeliveries(db: Db, id: WebhookId, limit: number): DueDe
 
 const untried = many(
   `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = $webhookId AND status = 'pending' AND attempt_count = 0
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND attempt_count = 0
    ORDER BY seq LIMIT 1`,
 )
 
 const oldest = many(
   `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = $webhookId AND status = 'pending' ORDER BY seq LIMIT 1`,
+   WHERE webhook_id = +$webhookId AND status = 'pending' ORDER BY seq LIMIT 1`,
 )
 
 /** The delivery that finds out whether a receiver is back: never tried, else the oldest. */
@@ -75,7 +75,7 @@ export function probeDelivery(db: Db, webhookId: WebhookId): DueDelivery | null 
 const nextDue = prepared(({ sqlite }) =>
   sqlite.prepare<{ at: Timestamp }, [Values]>(
     `SELECT next_attempt_at AS at FROM deliveries INDEXED BY deliveries_due
-     WHERE status = 'pending' AND webhook_id = $webhookId AND next_attempt_at > $now
+     WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now
      ORDER BY next_attempt_at LIMIT 1`,
   ),
 )
@@ -123,7 +123,7 @@ export function recordAttempt(tx: Tx, record: DeliveryRecord): void {
 const release = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = min(created_at, $now)
-     WHERE status = 'pending' AND webhook_id = $webhookId
+     WHERE status = 'pending' AND webhook_id = +$webhookId
        AND next_attempt_at > min(created_at, $now)`,
   ),
 )
@@ -136,7 +136,7 @@ export function releaseDeliveries(tx: Tx, webhookId: WebhookId, now: number): vo
 const moveBack = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = next_attempt_at - $ms
-     WHERE status = 'pending' AND webhook_id = $webhookId AND next_attempt_at > $now`,
+     WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$now`,
   ),
 )
 
@@ -148,7 +148,7 @@ export function moveDeliveriesBack(tx: Tx, webhookId: WebhookId, now: number, ms
 const clamp = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE deliveries INDEXED BY deliveries_due SET next_attempt_at = $latest
-     WHERE status = 'pending' AND webhook_id = $webhookId AND next_attempt_at > $latest`,
+     WHERE status = 'pending' AND webhook_id = +$webhookId AND next_attempt_at > +$latest`,
   ),
 )
 
@@ -161,9 +161,9 @@ const backlog = prepared(({ sqlite }) =>
   sqlite.prepare<{ count: number; oldest: Timestamp | null }, [Values]>(
     `SELECT count(*) AS count,
             (SELECT created_at FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-             WHERE webhook_id = $webhookId AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest
+             WHERE webhook_id = +$webhookId AND status = 'pending' ORDER BY seq LIMIT 1) AS oldest
      FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-     WHERE webhook_id = $webhookId AND status = 'pending'`,
+     WHERE webhook_id = +$webhookId AND status = 'pending'`,
   ),
 )
 

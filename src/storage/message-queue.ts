@@ -20,8 +20,8 @@ const whole = (sql: string) =>
 
 const dueOnLine = whole(
   `INDEXED BY messages_due_by_line
-   WHERE status = 'queued' AND line_id = $lineId AND due_at <= $now
-   ORDER BY due_at, seq LIMIT $limit`,
+   WHERE status = 'queued' AND line_id = +$lineId AND due_at <= +$now
+   ORDER BY due_at, seq LIMIT +$limit`,
 )
 
 /** The queued messages that a line may take now: the first of each conversation, longest due first. */
@@ -37,8 +37,8 @@ export function dueMessages(
 
 const dueUnpinned = ids(
   `SELECT id FROM messages INDEXED BY messages_due_by_line
-   WHERE status = 'queued' AND line_id = $lineId AND due_at <= $now AND is_pinned = 0
-   ORDER BY due_at, seq LIMIT $limit`,
+   WHERE status = 'queued' AND line_id = +$lineId AND due_at <= +$now AND is_pinned = 0
+   ORDER BY due_at, seq LIMIT +$limit`,
 )
 
 /** Those of them that may go to another line. */
@@ -55,7 +55,7 @@ export function movableMessages(
 const nextDue = prepared(({ sqlite }) =>
   sqlite.prepare<{ due_at: number }, [Values]>(
     `SELECT due_at FROM messages INDEXED BY messages_due_by_line
-     WHERE status = 'queued' AND line_id = $lineId AND due_at > $now ORDER BY due_at LIMIT 1`,
+     WHERE status = 'queued' AND line_id = +$lineId AND due_at > +$now ORDER BY due_at LIMIT 1`,
   ),
 )
 
@@ -65,8 +65,8 @@ export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
 
 const unfinished = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = $conversationId AND status IN ('queued', 'sending', 'uncertain')
-   ORDER BY seq LIMIT $limit`,
+   WHERE conversation_id = +$conversationId AND status IN ('queued', 'sending', 'uncertain')
+   ORDER BY seq LIMIT +$limit`,
 )
 
 /** What of a conversation is not settled; far more than that wait behind the first. */
@@ -95,13 +95,13 @@ export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished
 
 const firstWaiting = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = $conversationId AND status IN ('queued', 'sending', 'uncertain')
+   WHERE conversation_id = +$conversationId AND status IN ('queued', 'sending', 'uncertain')
      AND status <> 'uncertain' ORDER BY seq LIMIT 1`,
 )
 
 const withTurn = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = $conversationId AND status IN ('queued', 'sending', 'uncertain')
+   WHERE conversation_id = +$conversationId AND status IN ('queued', 'sending', 'uncertain')
      AND status = 'queued' AND due_at IS NOT NULL ORDER BY seq`,
 )
 
@@ -113,7 +113,7 @@ export function queuedWithTurn(db: Db, conversationId: ConversationId): readonly
 const oldestQueued = prepared(({ sqlite }) =>
   sqlite.prepare<{ id: MessageId; createdAt: number }, [Values]>(
     `SELECT id, created_at AS createdAt FROM messages INDEXED BY messages_by_status
-     WHERE status = 'queued' ORDER BY seq LIMIT $limit`,
+     WHERE status = 'queued' ORDER BY seq LIMIT +$limit`,
   ),
 )
 
@@ -127,7 +127,7 @@ export function queuedUntil(db: Db, until: number, limit: number): readonly Mess
 
 const announceable = ids(
   `SELECT id FROM messages INDEXED BY messages_to_announce
-   WHERE status = 'uncertain' AND due_at <= $now ORDER BY due_at LIMIT $limit`,
+   WHERE status = 'uncertain' AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
 )
 
 /** Uncertain messages of which `message.failed` has to tell now. */
@@ -173,16 +173,16 @@ export function unfinishedOf(
   const unsettled = db.sqlite
     .query<IdRow, [Values]>(
       `SELECT id FROM messages INDEXED BY messages_by_status
-       WHERE status IN ('sending', 'uncertain') AND line_id = $lineId AND created_at > $since
-       ORDER BY seq LIMIT $limit`,
+       WHERE status IN ('sending', 'uncertain') AND line_id = +$lineId AND created_at > +$since
+       ORDER BY seq LIMIT +$limit`,
     )
     .all({ lineId, since: now - UNSETTLED_MS_MAX, limit: UNSETTLED_MAX })
     .flatMap((row) => findMessage(db, row.id) ?? [])
   const open = db.sqlite
     .query<{ guid: string; note: string | null }, [Values]>(
       `SELECT platform_guid AS guid, note FROM messages INDEXED BY messages_open
-       WHERE line_id = $lineId AND status IN ('sent', 'delivered') AND direction = 'outbound'
-         AND created_at > $since AND platform_guid IS NOT NULL ORDER BY seq DESC LIMIT $limit`,
+       WHERE line_id = +$lineId AND status IN ('sent', 'delivered') AND direction = 'outbound'
+         AND created_at > +$since AND platform_guid IS NOT NULL ORDER BY seq DESC LIMIT +$limit`,
     )
     .all({ lineId, since: now - OPEN_MS_MAX, limit: OPEN_MAX })
   return {
@@ -207,7 +207,7 @@ export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
   tx.sqlite
     .query(
       `UPDATE messages SET due_at = $now WHERE status = 'queued' AND due_at IS NOT NULL
-         AND line_id = $lineId AND queued_reason = 'daily_contact_limit'`,
+         AND line_id = +$lineId AND queued_reason = 'daily_contact_limit'`,
     )
     .run({ lineId, now })
 }

@@ -1,5 +1,10 @@
 import type { Db } from './database.ts'
 
+// SQLite prepares a statement anew, at ten times the cost of running it, whenever a value is bound that
+// might change its plan: one that is compared on a table with partial indexes, or a LIMIT (measured
+// with SQLite 3.54: 3 µs in place of 0.2). Behind a unary plus it may not look at the value, so hot
+// queries write their parameters as `+$name`.
+
 /**
  * A statement that is prepared once for each connection: `prepared(make)(db)` gives it. Preparing is
  * four times the cost of running (measured with drizzle-orm 0.45).

@@ -74,7 +74,7 @@ CREATE INDEX IF NOT EXISTS happenings_by_contact ON happenings (line, handle)
 `
 
 const DUE = `SELECT seq FROM future WHERE line = $line AND due_at <= $now
-  ORDER BY due_at, seq LIMIT $limit`
+  ORDER BY due_at, seq LIMIT +$limit`
 
 type Values = Record<string, string | number | null>
 
@@ -178,7 +178,7 @@ function prepareStatements(db: Database) {
     ),
     happenings: db.prepare<Happening, [Values]>(
       `SELECT seq, kind, guid, handle, text, at FROM happenings
-       WHERE line = $line AND seq > $seq ORDER BY seq LIMIT $limit`,
+       WHERE line = $line AND seq > $seq ORDER BY seq LIMIT +$limit`,
     ),
     lastPosition: db.prepare<{ seq: number }, []>(
       "SELECT seq FROM sqlite_sequence WHERE name = 'happenings'",
@@ -197,11 +197,11 @@ function prepareStatements(db: Database) {
     pruneHappenings: db.prepare<null, [Values]>(
       `DELETE FROM happenings WHERE seq IN (
          SELECT seq FROM (SELECT seq, at FROM happenings WHERE line = $line AND seq <= $told
-           ORDER BY seq LIMIT $limit) WHERE at < $before)`,
+           ORDER BY seq LIMIT +$limit) WHERE at < $before)`,
     ),
     pruneCarried: db.prepare<null, [Values]>(
       `DELETE FROM carried WHERE seq IN (
-         SELECT seq FROM (SELECT seq, carried_at FROM carried ORDER BY seq LIMIT $limit)
+         SELECT seq FROM (SELECT seq, carried_at FROM carried ORDER BY seq LIMIT +$limit)
          WHERE carried_at < $before)`,
     ),
   }
