@@ -178,7 +178,7 @@ function prepareStatements(db: Database) {
     ),
     happenings: db.prepare<Happening, [Values]>(
       `SELECT seq, kind, guid, handle, text, at FROM happenings
-       WHERE line = $line AND seq > $seq ORDER BY seq LIMIT +$limit`,
+       WHERE line = +$line AND seq > +$seq ORDER BY seq LIMIT +$limit`,
     ),
     lastPosition: db.prepare<{ seq: number }, []>(
       "SELECT seq FROM sqlite_sequence WHERE name = 'happenings'",
@@ -192,7 +192,7 @@ function prepareStatements(db: Database) {
     history: db.prepare<{ found: number }, [Values]>(
       `SELECT 1 AS found FROM carried WHERE line = $line AND recipient = $handle
        UNION ALL SELECT 1 FROM happenings
-         WHERE line = $line AND handle = $handle AND kind = 'message' LIMIT 1`,
+         WHERE line = +$line AND handle = +$handle AND kind = 'message' LIMIT 1`,
     ),
     pruneHappenings: db.prepare<null, [Values]>(
       `DELETE FROM happenings WHERE seq IN (
