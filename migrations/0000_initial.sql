@@ -126,7 +126,6 @@ CREATE INDEX `messages_by_change` ON `messages` (`updated_at`,`revision`);--> st
 CREATE INDEX `messages_due_by_line` ON `messages` (`line_id`,`due_at`) WHERE status = 'queued' AND due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `messages_to_announce` ON `messages` (`due_at`) WHERE status = 'uncertain' AND due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `messages_unfinished_by_conversation` ON `messages` (`conversation_id`) WHERE status IN ('queued', 'sending', 'uncertain');--> statement-breakpoint
-CREATE INDEX `messages_open` ON `messages` (`line_id`) WHERE status IN ('sent', 'delivered') AND direction = 'outbound';--> statement-breakpoint
 CREATE TABLE `rejected_events` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`line_id` text NOT NULL,

@@ -63,8 +63,11 @@ export class Dispatch implements Service {
     if (busy >= capacity || this.#stuck.has(line.id)) return
     // Those in hand are still due until they pass their point of no return.
     const due = dueMessages(db, { lineId: line.id, now: stamps.now() }, capacity)
-    const fresh = due.filter(({ id }) => !this.#inHand.has(id)).slice(0, capacity - busy)
-    for (const message of fresh) this.#start(message, signal)
+    const fresh = due.filter((id) => !this.#inHand.has(id)).slice(0, capacity - busy)
+    for (const id of fresh) {
+      const message = findMessage(db, id)
+      if (message !== null) this.#start(message, signal)
+    }
   }
 
   #start(message: Outbound, signal: AbortSignal): void {

@@ -18,8 +18,8 @@ const whole = (sql: string) =>
     sqlite.prepare<OutboundRow, [Values]>(`SELECT ${OUTBOUND_COLUMNS} FROM messages ${sql}`),
   )
 
-const dueOnLine = whole(
-  `INDEXED BY messages_due_by_line
+const dueOnLine = ids(
+  `SELECT id FROM messages INDEXED BY messages_due_by_line
    WHERE status = 'queued' AND line_id = +$lineId AND due_at <= +$now
    ORDER BY due_at, seq LIMIT +$limit`,
 )
@@ -29,10 +29,10 @@ export function dueMessages(
   db: Db,
   line: { readonly lineId: LineId; readonly now: number },
   limit: number,
-): readonly Outbound[] {
+): readonly MessageId[] {
   return dueOnLine(db)
     .all({ ...line, limit })
-    .map(toOutbound)
+    .map((row) => row.id)
 }
 
 const dueUnpinned = ids(
@@ -180,7 +180,7 @@ export function unfinishedOf(
     .flatMap((row) => findMessage(db, row.id) ?? [])
   const open = db.sqlite
     .query<{ guid: string; note: string | null }, [Values]>(
-      `SELECT platform_guid AS guid, note FROM messages INDEXED BY messages_open
+      `SELECT platform_guid AS guid, note FROM messages INDEXED BY messages_by_status
        WHERE line_id = +$lineId AND status IN ('sent', 'delivered') AND direction = 'outbound'
          AND created_at > +$since AND platform_guid IS NOT NULL ORDER BY seq DESC LIMIT +$limit`,
     )

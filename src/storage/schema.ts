@@ -178,9 +178,6 @@ export const messages = sqliteTable(
     index('messages_unfinished_by_conversation')
       .on(t.conversationId)
       .where(sql`status IN ('queued', 'sending', 'uncertain')`),
-    index('messages_open')
-      .on(t.lineId)
-      .where(sql`status IN ('sent', 'delivered') AND direction = 'outbound'`),
   ],
 )
 
