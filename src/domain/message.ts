@@ -134,6 +134,9 @@ const SENTENCES: Readonly<Record<string, string>> = {
   restored: 'The message comes from a back-up, and nobody can say whether it left since.',
   expired: 'The message waited for longer than 24 hours and was not sent.',
   not_on_imessage: 'The recipient is not on iMessage.',
+  not_carried: 'The relay ended before the message left; it is not sent again by itself.',
+  session_ended: 'The line went away while it sent the message, and never said what became of it.',
+  driver_error: 'The line failed while it sent the message.',
   resolved_by_hand: 'Somebody settled by hand that the message did not arrive.',
 }
 

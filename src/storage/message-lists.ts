@@ -1,4 +1,4 @@
-import { and, asc, desc, eq, gt, lt, or, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, lt, or, sql, type SQL } from 'drizzle-orm'
 
 import type { Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
@@ -85,8 +85,13 @@ export function listChanges(
     .select()
     .from(messages)
     .where(
-      and(after, gt(messages.updatedAt, (from.updatedAt - 1) as Timestamp), ...matching(filter)),
-    ) // As above.
+      and(
+        after,
+        gt(messages.updatedAt, (from.updatedAt - 1) as Timestamp), // As above.
+        // Behind a plus, no filter takes the place of the index that has the order.
+        ...matching(filter).map((condition) => condition && sql`+(${condition})`),
+      ),
+    )
     .orderBy(asc(messages.updatedAt), asc(messages.revision))
     .limit(page.limit)
     .all()
@@ -128,7 +133,8 @@ function lastSeqUpTo(db: Db, at: Timestamp): number {
   return row?.seq ?? 0
 }
 
-function firstSeqFrom(db: Db, at: Timestamp): number {
+/** The seq of the first message recorded at `at` or later. */
+export function firstSeqFrom(db: Db, at: number): number {
   const row = db.sqlite
     .query<{ seq: number }, [Values]>(
       `SELECT seq FROM messages INDEXED BY messages_by_creation WHERE created_at >= $at

@@ -5,6 +5,7 @@ import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
+import { firstSeqFrom } from './message-lists.ts'
 import { OUTBOUND_COLUMNS, findMessage, toOutbound, type OutboundRow } from './message-rows.ts'
 import { prepared } from './statement.ts'
 
@@ -164,30 +165,44 @@ const UNSETTLED_MAX = 1_000
 const OPEN_MS_MAX = 30 * 86_400_000
 const OPEN_MAX = 10_000
 
+// One status at a time, and from a seq on, so that the index alone gives the order and the bound.
+const oldestOfStatus = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: MessageId; seq: number }, [Values]>(
+    `SELECT id, seq FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from AND line_id = +$lineId
+     ORDER BY seq LIMIT +$limit`,
+  ),
+)
+
+const newestWithGuid = prepared(({ sqlite }) =>
+  sqlite.prepare<{ guid: string; note: string | null; seq: number }, [Values]>(
+    `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from AND line_id = +$lineId
+       AND direction = 'outbound' AND platform_guid IS NOT NULL
+     ORDER BY seq DESC LIMIT +$limit`,
+  ),
+)
+
 /** What a driver claims first when it attends a line: see `AttendedLine`. */
 export function unfinishedOf(
   db: Db,
   lineId: LineId,
   now: number,
 ): Pick<AttendedLine, 'unsettled' | 'open'> {
-  const unsettled = db.sqlite
-    .query<IdRow, [Values]>(
-      `SELECT id FROM messages INDEXED BY messages_by_status
-       WHERE status IN ('sending', 'uncertain') AND line_id = +$lineId AND created_at > +$since
-       ORDER BY seq LIMIT +$limit`,
-    )
-    .all({ lineId, since: now - UNSETTLED_MS_MAX, limit: UNSETTLED_MAX })
+  const weekAgo = { lineId, from: firstSeqFrom(db, now - UNSETTLED_MS_MAX), limit: UNSETTLED_MAX }
+  const unsettled = ['sending', 'uncertain']
+    .flatMap((status) => oldestOfStatus(db).all({ ...weekAgo, status }))
+    .sort((a, b) => a.seq - b.seq)
+    .slice(0, UNSETTLED_MAX)
     .flatMap((row) => findMessage(db, row.id) ?? [])
-  const open = db.sqlite
-    .query<{ guid: string; note: string | null }, [Values]>(
-      `SELECT platform_guid AS guid, note FROM messages INDEXED BY messages_by_status
-       WHERE line_id = +$lineId AND status IN ('sent', 'delivered') AND direction = 'outbound'
-         AND created_at > +$since AND platform_guid IS NOT NULL ORDER BY seq DESC LIMIT +$limit`,
-    )
-    .all({ lineId, since: now - OPEN_MS_MAX, limit: OPEN_MAX })
+  const monthAgo = { lineId, from: firstSeqFrom(db, now - OPEN_MS_MAX), limit: OPEN_MAX }
+  const open = ['sent', 'delivered']
+    .flatMap((status) => newestWithGuid(db).all({ ...monthAgo, status }))
+    .sort((a, b) => a.seq - b.seq)
+    .slice(-OPEN_MAX)
   return {
     unsettled: unsettled.map((m) => ({ message: outgoing(m), note: m.note })),
-    open: open.toReversed(),
+    open: open.map(({ guid, note }) => ({ guid, note })),
   }
 }
 

@@ -12,7 +12,7 @@ export type Migration = { readonly name: string; readonly sql: string }
 export const MIGRATIONS: readonly Migration[] = readMigrations()
 
 /** The oldest schema whose executable may use a database that this one wrote. */
-export const USABLE_FROM = 1
+const USABLE_FROM = 1
 
 const BREAKPOINT = '--> statement-breakpoint'
 
@@ -56,13 +56,11 @@ export function migrate(
     for (const [index, migration] of migrations.entries()) {
       if (index >= userVersion(sqlite)) apply(sqlite, migration, index + 1)
     }
+    // A newer executable wrote it and lets us use it: what it says of itself stays.
+    if (userVersion(sqlite) > migrations.length) return
     const set = sqlite.prepare('INSERT OR REPLACE INTO about (name, value) VALUES (?, ?)')
-    const usableFrom = Math.max(readSchemaState(sqlite).usableFrom, USABLE_FROM)
     sqlite.transaction(() => {
-      set.run(
-        'usable_from',
-        String(userVersion(sqlite) > migrations.length ? usableFrom : USABLE_FROM),
-      )
+      set.run('usable_from', String(USABLE_FROM))
       set.run('written_by', by)
     })()
   } finally {

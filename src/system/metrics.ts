@@ -2,9 +2,20 @@
 export type Labels = Readonly<Record<string, string>>
 
 type Kind = 'counter' | 'gauge' | 'histogram'
-type Family = { readonly kind: Kind; readonly help: string; readonly samples: Map<string, number> }
+type Family = {
+  readonly kind: Kind
+  readonly help: string
+  readonly samples: Map<string, number>
+  /** The sample names of a histogram, by its labels: made once, used for every observation. */
+  readonly names: Map<string, HistogramNames>
+}
+type HistogramNames = {
+  readonly buckets: readonly string[]
+  readonly sum: string
+  readonly count: string
+}
 
-const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]
+const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, Infinity]
 
 /** Counters, gauges and histograms, told in Prometheus' text format 0.0.4. */
 export class Metrics {
@@ -22,12 +33,12 @@ export class Metrics {
   /** Adds `seconds` to a histogram. */
   observe(name: string, help: string, seconds: number, labels: Labels = {}): void {
     const family = this.#family(name, 'histogram', help)
-    for (const bucket of BUCKETS_SECONDS) {
-      add(family, `_bucket${keyOf({ ...labels, le: String(bucket) })}`, seconds <= bucket ? 1 : 0)
+    const { buckets, sum, count } = histogramNames(family, labels)
+    for (const [i, bucket] of BUCKETS_SECONDS.entries()) {
+      add(family, buckets[i] ?? '', seconds <= bucket ? 1 : 0)
     }
-    add(family, `_bucket${keyOf({ ...labels, le: '+Inf' })}`, 1)
-    add(family, `_sum${keyOf(labels)}`, seconds)
-    add(family, `_count${keyOf(labels)}`, 1)
+    add(family, sum, seconds)
+    add(family, count, 1)
   }
 
   /** `collect` sets gauges each time the text is asked for. */
@@ -47,10 +58,23 @@ export class Metrics {
   #family(name: string, kind: Kind, help: string): Family {
     const known = this.#families.get(name)
     if (known !== undefined) return known
-    const family: Family = { kind, help, samples: new Map() }
+    const family: Family = { kind, help, samples: new Map(), names: new Map() }
     this.#families.set(name, family)
     return family
   }
+}
+
+function histogramNames(family: Family, labels: Labels): HistogramNames {
+  const key = keyOf(labels)
+  const known = family.names.get(key)
+  if (known !== undefined) return known
+  const buckets = BUCKETS_SECONDS.map((bucket) => {
+    const le = bucket === Infinity ? '+Inf' : String(bucket)
+    return `_bucket${keyOf({ ...labels, le })}`
+  })
+  const names = { buckets, sum: `_sum${key}`, count: `_count${key}` }
+  family.names.set(key, names)
+  return names
 }
 
 function add(family: Family, key: string, by: number): void {

@@ -1,0 +1,142 @@
+// Sections 2.1, 4.1, 4.2 and 5.4 to 5.7: keys, what they look like, and when their secret is seen.
+
+import { expect, test } from 'bun:test'
+
+import { recordingLog } from '../support/recording-log.ts'
+import { credentials, ISO_TIME, rawRequest, READER, startSpecRelay } from './spec-relay.ts'
+import type { SpecRelay } from './spec-relay.ts'
+
+const KEYS = '/api/v1/keys'
+
+test('spec 2.1, 4.1: a new key has id, name, last_used_at, and its values in the specified shapes', async () => {
+  await using relay = await startSpecRelay()
+
+  const { status, body } = await relay.post(KEYS, { name: 'shop-production' })
+
+  expect(status).toBe(201)
+  expect(body).toEqual({
+    id: expect.stringMatching(/^key_[0-9a-z]{26}$/),
+    name: 'shop-production',
+    key: expect.stringMatching(/^hl_live_[A-Za-z0-9_-]{32}$/),
+    secret: expect.stringMatching(/^hl_secret_[A-Za-z0-9_-]{43}$/),
+    created_by: relay.key?.id,
+    created_at: expect.stringMatching(ISO_TIME),
+    last_used_at: null,
+  })
+})
+
+test('spec 4.1: the name is optional, and so is the body', async () => {
+  await using relay = await startSpecRelay()
+
+  const unnamed = await relay.post(KEYS, {})
+  const empty = await relay.request('POST', KEYS)
+
+  expect([unnamed.status, unnamed.body.name]).toEqual([201, null])
+  expect([empty.status, empty.body.name]).toEqual([201, null])
+  expect(unnamed.body.secret).not.toBe(empty.body.secret)
+})
+
+test('spec 5.4: a key that an existing key made works like it, and makes further ones', async () => {
+  await using relay = await startSpecRelay()
+  const { body: child } = await relay.post(KEYS, { name: 'child' })
+
+  const made = await relay.request('POST', KEYS, { name: 'grandchild' }, credentials(child))
+  const sent = await relay.send({ to: READER, text: 'hello' }, credentials(made.body))
+
+  expect([made.status, made.body.created_by]).toEqual([201, child.id])
+  expect(sent.status).toBe(200)
+})
+
+test('spec 2.1, 4.1, 5.5: the secret is in the answer to the creation, and nowhere after', async () => {
+  const { log, lines } = recordingLog()
+  await using relay = await startSpecRelay({ log })
+  const { body: created } = await relay.post(KEYS, { name: 'shop' })
+  await relay.send({ to: READER, text: 'hello' }, credentials(created))
+  await rawRequest(relay, KEYS, { headers: { ...credentials(created), 'X-API-Key': 'wrong' } })
+  await relay.clock.advance(2_000)
+
+  const read = await everythingReadable(relay)
+  const revoked = await relay.request('DELETE', `${KEYS}/${created.id}`)
+
+  const seen = JSON.stringify([read, revoked.body, lines])
+  expect(seen).toContain(created.id)
+  expect(seen).not.toContain(created.secret)
+  expect(seen).not.toContain(created.key)
+  expect(seen).not.toContain('hl_secret_')
+})
+
+test('spec 2.1: a listed key has its name and its last use, and only a hint of its value', async () => {
+  await using relay = await startSpecRelay()
+  const { body: created } = await relay.post(KEYS, { name: 'shop' })
+
+  const { data } = await relay.get(KEYS)
+
+  expect(data[0]).toEqual({
+    id: created.id,
+    name: 'shop',
+    key_hint: created.key.slice(0, 14),
+    created_by: relay.key?.id,
+    created_at: created.created_at,
+    last_used_at: null,
+    revoked_at: null,
+  })
+})
+
+test('spec 2.1, 5.7: last_used_at tells when the key was used last, and moves with each use', async () => {
+  await using relay = await startSpecRelay()
+  const { body: created } = await relay.post(KEYS, {})
+  const lastUse = async () => {
+    const { data } = await relay.get(KEYS)
+    return data.find(({ id }: { id: string }) => id === created.id).last_used_at
+  }
+  const use = (headers: Record<string, string>) =>
+    rawRequest(relay, '/api/v1/messages', { headers: { ...credentials(created), ...headers } })
+
+  const uses = [await lastUse()]
+  await use({})
+  uses.push(await lastUse())
+  await relay.clock.advance(90_000)
+  await use({ 'X-API-Secret': 'wrong' })
+  uses.push(await lastUse())
+  await use({})
+  uses.push(await lastUse())
+
+  expect(uses).toEqual([
+    null,
+    '2026-11-21T10:00:00.000Z',
+    '2026-11-21T10:00:00.000Z',
+    '2026-11-21T10:01:30.000Z',
+  ])
+})
+
+test('spec 4.2: a key is revoked by its id without a body, and then fails authentication', async () => {
+  await using relay = await startSpecRelay()
+  const { body: created } = await relay.post(KEYS, {})
+
+  const revoked = await relay.request('DELETE', `${KEYS}/${created.id}`)
+
+  expect([revoked.status, revoked.body]).toEqual([200, { id: created.id, deleted: true }])
+  const after = await relay.request('GET', KEYS, undefined, credentials(created))
+  expect([after.status, after.body.error.code]).toEqual([401, 'unauthorized'])
+  expect((await relay.request('GET', KEYS)).status).toBe(200)
+})
+
+test('spec 5.6: a client rotates its key without one refused request', async () => {
+  await using relay = await startSpecRelay()
+  const { body: old } = await relay.post(KEYS, { name: 'old' })
+  const probe = async (key: typeof old) =>
+    (await rawRequest(relay, '/api/v1/messages', { headers: credentials(key) })).status
+
+  const created = await relay.request('POST', KEYS, { name: 'new' }, credentials(old))
+  const both = [await probe(old), await probe(created.body)]
+  await relay.request('DELETE', `${KEYS}/${old.id}`, undefined, credentials(created.body))
+
+  expect(both).toEqual([200, 200])
+  expect([await probe(old), await probe(created.body)]).toEqual([401, 200])
+})
+
+/** What every list and every health finding says. */
+async function everythingReadable(relay: SpecRelay): Promise<readonly unknown[]> {
+  const paths = ['keys', 'phone-lines', 'messages', 'conversations', 'webhooks', 'health']
+  return Promise.all(paths.map((path) => relay.get(`/api/v1/${path}`)))
+}

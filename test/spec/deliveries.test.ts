@@ -1,0 +1,149 @@
+// Section 6, the rules of delivery: how an event reaches its receiver, and that it is from here.
+
+import { expect, test } from 'bun:test'
+
+import { Webhook } from 'standardwebhooks'
+
+import type { Answer, Posted } from '../support/webhook-sink.ts'
+import { HOOK_URL, READER, startSpecRelay } from './spec-relay.ts'
+
+const MINUTE = 60_000
+
+test('spec 6.2: an event is an HTTP POST with a JSON body to the registered url, at once', async () => {
+  await using relay = await startSpecRelay()
+  await relay.webhook(['message.sent'])
+
+  await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(0)
+
+  const [posted] = relay.sink.posts
+  expect(relay.sink.posts).toHaveLength(1)
+  expect(posted?.url).toBe(HOOK_URL)
+  expect(posted?.headers).toMatchObject({ 'content-type': 'application/json' })
+  expect(Object.keys(JSON.parse(posted?.body ?? ''))).toEqual(['event', 'phone_line_id', 'message'])
+})
+
+for (const status of [200, 201, 202, 204, 299]) {
+  test(`spec 6.3: ${status} is a success, and the event does not come again`, async () => {
+    await using relay = await startSpecRelay()
+    const { id } = await relay.webhook(['message.sent'])
+    relay.sink.answer = () => status
+
+    await relay.send({ to: READER, text: 'hello' })
+    await relay.clock.advance(60 * MINUTE)
+
+    expect(relay.sink.posts).toHaveLength(1)
+    const { data } = await relay.get(`/api/v1/webhooks/${id}/deliveries`)
+    expect(data).toMatchObject([{ status: 'succeeded', attempt_count: 1 }])
+  })
+}
+
+const FAILURES: readonly (readonly [string, Answer])[] = [
+  ['a redirect', 302],
+  ['404', 404],
+  ['500', 500],
+  ['no answer', 'hang'],
+  ['a closed port', { result: 'failed', error: 'connection_refused', isPrivateTarget: false }],
+]
+
+for (const [name, answer] of FAILURES) {
+  test(`spec 6.3, 6.4: ${name} is a failure, and the same event comes again`, async () => {
+    await using relay = await startSpecRelay()
+    await relay.webhook(['message.sent'])
+    relay.sink.answer = (_, index) => (index === 0 ? answer : 200)
+
+    await relay.send({ to: READER, text: 'hello' })
+    await relay.clock.advance(60 * MINUTE)
+
+    expect(relay.sink.posts).toHaveLength(2)
+    const [first, second] = relay.sink.posts
+    expect([second?.body, second?.id, second?.url]).toEqual([first?.body, first?.id, HOOK_URL])
+  })
+}
+
+test('spec 6.4: the waits between the retries grow exponentially', async () => {
+  await using relay = await startSpecRelay()
+  await relay.webhook(['message.sent'])
+  relay.sink.answer = () => 500
+
+  await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(16 * MINUTE)
+
+  const times = relay.sink.posts.slice(0, 5).map(({ at }) => at)
+  const waits = times.slice(1).map((at, i) => at - (times[i] ?? 0))
+  expect(waits).toHaveLength(4)
+  for (const [i, wait] of waits.entries()) {
+    const planned = [5_000, 30_000, 120_000, 600_000][i] ?? 0
+    expect(wait).toBeWithin(planned, planned * 1.2 + 1)
+    if (i > 0) expect(wait).toBeGreaterThan(2 * (waits[i - 1] ?? 0))
+  }
+})
+
+test('spec 6.4: a receiver that is back after an hour has missed nothing', async () => {
+  await using relay = await startSpecRelay()
+  await relay.webhook()
+  relay.sink.answer = () => 503
+  await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(60 * MINUTE)
+  const before = relay.sink.posts.length
+
+  relay.sink.answer = () => 200
+  await relay.clock.advance(6 * 60 * MINUTE)
+
+  const events = relay.told().slice(before)
+  expect(events.map(({ event }) => event).sort()).toEqual([
+    'message.delivered',
+    'message.read',
+    'message.sent',
+  ])
+})
+
+test('spec 6.4: one receiver that fails delays no other', async () => {
+  await using relay = await startSpecRelay()
+  await relay.webhook(['message.sent'], 'https://broken.example.com/')
+  await relay.webhook(['message.sent'])
+  relay.sink.answer = ({ url }) => (url === HOOK_URL ? 200 : 'hang')
+
+  for (let i = 0; i < 20; i += 1) await relay.send({ to: READER, text: String(i) })
+  await relay.clock.advance(0)
+
+  expect(relay.told().map(({ message }) => message.text)).toEqual(
+    Array.from({ length: 20 }, (_, i) => String(i)),
+  )
+})
+
+test('spec 6.6: the signing secret proves that a payload is from here, in each attempt', async () => {
+  await using relay = await startSpecRelay()
+  const webhook = await relay.webhook(['message.sent'])
+  relay.sink.answer = (_, index) => (index < 2 ? 500 : 200)
+
+  await relay.send({ to: READER, text: 'Grüße 👋' })
+  await relay.clock.advance(MINUTE)
+
+  expect(relay.sink.posts).toHaveLength(3)
+  for (const posted of relay.sink.posts) {
+    expect(posted.headers['webhook-signature']).toBe(signatureOf(posted, webhook.secret))
+  }
+})
+
+test('spec 6.6: neither a changed body nor the secret of another webhook passes', async () => {
+  await using relay = await startSpecRelay()
+  const webhook = await relay.webhook(['message.sent'])
+  const other = await relay.webhook(['message.read'], 'https://other.example.com/')
+
+  await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(0)
+
+  const [posted] = relay.sink.posts
+  if (posted === undefined) throw new Error('Nothing was posted.')
+  const signature = posted.headers['webhook-signature']
+  const forged = { ...posted, body: posted.body.replace('hello', 'hullo') }
+  expect(signature).toBe(signatureOf(posted, webhook.secret))
+  expect(signature).not.toBe(signatureOf(forged, webhook.secret))
+  expect(signature).not.toBe(signatureOf(posted, other.secret))
+})
+
+/** What a receiver with the reference library expects in `webhook-signature`. */
+function signatureOf({ id, timestamp, body }: Posted, secret: string): string {
+  return new Webhook(secret).sign(id, new Date(timestamp * 1_000), body)
+}

@@ -1,0 +1,176 @@
+// Sections 2.2, 3.1, 4.3 and 8: phone lines, their states, and the limit that each has.
+
+import { expect, test } from 'bun:test'
+
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { startRelay } from '../support/test-relay.ts'
+import { ISO_TIME, LINE_NUMBER, READER, startSpecRelay } from './spec-relay.ts'
+
+const LINES = '/api/v1/phone-lines'
+
+test('spec 2.2, 4.3: a listed line has the specified properties in their types, and its defaults', async () => {
+  await using relay = await startSpecRelay()
+
+  const { status, body } = await relay.request('GET', LINES)
+
+  expect(status).toBe(200)
+  expect(body).toEqual({
+    data: [
+      {
+        id: expect.stringMatching(/^line_[0-9a-z]{26}$/),
+        phone_number: LINE_NUMBER,
+        label: null,
+        status: 'online',
+        imessage_active: true,
+        daily_contact_limit: 50,
+        driver: 'simulated',
+        status_reason: null,
+        status_hint: null,
+        new_contacts_today: 0,
+        is_enabled: true,
+        relay_sms: false,
+        capabilities: {
+          new_contacts: true,
+          choose_service: false,
+          delivered: true,
+          read: true,
+          guid: true,
+          attachments: false,
+        },
+        created_at: expect.stringMatching(ISO_TIME),
+      },
+    ],
+    has_more: false,
+    next_cursor: null,
+  })
+})
+
+test('spec 2.2: each line has its own id and number', async () => {
+  await using relay = await startSpecRelay({ lines: 3 })
+
+  const lines = await relay.lines()
+
+  expect(lines.map((line) => line.phone_number)).toEqual([
+    '+12025550101',
+    '+12025550102',
+    '+12025550103',
+  ])
+  expect(new Set(lines.map((line) => line.id)).size).toBe(3)
+})
+
+test('spec 2.2: the label is a name that can be given and taken away', async () => {
+  await using relay = await startSpecRelay()
+  const [line] = await relay.lines()
+
+  const named = await relay.patch(`${LINES}/${line.id}`, { label: 'Front desk' })
+  const listed = (await relay.lines())[0]
+  const unnamed = await relay.patch(`${LINES}/${line.id}`, { label: null })
+
+  expect([named.status, named.body.label, listed.label]).toEqual([200, 'Front desk', 'Front desk'])
+  expect([unnamed.status, unnamed.body.label]).toEqual([200, null])
+})
+
+test('spec 2.2, 3.1: a line whose device goes away is offline, and online when it is back', async () => {
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  await using relay = await startRelay({ drivers: [driver] })
+  const states: unknown[] = []
+  const look = async () => {
+    const [line] = await relay.lines()
+    states.push([line.status, line.imessage_active, line.status_reason, line.status_hint])
+  }
+
+  await look()
+  await device.goOffline('unplugged')
+  await look()
+  await device.goOnline()
+  await look()
+
+  expect(states).toEqual([
+    ['online', true, null, null],
+    ['offline', false, 'unplugged', 'Plug it in.'],
+    ['online', true, null, null],
+  ])
+})
+
+test('spec 3.1: an online line both sends and receives', async () => {
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  await using relay = await startRelay({ drivers: [driver] })
+
+  const sent = await relay.send({ to: READER, text: 'out' })
+  await device.receive({ guid: 'in-1', text: 'in' })
+
+  expect(sent.status).toBe(200)
+  const { data } = await relay.get('/api/v1/messages')
+  expect(data.map(({ direction, text }: never) => [direction, text])).toEqual([
+    ['inbound', 'in'],
+    ['outbound', 'out'],
+  ])
+})
+
+test('spec 3.1: what is for an offline line is routed to another one, or queued until it is back', async () => {
+  const driver = new ScriptedDriver()
+  const first = driver.add('+12025550801', false)
+  driver.add('+12025550802')
+  await using relay = await startRelay({ drivers: [driver] })
+  const [offline, online] = await relay.lines()
+
+  const routed = await relay.send({ to: READER, text: 'any line' })
+  const queued = await relay.send({ to: READER, text: 'this line', phone_line_id: offline?.id })
+  await first.goOnline()
+  await relay.clock.advance(1_000)
+
+  expect([routed.status, routed.body.phone_line_id]).toEqual([200, online?.id])
+  expect([queued.status, queued.body.status, queued.body.queued_reason]).toEqual([
+    202,
+    'queued',
+    'line_offline',
+  ])
+  expect(await relay.message(queued.body.id)).toMatchObject({
+    status: 'sent',
+    phone_line_id: offline?.id,
+  })
+})
+
+test('spec 2.2, 8: a line takes 50 new contacts a day, and each line has its own limit', async () => {
+  await using relay = await startSpecRelay({ lines: 2 })
+  const [first, second] = await relay.lines()
+  const send = (number: number, lineId: string) =>
+    relay.send({ to: `+1555100${1_000 + number}`, text: 'hello', phone_line_id: lineId })
+
+  const statuses: number[] = []
+  for (let i = 0; i < 51; i += 1) statuses.push((await send(i, first.id)).status)
+  const known = await send(0, first.id)
+  const elsewhere = await send(50, second.id)
+  await relay.clock.advance(14 * 3_600_000)
+  const tomorrow = await send(50, first.id)
+
+  expect(statuses).toEqual([...Array(50).fill(200), 429])
+  expect([known.status, elsewhere.status, tomorrow.status]).toEqual([200, 200, 200])
+  const used = (await relay.lines()).map((line) => line.new_contacts_today)
+  expect(used).toEqual([1, 0])
+})
+
+test('spec 8: the limit is a field of the line, and it is what the line keeps to', async () => {
+  await using relay = await startSpecRelay()
+  const [line] = await relay.lines()
+
+  const patched = await relay.patch(`${LINES}/${line.id}`, { daily_contact_limit: 1 })
+  const first = await relay.send({ to: '+15551001001', text: 'hello' })
+  const second = await relay.send({ to: '+15551001002', text: 'hello' })
+
+  expect(patched.body.daily_contact_limit).toBe(1)
+  expect([first.status, second.status]).toEqual([200, 429])
+  expect(second.body.error).toEqual({
+    code: 'rate_limit_exceeded',
+    message: expect.any(String),
+    details: {
+      limit: 'daily_contacts',
+      phone_line_id: line.id,
+      daily_limit: 1,
+      used: 1,
+      resets_at: '2026-11-22T00:00:00.000Z',
+    },
+  })
+})

@@ -1,0 +1,146 @@
+// A relay goes back to a back-up while its devices have gone on: real files, a real restore, and the
+// device's own memory of what it sent. What the files look like then is in test/storage.
+
+import { expect, test } from 'bun:test'
+
+import type { LineDriver } from '../../src/domain/driver.ts'
+import { timestamp } from '../../src/domain/ids.ts'
+import { wholeBackup } from '../../src/storage/backup.ts'
+import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { restoreBackup } from '../../src/storage/restore.ts'
+import { takeSnapshot } from '../../src/storage/snapshot.ts'
+import { openDataDirectory, type DataDirectory } from '../../src/system/data-directory.ts'
+import { asOwner } from '../support/control-socket.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { accepts, guidOf, refuses, ScriptedDriver } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { startRelay, type TestRelay } from '../support/test-relay.ts'
+
+const REFUSED_BEFORE = '+12025550700'
+const QUEUED_BEFORE = '+12025550701'
+
+async function startOn(directory: DataDirectory, clock: TestClock, driver: LineDriver) {
+  const database = openDatabase(directory.database, { version: 'test' })
+  return startRelay({
+    clock,
+    database,
+    drivers: [driver],
+    onClose: () => closeDatabase(database.db),
+  })
+}
+
+/**
+ * A life up to the restore: one message refused and one queued, the back-up, then both are sent and
+ * more comes in. Gives what the relay told of it.
+ */
+async function liveAndRestore(folder: ScratchFolder, clock: TestClock) {
+  const directory = openDataDirectory(folder.path)
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  device.script = refuses
+  const told = await (async () => {
+    await using relay = await startOn(directory, clock, driver)
+    await device.receive({ guid: guidOf(801), text: 'before' })
+    const refused = await relay.send({ to: REFUSED_BEFORE, text: 'refused' })
+    await device.goOffline()
+    const queued = await relay.send({ to: QUEUED_BEFORE, text: 'queued' })
+    const reserved = reservedPlaces(relay)
+    takeSnapshot(wholeBackup(directory, folder.file('backup.db')))
+
+    device.script = accepts
+    await device.goOnline()
+    await clock.advance(60_000)
+    await device.receive({ guid: guidOf(802), text: 'since' })
+    const ids: readonly string[] = [refused.body.id, queued.body.id]
+    return { ids, reserved, received: receivedEvents(relay), sent: device.sent.length }
+  })()
+  const file = folder.file('backup.db')
+  restoreBackup({ directory, file, version: 'test', now: timestamp(clock.now()) })
+  return { directory, ...told }
+}
+
+test('after a restore nothing is sent: what was queued is uncertain, is announced, and yields to proof', async () => {
+  using folder = new ScratchFolder()
+  const clock = new TestClock()
+  const before = await liveAndRestore(folder, clock)
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  await using relay = await startOn(before.directory, clock, driver)
+  const messages = () =>
+    Promise.all(before.ids.map((id) => asOwner(relay, 'GET', `/messages/${id}`)))
+
+  await clock.advance(590_000)
+  const restored = await messages()
+  const early = await relay.eventNames()
+  await clock.advance(11_000)
+  const late = await relay.eventNames()
+  const [refused = '', queued = ''] = before.ids
+  await device.settle(refused as never, { outcome: 'accepted', guid: guidOf(803) })
+  await device.settle(queued as never, { outcome: 'held', guid: guidOf(804) })
+  await device.tell(guidOf(804), 'delivered', clock.now())
+  const settled = await messages()
+  await clock.advance(3_600_000)
+
+  const uncertain = { status: 'uncertain', error: { code: 'restored' }, queued_reason: null }
+  expect(before.sent).toBe(2)
+  expect(restored).toMatchObject([uncertain, uncertain])
+  expect(device.attended[0]?.unsettled.map(({ message }) => message.id as string)).toEqual([
+    refused,
+    queued,
+  ])
+  expect(early).toEqual(['message.received'])
+  expect(late).toEqual(['message.received', 'message.failed', 'message.failed'])
+  expect(settled).toMatchObject([
+    { status: 'sent', error: null, platform_guid: guidOf(803) },
+    { status: 'delivered', error: null, platform_guid: guidOf(804) },
+  ])
+  expect(device.given).toEqual([])
+})
+
+test('what came in since the back-up is told again under the ids that receivers know', async () => {
+  using folder = new ScratchFolder()
+  const clock = new TestClock()
+  const before = await liveAndRestore(folder, clock)
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  await using relay = await startOn(before.directory, clock, driver)
+  const kept = receivedEvents(relay)
+
+  await device.receive({ guid: guidOf(801), text: 'before' })
+  await device.receive({ guid: guidOf(802), text: 'since' })
+
+  expect(device.attended[0]?.checkpoint).toBe(guidOf(801))
+  expect(before.received).toHaveLength(2)
+  expect(kept).toEqual(before.received.slice(0, 1))
+  expect(receivedEvents(relay)).toEqual(before.received)
+})
+
+test('the places of the day that queued messages held are free again', async () => {
+  using folder = new ScratchFolder()
+  const clock = new TestClock()
+  const before = await liveAndRestore(folder, clock)
+  const driver = new ScriptedDriver()
+  driver.add('+12025550801')
+  await using relay = await startOn(before.directory, clock, driver)
+  const [line] = (await asOwner(relay, 'GET', '/phone-lines')).data
+  await asOwner(relay, 'PATCH', `/phone-lines/${line.id}`, { body: { daily_contact_limit: 1 } })
+
+  const body = { to: '+12025550799', text: 'a new contact' }
+  const answer = await asOwner(relay, 'POST', '/messages/send', { body })
+
+  expect(before.reserved).toEqual([{ places: 1 }])
+  expect(line.new_contacts_today).toBe(0)
+  expect(answer.status).toBe('sent')
+  expect(reservedPlaces(relay)).toEqual([{ places: 0 }])
+})
+
+/** What `message.received` told, in any order that the device chose. */
+function receivedEvents({ db }: TestRelay): readonly unknown[] {
+  const sql = `SELECT e.id AS event, m.id AS message, m.guid, m.text FROM events e
+    JOIN messages m ON m.id = e.message_id WHERE e.name = 'message.received' ORDER BY e.seq`
+  return db.sqlite.query(sql).all()
+}
+
+function reservedPlaces({ db }: TestRelay): readonly unknown[] {
+  return db.sqlite.query('SELECT contacts_reserved AS places FROM lines').all()
+}
