@@ -24,6 +24,7 @@ import { LineSupervisor } from './lines/supervisor.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
 import { waitReasonOf } from './messages/line-board.ts'
+import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
 import { recoverMessages } from './messages/recovery.ts'
 import { createSend } from './messages/send.ts'
@@ -240,6 +241,7 @@ function createMessageRoom(
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
   health.include(async () => rejectedFindings(db))
+  observeMessages(ground.metrics, tools)
   return {
     tools,
     lines,

@@ -231,3 +231,11 @@ export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
 export function announcementAt(now: Timestamp): Timestamp {
   return (now + UNCERTAIN_ANNOUNCED_AFTER_MS) as Timestamp // A sum of whole milliseconds.
 }
+
+/** How many messages have a status; meant for those that are passed through, which are few. */
+export function countByStatus(db: Db, status: 'queued' | 'sending' | 'uncertain'): number {
+  const counting = db.sqlite.query<{ count: number }, [Values]>(
+    'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status',
+  )
+  return counting.get({ status })?.count ?? 0
+}
