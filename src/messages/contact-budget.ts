@@ -41,8 +41,9 @@ export function takePlace(
 ): ContactHold | 'full' {
   const who = { lineId: line.id, handle }
   const contact = readContact(tx, line.id, handle)
-  if (isCovered(contact)) return 'none'
-  if (more.history === null) return 'undecided'
+  if (contact.knownAt !== null) return 'none'
+  // The place of another message covers it for now, but that one may give it back.
+  if (contact.spentDay !== null || more.history === null) return 'undecided'
   if (contact.queued === 0 && placesLeft(tx, line, more.now) <= 0) return 'full'
   step(tx, who, contact, { name: 'reserve', now: more.now })
   return 'reserved'
@@ -56,6 +57,8 @@ export function spendPlace(
   now: Timestamp,
 ): ContactHold | null {
   const who = { lineId: line.id, handle: message.handle }
+  // A contact that was known at acceptance stays known.
+  if (message.contactHold === 'none') return 'none'
   const isReserved = message.contactHold === 'reserved'
   const contact = readContact(tx, line.id, message.handle)
   if (contact.knownAt !== null) {

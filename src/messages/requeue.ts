@@ -5,7 +5,6 @@ import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import { chooseLine, type Route } from '../domain/routing.ts'
 import {
-  findConversation,
   forgetMessage,
   hasConversation,
   noteMessage,
@@ -15,7 +14,7 @@ import type { Db, Tx } from '../storage/database.ts'
 import { placeMessage, saveMessage } from '../storage/message-rows.ts'
 import { givePlaceBack, hasBudget, reserveAgain, takePlace } from './contact-budget.ts'
 import { passTurn, reorder } from './conversation-order.ts'
-import { toRoutingLine, waitReasonOf, type BoardLine, type LineBoard } from './line-board.ts'
+import { toRoutingLine, waitReasonOf, type LineBoard } from './line-board.ts'
 import { failMessage, type SettleTools } from './settle.ts'
 
 /** Delays in milliseconds before the rounds that follow the first one. */
@@ -117,20 +116,15 @@ export function moveTo(
       now,
     }),
   }
-  const contactHold = holdOn(tx, target, message.handle, now)
+  // Its new line's device is asked about the recipient before the message leaves.
+  const hold = takePlace(tx, target.line, message.handle, { history: null, now })
+  const contactHold = hold === 'full' ? 'undecided' : hold
   placeMessage(tx, message.seq, place)
   saveMessage(tx, { ...message, ...place, contactHold }, now)
   noteMessage(tx, place.conversationId, { seq: message.seq, service: message.service, now })
   forgetMessage(tx, message.conversationId)
   reorder(tx, place.conversationId, now)
   passTurn(tx, message.conversationId, now)
-}
-
-/** Routing saw room; where the line's device has to be asked first, its answer decides later. */
-function holdOn(tx: Tx, { line }: BoardLine, handle: Handle, now: Timestamp) {
-  const isKnownHere = findConversation(tx, line.id, handle) !== null
-  const hold = takePlace(tx, line, handle, { history: isKnownHere ? false : null, now })
-  return hold === 'full' ? 'undecided' : hold
 }
 
 function unsent(message: Outbound): Outbound {

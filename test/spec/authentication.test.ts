@@ -10,21 +10,19 @@ const UNAUTHORIZED = {
 
 type Credentials = { readonly key: string; readonly secret: string }
 
-const BAD: readonly (readonly [
-  string,
-  (good: Credentials) => Readonly<Record<string, string>>,
-])[] = [
-  ['both headers are missing', () => ({})],
-  ['X-API-Key is missing', ({ secret }) => ({ 'X-API-Secret': secret })],
-  ['X-API-Secret is missing', ({ key }) => ({ 'X-API-Key': key })],
-  ['both are empty', () => ({ 'X-API-Key': '', 'X-API-Secret': '' })],
-  ['the key is incorrect', ({ key, secret }) => headersOf(`${key}x`, secret)],
-  ['the secret is incorrect', ({ key, secret }) => headersOf(key, `${secret}x`)],
-  ['the secret is cut short', ({ key, secret }) => headersOf(key, secret.slice(0, -1))],
-  ['the letters of the key have another case', ({ key, secret }) => otherCase(key, secret)],
-  ['they are swapped', ({ key, secret }) => headersOf(secret, key)],
-  ['they come as a bearer token', ({ secret }) => ({ Authorization: `Bearer ${secret}` })],
-]
+const BAD: readonly (readonly [string, (good: Credentials) => Readonly<Record<string, string>>])[] =
+  [
+    ['both headers are missing', () => ({})],
+    ['X-API-Key is missing', ({ secret }) => ({ 'X-API-Secret': secret })],
+    ['X-API-Secret is missing', ({ key }) => ({ 'X-API-Key': key })],
+    ['both are empty', () => ({ 'X-API-Key': '', 'X-API-Secret': '' })],
+    ['the key is incorrect', ({ key, secret }) => headersOf(`${key}x`, secret)],
+    ['the secret is incorrect', ({ key, secret }) => headersOf(key, `${secret}x`)],
+    ['the secret is cut short', ({ key, secret }) => headersOf(key, secret.slice(0, -1))],
+    ['the letters of the key have another case', ({ key, secret }) => otherCase(key, secret)],
+    ['they are swapped', ({ key, secret }) => headersOf(secret, key)],
+    ['they come as a bearer token', ({ secret }) => ({ Authorization: `Bearer ${secret}` })],
+  ]
 
 for (const [name, headers] of BAD) {
   test(`spec 5.3, 7: the answer is 401 with the specified body where ${name}`, async () => {

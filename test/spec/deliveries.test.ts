@@ -91,11 +91,10 @@ test('spec 6.4: a receiver that is back after an hour has missed nothing', async
   await relay.clock.advance(6 * 60 * MINUTE)
 
   const events = relay.told().slice(before)
-  expect(events.map(({ event }) => event).sort()).toEqual([
-    'message.delivered',
-    'message.read',
-    'message.sent',
-  ])
+  expect(events).toHaveLength(3)
+  expect(new Set(events.map(({ event }) => event))).toEqual(
+    new Set(['message.sent', 'message.delivered', 'message.read']),
+  )
 })
 
 test('spec 6.4: one receiver that fails delays no other', async () => {

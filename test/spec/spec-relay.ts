@@ -77,10 +77,11 @@ export async function rawRequest(
 ): Promise<Answer> {
   const response = await app.http.fetch(new Request(`http://localhost${path}`, init), PEER)
   const text = await response.text()
+  const isJson = response.headers.get('Content-Type') === 'application/json' && text !== ''
   return {
     status: response.status,
     headers: response.headers,
-    body: text === '' ? null : JSON.parse(text),
+    body: isJson ? JSON.parse(text) : text,
   }
 }
 

@@ -1,0 +1,261 @@
+// Keys, lines and webhooks beyond the specification: deletions, revocations, secrets, redelivery.
+
+import { expect, test } from 'bun:test'
+
+import { Webhook } from 'standardwebhooks'
+
+import type { Json } from '../support/test-relay.ts'
+import {
+  credentials,
+  EVENTS,
+  HOOK_URL,
+  ISO_TIME,
+  LINE_NUMBER,
+  NOT_ON_IMESSAGE,
+  READER,
+  startSpecRelay,
+} from './spec-relay.ts'
+
+const KEYS = '/api/v1/keys'
+const WEBHOOKS = '/api/v1/webhooks'
+const SINCE = { since: '2026-11-21T00:00:00.000Z' }
+
+test('api, keys: revoking again answers 200 again, and keeps the first time', async () => {
+  await using relay = await startSpecRelay()
+  const { body: key } = await relay.post(KEYS, { name: 'old' })
+  const revokedAt = async () =>
+    (await relay.get(KEYS)).data.find(({ id }: Json) => id === key.id).revoked_at
+
+  const first = await relay.request('DELETE', `${KEYS}/${key.id}`)
+  const at = await revokedAt()
+  await relay.clock.advance(60_000)
+  const second = await relay.request('DELETE', `${KEYS}/${key.id}`)
+
+  const answer = { id: key.id, deleted: true }
+  expect([first.status, first.body, second.status, second.body]).toEqual([200, answer, 200, answer])
+  expect(at).toBe('2026-11-21T10:00:00.000Z')
+  expect(await revokedAt()).toBe(at)
+})
+
+test('api, keys: a revocation tells what the key created and what still lives', async () => {
+  await using relay = await startSpecRelay()
+  const { body: key } = await relay.post(KEYS, { name: 'stolen' })
+  const asKey = async (path: string, body: unknown) =>
+    (await relay.request('POST', path, body, credentials(key))).body.id
+  const hook = { url: HOOK_URL, events: EVENTS }
+  const keys = [await asKey(KEYS, {}), await asKey(KEYS, {})]
+  const webhooks = [await asKey(WEBHOOKS, hook), await asKey(WEBHOOKS, hook)]
+  await relay.request('DELETE', `${KEYS}/${keys[0]}`)
+  await relay.request('DELETE', `${WEBHOOKS}/${webhooks[0]}`)
+
+  const { body } = await relay.request('DELETE', `${KEYS}/${key.id}`)
+
+  expect(body).toEqual({
+    id: key.id,
+    deleted: true,
+    created: { keys: [keys[1]], webhooks: [webhooks[1]] },
+  })
+})
+
+test('api, keys: a name of 100 characters is taken, and one more is 400', async () => {
+  await using relay = await startSpecRelay()
+
+  const fits = await relay.post(KEYS, { name: '😀'.repeat(100) })
+  const tooLong = await relay.post(KEYS, { name: 'x'.repeat(101) })
+
+  expect([fits.status, tooLong.status]).toEqual([201, 400])
+})
+
+test('api, webhooks: a deletion of what is deleted already is 404', async () => {
+  await using relay = await startSpecRelay()
+  const { id } = await relay.webhook()
+
+  const statuses = [
+    (await relay.request('DELETE', `${WEBHOOKS}/${id}`)).status,
+    (await relay.request('DELETE', `${WEBHOOKS}/${id}`)).status,
+    (await relay.put(`${WEBHOOKS}/${id}`, { is_active: true })).status,
+  ]
+
+  expect(statuses).toEqual([200, 404, 404])
+})
+
+const FORBIDDEN = [
+  'http://169.254.169.254/latest/meta-data',
+  'http://2852039166/',
+  'http://0xa9fea9fe/',
+  'http://[fe80::1]/',
+  'http://[::ffff:169.254.169.254]/',
+  'http://100.100.100.200/',
+  'http://0.0.0.0/',
+  'http://[::]/',
+  'http://224.0.0.1/',
+  'http://255.255.255.255/',
+  'https://user:password@example.com/',
+  'example.com/hooks',
+  'file:///etc/passwd',
+]
+
+test('api, webhooks: a url to which nothing may go is 400, at creation and at a change', async () => {
+  await using relay = await startSpecRelay()
+  const { id } = await relay.webhook()
+
+  for (const url of FORBIDDEN) {
+    const answers = [
+      await relay.post(WEBHOOKS, { url, events: EVENTS }),
+      await relay.put(`${WEBHOOKS}/${id}`, { url }),
+    ]
+
+    expect([url, ...answers.map(({ status }) => status)]).toEqual([url, 400, 400])
+  }
+  expect((await relay.get(WEBHOOKS)).data).toMatchObject([{ id, url: HOOK_URL }])
+})
+
+test('api, webhooks: after a rotation the old secret and the new one both sign', async () => {
+  await using relay = await startSpecRelay()
+  const old = await relay.webhook(['message.sent'])
+
+  const { status, body } = await relay.post(`${WEBHOOKS}/${old.id}/rotate-secret`, {})
+  await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(0)
+
+  expect([status, Object.keys(body), body.id]).toEqual([200, ['id', 'secret'], old.id])
+  const [posted] = relay.sink.posts
+  const signatures = [body.secret, old.secret].map((secret) =>
+    new Webhook(secret).sign(
+      posted?.id ?? '',
+      new Date((posted?.timestamp ?? 0) * 1_000),
+      posted?.body ?? '',
+    ),
+  )
+  expect(posted?.headers['webhook-signature']).toBe(signatures.join(' '))
+})
+
+test('api, webhooks: a test event goes out at once, and is known by its id and its handle', async () => {
+  await using relay = await startSpecRelay()
+  const { id } = await relay.webhook(['message.delivered'])
+
+  const { status, body } = await relay.post(`${WEBHOOKS}/${id}/test`, {})
+  await relay.clock.advance(1_000)
+
+  expect(status).toBe(202)
+  expect(body).toEqual({
+    id: expect.stringMatching(/^dlv_[0-9a-z]{26}$/),
+    webhook_id: id,
+    event_id: expect.stringMatching(/^evt_test_[0-9a-z]{26}$/),
+    event: 'message.delivered',
+    message_id: null,
+    status: 'pending',
+    attempt_count: 0,
+    next_attempt_at: expect.stringMatching(ISO_TIME),
+    created_at: expect.stringMatching(ISO_TIME),
+    completed_at: null,
+  })
+  expect(relay.sink.posts.map((posted) => posted.id)).toEqual([body.event_id])
+  expect(relay.told()[0].message.handle).toBe('+12025550100')
+})
+
+test('api, webhooks: a delivery is read with its attempts, and sent again under the same id', async () => {
+  await using relay = await startSpecRelay()
+  const { id } = await relay.webhook(['message.sent'])
+  relay.sink.answer = (_, index) => (index === 0 ? 500 : 200)
+  await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(10_000)
+  const [listed] = (await relay.get(`${WEBHOOKS}/${id}/deliveries?status=succeeded`)).data
+
+  const read = await relay.get(`/api/v1/webhook-deliveries/${listed.id}`)
+  const again = await relay.post(`/api/v1/webhook-deliveries/${listed.id}/redeliver`, {})
+  await relay.clock.advance(1_000)
+
+  const { attempts, ...delivery } = read
+  expect(delivery).toEqual(listed)
+  const told = attempts.map(({ number, trigger, status_code }: Json) => [
+    number,
+    trigger,
+    status_code,
+  ])
+  expect(told).toEqual([
+    [1, 'scheduled', 500],
+    [2, 'scheduled', 200],
+  ])
+  expect([again.status, again.body.event_id]).toEqual([202, listed.event_id])
+  expect(relay.sink.posts.map((posted) => posted.id)).toEqual(Array(3).fill(listed.event_id))
+})
+
+test('api, webhooks: test, redeliver and replay on an inactive webhook are 409', async () => {
+  await using relay = await startSpecRelay()
+  const { id } = await relay.webhook(['message.sent'])
+  await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(1_000)
+  const [delivery] = (await relay.get(`${WEBHOOKS}/${id}/deliveries`)).data
+  await relay.put(`${WEBHOOKS}/${id}`, { is_active: false })
+
+  const answers = [
+    await relay.post(`${WEBHOOKS}/${id}/test`, {}),
+    await relay.post(`${WEBHOOKS}/${id}/replay`, SINCE),
+    await relay.post(`/api/v1/webhook-deliveries/${delivery.id}/redeliver`, {}),
+  ]
+
+  expect(answers.map(({ status, body }) => [status, body.error.code])).toEqual(
+    Array(3).fill([409, 'webhook_inactive']),
+  )
+  expect(relay.sink.posts).toHaveLength(1)
+})
+
+test('api, events: they are written down without a webhook, so that a later one can have them', async () => {
+  await using relay = await startSpecRelay()
+  const { body: sent } = await relay.send({ to: READER, text: 'before there was a webhook' })
+  await relay.clock.advance(3_600_000)
+  const { id } = await relay.webhook(['message.sent', 'message.read'])
+
+  const { status, body } = await relay.post(`${WEBHOOKS}/${id}/replay`, SINCE)
+  await relay.clock.advance(1_000)
+  const twice = await relay.post(`${WEBHOOKS}/${id}/replay`, SINCE)
+
+  expect([status, body, twice.body]).toEqual([202, { replayed: 2 }, { replayed: 0 }])
+  expect(relay.told().map(({ event, message }) => [event, message.id])).toEqual([
+    ['message.sent', sent.id],
+    ['message.read', sent.id],
+  ])
+})
+
+test('api, events: message.failed is opt-in by name, and adds the error', async () => {
+  await using relay = await startSpecRelay()
+  const [line] = await relay.lines()
+  await relay.webhook(EVENTS, 'https://deaf.example.com/')
+  await relay.webhook(['message.failed'])
+
+  const { body } = await relay.send({ to: NOT_ON_IMESSAGE, text: 'hello' })
+  await relay.clock.advance(1_000)
+
+  const failed = await relay.message(body.error.details.message_id)
+  expect(relay.told('https://deaf.example.com/')).toEqual([])
+  expect(relay.told()).toEqual([
+    {
+      event: 'message.failed',
+      phone_line_id: line.id,
+      message: {
+        id: failed.id,
+        guid: failed.guid,
+        text: 'hello',
+        handle: NOT_ON_IMESSAGE,
+        chatIdentifier: NOT_ON_IMESSAGE,
+        isFromMe: true,
+        service: 'iMessage',
+        isSent: false,
+        isDelivered: false,
+        isRead: false,
+        error: failed.error,
+      },
+    },
+  ])
+})
+
+test('api, conversations: GET /conversations/{id} reads the one that is listed', async () => {
+  await using relay = await startSpecRelay()
+  const { body } = await relay.send({ to: READER, text: 'hello' })
+
+  const read = await relay.get(`/api/v1/conversations/${body.conversation_id}`)
+
+  expect((await relay.get('/api/v1/conversations')).data).toEqual([read])
+  expect([read.id, read.phone_number]).toEqual([body.conversation_id, LINE_NUMBER])
+})

@@ -1,0 +1,238 @@
+// Whatever happens to messages, what is counted of a line's contacts is what its contacts say, and what
+// contacts hold is what messages hold. Random lives of two lines, with a limit that is always near.
+
+import { expect, test } from 'bun:test'
+
+import * as fc from 'fast-check'
+
+import type { Db } from '../../src/storage/database.ts'
+import { guidOf, ScriptedDriver, type ScriptedDevice } from '../support/scripted-driver.ts'
+import { startRelay, type TestRelay } from '../support/test-relay.ts'
+
+const HOUR = 3_600_000
+const LIMIT = 1
+const OUTCOMES = ['accepted', 'nameless', 'held', 'refused', 'failed', 'unknown'] as const
+type Outcome = (typeof OUTCOMES)[number]
+
+type Step =
+  | { readonly do: 'send'; readonly to: number; readonly line: 0 | 1 | null; readonly text: string }
+  | { readonly do: 'answer'; readonly line: 0 | 1; readonly outcome: Outcome }
+  | { readonly do: 'online' | 'offline'; readonly line: 0 | 1 }
+  | { readonly do: 'receive'; readonly line: 0 | 1; readonly from: number }
+  | { readonly do: 'receipt'; readonly pick: number; readonly kind: 'sent' | 'read' | 'failed' }
+  | { readonly do: 'settle'; readonly pick: number; readonly isSent: boolean }
+  | { readonly do: 'resolve'; readonly pick: number; readonly status: 'sent' | 'failed' }
+  | { readonly do: 'wait'; readonly ms: number }
+  | { readonly do: 'step'; readonly hours: number }
+
+const line = fc.constantFrom(0 as const, 1 as const)
+const whom = fc.integer({ min: 0, max: 2 })
+const pick = fc.nat({ max: 20 })
+const STEP: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constant('send' as const),
+      to: whom,
+      line: fc.constantFrom(null, null, 0 as const, 1 as const),
+      text: fc.constantFrom('a', 'b'),
+    }),
+  },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      do: fc.constant('answer' as const),
+      line,
+      outcome: fc.constantFrom(...OUTCOMES),
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ do: fc.constantFrom('online', 'offline'), line }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('receive' as const), line, from: whom }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      do: fc.constant('receipt' as const),
+      pick,
+      kind: fc.constantFrom('sent' as const, 'read' as const, 'failed' as const),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('settle' as const), pick, isSent: fc.boolean() }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('resolve' as const),
+      pick,
+      status: fc.constantFrom('sent' as const, 'failed' as const),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      do: fc.constant('wait' as const),
+      ms: fc.constantFrom(10, 1_000, 6_000, 40_000),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('step' as const),
+      hours: fc.constantFrom(5, 9, 14),
+    }),
+  },
+)
+
+test('what is counted of a line is what its contacts say, and contacts hold what messages hold', async () => {
+  await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 50 }), live), {
+    numRuns: 100,
+    seed: 20_261_121,
+  })
+}, 120_000)
+
+async function live(steps: readonly Step[]): Promise<void> {
+  const driver = new ScriptedDriver()
+  const devices = [driver.add('+12025550801'), driver.add('+12025550802')] as const
+  for (const device of devices) device.capacity = 2
+  await using relay = await startRelay({ drivers: [driver] })
+  await relay.limit(LIMIT)
+  const world = { relay, devices, guids: [] as string[], count: 0 }
+  for (const step of steps) {
+    await take(world, step)
+    await relay.clock.advance(0)
+    check(relay.db)
+  }
+
+  for (const device of devices) if (!device.isOnline) await device.goOnline()
+  for (const device of devices) answerWith(world, device, 'accepted')
+  relay.clock.step(25 * HOUR)
+  await relay.clock.advance(60_000)
+  check(relay.db)
+  expect(countQueued(relay.db)).toEqual({ queued: 0, held: 0, places: 0 })
+}
+
+type World = {
+  readonly relay: TestRelay
+  readonly devices: readonly [ScriptedDevice, ScriptedDevice]
+  /** Guids of messages that a device took. */
+  readonly guids: string[]
+  count: number
+}
+
+async function take(world: World, step: Step): Promise<void> {
+  const { relay, devices, guids } = world
+  switch (step.do) {
+    case 'send': {
+      const lines = await relay.lines()
+      const id = step.line === null ? undefined : lines[step.line]?.id
+      const body = { to: handleOf(step.to), text: step.text, phone_line_id: id ?? null }
+      await relay.send(body, { Prefer: 'respond-async' })
+      return
+    }
+    case 'answer':
+      answerWith(world, devices[step.line], step.outcome)
+      return
+    case 'online':
+      if (!devices[step.line].isOnline) await devices[step.line].goOnline()
+      return
+    case 'offline':
+      await devices[step.line].goOffline()
+      return
+    case 'receive':
+      world.count += 1
+      await devices[step.line].receive({
+        guid: guidOf(50_000 + world.count),
+        handle: handleOf(step.from) as never,
+      })
+      return
+    case 'receipt': {
+      const guid = guids[step.pick % Math.max(1, guids.length)]
+      if (guid === undefined) return
+      for (const device of devices) await device.tell(guid, step.kind, relay.clock.now(), 'no')
+      return
+    }
+    case 'settle': {
+      const id = idOfStatus(relay.db, ['uncertain', 'sending'], step.pick)
+      const notSent = { outcome: 'not_sent', reason: 'not_found', blame: 'line' } as const
+      const outcome = step.isSent ? ({ outcome: 'accepted', guid: null } as const) : notSent
+      if (id !== null) await devices[0].settle(id as never, outcome)
+      return
+    }
+    case 'resolve': {
+      const id = idOfStatus(relay.db, ['uncertain'], step.pick)
+      const body = { status: step.status }
+      if (id !== null) await relay.post(`/api/v1/messages/${id}/resolve`, body)
+      return
+    }
+    case 'wait':
+      await relay.clock.advance(step.ms)
+      return
+    case 'step':
+      relay.clock.step(step.hours * HOUR)
+      await relay.clock.advance(11_000)
+  }
+}
+
+function answerWith(world: World, device: ScriptedDevice, outcome: Outcome): void {
+  device.script = async (_message, pointOfNoReturn) => {
+    if (outcome === 'refused') return { outcome: 'not_sent', reason: 'busy', blame: 'line' }
+    if (!(await pointOfNoReturn('note'))) {
+      return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+    }
+    world.count += 1
+    const guid = guidOf(10_000 + world.count)
+    if (outcome === 'held' || outcome === 'accepted') world.guids.push(guid)
+    if (outcome === 'held' || outcome === 'accepted') return { outcome, guid }
+    if (outcome === 'nameless') return { outcome: 'accepted', guid: null }
+    if (outcome === 'unknown') return { outcome, reason: 'timed_out' }
+    const blame = world.count % 2 === 0 ? 'message' : 'line'
+    return { outcome: 'not_sent', reason: 'failed', blame }
+  }
+}
+
+/** Each query tells what is wrong, so each of them gives nothing. */
+const WRONG: Readonly<Record<string, string>> = {
+  'reserved places of a line': `SELECT l.id, contacts_reserved AS counted, (SELECT count(*) FROM contacts c
+       WHERE c.line_id = l.id AND queued > 0 AND known_at IS NULL AND spent_day IS NULL) AS found
+     FROM lines l WHERE counted <> found`,
+  'spent places of a day': `SELECT d.line_id, d.day, spent AS counted, (SELECT count(*) FROM contacts c
+       WHERE c.line_id = d.line_id AND c.spent_day = d.day) AS found
+     FROM contact_days d WHERE counted <> found`,
+  'spent days that nobody counts': `SELECT line_id, handle, spent_day FROM contacts c WHERE spent_day IS NOT NULL AND NOT EXISTS
+       (SELECT 1 FROM contact_days d WHERE d.line_id = c.line_id AND d.day = c.spent_day)`,
+  'days above the limit': `SELECT line_id, day, spent FROM contact_days WHERE spent > ${LIMIT}`,
+  'places that messages hold': `SELECT line_id, handle, queued, passed,
+       (SELECT count(*) FROM messages m WHERE m.line_id = c.line_id AND m.handle = c.handle
+          AND contact_hold = 'reserved') AS reserved,
+       (SELECT count(*) FROM messages m WHERE m.line_id = c.line_id AND m.handle = c.handle
+          AND contact_hold = 'spent') AS spent
+     FROM contacts c WHERE queued <> reserved OR (known_at IS NULL AND passed <> spent)`,
+  'places of messages that wait for nothing': `SELECT id, status, contact_hold FROM messages
+     WHERE contact_hold NOT IN ('none', 'undecided')
+       AND status NOT IN ('queued', 'sending', 'uncertain')`,
+}
+
+function check({ sqlite }: Db): void {
+  const wrong = Object.entries(WRONG).map(([what, sql]) => [what, sqlite.query(sql).all()])
+  expect(wrong.filter(([, rows]) => rows?.length !== 0)).toEqual([])
+}
+
+function countQueued({ sqlite }: Db): unknown {
+  const sql = `SELECT (SELECT count(*) FROM messages WHERE status = 'queued') AS queued,
+    (SELECT count(*) FROM messages WHERE contact_hold = 'reserved') AS held,
+    (SELECT sum(contacts_reserved) FROM lines) AS places`
+  return sqlite.query(sql).get()
+}
+
+function idOfStatus({ sqlite }: Db, statuses: readonly string[], pick: number): string | null {
+  const rows = sqlite
+    .query<{ id: string; status: string }, []>('SELECT id, status FROM messages ORDER BY seq')
+    .all()
+    .filter(({ status }) => statuses.includes(status))
+  return rows[pick % Math.max(1, rows.length)]?.id ?? null
+}
+
+function handleOf(number: number): string {
+  return `+1202555070${number}`
+}
