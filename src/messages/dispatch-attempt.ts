@@ -88,6 +88,8 @@ function passPointOfNoReturn(
   if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
   if (found === null || !takesMessages(found) || !tools.mayLeave()) return false
   if (now - message.createdAt >= QUEUED_MS_MAX) return false
+  // An earlier message came to the line meanwhile: it goes first.
+  if (message.dueAt === null) return false
 
   const contactHold = spendPlace(tx, found.line, message, now)
   if (contactHold === null) {

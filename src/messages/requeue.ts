@@ -2,6 +2,7 @@
 
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
 import type { Outbound } from '../domain/message.ts'
 import { chooseLine, type Route } from '../domain/routing.ts'
 import {
@@ -11,6 +12,7 @@ import {
   openConversation,
 } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { queuedBehind } from '../storage/message-queue.ts'
 import { placeMessage, saveMessage } from '../storage/message-rows.ts'
 import { givePlaceBack, hasBudget, reserveAgain, takePlace } from './contact-budget.ts'
 import { passTurn, reorder } from './conversation-order.ts'
@@ -49,15 +51,16 @@ export function routeFor(
 /** Back to the queue, uncounted: nobody refused it. */
 export function withdraw(tools: Tools, tx: Tx, message: Outbound): void {
   const now = tools.stamps.now()
+  let queued = message
   if (message.status === 'sending') {
     const contactHold = reserveAgain(tx, message, now)
-    const queued = { ...unsent(message), contactHold, dueAt: now, queuedReason: null }
-    saveMessage(tx, queued, now)
-    if (waitReasonOf(tools.board, message.lineId, true) !== null) tools.callers.settled(tx, queued)
-    return
+    queued = { ...unsent(message), contactHold, dueAt: now, queuedReason: null }
+  } else if (message.status === 'queued' && message.dueAt !== null && message.dueAt <= now) {
+    queued = { ...message, dueAt: later(now, WITHDRAWN_DELAY_MS) }
   }
-  if (message.status !== 'queued' || message.dueAt === null || message.dueAt > now) return
-  saveMessage(tx, { ...message, dueAt: later(now, WITHDRAWN_DELAY_MS) }, now)
+  if (queued === message) return
+  saveMessage(tx, queued, now)
+  if (waitReasonOf(tools.board, message.lineId, true) !== null) tools.callers.settled(tx, queued)
 }
 
 /**
@@ -84,47 +87,58 @@ export function refuse(tools: Tools, tx: Tx, message: Outbound): void {
   const turn = { dueAt: later(now, delayMs), queuedReason: 'retry' } as const
   const waiting = { ...queued, ...turn, round: message.round + 1, refusedBy: [] }
   saveMessage(tx, waiting, now)
-  startRoundInOrder(tools, tx, waiting, now)
-  tools.callers.settled(tx, waiting)
+  tools.callers.settled(tx, startRoundInOrder(tools, tx, waiting, now))
 }
 
 /** The next round begins with the first line again, not with the one that refused last. */
-function startRoundInOrder(tools: Tools, tx: Tx, message: Outbound, now: Timestamp): void {
+function startRoundInOrder(tools: Tools, tx: Tx, message: Outbound, now: Timestamp): Outbound {
   const first = message.isPinned ? null : routeFor(tx, tools.board, { ...message, now })
-  if (first?.route !== 'take' || first.lineId === message.lineId) return
-  moveTo(tools, tx, message, { lineId: first.lineId, now })
+  if (first?.route !== 'take' || first.lineId === message.lineId) return message
+  return moveTo(tools, tx, message, { lineId: first.lineId, now })
 }
 
-/** Takes a queued message over to another line, with conversation, budget and turn. */
+/**
+ * Takes a queued message over to another line, with conversation, budget and turn. Those that wait
+ * behind it come along: on the line that it leaves they would overtake it.
+ */
 export function moveTo(
   tools: Tools,
   tx: Tx,
   message: Outbound,
   to: { readonly lineId: LineId; readonly now: Timestamp },
-): void {
+): Outbound {
   const target = tools.board.find(to.lineId)
-  if (target === null) return
+  if (target === null) return message
   const { now } = to
+  const behind = queuedBehind(tx, message)
+  const moved = moveOne(tools, tx, message, { line: target.line, now })
+  for (const next of behind) moveOne(tools, tx, next, { line: target.line, now })
+  reorder(tx, moved.conversationId, now)
+  passTurn(tx, message.conversationId, now)
+  return moved
+}
+
+function moveOne(
+  tools: Tools,
+  tx: Tx,
+  message: Outbound,
+  { line, now }: { readonly line: Line; readonly now: Timestamp },
+): Outbound {
+  const { handle } = message
   givePlaceBack(tx, message, now)
+  const party = { lineId: line.id, phoneNumber: line.number, handle, now }
   const place = {
-    lineId: target.line.id,
-    phoneNumber: target.line.number,
-    conversationId: openConversation(tx, tools.stamps, {
-      lineId: target.line.id,
-      phoneNumber: target.line.number,
-      handle: message.handle,
-      now,
-    }),
+    lineId: line.id,
+    phoneNumber: line.number,
+    conversationId: openConversation(tx, tools.stamps, party),
   }
   // Its new line's device is asked about the recipient before the message leaves.
-  const hold = takePlace(tx, target.line, message.handle, { history: null, now })
+  const hold = takePlace(tx, line, handle, { history: null, now })
   const contactHold = hold === 'full' ? 'undecided' : hold
   placeMessage(tx, message.seq, place)
-  saveMessage(tx, { ...message, ...place, contactHold }, now)
   noteMessage(tx, place.conversationId, { seq: message.seq, service: message.service, now })
   forgetMessage(tx, message.conversationId)
-  reorder(tx, place.conversationId, now)
-  passTurn(tx, message.conversationId, now)
+  return saveMessage(tx, { ...message, ...place, contactHold }, now)
 }
 
 function unsent(message: Outbound): Outbound {

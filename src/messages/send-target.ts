@@ -6,10 +6,11 @@ import { RelayError } from '../domain/errors.ts'
 import { TEST_HANDLE, parseRecipient, type Handle, type Recipient } from '../domain/handle.ts'
 import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import { usableLines } from '../domain/routing.ts'
+import { usableLines, type Route } from '../domain/routing.ts'
 import { contactUsage, readContact } from '../storage/contacts.ts'
 import { findConversation, hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { lineOnTheWayTo } from '../storage/message-queue.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { hasBudget, type History } from './contact-budget.ts'
 import { toRoutingLine, type BoardLine, type LineBoard } from './line-board.ts'
@@ -135,7 +136,7 @@ function pinned(board: LineBoard, lineId: string): BoardLine {
 
 function routed({ board }: Tools, tx: Tx, recipient: Recipient, now: Timestamp): BoardLine {
   const { handle, kind } = recipient
-  const route = routeFor(tx, board, { handle, now })
+  const route = routeBehind(board, tx, handle, now) ?? routeFor(tx, board, { handle, now })
   if (route.route === 'none') {
     if (kind === 'email' && !hasConversation(tx, handle, null)) {
       throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
@@ -146,6 +147,16 @@ function routed({ board }: Tools, tx: Tx, recipient: Recipient, now: Timestamp):
   if (found === null) throw new RelayError('no_phone_line', 'The phone line has just been removed.')
   if (route.route === 'full') throw limitReached(tx, found.line, now)
   return found
+}
+
+/** To one recipient in order: where an earlier message is on its way by a line, the next one follows. */
+function routeBehind(board: LineBoard, tx: Tx, handle: Handle, now: Timestamp): Route | null {
+  if (board.lines().length < 2) return null
+  const ahead = lineOnTheWayTo(tx, handle)
+  if (ahead === null || !isUsable(board, ahead)) return null
+  const others = board.lines().flatMap(({ line }) => (line.id === ahead ? [] : [line.id]))
+  const route = routeFor(tx, board, { handle, now }, others)
+  return route.route === 'full' ? null : route
 }
 
 /** A real line sends neither to itself or its sisters, nor to the sender of test events. */

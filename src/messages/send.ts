@@ -3,7 +3,7 @@
 
 import type { ContactHold } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
-import { guidFromBytes, type Timestamp } from '../domain/ids.ts'
+import { guidFromBytes, type MessageId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Message, MessageSource, Outbound } from '../domain/message.ts'
 import { markKnown } from '../storage/contacts.ts'
@@ -59,11 +59,10 @@ export type SendTools = AttemptTools & {
   readonly requireAccepting: () => void
 }
 
-type Accepted = {
-  readonly message: Outbound
-  readonly first: Answer | null
-  readonly isReplay: boolean
-}
+type Accepted = { readonly messageId: MessageId; readonly isReplay: boolean } & (
+  | { readonly first: Answer }
+  | { readonly first: null; readonly message: Outbound }
+)
 
 /** Sends a message: see `api.md`, "Sending". Throws RelayError for what is not accepted. */
 export function createSend(tools: SendTools): (request: SendRequest) => Promise<SendAnswer> {
@@ -100,9 +99,9 @@ async function sendOnce(
   const accepted = await tools.writer.write((tx) =>
     accept(tools, tx, { request, print, target, histories }),
   )
-  const { first, isReplay, message } = accepted
-  const answer = first ?? (await waitForEnd(tools, request, accepted))
-  return { ...answer, isReplay, messageId: message.id, reason: reasonOf(answer) }
+  const { isReplay, messageId } = accepted
+  const answer = accepted.first ?? (await waitForEnd(tools, request, accepted.message))
+  return { ...answer, isReplay, messageId, reason: reasonOf(answer) }
 }
 
 /** Why the line refused it for good: the code in the message's error. */
@@ -136,7 +135,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   if (hold === 'full') throw limitReached(tx, found.line, now)
   const message = record(tools, tx, acceptance, { found, hold, now })
   tools.writer.ringAfterCommit(tools.bell)
-  return { message, first: null, isReplay: false }
+  return { message, messageId: message.id, first: null, isReplay: false }
 }
 
 function record(
@@ -188,23 +187,21 @@ function repeat(tools: SendTools, tx: Tx, request: SendRequest, print: string): 
   const known = key === null ? null : findIdempotency(tx, key)
   if (known === null) return null
   requireSame(known.fingerprint, print)
-  const message = findMessage(tx, known.messageId)
+  const { messageId, answer: kind, body } = known
+  const replay = { messageId, isReplay: true }
+  if (kind !== null && body !== null) return { ...replay, first: { kind, body } }
+  const message = findMessage(tx, messageId)
   if (message === null) throw new RelayError('not_found', 'The message of this key was deleted.')
-  const first =
-    known.answer === null || known.body === null ? null : { kind: known.answer, body: known.body }
   const isUnderWay = message.status === 'queued' || message.status === 'sending'
-  return {
-    message,
-    first: first ?? (isUnderWay ? null : answerOf(message, tools.waitReason)),
-    isReplay: true,
-  }
+  if (isUnderWay) return { ...replay, first: null, message }
+  return { ...replay, first: answerOf(message, tools.waitReason) }
 }
 
 /** Waits while a line works on the message; one that waits for more than that is answered at once. */
 async function waitForEnd(
   tools: SendTools,
   request: SendRequest,
-  { message }: Accepted,
+  message: Outbound,
 ): Promise<Answer> {
   const key = request.idempotencyKey
   const found = tools.board.find(message.lineId)

@@ -2,6 +2,7 @@
 // depends on what waits, not on what was ever sent.
 
 import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
+import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
@@ -109,6 +110,41 @@ const withTurn = whole(
 /** The messages of a conversation that are queued with a time of their own: they are or were first. */
 export function queuedWithTurn(db: Db, conversationId: ConversationId): readonly Outbound[] {
   return withTurn(db).all({ conversationId }).map(toOutbound)
+}
+
+/** Messages that come along with one that moves. */
+const BEHIND_MAX = 1_000
+
+const behind = whole(
+  `INDEXED BY messages_unfinished_by_conversation
+   WHERE conversation_id = +$conversationId AND status IN ('queued', 'sending', 'uncertain')
+     AND status = 'queued' AND seq > +$seq ORDER BY seq LIMIT +$limit`,
+)
+
+/** Those that wait behind a message of a conversation, as far as one that is bound to its line. */
+export function queuedBehind(
+  db: Db,
+  { conversationId, seq }: Pick<Outbound, 'conversationId' | 'seq'>,
+): readonly Outbound[] {
+  const queued = behind(db).all({ conversationId, seq, limit: BEHIND_MAX }).map(toOutbound)
+  const bound = queued.findIndex((message) => message.isPinned)
+  return bound === -1 ? queued : queued.slice(0, bound)
+}
+
+const onTheWay = prepared(({ sqlite }) =>
+  sqlite.prepare<{ lineId: LineId }, [Values]>(
+    `SELECT m.line_id AS lineId FROM conversations c
+     CROSS JOIN messages m INDEXED BY messages_unfinished_by_conversation
+       ON m.conversation_id = c.id AND m.status IN ('queued', 'sending', 'uncertain')
+     WHERE c.handle = +$handle AND m.status <> 'uncertain' AND m.is_pinned = 0
+       AND m.platform_guid IS NULL
+     LIMIT 1`,
+  ),
+)
+
+/** The line of a message to `handle` that named no line and is queued or just being sent. */
+export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
+  return onTheWay(db).get({ handle })?.lineId ?? null
 }
 
 const oldestQueued = prepared(({ sqlite }) =>

@@ -2,14 +2,15 @@
 
 import { expect, test } from 'bun:test'
 
-import { credentials, rawRequest, READER, startSpecRelay } from './spec-relay.ts'
+import { credentials, rawRequest, READER, SLOW, startSpecRelay } from './spec-relay.ts'
 
 const SEND = '/api/v1/messages/send'
 const JSON_TYPE = { 'Content-Type': 'application/json' }
 
 test('api, everywhere: every answer has an X-Request-Id of its own, whatever became of the call', async () => {
   await using relay = await startSpecRelay()
-  const known = { ...credentials(relay.key), 'X-Request-Id': 'mine' }
+  const origin = 'https://elsewhere.example.com'
+  const known = { ...credentials(relay.key), 'X-Request-Id': 'mine', Origin: origin }
   const local = { Host: 'localhost' }
   const post = { method: 'POST', headers: { ...known, ...JSON_TYPE } }
   const calls: readonly (readonly [number, string, Parameters<typeof rawRequest>[2]?])[] = [
@@ -38,6 +39,30 @@ test('api, everywhere: every answer has an X-Request-Id of its own, whatever bec
   const ids = answers.map(({ headers }) => headers.get('X-Request-Id') ?? '')
   expect(ids.filter((id) => !/^req_\w+$/.test(id))).toEqual([])
   expect(new Set(ids).size).toBe(calls.length)
+  const cors = answers.flatMap(({ headers }) => [...headers.keys()].filter(isOfCors))
+  expect(cors).toEqual([])
+})
+
+test('api, everywhere: a full disk and a stop are 503 with Retry-After, and a waiting send is answered', async () => {
+  const relay = await startSpecRelay()
+  relay.fillDisk()
+  const full = await relay.send({ to: READER, text: 'x'.repeat(15_000) })
+  relay.freeDisk()
+  await relay.clock.advance(30_000)
+  const waiting = relay.send({ to: SLOW, text: 'hello' })
+  await relay.clock.advance(1_000)
+
+  const stopped = relay[Symbol.asyncDispose]()
+  const late = await relay.send({ to: READER, text: 'too late' })
+
+  expect((await waiting).status).toBe(202)
+  expect([full, late].map(({ status, body }) => [status, body.error.code])).toEqual([
+    [503, 'storage_full'],
+    [503, 'stopping'],
+  ])
+  const waits = [full, late].map(({ headers }) => Number(headers.get('Retry-After')))
+  expect(waits.filter((seconds) => seconds > 0)).toHaveLength(2)
+  await stopped
 })
 
 test('api, everywhere: a known path with another method is 405, with Allow', async () => {
@@ -208,3 +233,7 @@ test('api, everywhere: no error tells of the machine or of what the relay is mad
     )
   }
 })
+
+function isOfCors(header: string): boolean {
+  return header.startsWith('access-control-')
+}

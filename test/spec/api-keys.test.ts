@@ -3,8 +3,14 @@
 import { expect, test } from 'bun:test'
 
 import { recordingLog } from '../support/recording-log.ts'
-import { credentials, ISO_TIME, rawRequest, READER, startSpecRelay } from './spec-relay.ts'
-import type { SpecRelay } from './spec-relay.ts'
+import {
+  credentials,
+  ISO_TIME,
+  rawRequest,
+  READER,
+  startSpecRelay,
+  type SpecRelay,
+} from './spec-relay.ts'
 
 const KEYS = '/api/v1/keys'
 

@@ -26,6 +26,32 @@ test('api, lines: a line that is in use cannot be deleted, and a limit out of ra
   expect(await relay.lines()).toEqual([line])
 })
 
+test('api, lines: a full line is passed over, and only when all are full it is 429', async () => {
+  await using relay = await startSpecRelay({ lines: 2 })
+  await relay.limit(1)
+  const [first, second] = await relay.lines()
+
+  const answers = [
+    await relay.send({ to: '+15551001001', text: 'hello' }),
+    await relay.send({ to: '+15551001002', text: 'hello' }),
+    await relay.send({ to: '+15551001003', text: 'hello' }),
+    await relay.send({ to: '+15551001001', text: 'known' }),
+  ]
+
+  expect(
+    answers.map(({ status, body }) => [
+      status,
+      body.phone_line_id ?? body.error.details.phone_line_id,
+    ]),
+  ).toEqual([
+    [200, first.id],
+    [200, second.id],
+    [429, first.id],
+    [200, first.id],
+  ])
+  expect(answers[2]?.headers.get('Retry-After')).toBe(String(14 * 3_600))
+})
+
 test('api, lines: simulated lines that this start did not ask for count as none', async () => {
   using folder = new ScratchFolder()
   const { before, after, headers } = await startTwice(folder)

@@ -127,6 +127,16 @@ test('api, sending: GET /messages/{id} reads one message, with what the device s
   })
 })
 
+test('api, sending: a text has 20,000 code points at most, however many bytes they are', async () => {
+  await using relay = await startSpecRelay()
+
+  const longest = await relay.send({ to: READER, text: '😀'.repeat(20_000) })
+  const tooLong = await relay.send({ to: READER, text: 'x'.repeat(20_001) })
+
+  expect([longest.status, longest.body.text.length]).toEqual([200, 40_000])
+  expect([tooLong.status, tooLong.body.error.code]).toEqual([400, 'invalid_request'])
+})
+
 const NO_PHONE_LINE = { error: { code: 'no_phone_line', message: expect.any(String) } }
 
 test('api, sending: a relay without any line answers 503 no_phone_line', async () => {

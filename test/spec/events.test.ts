@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 
 import { guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { startRelay, type Json } from '../support/test-relay.ts'
+import { startRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
 import { ECHO, EVENTS, HOOK_URL, NEVER_DELIVERED, READER, startSpecRelay } from './spec-relay.ts'
 

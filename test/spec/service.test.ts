@@ -2,8 +2,14 @@
 
 import { expect, test } from 'bun:test'
 
-import { ISO_TIME, LINE_NUMBER, rawRequest, READER, startSpecRelay } from './spec-relay.ts'
-import { credentials } from './spec-relay.ts'
+import {
+  credentials,
+  ISO_TIME,
+  LINE_NUMBER,
+  rawRequest,
+  READER,
+  startSpecRelay,
+} from './spec-relay.ts'
 
 const SEND = '/api/v1/messages/send'
 

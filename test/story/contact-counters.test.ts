@@ -5,6 +5,8 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import { deviceHandle } from '../../src/domain/handle.ts'
+import type { MessageId } from '../../src/domain/ids.ts'
 import type { Db } from '../../src/storage/database.ts'
 import { guidOf, ScriptedDriver, type ScriptedDevice } from '../support/scripted-driver.ts'
 import { startRelay, type TestRelay } from '../support/test-relay.ts'
@@ -86,7 +88,7 @@ const STEP: fc.Arbitrary<Step> = fc.oneof(
 
 test('what is counted of a line is what its contacts say, and contacts hold what messages hold', async () => {
   await fc.assert(fc.asyncProperty(fc.array(STEP, { minLength: 10, maxLength: 50 }), live), {
-    numRuns: 100,
+    numRuns: 150,
     seed: 20_261_121,
   })
 }, 120_000)
@@ -121,50 +123,31 @@ type World = {
 }
 
 async function take(world: World, step: Step): Promise<void> {
-  const { relay, devices, guids } = world
+  const { relay, devices } = world
   switch (step.do) {
-    case 'send': {
-      const lines = await relay.lines()
-      const id = step.line === null ? undefined : lines[step.line]?.id
-      const body = { to: handleOf(step.to), text: step.text, phone_line_id: id ?? null }
-      await relay.send(body, { Prefer: 'respond-async' })
+    case 'send':
+      await send(relay, step)
       return
-    }
     case 'answer':
       answerWith(world, devices[step.line], step.outcome)
       return
     case 'online':
-      if (!devices[step.line].isOnline) await devices[step.line].goOnline()
+      await devices[step.line].goOnline()
       return
     case 'offline':
       await devices[step.line].goOffline()
       return
-    case 'receive':
+    case 'receive': {
       world.count += 1
-      await devices[step.line].receive({
-        guid: guidOf(50_000 + world.count),
-        handle: handleOf(step.from) as never,
-      })
-      return
-    case 'receipt': {
-      const guid = guids[step.pick % Math.max(1, guids.length)]
-      if (guid === undefined) return
-      for (const device of devices) await device.tell(guid, step.kind, relay.clock.now(), 'no')
+      const handle = deviceHandle(handleOf(step.from))
+      await devices[step.line].receive({ guid: guidOf(50_000 + world.count), handle })
       return
     }
-    case 'settle': {
-      const id = idOfStatus(relay.db, ['uncertain', 'sending'], step.pick)
-      const notSent = { outcome: 'not_sent', reason: 'not_found', blame: 'line' } as const
-      const outcome = step.isSent ? ({ outcome: 'accepted', guid: null } as const) : notSent
-      if (id !== null) await devices[0].settle(id as never, outcome)
+    case 'receipt':
+    case 'settle':
+    case 'resolve':
+      await conclude(world, step)
       return
-    }
-    case 'resolve': {
-      const id = idOfStatus(relay.db, ['uncertain'], step.pick)
-      const body = { status: step.status }
-      if (id !== null) await relay.post(`/api/v1/messages/${id}/resolve`, body)
-      return
-    }
     case 'wait':
       await relay.clock.advance(step.ms)
       return
@@ -173,6 +156,35 @@ async function take(world: World, step: Step): Promise<void> {
       await relay.clock.advance(11_000)
   }
 }
+
+async function send(
+  relay: TestRelay,
+  { to, text, line }: Extract<Step, { readonly do: 'send' }>,
+): Promise<void> {
+  const lines = await relay.lines()
+  const phone_line_id = line === null ? null : lines[line]?.id
+  await relay.send({ to: handleOf(to), text, phone_line_id }, { Prefer: 'respond-async' })
+}
+
+/** What the device, its driver or a person says of a message that left, or may have. */
+async function conclude(
+  { relay, devices, guids }: World,
+  step: Extract<Step, { readonly do: 'receipt' | 'settle' | 'resolve' }>,
+): Promise<void> {
+  if (step.do === 'receipt') {
+    const guid = guids[step.pick % Math.max(1, guids.length)] ?? 'a guid that nobody knows'
+    for (const device of devices) await device.tell(guid, step.kind, relay.clock.now(), 'no')
+    return
+  }
+  const statuses = step.do === 'settle' ? ['uncertain', 'sending'] : ['uncertain']
+  const id = idOfStatus(relay.db, statuses, step.pick)
+  if (id === null) return
+  if (step.do === 'settle') await devices[0].settle(id, step.isSent ? SENT : NOT_SENT)
+  else await relay.post(`/api/v1/messages/${id}/resolve`, { status: step.status })
+}
+
+const SENT = { outcome: 'accepted', guid: null } as const
+const NOT_SENT = { outcome: 'not_sent', reason: 'not_found', blame: 'line' } as const
 
 function answerWith(world: World, device: ScriptedDevice, outcome: Outcome): void {
   device.script = async (_message, pointOfNoReturn) => {
@@ -225,9 +237,9 @@ function countQueued({ sqlite }: Db): unknown {
   return sqlite.query(sql).get()
 }
 
-function idOfStatus({ sqlite }: Db, statuses: readonly string[], pick: number): string | null {
+function idOfStatus({ sqlite }: Db, statuses: readonly string[], pick: number): MessageId | null {
   const rows = sqlite
-    .query<{ id: string; status: string }, []>('SELECT id, status FROM messages ORDER BY seq')
+    .query<{ id: MessageId; status: string }, []>('SELECT id, status FROM messages ORDER BY seq')
     .all()
     .filter(({ status }) => statuses.includes(status))
   return rows[pick % Math.max(1, rows.length)]?.id ?? null

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { asOwner } from '../support/control-socket.ts'
 import { accepts, guidOf, refuses, ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay } from '../support/test-relay.ts'
 
@@ -222,4 +223,40 @@ test('a clock that steps back neither reorders messages nor stops what waits', a
 
   expect(after.body.created_at >= before.body.created_at).toBe(true)
   expect(device.sent.map((message) => message.text)).toEqual(['before', 'after'])
+})
+
+test('a caller whose line goes offline while its driver prepares is answered at once', async () => {
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  device.script = async (_message, _pointOfNoReturn, signal) => {
+    await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+  }
+  await using relay = await startRelay({ drivers: [driver] })
+
+  const sending = relay.send({ to: TO, text: 'hello' })
+  await relay.clock.advance(1_000)
+  await device.goOffline()
+  await relay.clock.advance(10)
+  const answer = await Promise.race([sending, null])
+
+  expect([answer?.status, answer?.body.queued_reason]).toEqual([202, 'line_offline'])
+})
+
+test('a repeat gets its first answer also when the message was deleted since', async () => {
+  const driver = new ScriptedDriver()
+  driver.add('+12025550801')
+  await using relay = await startRelay({ drivers: [driver] })
+  const setting = { body: { value: '1' } }
+  await asOwner(relay, 'PUT', '/settings/message_retention_days', setting)
+  const body = { to: TO, text: 'hello' }
+  const first = await relay.send(body, { 'Idempotency-Key': 'once' })
+  relay.clock.step(48 * HOUR)
+  await relay.clock.advance(2 * HOUR)
+
+  const repeated = await relay.send(body, { 'Idempotency-Key': 'once' })
+
+  expect((await relay.message(first.body.id)).error.code).toBe('not_found')
+  expect([repeated.status, repeated.body]).toEqual([200, first.body])
+  expect(repeated.headers.get('Idempotency-Replayed')).toBe('true')
 })
