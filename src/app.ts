@@ -12,7 +12,7 @@ import { HealthCatalogue, ofRelay } from './health/catalogue.ts'
 import { loopFinding, rejectedFindings } from './health/findings.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
 import { createUpkeep } from './housekeeping/upkeep.ts'
-import { listen, listenOnSocket, type Listener } from './http/listener.ts'
+import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { authenticate } from './keys/authenticate.ts'
 import { createFirstKey } from './keys/first-key.ts'
@@ -26,13 +26,14 @@ import { createIntake } from './messages/intake.ts'
 import { waitReasonOf } from './messages/line-board.ts'
 import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
-import { recoverMessages } from './messages/recovery.ts'
+import { failOrphans, recoverMessages } from './messages/recovery.ts'
 import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { openData, type Data } from './storage/data.ts'
-import { unfinishedOf, wakeLimited } from './storage/message-queue.ts'
+import { wakeLimited } from './storage/message-queue.ts'
 import { newestStamp } from './storage/message-rows.ts'
 import { createSettings } from './storage/settings.ts'
+import { unfinishedOf } from './storage/unsettled.ts'
 import { storageFull, Writer } from './storage/writer.ts'
 import { addressRanges } from './system/address-range.ts'
 import { Bell } from './system/bell.ts'
@@ -83,7 +84,7 @@ const STOP_REQUESTS_MS = 5_000
 /** The whole relay, not yet started. Throws where the data cannot be opened. */
 export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const ground = openGround(config, parts)
-  const { log } = ground
+  const { log, directory } = ground
   const life: Life = { phase: 'starting', listener: null }
   const webhooks = createWebhookRoom(ground, { config, parts, life })
   const messages = createMessageRoom(ground, webhooks, { config, parts, life })
@@ -103,7 +104,9 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     async start() {
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
-      if (parts.isListening ?? true) life.listener = listenEverywhere(http, ground, config)
+      const { host, port } = config
+      const listening = { hostname: host, port, path: directory.controlSocket, log }
+      if (parts.isListening ?? true) life.listener = listenEverywhere(http, listening)
       running = runServices(services, ground)
       await lines.whenReady()
       life.phase = 'running'
@@ -123,18 +126,6 @@ type Life = { phase: Phase; listener: Listener | null }
 
 /** What this start is made of. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
-
-/** On the port for everyone with a key, and on the control socket for the owner. */
-function listenEverywhere(http: Http, { log, directory }: Ground, config: Config): Listener {
-  const outside = listen(http, { hostname: config.host, port: config.port, log })
-  const inside = listenOnSocket(http, { path: directory.controlSocket, log })
-  return {
-    ...outside,
-    async stop(graceMs) {
-      await Promise.all([outside.stop(graceMs), inside.stop(graceMs)])
-    },
-  }
-}
 
 type Ground = ReturnType<typeof openGround>
 
@@ -254,6 +245,7 @@ function createMessageRoom(
       lines,
       onLimit: (id) =>
         writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => bell.ring()),
+      onDeleted: () => failOrphans(tools),
     }),
   }
 }

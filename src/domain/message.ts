@@ -42,6 +42,8 @@ export type MessageError = { readonly code: string; readonly message: string }
 export const TEXT_LENGTH_MAX = 20_000
 /** A message that is queued for longer expires. */
 export const QUEUED_MS_MAX = 24 * 3_600_000
+/** For how long a device may hold a message without a word before it counts as uncertain. */
+export const HELD_MS_MAX = 24 * 3_600_000
 /** How long a message stays `uncertain` before `message.failed` says so. */
 export const UNCERTAIN_ANNOUNCED_AFTER_MS = 600_000
 
@@ -135,6 +137,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   expired: 'The message waited for longer than 24 hours and was not sent.',
   not_on_imessage: 'The recipient is not on iMessage.',
   not_carried: 'The relay ended before the message left; it is not sent again by itself.',
+  line_removed: 'The phone line of the message was deleted.',
   session_ended: 'The line went away while it sent the message, and never said what became of it.',
   driver_error: 'The line failed while it sent the message.',
   resolved_by_hand: 'Somebody settled by hand that the message did not arrive.',

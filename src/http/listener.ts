@@ -30,6 +30,27 @@ const OWNER_ONLY = 0o600
  */
 const NEVER_IDLE: object = { idleTimeout: 0 }
 
+/** On the port for everyone with a key, and on the control socket for the owner. */
+export function listenEverywhere(
+  http: Http,
+  options: {
+    readonly hostname: string
+    readonly port: number
+    /** Of the control socket. */
+    readonly path: string
+    readonly log: Log
+  },
+): Listener {
+  const outside = listen(http, options)
+  const inside = listenOnSocket(http, options)
+  return {
+    ...outside,
+    async stop(graceMs) {
+      await Promise.all([outside.stop(graceMs), inside.stop(graceMs)])
+    },
+  }
+}
+
 /** Listens on a port. Port 0 takes a free one. */
 export function listen(
   http: Http,

@@ -14,10 +14,12 @@ type Tools = {
   readonly lines: LineSupervisor
   /** The limit of a line was changed: what waits for it may go. */
   readonly onLimit: (id: LineId) => Promise<void>
+  /** A line was deleted: what waits on it will never go. */
+  readonly onDeleted: () => Promise<void>
 }
 
 /** Lines as the API tells and changes them. */
-export function createLineActions({ db, stamps, lines, onLimit }: Tools) {
+export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
   const told = (live: LiveLine): PhoneLineResource => {
     const { reserved, spent } = contactUsage(db, live.line.id, utcDayOf(stamps.now()))
     return phoneLineResource(live, reserved + spent)
@@ -29,9 +31,14 @@ export function createLineActions({ db, stamps, lines, onLimit }: Tools) {
       if (changes.dailyContactLimit !== undefined) await onLimit(live.line.id)
       return told(lines.find(id) ?? live)
     },
-    remove: (id: string) => lines.remove(id),
+    async remove(id: string): Promise<void> {
+      await lines.remove(id)
+      await onDeleted()
+    },
     async adopt(id: string, from: string): Promise<PhoneLineResource> {
-      return told(await lines.adopt(id, from))
+      const live = await lines.adopt(id, from)
+      await onDeleted()
+      return told(live)
     },
   }
 }

@@ -2,9 +2,10 @@
 // line cannot, lets the old ones expire, and tells of uncertain ones.
 
 import { timestamp, type LineId, type MessageId } from '../domain/ids.ts'
-import { QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import {
   dueMessages,
+  heldUntil,
   messagesToAnnounce,
   movableMessages,
   nextAnnouncementAt,
@@ -17,11 +18,13 @@ import type { Service } from '../system/service.ts'
 import { attempt, type AttemptTools } from './dispatch-attempt.ts'
 import { takesMessages, type BoardLine } from './line-board.ts'
 import { moveTo, routeFor } from './requeue.ts'
-import { expireMessage } from './settle.ts'
+import { expireMessage, makeUncertain } from './settle.ts'
 
 type DispatchTools = AttemptTools & { readonly bell: Bell }
 
 const BATCH_MAX = 64
+/** An attempt that failed by a fault of ours is not made again at once. */
+const FAILED_MS = 1_000
 /** The loop looks around at least this often; it is rung for everything that matters. */
 const LOOK_MS_MAX = 10_000
 
@@ -40,15 +43,19 @@ export class Dispatch implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const { bell, clock } = this.#tools
-    while (!signal.aborted) {
-      await this.#look(signal)
-      await bell.wait(clock, this.#untilNext(), signal)
+    try {
+      while (!signal.aborted) {
+        await this.#look(signal)
+        await bell.wait(clock, this.#untilNext(), signal)
+      }
+    } finally {
+      await Promise.all(this.#attempts)
     }
-    await Promise.all(this.#attempts)
   }
 
   async #look(signal: AbortSignal): Promise<void> {
     await this.#expire()
+    await this.#giveUpHeld()
     await this.#announce()
     if (!this.#tools.mayLeave()) return
     for (const line of this.#tools.board.lines()) {
@@ -73,11 +80,12 @@ export class Dispatch implements Service {
   #start(message: Outbound, signal: AbortSignal): void {
     const { lineId } = message
     this.#inHand.set(message.id, lineId)
-    const { bell, log } = this.#tools
+    const { bell, clock, log } = this.#tools
     const running = attempt(this.#tools, message, { stuck: () => this.#stuck.add(lineId), signal })
       .then(() => this.#stuck.delete(lineId))
       .catch((error: unknown) => {
         log.error('attempt failed', { message_id: message.id, line_id: lineId, error })
+        return clock.sleep(FAILED_MS, signal)
       })
       .finally(() => {
         this.#inHand.delete(message.id)
@@ -118,6 +126,22 @@ export class Dispatch implements Service {
       for (const id of ids) {
         const message = findMessage(tx, id)
         if (message?.status === 'queued') expireMessage(this.#tools, tx, message)
+      }
+    })
+    this.#tools.bell.ring()
+  }
+
+  /** The device took it a day ago and never said more: nobody can say whether it left. */
+  async #giveUpHeld(): Promise<void> {
+    const { db, stamps, writer } = this.#tools
+    const ids = heldUntil(db, stamps.now() - HELD_MS_MAX, BATCH_MAX)
+    const silent = ids.filter((id) => !this.#inHand.has(id))
+    if (silent.length === 0) return
+    await writer.write((tx) => {
+      for (const id of silent) {
+        const message = findMessage(tx, id)
+        if (message?.status === 'sending')
+          makeUncertain(this.#tools, tx, message, 'outcome_unknown')
       }
     })
     this.#tools.bell.ring()

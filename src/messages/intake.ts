@@ -13,7 +13,7 @@ import type { Tx } from '../storage/database.ts'
 import { keepReceipt, messageIdOfGuid, rejectEvent, rememberGuid } from '../storage/guids.ts'
 import { saveCheckpoint } from '../storage/lines.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
-import { isDiskFull, type Writer } from '../storage/writer.ts'
+import { NotWrittenError, type Writer } from '../storage/writer.ts'
 import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
@@ -160,20 +160,16 @@ async function reject(
   })
 }
 
-/** A full disk, or a group that SQLite rolled back, says nothing against the event. */
+/**
+ * Whether the storage is at fault, not the event: a full disk, a group that was rolled back, a database
+ * that is busy. Whatever else fails, fails for this event again and again.
+ */
 function isPassing(error: unknown): boolean {
-  const isStorage = error instanceof RelayError && error.code === 'storage_full'
-  return isStorage || isDiskFull(error) || !isOfRow(error)
-}
-
-/** Whether SQLite refused what this very event wanted to store. */
-function isOfRow(error: unknown): boolean {
+  if (error instanceof RelayError || error instanceof NotWrittenError) return true
   if (!(error instanceof Error)) return false
   const code = 'code' in error ? String(error.code) : ''
   const isRefusal = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)
-  return (
-    isRefusal || error instanceof TypeError || error instanceof RangeError || isOfRow(error.cause)
-  )
+  return (code.startsWith('SQLITE_') && !isRefusal) || isPassing(error.cause)
 }
 
 /** SQLite stores a lone surrogate as U+FFFD and ends text at NUL: both are made visible before. */

@@ -8,8 +8,9 @@ import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import { usableLines, type Route } from '../domain/routing.ts'
 import { contactUsage, readContact } from '../storage/contacts.ts'
-import { findConversation, hasConversation } from '../storage/conversations.ts'
+import { hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { sendsToSince } from '../storage/message-lists.ts'
 import { lineOnTheWayTo } from '../storage/message-queue.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { hasBudget, type History } from './contact-budget.ts'
@@ -25,6 +26,7 @@ type Tools = { readonly db: Db; readonly board: LineBoard; readonly stamps: { no
 
 /** Sends to one handle in a minute that are no loop of two programs yet. */
 const SENDS_PER_MINUTE_MAX = 30
+const MINUTE_MS = 60_000
 
 export function checkedRecipient(to: string): Recipient {
   const recipient = parseRecipient(to)
@@ -92,23 +94,15 @@ export function requireNoLoop(
 ): void {
   const { handle, now, onLoop } = party
   if (line.driver === 'simulated') return
-  const conversationId = findConversation(tx, line.id, handle)
-  if (conversationId === null) return
-  const row = tx.sqlite
-    .query<{ createdAt: number }, [{ conversationId: string; skip: number }]>(
-      `SELECT created_at AS createdAt FROM messages INDEXED BY messages_by_conversation
-       WHERE conversation_id = $conversationId AND direction = 'outbound' AND source <> 'device'
-       ORDER BY seq DESC LIMIT 1 OFFSET $skip`,
-    )
-    .get({ conversationId, skip: SENDS_PER_MINUTE_MAX - 1 })
-  if (row === null || row.createdAt <= now - 60_000) return
+  const { count, oldest } = sendsToSince(tx, handle, timestamp(now - MINUTE_MS + 1))
+  if (count < SENDS_PER_MINUTE_MAX) return
   onLoop(line)
   throw new RelayError(
     'rate_limit_exceeded',
     `More than ${SENDS_PER_MINUTE_MAX} messages to this recipient within a minute look like a loop.`,
     {
       details: { limit: 'per_contact_minute', phone_line_id: line.id },
-      retryAfterSeconds: Math.max(1, Math.ceil((row.createdAt + 60_000 - now) / 1_000)),
+      retryAfterSeconds: Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1_000)),
     },
   )
 }

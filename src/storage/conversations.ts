@@ -17,7 +17,7 @@ const byLineAndHandle = prepared(({ sqlite }) =>
   ),
 )
 
-export function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
+function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
   return byLineAndHandle(db).get({ lineId, handle })?.id ?? null
 }
 

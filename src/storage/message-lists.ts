@@ -6,6 +6,7 @@ import { conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { toMessage } from './message-rows.ts'
 import { messages } from './schema.ts'
+import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
 
@@ -55,6 +56,26 @@ function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[]
     .limit(page.limit)
     .all()
     .map(toMessage)
+}
+
+const sendsSince = prepared(({ sqlite }) =>
+  sqlite.prepare<{ count: number; oldest: number | null }, [Values]>(
+    `SELECT count(*) AS count, min(m.created_at) AS oldest
+     FROM conversations c JOIN lines l ON l.id = c.line_id
+     CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_id = c.id
+     WHERE c.handle = +$handle AND l.driver <> 'simulated' AND m.seq >= +$from
+       AND m.direction = 'outbound' AND m.source <> 'device'`,
+  ),
+)
+
+/** How many messages the relay was given for a handle since then, on real lines, and the first's time. */
+export function sendsToSince(
+  db: Db,
+  handle: string,
+  since: Timestamp,
+): { readonly count: number; readonly oldest: number } {
+  const row = sendsSince(db).get({ handle, from: firstSeqFrom(db, since) })
+  return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
 /** Where a reader of changes stands. */

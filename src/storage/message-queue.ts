@@ -1,12 +1,10 @@
 // What dispatch, recovery and the drivers ask for. Each query runs on a partial index, so its cost
 // depends on what waits, not on what was ever sent.
 
-import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { firstSeqFrom } from './message-lists.ts'
 import { OUTBOUND_COLUMNS, findMessage, toOutbound, type OutboundRow } from './message-rows.ts'
 import { prepared } from './statement.ts'
 
@@ -162,6 +160,31 @@ export function queuedUntil(db: Db, until: number, limit: number): readonly Mess
   return rows.filter((row) => row.createdAt <= until).map((row) => row.id)
 }
 
+const sending = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: MessageId; passedAt: number }, [Values]>(
+    `SELECT id, passed_at AS passedAt FROM messages INDEXED BY messages_by_status
+     WHERE status = 'sending' ORDER BY seq LIMIT +$limit`,
+  ),
+)
+
+/** Messages that passed their point of no return at `until` or before and are still sending. */
+export function heldUntil(db: Db, until: number, limit: number): readonly MessageId[] {
+  const rows = sending(db).all({ limit })
+  return rows.filter((row) => row.passedAt <= until).map((row) => row.id)
+}
+
+/** Queued messages whose line is no longer listed: nobody would ever send them. */
+export function queuedOnDeletedLines(db: Db): readonly Outbound[] {
+  const rows = db.sqlite
+    .query<IdRow, []>(
+      `SELECT m.id FROM messages m INDEXED BY messages_by_status
+       JOIN lines l ON l.id = m.line_id
+       WHERE m.status = 'queued' AND l.deleted_at IS NOT NULL ORDER BY m.seq`,
+    )
+    .all()
+  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
+}
+
 const announceable = ids(
   `SELECT id FROM messages INDEXED BY messages_to_announce
    WHERE status = 'uncertain' AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
@@ -183,74 +206,6 @@ const nextAnnouncement = prepared(({ sqlite }) =>
 
 export function nextAnnouncementAt(db: Db): number | null {
   return nextAnnouncement(db).get()?.due_at ?? null
-}
-
-/** Turns what a dead process left as `sending` into `uncertain`, but for what the device holds. */
-export function sendingWithoutGuid(db: Db): readonly Outbound[] {
-  const rows = db.sqlite
-    .query<IdRow, []>(
-      `SELECT id FROM messages INDEXED BY messages_by_status
-       WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
-    )
-    .all()
-  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
-}
-
-const UNSETTLED_MS_MAX = 7 * 86_400_000
-const UNSETTLED_MAX = 1_000
-const OPEN_MS_MAX = 30 * 86_400_000
-const OPEN_MAX = 10_000
-
-// One status at a time, and from a seq on, so that the index alone gives the order and the bound.
-const oldestOfStatus = prepared(({ sqlite }) =>
-  sqlite.prepare<{ id: MessageId; seq: number }, [Values]>(
-    `SELECT id, seq FROM messages INDEXED BY messages_by_status
-     WHERE status = +$status AND seq >= +$from AND line_id = +$lineId
-     ORDER BY seq LIMIT +$limit`,
-  ),
-)
-
-const newestWithGuid = prepared(({ sqlite }) =>
-  sqlite.prepare<{ guid: string; note: string | null; seq: number }, [Values]>(
-    `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
-     WHERE status = +$status AND seq >= +$from AND line_id = +$lineId
-       AND direction = 'outbound' AND platform_guid IS NOT NULL
-     ORDER BY seq DESC LIMIT +$limit`,
-  ),
-)
-
-/** What a driver claims first when it attends a line: see `AttendedLine`. */
-export function unfinishedOf(
-  db: Db,
-  lineId: LineId,
-  now: number,
-): Pick<AttendedLine, 'unsettled' | 'open'> {
-  const weekAgo = { lineId, from: firstSeqFrom(db, now - UNSETTLED_MS_MAX), limit: UNSETTLED_MAX }
-  const unsettled = ['sending', 'uncertain']
-    .flatMap((status) => oldestOfStatus(db).all({ ...weekAgo, status }))
-    .sort((a, b) => a.seq - b.seq)
-    .slice(0, UNSETTLED_MAX)
-    .flatMap((row) => findMessage(db, row.id) ?? [])
-  const monthAgo = { lineId, from: firstSeqFrom(db, now - OPEN_MS_MAX), limit: OPEN_MAX }
-  const open = ['sent', 'delivered']
-    .flatMap((status) => newestWithGuid(db).all({ ...monthAgo, status }))
-    .sort((a, b) => a.seq - b.seq)
-    .slice(-OPEN_MAX)
-  return {
-    unsettled: unsettled.map((m) => ({ message: outgoing(m), note: m.note })),
-    open: open.map(({ guid, note }) => ({ guid, note })),
-  }
-}
-
-/** What a driver is given of a message. */
-export function outgoing(message: Outbound): OutgoingMessage {
-  return {
-    id: message.id,
-    to: message.handle,
-    text: message.text,
-    createdAt: message.createdAt,
-    platformGuid: message.platformGuid,
-  }
 }
 
 /** Lets a queue that waits for the day's budget try again at once: the limit was raised. */

@@ -44,7 +44,7 @@ export class Writer {
    * nothing of `work` kept, when it throws or the commit fails.
    */
   write<T>(work: Work<T>): Promise<T> {
-    if (this.#isClosed) return Promise.reject(new Error('The writer is closed.'))
+    if (this.#isClosed) return Promise.reject(new NotWrittenError('The writer is closed.'))
     return new Promise<T>((resolve, reject) => {
       this.#waiting.push({ work, resolve, reject })
       this.#schedule()
@@ -91,7 +91,7 @@ export class Writer {
     }
     for (const done of settle) done()
     const acts = this.#afterCommit.splice(0)
-    for (const act of acts) act()
+    for (const act of acts) this.#perform(act)
     for (const bell of this.#bells) bell.ring()
     this.#bells.clear()
   }
@@ -118,7 +118,7 @@ export class Writer {
 
   #requireTransaction(cause: unknown): void {
     if (this.#tx.sqlite.inTransaction) return
-    throw new Error('SQLite rolled the whole transaction back.', { cause })
+    throw new NotWrittenError('SQLite rolled the whole transaction back.', { cause })
   }
 
   #abandon(group: readonly Waiting[], error: unknown): void {
@@ -136,6 +136,15 @@ export class Writer {
     if (isDamage(error)) this.#onFatal(error)
   }
 
+  /** What follows a commit cannot undo it: a fault there is ours, and must not pass unseen. */
+  #perform(act: () => void): void {
+    try {
+      act()
+    } catch (error) {
+      this.#onFatal(error)
+    }
+  }
+
   #told(error: unknown): unknown {
     if (!isDiskFull(error)) return error
     this.#onDiskFull()
@@ -147,8 +156,13 @@ export class Writer {
   }
 }
 
+/** The work was not at fault: nothing could be written just then. */
+export class NotWrittenError extends Error {
+  override readonly name = 'NotWrittenError'
+}
+
 /** Whether SQLite says that the disk, or the file's allowed size, is full. */
-export function isDiskFull(error: unknown): boolean {
+function isDiskFull(error: unknown): boolean {
   return codesOf(error).includes('SQLITE_FULL')
 }
 

@@ -55,7 +55,8 @@ test('an outcome reaches the writer before the receipts that follow from it', as
   await settle()
 
   const outcomes = Array.from({ length: 5 }, () => 'outcome')
-  expect(order).toEqual([...outcomes, ...outcomes.flatMap(() => ['receipt', 'receipt'])])
+  // Without delay, delivered and read are of one moment: one receipt says both.
+  expect(order).toEqual([...outcomes, ...outcomes.map(() => 'receipt')])
   await rig.stop()
 })
 

@@ -128,3 +128,18 @@ test('api, loop guard: a simulated line has none', async () => {
 
   expect(await sendMany(relay, 40)).toEqual(Array(40).fill(200))
 })
+
+test('api, loop guard: sends to one handle over two real lines are counted together', async () => {
+  const driver = new ScriptedDriver('mac')
+  driver.add('+12025550801')
+  driver.add('+12025550802')
+  await using relay = await startRelay({ drivers: [driver] })
+  const [first, second] = await relay.lines()
+
+  const statuses = [
+    ...(await sendMany(relay, 15, { phone_line_id: first?.id })),
+    ...(await sendMany(relay, 16, { phone_line_id: second?.id })),
+  ]
+
+  expect(statuses).toEqual([...Array(30).fill(200), 429])
+})

@@ -3,7 +3,9 @@
 import { expect, test } from 'bun:test'
 
 import type { SendOutcome } from '../../src/domain/driver.ts'
+import { openDatabase } from '../../src/storage/database.ts'
 import { accepts, guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
 import { startRelay } from '../support/test-relay.ts'
 
 const TO = '+12025550700'
@@ -110,4 +112,53 @@ test('a disk that fills between the send and its outcome stops the line until it
   expect((await relay.message(first.body.id)).status).toBe('sent')
   expect(await relay.eventNames()).toEqual(['message.sent'])
   expect(device.given).toHaveLength(1)
+})
+
+test('a message that the device holds without a word for a day is uncertain, and holds up nobody', async () => {
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  device.capacity = 2
+  device.script = async (message, pointOfNoReturn, signal) => {
+    if (message.text !== 'held') return accepts(message, pointOfNoReturn, signal)
+    await pointOfNoReturn('note')
+    return { outcome: 'held', guid: guidOf(910) }
+  }
+  await using relay = await startRelay({ drivers: [driver] })
+  const respondAsync = { Prefer: 'respond-async' }
+  const held = await relay.send({ to: TO, text: 'held' }, respondAsync)
+  await relay.clock.advance(10 * 3_600_000)
+  const behind = await relay.send({ to: TO, text: 'behind' }, respondAsync)
+  await relay.clock.advance(13 * 3_600_000)
+  const before = [await relay.message(held.body.id), await relay.message(behind.body.id)]
+
+  await relay.clock.advance(2 * 3_600_000)
+  const after = [await relay.message(held.body.id), await relay.message(behind.body.id)]
+  await device.tell(guidOf(910), 'delivered', relay.clock.now())
+
+  expect(before.map(({ status }) => status)).toEqual(['sending', 'queued'])
+  expect(after.map(({ status }) => status)).toEqual(['uncertain', 'sent'])
+  expect((await relay.message(held.body.id)).status).toBe('delivered')
+})
+
+test('what was queued on a line that is deleted has failed, and says so', async () => {
+  const driver = new ScriptedDriver('simulated')
+  driver.add('+12025550101', false)
+  const database = openDatabase(':memory:', { version: 'test' })
+  const clock = new TestClock()
+  const { queued, key } = await (async () => {
+    await using relay = await startRelay({ drivers: [driver], database, clock })
+    return { queued: await relay.send({ to: TO, text: 'hello' }), key: relay.key }
+  })()
+  const nobody = new ScriptedDriver('simulated')
+  await using relay = await startRelay({ drivers: [nobody], database, clock, key })
+  const [line] = await relay.lines()
+
+  const deleted = await relay.request('DELETE', `/api/v1/phone-lines/${line.id}`)
+
+  expect(deleted.status).toBe(200)
+  expect(await relay.message(queued.body.id)).toMatchObject({
+    status: 'failed',
+    error: { code: 'line_removed' },
+  })
+  expect(await relay.eventNames()).toEqual(['message.failed'])
 })

@@ -4,6 +4,7 @@
 import { createApp, type Parts } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { LineDriver } from '../../src/domain/driver.ts'
+import type { CreatedKeyResource } from '../../src/keys/resource.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
@@ -19,6 +20,8 @@ type Options = {
   readonly database?: OpenedDatabase | undefined
   readonly onClose?: (() => void) | undefined
   readonly clock?: TestClock | undefined
+  /** The key of an earlier start on the same database. */
+  readonly key?: CreatedKeyResource | null | undefined
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly parts?: Partial<Parts> | undefined
 }
@@ -55,7 +58,7 @@ export async function startRelay(options: Options = {}) {
     ...options.parts,
   })
   const startedAt = clock.monotonic()
-  const created = await app.createFirstKey()
+  const created = options.key ?? (await app.createFirstKey())
   await app.start()
   await settle()
 

@@ -1,0 +1,80 @@
+// What was under way when a process or a session ended: what recovery and the drivers begin with.
+
+import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
+import type { LineId, MessageId } from '../domain/ids.ts'
+import type { Outbound } from '../domain/message.ts'
+import type { Db } from './database.ts'
+import { firstSeqFrom } from './message-lists.ts'
+import { findMessage } from './message-rows.ts'
+import { prepared } from './statement.ts'
+
+type Values = Record<string, string | number>
+type IdRow = { readonly id: MessageId }
+
+/** Turns what a dead process left as `sending` into `uncertain`, but for what the device holds. */
+export function sendingWithoutGuid(db: Db): readonly Outbound[] {
+  const rows = db.sqlite
+    .query<IdRow, []>(
+      `SELECT id FROM messages INDEXED BY messages_by_status
+       WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
+    )
+    .all()
+  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
+}
+
+const UNSETTLED_MS_MAX = 7 * 86_400_000
+const UNSETTLED_MAX = 1_000
+const OPEN_MS_MAX = 30 * 86_400_000
+const OPEN_MAX = 10_000
+
+// One status at a time, and from a seq on, so that the index alone gives the order and the bound.
+const oldestOfStatus = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: MessageId; seq: number }, [Values]>(
+    `SELECT id, seq FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from AND line_id = +$lineId
+     ORDER BY seq LIMIT +$limit`,
+  ),
+)
+
+const newestWithGuid = prepared(({ sqlite }) =>
+  sqlite.prepare<{ guid: string; note: string | null; seq: number }, [Values]>(
+    `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from AND line_id = +$lineId
+       AND direction = 'outbound' AND platform_guid IS NOT NULL
+     ORDER BY seq DESC LIMIT +$limit`,
+  ),
+)
+
+/** What a driver claims first when it attends a line: see `AttendedLine`. */
+export function unfinishedOf(
+  db: Db,
+  lineId: LineId,
+  now: number,
+): Pick<AttendedLine, 'unsettled' | 'open'> {
+  const weekAgo = { lineId, from: firstSeqFrom(db, now - UNSETTLED_MS_MAX), limit: UNSETTLED_MAX }
+  const unsettled = ['sending', 'uncertain']
+    .flatMap((status) => oldestOfStatus(db).all({ ...weekAgo, status }))
+    .sort((a, b) => a.seq - b.seq)
+    .slice(0, UNSETTLED_MAX)
+    .flatMap((row) => findMessage(db, row.id) ?? [])
+  const monthAgo = { lineId, from: firstSeqFrom(db, now - OPEN_MS_MAX), limit: OPEN_MAX }
+  const open = ['sent', 'delivered']
+    .flatMap((status) => newestWithGuid(db).all({ ...monthAgo, status }))
+    .sort((a, b) => a.seq - b.seq)
+    .slice(-OPEN_MAX)
+  return {
+    unsettled: unsettled.map((m) => ({ message: outgoing(m), note: m.note })),
+    open: open.map(({ guid, note }) => ({ guid, note })),
+  }
+}
+
+/** What a driver is given of a message. */
+export function outgoing(message: Outbound): OutgoingMessage {
+  return {
+    id: message.id,
+    to: message.handle,
+    text: message.text,
+    createdAt: message.createdAt,
+    platformGuid: message.platformGuid,
+  }
+}
