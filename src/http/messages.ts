@@ -3,9 +3,10 @@ import { Type, type Static } from 'typebox'
 
 import type { Caller } from '../domain/api-key.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { Timestamp } from '../domain/ids.ts'
 import { MESSAGE_STATUSES, sentenceOf, type MessageSource } from '../domain/message.ts'
+import type { ListFilter } from '../messages/read.ts'
 import type { MessageResource } from '../messages/resource.ts'
+import type { SendAnswer, SendRequest as SendOrder } from '../messages/send.ts'
 import type { Page } from '../system/cursor.ts'
 import { takes } from './body.ts'
 import { errorResponse } from './errors.ts'
@@ -24,39 +25,9 @@ import { respond } from './respond.ts'
 import { id, word } from './schema-parts.ts'
 import { Message, MessageList, Resolution, SendRequest } from './schemas.ts'
 
-export type MessageFilter = {
-  readonly lineId?: string | undefined
-  readonly conversationId?: string | undefined
-  readonly handle?: string | undefined
-  readonly direction?: 'inbound' | 'outbound' | undefined
-  readonly status?: string | undefined
-  /** Both exclusive. */
-  readonly createdAfter?: Timestamp | undefined
-  readonly createdBefore?: Timestamp | undefined
-  /** Inclusive; turns the order to oldest change first. */
-  readonly updatedSince?: Timestamp | undefined
-}
-
-export type SendAnswer = {
-  readonly kind: 'sent' | 'accepted' | 'send_failed'
-  readonly isReplay: boolean
-  /** The message as JSON text, kept word for word for repeats. */
-  readonly body: string
-  readonly messageId: string
-  readonly reason: string | null
-}
-
 export type MessageActions = {
-  send(request: {
-    readonly to: string
-    readonly text: string
-    readonly lineId: string | null
-    readonly idempotencyKey: string | null
-    /** Null for the configured time. */
-    readonly waitMs: number | null
-    readonly source: MessageSource
-  }): Promise<SendAnswer>
-  list(filter: MessageFilter, page: PageRequest): Page<MessageResource>
+  send(request: SendOrder): Promise<SendAnswer>
+  list(filter: ListFilter, page: PageRequest): Page<MessageResource>
   get(id: string): MessageResource
   resolve(id: string, status: 'sent' | 'failed', caller: Caller): Promise<MessageResource>
 }
@@ -194,7 +165,7 @@ export function messageRoutes({ messages, defaultWaitMs }: Tools) {
     )
 }
 
-function filterIn(query: Static<typeof MessageQuery>): MessageFilter {
+function filterIn(query: Static<typeof MessageQuery>): ListFilter {
   return {
     lineId: query.phone_line_id,
     conversationId: query.conversation_id,

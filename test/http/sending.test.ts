@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 
 import { RelayError, type ErrorCode } from '../../src/domain/errors.ts'
-import type { MessageActions, SendAnswer } from '../../src/http/messages.ts'
+import type { MessageActions } from '../../src/http/messages.ts'
+import type { SendAnswer } from '../../src/messages/send.ts'
 import { LINE_ID, MESSAGE, createRig, type Rig } from './http-rig.ts'
 
 const SEND = '/api/v1/messages/send'
