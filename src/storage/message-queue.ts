@@ -169,6 +169,8 @@ const sending = prepared(({ sqlite }) =>
 
 /** Messages that passed their point of no return at `until` or before and are still sending. */
 export function heldUntil(db: Db, until: number, limit: number): readonly MessageId[] {
+  const oldest = sending(db).get({ limit: 1 })
+  if (oldest === null || oldest.passedAt > until) return []
   const rows = sending(db).all({ limit })
   return rows.filter((row) => row.passedAt <= until).map((row) => row.id)
 }

@@ -13,16 +13,17 @@ export class Bell {
   /** Resolves at the next ring, after `ms`, or when `signal` aborts, whichever is first. */
   async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#isRung && !signal.aborted) {
-      const timer = new AbortController()
-      const stop = () => timer.abort()
-      signal.addEventListener('abort', stop)
-      const rung = new Promise<void>((resolve) => {
-        this.#wake = resolve
+      await new Promise<void>((resolve) => {
+        const wake = () => {
+          cancel()
+          signal.removeEventListener('abort', wake)
+          this.#wake = null
+          resolve()
+        }
+        const cancel = clock.after(ms, wake)
+        signal.addEventListener('abort', wake)
+        this.#wake = wake
       })
-      await Promise.race([rung, clock.sleep(ms, timer.signal)])
-      signal.removeEventListener('abort', stop)
-      timer.abort()
-      this.#wake = null
     }
     this.#isRung = false
   }

@@ -6,6 +6,8 @@ export type Clock = {
   monotonic(): number
   /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
+  /** Calls `act` after `ms`, once. What it returns takes that back: cheaper than a signal. */
+  after(ms: number, act: () => void): () => void
 }
 
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -17,13 +19,17 @@ export const systemClock: Clock = {
     new Promise((resolve) => {
       if (signal.aborted) return resolve()
       const done = () => {
-        clearTimeout(timer)
+        cancel()
         signal.removeEventListener('abort', done)
         resolve()
       }
-      const timer = setTimeout(done, Math.min(Math.max(ms, 0), TIMER_MS_MAX))
+      const cancel = systemClock.after(ms, done)
       signal.addEventListener('abort', done)
     }),
+  after(ms, act) {
+    const timer = setTimeout(act, Math.min(Math.max(ms, 0), TIMER_MS_MAX))
+    return () => clearTimeout(timer)
+  },
 }
 
 /** An abort signal that fires after `ms` on `clock`, or with `signal`; `clear` lets go of the timer. */
@@ -34,12 +40,11 @@ export function deadline(
 ): { readonly signal: AbortSignal; readonly clear: () => void } {
   const controller = new AbortController()
   const abort = () => controller.abort()
-  const timer = new AbortController()
   if (signal?.aborted === true) controller.abort()
   signal?.addEventListener('abort', abort)
-  void clock.sleep(ms, timer.signal).then(() => !timer.signal.aborted && controller.abort())
+  const cancel = clock.after(ms, abort)
   const clear = () => {
-    timer.abort()
+    cancel()
     signal?.removeEventListener('abort', abort)
   }
   return { signal: controller.signal, clear }
@@ -52,12 +57,13 @@ export async function within<T, O>(
   promise: Promise<T>,
   otherwise: O,
 ): Promise<T | O> {
-  const timer = new AbortController()
+  const late = Promise.withResolvers<O>()
+  const cancel = clock.after(ms, () => late.resolve(otherwise))
   try {
-    return await Promise.race([promise, clock.sleep(ms, timer.signal).then(() => otherwise)])
+    return await Promise.race([promise, late.promise])
   } catch {
     return otherwise
   } finally {
-    timer.abort()
+    cancel()
   }
 }

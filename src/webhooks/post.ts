@@ -203,6 +203,7 @@ async function firstBytes({ body }: Response): Promise<Uint8Array> {
 /** `Retry-After` in seconds; as a date it is counted from the receiver's own `Date`, if it tells it. */
 function retryAfterOf(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
+  if (text === '') return null
   if (/^[0-9]{1,9}$/.test(text)) return Number(text)
   const at = parseHttpDate(text)
   const from = parseHttpDate(headers.get('date') ?? '') ?? now

@@ -10,6 +10,7 @@ import { insertLine, listLines } from '../../src/storage/lines.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { DEVICE, MisbehavingDriver, untilAborted } from '../support/misbehaving-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
 import { settle } from '../support/test-clock.ts'
 import { createRig, memory, peek, startRig, type SupervisorRig } from './supervisor-rig.ts'
 
@@ -80,11 +81,7 @@ test('a device that vanishes leaves its line offline, and takes it up again when
 
 test('a line whose driver is not there is absent; a simulated one is not configured', async () => {
   const db = memory()
-  const stamps = new Stamps(
-    { now: () => 1, monotonic: () => 1, sleep: async () => {} },
-    systemRandom,
-    0,
-  )
+  const stamps = new Stamps(new TestClock(1), systemRandom, 0)
   const rig = createRig([new MisbehavingDriver('simulated', [])], db)
   await rig.writer.write((tx) => {
     const device = { key: '1', number: '+12025550101', dailyContactLimit: 50 }

@@ -31,16 +31,21 @@ export class TestClock implements Clock {
     return new Promise((resolve) => {
       if (signal.aborted) return resolve()
       const done = () => {
-        this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
+        cancel()
         signal.removeEventListener('abort', done)
         resolve()
       }
-      this.#order += 1
-      const at = this.#monotonic + Math.max(ms, 0)
-      const sleeper: Sleeper = { at, order: this.#order, wake: done }
-      this.#sleepers.push(sleeper)
+      const cancel = this.after(ms, done)
       signal.addEventListener('abort', done)
     })
+  }
+
+  after(ms: number, act: () => void): () => void {
+    this.#order += 1
+    const at = this.#monotonic + Math.max(ms, 0)
+    const sleeper: Sleeper = { at, order: this.#order, wake: act }
+    this.#sleepers.push(sleeper)
+    return () => this.#remove(sleeper)
   }
 
   /** Moves both clocks on by `ms`, waking whoever sleeps until then. */
@@ -51,6 +56,7 @@ export class TestClock implements Clock {
       const next = this.#nextSleeper(until)
       if (next === undefined) break
       this.#move(Math.max(next.at, this.#monotonic))
+      this.#remove(next)
       next.wake()
       await settle()
     }
@@ -61,6 +67,10 @@ export class TestClock implements Clock {
   /** Sets the wall clock forward or back, as a person or a time server does. */
   step(ms: number): void {
     this.#wall += ms
+  }
+
+  #remove(sleeper: Sleeper): void {
+    this.#sleepers = this.#sleepers.filter((other) => other !== sleeper)
   }
 
   #nextSleeper(until: number): Sleeper | undefined {
