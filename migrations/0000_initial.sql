@@ -63,7 +63,7 @@ CREATE TABLE `known_guids` (
 	`line_id` text NOT NULL,
 	`guid` text NOT NULL,
 	`message_id` text NOT NULL,
-	PRIMARY KEY(`line_id`, `guid`)
+	PRIMARY KEY(`guid`, `line_id`)
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `lines` (

@@ -46,7 +46,7 @@ export class Dispatch implements Service {
     try {
       while (!signal.aborted) {
         await this.#look(signal)
-        await bell.wait(clock, this.#untilNext(), signal)
+        await bell.wait(clock, bell.isRung ? 0 : this.#untilNext(), signal)
       }
     } finally {
       await Promise.all(this.#attempts)

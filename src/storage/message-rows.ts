@@ -58,12 +58,36 @@ export type OutboundRow = Omit<Outbound, 'error' | 'isPinned' | 'refusedBy'> & {
 }
 
 export function toOutbound(row: OutboundRow): Outbound {
-  const { errorCode, errorMessage, isPinned, refusedBy, ...rest } = row
+  const { errorCode, refusedBy } = row
+  // Field by field: a copy of the rest of an object costs ten times as much.
   return {
-    ...rest,
-    error: errorCode === null ? null : { code: errorCode, message: errorMessage ?? '' },
-    isPinned: isPinned === 1,
+    seq: row.seq,
+    id: row.id,
+    lineId: row.lineId,
+    conversationId: row.conversationId,
+    phoneNumber: row.phoneNumber,
+    handle: row.handle,
+    direction: row.direction,
+    status: row.status,
+    service: row.service,
+    text: row.text,
+    guid: row.guid,
+    platformGuid: row.platformGuid,
+    source: row.source,
+    queuedReason: row.queuedReason,
+    error: errorCode === null ? null : { code: errorCode, message: row.errorMessage ?? '' },
+    createdAt: row.createdAt,
+    updatedAt: row.updatedAt,
+    sentAt: row.sentAt,
+    deliveredAt: row.deliveredAt,
+    readAt: row.readAt,
+    isPinned: row.isPinned === 1,
+    dueAt: row.dueAt,
+    round: row.round,
     refusedBy: refusedBy === null ? [] : (JSON.parse(refusedBy) as LineId[]), // `saveMessage` wrote it.
+    contactHold: row.contactHold,
+    note: row.note,
+    passedAt: row.passedAt,
   }
 }
 

@@ -189,7 +189,7 @@ export const knownGuids = sqliteTable(
     guid: text('guid').notNull(),
     messageId: text('message_id').$type<MessageId>().notNull(),
   },
-  (t) => [primaryKey({ columns: [t.lineId, t.guid] })],
+  (t) => [primaryKey({ columns: [t.guid, t.lineId] })],
 )
 
 /** Receipts whose guid nobody knows yet: kept for an hour. */

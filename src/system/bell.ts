@@ -5,6 +5,11 @@ export class Bell {
   #isRung = false
   #wake: (() => void) | null = null
 
+  /** Whether somebody rang since the last wait: then `wait` resolves at once. */
+  get isRung(): boolean {
+    return this.#isRung
+  }
+
   ring(): void {
     this.#isRung = true
     this.#wake?.()
