@@ -83,7 +83,7 @@ export class Ledger {
   readonly identity: string
   readonly #db: Database
   readonly #sql: ReturnType<typeof prepareStatements>
-  readonly #carry: (carried: Carried, future: readonly News[]) => void
+  readonly #carry: (carried: Carried, news: readonly News[]) => void
   readonly #bringDue: (what: Values) => void
 
   /** Opens the file at `path`; `newIdentity` names it when it is new. */
@@ -97,9 +97,13 @@ export class Ledger {
     this.#db = db
     this.#sql = prepareStatements(db)
     this.identity = this.#sql.identity.get()?.value ?? newIdentity
-    this.#carry = db.transaction((carried: Carried, future: readonly News[]) => {
+    this.#carry = db.transaction((carried: Carried, news: readonly News[]) => {
       this.#sql.insertCarried.run(carried)
-      for (const news of future) this.#sql.insertFuture.run(news)
+      for (const one of news) {
+        // What follows at once need not wait in the future first.
+        const insertion = one.at <= carried.at ? this.#sql.insertHappening : this.#sql.insertFuture
+        insertion.run(one)
+      }
     }).immediate
     this.#bringDue = db.transaction((what: Values) => {
       this.#sql.copyDue.run(what)
@@ -108,8 +112,8 @@ export class Ledger {
   }
 
   /** Writes down a message and all that follows from it, or throws and has written nothing. */
-  carry(carried: Carried, future: readonly News[]): void {
-    this.#carry(carried, future)
+  carry(carried: Carried, news: readonly News[]): void {
+    this.#carry(carried, news)
   }
 
   /** Makes at most `limit` things of a line's future happen that are due at `now`. */
@@ -166,6 +170,10 @@ function prepareStatements(db: Database) {
     insertFuture: db.prepare<null, [Values]>(
       `INSERT INTO future (line, due_at, kind, guid, handle, text)
        VALUES ($line, $at, $kind, $guid, $handle, $text)`,
+    ),
+    insertHappening: db.prepare<null, [Values]>(
+      `INSERT INTO happenings (line, kind, guid, handle, text, at)
+       VALUES ($line, $kind, $guid, $handle, $text, $at)`,
     ),
     copyDue: db.prepare<null, [Values]>(
       `INSERT INTO happenings (line, kind, guid, handle, text, at)

@@ -52,9 +52,9 @@ export class SimulatedNetwork {
   carry(messageId: string, letter: Letter, consequences: readonly Consequence[]): string {
     const guid = this.#newGuid()
     const at = this.#now()
-    const future = consequences.map((consequence) => this.#newsOf(consequence, guid, at))
-    this.#ledger.carry({ ...letter, messageId, guid, at }, future)
-    for (const news of future) this.#expect(news)
+    const news = consequences.map((consequence) => this.#newsOf(consequence, guid, at))
+    this.#ledger.carry({ ...letter, messageId, guid, at }, news)
+    for (const one of news) this.#expect(one, at)
     return guid
   }
 
@@ -103,7 +103,11 @@ export class SimulatedNetwork {
   }
 
   /** A line that waits for something later, or for nothing, is woken. */
-  #expect({ line, at }: News): void {
+  #expect({ line, at }: News, now: number): void {
+    if (at <= now) {
+      this.bellOf(line).ring()
+      return
+    }
     const known = this.#nextDueAt.get(line)
     if (known !== undefined && known <= at) return
     this.#nextDueAt.delete(line)
