@@ -10,6 +10,8 @@ import type { WaitReason } from './resource.ts'
 type Waiting = {
   readonly idempotencyKey: string | null
   readonly resolve: (answer: Answer | null) => void
+  /** Whether an answer is on its way: receipts that follow at once change nothing of it. */
+  isPrepared: boolean
 }
 
 type Tools = {
@@ -35,7 +37,7 @@ export class WaitingCallers {
   async wait(id: MessageId, idempotencyKey: string | null, waitMs: number): Promise<Answer | null> {
     if (this.#isStopping || waitMs <= 0) return null
     const { promise, resolve } = Promise.withResolvers<Answer | null>()
-    this.#waiting.set(id, { idempotencyKey, resolve })
+    this.#waiting.set(id, { idempotencyKey, resolve, isPrepared: false })
     const answer = await within(this.#tools.clock, waitMs, promise, null)
     this.#waiting.delete(id)
     return answer
@@ -44,7 +46,8 @@ export class WaitingCallers {
   /** `message` is settled, or waits for more than its turn, once this transaction is committed. */
   settled(tx: Tx, message: Message): void {
     const waiting = this.#waiting.get(message.id)
-    if (waiting === undefined) return
+    if (waiting === undefined || (waiting.isPrepared && message.deliveredAt !== null)) return
+    waiting.isPrepared = true
     const answer = answerOf(message, this.#tools.waitReason)
     if (waiting.idempotencyKey !== null) {
       rememberAnswer(tx, waiting.idempotencyKey, { answer: answer.kind, body: answer.body })
