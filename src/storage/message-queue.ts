@@ -145,34 +145,41 @@ export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
   return onTheWay(db).get({ handle })?.lineId ?? null
 }
 
-const oldestQueued = prepared(({ sqlite }) =>
-  sqlite.prepare<{ id: MessageId; createdAt: number }, [Values]>(
-    `SELECT id, created_at AS createdAt FROM messages INDEXED BY messages_by_status
-     WHERE status = 'queued' ORDER BY seq LIMIT +$limit`,
-  ),
-)
+type Aged = { readonly id: MessageId; readonly at: number }
+
+const oldestOf = (status: 'queued' | 'sending', since: 'created_at' | 'passed_at') =>
+  prepared(({ sqlite }) =>
+    sqlite.prepare<Aged, [Values]>(
+      `SELECT id, ${since} AS at FROM messages INDEXED BY messages_by_status
+       WHERE status = '${status}' ORDER BY seq LIMIT +$limit`,
+    ),
+  )
+
+const oldestQueued = oldestOf('queued', 'created_at')
+const oldestSending = oldestOf('sending', 'passed_at')
 
 /** Queued messages that were accepted at `until` or before, oldest first. */
 export function queuedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
-  const oldest = oldestQueued(db).get({ limit: 1 })
-  if (oldest === null || oldest.createdAt > until) return []
-  const rows = oldestQueued(db).all({ limit })
-  return rows.filter((row) => row.createdAt <= until).map((row) => row.id)
+  return agedUntil(oldestQueued(db), until, limit)
 }
-
-const sending = prepared(({ sqlite }) =>
-  sqlite.prepare<{ id: MessageId; passedAt: number }, [Values]>(
-    `SELECT id, passed_at AS passedAt FROM messages INDEXED BY messages_by_status
-     WHERE status = 'sending' ORDER BY seq LIMIT +$limit`,
-  ),
-)
 
 /** Messages that passed their point of no return at `until` or before and are still sending. */
 export function heldUntil(db: Db, until: number, limit: number): readonly MessageId[] {
-  const oldest = sending(db).get({ limit: 1 })
-  if (oldest === null || oldest.passedAt > until) return []
-  const rows = sending(db).all({ limit })
-  return rows.filter((row) => row.passedAt <= until).map((row) => row.id)
+  return agedUntil(oldestSending(db), until, limit)
+}
+
+/** Most of the time the oldest one is young, and nothing more is read. */
+function agedUntil(
+  oldest: ReturnType<typeof oldestQueued>,
+  until: number,
+  limit: number,
+): readonly MessageId[] {
+  const first = oldest.get({ limit: 1 })
+  if (first === null || first.at > until) return []
+  return oldest
+    .all({ limit })
+    .filter((row) => row.at <= until)
+    .map((row) => row.id)
 }
 
 /** Queued messages whose line is no longer listed: nobody would ever send them. */

@@ -10,13 +10,17 @@ import type { Db, Tx } from './database.ts'
 import { messages } from './schema.ts'
 import { prepared } from './statement.ts'
 
-type ListRow = typeof messages.$inferSelect
-
 /** A message that is not stored yet. */
 export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
 
-/** A message of a list. */
-export function toMessage(row: ListRow): Message {
+/** The columns of a message as they are selected, here and by the lists. */
+type MessageRow = Omit<Message, 'error'> & {
+  readonly errorCode: string | null
+  readonly errorMessage: string | null
+}
+
+/** A message of a list. Field by field: copying the rest of an object costs ten times as much. */
+export function toMessage(row: MessageRow): Message {
   return {
     seq: row.seq,
     id: row.id,
@@ -58,29 +62,8 @@ export type OutboundRow = Omit<Outbound, 'error' | 'isPinned' | 'refusedBy'> & {
 }
 
 export function toOutbound(row: OutboundRow): Outbound {
-  const { errorCode, refusedBy } = row
-  // Field by field: a copy of the rest of an object costs ten times as much.
-  return {
-    seq: row.seq,
-    id: row.id,
-    lineId: row.lineId,
-    conversationId: row.conversationId,
-    phoneNumber: row.phoneNumber,
-    handle: row.handle,
-    direction: row.direction,
-    status: row.status,
-    service: row.service,
-    text: row.text,
-    guid: row.guid,
-    platformGuid: row.platformGuid,
-    source: row.source,
-    queuedReason: row.queuedReason,
-    error: errorCode === null ? null : { code: errorCode, message: row.errorMessage ?? '' },
-    createdAt: row.createdAt,
-    updatedAt: row.updatedAt,
-    sentAt: row.sentAt,
-    deliveredAt: row.deliveredAt,
-    readAt: row.readAt,
+  const { refusedBy } = row
+  return Object.assign(toMessage(row), {
     isPinned: row.isPinned === 1,
     dueAt: row.dueAt,
     round: row.round,
@@ -88,7 +71,7 @@ export function toOutbound(row: OutboundRow): Outbound {
     contactHold: row.contactHold,
     note: row.note,
     passedAt: row.passedAt,
-  }
+  })
 }
 
 const byId = prepared(({ sqlite }) =>
