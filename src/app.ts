@@ -132,7 +132,7 @@ type Ground = ReturnType<typeof openGround>
 /** The data, and the small things that every room needs. */
 function openGround(config: Config, parts: Partial<Parts>) {
   const { clock = systemClock, random = systemRandom, log = silentLog } = parts
-  const data = parts.data ?? openData(config, { clock, random, version: VERSION })
+  const data = parts.data ?? openData(config, { clock, random, log, version: VERSION })
   const { db, directory } = data
   const bell = new Bell()
   const notices = new Notices()

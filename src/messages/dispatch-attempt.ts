@@ -59,7 +59,7 @@ export async function attempt(
 }
 
 /** Where an outcome cannot be written: who hears of it, and when to give up. */
-type Trouble = { readonly stuck: () => void; readonly signal: AbortSignal }
+type Trouble = { readonly onUnwritten: () => void; readonly signal: AbortSignal }
 
 type Result = {
   readonly lineId: LineId
@@ -148,7 +148,7 @@ async function writeUntilDone(
   result: Result,
   trouble: Trouble,
 ): Promise<void> {
-  trouble.stuck()
+  trouble.onUnwritten()
   do {
     await tools.clock.sleep(REWRITE_MS, trouble.signal)
   } while (!(await write(tools, id, result)) && !trouble.signal.aborted)

@@ -34,8 +34,8 @@ export class Dispatch implements Service {
   /** Messages that a driver has in hand, and the line of each. */
   readonly #inHand = new Map<MessageId, LineId>()
   readonly #attempts = new Set<Promise<unknown>>()
-  /** Lines with an outcome that could not be written: they send nothing until it is. */
-  readonly #stuck = new Set<LineId>()
+  /** Messages whose outcome could not be written: their lines send nothing until it is. */
+  readonly #unwritten = new Map<MessageId, LineId>()
 
   constructor(tools: DispatchTools) {
     this.#tools = tools
@@ -66,8 +66,8 @@ export class Dispatch implements Service {
 
   #give({ line, capacity }: BoardLine, signal: AbortSignal): void {
     const { db, stamps } = this.#tools
-    const busy = this.#countInHand(line.id)
-    if (busy >= capacity || this.#stuck.has(line.id)) return
+    const busy = countOf(this.#inHand, line.id)
+    if (busy >= capacity || countOf(this.#unwritten, line.id) > 0) return
     // Those in hand are still due until they pass their point of no return.
     const due = dueMessages(db, { lineId: line.id, now: stamps.now() }, capacity)
     const fresh = due.filter((id) => !this.#inHand.has(id)).slice(0, capacity - busy)
@@ -81,14 +81,15 @@ export class Dispatch implements Service {
     const { lineId } = message
     this.#inHand.set(message.id, lineId)
     const { bell, clock, log } = this.#tools
-    const running = attempt(this.#tools, message, { stuck: () => this.#stuck.add(lineId), signal })
-      .then(() => this.#stuck.delete(lineId))
+    const onUnwritten = () => void this.#unwritten.set(message.id, lineId)
+    const running = attempt(this.#tools, message, { onUnwritten, signal })
       .catch((error: unknown) => {
         log.error('attempt failed', { message_id: message.id, line_id: lineId, error })
         return clock.sleep(FAILED_MS, signal)
       })
       .finally(() => {
         this.#inHand.delete(message.id)
+        this.#unwritten.delete(message.id)
         this.#attempts.delete(running)
         bell.ring()
       })
@@ -140,8 +141,8 @@ export class Dispatch implements Service {
     await writer.write((tx) => {
       for (const id of silent) {
         const message = findMessage(tx, id)
-        if (message?.status === 'sending')
-          makeUncertain(this.#tools, tx, message, 'outcome_unknown')
+        if (message?.status !== 'sending') continue
+        makeUncertain(this.#tools, tx, message, 'outcome_unknown')
       }
     })
     this.#tools.bell.ring()
@@ -162,12 +163,6 @@ export class Dispatch implements Service {
     this.#tools.bell.ring()
   }
 
-  #countInHand(lineId: LineId): number {
-    let count = 0
-    for (const id of this.#inHand.values()) if (id === lineId) count += 1
-    return count
-  }
-
   #untilNext(): number {
     const { db, board, stamps } = this.#tools
     const now = stamps.now()
@@ -176,4 +171,10 @@ export class Dispatch implements Service {
     const soonest = Math.min(...times.map((at) => (at === null ? Infinity : timestamp(at))))
     return Math.min(LOOK_MS_MAX, Math.max(0, soonest - now))
   }
+}
+
+function countOf(held: ReadonlyMap<MessageId, LineId>, lineId: LineId): number {
+  let count = 0
+  for (const id of held.values()) if (id === lineId) count += 1
+  return count
 }

@@ -2,6 +2,7 @@ import type { Clock } from '../system/clock.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { readOrMakeSecretKey } from '../system/files.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
+import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { backUpBeforeMigration } from './backup.ts'
 import { closeDatabase, openDatabase, type Db } from './database.ts'
@@ -16,20 +17,28 @@ export type Data = {
 }
 
 type Place = { readonly dataDir: string; readonly host: string; readonly port: number }
-type Tools = { readonly clock: Clock; readonly random: Random; readonly version: string }
+type Tools = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly version: string
+}
 
 /** Takes the data directory for this process, and migrates what lies in it. */
-export function openData(place: Place, { clock, random, version }: Tools): Data {
+export function openData(place: Place, { clock, random, log, version }: Tools): Data {
   const directory = openDataDirectory(place.dataDir)
   // A free port is known only once it is taken.
   const address = place.port === 0 ? null : `${place.host}:${place.port}`
   const lock = takeInstanceLock(directory.lock, { since: clock.now(), task: 'relay', address })
   try {
-    const { db } = openDatabase(directory.database, {
+    const { db, migratedFrom, backupPath } = openDatabase(directory.database, {
       version,
       backUp: backUpBeforeMigration(directory, clock.now()),
       backupsPath: directory.backups,
     })
+    if (migratedFrom !== null) {
+      log.info('database migrated', { from_schema: migratedFrom, backup: backupPath })
+    }
     const secretKey = readOrMakeSecretKey(directory.secretKey, random)
     const close = () => {
       closeDatabase(db)

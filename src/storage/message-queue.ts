@@ -1,5 +1,5 @@
-// What dispatch, recovery and the drivers ask for. Each query runs on a partial index, so its cost
-// depends on what waits, not on what was ever sent.
+// What dispatch asks for. Each query runs on a partial index, or on the few rows of a passing status, so
+// its cost depends on what waits, not on what was ever sent.
 
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'

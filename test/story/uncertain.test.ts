@@ -34,6 +34,40 @@ test('a driver that answers after its session ended is not believed, and nothing
   expect(device.given).toHaveLength(1)
 })
 
+test('a line with an unwritten outcome sends nothing, whatever else of it comes to an end', async () => {
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  device.capacity = 2
+  await using relay = await startRelay({ drivers: [driver] })
+  // Its event carries the text, which no page has room for then.
+  const long = 'x'.repeat(15_000)
+  const { promise: isFull, resolve: becomeFull } = Promise.withResolvers<void>()
+  device.script = async (message, pointOfNoReturn) => {
+    if (message.text === long) {
+      await pointOfNoReturn('note')
+      relay.fillDisk()
+      becomeFull()
+      return { outcome: 'accepted', guid: null }
+    }
+    await isFull
+    await relay.clock.sleep(500, new AbortController().signal)
+    return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+  }
+  const respondAsync = { Prefer: 'respond-async' }
+
+  await Promise.all([
+    relay.send({ to: TO, text: long }, respondAsync),
+    relay.send({ to: '+12025550701', text: 'short' }, respondAsync),
+  ])
+  await relay.clock.advance(10_000)
+  const during = device.given.length
+  relay.freeDisk()
+  await relay.clock.advance(5_000)
+
+  expect(during).toBe(2)
+  expect(device.given.length).toBeGreaterThan(2)
+})
+
 test('an uncertain message is announced after ten minutes, and yields to proof later', async () => {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
