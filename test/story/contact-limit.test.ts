@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { refuses, ScriptedDriver } from '../support/scripted-driver.ts'
+import { accepts, refuses, ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay } from '../support/test-relay.ts'
 
 const HOUR = 3_600_000
@@ -160,4 +160,43 @@ test('a raised limit lets those go that wait for it', async () => {
 
   expect(waiting.queued_reason).toBe('daily_contact_limit')
   expect((await relay.message(answer.body.id)).status).toBe('sent')
+})
+
+test('a message that named its line waits for tomorrow there, though another line has room', async () => {
+  const driver = new ScriptedDriver()
+  const first = driver.add('+12025550801', false)
+  const second = driver.add('+12025550802')
+  await using relay = await startRelay({ drivers: [driver] })
+  const [line] = await relay.lines()
+  await relay.patch(`/api/v1/phone-lines/${line.id}`, { daily_contact_limit: 0 })
+
+  const { body } = await relay.send({ to: recipient(1), text: 'hello', phone_line_id: line.id })
+  await first.goOnline()
+  await relay.clock.advance(2_000)
+
+  expect(await relay.message(body.id)).toMatchObject({
+    status: 'queued',
+    queued_reason: 'daily_contact_limit',
+    phone_line_id: line.id,
+  })
+  expect([first.sent.length, second.sent.length]).toEqual([0, 0])
+})
+
+test('a place that an earlier message reserved is not taken by one whose line could not be asked', async () => {
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  await using relay = await startRelay({ drivers: [driver] })
+  await relay.limit(1)
+  device.script = refuses
+  const early = await relay.send({ to: recipient(1), text: 'early' })
+  await device.goOffline()
+  const late = await relay.send({ to: recipient(2), text: 'late' })
+
+  device.script = accepts
+  await device.goOnline()
+  await relay.clock.advance(5_000)
+
+  expect([early.body.queued_reason, late.status]).toEqual(['retry', 202])
+  expect(device.sent.map((message) => message.text)).toEqual(['early'])
+  expect((await relay.message(late.body.id)).queued_reason).toBe('daily_contact_limit')
 })
