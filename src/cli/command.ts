@@ -1,5 +1,5 @@
 import type { LoadedConfig } from '../config.ts'
-import type { Surroundings } from '../system/process.ts'
+import type { Surroundings } from '../system/own-process.ts'
 import type { Output } from './output.ts'
 
 /** 0 ok, 1 failed, 2 usage, 3 no relay runs, 4 not allowed, 5 checks failed, 78 a person is needed. */

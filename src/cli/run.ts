@@ -2,7 +2,7 @@ import { ConfigError, loadConfig, OPTION_NAMES, OPTIONS, type LoadedConfig } fro
 import { UnusableDatabaseError } from '../storage/migrations.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
-import { readSurroundings, type Surroundings } from '../system/process.ts'
+import { readSurroundings, type Surroundings } from '../system/own-process.ts'
 import { EXIT, NoRelayError, UsageError, type ExitCode } from './command.ts'
 import { COMMANDS } from './commands.ts'
 import { RefusedError } from './control-client.ts'

@@ -127,7 +127,7 @@ for (const [what, code, exitCode] of [
   ['an error', 'setTimeout(() => { throw new Error("x") })', 71],
 ] as const) {
   test(`${what} that nobody caught ends the process with ${exitCode}`, async () => {
-    const module = join(import.meta.dir, '..', '..', 'src', 'system', 'process.ts')
+    const module = join(import.meta.dir, '..', '..', 'src', 'system', 'own-process.ts')
     const script = `import { exitOnCrash } from ${JSON.stringify(module)}
       exitOnCrash((message, error) => console.error(message, error.message))
       ${code}
