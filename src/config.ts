@@ -14,6 +14,8 @@ import {
 import {
   ADDRESS_RANGE_KIND,
   BASE_URL_KIND,
+  PHONE_NUMBER_KIND,
+  choiceKind,
   durationKind,
   integerKind,
   listKind,
@@ -21,6 +23,7 @@ import {
   textKind,
   type ValueKind,
 } from './domain/value-kind.ts'
+import { OptionSources, parseOptionFile, type Written } from './system/option-sources.ts'
 
 type Option<T> = {
   /** As it stands in the flag `--send-wait` and in the variable `HOOKLINE_SEND_WAIT`. */
@@ -59,6 +62,34 @@ export const OPTIONS = {
   backupFolder: option('backup-folder', optionalKind(PATH_KIND, 'none'), {
     default: null,
     sentence: 'A second folder for the daily back-ups, best on another disk.',
+  }),
+  mac: option('mac', choiceKind('auto', 'on', 'off'), {
+    default: 'auto',
+    sentence: 'Whether Messages on this computer is a line; auto means on a Mac.',
+  }),
+  macPhoneNumber: option('mac-phone-number', optionalKind(PHONE_NUMBER_KIND, 'auto'), {
+    default: null,
+    sentence: 'The number that the Mac line sends as; auto reads it from the history of Messages.',
+  }),
+  macChatDb: option('mac-chat-db', optionalKind(PATH_KIND, 'auto'), {
+    default: null,
+    sentence: 'The database of Messages; auto is the one in the home folder.',
+  }),
+  macOsascript: option('mac-osascript', PATH_KIND, {
+    default: '/usr/bin/osascript',
+    sentence: 'The program that runs the script for Messages.',
+  }),
+  macOpen: option('mac-open', PATH_KIND, {
+    default: '/usr/bin/open',
+    sentence: 'The program that starts Messages.',
+  }),
+  macPgrep: option('mac-pgrep', PATH_KIND, {
+    default: '/usr/bin/pgrep',
+    sentence: 'The program that says whether Messages runs.',
+  }),
+  macCaffeinate: option('mac-caffeinate', PATH_KIND, {
+    default: '/usr/bin/caffeinate',
+    sentence: 'The program that keeps the Mac awake.',
   }),
   simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
     default: 0,
@@ -133,13 +164,25 @@ export function environmentOf(name: OptionName): string {
   return `HOOKLINE_${OPTIONS[name].name.replaceAll('-', '_').toUpperCase()}`
 }
 
+/** What `hookline.env` may set: all but where it lies itself. */
+const FILE_VARIABLES: ReadonlySet<string> = new Set(
+  [...OPTION_NAMES.map(environmentOf), ...SETTING_NAMES.map(environmentOfSetting)].filter(
+    (variable) => variable !== DATA_DIR,
+  ),
+)
+
 /** Reads every option, or throws a ConfigError with all that is wrong. */
 export function loadConfig(given: Given): LoadedConfig {
-  const early = new Sources(given, {}, []).find(DATA_DIR, given.flags.dataDir, '--data-dir')
+  const early = new OptionSources({ ...given, file: {} }, []).find(
+    DATA_DIR,
+    given.flags.dataDir,
+    '--data-dir',
+  )
   const dataDir = resolve(given.folder, early?.text ?? given.defaultDataDir)
   const problems: string[] = []
-  const file = parseFile(given.readText(join(dataDir, 'hookline.env')) ?? '', problems)
-  const sources = new Sources(given, file, problems)
+  const text = given.readText(join(dataDir, 'hookline.env')) ?? ''
+  const file = parseOptionFile(text, FILE_VARIABLES, problems)
+  const sources = new OptionSources({ ...given, file }, problems)
 
   const options = OPTION_NAMES.map((name) => readOption(name, given, sources))
   const settings = SETTING_NAMES.map((name) => readSetting(name, sources)).filter(isThere)
@@ -163,19 +206,19 @@ type Reading = {
   readonly problem: string | null
 }
 
-function readOption(name: OptionName, given: Given, sources: Sources): Reading {
+function readOption(name: OptionName, given: Given, sources: OptionSources): Reading {
   const option = OPTIONS[name]
   const found = sources.find(environmentOf(name), given.flags[name], flagOf(name))
   const fallback = name === 'dataDir' ? given.defaultDataDir : option.default
   const kind = option.kind as ValueKind<unknown> // Prints only values of its own row.
   const { value, problem } = parse(kind, found, fallback)
-  const isPath = name === 'dataDir' || name === 'backupFolder'
+  const isPath = kind.placeholder === PATH_KIND.placeholder
   const settled = isPath && typeof value === 'string' ? resolve(given.folder, value) : value
   const row = { name: option.name, value: kind.print(settled), from: found?.from ?? 'default' }
   return { key: name, value: settled, row, problem }
 }
 
-function readSetting(name: SettingName, sources: Sources): Reading | null {
+function readSetting(name: SettingName, sources: OptionSources): Reading | null {
   const found = sources.find(environmentOfSetting(name))
   if (found === null) return null
   const kind = SETTINGS[name].kind as ValueKind<unknown> // Prints only values of its own row.
@@ -185,73 +228,13 @@ function readSetting(name: SettingName, sources: Sources): Reading | null {
 
 function parse(
   kind: ValueKind<unknown>,
-  found: Found | null,
+  found: Written | null,
   fallback: unknown,
 ): { readonly value: unknown; readonly problem: string | null } {
   const value = found === null ? fallback : kind.parse(found.text)
   if (found === null || value !== undefined) return { value, problem: null }
   const problem = `${found.from} is ${JSON.stringify(found.text)}; it must be ${kind.wanted}.`
   return { value: fallback, problem }
-}
-
-type Found = { readonly text: string; readonly from: string }
-
-/** Where a value can come from, the strongest first. */
-class Sources {
-  readonly #given: Given
-  readonly #file: Readonly<Record<string, string>>
-  readonly #problems: string[]
-
-  constructor(given: Given, file: Readonly<Record<string, string>>, problems: string[]) {
-    this.#given = given
-    this.#file = file
-    this.#problems = problems
-  }
-
-  find(variable: string, flag?: string, flagName = ''): Found | null {
-    if (flag !== undefined) return { text: flag, from: flagName }
-    return (
-      this.#in(this.#given.environment, variable, '') ??
-      this.#in(this.#file, variable, 'hookline.env: ')
-    )
-  }
-
-  /** An empty variable is as if it were not set. */
-  #in(values: Given['environment'], variable: string, where: string): Found | null {
-    const text = values[variable] ?? ''
-    const path = values[`${variable}_FILE`] ?? ''
-    if (text !== '' && path !== '') {
-      this.#problems.push(`${where}${variable} and ${variable}_FILE are both set: keep one.`)
-    }
-    if (text !== '') return { text, from: `${where}${variable}` }
-    if (path === '') return null
-    const content = this.#given.readText(resolve(this.#given.folder, path))
-    if (content !== null) return { text: content.trim(), from: `${where}${variable}_FILE` }
-    this.#problems.push(`${where}${variable}_FILE names ${path}, which cannot be read.`)
-    return null
-  }
-}
-
-/** `NAME=VALUE` lines; `#` starts a comment line; a value may stand in quotes. */
-function parseFile(text: string, problems: string[]): Readonly<Record<string, string>> {
-  const known = new Set([
-    ...OPTION_NAMES.map(environmentOf),
-    ...SETTING_NAMES.map(environmentOfSetting),
-  ])
-  known.delete(DATA_DIR)
-  const values: Record<string, string> = {}
-  for (const [index, raw] of text.split('\n').entries()) {
-    const line = raw.trim()
-    if (line === '' || line.startsWith('#')) continue
-    const match = /^(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=\s*(.*)$/.exec(line)
-    const name = match?.[1] ?? ''
-    if (known.has(name) || known.has(name.replace(/_FILE$/, ''))) {
-      values[name] = (match?.[2] ?? '').replace(/^(["'])(.*)\1$/, '$2')
-    } else {
-      problems.push(`hookline.env, line ${index + 1}: no option is written like this.`)
-    }
-  }
-  return values
 }
 
 function isThere<T>(value: T | null): value is T {

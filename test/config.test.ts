@@ -43,6 +43,13 @@ test('without anything given every option has its default', () => {
     publicUrl: null,
     trustedProxies: [],
     backupFolder: null,
+    mac: 'auto',
+    macPhoneNumber: null,
+    macChatDb: null,
+    macOsascript: '/usr/bin/osascript',
+    macOpen: '/usr/bin/open',
+    macPgrep: '/usr/bin/pgrep',
+    macCaffeinate: '/usr/bin/caffeinate',
     simulatedLines: 0,
     simulatedDelayMs: 400,
     webhookRetryScheduleMs: [

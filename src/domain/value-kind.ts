@@ -107,6 +107,13 @@ export const BASE_URL_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
+export const PHONE_NUMBER_KIND: ValueKind<string> = {
+  placeholder: 'NUMBER',
+  wanted: 'a phone number such as +12025550100',
+  parse: (text) => (/^\+[1-9][0-9]{6,14}$/.test(text) ? text : undefined),
+  print: (value) => value,
+}
+
 export const ADDRESS_RANGE_KIND: ValueKind<string> = {
   placeholder: 'ADDRESS',
   wanted: 'an IP address or a range such as 10.0.0.0/8',
