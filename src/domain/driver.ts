@@ -94,6 +94,14 @@ export type SendOutcome =
   | { readonly outcome: 'not_sent'; readonly reason: string; readonly blame: 'line' | 'message' }
   /** Nobody can say whether it left. It is never sent again. */
   | { readonly outcome: 'unknown'; readonly reason: string }
+  /**
+   * Not yet: the device must not be hurried. Said before the point of no return was asked, and counts
+   * as no try; the message waits for `delayMs`, or goes to another line where it may.
+   */
+  | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
+
+/** What can become of a message that has passed its point of no return. */
+export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
 
 /** `not_sent` because the point of no return was not granted; counts as no try. */
 export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
@@ -118,7 +126,7 @@ export type LineEvent =
     }
   | { readonly type: 'receipt'; readonly receipt: Receipt; readonly checkpoint: string | null }
   /** The end of a message that was unsettled. `not_sent` by this way is never sent again. */
-  | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: SendOutcome }
+  | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settlement }
   | { readonly type: 'checkpoint'; readonly checkpoint: string }
 
 /** A message that the device tells: inbound, or typed on the device itself. */

@@ -20,7 +20,7 @@ export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
 export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 
-/** Why a queued message has not left. The first four are kept with it, the others follow from its line. */
+/** Why a queued message has not left. The first five are kept with it, the others follow from its line. */
 export const QUEUED_REASONS = [
   'earlier_message',
   'same_text_uncertain',

@@ -96,8 +96,9 @@ export class SendInFlight {
 
   #hear(outcome: SendOutcome): void {
     const isWithdrawn = outcome.outcome === 'not_sent' && outcome.reason === 'withdrawn'
-    if (isWithdrawn && this.#leave === 'granted') {
-      this.#order.onFault('withdrew after its point of no return', null)
+    const isTakenBack = isWithdrawn || outcome.outcome === 'postponed'
+    if (isTakenBack && this.#leave === 'granted') {
+      this.#order.onFault('took back after its point of no return', null)
       this.#settle({ outcome: 'unknown', reason: 'driver_error' })
       return
     }

@@ -11,7 +11,7 @@ import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { spendPlace } from './contact-budget.ts'
 import { takesMessages, type LineBoard } from './line-board.ts'
-import { moveTo, refuse, routeFor, withdraw } from './requeue.ts'
+import { moveTo, postpone, refuse, routeFor, withdraw } from './requeue.ts'
 import {
   acceptMessage,
   assignGuid,
@@ -165,6 +165,9 @@ function applyOutcome(tools: AttemptTools, tx: Tx, message: Outbound, result: Re
       return
     case 'unknown':
       makeUncertain(tools, tx, message, outcome.reason)
+      return
+    case 'postponed':
+      if (message.lineId === result.lineId) postpone(tools, tx, message, outcome.delayMs)
       return
     case 'not_sent':
       // It may have gone to another line at the point of no return: then this one has no say.

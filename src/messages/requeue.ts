@@ -24,6 +24,9 @@ const ROUND_DELAYS_MS = [1_000, 5_000, 30_000]
 /** A message that was withdrawn, not refused, is looked at again after this. */
 const WITHDRAWN_DELAY_MS = 1_000
 
+/** A line that is patient for longer than this lets another one have the message. */
+const MOVES_AFTER_MS = 10_000
+
 type Tools = SettleTools & { readonly board: LineBoard }
 
 /** The line for a message that names none, `except` those that refused it. */
@@ -88,6 +91,25 @@ export function refuse(tools: Tools, tx: Tx, message: Outbound): void {
   const waiting = { ...queued, ...turn, round: message.round + 1, refusedBy: [] }
   saveMessage(tx, waiting, now)
   tools.callers.settled(tx, startRoundInOrder(tools, tx, waiting, now))
+}
+
+/**
+ * Its line must not be hurried: it waits there, uncounted. Where that takes long and the caller named
+ * no line, it is offered once to every other line first.
+ */
+export function postpone(tools: Tools, tx: Tx, message: Outbound, delayMs: number): void {
+  if (message.status !== 'queued') return
+  const now = tools.stamps.now()
+  const refusedBy = [...message.refusedBy, message.lineId]
+  const mayMove = !message.isPinned && delayMs > MOVES_AFTER_MS
+  const next = mayMove ? routeFor(tx, tools.board, { ...message, now }, refusedBy) : null
+  if (next?.route === 'take') {
+    moveTo(tools, tx, { ...message, refusedBy }, { lineId: next.lineId, now })
+    return
+  }
+  const dueAt = later(now, Math.max(1, Math.ceil(delayMs)))
+  const waiting: Outbound = { ...message, dueAt, queuedReason: 'pacing', refusedBy: [] }
+  tools.callers.settled(tx, saveMessage(tx, waiting, now))
 }
 
 /** The next round begins with the first line again, not with the one that refused last. */

@@ -47,6 +47,15 @@ test('a driver that withdraws what it was granted leaves it unknown', async () =
   expect(await outcomeOf(withdrawAfterGrant)).toEqual(UNKNOWN)
 })
 
+test('a driver that postpones what it was granted leaves it unknown', async () => {
+  const postpone: Send = async (_message, pointOfNoReturn) => {
+    await pointOfNoReturn('note')
+    return { outcome: 'postponed', reason: 'pacing', delayMs: 1_000 }
+  }
+
+  expect(await outcomeOf(postpone)).toEqual(UNKNOWN)
+})
+
 test('a driver that throws while its question is open is answered no, and then told', async () => {
   const driver = new MisbehavingDriver()
   driver.sending = throwWhileAsking

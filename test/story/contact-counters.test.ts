@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
+import type { SendOutcome } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import type { MessageId } from '../../src/domain/ids.ts'
 import type { Db } from '../../src/storage/database.ts'
@@ -187,7 +188,7 @@ const SENT = { outcome: 'accepted', guid: null } as const
 const NOT_SENT = { outcome: 'not_sent', reason: 'not_found', blame: 'line' } as const
 
 function answerWith(world: World, device: ScriptedDevice, outcome: Outcome): void {
-  device.script = async (_message, pointOfNoReturn) => {
+  device.script = async (_message, pointOfNoReturn): Promise<SendOutcome> => {
     if (outcome === 'refused') return { outcome: 'not_sent', reason: 'busy', blame: 'line' }
     if (!(await pointOfNoReturn('note'))) {
       return { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }

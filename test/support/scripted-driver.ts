@@ -14,6 +14,7 @@ import type {
   PointOfNoReturn,
   ReceiptKind,
   SendOutcome,
+  Settlement,
 } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type MessageId } from '../../src/domain/ids.ts'
@@ -103,7 +104,7 @@ export class ScriptedDevice {
     await this.emit({ type: 'receipt', receipt, checkpoint: null })
   }
 
-  async settle(messageId: MessageId, outcome: SendOutcome): Promise<void> {
+  async settle(messageId: MessageId, outcome: Settlement): Promise<void> {
     await this.emit({ type: 'settled', messageId, outcome })
   }
 

@@ -2,7 +2,7 @@ import type {
   AttendedLine,
   LineEvent,
   LineListener,
-  SendOutcome,
+  Settlement,
   Unsettled,
 } from '../../domain/driver.ts'
 import { deviceHandle } from '../../domain/handle.ts'
@@ -101,7 +101,7 @@ class AttendedSimulatedLine {
   }
 
   /** Null where nobody can say. That a message was not carried is proven by its own ledger only. */
-  #outcomeOf({ message, note }: Unsettled): SendOutcome | null {
+  #outcomeOf({ message, note }: Unsettled): Settlement | null {
     const { network, lineCount } = this.#tools
     const behaviour = behaviourOf(message.to, lineCount)
     if (behaviour.kind === 'nobody_knows') return null
