@@ -1,0 +1,203 @@
+// Child processes: without a shell, with an end to every wait, and with an environment that holds
+// nothing of ours.
+
+import { within, type Clock } from './clock.ts'
+
+/** One child process, and how long it may take. Times are milliseconds from its start. */
+export type ProcessOrder = {
+  /** The absolute path of the executable; no PATH is searched. */
+  readonly path: string
+  readonly args: readonly string[]
+  /** What the child reads on standard input; nothing where it is left out. */
+  readonly input?: string | undefined
+  /** When SIGTERM is sent. */
+  readonly timeoutMs: number
+  /** When SIGKILL is sent. */
+  readonly killAfterMs: number
+  /** How much of each output is kept, from its beginning: 65,536 bytes unless said otherwise. */
+  readonly outputBytesMax?: number | undefined
+}
+
+/** How a child process ended, with what it wrote until then (UTF-8). */
+export type ProcessEnd =
+  | {
+      readonly end: 'exited'
+      readonly exitCode: number
+      readonly stdout: string
+      readonly stderr: string
+    }
+  /** It ended after a signal: ours, or (`signal`) that of somebody else. */
+  | {
+      readonly end: 'killed'
+      readonly why: 'timeout' | 'aborted' | 'signal'
+      readonly stdout: string
+      readonly stderr: string
+    }
+  /** Nothing ran. `why` is a code such as ENOENT, or `aborted`; never a part of the arguments. */
+  | { readonly end: 'not_started'; readonly why: string }
+
+/** Runs a child process to its end. An abort is SIGTERM, then SIGKILL 3 s later. It never rejects. */
+export type RunProcess = (order: ProcessOrder, signal: AbortSignal) => Promise<ProcessEnd>
+
+/** A child process that lives on. */
+export type RunningProcess = {
+  readonly pid: number
+  /** The exit code; null where a signal ended it. It never rejects. */
+  readonly ended: Promise<number | null>
+  kill(signal: 'SIGTERM' | 'SIGKILL'): void
+}
+
+/** Starts a child process that reads and writes nothing; throws where it cannot be started. */
+export type StartProcess = (order: {
+  readonly path: string
+  readonly args: readonly string[]
+}) => RunningProcess
+
+/** What others know this process by. */
+export type OwnIds = { readonly pid: number; readonly uid: number }
+
+type Child = Bun.Subprocess<Uint8Array, 'pipe', 'pipe'>
+type Why = Extract<ProcessEnd, { readonly end: 'killed' }>['why']
+type Output = { text(): string; readonly ended: Promise<void>; close(): void }
+
+const OUTPUT_BYTES_MAX = 65_536
+const KILL_AFTER_ABORT_MS = 3_000
+/** A grandchild that outlives the child keeps its pipes open, and would be waited for without end. */
+const PIPE_WAIT_MS = 1_000
+/** A process that the kernel cannot end, because a disk or a driver does not answer, is left behind. */
+const GIVE_UP_MS = 5_000
+
+/** The real RunProcess, its times measured on `clock`. */
+export function processRunner(clock: Clock): RunProcess {
+  return async (order, signal) => {
+    if (signal.aborted) return { end: 'not_started', why: 'aborted' }
+    const child = spawn(order)
+    if (typeof child === 'string') return { end: 'not_started', why: child }
+    const bytesMax = order.outputBytesMax ?? OUTPUT_BYTES_MAX
+    const outputs = [keepStart(child.stdout, bytesMax), keepStart(child.stderr, bytesMax)] as const
+    const limits = limit(clock, child, order, signal)
+    await Promise.race([child.exited, limits.outlived])
+    limits.clear()
+    await within(clock, PIPE_WAIT_MS, Promise.all(outputs.map((output) => output.ended)), null)
+    for (const output of outputs) output.close()
+    const [stdout, stderr] = [outputs[0].text(), outputs[1].text()]
+    const why = limits.why()
+    if (why === null && child.exitCode !== null) {
+      return { end: 'exited', exitCode: child.exitCode, stdout, stderr }
+    }
+    return { end: 'killed', why: why ?? 'signal', stdout, stderr }
+  }
+}
+
+/** The real StartProcess. The child is of our process group, and goes with it. */
+export const startProcess: StartProcess = ({ path, args }) => {
+  const child = Bun.spawn([path, ...args], {
+    cwd: '/',
+    env: childEnvironment(),
+    stdin: 'ignore',
+    stdout: 'ignore',
+    stderr: 'ignore',
+  })
+  return {
+    pid: child.pid,
+    ended: child.exited.then(() => child.exitCode),
+    kill: (signal) => child.kill(signal),
+  }
+}
+
+export function ownIds(): OwnIds {
+  // Windows alone has no user ids.
+  return { pid: process.pid, uid: process.getuid?.() ?? 0 }
+}
+
+/** The child, or the code of what was wrong. The message of that error may quote an argument. */
+function spawn({ path, args, input }: ProcessOrder): Child | string {
+  try {
+    return Bun.spawn([path, ...args], {
+      cwd: '/',
+      env: childEnvironment(),
+      stdin: new TextEncoder().encode(input ?? ''),
+      stdout: 'pipe',
+      stderr: 'pipe',
+      // In a group of its own: Ctrl+C at the terminal is for us, who let a send come to its end.
+      detached: true,
+    })
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null
+    return typeof code === 'string' ? code : 'unknown'
+  }
+}
+
+/** Nothing that was given to us as an option or a secret reaches a child. */
+function childEnvironment(): Record<string, string> {
+  const known: Record<string, string> = {
+    PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
+    // Without a UTF-8 locale, tools of macOS and Linux read their arguments as ASCII.
+    LANG: 'en_US.UTF-8',
+  }
+  // systemctl finds the user's service manager by XDG_RUNTIME_DIR.
+  for (const name of ['PATH', 'HOME', 'USER', 'TMPDIR', 'XDG_RUNTIME_DIR']) {
+    const value = process.env[name]
+    if (value !== undefined) known[name] = value
+  }
+  return known
+}
+
+/** Sends the signals when they are due. `outlived` resolves where not even SIGKILL ended the child. */
+function limit(
+  clock: Clock,
+  child: Child,
+  order: ProcessOrder,
+  signal: AbortSignal,
+): { readonly outlived: Promise<void>; why(): Why | null; clear(): void } {
+  const outlived = Promise.withResolvers<void>()
+  const cancels: (() => void)[] = []
+  let why: Why | null = null
+  const plan = (ms: number, act: () => void) => void cancels.push(clock.after(ms, act))
+  const end = (reason: Why, name: 'SIGTERM' | 'SIGKILL') => {
+    why ??= reason
+    signalGroup(child, name)
+    if (name === 'SIGKILL') plan(GIVE_UP_MS, outlived.resolve)
+  }
+  const abort = () => {
+    end('aborted', 'SIGTERM')
+    plan(KILL_AFTER_ABORT_MS, () => end('aborted', 'SIGKILL'))
+  }
+  plan(order.timeoutMs, () => end('timeout', 'SIGTERM'))
+  plan(order.killAfterMs, () => end('timeout', 'SIGKILL'))
+  signal.addEventListener('abort', abort)
+  const clear = () => {
+    for (const cancel of cancels) cancel()
+    signal.removeEventListener('abort', abort)
+  }
+  return { outlived: outlived.promise, why: () => why, clear }
+}
+
+/** The child, and what it has started, which is in its group. */
+function signalGroup(child: Child, name: 'SIGTERM' | 'SIGKILL'): void {
+  try {
+    process.kill(-child.pid, name)
+  } catch {
+    // It has just ended.
+  }
+}
+
+/** Reads all of a pipe, so that the child is never held up by it, and keeps its first bytes. */
+function keepStart(stream: ReadableStream<Uint8Array>, bytesMax: number): Output {
+  const reader = stream.getReader()
+  const kept = new Uint8Array(bytesMax)
+  let length = 0
+  const readAll = async () => {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return
+      const part = value.subarray(0, bytesMax - length)
+      kept.set(part, length)
+      length += part.length
+    }
+  }
+  // A pipe that breaks has ended.
+  const ended = readAll().catch(() => {})
+  const close = () => void reader.cancel().catch(() => {})
+  return { ended, close, text: () => new TextDecoder().decode(kept.subarray(0, length)) }
+}
