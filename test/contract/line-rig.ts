@@ -8,7 +8,7 @@ import type {
 } from '../../src/domain/driver.ts'
 import type { Handle } from '../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
-import type { TestClock } from '../support/test-clock.ts'
+import { settle, type TestClock } from '../support/test-clock.ts'
 
 export type LineRig = {
   readonly clock: TestClock
@@ -17,8 +17,12 @@ export type LineRig = {
   readonly restart: () => LineDriver
   /** Somebody whom the line reaches and with whom it has no history. */
   readonly recipient: Handle
+  /** How long the device takes to get ready. */
+  readonly startMs: number
   /** How long the device takes, at most, to tell all that follows from a message. */
   readonly settleMs: number
+  /** Whether the device remembers well enough to prove that something was never sent. */
+  readonly provesUnsent: boolean
   /** How often the device sent something with this text. */
   readonly carried: (text: string) => number
   /** Somebody writes to the line. */
@@ -57,7 +61,7 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
     ...more,
   }
   const ended = driver.attend(line, { onEvent }, controller.signal).catch(() => {})
-  await rig.clock.advance(0)
+  await rig.clock.advance(rig.startMs)
 
   const session = (): LineSession => {
     const online = events.findLast((event) => event.type === 'online')
@@ -82,7 +86,7 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
       gate.held = null
     },
     send: (text: string, pointOfNoReturn: () => Promise<boolean>, signal = NEVER) =>
-      session().send(messageOf(rig, text), pointOfNoReturn, signal),
+      inTime(rig, session().send(messageOf(rig, text), pointOfNoReturn, signal)),
     end: async () => {
       controller.abort()
       await rig.clock.advance(0)
@@ -105,8 +109,34 @@ export async function carry(
     notes.push(note)
     return true
   }
-  const outcome = await attended.session().send(message, pass, NEVER)
+  const outcome = await inTime(rig, attended.session().send(message, pass, NEVER))
   return { message, outcome, note: notes[0] ?? null }
+}
+
+/** Sends something to `to`, letting time pass for as long as the device takes. */
+export function sendTo(
+  rig: LineRig,
+  attended: Awaited<ReturnType<typeof attend>>,
+  to: Handle,
+  pointOfNoReturn: () => Promise<boolean> = async () => true,
+): Promise<SendOutcome> {
+  const message = { ...messageOf(rig, `to ${to}`), to }
+  return inTime(rig, attended.session().send(message, pointOfNoReturn, NEVER))
+}
+
+const STEP_MS = 10
+const SEND_MS_MAX = 90_000
+
+/** Lets time pass for as long as the device takes, and no longer. */
+async function inTime(rig: LineRig, sending: Promise<SendOutcome>): Promise<SendOutcome> {
+  let isOver = false
+  const over = () => {
+    isOver = true
+  }
+  sending.then(over, over)
+  await settle()
+  for (let ms = 0; ms < SEND_MS_MAX && !isOver; ms += STEP_MS) await rig.clock.advance(STEP_MS)
+  return sending
 }
 
 export function messageOf(rig: LineRig, text: string): OutgoingMessage {

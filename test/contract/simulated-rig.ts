@@ -57,7 +57,9 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
       return driver
     },
     recipient: deviceHandle('+15550001111'),
+    startMs: 0,
     settleMs: 3 * delayMs,
+    provesUnsent: true,
     carried: (text) => countCarried(ledgerPath, text),
     receive,
     close: () => folder[Symbol.dispose](),

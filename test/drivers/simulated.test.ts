@@ -4,8 +4,8 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
-import { createDrivers } from '../../src/drivers/catalog.ts'
 import { behaviourOf, numberOfLine } from '../../src/drivers/simulated/correspondents.ts'
+import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import {
   NEVER,
@@ -23,10 +23,10 @@ import { grant, sendTo, timed } from './simulated-sends.ts'
 const DAY_MS = 86_400_000
 
 test('lines have the numbers from +12025550101 on', async () => {
-  const options = { simulatedLines: 3, simulatedDelayMs: 0, simulatedLedgerPath: ':memory:' }
-  const [driver] = createDrivers(options, { clock: new TestClock(), random: systemRandom })
+  const options = { lineCount: 3, delayMs: 0, ledgerPath: ':memory:' }
+  const driver = createSimulatedDriver(options, { clock: new TestClock(), random: systemRandom })
 
-  const found = await driver?.discover(NEVER)
+  const found = await driver.discover(NEVER)
 
   expect(found).toEqual([
     { key: '1', number: '+12025550101' },
@@ -38,10 +38,10 @@ test('lines have the numbers from +12025550101 on', async () => {
 test('no ledger is made where no line is attended', async () => {
   using folder = new ScratchFolder()
   const simulatedLedgerPath = folder.file('simulated.db')
-  const options = { simulatedLines: 0, simulatedDelayMs: 0, simulatedLedgerPath }
-  const [driver] = createDrivers(options, { clock: new TestClock(), random: systemRandom })
+  const options = { lineCount: 0, delayMs: 0, ledgerPath: simulatedLedgerPath }
+  const driver = createSimulatedDriver(options, { clock: new TestClock(), random: systemRandom })
 
-  const found = await driver?.discover(NEVER)
+  const found = await driver.discover(NEVER)
 
   expect([found, existsSync(simulatedLedgerPath)]).toEqual([[], false])
 })

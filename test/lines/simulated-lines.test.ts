@@ -3,16 +3,15 @@
 import { expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
-import { createDrivers } from '../../src/drivers/catalog.ts'
+import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { settle } from '../support/test-clock.ts'
 import { createRig, grant, memory, messageOf, type SupervisorRig } from './supervisor-rig.ts'
 
-function simulatedRig(folder: ScratchFolder, simulatedLines: number, db = memory()): SupervisorRig {
-  const simulatedLedgerPath = folder.file('simulated.db')
-  const options = { simulatedLines, simulatedDelayMs: 0, simulatedLedgerPath }
-  return createRig((clock) => createDrivers(options, { clock, random: systemRandom }), db)
+function simulatedRig(folder: ScratchFolder, lineCount: number, db = memory()): SupervisorRig {
+  const options = { lineCount, delayMs: 0, ledgerPath: folder.file('simulated.db') }
+  return createRig((clock) => [createSimulatedDriver(options, { clock, random: systemRandom })], db)
 }
 
 test('simulated lines are online at once, and those not asked for again are not configured', async () => {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { createDrivers } from '../../src/drivers/catalog.ts'
+import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom, startRelay } from '../support/test-relay.ts'
@@ -91,12 +91,11 @@ test('api, lines: one of them can be deleted, and its messages keep its id and n
 /** A start with one simulated line that sends a message, and then one without any. */
 async function startTwice(folder: ScratchFolder) {
   const clock = new TestClock()
-  const simulatedLedgerPath = folder.file('simulated.db')
-  const driversFor = (simulatedLines: number) =>
-    createDrivers(
-      { simulatedLines, simulatedDelayMs: 400, simulatedLedgerPath },
-      { clock, random: seededRandom(2) },
-    )
+  const ledgerPath = folder.file('simulated.db')
+  const tools = { clock, random: seededRandom(2) }
+  const driversFor = (lineCount: number) => [
+    createSimulatedDriver({ lineCount, delayMs: 400, ledgerPath }, tools),
+  ]
   const first = await startRelay({ drivers: driversFor(1), clock })
   const { body: before } = await first.send({ to: READER, text: 'hello' })
   await first[Symbol.asyncDispose]()

@@ -1,7 +1,7 @@
 // The whole relay as a client meets it: the real app with the drivers that a start would have, on
 // simulated lines. Only time and the network to webhooks are the test's.
 
-import { createDrivers } from '../../src/drivers/catalog.ts'
+import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
 import type { Log } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -43,14 +43,8 @@ export async function startSpecRelay({ lines = 1, log }: Options = {}) {
   const folder = new ScratchFolder()
   const clock = new TestClock()
   const sink = new WebhookSink(clock)
-  const drivers = createDrivers(
-    {
-      simulatedLines: lines,
-      simulatedDelayMs: 400,
-      simulatedLedgerPath: folder.file('simulated.db'),
-    },
-    { clock, random: seededRandom(2) },
-  )
+  const options = { lineCount: lines, delayMs: 400, ledgerPath: folder.file('simulated.db') }
+  const drivers = [createSimulatedDriver(options, { clock, random: seededRandom(2) })]
   const parts = log === undefined ? {} : { log }
   const relay = await startRelay({ drivers, clock, post: sink.post, parts })
   return {

@@ -1,0 +1,157 @@
+// What the column `attributedBody` of a message says. Its root is an NSAttributedString: the text, then
+// for each run of it the number of its set of attributes and its length in UTF-16 units. The set itself,
+// a dictionary, follows only where its number comes up for the first time.
+
+import { TypedStreamError } from './typed-stream-bytes.ts'
+import {
+  BLOB_BYTES_MAX,
+  isKindOf,
+  readTypedStream,
+  type TypedGroup,
+  type TypedObject,
+  type TypedValue,
+} from './typed-stream.ts'
+
+export type DecodedBody =
+  | {
+      readonly ok: true
+      /** A U+FFFC stands for each attachment and each part of an app. */
+      readonly text: string
+      /** In the order in which they stand in the text. */
+      readonly attachmentGuids: readonly string[]
+    }
+  /** `problem` quotes nothing of the message. */
+  | { readonly ok: false; readonly problem: string }
+
+const MARK = '\uFFFC'
+const GUID_ATTRIBUTE = '__kIMFileTransferGUIDAttributeName'
+const GUID_BYTES_MAX = 255
+const STREAM_AS_TEXT = '\u0004\u000Bstreamtyped'
+const STRICT_UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+const STRICT_UTF16 = new TextDecoder('utf-16le', { fatal: true })
+
+/**
+ * Reads the value of the column. The project imsg met bodies that are UTF-16 with a byte order mark, and
+ * columns of type TEXT: such a string is the text itself. Never throws, and ends within 50 ms whatever it
+ * is given.
+ */
+export function decodeAttributedBody(blob: Uint8Array | string): DecodedBody {
+  if (blob.length > BLOB_BYTES_MAX) return { ok: false, problem: 'the body is too long' }
+  try {
+    return typeof blob === 'string' ? decodeText(blob) : decodeBytes(blob)
+  } catch (error) {
+    // Even a fault of the reader must not keep the rows after this one from being read.
+    const isFound = error instanceof TypedStreamError
+    return { ok: false, problem: isFound ? error.message : 'the reader itself failed' }
+  }
+}
+
+/** The text as a person reads it: without the marks that stand for attachments. */
+export function withoutMarks(text: string): string {
+  return text.replaceAll(MARK, '')
+}
+
+function decodeText(text: string): DecodedBody {
+  if (!text.startsWith(STREAM_AS_TEXT)) return { ok: true, text, attachmentGuids: [] }
+  // SQLite hands TEXT out as UTF-8: bytes that are none have become U+FFFD and are lost.
+  if (/[^\0-\xFF]/.test(text)) throw new TypedStreamError('the stream was stored as text')
+  return decodeStream(Buffer.from(text, 'latin1'))
+}
+
+function decodeBytes(blob: Uint8Array): DecodedBody {
+  const isUtf16 = blob[0] === 0xff && blob[1] === 0xfe
+  if (!isUtf16) return decodeStream(blob)
+  return { ok: true, text: strictly(STRICT_UTF16, blob), attachmentGuids: [] }
+}
+
+function decodeStream(blob: Uint8Array): DecodedBody {
+  const [root] = readTypedStream(blob).values
+  if (isKindOf(root, 'NSString')) return { ok: true, text: textOf(root), attachmentGuids: [] }
+  if (isKindOf(root, 'NSAttributedString')) return decodeAttributed(root)
+  throw new TypedStreamError('the stream holds no text')
+}
+
+/** The lengths of the runs are the one check there is: a damaged stream often reads like a whole one. */
+function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBody {
+  const [string] = first?.values ?? []
+  if (!isKindOf(string, 'NSString')) throw new TypedStreamError('the attributed string has no text')
+  const text = textOf(string)
+  const runs = runsOf(rest)
+  const length = runs.reduce((sum, run) => sum + run.length, 0)
+  if (length !== text.length) throw new TypedStreamError('the runs do not fit the text')
+  const guids = runs.map((run) => run.attachmentGuid).filter((guid) => guid !== null)
+  // An attachment whose run is split by another attribute is still one.
+  return { ok: true, text, attachmentGuids: [...new Set(guids)] }
+}
+
+type Run = { readonly length: number; readonly attachmentGuid: string | null }
+
+function runsOf(groups: readonly TypedGroup[]): readonly Run[] {
+  const guidOf = new Map<number, string | null>()
+  // Many sets may be one dictionary: it is looked through once.
+  const guidIn = new Map<TypedObject, string | null>()
+  const runs: Run[] = []
+  const left = groups.values()
+  for (const { encoding, values } of left) {
+    const [set, length] = values
+    if (encoding !== 'iI' || typeof set !== 'number' || typeof length !== 'number') {
+      throw new TypedStreamError('something else stands where a run should be')
+    }
+    if (!guidOf.has(set)) guidOf.set(set, guidInSet(left.next().value, guidIn))
+    runs.push({ length, attachmentGuid: guidOf.get(set) ?? null })
+  }
+  return runs
+}
+
+function guidInSet(
+  group: TypedGroup | undefined,
+  known: Map<TypedObject, string | null>,
+): string | null {
+  const [dictionary] = group?.values ?? []
+  if (dictionary === null) return null
+  if (!isKindOf(dictionary, 'NSDictionary')) throw new TypedStreamError('a run has no attributes')
+  const found = known.get(dictionary)
+  if (found !== undefined) return found
+  const guid = guidInDictionary(dictionary)
+  known.set(dictionary, guid)
+  return guid
+}
+
+/** A dictionary is the count of its pairs, then name and value by turns. */
+function guidInDictionary({ groups: [count, ...rest] }: TypedObject): string | null {
+  const values = rest.map((group) => group.values[0])
+  if (count?.values[0] !== values.length / 2) {
+    throw new TypedStreamError('a dictionary does not have as many pairs as it says')
+  }
+  const at = values.findIndex((name, index) => index % 2 === 0 && isGuidAttribute(name))
+  const bytes = at < 0 ? null : bytesOf(values[at + 1])
+  // What cannot be a guid is left out: it is no reason to lose the text.
+  return bytes === null || bytes.byteLength > GUID_BYTES_MAX ? null : strictly(STRICT_UTF8, bytes)
+}
+
+/** The length is compared first: one long name, referred to often, would otherwise cost seconds. */
+function isGuidAttribute(name: TypedValue | undefined): boolean {
+  const bytes = bytesOf(name)
+  if (bytes?.byteLength !== GUID_ATTRIBUTE.length) return false
+  return strictly(STRICT_UTF8, bytes) === GUID_ATTRIBUTE
+}
+
+function textOf(string: TypedObject): string {
+  const bytes = bytesOf(string)
+  if (bytes === null) throw new TypedStreamError('a string has no text')
+  return strictly(STRICT_UTF8, bytes)
+}
+
+/** The UTF-8 of an NSString; null where `value` is none. */
+function bytesOf(value: TypedValue | undefined): Uint8Array | null {
+  const bytes = isKindOf(value, 'NSString') ? value.groups[0]?.values[0] : undefined
+  return bytes instanceof Uint8Array ? bytes : null
+}
+
+function strictly(decoder: TextDecoder, bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes)
+  } catch (cause) {
+    throw new TypedStreamError('the text is not well-formed', { cause })
+  }
+}

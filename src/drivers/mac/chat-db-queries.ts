@@ -1,0 +1,154 @@
+// What is asked of chat.db. No table is ever read through: rows are found by ROWID, by the index of
+// dates, or by one that begins with what is asked for. A unary plus before a column keeps SQLite from
+// an index that promises little (the flags have two values); one before a value lets the statement keep
+// its plan whatever is bound.
+
+import type { ChatDbColumn, ChatDbSchema } from './chat-db-schema.ts'
+
+type MessageColumn = ChatDbColumn<'message'>
+
+/** The columns that say what became of a message, with the ROWID as `id`. */
+const STATE_COLUMNS = [
+  'guid',
+  'service',
+  'error',
+  'is_sent',
+  'is_delivered',
+  'is_finished',
+  'date_delivered',
+  'date_read',
+  'is_prepared',
+  'is_delayed',
+  'is_pending_satellite_send',
+  'schedule_type',
+  'was_downgraded',
+] as const satisfies readonly MessageColumn[]
+
+/** What a message is, beside its state. */
+const MESSAGE_COLUMNS = [
+  ...STATE_COLUMNS,
+  'date',
+  'is_from_me',
+  'is_empty',
+  'is_system_message',
+  'is_service_message',
+  'is_spam',
+  'is_corrupt',
+  'item_type',
+  'associated_message_type',
+  'balloon_bundle_id',
+  'cache_has_attachments',
+  'date_edited',
+  'destination_caller_id',
+] as const satisfies readonly MessageColumn[]
+
+export type StateColumn = 'id' | (typeof STATE_COLUMNS)[number]
+export type ChatColumn = 'chat_id' | 'chat_guid' | 'chat_style' | 'chat_identifier'
+export type FullColumn =
+  | StateColumn
+  | (typeof MESSAGE_COLUMNS)[number]
+  | ChatColumn
+  | 'body'
+  | 'text'
+  | 'handle'
+
+/**
+ * As much of a body as the decoder takes, and one byte more, which makes it say that it is too long.
+ * Read as BLOB: of a body that is stored as TEXT, bytes that are no UTF-8 would be lost.
+ */
+const BODY_BYTES_MAX = 2 * 1_048_576 + 1
+const WITNESSES_MAX = 8
+const CHATS_MAX = 8
+const ALIAS_ROWS = 200
+
+/** A message may be joined to several chats: the lowest is taken, so that each comes once. */
+const LOWEST_CHAT = `(SELECT min(j.chat_id) FROM chat_message_join j WHERE j.message_id = m.ROWID)`
+const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
+const HANDLES = `(SELECT h.ROWID FROM handle h WHERE h.id = +$handle)`
+
+/** Every statement that is run on a database of this schema. */
+export function queriesOf(schema: ChatDbSchema) {
+  const column = (name: MessageColumn) => schema.column('m', 'message', name)
+  const named = (names: readonly MessageColumn[]) =>
+    names.map((name) => `${column(name)} AS ${name}`).join(', ')
+  const joinDate = schema.column('j', 'chat_message_join', 'message_date')
+  const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)} FROM message m`
+  const chat = `c.ROWID AS chat_id, c.guid AS chat_guid, c.style AS chat_style,
+    c.chat_identifier AS chat_identifier`
+  const full = `SELECT m.ROWID AS id, ${named(MESSAGE_COLUMNS)}, ${chat}, h.id AS handle,
+    substr(CAST(m.attributedBody AS BLOB), 1, ${BODY_BYTES_MAX}) AS body,
+    substr(${column('text')}, 1, ${BODY_BYTES_MAX}) AS text
+    FROM message m LEFT JOIN handle h ON h.ROWID = m.handle_id
+    LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}`
+  return {
+    dataVersion: 'PRAGMA data_version',
+    maxRowId: 'SELECT max(ROWID) AS value FROM message',
+    sequence: `SELECT seq AS value FROM sqlite_sequence WHERE name = 'message'`,
+    witnesses: `SELECT ROWID AS id, guid FROM message WHERE ROWID > 0
+      ORDER BY ROWID DESC LIMIT ${WITNESSES_MAX}`,
+    guidsAt: `SELECT ROWID AS id, guid FROM message WHERE ROWID IN ${ROW_IDS}`,
+    rowIdOf: 'SELECT ROWID AS value FROM message WHERE guid = +$guid',
+    rowsAfter: `${full} WHERE m.ROWID > +$rowId ORDER BY m.ROWID LIMIT +$limit`,
+    rowsAt: `${full} WHERE m.ROWID IN ${ROW_IDS} ORDER BY m.ROWID`,
+    ownRowsAfter: `${full} WHERE m.ROWID > +$rowId AND +m.is_from_me = 1
+      ORDER BY m.ROWID LIMIT +$limit`,
+    rowsBetween: `${full} WHERE m.date BETWEEN +$from AND +$until
+      ORDER BY m.date, m.ROWID LIMIT +$limit`,
+    statesAt: `${state} WHERE m.ROWID IN ${ROW_IDS} ORDER BY m.ROWID`,
+    ownStatesBetween: `${state} WHERE m.date BETWEEN +$from AND +$until AND +m.is_from_me = 1
+      ORDER BY m.date, m.ROWID LIMIT +$limit`,
+    ownErrorsBetween: `SELECT m.error AS error, m.date AS date FROM message m
+      WHERE m.date BETWEEN +$from AND +$until AND +m.is_from_me = 1 AND +m.error <> 0
+      ORDER BY m.date DESC LIMIT +$limit`,
+    directChats: `SELECT ${chat} FROM chat c
+      WHERE c.chat_identifier = +$handle AND +c.style = 45
+      ORDER BY (SELECT max(${joinDate}) FROM chat_message_join j WHERE j.chat_id = c.ROWID) DESC,
+        c.ROWID DESC LIMIT ${CHATS_MAX}`,
+    knowsHandle: `SELECT 1 AS value FROM message m WHERE m.handle_id IN ${HANDLES}
+      UNION ALL SELECT 1 FROM chat c JOIN chat_message_join j ON j.chat_id = c.ROWID
+        WHERE c.chat_identifier = +$handle AND +c.style = 45 LIMIT 1`,
+    lastWith: lastWith(named(['is_from_me', 'service', 'error', 'is_sent']), {
+      delivery: named(['is_delivered', 'date_delivered', 'date']),
+      joinDate,
+    }),
+    twins: `${full} WHERE m.date BETWEEN +$from AND +$until AND m.handle_id IN
+        (SELECT h.ROWID FROM handle h WHERE h.id = +$handle UNION ALL SELECT 0 WHERE +$handle IS NULL)
+      AND +m.ROWID < +$rowId AND +m.is_from_me = +$isFromMe
+      ORDER BY m.date LIMIT +$limit`,
+    ownAliases: aliases(schema, 1),
+    receivedAliases: aliases(schema, 0),
+  }
+}
+
+/**
+ * The latest of each handle and each direct chat of that name, and of those the latest: rows that we
+ * sent may name no handle, and rows that were never joined are in no chat.
+ */
+function lastWith(
+  columns: string,
+  { delivery, joinDate }: { readonly delivery: string; readonly joinDate: string },
+): string {
+  return `SELECT ${columns}, ${delivery} FROM message m WHERE m.ROWID IN (
+      SELECT n.ROWID FROM handle h JOIN message n ON n.ROWID IN (
+        SELECT i.ROWID FROM message i WHERE i.handle_id = h.ROWID ORDER BY i.date DESC LIMIT +$limit)
+      WHERE h.id = +$handle
+      UNION ALL
+      SELECT n.ROWID FROM chat c JOIN message n ON n.ROWID IN (
+        SELECT j.message_id FROM chat_message_join j WHERE j.chat_id = c.ROWID
+        ORDER BY ${joinDate} DESC, j.message_id DESC LIMIT +$limit)
+      WHERE c.chat_identifier = +$handle AND +c.style = 45)
+    ORDER BY m.date DESC, m.ROWID DESC LIMIT +$limit`
+}
+
+/**
+ * The aliases of the latest messages that went well. All three flags are named because that is where
+ * Messages has an index, whose entries are in the order of the ROWID; received ones are never "sent".
+ */
+function aliases(schema: ChatDbSchema, isOwn: 0 | 1): string {
+  const alias = schema.column('m', 'message', 'destination_caller_id')
+  const addressed = schema.column('c', 'chat', 'last_addressed_handle')
+  return `SELECT coalesce(nullif(${alias}, ''), nullif(${addressed}, '')) AS alias
+    FROM message m LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}
+    WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
+    ORDER BY m.ROWID DESC LIMIT ${ALIAS_ROWS}`
+}

@@ -1,0 +1,224 @@
+// Rows of chat.db as the driver reads them. Everything may be NULL, and a column of SQLite holds what
+// was put into it, whatever its type says.
+
+import { fromAppleTime } from './apple-time.ts'
+import { decodeAttributedBody } from './attributed-body.ts'
+import type { ChatColumn, FullColumn, StateColumn } from './chat-db-queries.ts'
+
+/** What says that a file is the same database as before. */
+export type DatabaseIdentity = {
+  readonly device: number
+  readonly inode: number
+  /** When the file was made, in milliseconds since 1970. */
+  readonly bornMs: number
+}
+
+/** A row that was there: the same ROWID with another guid is another database. */
+export type Witness = { readonly rowId: number; readonly guid: string }
+
+export type Chat = {
+  readonly rowId: number
+  /** As Messages wrote it: since macOS 26 it names no service, and only this form is understood. */
+  readonly guid: string
+  readonly isDirect: boolean
+  readonly identifier: string
+}
+
+/** The state of a message that we sent, as the flags prove it. All times are milliseconds since 1970. */
+export type OwnState = {
+  readonly rowId: number
+  readonly guid: string
+  /** `iMessage`, `SMS` or `RCS` in one spelling, any other as it is. */
+  readonly service: string
+  /** FZErrorType of IMFoundation; 0 is none. */
+  readonly error: number
+  readonly isSent: boolean
+  /** By the flag or the date: each comes without the other (BlueBubbles). */
+  readonly isDelivered: boolean
+  readonly isFinished: boolean
+  readonly isRead: boolean
+  readonly deliveredAt: number | null
+  readonly readAt: number | null
+  /** Not sent yet by intention: being prepared, delayed, for a satellite, or scheduled. */
+  readonly isWaiting: boolean
+  readonly wasDowngraded: boolean
+}
+
+export type MessageRow = {
+  readonly rowId: number
+  readonly guid: string
+  readonly isFromMe: boolean
+  readonly at: number | null
+  /** `handle.id` of the sender, or of the recipient. */
+  readonly handle: string | null
+  /** The lowest of its chats; null while it is joined to none. */
+  readonly chat: Chat | null
+  /** With U+FFFC where attachments stand; null while there is none. */
+  readonly text: string | null
+  /** Why the body could not be decoded. */
+  readonly bodyProblem: string | null
+  readonly hasAttachments: boolean
+  readonly isEmpty: boolean
+  readonly balloon: string | null
+  readonly itemType: number
+  readonly associatedType: number
+  readonly scheduleType: number
+  readonly isSystem: boolean
+  readonly isSpam: boolean
+  readonly isCorrupt: boolean
+  readonly isEdited: boolean
+  /** `destination_caller_id`: the alias of ours that it came to, or went from. */
+  readonly ownAlias: string | null
+  readonly state: OwnState
+}
+
+/** A message that was exchanged with a handle, as far as it tells how that handle is reached. */
+export type Exchanged = {
+  readonly isFromMe: boolean
+  readonly service: string
+  readonly error: number
+  readonly isSent: boolean
+  readonly isDelivered: boolean
+  readonly at: number | null
+}
+
+export type SqlValue = bigint | number | string | Uint8Array | null
+export type RawState = Readonly<Record<StateColumn, SqlValue>>
+export type RawChat = Readonly<Record<ChatColumn, SqlValue>>
+export type RawMessage = Readonly<Record<FullColumn, SqlValue>>
+export type RawExchanged = Readonly<
+  Record<
+    'is_from_me' | 'service' | 'error' | 'is_sent' | 'is_delivered' | 'date_delivered' | 'date',
+    SqlValue
+  >
+>
+
+/** The style of a chat with one person; a group's is 43. */
+const DIRECT_STYLE = 45
+/** A message that waits for its time ("Send Later"). */
+const SCHEDULED = 2
+const SERVICES = ['iMessage', 'SMS', 'RCS']
+
+export function messageRowOf(raw: RawMessage): MessageRow {
+  const { text, problem } = bodyOf(raw)
+  return {
+    rowId: rowIdOf(raw.id),
+    guid: String(raw.guid),
+    isFromMe: flagOf(raw.is_from_me),
+    at: timeOf(raw.date),
+    handle: nameOf(raw.handle),
+    chat: raw.chat_id === null ? null : chatOf(raw),
+    text,
+    bodyProblem: problem,
+    hasAttachments: flagOf(raw.cache_has_attachments),
+    isEmpty: flagOf(raw.is_empty),
+    balloon: nameOf(raw.balloon_bundle_id),
+    itemType: integerOf(raw.item_type),
+    associatedType: integerOf(raw.associated_message_type),
+    scheduleType: integerOf(raw.schedule_type),
+    isSystem: flagOf(raw.is_system_message) || flagOf(raw.is_service_message),
+    isSpam: flagOf(raw.is_spam),
+    isCorrupt: flagOf(raw.is_corrupt),
+    isEdited: timeOf(raw.date_edited) !== null,
+    ownAlias: nameOf(raw.destination_caller_id),
+    state: ownStateOf(raw),
+  }
+}
+
+export function ownStateOf(raw: RawState): OwnState {
+  const deliveredAt = timeOf(raw.date_delivered)
+  const readAt = timeOf(raw.date_read)
+  const isSent = flagOf(raw.is_sent)
+  const isDelivered = flagOf(raw.is_delivered) || deliveredAt !== null
+  // What was scheduled or prepared keeps its mark after it went out.
+  const isWaiting = !isSent && !isDelivered && isHeldBack(raw)
+  return {
+    rowId: rowIdOf(raw.id),
+    guid: String(raw.guid),
+    service: serviceOf(raw.service),
+    error: integerOf(raw.error),
+    isSent,
+    isDelivered,
+    isFinished: flagOf(raw.is_finished),
+    isRead: readAt !== null,
+    deliveredAt,
+    readAt,
+    isWaiting,
+    wasDowngraded: flagOf(raw.was_downgraded),
+  }
+}
+
+export function chatOf(raw: RawChat): Chat {
+  return {
+    rowId: rowIdOf(raw.chat_id),
+    guid: String(raw.chat_guid),
+    isDirect: integerOf(raw.chat_style) === DIRECT_STYLE,
+    identifier: nameOf(raw.chat_identifier) ?? '',
+  }
+}
+
+export function exchangedOf(raw: RawExchanged): Exchanged {
+  return {
+    isFromMe: flagOf(raw.is_from_me),
+    service: serviceOf(raw.service),
+    error: integerOf(raw.error),
+    isSent: flagOf(raw.is_sent),
+    isDelivered: flagOf(raw.is_delivered) || timeOf(raw.date_delivered) !== null,
+    at: timeOf(raw.date),
+  }
+}
+
+/** Throws a RangeError where the number is not one that JavaScript holds. */
+export function rowIdOf(value: SqlValue): number {
+  const rowId = Number(value)
+  if (!Number.isSafeInteger(rowId)) throw new RangeError('a ROWID is no safe integer')
+  return rowId
+}
+
+/** 0 for NULL and for what is no number. */
+export function integerOf(value: SqlValue): number {
+  const number = Number(value)
+  return Number.isFinite(number) ? number : 0
+}
+
+export function timeOf(value: SqlValue): number | null {
+  return typeof value === 'bigint' || typeof value === 'number' ? fromAppleTime(value) : null
+}
+
+/** Null for NULL and for an empty one. */
+export function nameOf(value: SqlValue): string | null {
+  return value === null || value === '' ? null : String(value)
+}
+
+function flagOf(value: SqlValue): boolean {
+  return integerOf(value) !== 0
+}
+
+function isHeldBack(raw: RawState): boolean {
+  return (
+    flagOf(raw.is_prepared) ||
+    flagOf(raw.is_delayed) ||
+    flagOf(raw.is_pending_satellite_send) ||
+    integerOf(raw.schedule_type) === SCHEDULED
+  )
+}
+
+function serviceOf(value: SqlValue): string {
+  const service = nameOf(value) ?? ''
+  const lower = service.toLowerCase()
+  return SERVICES.find((known) => known.toLowerCase() === lower) ?? service
+}
+
+/** The body comes first: what AppleScript sends leaves the column `text` NULL (imessage-max). */
+function bodyOf(raw: RawMessage): {
+  readonly text: string | null
+  readonly problem: string | null
+} {
+  const column = nameOf(raw.text)
+  if (!(raw.body instanceof Uint8Array) || raw.body.length === 0) {
+    return { text: column, problem: null }
+  }
+  const decoded = decodeAttributedBody(raw.body)
+  if (!decoded.ok) return { text: column, problem: decoded.problem }
+  return { text: decoded.text === '' ? (column ?? '') : decoded.text, problem: null }
+}

@@ -1,0 +1,281 @@
+// The database of Messages, which belongs to Messages: it is read and never written, in short reads,
+// because one that stays open keeps Messages from emptying its write-ahead log.
+
+import { SQLiteError, type Database, type Statement } from 'bun:sqlite'
+
+import { appleRanges } from './apple-time.ts'
+import { withoutMarks } from './attributed-body.ts'
+import {
+  codeOf,
+  isSameFile,
+  openChatDb,
+  systemDoors,
+  type ChatDbErrorCode,
+  type Doors,
+} from './chat-db-open.ts'
+import {
+  chatOf,
+  exchangedOf,
+  integerOf,
+  messageRowOf,
+  nameOf,
+  ownStateOf,
+  rowIdOf,
+  timeOf,
+  type Chat,
+  type DatabaseIdentity,
+  type Exchanged,
+  type MessageRow,
+  type OwnState,
+  type Witness,
+} from './chat-db-rows.ts'
+import { probeSchema } from './chat-db-schema.ts'
+import { prepareStatements, type Raw, type Statements, type Values } from './chat-db-statements.ts'
+
+/** Thrown by every method of ChatDb: the database cannot be read as it is now. */
+export class ChatDbError extends Error {
+  override readonly name = 'ChatDbError'
+  readonly code: ChatDbErrorCode
+
+  constructor(code: ChatDbErrorCode, cause: unknown) {
+    super(`The database of Messages cannot be read (${code}): ${String(cause)}`, { cause })
+    this.code = code
+  }
+}
+
+type OwnError = { readonly error: number; readonly at: number }
+
+const ERRORS_MAX = 200
+const TWINS_MAX = 20
+/** So many ROWIDs are looked up in one read. */
+const LOOK_UP_MAX = 500
+/** A replay has the date of the message, give or take what was lost of it on the way. */
+const TWIN_MS = 1_000
+
+/** A read-only connection. Every method is one short read or a few, and throws a ChatDbError. */
+export class ChatDb {
+  readonly identity: DatabaseIdentity
+  readonly #path: string
+  readonly #doors: Doors
+  readonly #db: Database
+  readonly #sql: Statements
+
+  private constructor(parts: {
+    readonly path: string
+    readonly doors: Doors
+    readonly db: Database
+    readonly identity: DatabaseIdentity
+    readonly statements: Statements
+  }) {
+    this.#path = parts.path
+    this.#doors = parts.doors
+    this.#db = parts.db
+    this.identity = parts.identity
+    this.#sql = parts.statements
+  }
+
+  /** Opens the database at `path`; `doors` are the ways to the file. */
+  static open(path: string, doors: Doors = systemDoors()): ChatDb {
+    const opened = openChatDb(path, doors)
+    if (!opened.ok) throw new ChatDbError(opened.code, opened.cause)
+    const { db, identity } = opened
+    try {
+      const probe = probeSchema(db)
+      if (!probe.ok) throw new ChatDbError('unreadable', probe.problem)
+      const statements = prepareStatements(db, probe.schema)
+      return new ChatDb({ path, doors, db, identity, statements })
+    } catch (error) {
+      db.close()
+      throw error instanceof ChatDbError ? error : new ChatDbError('unreadable', error)
+    }
+  }
+
+  /** Whether the path still names the file that is open: a restored database is another file. */
+  isSameFile(): boolean {
+    return isSameFile(this.#path, this.identity, this.#doors)
+  }
+
+  /** Another number whenever another connection has committed something; each connection has its own. */
+  dataVersion(): number {
+    return rowIdOf(this.#one(this.#sql.dataVersion)?.data_version ?? 0n)
+  }
+
+  /** 0 while there is no message. */
+  maxRowId(): number {
+    return this.#value(this.#sql.maxRowId) ?? 0
+  }
+
+  /** The highest ROWID that was ever given to a message: deleting one leaves it as it is. */
+  sequence(): number {
+    return this.#value(this.#sql.sequence) ?? 0
+  }
+
+  /** The newest rows, 8 at most. */
+  witnesses(): readonly Witness[] {
+    return this.#all(this.#sql.witnesses).map(witnessOf)
+  }
+
+  /** The guids of those rows that are there. */
+  guidsAt(rowIds: readonly number[]): ReadonlyMap<number, string> {
+    const found = this.#at(this.#sql.guidsAt, rowIds).map(witnessOf)
+    return new Map(found.map(({ rowId, guid }) => [rowId, guid]))
+  }
+
+  /** Rows after a position, in order of ROWID: from others and from us. */
+  rowsAfter(rowId: number, limit: number): readonly MessageRow[] {
+    return this.#all(this.#sql.rowsAfter, { rowId, limit }).map(messageRowOf)
+  }
+
+  rowsAt(rowIds: readonly number[]): readonly MessageRow[] {
+    return this.#at(this.#sql.rowsAt, rowIds).map(messageRowOf)
+  }
+
+  /** Our own rows after a position, in order of ROWID. */
+  ownRowsAfter(rowId: number, limit: number): readonly MessageRow[] {
+    return this.#all(this.#sql.ownRowsAfter, { rowId, limit }).map(messageRowOf)
+  }
+
+  /** Rows dated from `ms` (since 1970) on, oldest first; those of an absurd date are left out. */
+  rowsSince(ms: number, limit: number): readonly MessageRow[] {
+    return this.#dated(this.#sql.rowsBetween, { from: ms, limit }).slice(0, limit).map(messageRowOf)
+  }
+
+  statesAt(rowIds: readonly number[]): readonly OwnState[] {
+    return this.#at(this.#sql.statesAt, rowIds).map(ownStateOf)
+  }
+
+  /** The states of our own messages dated from `ms` (since 1970) on, oldest first. */
+  ownStatesSince(ms: number, limit: number): readonly OwnState[] {
+    return this.#dated(this.#sql.ownStatesBetween, { from: ms, limit })
+      .slice(0, limit)
+      .map(ownStateOf)
+  }
+
+  rowIdOf(guid: string): number | null {
+    return this.#value(this.#sql.rowIdOf, { guid })
+  }
+
+  /** The direct chats with a handle, the one with the latest message first, 8 at most. */
+  directChats(handle: string): readonly Chat[] {
+    return this.#all(this.#sql.directChats, { handle }).map(chatOf)
+  }
+
+  /** Whether a message was ever exchanged with a handle. */
+  knowsHandle(handle: string): boolean {
+    return this.#one(this.#sql.knowsHandle, { handle }) !== null
+  }
+
+  /** The latest messages from and to a handle, latest first. */
+  lastWith(handle: string, limit: number): readonly Exchanged[] {
+    return this.#all(this.#sql.lastWith, { handle, limit }).map(exchangedOf)
+  }
+
+  /** Our own messages with an error, dated from `ms` (since 1970) on: the latest 200, latest first. */
+  ownErrorsSince(ms: number): readonly OwnError[] {
+    return this.#dated(this.#sql.ownErrorsBetween, { from: ms, limit: ERRORS_MAX })
+      .flatMap(ownErrorOf)
+      .sort((a, b) => b.at - a.at)
+      .slice(0, ERRORS_MAX)
+  }
+
+  /**
+   * Whether an earlier row says the same: of the same handle and direction, with the same text, and
+   * dated within a second. iCloud writes such rows, under guids of their own. What has no text has no
+   * twin: two photographs of one second are two messages.
+   */
+  twinOf(row: MessageRow): boolean {
+    const { rowId, handle, at } = row
+    if (at === null || isBlank(row)) return false
+    const isFromMe = row.isFromMe ? 1 : 0
+    const window = { from: at - TWIN_MS, until: at + TWIN_MS, limit: TWINS_MAX }
+    return this.#dated(this.#sql.twins, window, { rowId, handle, isFromMe })
+      .map(messageRowOf)
+      .some((other) => isTwin(row, other))
+  }
+
+  /** The aliases that this Mac sends as, with how often; where it never sent, those it receives on. */
+  aliases(): ReadonlyMap<string, number> {
+    const own = countOf(this.#all(this.#sql.ownAliases))
+    return own.size > 0 ? own : countOf(this.#all(this.#sql.receivedAliases))
+  }
+
+  /** Lets go of the file. */
+  close(): void {
+    // A connection with a statement that is not finalised keeps its file open.
+    for (const statement of Object.values(this.#sql)) statement.finalize()
+    this.#db.close()
+  }
+
+  /** Rows of a range of dates, `limit` of each kind of date at most; those in seconds are the older. */
+  #dated<Row>(
+    statement: Statement<Row, [Values]>,
+    dates: { readonly from: number; readonly until?: number; readonly limit: number },
+    values: Values = {},
+  ): readonly Row[] {
+    return appleRanges(dates.from, dates.until).flatMap((range) =>
+      this.#all(statement, { ...values, ...range, limit: dates.limit }),
+    )
+  }
+
+  #at<Row>(statement: Statement<Row, [Values]>, rowIds: readonly number[]): readonly Row[] {
+    return [...chunksOf(rowIds, LOOK_UP_MAX)].flatMap((some) =>
+      this.#all(statement, { rowIds: JSON.stringify(some) }),
+    )
+  }
+
+  #value(statement: Statement<Raw<'value'>, [Values]>, values: Values = {}): number | null {
+    const row = this.#one(statement, values)
+    return row === null || row.value === null ? null : rowIdOf(row.value)
+  }
+
+  #one<Row>(statement: Statement<Row, [Values]>, values: Values = {}): Row | null {
+    return this.#read(() => statement.get(values))
+  }
+
+  #all<Row>(statement: Statement<Row, [Values]>, values: Values = {}): readonly Row[] {
+    return this.#read(() => statement.all(values))
+  }
+
+  #read<T>(read: () => T): T {
+    try {
+      return read()
+    } catch (error) {
+      if (error instanceof SQLiteError) throw new ChatDbError(codeOf(error), error)
+      throw error
+    }
+  }
+}
+
+function witnessOf(raw: Raw<'id' | 'guid'>): Witness {
+  return { rowId: rowIdOf(raw.id), guid: String(raw.guid) }
+}
+
+function ownErrorOf(raw: Raw<'error' | 'date'>): readonly OwnError[] {
+  const at = timeOf(raw.date)
+  return at === null ? [] : [{ error: integerOf(raw.error), at }]
+}
+
+function countOf(rows: readonly Raw<'alias'>[]): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const { alias } of rows) {
+    const name = nameOf(alias)
+    if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return counts
+}
+
+function isBlank({ text }: MessageRow): boolean {
+  return text === null || withoutMarks(text).trim() === ''
+}
+
+/** Our own rows may name no handle: then the chat says to whom they went. */
+function isTwin(row: MessageRow, other: MessageRow): boolean {
+  if (other.text !== row.text) return false
+  return row.handle === null
+    ? other.handle === null && other.chat?.identifier === row.chat?.identifier
+    : other.handle === row.handle
+}
+
+function* chunksOf<T>(items: readonly T[], size: number): Generator<readonly T[]> {
+  for (let start = 0; start < items.length; start += size) yield items.slice(start, start + size)
+}

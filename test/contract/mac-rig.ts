@@ -1,0 +1,81 @@
+import type { LineDriver } from '../../src/domain/driver.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { createMacDriver } from '../../src/drivers/mac/driver.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { ChatDbFile, type SchemaName } from '../support/mac/chat-db-file.ts'
+import { fakeMac, type FakeMac } from '../support/mac/fake-mac.ts'
+import { MessagesModel, type ModelOptions } from '../support/mac/messages-model.ts'
+import { OWN_NUMBER } from '../support/mac/trace-steps.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { seededRandom } from '../support/test-relay.ts'
+import type { LineRig } from './line-rig.ts'
+
+export type MacRig = LineRig & {
+  readonly model: MessagesModel
+  readonly mac: FakeMac
+  readonly chatDbPath: string
+  /** Why the driver asked to be started anew. */
+  readonly restarts: readonly string[]
+}
+
+type Options = {
+  readonly schema?: SchemaName | undefined
+  readonly model?: ModelOptions | undefined
+  /** Null where the number is read from the history of Messages. */
+  readonly phoneNumber?: string | null | undefined
+}
+
+/** Messages on a Mac of its own, on the test clock. */
+export function makeMacRig(options: Options = {}): MacRig {
+  const folder = new ScratchFolder()
+  const chatDbPath = folder.file('chat.db')
+  const clock = new TestClock()
+  const file = ChatDbFile.create(chatDbPath, options.schema ?? 'macos26a')
+  const sleep = (ms: number) => clock.step(ms)
+  const model = new MessagesModel(file, clock, { sleep, ...options.model })
+  const mac = fakeMac(model)
+  const restarts: string[] = []
+  const make = (): LineDriver =>
+    createMacDriver(
+      {
+        chatDbPath,
+        phoneNumber: options.phoneNumber === undefined ? OWN_NUMBER : options.phoneNumber,
+        platform: 'darwin',
+        paths: {
+          osascript: '/usr/bin/osascript',
+          open: '/usr/bin/open',
+          pgrep: '/usr/bin/pgrep',
+          caffeinate: '/usr/bin/caffeinate',
+        },
+      },
+      {
+        clock,
+        random: seededRandom(1),
+        log: silentLog,
+        run: mac.run,
+        start: mac.start,
+        self: { pid: 4711, uid: 501 },
+        restart: (why) => restarts.push(why),
+      },
+    )
+  return {
+    clock,
+    driver: make(),
+    restart: make,
+    recipient: deviceHandle('+12025550155'),
+    startMs: 1_000,
+    settleMs: 30_000,
+    provesUnsent: false,
+    carried: (text) => model.carried(text),
+    receive: async (text) => void model.receive('+12025550166', text),
+    close: () => {
+      model.close()
+      folder[Symbol.dispose]()
+    },
+    model,
+    mac,
+    chatDbPath,
+    restarts,
+  }
+}

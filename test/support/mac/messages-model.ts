@@ -1,0 +1,245 @@
+// Messages.app and the network behind it, as far as a program sees them: the answers of AppleScript, and
+// what appears in chat.db. Each turn has its source beside it here or in messages-behaviours.ts; what
+// nobody has seen is the worse of what may be.
+
+import { MESSAGES_SCRIPT } from '../../../src/drivers/mac/script.ts'
+import type { Clock } from '../../../src/system/clock.ts'
+import type { ChatDbFile, MessageValues, Received } from './chat-db-file.ts'
+import {
+  delayedBy,
+  DELAYS,
+  fateOf,
+  type Delays,
+  type Letter,
+  type Stage,
+} from './messages-behaviours.ts'
+import {
+  courseOf,
+  EVENT_TIMEOUT_MS,
+  NOT_FOUND,
+  TIMED_OUT,
+  type Behaviour,
+  type Course,
+} from './script-behaviours.ts'
+import { TracePlayer, type Play } from './trace-player.ts'
+import { OWN_NUMBER } from './trace-steps.ts'
+import type { TraceStep } from './trace.ts'
+
+export type ModelOptions = {
+  /** The number of the line. */
+  readonly number?: string | undefined
+  readonly delays?: Partial<Delays> | undefined
+  /** Sends the Mac to sleep: on a test clock, `(ms) => clock.step(ms)`. */
+  readonly sleep?: ((ms: number) => void) | undefined
+  /**
+   * Whether a message that was given to a hung Messages.app is lost when the app is ended. Nobody has
+   * tried, so it is not.
+   */
+  readonly isQueueLostAtQuit?: boolean | undefined
+}
+
+/** What osascript ends with; `hang` is no end. */
+export type ScriptEnd =
+  | { readonly exitCode: number; readonly stdout: string; readonly stderr: string }
+  | 'hang'
+
+/** What the script was asked for, without the text. */
+export type ScriptCall = { readonly mode: string; readonly route: string; readonly key: string }
+
+type Request = ScriptCall & { readonly text: string }
+
+const NOT_COMPILED: ScriptEnd = {
+  exitCode: 1,
+  stdout: '',
+  stderr: '0:6: syntax error: Expected end of line but found identifier. (-2741)\n',
+}
+/** For some seconds after its start Messages.app does not find chats that it has (imessage-max). */
+const COLD_MS = 5_000
+
+export class MessagesModel {
+  readonly clock: Clock
+  readonly number: string
+  /** The iMessage account, which `exists` where somebody is signed in. */
+  account = { exists: true, isEnabled: true, isConnected: true }
+  /** Whether the owner has allowed to control Messages.app. */
+  automation: 'granted' | 'denied' = 'granted'
+  /** False while Messages.app shows a dialog or is busy: Apple events time out. */
+  isAnswering = true
+  delays: Delays
+  /** Every call of the script, in order. */
+  readonly calls: ScriptCall[] = []
+  readonly #player: TracePlayer
+  readonly #options: ModelOptions
+  readonly #carried: Letter[] = []
+  readonly #next: Behaviour[] = []
+  readonly #behaviours = new Map<string, Behaviour>()
+  readonly #closing = new AbortController()
+  /** Messages that a hung Messages.app will send later. */
+  #late: Play[] = []
+  #isRunning = true
+  #launchedAt = -Infinity
+
+  constructor(file: ChatDbFile, clock: Clock, options: ModelOptions = {}) {
+    this.clock = clock
+    this.number = options.number ?? OWN_NUMBER
+    this.delays = { ...DELAYS, ...options.delays }
+    this.#options = options
+    const onCarry = (letter: Letter) => void this.#carried.push(letter)
+    this.#player = new TracePlayer(file, { clock, onCarry, sleep: options.sleep })
+  }
+
+  /** The database, which a trace may replace. */
+  get file(): ChatDbFile {
+    return this.#player.file
+  }
+
+  get isRunning(): boolean {
+    return this.#isRunning
+  }
+
+  /** What really went out to the network, in order. */
+  get letters(): readonly Letter[] {
+    return this.#carried
+  }
+
+  /** How often a text really went out to the network. */
+  carried(text: string): number {
+    return this.#carried.filter((letter) => letter.text === text).length
+  }
+
+  /** How the next sends end, one each; a check before a send finds the same. */
+  nextSend(...behaviours: readonly Behaviour[]): void {
+    this.#next.push(...behaviours)
+  }
+
+  /** How every send to a handle ends. */
+  behave(handle: string, behaviour: Behaviour): void {
+    this.#behaviours.set(handle, behaviour)
+  }
+
+  /** Somebody writes to the line: one commit. */
+  receive(from: string, text: string, values: MessageValues = {}): Received {
+    const at = this.clock.now()
+    const own = { destination_caller_id: this.number }
+    return this.file.receive({ from, text, at, values: { ...own, ...values } })
+  }
+
+  /** Writes a trace from now on; resolves with its last step. */
+  play(steps: readonly TraceStep[]): Promise<void> {
+    return this.#player.play(steps).ended
+  }
+
+  /** Closes the database and opens it again. */
+  reopen(): void {
+    this.#player.reopen()
+  }
+
+  /** A person ends Messages.app, or a signal does. */
+  quit(): void {
+    this.#isRunning = false
+    if (this.#options.isQueueLostAtQuit !== true) return
+    for (const play of this.#late) play.cancel()
+    this.#late = []
+  }
+
+  launch(): void {
+    if (this.#isRunning) return
+    this.#isRunning = true
+    this.isAnswering = true
+    this.#launchedAt = this.clock.monotonic()
+  }
+
+  /** Nothing happens in Messages any more, and the database is closed. */
+  close(): void {
+    this.#closing.abort()
+    this.#player.close()
+  }
+
+  /** What osascript does with these arguments and this standard input. */
+  async handleScript(args: readonly string[], stdin: string): Promise<ScriptEnd> {
+    const [dash, mode = '', route = '', key = '', text = ''] = args
+    if (dash !== '-' || stdin !== MESSAGES_SCRIPT) return NOT_COMPILED
+    this.calls.push({ mode, route, key })
+    const isStalled = this.#isRunning && !this.isAnswering
+    await this.#wait(isStalled ? EVENT_TIMEOUT_MS : this.delays.scriptMs)
+    if (isStalled) return line('account', TIMED_OUT)
+    const blocked = this.#accountNumber()
+    if (blocked !== 0) return line('account', blocked)
+    if (mode === 'account') return line('account', 0, this.#accountDetail())
+    return this.#reach({ mode, route, key, text })
+  }
+
+  /** Goes through the stages as the next behaviour wants it. */
+  #reach(request: Request): ScriptEnd | Promise<ScriptEnd> {
+    const { mode, route, key } = request
+    const to = route === 'chat' ? this.#identifierOf(key) : key
+    const course = courseOf(this.#behaviourFor(to, route), this.delays)
+    if (course.account !== 0) return this.#refuse('account', course.account)
+    if (to === null) return line('resolve', NOT_FOUND)
+    const resolved = route === 'chat' ? course.chat : course.participant
+    // What is not found as a chat is looked for as a participant, with the same behaviour.
+    if (resolved === NOT_FOUND && route === 'chat') return line('resolve', resolved)
+    if (resolved !== 0) return this.#refuse('resolve', resolved)
+    if (mode !== 'send') return line('done', 0)
+    return this.#send({ from: this.number, to, text: request.text }, course)
+  }
+
+  async #send(letter: Letter, course: Course): Promise<ScriptEnd> {
+    this.#next.shift()
+    if (course.fate !== null) {
+      const delays = delayedBy(course.fateAfterMs, this.delays)
+      const play = this.#player.play(fateOf(course.fate, letter, delays))
+      if (course.fateAfterMs > 0) this.#late.push(play)
+    }
+    await this.#wait(course.sendTakesMs)
+    if (course.send === 'hang') return 'hang'
+    return course.send === 0 ? line('done', 0) : line('send', course.send)
+  }
+
+  /** A behaviour that has refused is used up. */
+  #refuse(stage: Stage, number: number): ScriptEnd {
+    this.#next.shift()
+    return line(stage, number)
+  }
+
+  #behaviourFor(to: string | null, route: string): Behaviour {
+    const said = this.#next[0] ?? this.#behaviours.get(to ?? '')
+    if (said !== undefined) return said
+    if (!this.account.isEnabled) return 'account_disabled'
+    if (!this.account.isConnected) return 'stuck'
+    // To its own alias an account writes by its chat only (imessage-max).
+    if (to === this.number && route === 'participant') return 'failed22_at_once'
+    // Taken, and failed later, where a number lacks its plus sign (mac_messages_mcp).
+    const isHandle = to === null || to.startsWith('+') || to.includes('@')
+    return isHandle ? 'happy' : 'failed22_after_2s'
+  }
+
+  /** 0 where AppleScript may talk to Messages.app and finds the iMessage account. */
+  #accountNumber(): number {
+    if (this.automation === 'denied') return -1743
+    if (!this.#isRunning) return -600
+    return this.account.exists ? 0 : -1719
+  }
+
+  #accountDetail(): string {
+    const { isEnabled, isConnected } = this.account
+    return `${isEnabled ? 'enabled' : 'disabled'},${isConnected ? 'connected' : 'disconnected'}`
+  }
+
+  /** Whom a chat is with; null for one that Messages.app does not find. */
+  #identifierOf(guid: string): string | null {
+    if (this.clock.monotonic() < this.#launchedAt + COLD_MS) return null
+    const sql = 'SELECT chat_identifier AS identifier FROM chat WHERE guid = $guid'
+    const found = this.file.db.query<{ identifier: string }, [{ guid: string }]>(sql).get({ guid })
+    return found?.identifier ?? null
+  }
+
+  async #wait(ms: number): Promise<void> {
+    if (ms > 0) await this.clock.sleep(ms, this.#closing.signal)
+  }
+}
+
+/** The one line that the script prints. */
+function line(stage: Stage | 'done', number: number, detail = ''): ScriptEnd {
+  return { exitCode: 0, stdout: `${stage}\t${number}\t${detail}\n`, stderr: '' }
+}

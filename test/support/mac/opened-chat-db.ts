@@ -1,0 +1,28 @@
+import { ChatDb } from '../../../src/drivers/mac/chat-db.ts'
+import { ScratchFolder } from '../scratch-folder.ts'
+import { ChatDbFile } from './chat-db-file.ts'
+import { VARIANTS, type Variant } from './chat-db-mutations.ts'
+
+/** A file that the test writes, as Messages does, and the reader of it. */
+export class OpenedChatDb implements Disposable {
+  readonly file: ChatDbFile
+  readonly chatDb: ChatDb
+  readonly #folder = new ScratchFolder()
+
+  constructor({ schema, options }: Pick<Variant, 'schema' | 'options'>) {
+    this.file = ChatDbFile.create(this.#folder.file('chat.db'), schema, options)
+    this.chatDb = ChatDb.open(this.file.path)
+  }
+
+  [Symbol.dispose](): void {
+    this.chatDb.close()
+    this.file.close()
+    this.#folder[Symbol.dispose]()
+  }
+}
+
+export function openedVariant(name: string): OpenedChatDb {
+  const variant = VARIANTS.find((one) => one.name === name)
+  if (variant === undefined) throw new Error(`No variant: ${name}`)
+  return new OpenedChatDb(variant)
+}
