@@ -141,6 +141,15 @@ const SENTENCES: Readonly<Record<string, string>> = {
   session_ended: 'The line went away while it sent the message, and never said what became of it.',
   driver_error: 'The line failed while it sent the message.',
   resolved_by_hand: 'Somebody settled by hand that the message did not arrive.',
+  send_timed_out: 'The device gave the message up: it took too long to send.',
+  network_unavailable: 'The device gave the message up: it had no network.',
+  imessage_server_error: 'Apple refused the message for a reason of its own.',
+  imessage_account_problem: 'The iMessage account of the line is not in order.',
+  system_update_needed: 'The device asks for an update of its system before it sends.',
+  encryption_failed: 'The message could not be encrypted for the recipient.',
+  recipient_rejected: 'The recipient does not take messages from this line.',
+  misrouted: 'The device sent the message into another conversation.',
+  ghost_row: 'The device took the message and never sent it.',
 }
 
 /** A sentence for a machine's reason, for `error.message`. */
