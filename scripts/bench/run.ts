@@ -5,12 +5,14 @@ import { moveToLoadCore } from './cores.ts'
 import { deliveries } from './deliveries.ts'
 import { holds, type Figure } from './figure.ts'
 import { latency } from './latency.ts'
+import { macReading } from './mac-reading.ts'
+import { mac } from './mac.ts'
 import { memory } from './memory.ts'
 import { pages } from './pages.ts'
 import { sends } from './sends.ts'
 import { start } from './start.ts'
 
-const BENCHES = { sends, deliveries, pages, latency, start, memory }
+const BENCHES = { sends, deliveries, pages, latency, start, memory, mac, macReading }
 
 const wanted = process.argv.slice(2)
 const chosen = Object.entries(BENCHES).filter(

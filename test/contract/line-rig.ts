@@ -129,13 +129,15 @@ const SEND_MS_MAX = 90_000
 
 /** Lets time pass for as long as the device takes, and no longer. */
 async function inTime(rig: LineRig, sending: Promise<SendOutcome>): Promise<SendOutcome> {
-  let isOver = false
+  const state = { isOver: false }
   const over = () => {
-    isOver = true
+    state.isOver = true
   }
   sending.then(over, over)
   await settle()
-  for (let ms = 0; ms < SEND_MS_MAX && !isOver; ms += STEP_MS) await rig.clock.advance(STEP_MS)
+  for (let ms = 0; ms < SEND_MS_MAX && !state.isOver; ms += STEP_MS) {
+    await rig.clock.advance(STEP_MS)
+  }
   return sending
 }
 

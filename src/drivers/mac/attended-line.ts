@@ -46,8 +46,8 @@ export class AttendedMacLine {
   readonly #line: AttendedLine
   readonly #listener: LineListener
   readonly #signal: AbortSignal
-  readonly #own = new OwnMessages()
   readonly #tracker = new StatusTracker()
+  readonly #own = new OwnMessages((rowId) => this.#tracker.isIll(rowId))
   readonly #pacer: Pacer
   readonly #condition: Condition
   readonly #database: DatabaseWatch

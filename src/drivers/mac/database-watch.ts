@@ -6,7 +6,7 @@ import type { Clock } from '../../system/clock.ts'
 import type { Log } from '../../system/log.ts'
 import { ChatDb, ChatDbError } from './chat-db.ts'
 import { readCheckpoint, type Checkpoint } from './checkpoint.ts'
-import { expectationOf } from './expectations.ts'
+import { claimBefore } from './claim-before.ts'
 import type { OwnMessages } from './own-messages.ts'
 import { Reading } from './reading.ts'
 import type { MacTrouble } from './reasons.ts'
@@ -150,12 +150,12 @@ export class DatabaseWatch {
   /** The first look in this life of the line: our own rows are claimed before anything is read. */
   async #begin(db: ChatDb): Promise<Reading> {
     const known = readCheckpoint(this.#line.checkpoint)
-    const reading = new Reading(
-      { ...this.#tools, isOwnAlias: (handle) => this.#isOwnAlias(handle) },
-      known ?? this.#firstCheckpoint(db),
-    )
-    this.#followOpen(db)
-    await this.#claimUnsettled(db)
+    const start = known ?? this.#firstCheckpoint(db)
+    const claims = claimBefore(db, this.#line, this.#tools)
+    await this.#tools.tell(claims.events)
+    const held = [...new Set([...start.held, ...claims.ill])]
+    const isOwnAlias = (handle: string) => this.#isOwnAlias(handle)
+    const reading = new Reading({ ...this.#tools, isOwnAlias }, { ...start, held })
     // Without a checkpoint on disk, a second start would begin later than this one.
     if (known === null) await reading.tellCheckpoint()
     this.#toldGood = reading.checkpoint.good
@@ -173,37 +173,6 @@ export class DatabaseWatch {
       good: now,
       lastAt: now,
     }
-  }
-
-  /** Messages that the core follows: their receipts may have come while nobody looked. */
-  #followOpen(db: ChatDb): void {
-    const { tracker, clock } = this.#tools
-    const follow = (guid: string, stage: 'held' | 'sent') => {
-      const rowId = db.rowIdOf(guid)
-      if (rowId !== null) tracker.follow({ rowId, guid }, stage, clock.now())
-    }
-    for (const { guid } of this.#line.open) follow(guid, 'sent')
-    for (const { message } of this.#line.unsettled) {
-      if (message.platformGuid !== null) follow(message.platformGuid, 'held')
-    }
-  }
-
-  async #claimUnsettled(db: ChatDb): Promise<void> {
-    const { own, tracker, clock, tell } = this.#tools
-    const expected = this.#line.unsettled
-      .filter(({ message }) => message.platformGuid === null)
-      .map((unsettled) => expectationOf(unsettled, db.identity))
-    for (const expectation of expected) own.expect(expectation, false)
-    const earliest = Math.min(...expected.map(({ from }) => from))
-    if (expected.length === 0) return
-    const events: LineEvent[] = []
-    for (const row of db.rowsSince(earliest, ROWS_MAX)) {
-      const claim = own.claim(row)
-      if (claim?.claim !== 'found') continue
-      const outcome = tracker.settle(row, clock.now())
-      events.push({ type: 'settled', messageId: claim.messageId, outcome })
-    }
-    await tell(events)
   }
 
   /** Another database than the one that was read: it was rebuilt, restored or replaced. */

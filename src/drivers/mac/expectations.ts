@@ -31,10 +31,17 @@ export type Expectation = {
 
 const EARLY_MS = 5_000
 const LATE_MS = 600_000
+/** A script runs for 38 s at most; later than this somebody typed it. */
+const MISROUTED_MS = 60_000
 
 export function noteText(identity: DatabaseIdentity, rowId: number, at: number): string {
   const note: SendNote = { inode: identity.inode, bornMs: identity.bornMs, rowId, at }
   return JSON.stringify(note)
+}
+
+/** When a note was written, in milliseconds since 1970; null for one that says nothing. */
+export function noteAt(text: string | null): number | null {
+  return readNote(text)?.at ?? null
 }
 
 function readNote(text: string | null): SendNote | null {
@@ -79,8 +86,9 @@ export function fitOf(expectation: Expectation, row: MessageRow): Fit {
   return fitOfText(expectation, row)
 }
 
-/** The same text on its way to somebody else: Messages sent it to the wrong chat. */
+/** The same text on its way to somebody else just then: Messages sent it to the wrong chat. */
 export function isMisrouted(expectation: Expectation, row: MessageRow): boolean {
+  if (row.at === null || row.at > expectation.from + EARLY_MS + MISROUTED_MS) return false
   const peer = row.chat === null ? null : peerOf(row)?.toLowerCase()
   const isElsewhere = peer !== null && peer !== expectation.handle
   return isElsewhere && fitOfText(expectation, row) === 'whole'

@@ -1,11 +1,23 @@
 import type { MessageId } from '../../domain/ids.ts'
 import type { MessageRow } from './chat-db-rows.ts'
-import { fitOf, plain, type Expectation } from './expectations.ts'
+import { peerOf } from './classify.ts'
+import { fitOf, isMisrouted, plain, type Expectation } from './expectations.ts'
 
 /** What a row is to the messages that were given to Messages. */
 export type Claim =
-  /** The row of this message, found when nobody was waiting for it any more. */
-  | { readonly claim: 'found'; readonly messageId: MessageId }
+  /**
+   * The row of this message, found when nobody was waiting for it any more; `insteadOf` is the ROWID of
+   * one that failed before it.
+   */
+  | {
+      readonly claim: 'found'
+      readonly messageId: MessageId
+      readonly insteadOf: number | null
+    }
+  /** It has an error, which may clear or be followed by a second row: nothing is said of it yet. */
+  | { readonly claim: 'ill'; readonly messageId: MessageId }
+  /** Messages sent this one to somebody else. */
+  | { readonly claim: 'misrouted'; readonly messageId: MessageId }
   /** Its sender is still at it and will tell. */
   | { readonly claim: 'in_flight' }
   /** A further row of a message that is known already. */
@@ -23,12 +35,24 @@ type Waiting = {
 /** The core hands over 1,000 unsettled messages at most. */
 const WAITING_MAX = 2_000
 const CLAIMS_MAX = 5_000
+const PREVIEW = 'com.apple.messages.URLBalloonProvider'
+/** Messages commits the preview of a link by itself, up to two seconds later (imsg). */
+const PREVIEW_LATE_MS = 5_000
+const SENT_MAX = 20
 
 /** Which rows of chat.db are ours: each is taken once, by the oldest message that it fits. */
 export class OwnMessages {
+  readonly #isIll: (rowId: number) => boolean
   readonly #waiting = new Map<MessageId, Waiting>()
   /** The guids of rows that are taken. */
   readonly #claimed = new Map<string, Claim>()
+  /** The last rows that are ours, for the previews of their links. */
+  #sent: readonly MessageRow[] = []
+
+  /** `isIll` says whether a row that is followed has an error now. */
+  constructor(isIll: (rowId: number) => boolean) {
+    this.#isIll = isIll
+  }
 
   /** Whether a message is between its point of no return and its outcome. */
   get isInFlight(): boolean {
@@ -41,15 +65,26 @@ export class OwnMessages {
     dropOldest(this.#waiting, WAITING_MAX)
   }
 
+  /** Messages has this one and is still trying: a second row may take the place of `row`. */
+  expectSecond(expectation: Expectation, row: MessageRow): void {
+    this.#waiting.set(expectation.messageId, { expectation, rest: '', isInFlight: false, row })
+    this.#remember(row, { claim: 'more' })
+  }
+
+  /** A row that is known to be ours since before this life of the line. */
+  recall(row: MessageRow): void {
+    this.#remember(row, { claim: 'more' })
+  }
+
   /** The sender has answered: what is found of the message later is told by whoever finds it. */
-  land(id: MessageId): void {
+  land(id: MessageId, isSent: boolean): void {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return
-    if (waiting.row !== null && waiting.rest === '') this.#waiting.delete(id)
+    if (isSent && waiting.rest === '') this.#waiting.delete(id)
     else this.#waiting.set(id, { ...waiting, isInFlight: false })
   }
 
-  /** Nothing of the message will come: it did not leave, or somebody settled it. */
+  /** Nothing of the message will come: it did not leave, or its failure was told. */
   forget(id: MessageId): void {
     this.#waiting.delete(id)
   }
@@ -70,14 +105,25 @@ export class OwnMessages {
   claim(row: MessageRow): Claim | null {
     if (!row.isFromMe) return null
     const known = this.#claimed.get(row.guid)
-    if (known !== undefined) return known.claim === 'found' ? { claim: 'more' } : known
+    if (known !== undefined) return known.claim === 'in_flight' ? known : { claim: 'more' }
     for (const waiting of this.#waiting.values()) {
       const claim = this.#take(waiting, row)
+      if (claim?.claim === 'ill') return claim
       if (claim === null) continue
-      this.#remember(row.guid, claim)
+      this.#remember(row, claim)
       return claim
     }
-    return null
+    return this.#claimStray(row)
+  }
+
+  #claimStray(row: MessageRow): Claim | null {
+    for (const { expectation, isInFlight, row: known } of this.#waiting.values()) {
+      if (isInFlight || known !== null || !isMisrouted(expectation, row)) continue
+      this.swallow(row)
+      this.forget(expectation.messageId)
+      return { claim: 'misrouted', messageId: expectation.messageId }
+    }
+    return this.#isPreview(row) ? { claim: 'more' } : null
   }
 
   /** A second row for a message whose first one failed: Messages tried again by itself. */
@@ -85,7 +131,7 @@ export class OwnMessages {
     const waiting = this.#waiting.get(id)
     if (waiting === undefined) return
     this.#waiting.set(id, { ...waiting, row })
-    this.#remember(row.guid, { claim: 'in_flight' })
+    this.#remember(row, { claim: 'in_flight' })
   }
 
   isClaimed(row: MessageRow): boolean {
@@ -94,24 +140,51 @@ export class OwnMessages {
 
   /** A row that came of a message of ours and is not it: a ghost, or one to somebody else. */
   swallow(row: MessageRow): void {
-    this.#remember(row.guid, { claim: 'more' })
+    this.#claimed.set(row.guid, { claim: 'more' })
   }
 
   #take(waiting: Waiting, row: MessageRow): Claim | null {
     const { expectation, rest, isInFlight } = waiting
-    const id = expectation.messageId
+    const { messageId } = expectation
+    const insteadOf = this.#takeSecond(waiting, row)
+    if (insteadOf !== null) return { claim: 'found', messageId, insteadOf }
     const fit = fitOf({ ...expectation, text: rest }, row)
     if (fit === null) return null
     const isFirst = waiting.row === null
+    if (isFirst && !isInFlight && row.state.error !== 0) return { claim: 'ill', messageId }
     const left = fit === 'whole' ? '' : plain(rest.slice(plain(row.text ?? '').length))
-    if (left === '' && !isInFlight) this.#waiting.delete(id)
-    else this.#waiting.set(id, { ...waiting, rest: left, row: waiting.row ?? row })
+    this.#waiting.set(messageId, { ...waiting, rest: left, row: waiting.row ?? row })
     if (!isFirst) return { claim: 'more' }
-    return isInFlight ? { claim: 'in_flight' } : { claim: 'found', messageId: id }
+    return isInFlight ? { claim: 'in_flight' } : { claim: 'found', messageId, insteadOf: null }
   }
 
-  #remember(guid: string, claim: Claim): void {
-    this.#claimed.set(guid, claim)
+  /**
+   * Takes a clean row after one that failed, when the sender has answered already (imessage-max saw
+   * both rows for one send); the ROWID of the one that failed, or null.
+   */
+  #takeSecond(waiting: Waiting, row: MessageRow): number | null {
+    const { expectation, isInFlight, row: first } = waiting
+    if (isInFlight || first === null || row.rowId <= first.rowId) return null
+    const hasFailed = first.state.error !== 0 || this.#isIll(first.rowId)
+    const isClean = row.state.error === 0 && fitOf(expectation, row) === 'whole'
+    if (!hasFailed || !isClean) return null
+    this.#waiting.set(expectation.messageId, { ...waiting, row })
+    return first.rowId
+  }
+
+  /** The preview of a link in a message of ours, in a row of its own. */
+  #isPreview(row: MessageRow): boolean {
+    if (row.balloon !== PREVIEW) return false
+    return this.#sent.some((sent) => {
+      const lateMs = (row.at ?? 0) - (sent.at ?? 0)
+      const isNear = lateMs >= 0 && lateMs <= PREVIEW_LATE_MS
+      return isNear && row.rowId > sent.rowId && peerOf(sent) === peerOf(row)
+    })
+  }
+
+  #remember(row: MessageRow, claim: Claim): void {
+    this.#claimed.set(row.guid, claim)
+    this.#sent = [...this.#sent, row].slice(-SENT_MAX)
     dropOldest(this.#claimed, CLAIMS_MAX)
   }
 }

@@ -8,10 +8,11 @@ import { BackFillWatch } from './back-fill.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { checkpointText, type Checkpoint } from './checkpoint.ts'
+import { claimEvent, failed } from './claim-event.ts'
 import { judge, type Skipped, type Verdict } from './classify.ts'
 import { HeldRows } from './held-rows.ts'
-import type { OwnMessages } from './own-messages.ts'
-import type { StatusTracker } from './status-tracker.ts'
+import type { Claim, OwnMessages } from './own-messages.ts'
+import { ERROR_GRACE_MS, reasonOf, type StatusTracker } from './status-tracker.ts'
 
 export type ReadingTools = {
   readonly clock: Clock
@@ -123,11 +124,7 @@ export class Reading {
   #eventOf(db: ChatDb, row: MessageRow, isBackFill: boolean): LineEvent | 'hold' | null {
     const { clock, own, isOwnAlias } = this.#tools
     const claim = own.claim(row)
-    if (claim?.claim === 'found') {
-      const outcome = this.#tools.tracker.settle(row, clock.now())
-      return { type: 'settled', messageId: claim.messageId, outcome }
-    }
-    if (claim !== null) return null
+    if (claim !== null) return this.#ownEvent(row, claim)
     // While a send is under way nobody can tell what is whose: its row may lack its text still.
     if (row.isFromMe && own.isInFlight) return 'hold'
     const verdict = judge(row, {
@@ -140,6 +137,15 @@ export class Reading {
       isTwin: (candidate) => db.twinOf(candidate),
     })
     return this.#toEvent(row, verdict)
+  }
+
+  /** What the row of a message of ours tells; nothing while its sender is at it. */
+  #ownEvent(row: MessageRow, claim: Claim): LineEvent | 'hold' | null {
+    const { clock, own, tracker } = this.#tools
+    if (claim.claim !== 'ill') return claimEvent(tracker, claim, row, clock.now())
+    if (this.#held.waitedMs(row) < ERROR_GRACE_MS) return 'hold'
+    own.forget(claim.messageId)
+    return failed(claim.messageId, reasonOf(row.state.error))
   }
 
   #toEvent(row: MessageRow, verdict: Verdict): LineEvent | 'hold' | null {

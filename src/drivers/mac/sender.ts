@@ -132,9 +132,9 @@ async function send(
     return proven
   }
   const outcome = await watchRow(tools, expectation, answer)
-  own.land(message.id)
-  if (outcome.outcome === 'unknown') await onAnswer(answer)
   if (outcome.outcome === 'not_sent') own.forget(message.id)
+  else own.land(message.id, outcome.outcome === 'accepted')
+  if (outcome.outcome === 'unknown') await onAnswer(answer)
   return outcome
 }
 

@@ -5,7 +5,7 @@ import type { ChatDb } from './chat-db.ts'
 import { fitOf, isGhost, isMisrouted, type Expectation } from './expectations.ts'
 import type { OwnMessages } from './own-messages.ts'
 import type { ScriptAnswer } from './script-runner.ts'
-import { reasonOf, stageOf, type StatusTracker } from './status-tracker.ts'
+import { ERROR_GRACE_MS, reasonOf, stageOf, type StatusTracker } from './status-tracker.ts'
 
 type Tools = {
   readonly clock: Clock
@@ -20,8 +20,6 @@ const LOOK_OFTEN_FOR_MS = 1_000
 const LOOK_SELDOM_MS = 250
 /** How long a row may take to appear, and to be sent. */
 const ROW_MS_MAX = 8_000
-/** An error may clear, or be followed by a second, clean row. */
-const ERROR_GRACE_MS = 10_000
 const ROWS_MAX = 50
 
 /** Looks for the row of a message that the script has handed over, until it says what became of it. */

@@ -19,7 +19,7 @@ type Followed = {
 }
 
 /** An error may clear: Messages tries again, or falls back to SMS. */
-const ERROR_GRACE_MS = 10_000
+export const ERROR_GRACE_MS = 10_000
 const UNSENT_GRACE_MS = 60_000
 const STUCK_MS = 180_000
 /** How many of the newest are looked at in each tick, and how many of the others in turn. */
@@ -63,6 +63,16 @@ export class StatusTracker {
       this.#followed.delete(oldest)
       return
     }
+  }
+
+  /** Whether the row has an error now. */
+  isIll(rowId: number): boolean {
+    return typeof this.#followed.get(rowId)?.illSince === 'number'
+  }
+
+  /** Another row took its place. */
+  forget(rowId: number): void {
+    this.#followed.delete(rowId)
   }
 
   /** A rebuilt database has other ROWIDs: each is looked up again by its guid. */
