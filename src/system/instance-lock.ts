@@ -54,6 +54,16 @@ export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): Ins
   }
 }
 
+/** Who took the lock at `path` last: whoever holds it, where a process answers there. */
+export function readInstanceHolder(path: string): Holder | null {
+  try {
+    using file = new Database(path, { readonly: true, strict: true })
+    return readHolder(file)
+  } catch {
+    return null
+  }
+}
+
 function introduce(file: Database, holder: Holder): void {
   file.run('BEGIN IMMEDIATE')
   file.run(

@@ -1,0 +1,78 @@
+// The tools of the system that install and look after the service. Each is called by its absolute path
+// with fixed arguments; none needs more rights than the user has.
+
+import type { ProcessEnd, RunProcess } from '../system/process.ts'
+
+/** The service cannot be looked after as it should; the message says why and what to do. */
+export class HostingError extends Error {
+  override readonly name = 'HostingError'
+}
+
+export type ToolOrder = {
+  readonly path: string
+  readonly args: readonly string[]
+  /** After how long it is ended: 30 s where it is left out. */
+  readonly timeoutMs?: number | undefined
+  readonly outputBytesMax?: number | undefined
+}
+
+export type ToolAnswer = {
+  readonly exitCode: number
+  readonly stdout: string
+  readonly stderr: string
+}
+
+const TIMEOUT_MS = 30_000
+const KILL_AFTER_MS = 5_000
+const TOLD_LENGTH_MAX = 300
+
+/** What the tool answered, whatever its exit code; null where it gave no answer. */
+export async function tryTool(
+  run: RunProcess,
+  order: ToolOrder,
+  signal: AbortSignal,
+): Promise<ToolAnswer | null> {
+  const end = await runTool(run, order, signal)
+  return end.end === 'exited' ? end : null
+}
+
+/** What the tool answered, whatever its exit code; throws a HostingError where it gave no answer. */
+export async function askTool(
+  run: RunProcess,
+  order: ToolOrder,
+  signal: AbortSignal,
+): Promise<ToolAnswer> {
+  const end = await runTool(run, order, signal)
+  if (end.end === 'exited') return end
+  throw new HostingError(`${order.path} ${describeEnd(end)}.`)
+}
+
+/** Runs the tool, and throws a HostingError unless it succeeds; `purpose` completes "cannot ...". */
+export async function useTool(
+  run: RunProcess,
+  order: ToolOrder & { readonly purpose: string },
+  signal: AbortSignal,
+): Promise<string> {
+  const answer = await askTool(run, order, signal)
+  if (answer.exitCode === 0) return answer.stdout
+  throw new HostingError(`Cannot ${order.purpose}: ${toldBy(order.path, answer)}`)
+}
+
+/** What a tool that failed said, in one line. */
+export function toldBy(path: string, { exitCode, stdout, stderr }: ToolAnswer): string {
+  const said = (stderr.trim() || stdout.trim()).replaceAll(/\s+/g, ' ').slice(0, TOLD_LENGTH_MAX)
+  return said === ''
+    ? `${path} ended with ${exitCode}.`
+    : `${said} (${path} ended with ${exitCode})`
+}
+
+function runTool(run: RunProcess, order: ToolOrder, signal: AbortSignal): Promise<ProcessEnd> {
+  const { path, args, timeoutMs = TIMEOUT_MS, outputBytesMax } = order
+  const killAfterMs = timeoutMs + KILL_AFTER_MS
+  return run({ path, args, timeoutMs, killAfterMs, outputBytesMax }, signal)
+}
+
+function describeEnd(end: Exclude<ProcessEnd, { readonly end: 'exited' }>): string {
+  if (end.end === 'not_started') return `cannot be run (${end.why})`
+  return end.why === 'timeout' ? 'took too long' : 'was interrupted'
+}

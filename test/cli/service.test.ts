@@ -1,0 +1,74 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+
+import { UsageError } from '../../src/cli/command.ts'
+import { HostingRig } from './hosting-rig.ts'
+
+const INSTALLING = ['enable-linger', 'daemon-reload', 'enable']
+
+test('down stops the service and says how it comes back', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () => rig.startRelay()
+  await rig.run('up')
+  rig.verbs()
+  rig.onStop = () => rig.endRelay()
+
+  const down = await rig.run('down')
+  const status = await rig.run('status')
+
+  expect([down.exitCode, down.lines, rig.verbs()]).toEqual([
+    0,
+    ['The relay has stopped.'],
+    ['stop'],
+  ])
+  expect(down.notes[0]).toBe('It starts again with the machine, or by: hookline up')
+  expect(status.lines.at(-1)).toBe('service  systemd user service, stopped')
+})
+
+test('down leaves a relay in the foreground to whoever started it', async () => {
+  using rig = new HostingRig()
+  rig.startRelay()
+  rig.shown = 'MainPID=0\nActiveState=inactive\n'
+
+  const { exitCode, problems } = await rig.run('down')
+
+  expect([exitCode, problems]).toEqual([
+    1,
+    [`A relay runs in the foreground (process ${process.pid}): press Ctrl-C there.`],
+  ])
+})
+
+test('down without a service has nothing to do', async () => {
+  using rig = new HostingRig()
+
+  const { exitCode, lines } = await rig.run('down')
+
+  expect([exitCode, lines, rig.verbs()]).toEqual([0, ['No service is running.'], []])
+})
+
+test('service install starts nothing, and service uninstall removes it', async () => {
+  using rig = new HostingRig()
+  const unit = rig.folder.file('.config/systemd/user/hookline.service')
+
+  const first = await rig.run('service install')
+  const second = await rig.run('service install')
+  const installing = rig.verbs()
+  const removed = await rig.run('service uninstall')
+  const again = await rig.run('service uninstall')
+
+  expect([first, second, removed, again].map(({ lines }) => lines)).toEqual([
+    ['Installed as a systemd user service.'],
+    ['It is installed already, as a systemd user service.'],
+    ['The service is removed.'],
+    ['There was no service.'],
+  ])
+  expect(installing).toEqual([...INSTALLING, ...INSTALLING])
+  expect(existsSync(unit)).toBe(false)
+})
+
+test('the sources cannot be installed', async () => {
+  using rig = new HostingRig()
+  Object.assign(rig, { executable: null })
+
+  await expect(rig.run('service install')).rejects.toBeInstanceOf(UsageError)
+})

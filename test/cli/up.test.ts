@@ -1,0 +1,148 @@
+import { expect, test } from 'bun:test'
+import { writeFileSync } from 'node:fs'
+
+import { HostingRig } from './hosting-rig.ts'
+
+const INSTALLING = ['enable-linger', 'daemon-reload', 'enable']
+
+test('up installs, starts, waits until the relay answers, and says how it is', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () => rig.startRelay()
+
+  const { exitCode, lines, notes } = await rig.run('up')
+
+  expect(rig.verbs()).toEqual([...INSTALLING, 'start'])
+  expect([exitCode, notes]).toEqual([0, []])
+  expect(lines).toEqual([
+    'relay     running',
+    'version   1.2.3',
+    'address   http://127.0.0.1:4665',
+    'since     2026-11-21T10:00:00.000Z',
+    `data      ${rig.dataDir}`,
+    `service   systemd user service, running (process ${process.pid})`,
+    'lines     1 of 2 online',
+    'findings  0',
+  ])
+})
+
+test('up tells what is missing, and the next step', async () => {
+  using rig = new HostingRig()
+  const finding = { severity: 'error', title: 'No permission', fix: 'Give it.', code: 'x' }
+  const answers = {
+    '/api/v1/health': { data: [finding] },
+    '/api/v1/keys?limit=1': { data: [] },
+    '/api/v1/phone-lines': { data: [] },
+  }
+  rig.onStart = () => rig.startRelay(answers)
+
+  const { exitCode, lines, notes } = await rig.run('up')
+
+  expect(exitCode).toBe(0)
+  expect(lines.slice(-5)).toEqual([
+    'lines     none yet',
+    'findings  1',
+    '',
+    'error: No permission',
+    '  Give it.',
+  ])
+  expect(notes).toEqual([
+    'Next, make an API key: hookline keys create',
+    `To try it without a device, write HOOKLINE_SIMULATED_LINES=2 into ${rig.environmentFile}; ` +
+      'then: hookline down, hookline up',
+  ])
+})
+
+test('up shows the link to the dashboard as long as that has no password', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () =>
+    rig.startRelay({
+      '/api/v1/about': { version: '1.2.3', is_claimed: false },
+      '/api/v1/setup-link': { url: 'http://127.0.0.1:4665/#/setup/abc', lan_url: null },
+    })
+
+  const { notes } = await rig.run('up')
+
+  expect(notes).toContain('http://127.0.0.1:4665/#/setup/abc')
+})
+
+test('up leaves a relay alone that is what is installed', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () => rig.startRelay()
+  await rig.run('up')
+  rig.verbs()
+  rig.onStart = () => {}
+  rig.onStop = () => rig.endRelay()
+
+  const { exitCode } = await rig.run('up')
+
+  expect([exitCode, rig.verbs()]).toEqual([0, [...INSTALLING, 'start']])
+})
+
+test('up starts a relay again whose executable was replaced', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () => rig.startRelay()
+  await rig.run('up')
+  rig.verbs()
+  rig.onStop = () => rig.endRelay()
+  writeFileSync(rig.executable, 'a newer one')
+
+  const { exitCode } = await rig.run('up')
+
+  expect([exitCode, rig.verbs()]).toEqual([0, [...INSTALLING, 'stop', 'start']])
+})
+
+test('up waits 30 seconds for an answer, and then names the log', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () => rig.startRelay({}, { '/readyz': 503, '/api/v1/phone-lines': 503 })
+
+  const ended = rig.run('up').catch((error: unknown) => String(error))
+  const told = await rig.advanceUntil(ended)
+
+  expect(told).toStartWith(
+    'HostingError: The service does not answer after 30 s. Its log says why: hookline logs',
+  )
+  expect(rig.clock.monotonic()).toBeGreaterThanOrEqual(30_000)
+})
+
+test('up is content with a relay that checks what an upgrade made of its database', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () => rig.startRelay({}, { '/api/v1/phone-lines': 503 })
+
+  const { exitCode, lines, notes } = await rig.run('up')
+
+  expect([exitCode, lines[0]]).toEqual([0, 'relay     judging'])
+  expect(notes).toEqual(['It checks its database first. How far it is: hookline status'])
+})
+
+test('up does not take the place of a relay in the foreground', async () => {
+  using rig = new HostingRig()
+  rig.startRelay()
+  rig.shown = 'MainPID=0\nActiveState=inactive\n'
+
+  const { exitCode, problems } = await rig.run('up')
+
+  expect([exitCode, problems]).toEqual([
+    1,
+    [`A relay runs in the foreground already (process ${process.pid}): press Ctrl-C there first.`],
+  ])
+  expect(rig.verbs()).toEqual([])
+})
+
+test('a relay that the service did not start is foreign, though the service runs too', async () => {
+  using rig = new HostingRig()
+  rig.startRelay()
+  rig.shown = 'MainPID=1\nActiveState=active\n'
+
+  expect((await rig.run('up')).exitCode).toBe(1)
+})
+
+test('up says which options of this shell the service will not see', async () => {
+  using rig = new HostingRig()
+  rig.onStart = () => rig.startRelay()
+
+  const { notes } = await rig.run('up', { HOOKLINE_PORT: '5000' })
+
+  expect(notes).toEqual([
+    `HOOKLINE_PORT is set in this shell only. For the service, write it into ${rig.environmentFile}`,
+  ])
+})

@@ -1,0 +1,274 @@
+import { expect, test } from 'bun:test'
+import { utimesSync, writeFileSync } from 'node:fs'
+
+import { HostChecks, type HostCheckTools } from '../../src/hosting/host-checks.ts'
+import { executableAt, writeInstallation } from '../../src/hosting/installation.ts'
+import { askPower, powerFindings, type PowerFacts } from '../../src/hosting/power-checks.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { NEVER, RecordingTools, type Answer } from './recording-tools.ts'
+
+/** As a Mac mini and a MacBook tell it. */
+const MINI = `AC Power:
+ Sleep On Power Button 1
+ autorestart          0
+ standby              0
+ powernap             1
+ disksleep            10
+ sleep                1
+ ttyskeepawake        1
+ displaysleep         10
+ tcpkeepalive         1
+ womp                 1
+`
+const MACBOOK = `Battery Power:
+ sleep                1
+ lowpowermode         1
+ displaysleep         2
+AC Power:
+ sleep                0
+ displaysleep         10 (display sleep prevented by Safari)
+ womp                 1
+`
+const NO_AUTO_LOGIN = {
+  exitCode: 1,
+  stderr: `2026-11-21 11:00:00.000 defaults[812:9021] 
+The domain/default pair of (/Library/Preferences/com.apple.loginwindow, autoLoginUser) does not exist
+`,
+}
+
+function mac(user: object, fileVault: object, power: object): Answer {
+  return ([path]) => {
+    if (path === '/usr/bin/defaults') return user
+    return path === '/usr/bin/fdesetup' ? fileVault : power
+  }
+}
+
+test('a Mac is asked by three tools, none of which changes anything', async () => {
+  const tools = new RecordingTools()
+
+  await askPower(tools.run, NEVER)
+
+  expect(tools.calls).toEqual([
+    ['/usr/bin/defaults', 'read', '/Library/Preferences/com.apple.loginwindow', 'autoLoginUser'],
+    ['/usr/bin/fdesetup', 'status'],
+    ['/usr/bin/pmset', '-g', 'custom'],
+  ])
+})
+
+const OFF = { stdout: 'FileVault is Off.\n' }
+const ON = { stdout: 'FileVault is On.\n' }
+const BUSY = { stdout: 'FileVault is On.\nEncryption in progress: Percent completed = 8\n' }
+const SILENT = { end: 'not_started', why: 'ENOENT' } as const
+const FACTS: readonly (readonly [string, Answer, PowerFacts])[] = [
+  [
+    'a Mac mini as it comes',
+    mac(NO_AUTO_LOGIN, OFF, { stdout: MINI }),
+    { autoLogin: 'nobody', isFileVaultOn: false, sleepMinutes: 1, restartsItself: false },
+  ],
+  [
+    'a MacBook on mains, set up',
+    mac({ stdout: 'ann\n' }, BUSY, { stdout: MACBOOK }),
+    { autoLogin: { user: 'ann' }, isFileVaultOn: true, sleepMinutes: 0, restartsItself: null },
+  ],
+  [
+    'a Mac mini that restarts',
+    mac({ stdout: 'ann\n' }, ON, { stdout: MINI.replace(/(autorestart +)0/, '$11') }),
+    { autoLogin: { user: 'ann' }, isFileVaultOn: true, sleepMinutes: 1, restartsItself: true },
+  ],
+  [
+    'a Mac that says nothing',
+    mac(SILENT, SILENT, SILENT),
+    { autoLogin: null, isFileVaultOn: null, sleepMinutes: null, restartsItself: null },
+  ],
+  [
+    'a Mac that says something else',
+    mac(
+      { exitCode: 1, stderr: 'no access' },
+      { stdout: 'Error' },
+      { stdout: 'Battery Power:\n sleep 1\n' },
+    ),
+    { autoLogin: null, isFileVaultOn: null, sleepMinutes: null, restartsItself: null },
+  ],
+]
+
+for (const [name, answer, facts] of FACTS) {
+  test(`${name} is understood`, async () => {
+    expect(await askPower(new RecordingTools(answer).run, NEVER)).toEqual(facts)
+  })
+}
+
+const WELL: PowerFacts = {
+  autoLogin: { user: 'ann' },
+  isFileVaultOn: false,
+  sleepMinutes: 0,
+  restartsItself: true,
+}
+const FINDINGS: readonly (readonly [Partial<PowerFacts>, (string | null)[][]])[] = [
+  [{}, []],
+  [{ autoLogin: null, isFileVaultOn: null, sleepMinutes: null, restartsItself: null }, []],
+  [{ isFileVaultOn: true }, [['filevault_on', 'warning', null]]],
+  [{ autoLogin: 'nobody' }, [['auto_login_off', 'warning', null]]],
+  [{ autoLogin: { user: 'bob' } }, [['auto_login_off', 'warning', null]]],
+  [
+    { isFileVaultOn: true, autoLogin: 'nobody' },
+    [
+      ['filevault_on', 'warning', null],
+      ['auto_login_off', 'warning', 'filevault_on'],
+    ],
+  ],
+  [{ restartsItself: false }, [['autorestart_off', 'warning', null]]],
+  [{ sleepMinutes: 15 }, [['sleep_enabled', 'warning', null]]],
+]
+
+for (const [facts, expected] of FINDINGS) {
+  test(`of ${JSON.stringify(facts)} follows ${JSON.stringify(expected)}`, () => {
+    const findings = powerFindings({ ...WELL, ...facts }, 'ann')
+
+    expect(findings.map((one) => [one.code, one.severity, one.depends_on])).toEqual(expected)
+    expect(findings.filter(({ key }) => key !== null)).toEqual([])
+  })
+}
+
+class Box implements Disposable {
+  readonly folder = new ScratchFolder()
+  readonly clock = new TestClock()
+  readonly executable = this.folder.file('hookline')
+  readonly tools: RecordingTools
+
+  /** Without answers the machine says nothing of itself. */
+  constructor(answer: Answer = () => SILENT) {
+    writeFileSync(this.executable, 'version one')
+    this.tools = new RecordingTools(answer)
+  }
+
+  checks(more: Partial<HostCheckTools> = {}): HostChecks {
+    const { clock, executable, folder } = this
+    const { run } = this.tools
+    const user = { platform: 'linux', uid: 1000, userName: 'ann' }
+    return new HostChecks({ run, clock, executable, dataDir: folder.path, ...user, ...more })
+  }
+
+  async install(): Promise<void> {
+    const source = await executableAt(this.executable)
+    writeInstallation(this.folder.path, { source, version: '1', codesignIdentity: null })
+  }
+
+  [Symbol.dispose](): void {
+    this.folder[Symbol.dispose]()
+  }
+}
+
+test('the machine is asked every ten minutes at most, however many want to know', async () => {
+  using box = new Box(mac(NO_AUTO_LOGIN, OFF, { stdout: MINI }))
+  const checks = box.checks({ platform: 'darwin' })
+
+  const [first, second] = await Promise.all([checks.findings(NEVER), checks.findings(NEVER)])
+  await box.clock.advance(599_999)
+  await checks.findings(NEVER)
+  const early = box.tools.taken().length
+  await box.clock.advance(1)
+  await checks.findings(NEVER)
+
+  expect(first?.map(({ code }) => code)).toEqual([
+    'auto_login_off',
+    'autorestart_off',
+    'sleep_enabled',
+  ])
+  expect(second).toEqual(first ?? [])
+  expect([early, box.tools.taken().length]).toEqual([3, 3])
+})
+
+test('what was interrupted is asked again', async () => {
+  using box = new Box(mac(NO_AUTO_LOGIN, OFF, { stdout: MINI }))
+  const checks = box.checks({ platform: 'darwin' })
+
+  const interrupted = await checks.findings(AbortSignal.abort())
+  const after = await checks.findings(NEVER)
+
+  expect([interrupted.length, after.length]).toEqual([0, 3])
+})
+
+const LINGERS = [
+  ['Linger=no\n', ['linger_off']],
+  ['Linger=yes\n', []],
+  ['', []],
+] as const
+
+for (const [stdout, codes] of LINGERS) {
+  test(`on Linux ${JSON.stringify(stdout)} gives ${JSON.stringify(codes)}`, async () => {
+    using box = new Box(() => ({ stdout }))
+
+    const findings = await box.checks().findings(NEVER)
+
+    expect(findings.map(({ code }) => code)).toEqual([...codes])
+    expect(box.tools.calls).toEqual([
+      ['/usr/bin/loginctl', 'show-user', '1000', '--property=Linger'],
+    ])
+  })
+}
+
+for (const platform of ['linux', 'darwin']) {
+  test(`on ${platform} an executable that was replaced while the relay runs is told`, async () => {
+    using box = new Box()
+    await box.install()
+    const checks = box.checks({ platform })
+
+    const before = await checks.findings(NEVER)
+    writeFileSync(box.executable, 'version 2.0')
+    utimesSync(box.executable, 1_700_000_000, 1_700_000_000)
+    const after = await checks.findings(NEVER)
+
+    expect(before).toEqual([])
+    expect(after).toEqual([
+      {
+        code: 'executable_changed',
+        severity: 'info',
+        title: 'Another version of Hookline waits',
+        why: `${box.executable} has changed since the relay was started from it; the one of before still runs.`,
+        fix: 'Run: hookline up',
+        key: null,
+        depends_on: null,
+      },
+    ])
+  })
+
+  test(`on ${platform} the same bytes with another date are the same executable`, async () => {
+    using box = new Box()
+    await box.install()
+    const checks = box.checks({ platform })
+
+    utimesSync(box.executable, 1_700_000_000, 1_700_000_000)
+
+    expect(await checks.findings(NEVER)).toEqual([])
+  })
+}
+
+test('a relay that was started after the executable was replaced is the new one', async () => {
+  using box = new Box()
+  await box.install()
+  writeFileSync(box.executable, 'version two')
+  utimesSync(box.executable, 1_700_000_000, 1_700_000_000)
+
+  expect(await box.checks().findings(NEVER)).toEqual([])
+})
+
+test('on a Mac it is the bundle that runs, and its source may have changed before the start', async () => {
+  using box = new Box()
+  await box.install()
+  writeFileSync(box.executable, 'version two!')
+
+  const findings = await box.checks({ platform: 'darwin' }).findings(NEVER)
+
+  expect(findings.map(({ code }) => code)).toEqual(['executable_changed'])
+})
+
+test('nothing is said of an executable that is gone, or that was never installed', async () => {
+  using box = new Box()
+  const never = box.checks({ platform: 'darwin' })
+  await box.install()
+  const gone = box.checks({ platform: 'darwin', executable: null })
+  box.folder[Symbol.dispose]()
+
+  expect([await never.findings(NEVER), await gone.findings(NEVER)]).toEqual([[], []])
+})

@@ -1,0 +1,39 @@
+// Stands in for the tools of the system: notes what they are called with, and answers as a test says.
+
+import type { ProcessEnd, RunProcess } from '../../src/system/process.ts'
+
+export type Called = readonly string[]
+
+type Told = {
+  readonly exitCode?: number
+  readonly stdout?: string
+  readonly stderr?: string
+}
+
+/** What a tool answers to a call, path first; undefined succeeds without a word. */
+export type Answer = (called: Called) => Told | ProcessEnd | undefined
+
+export class RecordingTools {
+  readonly calls: Called[] = []
+  readonly run: RunProcess
+  answer: Answer
+
+  constructor(answer: Answer = () => undefined) {
+    this.answer = answer
+    this.run = async ({ path, args }, signal) => {
+      if (signal.aborted) return { end: 'not_started', why: 'aborted' }
+      const called = [path, ...args]
+      this.calls.push(called)
+      const told = this.answer(called) ?? {}
+      if ('end' in told) return told
+      return { end: 'exited', exitCode: 0, stdout: '', stderr: '', ...told }
+    }
+  }
+
+  /** What was called since the last time. */
+  taken(): readonly Called[] {
+    return this.calls.splice(0)
+  }
+}
+
+export const NEVER = new AbortController().signal

@@ -1,0 +1,190 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+
+import { readInstallation } from '../../src/hosting/installation.ts'
+import { SystemdHost } from '../../src/hosting/systemd-host.ts'
+import { systemdUnit } from '../../src/hosting/systemd-unit.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { NEVER, RecordingTools, type Answer } from './recording-tools.ts'
+
+const SYSTEMCTL = ['/usr/bin/env', 'XDG_RUNTIME_DIR=/run/user/1000', '/usr/bin/systemctl', '--user']
+const LINGER = ['/usr/bin/loginctl', 'enable-linger', '1000']
+
+class Box implements Disposable {
+  readonly folder = new ScratchFolder()
+  readonly executable = this.folder.file('hookline')
+  readonly unitPath = this.folder.file('.config/systemd/user/hookline.service')
+  readonly tools: RecordingTools
+  readonly host: SystemdHost
+
+  constructor(answer?: Answer, runtimeDir: string | null = null) {
+    writeFileSync(this.executable, 'an executable')
+    this.tools = new RecordingTools(answer)
+    const { run } = this.tools
+    const user = { home: this.folder.path, uid: 1000, userName: 'ann', runtimeDir }
+    this.host = new SystemdHost({ run, ...user })
+  }
+
+  /** Into the folder of this test, which is not the default one. */
+  install() {
+    const { executable, folder } = this
+    const order = { executable, dataDir: folder.path, version: '1.2.3', codesignIdentity: null }
+    return this.host.install(order, NEVER)
+  }
+
+  [Symbol.dispose](): void {
+    this.folder[Symbol.dispose]()
+  }
+}
+
+test('an installation writes the unit, lets the user linger, and enables it', async () => {
+  using box = new Box()
+
+  const installed = await box.install()
+
+  expect(installed).toEqual({ isChanged: true, warnings: [] })
+  expect(box.tools.calls).toEqual([
+    LINGER,
+    [...SYSTEMCTL, 'daemon-reload'],
+    [...SYSTEMCTL, 'enable', 'hookline.service'],
+  ])
+  const environment = { HOOKLINE_SERVICE: '1', HOOKLINE_DATA_DIR: box.folder.path }
+  expect(readFileSync(box.unitPath, 'utf8')).toBe(
+    systemdUnit({ executable: box.executable, environment }),
+  )
+  expect(readInstallation(box.folder.path)).toEqual({
+    source: {
+      path: box.executable,
+      sizeBytes: 13,
+      modifiedMs: statSync(box.executable).mtimeMs,
+      sha256: '166e52f5c1e9c396d56e03ed5f78524b6eb5286e43a17ac9c8191de294f0b83d',
+    },
+    version: '1.2.3',
+    codesignIdentity: null,
+  })
+})
+
+test('the data directory is named only where it is not the default one', async () => {
+  using box = new Box()
+  const { executable, folder, host } = box
+  const dataDir = folder.file('.local/share/hookline')
+  await Bun.write(`${dataDir}/keep`, '')
+
+  await host.install({ executable, dataDir, version: '1', codesignIdentity: null }, NEVER)
+
+  expect(readFileSync(box.unitPath, 'utf8')).not.toContain('HOOKLINE_DATA_DIR')
+})
+
+test('a second installation changes nothing, unless the executable is another', async () => {
+  using box = new Box()
+  await box.install()
+
+  const same = await box.install()
+  writeFileSync(box.executable, 'a new version')
+  const newer = await box.install()
+
+  expect([same.isChanged, newer.isChanged]).toEqual([false, true])
+})
+
+test('a user who may not linger is told how to', async () => {
+  using box = new Box(([path]) => (path === '/usr/bin/loginctl' ? { exitCode: 1 } : undefined))
+
+  const { warnings } = await box.install()
+
+  expect(warnings).toEqual([
+    'The relay runs only while you are logged in. To have it start with the machine: ' +
+      'sudo loginctl enable-linger ann',
+  ])
+})
+
+test('a machine without systemd is told what else to do', async () => {
+  using box = new Box(([path]) =>
+    path === '/usr/bin/env' ? { exitCode: 127, stderr: 'No such file or directory' } : undefined,
+  )
+
+  await expect(box.install()).rejects.toThrow(
+    'Cannot take in the unit: this machine has no systemd. Have "hookline serve" started by what ' +
+      'looks after its programs, with HOOKLINE_SERVICE=1 in its environment.',
+  )
+})
+
+test('what systemd says when it refuses is told', async () => {
+  const stderr = 'Failed to connect to bus: No medium found\n'
+  using box = new Box(([path]) => (path === '/usr/bin/env' ? { exitCode: 1, stderr } : undefined))
+
+  await expect(box.host.start(NEVER)).rejects.toThrow(
+    'Cannot start the service: Failed to connect to bus: No medium found ' +
+      '(/usr/bin/systemctl ended with 1)',
+  )
+})
+
+test('where the session names its runtime folder, that one is asked', async () => {
+  using box = new Box(undefined, '/run/elsewhere')
+
+  await box.host.start(NEVER)
+
+  expect(box.tools.calls).toEqual([
+    [
+      '/usr/bin/env',
+      'XDG_RUNTIME_DIR=/run/elsewhere',
+      ...SYSTEMCTL.slice(2),
+      'start',
+      'hookline.service',
+    ],
+  ])
+})
+
+const STATES = [
+  ['MainPID=4711\nActiveState=active\n', 'running', 4711],
+  ['MainPID=0\nActiveState=activating\n', 'starting', null],
+  ['MainPID=0\nActiveState=failed\n', 'stopped', null],
+  ['MainPID=0\nActiveState=inactive\n', 'stopped', null],
+  ['', 'stopped', null],
+] as const
+
+for (const [stdout, activity, pid] of STATES) {
+  test(`systemd's ${JSON.stringify(stdout)} is ${activity}`, async () => {
+    using box = new Box(() => ({ stdout }))
+
+    const state = await box.host.state(NEVER)
+
+    expect(state).toEqual({ isInstalled: false, activity, pid })
+    expect(box.tools.calls).toEqual([
+      [...SYSTEMCTL, 'show', 'hookline.service', '--property=ActiveState,MainPID'],
+    ])
+  })
+}
+
+test('where systemctl gives no answer, nothing runs', async () => {
+  using box = new Box(() => ({ end: 'not_started', why: 'ENOENT' }))
+
+  const state = await box.host.state(NEVER)
+
+  expect(state).toEqual({ isInstalled: false, activity: 'stopped', pid: null })
+})
+
+test('nothing that is not installed is stopped or removed', async () => {
+  using box = new Box()
+
+  await box.host.stop(NEVER)
+  await box.host.uninstall(box.folder.path, NEVER)
+
+  expect(box.tools.calls).toEqual([])
+})
+
+test('what is removed is stopped first, and the record goes too', async () => {
+  using box = new Box()
+  await box.install()
+  await box.host.start(NEVER)
+  await box.host.stop(NEVER)
+  box.tools.taken()
+
+  await box.host.uninstall(box.folder.path, NEVER)
+
+  expect(box.tools.calls).toEqual([
+    [...SYSTEMCTL, 'disable', '--now', 'hookline.service'],
+    [...SYSTEMCTL, 'daemon-reload'],
+  ])
+  expect(existsSync(box.unitPath)).toBe(false)
+  expect(readInstallation(box.folder.path)).toBeNull()
+})
