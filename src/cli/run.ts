@@ -4,7 +4,7 @@ import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { readSurroundings, type Surroundings } from '../system/own-process.ts'
 import { EXIT, NoRelayError, UsageError, type ExitCode } from './command.ts'
-import { COMMANDS } from './commands.ts'
+import { COMMANDS, HIDDEN_COMMANDS } from './commands.ts'
 import { RefusedError } from './control-client.ts'
 import { SHORT_HELP, helpOf } from './help.ts'
 import { createOutput, type Output } from './output.ts'
@@ -17,7 +17,8 @@ export async function runCommandLine(): Promise<ExitCode> {
   const hasColour = surroundings.isTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''
   let out = createOutput({ isJson: false, isQuiet: false, hasColour })
   try {
-    const parsed = parseCommandLine(withShortForms(surroundings.args), COMMANDS)
+    const known = [...COMMANDS, ...HIDDEN_COMMANDS]
+    const parsed = parseCommandLine(withShortForms(surroundings.args), known)
     const { options } = parsed
     out = createOutput({ isJson: options.has('json'), isQuiet: options.has('quiet'), hasColour })
     return await runParsed(parsed, surroundings, out)

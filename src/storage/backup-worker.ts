@@ -1,10 +1,16 @@
-// The thread that copies the database: an entry point of the build, started by backup.ts.
+// The thread that copies and checks databases: an entry point of the build, started by backup.ts.
 
 import { takeSnapshot, type Snapshot, type SnapshotOrder } from './snapshot.ts'
+import { requireSound } from './soundness.ts'
 
-export type BackupRequest = { readonly id: number; readonly order: SnapshotOrder }
+/** What to copy, or the path of the database to check. */
+export type BackupRequest = { readonly id: number } & (
+  | { readonly order: SnapshotOrder }
+  | { readonly soundnessOf: string }
+)
 export type BackupReply =
-  | { readonly id: number; readonly snapshot: Snapshot }
+  /** Null where it was a check, which found nothing. */
+  | { readonly id: number; readonly snapshot: Snapshot | null }
   | { readonly id: number; readonly problem: string }
 
 declare const self: Worker
@@ -13,10 +19,14 @@ self.addEventListener('message', (event: MessageEvent<BackupRequest>) => {
   self.postMessage(replyTo(event.data))
 })
 
-function replyTo({ id, order }: BackupRequest): BackupReply {
+function replyTo(request: BackupRequest): BackupReply {
+  const { id } = request
   try {
-    return { id, snapshot: takeSnapshot(order) }
+    if ('order' in request) return { id, snapshot: takeSnapshot(request.order) }
+    requireSound(request.soundnessOf)
+    return { id, snapshot: null }
   } catch (error) {
-    return { id, problem: error instanceof Error ? error.message : String(error) }
+    const problem = error instanceof Error ? error.message : String(error)
+    return { id, problem: 'order' in request ? `The back-up failed: ${problem}` : problem }
   }
 }

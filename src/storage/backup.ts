@@ -2,7 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
 
-import { invalidRequest, type RelayError } from '../domain/errors.ts'
+import { assert, invalidRequest, type RelayError } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
@@ -24,13 +24,15 @@ export type Backup = {
 const NAME = /^hookline-(\d{4}-\d{2}-\d{2})T(\d{2})-(\d{2})-(\d{2})Z(?:-schema-\d+)?\.db$/
 const BEFORE_MIGRATION_KEPT = 3
 
+type Task = Pick<PromiseWithResolvers<Snapshot | null>, 'resolve' | 'reject'>
+
 /**
- * Copies databases in a thread of its own, one after another. The thread lives as long as this does:
- * ending one that holds a database can crash the process.
+ * Copies and checks databases in a thread of its own, one after another. The thread lives as long as
+ * this does: ending one that holds a database can crash the process.
  */
 export class BackupWorker {
   readonly #worker: Worker
-  readonly #waiting = new Map<number, PromiseWithResolvers<Snapshot>>()
+  readonly #waiting = new Map<number, Task>()
   #lastId = 0
 
   constructor() {
@@ -42,11 +44,22 @@ export class BackupWorker {
     this.#worker.addEventListener('error', (event) => this.#fail(event.message))
   }
 
-  take(order: SnapshotOrder): Promise<Snapshot> {
-    const waiting = Promise.withResolvers<Snapshot>()
+  async take(order: SnapshotOrder): Promise<Snapshot> {
+    const snapshot = await this.#ask((id) => ({ id, order }))
+    assert(snapshot !== null, 'who asks for a copy gets one')
+    return snapshot
+  }
+
+  /** Rejects with what is wrong where the relay could not serve from the database at `path`. */
+  async requireSound(path: string): Promise<void> {
+    await this.#ask((id) => ({ id, soundnessOf: path }))
+  }
+
+  #ask(request: (id: number) => BackupRequest): Promise<Snapshot | null> {
+    const waiting = Promise.withResolvers<Snapshot | null>()
     this.#lastId += 1
     this.#waiting.set(this.#lastId, waiting)
-    this.#worker.postMessage({ id: this.#lastId, order } satisfies BackupRequest)
+    this.#worker.postMessage(request(this.#lastId))
     return waiting.promise
   }
 
@@ -54,7 +67,7 @@ export class BackupWorker {
     const waiting = this.#waiting.get(reply.id)
     this.#waiting.delete(reply.id)
     if ('snapshot' in reply) waiting?.resolve(reply.snapshot)
-    else waiting?.reject(new Error(`The back-up failed: ${reply.problem}`))
+    else waiting?.reject(new Error(reply.problem))
   }
 
   #fail(message: string): void {

@@ -6,6 +6,7 @@ import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { backUpBeforeMigration } from './backup.ts'
 import { closeDatabase, openDatabase, type Db } from './database.ts'
+import { acceptMigration, MIGRATIONS, readSchemaState } from './migrations.ts'
 
 /** What lies in the data directory, opened. */
 export type Data = {
@@ -13,7 +14,16 @@ export type Data = {
   readonly directory: DataDirectory
   /** Seals the secrets of webhooks. */
   readonly secretKey: Uint8Array
+  /** Present where a database that existed was migrated, now or before a crash, and not judged yet. */
+  readonly migration?: UnjudgedMigration | undefined
   close(): void
+}
+
+export type UnjudgedMigration = {
+  /** The schema number from before it. */
+  readonly from: number
+  /** Notes that the relay may serve what was migrated. */
+  accept(): void
 }
 
 type Place = { readonly dataDir: string; readonly host: string; readonly port: number }
@@ -41,12 +51,22 @@ export function openData(place: Place, { clock, random, log, version }: Tools): 
     }
     const secretKey = readOrMakeSecretKey(directory.secretKey, random)
     const close = () => {
-      closeDatabase(db)
-      lock.release()
+      try {
+        closeDatabase(db)
+      } finally {
+        lock.release()
+      }
     }
-    return { db, directory, secretKey, close }
+    return { db, directory, secretKey, migration: unjudgedMigration(db), close }
   } catch (error) {
     lock.release()
     throw error
   }
+}
+
+function unjudgedMigration({ sqlite }: Db): UnjudgedMigration | undefined {
+  const { version, unjudgedFrom } = readSchemaState(sqlite)
+  // An older executable that went back to work has nothing to do with what the newer one migrated.
+  if (unjudgedFrom === null || version > MIGRATIONS.length) return undefined
+  return { from: unjudgedFrom, accept: () => acceptMigration(sqlite) }
 }

@@ -14,11 +14,18 @@ export const MIGRATIONS: readonly Migration[] = readMigrations()
 /** The oldest schema whose executable may use a database that this one wrote. */
 const USABLE_FROM = 1
 
+const UNJUDGED_FROM = 'unjudged_from'
+
 const BREAKPOINT = '--> statement-breakpoint'
 
-/** The file belongs to a newer executable, or is no file of ours. A person is needed. */
+/** The file belongs to a newer executable, is no file of ours, or is not sound. A person is needed. */
 export class UnusableDatabaseError extends Error {
   override readonly name = 'UnusableDatabaseError'
+}
+
+/** Whether what was thrown says that the database is unusable or damaged, and no retry helps. */
+export function isUnusableDatabase(error: unknown): boolean {
+  return error instanceof UnusableDatabaseError || /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
 }
 
 export type SchemaState = {
@@ -26,18 +33,30 @@ export type SchemaState = {
   readonly version: number
   readonly usableFrom: number
   readonly writtenBy: string | null
+  /**
+   * The schema from before a migration that nobody has judged yet; null where there is none. It stays
+   * noted over restarts, so that a relay that crashed before its judgement is judged at the next start.
+   */
+  readonly unjudgedFrom: number | null
 }
 
 export function readSchemaState(sqlite: Database): SchemaState {
   const version = userVersion(sqlite)
-  if (version === 0) return { version, usableFrom: 0, writtenBy: null }
+  if (version === 0) return { version, usableFrom: 0, writtenBy: null, unjudgedFrom: null }
   const about = sqlite.query<{ name: string; value: string }, []>('SELECT name, value FROM about')
   const values = new Map(about.all().map((row) => [row.name, row.value]))
+  const unjudgedFrom = Number(values.get(UNJUDGED_FROM) ?? version)
   return {
     version,
     usableFrom: Number(values.get('usable_from') ?? version),
     writtenBy: values.get('written_by') ?? null,
+    unjudgedFrom: unjudgedFrom < version ? unjudgedFrom : null,
   }
+}
+
+/** Notes that the relay may serve what was migrated. */
+export function acceptMigration(sqlite: Database): void {
+  sqlite.query('DELETE FROM about WHERE name = $name').run({ name: UNJUDGED_FROM })
 }
 
 /**
@@ -53,6 +72,9 @@ export function migrate(
   // table takes its children with it.
   sqlite.run('PRAGMA foreign_keys = OFF')
   try {
+    const before = userVersion(sqlite)
+    // Before the first of them, for a crash may come after any of them.
+    if (before > 0 && before < migrations.length) noteUnjudged(sqlite, before)
     for (const [index, migration] of migrations.entries()) {
       if (index >= userVersion(sqlite)) apply(sqlite, migration, index + 1)
     }
@@ -81,8 +103,26 @@ function apply(sqlite: Database, migration: Migration, version: number): void {
     sqlite.run('COMMIT')
   } catch (error) {
     if (sqlite.inTransaction) sqlite.run('ROLLBACK')
-    throw new Error(`Migration ${migration.name} failed and was undone.`, { cause: error })
+    const message = `Migration ${migration.name} failed and was undone.`
+    if (isPassing(error)) throw new Error(message, { cause: error })
+    throw new UnusableDatabaseError(message, { cause: error })
   }
+}
+
+/** An earlier note stays: all of it is judged at once. */
+function noteUnjudged(sqlite: Database, from: number): void {
+  sqlite
+    .query('INSERT OR IGNORE INTO about (name, value) VALUES ($name, $from)')
+    .run({ name: UNJUDGED_FROM, from: String(from) })
+}
+
+/** A disk that is full or fails, and another process: the same start may do better later. */
+function isPassing(error: unknown): boolean {
+  return /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM)/.test(codeOf(error))
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }
 
 function userVersion(sqlite: Database): number {

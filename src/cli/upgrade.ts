@@ -1,0 +1,223 @@
+import { realpathSync } from 'node:fs'
+import { arch } from 'node:os'
+import { resolve } from 'node:path'
+
+import { readInstallation } from '../hosting/installation.ts'
+import { takeWatch } from '../hosting/judgement.ts'
+import type { RelayState, WatchedRelay } from '../hosting/relay-state.ts'
+import type { ServiceState } from '../hosting/service-host.ts'
+import type {
+  UpgradeOrder,
+  UpgradeResult,
+  UpgradeStep,
+  UpgradeTools,
+  UpgradedService,
+} from '../hosting/upgrade-order.ts'
+import { trialPath } from '../hosting/upgrade-preparation.ts'
+import { upgrade } from '../hosting/upgrade.ts'
+import { tryMigrations } from '../storage/soundness.ts'
+import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import { takeInstanceLock } from '../system/instance-lock.ts'
+import { VERSION } from '../system/version.ts'
+import { rowOf, textOf } from './answers.ts'
+import {
+  EXIT,
+  NoRelayError,
+  UsageError,
+  argument,
+  type Call,
+  type Command,
+  type ExitCode,
+} from './command.ts'
+import type { ControlClient } from './control-client.ts'
+import { openServiceCall, thisMachine, type FindPlace, type ServiceCall } from './service-place.ts'
+import { foreignRelay } from './service.ts'
+
+export function upgradeCommand(findPlace: FindPlace): Command {
+  return {
+    name: 'upgrade',
+    args: [],
+    options: [
+      { name: 'from', value: 'FILE', sentence: 'The new executable, its SHA-256 beside it.' },
+      { name: 'unverified', value: null, sentence: 'Take a file without a published SHA-256.' },
+    ],
+    sentence: 'Change to another version, and back by itself if that one does not work.',
+    run: (call) => runUpgrade(openServiceCall(call, findPlace)),
+  }
+}
+
+export const UPGRADE_COMMAND: Command = upgradeCommand(thisMachine)
+
+/** What an upgrade asks of the new executable before anything changes; not for people. */
+export const CHECK_MIGRATIONS_COMMAND: Command = {
+  name: 'check-migrations',
+  args: [{ name: 'FILE' }],
+  options: [],
+  sentence: 'Migrate and check a copy of a back-up.',
+  async run(call) {
+    const file = resolve(call.surroundings.folder, argument(call, 0))
+    const { from, to } = tryMigrations(file, trialPath(file), VERSION)
+    call.out.data({ from_schema: from, to_schema: to }, [`schema ${from} becomes ${to}`])
+    return EXIT.ok
+  },
+}
+
+async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
+  const { call, machine } = service
+  const from = call.options.get('from')
+  if (from === undefined) throw new UsageError('It is: hookline upgrade --from FILE')
+  const directory = openDataDirectory(service.directory.path)
+  const hosted = await hostedService(service)
+  const foreign = hosted === null ? null : await foreignRelay(service, hosted.state)
+  if (foreign !== null) {
+    call.out.problem(
+      `A relay runs in the foreground (process ${foreign}): press Ctrl-C there first.`,
+    )
+    return EXIT.failed
+  }
+  const order: UpgradeOrder = {
+    file: resolve(call.surroundings.folder, from),
+    executable: hosted?.executable ?? ownTarget(service),
+    isUnverified: call.options.has('unverified'),
+  }
+  const tools = toolsOf(service, directory, hosted)
+  const watch = takeWatch(directory, machine.clock.now())
+  try {
+    const steps = upgrade(tools, order)
+    return tell(call, await runSteps(steps, (step) => call.out.note(STEPS[step])))
+  } finally {
+    watch.release()
+  }
+}
+
+type Hosted = UpgradedService & {
+  /** The file that the service runs, or is made from. */
+  readonly executable: string
+  readonly state: ServiceState
+}
+
+/** The service of this data directory; null where there is none. */
+async function hostedService(service: ServiceCall): Promise<Hosted | null> {
+  const { host, directory, signal } = service
+  const installation = readInstallation(directory.path)
+  if (installation === null) return null
+  const state = await host.state(signal)
+  if (!state.isInstalled) return null
+  const never = new AbortController().signal
+  const executable = realpathSync(installation.source.path)
+  const dataDir = directory.path
+  return {
+    executable,
+    state,
+    async start(version) {
+      await host.install({ executable, dataDir, version, codesignIdentity: null }, never)
+      await host.start(never)
+    },
+    stop: () => host.stop(never),
+  }
+}
+
+/** This executable's own place; the one that an upgrade kept stands for the one that took its place. */
+function ownTarget({ executable }: ServiceCall): string {
+  if (executable === null) throw new UsageError('An upgrade needs the built executable.')
+  return executable.replace(/\.previous$/, '')
+}
+
+function toolsOf(
+  { machine, client, signal }: ServiceCall,
+  directory: DataDirectory,
+  service: UpgradedService | null,
+): UpgradeTools {
+  const { clock, run, platform } = machine
+  return {
+    clock,
+    run,
+    directory,
+    service,
+    signal,
+    relay: watchedRelay(client),
+    isSignedHere: platform === 'darwin' && arch() === 'x64',
+    holdData: () =>
+      takeInstanceLock(directory.lock, { since: clock.now(), task: 'upgrade', address: null }),
+  }
+}
+
+/** The relay at a control socket, as an upgrade watches it. */
+function watchedRelay(client: ControlClient): WatchedRelay {
+  return {
+    state: () => stateOf(client),
+    async acquit() {
+      await client.ask('POST', '/judgement', { timeoutMs: ACQUIT_TIMEOUT_MS })
+    },
+  }
+}
+
+const ACQUIT_TIMEOUT_MS = 5_000
+
+/** A relay that does not answer in time counts as starting. */
+async function stateOf(client: ControlClient): Promise<RelayState> {
+  try {
+    if ((await client.look('/readyz')).status === 200) return { is: 'ready' }
+    const health = rowOf((await client.look('/healthz')).body)
+    if (health['status'] !== 'safe_mode') return { is: 'starting' }
+    return { is: 'safe_mode', reason: textOf(health, 'reason') }
+  } catch (error) {
+    return { is: error instanceof NoRelayError ? 'absent' : 'starting' }
+  }
+}
+
+/** Runs the steps to their end, tells each, and gives the outcome. */
+async function runSteps(
+  steps: AsyncGenerator<UpgradeStep, UpgradeResult>,
+  tellStep: (step: UpgradeStep) => void,
+): Promise<UpgradeResult> {
+  for (;;) {
+    const next = await steps.next()
+    if (next.done === true) return next.value
+    tellStep(next.value)
+  }
+}
+
+const STEPS: Readonly<Record<UpgradeStep, string>> = {
+  staged: 'The new executable is copied.',
+  verified: 'It runs on this machine.',
+  backed_up: 'The database is backed up.',
+  migrations_checked: 'A copy of the database is migrated and sound.',
+  stopped: 'The relay is stopped.',
+  previous_kept: 'The old executable is kept.',
+  placed: 'The new executable is in its place.',
+  started: 'The new version is started.',
+  ready: 'It has opened the database.',
+  healthy: 'It serves.',
+  taking_back: 'The new version does not serve: going back.',
+  stopped_again: 'The relay is stopped again.',
+  database_put_back: 'The database is as it was.',
+  previous_put_back: 'The old executable is in its place again.',
+  started_again: 'The service is started again.',
+}
+
+function tell({ out }: Call, result: UpgradeResult): ExitCode {
+  switch (result.outcome) {
+    case 'upgraded':
+      out.data(result, [`Hookline ${result.to} is installed; ${result.previous} is the old one.`])
+      if (!result.isRunning) out.note('Start it: hookline serve')
+      return EXIT.ok
+    case 'refused':
+      out.data(result, [])
+      out.problem(`Nothing has changed. ${result.why}`)
+      return EXIT.failed
+    case 'rolled_back':
+      out.data(
+        result,
+        result.aside === null ? [] : [`The migrated database is in ${result.aside}.`],
+      )
+      out.problem(`The old version is back. ${result.why}`)
+      if (result.trouble !== null) out.problem(`It does not serve either: ${result.trouble}`)
+      return EXIT.failed
+    case 'stuck':
+      out.data(result, [])
+      out.problem(`${result.why} The old version cannot come back: ${result.noWayBack}`)
+      out.problem('hookline status says how it is; hookline backups lists what can be restored.')
+      return EXIT.failed
+  }
+}

@@ -1,0 +1,100 @@
+// What a relay answers that cannot use its database: who looks, by browser, program or command line,
+// learns that a person is needed, and on the machine itself why, and what to do.
+
+import { RelayError } from '../domain/errors.ts'
+import type { Log } from '../system/log.ts'
+import type { Random } from '../system/random.ts'
+import { errorResponse } from './errors.ts'
+import { requestIds, type Peer } from './exchange.ts'
+import { isLoopbackOnly } from './hosts.ts'
+import { listenEverywhere, type Listener } from './listener.ts'
+import { respond } from './respond.ts'
+import type { Http } from './server.ts'
+
+export type SafeMode = {
+  /** Why the database cannot be used: whole sentences, for the owner. */
+  readonly reason: string
+  /** What the owner does about it: whole sentences. */
+  readonly nextStep: string
+}
+
+/** Nothing gets better by itself, but a program that asks again does no harm. */
+const RETRY_SECONDS = 60
+
+/** Listens as the relay would, on the port and on the control socket (`path`). */
+export function listenInSafeMode(
+  mode: SafeMode,
+  options: {
+    readonly hostname: string
+    readonly port: number
+    readonly path: string
+    readonly random: Random
+    readonly log: Log
+  },
+): Listener {
+  return listenEverywhere(createSafeMode(mode, options.random), options)
+}
+
+/** Answers every request without a database. */
+export function createSafeMode(mode: SafeMode, random: Random): Http {
+  const nextId = requestIds(random)
+  return {
+    fetch: async (request, peer) => answer(mode, { request, peer, requestId: nextId() }),
+    endStreams() {},
+  }
+}
+
+type Asked = { readonly request: Request; readonly peer: Peer; readonly requestId: string }
+
+function answer(mode: SafeMode, { request, peer, requestId }: Asked): Response {
+  const path = pathOf(request)
+  // The reason names folders of this machine: they are for nobody else.
+  const isOwner = isLoopbackOnly(request.headers, peer)
+  if (path === '/healthz') return alive(isOwner ? mode : null, requestId)
+  const isPage = !path.startsWith('/api') && path !== '/readyz' && wantsPage(request)
+  if (isPage) return page(isOwner ? mode : FOR_OTHERS, requestId)
+  const { reason, nextStep } = isOwner ? mode : FOR_OTHERS
+  const message = `The relay is in safe mode and serves nothing. ${reason} ${nextStep}`
+  const error = new RelayError('starting', message, { retryAfterSeconds: RETRY_SECONDS })
+  return errorResponse(error, requestId)
+}
+
+const FOR_OTHERS: SafeMode = {
+  reason: 'It cannot use its database.',
+  nextStep: 'On the machine itself, "hookline status" says more.',
+}
+
+/** The process lives, so this is no failure: to be started again would not help. */
+function alive(mode: SafeMode | null, requestId: string): Response {
+  const more = mode === null ? {} : { reason: mode.reason, next_step: mode.nextStep }
+  return respond(JSON.stringify({ status: 'safe_mode', ...more }), { status: 200, requestId })
+}
+
+function page({ reason, nextStep }: SafeMode, requestId: string): Response {
+  const body = [
+    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Hookline: safe mode</title>',
+    '<meta name="viewport" content="width=device-width">',
+    '<h1>Hookline is in safe mode</h1>',
+    '<p>It takes and sends no messages. What it has accepted is kept.</p>',
+    `<p>${escaped(reason)}</p><p>${escaped(nextStep)}</p></html>`,
+  ]
+  const headers = {
+    'content-type': 'text/html; charset=utf-8',
+    'content-security-policy': "default-src 'none'",
+    'retry-after': String(RETRY_SECONDS),
+  }
+  return respond(body.join('\n'), { status: 503, requestId, headers })
+}
+
+function wantsPage(request: Request): boolean {
+  return (request.headers.get('accept') ?? '').includes('text/html')
+}
+
+/** A request without a usable Host has no URL but a path. */
+function pathOf({ url }: Request): string {
+  return URL.canParse(url) ? new URL(url).pathname : (url.split('?')[0] ?? '')
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
+}

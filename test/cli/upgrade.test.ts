@@ -1,0 +1,49 @@
+// What the command line of an upgrade says; the upgrade itself is in test/hosting and test/executable.
+
+import { expect, test } from 'bun:test'
+
+import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { MIGRATIONS } from '../../src/storage/migrations.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { hookline } from './command-line.ts'
+
+test('an upgrade needs a file to upgrade from, and an executable to upgrade', async () => {
+  using folder = new ScratchFolder()
+  const environment = { HOOKLINE_DATA_DIR: folder.path, HOME: folder.path }
+
+  const without = await hookline(['upgrade'], environment)
+  const fromSources = await hookline(['upgrade', '--from', '/nowhere/hookline'], environment)
+
+  expect([without.exitCode, fromSources.exitCode]).toEqual([2, 2])
+  expect(without.stderr).toContain('hookline upgrade --from FILE')
+  expect(fromSources.stderr).toContain('An upgrade needs the built executable.')
+})
+
+test('a new executable is asked whether it can migrate a back-up: 0 where it can, 78 where not', async () => {
+  using folder = new ScratchFolder()
+  const path = folder.file('backup.db')
+  const { db } = openDatabase(path, { version: '1' })
+  closeDatabase(db)
+  const good = await hookline(['check-migrations', path, '--json'])
+  const broken = openDatabase(path, { version: '1' }).db
+  broken.sqlite.run('DROP TABLE webhook_secrets')
+  closeDatabase(broken)
+
+  const bad = await hookline(['check-migrations', path])
+
+  expect([good.exitCode, JSON.parse(good.stdout)]).toEqual([
+    0,
+    { from_schema: MIGRATIONS.length, to_schema: MIGRATIONS.length },
+  ])
+  expect([bad.exitCode, bad.stderr]).toEqual([
+    78,
+    'hookline: What it is migrated to is not sound. (no such table: webhook_secrets)\n',
+  ])
+})
+
+test('what only another executable calls is not in the help', async () => {
+  const help = await hookline(['help'])
+
+  expect(help.stdout).toContain('upgrade')
+  expect(help.stdout).not.toContain('check-migrations')
+})

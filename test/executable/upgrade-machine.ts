@@ -1,0 +1,153 @@
+// A machine with the real executable as its service: only systemd is a stand-in, which starts and stops
+// real processes.
+
+import { cpSync, mkdirSync } from 'node:fs'
+
+import type { Call, ExitCode } from '../../src/cli/command.ts'
+import { upgradeCommand } from '../../src/cli/upgrade.ts'
+import { loadConfig } from '../../src/config.ts'
+import { createServiceHost, type Machine } from '../../src/hosting/create-service-host.ts'
+import { systemClock } from '../../src/system/clock.ts'
+import { processRunner, type RunProcess } from '../../src/system/process.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { builtExecutable, cleanEnvironment, type CommandResult } from '../support/executable.ts'
+import { createKey, type ApiKey } from '../support/relay-process.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { UpgradedRelay, freePort } from './upgraded-relay.ts'
+
+export type Told = {
+  readonly exitCode: ExitCode
+  readonly json: unknown
+  readonly problems: string
+}
+
+const PERSON = '+12025550123'
+
+export class UpgradeMachine implements AsyncDisposable {
+  readonly folder = new ScratchFolder()
+  readonly executable = this.folder.file('bin/hookline')
+  readonly dataDir = this.folder.file('data')
+  readonly port = freePort()
+  /** How many simulated lines the next start has. */
+  lines = 1
+  /** The one that runs now, and whether somebody started it by hand. */
+  relay: UpgradedRelay | null = null
+  isByHand = false
+
+  private constructor() {
+    for (const name of ['bin', 'data']) mkdirSync(this.folder.file(name), { mode: 0o700 })
+    cpSync(builtExecutable(), this.executable)
+  }
+
+  /** The old version, with a message that waits: its line is one that the present start did not ask for. */
+  static async create(text: string): Promise<{ machine: UpgradeMachine; key: ApiKey }> {
+    const machine = new UpgradeMachine()
+    const key = await createKey(machine.dataDir)
+    const first = machine.start()
+    await first.until('/readyz', '200')
+    const api = first.client(key)
+    const lines = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
+    await machine.stop()
+    machine.lines = 0
+    const second = machine.start()
+    await second.until('/readyz', '200')
+    const body = { to: PERSON, text, phone_line_id: lines.data[0]?.id }
+    const { status } = await second.client(key).request('POST', '/api/v1/messages/send', { body })
+    if (status !== 202) throw new Error(`The message was answered ${status}.`)
+    machine.lines = 1
+    return { machine, key }
+  }
+
+  /** Starts what lies in the executable's place, as a service unless told otherwise. */
+  start(more: { readonly isService?: boolean; readonly executable?: string } = {}): UpgradedRelay {
+    const { executable, dataDir, port, lines } = this
+    this.isByHand = more.isService === false
+    this.relay = new UpgradedRelay({ executable, dataDir, port, lines, isService: true, ...more })
+    return this.relay
+  }
+
+  async stop(): Promise<number | undefined> {
+    const { relay } = this
+    this.relay = null
+    return relay?.end()
+  }
+
+  /** Runs a command of what lies in the executable's place, where no service is installed. */
+  async run(...args: readonly string[]): Promise<CommandResult> {
+    const child = Bun.spawn([this.executable, ...args, '--data-dir', this.dataDir], {
+      env: cleanEnvironment({ HOME: this.folder.path }),
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    const outputs = [new Response(child.stdout).text(), new Response(child.stderr).text()] as const
+    const [stdout, stderr] = await Promise.all(outputs)
+    return { exitCode: await child.exited, stdout, stderr }
+  }
+
+  /** Runs `hookline upgrade --from FILE` to its end, in this process, with a service installed. */
+  async upgrade(from: string): Promise<Told> {
+    const { executable, dataDir } = this
+    const machine = this.#machine()
+    const order = { executable, dataDir, version: '0', codesignIdentity: null }
+    const { signal } = new AbortController()
+    await createServiceHost(machine).install(order, signal)
+    let json: unknown = null
+    const problems: string[] = []
+    const command = upgradeCommand(() => ({ machine, executable, signal }))
+    const call: Call = {
+      args: [],
+      options: new Map([
+        ['from', from],
+        ['unverified', 'true'],
+      ]),
+      commands: [command],
+      surroundings: { args: [], environment: {}, folder: '/', isTerminal: false },
+      out: {
+        data: (told) => void (json = told),
+        note: () => {},
+        problem: (message) => problems.push(message),
+      },
+      loadConfig: () =>
+        loadConfig({
+          flags: {},
+          environment: {},
+          defaultDataDir: dataDir,
+          folder: '/',
+          readText: () => null,
+        }),
+    }
+    const exitCode = await command.run(call)
+    return { exitCode, json, problems: problems.join('\n') }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.relay?.[Symbol.asyncDispose]()
+    this.folder[Symbol.dispose]()
+  }
+
+  #machine(): Machine {
+    return {
+      run: this.#run,
+      clock: systemClock,
+      random: systemRandom,
+      platform: 'linux',
+      home: this.folder.path,
+      uid: 1000,
+      userName: 'ann',
+      environment: {},
+    }
+  }
+
+  readonly #run: RunProcess = async (order, signal) => {
+    if (!order.path.startsWith('/usr/bin/')) return processRunner(systemClock)(order, signal)
+    const verb = order.path === '/usr/bin/env' ? order.args[3] : null
+    if (verb === 'start') this.start()
+    if (verb === 'stop') await this.stop()
+    const { isByHand, relay } = this
+    const isRunning = relay !== null && !isByHand
+    const state = `ActiveState=${isRunning ? 'active' : 'inactive'}`
+    const stdout = verb === 'show' ? `MainPID=${isRunning ? relay.pid : 0}\n${state}\n` : ''
+    return { end: 'exited', exitCode: 0, stdout, stderr: '' }
+  }
+}

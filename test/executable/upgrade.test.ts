@@ -1,0 +1,197 @@
+// Upgrades of the real executable to versions that are compiled for the test: what stands still, who
+// judges, and that no message is lost or sent twice. What an upgrade does step by step is in test/hosting.
+
+import { afterAll, expect, test } from 'bun:test'
+import { readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { takeWatch } from '../../src/hosting/judgement.ts'
+import { MIGRATIONS } from '../../src/storage/migrations.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { BREAKS_OLDER, buildVersion, builtOnce, type Patch } from '../support/next-version.ts'
+import { eventually } from '../support/relay-process.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { UpgradeMachine } from './upgrade-machine.ts'
+import { carriedTexts, schemaOf } from './upgraded-relay.ts'
+
+const OLD_SCHEMA = MIGRATIONS.length
+const NEXT_SCHEMA = OLD_SCHEMA + 1
+
+/** Finds every database wanting. */
+const JUDGES_HARSHLY: Patch = [
+  'src/hosting/judgement.ts',
+  'await this.#whileWatched(signal)',
+  "if (!signal.aborted) throw new UnusableDatabaseError('It is not to its taste.')",
+]
+
+const builds = new ScratchFolder()
+afterAll(() => builds[Symbol.dispose]())
+
+const nextVersion = () => builtOnce(builds, '9.9.9')
+
+test('a service is upgraded: the message that waited leaves once, by the new version', async () => {
+  const { machine, key } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+
+  const told = await machine.upgrade(nextVersion())
+  const api = machine.relay?.client(key)
+  const about = await machine.relay?.control.ask('GET', '/about')
+  await eventually('the message is read', async () => {
+    const page = await api?.ask<{ data: { status: string }[] }>('GET', '/api/v1/messages')
+    return page?.data[0]?.status === 'read' ? true : null
+  })
+  await machine.stop()
+
+  expect(told).toMatchObject({ exitCode: 0, json: { outcome: 'upgraded', to: '9.9.9' } })
+  expect(about?.body).toEqual({ version: '9.9.9' })
+  expect(schemaOf(machine.dataDir)).toBe(NEXT_SCHEMA)
+  expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
+  expect(readdirSync(join(machine.executable, '..')).sort()).toEqual([
+    'hookline',
+    'hookline.previous',
+  ])
+}, 30_000)
+
+test('a version that finds the database wanting is taken back: the message leaves once, by the old one', async () => {
+  const { machine } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  const harsh = buildVersion(builds, '6.6.6', [BREAKS_OLDER, JUDGES_HARSHLY])
+
+  const told = await machine.upgrade(harsh)
+  await machine.relay?.until('/readyz', '200')
+  await eventually('the message is carried', () =>
+    carriedTexts(machine.dataDir).length > 0 ? true : null,
+  )
+  await machine.stop()
+
+  expect(told).toMatchObject({ exitCode: 1, json: { outcome: 'rolled_back', trouble: null } })
+  expect(told.problems).toContain('it is in safe mode: It is not to its taste.')
+  expect(schemaOf(machine.dataDir)).toBe(OLD_SCHEMA)
+  expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
+}, 30_000)
+
+test('without a service the executable changes itself, once no relay runs, and keeps the one before', async () => {
+  const { machine } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  const sum = new Bun.CryptoHasher('sha256').update(await Bun.file(nextVersion()).bytes())
+  await Bun.write(`${nextVersion()}.sha256`, `${sum.digest('hex')}  hookline\n`)
+
+  const early = await machine.run('upgrade', '--from', nextVersion())
+  await machine.stop()
+  const late = await machine.run('upgrade', '--from', nextVersion(), '--json')
+  const now = await machine.run('version')
+  const back = await machine.run('upgrade', '--from', `${machine.executable}.previous`)
+
+  expect(early).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Ctrl-C') })
+  expect(late.exitCode).toBe(0)
+  expect(JSON.parse(late.stdout)).toMatchObject({ outcome: 'upgraded', isRunning: false })
+  expect(now.stdout).toBe('hookline 9.9.9\n')
+  // The old one has no published sum.
+  expect(back).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--unverified') })
+}, 30_000)
+
+test('where the service is installed but a relay runs in the foreground, nothing is stopped', async () => {
+  const { machine } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  await machine.stop()
+  const byHand = machine.start({ isService: false })
+  await byHand.until('/readyz', '200')
+
+  const told = await machine.upgrade(nextVersion())
+  const ready = await byHand.look('/readyz')
+
+  expect(told).toMatchObject({ exitCode: 1, json: null })
+  expect(told.problems).toContain(`(process ${byHand.pid})`)
+  expect(ready?.slice(0, 3)).toBe('200')
+}, 30_000)
+
+test('until it is judged it stands still: 401 first, then 503, and nothing is sent', async () => {
+  const { machine, key } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  await machine.stop()
+  const watch = takeWatch(dataDirectoryAt(machine.dataDir), 0)
+
+  const relay = machine.start({ executable: nextVersion() })
+  await relay.until('/readyz', '200')
+  const headers = { 'x-api-key': key.key, 'x-api-secret': key.secret }
+  const looks = [
+    await relay.look('/healthz'),
+    await relay.look('/readyz'),
+    await relay.look('/swagger'),
+    await relay.look('/metrics'),
+    await relay.look('/api/v1/messages'),
+    await relay.look('/api/v1/nowhere'),
+    await relay.look('/api/v1/judgement'),
+  ].map((answer) => answer?.slice(0, 3))
+  const known = await relay.look('/api/v1/messages', headers)
+  const body = { to: '+12025550123', text: 'not now' }
+  const send = await relay.client(key).request('POST', '/api/v1/messages/send', { body })
+  const before = carriedTexts(machine.dataDir)
+  const heard = await relay.control.ask('POST', '/judgement')
+  await eventually('the message is carried', () =>
+    carriedTexts(machine.dataDir).length > 0 ? true : null,
+  )
+  const after = await relay.look('/api/v1/messages', headers)
+  watch.release()
+
+  expect(looks).toEqual(['200', '200', '503', '503', '401', '401', '401'])
+  expect(known).toContain('503 {"error":{"code":"starting"')
+  expect([send.status, send.headers.get('retry-after')]).toEqual([503, '5'])
+  expect(before).toEqual([])
+  expect(heard.body).toEqual({ version: '9.9.9' })
+  expect(after?.slice(0, 3)).toBe('200')
+  expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
+}, 30_000)
+
+test('one that is killed before its judgement stands still again, until its own check lets it serve', async () => {
+  const { machine } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  await machine.stop()
+  const watch = takeWatch(dataDirectoryAt(machine.dataDir), 0)
+  const first = machine.start({ executable: nextVersion() })
+  await first.until('/readyz', '200')
+  await first.end('SIGKILL')
+
+  const second = machine.start({ executable: nextVersion() })
+  await second.until('/readyz', '200')
+  const still = await second.look('/swagger')
+  watch.release()
+  await second.until('/swagger', '200')
+  await eventually('the message is carried', () =>
+    carriedTexts(machine.dataDir).length > 0 ? true : null,
+  )
+
+  expect(still?.slice(0, 3)).toBe('503')
+  expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
+}, 30_000)
+
+test('a stop ends what stands still, with 0', async () => {
+  const { machine } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  await machine.stop()
+  const watch = takeWatch(dataDirectoryAt(machine.dataDir), 0)
+  const relay = machine.start({ executable: nextVersion() })
+  await relay.until('/readyz', '200')
+
+  const exitCode = await machine.stop()
+  watch.release()
+
+  expect(exitCode).toBe(0)
+  expect(await relay.log()).not.toContain('"level":"error"')
+}, 30_000)
+
+test('started by hand, a database that is migrated is served from at once', async () => {
+  const { machine } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  await machine.stop()
+  const watch = takeWatch(dataDirectoryAt(machine.dataDir), 0)
+
+  const relay = machine.start({ executable: nextVersion(), isService: false })
+  await relay.until('/swagger', '200')
+  await machine.stop()
+  const again = machine.start({ executable: nextVersion() })
+  await again.until('/swagger', '200')
+  watch.release()
+
+  expect(schemaOf(machine.dataDir)).toBe(NEXT_SCHEMA)
+}, 30_000)

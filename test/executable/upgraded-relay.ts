@@ -1,0 +1,101 @@
+// A relay on a port of its own, by whatever executable: started as a service starts it, or by hand, and
+// asked without waiting for it to say that it listens.
+
+import { Database } from 'bun:sqlite'
+import { join } from 'node:path'
+
+import { ControlClient } from '../../src/cli/control-client.ts'
+import { cleanEnvironment } from '../support/executable.ts'
+import { ApiClient, eventually, type ApiKey } from '../support/relay-process.ts'
+
+export type Started = {
+  readonly executable: string
+  readonly dataDir: string
+  readonly port: number
+  readonly lines: number
+  readonly isService: boolean
+}
+
+export class UpgradedRelay implements AsyncDisposable {
+  readonly url: string
+  readonly control: ControlClient
+  readonly #child: Bun.Subprocess<'ignore', 'pipe', 'pipe'>
+  readonly #log: Promise<string>
+
+  constructor({ executable, dataDir, port, lines, isService }: Started) {
+    const options = ['--port', String(port), '--simulated-lines', String(lines)]
+    this.url = `http://127.0.0.1:${port}`
+    this.control = new ControlClient(join(dataDir, 'control.sock'))
+    this.#child = Bun.spawn([executable, 'serve', '--data-dir', dataDir, ...options], {
+      env: cleanEnvironment(isService ? { HOOKLINE_SERVICE: '1' } : {}),
+      stdin: 'ignore',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
+    this.#log = new Response(this.#child.stderr).text()
+  }
+
+  get pid(): number {
+    return this.#child.pid
+  }
+
+  /** The status of a path without a key; null while nobody listens. */
+  async look(path: string, headers: Readonly<Record<string, string>> = {}): Promise<string | null> {
+    try {
+      const response = await fetch(this.url + path, { headers })
+      return `${response.status} ${await response.text()}`
+    } catch {
+      return null
+    }
+  }
+
+  /** Waits until `path` answers with what begins with `start`. */
+  until(path: string, start: string): Promise<true> {
+    return eventually(`${path} answers ${start}`, async () => {
+      const answer = await this.look(path)
+      return answer?.startsWith(start) === true ? true : null
+    })
+  }
+
+  client(key: ApiKey): ApiClient {
+    return new ApiClient(() => this.url, key)
+  }
+
+  async end(signal: 'SIGTERM' | 'SIGKILL' = 'SIGTERM'): Promise<number> {
+    this.#child.kill(signal)
+    return this.#child.exited
+  }
+
+  exited(): Promise<number> {
+    return this.#child.exited
+  }
+
+  /** Everything it wrote on standard error, once it has ended. */
+  log(): Promise<string> {
+    return this.#log
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.end('SIGKILL')
+  }
+}
+
+/** A port that nobody listens on now. */
+export function freePort(): number {
+  const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => new Response() })
+  const { port = 0 } = server
+  void server.stop(true)
+  return port
+}
+
+/** The texts that the simulated network carried, in this order. */
+export function carriedTexts(dataDir: string): readonly unknown[] {
+  using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
+  return network.query('SELECT text FROM carried ORDER BY seq').values().flat()
+}
+
+/** The schema number of a database. */
+export function schemaOf(dataDir: string): unknown {
+  using database = new Database(join(dataDir, 'hookline.db'), { readonly: true })
+  return database.query('PRAGMA user_version').values()[0]?.[0]
+}

@@ -1,0 +1,277 @@
+// What becomes of the executable, the database and the messages, however an upgrade goes. That the real
+// executable does what these builds do is in test/executable.
+
+import { expect, test } from 'bun:test'
+import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
+
+import type { UpgradeStep } from '../../src/hosting/upgrade-order.ts'
+import { BREAKING, NEXT, OLD, writeBuild, type Build } from './upgrade-builds.ts'
+import { UpgradeWorld } from './upgrade-world.ts'
+
+const PREPARATION: readonly UpgradeStep[] = [
+  'staged',
+  'verified',
+  'backed_up',
+  'migrations_checked',
+]
+const EXCHANGE: readonly UpgradeStep[] = ['stopped', 'previous_kept', 'placed']
+const HEALTHY: readonly UpgradeStep[] = [...PREPARATION, ...EXCHANGE, 'started', 'ready', 'healthy']
+const TAKEN_BACK: readonly UpgradeStep[] = [
+  ...PREPARATION,
+  ...EXCHANGE,
+  'started',
+  'taking_back',
+  'stopped_again',
+  'database_put_back',
+  'previous_put_back',
+  'started_again',
+]
+
+test('a new version takes the place of the old one and serves', async () => {
+  using world = new UpgradeWorld()
+  world.publish(BREAKING)
+
+  const { steps, result } = await world.upgrade()
+
+  expect(steps).toEqual(HEALTHY)
+  expect(result).toMatchObject({ outcome: 'upgraded', from: '1.0.0', to: '2.0.0', isRunning: true })
+  expect(existsSync(result?.outcome === 'upgraded' ? (result.backup ?? '') : '')).toBe(true)
+  expect(world.running).toBe('2.0.0 serves')
+  expect(world.installed).toEqual(['hookline 2.0.0', 'hookline.previous 1.0.0'])
+  expect(world.leftovers).toEqual([])
+  expect([world.messages, world.carried]).toEqual([[['msg_before', 'sent']], ['msg_before']])
+})
+
+const FAILURES: readonly (readonly [how: Build['how'], why: RegExp])[] = [
+  ['is silent', /: it was not ready within 60 seconds\.$/],
+  ['is in safe mode', /: it is in safe mode: It is so\.$/],
+  ['is deaf', /: it does not take the word that it may serve \(no\)\.$/],
+]
+
+for (const [how, why] of FAILURES) {
+  test(`a new version that ${how} is taken back, and the database with it`, async () => {
+    using world = new UpgradeWorld()
+    world.publish({ ...BREAKING, how })
+
+    const { result } = await world.upgrade()
+
+    expect(result).toEqual({
+      outcome: 'rolled_back',
+      why: expect.stringMatching(why),
+      aside: expect.stringContaining('rolled-back-'),
+      trouble: null,
+    })
+    expect(world.running).toBe('1.0.0 serves')
+    expect(world.installed).toEqual(['hookline 1.0.0', 'hookline.previous 1.0.0'])
+    expect([world.messages, world.carried]).toEqual([[['msg_before', 'sent']], ['msg_before']])
+  })
+}
+
+test('a large database gets the time to start that its trial took, three times', async () => {
+  using world = new UpgradeWorld()
+  world.publish({ ...BREAKING, how: 'is slow' })
+
+  const { result } = await world.upgrade()
+
+  expect(result).toMatchObject({ outcome: 'upgraded' })
+  expect(world.running).toBe('2.0.0 serves')
+})
+
+test('a database that the old version can use stays as the new one left it', async () => {
+  using world = new UpgradeWorld()
+  world.publish({ ...NEXT, how: 'is silent' })
+
+  const { result } = await world.upgrade()
+
+  expect(result).toMatchObject({ outcome: 'rolled_back', aside: null, trouble: null })
+  expect(world.running).toBe('1.0.0 serves')
+  expect([world.messages, world.carried]).toEqual([[['msg_before', 'sent']], ['msg_before']])
+})
+
+test('a new version that the service cannot start is taken back', async () => {
+  using world = new UpgradeWorld()
+  world.publish({ ...BREAKING, how: 'does not start' })
+
+  const { steps, result } = await world.upgrade()
+
+  expect(steps).not.toContain('started')
+  expect(result).toEqual({
+    outcome: 'rolled_back',
+    why: 'It does not start.',
+    aside: null,
+    trouble: null,
+  })
+  expect(world.running).toBe('1.0.0 serves')
+})
+
+const REFUSALS: readonly (readonly [
+  what: string,
+  prepare: (world: UpgradeWorld) => void,
+  why: string,
+])[] = [
+  ['a file without a published sum', (world) => world.publish(NEXT, null), 'Nothing says what'],
+  [
+    'a file that is not what was published',
+    (world) => world.publish(NEXT, '0'.repeat(64)),
+    'is not what was published: its SHA-256 is',
+  ],
+  [
+    'a file that is no executable of ours',
+    (world) => {
+      world.publish(NEXT)
+      writeFileSync(world.file, 'no')
+      rmSync(`${world.file}.sha256`)
+    },
+    'is no Hookline for this machine.',
+  ],
+  [
+    'a version that finds the copy of the database wrong',
+    (world) => world.publish({ ...NEXT, how: 'refuses' }),
+    'The new version cannot use the database: It does not fit.',
+  ],
+  ['a file that is not there', () => {}, 'ENOENT'],
+  [
+    'a database that cannot be backed up',
+    (world) => {
+      world.publish(NEXT)
+      rmSync(world.directory.backups, { recursive: true })
+      writeFileSync(world.directory.backups, '')
+    },
+    '',
+  ],
+]
+
+for (const [what, prepare, why] of REFUSALS) {
+  test(`${what} is refused while the old version goes on`, async () => {
+    using world = new UpgradeWorld()
+    prepare(world)
+
+    const { steps, result } = await world.upgrade({ isUnverified: what.includes('of ours') })
+
+    expect(steps).not.toContain('stopped')
+    expect(result).toMatchObject({ outcome: 'refused', why: expect.stringContaining(why) })
+    expect(world.running).toBe('1.0.0 serves')
+    expect(world.installed).toEqual(['hookline 1.0.0'])
+    expect(world.carried).toEqual([])
+  })
+}
+
+test('a sum that is wrong is not excused by taking files without one', async () => {
+  using world = new UpgradeWorld()
+  world.publish(NEXT, '0'.repeat(64))
+
+  const { result } = await world.upgrade({ isUnverified: true })
+
+  expect(result).toMatchObject({ outcome: 'refused' })
+})
+
+test('without a service a relay in the foreground is left alone', async () => {
+  using world = new UpgradeWorld()
+  world.isHosted = false
+  world.publish(NEXT)
+
+  const { steps, result } = await world.upgrade()
+
+  expect(steps).toEqual([])
+  expect(result).toMatchObject({ outcome: 'refused', why: expect.stringContaining('Ctrl-C') })
+  expect(world.running).toBe('1.0.0 serves')
+})
+
+test('without a service and a relay the executable is changed, and nothing is started', async () => {
+  using world = new UpgradeWorld()
+  world.isHosted = false
+  world.powerCut()
+  world.publish(NEXT)
+
+  const { result } = await world.upgrade()
+
+  expect(result).toMatchObject({ outcome: 'upgraded', isRunning: false })
+  expect([world.running, world.installed]).toEqual([
+    'nobody',
+    ['hookline 2.0.0', 'hookline.previous 1.0.0'],
+  ])
+})
+
+test('a version that served is never taken back together with the database', async () => {
+  using world = new UpgradeWorld()
+  world.publish({ ...BREAKING, how: 'is deaf' })
+  await world.upgrade({}, 'ready')
+  // Its own check let it serve, and only then it fell silent.
+  world.boot()
+  world.accept('msg_after')
+
+  const { result } = await world.upgrade()
+
+  expect(result).toMatchObject({
+    outcome: 'stuck',
+    noWayBack: 'The new version has served already.',
+  })
+  expect(world.installed).toEqual(['hookline 2.0.0', 'hookline.previous 1.0.0'])
+  expect(world.messages).toEqual([
+    ['msg_before', 'sent'],
+    ['msg_after', 'queued'],
+  ])
+})
+
+test('an old executable that cannot run is not put back', async () => {
+  using world = new UpgradeWorld()
+  chmodSync(world.executable, 0o644)
+  world.publish({ ...NEXT, how: 'is silent' })
+
+  const { result } = await world.upgrade()
+
+  expect(result).toMatchObject({
+    outcome: 'stuck',
+    noWayBack: expect.stringContaining('does not say what it is.'),
+  })
+})
+
+const STORIES = [
+  ['goes well', BREAKING, HEALTHY],
+  ['is taken back', { ...BREAKING, how: 'is silent' }, TAKEN_BACK],
+] as const
+
+for (const [how, build, steps] of STORIES) {
+  for (const step of steps) {
+    test(`an upgrade that ${how} may die after "${step}": something starts, and the next one clears up`, async () => {
+      using world = new UpgradeWorld()
+      world.publish(build)
+
+      const broken = await world.upgrade({}, step)
+      const installed = world.installed.find((name) => name.startsWith('hookline '))
+      world.powerCut()
+      // Where the new version is at fault, the owner gets a better one.
+      if (installed === 'hookline 2.0.0') writeBuild(world.executable, BREAKING)
+      world.boot()
+      const afterwards = world.running
+      world.accept('msg_after')
+      world.publish(BREAKING)
+      const { result } = await world.upgrade()
+
+      expect(broken.steps.at(-1)).toBe(step)
+      expect(['hookline 1.0.0', 'hookline 2.0.0']).toContain(installed ?? '')
+      expect(afterwards).toMatch(/^[12]\.0\.0 serves$/)
+      expect(result).toMatchObject({ outcome: 'upgraded', to: '2.0.0' })
+      expect(world.running).toBe('2.0.0 serves')
+      expect(world.installed).toEqual(['hookline 2.0.0', 'hookline.previous 1.0.0'])
+      expect(world.leftovers).toEqual([])
+      expect(world.messages).toEqual([
+        ['msg_before', 'sent'],
+        ['msg_after', 'sent'],
+      ])
+      expect(world.carried).toEqual(['msg_before', 'msg_after'])
+    })
+  }
+}
+
+test('the same version twice keeps the one before both', async () => {
+  using world = new UpgradeWorld()
+  world.publish(NEXT)
+  await world.upgrade()
+
+  const { steps, result } = await world.upgrade()
+
+  expect(steps).not.toContain('previous_kept')
+  expect(result).toMatchObject({ outcome: 'upgraded', from: OLD.version, to: NEXT.version })
+  expect(world.installed).toEqual(['hookline 2.0.0', 'hookline.previous 1.0.0'])
+})

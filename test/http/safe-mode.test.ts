@@ -1,0 +1,84 @@
+import { expect, test } from 'bun:test'
+
+import { createSafeMode } from '../../src/http/safe-mode.ts'
+
+const MODE = {
+  reason: 'The copy is in /data/backups & <elsewhere>.',
+  nextStep: 'Run: hookline restore FILE',
+}
+const WHOLE =
+  'The relay is in safe mode and serves nothing. The copy is in /data/backups & <elsewhere>. ' +
+  'Run: hookline restore FILE'
+
+type Asking = {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly address?: string | null
+}
+
+/** Asks from this machine, or by the control socket where the address is null. */
+function ask(path: string, { headers = {}, address = '127.0.0.1' }: Asking = {}) {
+  const random = { bytes: (length: number) => new Uint8Array(length), chance: () => 0 }
+  const request = new Request(`http://localhost:4665${path}`, {
+    headers: { host: 'localhost:4665', ...headers },
+  })
+  const peer = { address, isControl: address === null, liftTimeout: () => {} }
+  return createSafeMode(MODE, random).fetch(request, peer)
+}
+
+test('every path of the API answers 503 in the one shape, with the reason and the next step', async () => {
+  for (const path of ['/api/v1/messages', '/api/v1/nowhere', '/readyz', '/swagger/json']) {
+    const answer = await ask(path, { headers: { accept: 'application/json' } })
+
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '60'])
+    expect(answer.headers.get('x-request-id')).toMatch(/^req_/)
+    expect(await answer.json()).toEqual({ error: { code: 'starting', message: WHOLE } })
+  }
+})
+
+test('a browser gets one plain page on every path, and nothing in it is taken for markup', async () => {
+  for (const path of ['/', '/swagger', '/anything']) {
+    const answer = await ask(path, { headers: { accept: 'text/html,*/*' } })
+    const html = await answer.text()
+
+    expect(answer.status).toBe(503)
+    expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
+    expect(answer.headers.get('content-security-policy')).toBe("default-src 'none'")
+    expect(html).toContain('/data/backups &amp; &lt;elsewhere&gt;.')
+    expect(html).toContain('Run: hookline restore FILE')
+  }
+})
+
+test('the API answers a browser in JSON too', async () => {
+  const answer = await ask('/api/v1/messages', { headers: { accept: 'text/html' } })
+
+  expect(answer.headers.get('content-type')).toBe('application/json')
+})
+
+test('the process is alive, and says on this machine what the matter is', async () => {
+  const answers = [await ask('/healthz'), await ask('/healthz', { address: null })]
+
+  for (const answer of answers) {
+    expect(answer.status).toBe(200)
+    expect(await answer.json()).toEqual({
+      status: 'safe_mode',
+      reason: MODE.reason,
+      next_step: MODE.nextStep,
+    })
+  }
+})
+
+const OTHERS: readonly (readonly [who: string, asking: Asking])[] = [
+  ['another machine', { address: '192.168.1.9' }],
+  ['a proxy on this machine', { headers: { 'x-forwarded-for': '198.51.100.7' } }],
+  ['a page whose name was bound to this address', { headers: { host: 'evil.example' } }],
+]
+
+for (const [who, asking] of OTHERS) {
+  test(`${who} learns no reason and no folder`, async () => {
+    const page = await ask('/', { ...asking, headers: { accept: 'text/html', ...asking.headers } })
+    const answers = [page, await ask('/api/v1/messages', asking), await ask('/healthz', asking)]
+
+    for (const answer of answers) expect(await answer.text()).not.toContain('backups')
+    expect(answers.map(({ status }) => status)).toEqual([503, 503, 200])
+  })
+}
