@@ -9,6 +9,7 @@ export const EXIT = {
   usage: 2,
   noRelay: 3,
   notAllowed: 4,
+  checksFailed: 5,
   personNeeded: 78,
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
@@ -23,6 +24,8 @@ export type Argument = {
 export type CommandOption = {
   /** Without its dashes. */
   readonly name: string
+  /** The one letter that it can be written with too, after one dash. */
+  readonly short?: string | undefined
   /** What its value is called, or null where it takes none. */
   readonly value: string | null
   readonly sentence: string
@@ -52,7 +55,7 @@ export const GLOBAL_OPTIONS: readonly CommandOption[] = [
   { name: 'data-dir', value: 'PATH', sentence: 'The folder in which everything is kept.' },
   { name: 'json', value: null, sentence: 'Print data as JSON.' },
   { name: 'quiet', value: null, sentence: 'Print data and problems only.' },
-  { name: 'help', value: null, sentence: 'Say what the command does.' },
+  { name: 'help', short: 'h', value: null, sentence: 'Say what the command does.' },
 ]
 
 /** The command line does not fit; exit code 2. */

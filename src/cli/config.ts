@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 
 import type { ConfigRow } from '../config.ts'
-import { SETTINGS, SETTING_NAMES, printSetting } from '../domain/setting.ts'
+import { SETTINGS, SETTING_NAMES, printSetting, shownSetting } from '../domain/setting.ts'
 import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { rowOf, rowsOf, textOf } from './answers.ts'
@@ -30,7 +30,11 @@ async function show(call: Call): Promise<ExitCode> {
   const { rows } = call.loadConfig()
   const locked = new Set(rows.map(({ name }) => name))
   const settings = (await settingRows(call)).filter(({ name }) => !locked.has(name))
-  const all = [...rows, ...settings]
+  // What is printed here ends up in reports and screenshots.
+  const all = [...rows, ...settings].map((row) => ({
+    ...row,
+    value: shownSetting(row.name, row.value),
+  }))
   const cells = all.map(({ name, value, from }) => [name, value, from])
   call.out.data({ data: all }, table(['NAME', 'VALUE', 'FROM'], cells))
   return EXIT.ok
@@ -44,7 +48,8 @@ async function change(call: Call): Promise<ExitCode> {
       (await client.ask('PUT', `/settings/${name}`, { body: { value } })).body,
     file: (file) => settingsOf(call, file).set(name, value),
   })
-  call.out.data(setting, [`${name} is ${textOf(rowOf(setting), 'value')}.`])
+  const shown = shownSetting(name, textOf(rowOf(setting), 'value'))
+  call.out.data(setting, [`${name} is ${shown}.`])
   return EXIT.ok
 }
 

@@ -1,0 +1,151 @@
+// Tells a monitor elsewhere that the relay works: a box that is dead or cut off cannot say so itself.
+
+import type { Finding } from '../domain/driver.ts'
+import type { Settings } from '../storage/settings.ts'
+import { deadline, type Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Service } from '../system/service.ts'
+import { VERSION } from '../system/version.ts'
+
+export type BeatResult =
+  | { readonly result: 'answered'; readonly statusCode: number }
+  /** `code` says why: `timeout`, or what Bun calls it, as ECONNREFUSED. */
+  | { readonly result: 'failed'; readonly code: string }
+
+/** Calls `url` by GET, once. Never rejects; `signal` ends it early. */
+export type Beat = (url: string, signal: AbortSignal) => Promise<BeatResult>
+
+export type HeartbeatTools = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly settings: Pick<Settings, 'get'>
+  /** Whether the relay does its work: no call goes out while it does not. */
+  readonly isWell: () => boolean
+  /** In place of the network. */
+  readonly beat?: Beat | undefined
+}
+
+const FIRST_AFTER_MS = 30_000
+const EVERY_MS = 300_000
+/** How soon a new address is called, and an old one once the relay is well again. */
+const LOOK_AGAIN_MS = 10_000
+/** For the whole call: look-up, connection and answer. */
+const ANSWER_MS_MAX = 10_000
+/** One call is easily lost, and a monitor forgives it. */
+const FAILURES_TOLD = 3
+
+const TIMED_OUT: BeatResult = { result: 'failed', code: 'timeout' }
+
+type Failing = { readonly url: string; readonly inRow: number; readonly why: string }
+
+/** Calls the setting `heartbeat_url` every five minutes for as long as the relay is well. */
+export class Heartbeat implements Service {
+  readonly name = 'heartbeat'
+  readonly #tools: HeartbeatTools
+  readonly #beat: Beat
+  #called: { readonly url: string; readonly at: number } | null = null
+  #failing: Failing | null = null
+
+  constructor(tools: HeartbeatTools) {
+    this.#tools = tools
+    this.#beat = tools.beat ?? callOut
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, settings, isWell } = this.#tools
+    await clock.sleep(FIRST_AFTER_MS, signal)
+    while (!signal.aborted) {
+      const url = settings.get('heartbeat_url')
+      if (url !== null && this.#isDue(url) && isWell()) await this.#call(url, signal)
+      await clock.sleep(LOOK_AGAIN_MS, signal)
+    }
+  }
+
+  /** Whether the present address was called in vain, three times in a row or more. */
+  findings(): readonly Finding[] {
+    const failing = this.#failing
+    if (failing === null || failing.inRow < FAILURES_TOLD) return []
+    if (failing.url !== this.#tools.settings.get('heartbeat_url')) return []
+    return [
+      {
+        code: 'heartbeat_failed',
+        severity: 'warning',
+        title: 'The heartbeat does not arrive',
+        why: `${hostOf(failing.url)} was called ${failing.inRow} times in a row in vain (${failing.why}).`,
+        fix: 'Check the monitor and the setting heartbeat_url; for a monitor in your own network also allow Hookline on a Mac in System Settings, Privacy & Security, Local Network.',
+        key: null,
+        depends_on: null,
+      },
+    ]
+  }
+
+  #isDue(url: string): boolean {
+    const called = this.#called
+    if (called === null || called.url !== url) return true
+    return this.#tools.clock.monotonic() - called.at >= EVERY_MS
+  }
+
+  async #call(url: string, signal: AbortSignal): Promise<void> {
+    this.#called = { url, at: this.#tools.clock.monotonic() }
+    const result = await this.#answerOf(url, signal)
+    // A stop says nothing about the monitor.
+    if (signal.aborted) return
+    const why = whyInVain(result)
+    const before = this.#failing?.url === url ? this.#failing.inRow : 0
+    this.#failing = why === null ? null : { url, inRow: before + 1, why }
+    const { log } = this.#tools
+    const host = hostOf(url)
+    if (why === null && before >= FAILURES_TOLD) log.info('the heartbeat arrives again', { host })
+    if (why !== null && before + 1 === FAILURES_TOLD) {
+      log.warn('the heartbeat does not arrive', { host, why })
+    }
+  }
+
+  /** A call that does not heed its signal holds up nothing. */
+  async #answerOf(url: string, signal: AbortSignal): Promise<BeatResult> {
+    const limit = deadline(this.#tools.clock, ANSWER_MS_MAX, signal)
+    const late = Promise.withResolvers<BeatResult>()
+    limit.signal.addEventListener('abort', () => late.resolve(TIMED_OUT))
+    try {
+      return await Promise.race([this.#beat(url, limit.signal), late.promise])
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+/** The call over the network. Only the status counts: of the answer nothing is read. */
+export const callOut: Beat = async (url, signal) => {
+  const options = {
+    headers: { 'user-agent': `Hookline/${VERSION}` },
+    redirect: 'manual' as const,
+    proxy: false as const,
+    // Bun takes this though its types do not name it: what is not read need not be unpacked.
+    decompress: false,
+    // A connection that was kept for five minutes may be dead by now.
+    keepalive: false,
+    signal,
+  }
+  try {
+    // oxlint-disable-next-line no-restricted-globals -- The rules for webhooks are not for this.
+    const response = await fetch(url, options)
+    await response.body?.cancel()
+    return { result: 'answered', statusCode: response.status }
+  } catch (error) {
+    if (signal.aborted) return TIMED_OUT
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'network_error'
+    return { result: 'failed', code }
+  }
+}
+
+/** Null where the monitor took the call. A redirect took nobody anywhere. */
+function whyInVain(result: BeatResult): string | null {
+  if (result.result === 'failed') return result.code
+  const { statusCode } = result
+  return statusCode >= 200 && statusCode < 300 ? null : `it answered ${statusCode}`
+}
+
+/** The host alone: path and query may carry a key. */
+function hostOf(url: string): string {
+  return new URL(url).host
+}

@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { FakeRelay, hookline } from './command-line.ts'
+
+const URL_OF_MONITOR = 'https://monitor.example/ping/s3cret'
+
+type Printed = { readonly data: readonly { readonly name: string }[] }
+
+function rowOf(stdout: string): unknown {
+  const { data } = JSON.parse(stdout) as Printed // What --json prints is the command's own.
+  return data.find(({ name }) => name === 'heartbeat_url')
+}
+
+test('the address of the heartbeat is set whole and printed without what may be a key', async () => {
+  using folder = new ScratchFolder()
+  const environment = { HOOKLINE_DATA_DIR: folder.path }
+
+  const set = await hookline(['config', 'set', 'heartbeat_url', URL_OF_MONITOR], environment)
+  const shown = await hookline(['config', '--json'], environment)
+
+  expect(set).toEqual({
+    exitCode: 0,
+    stdout: 'heartbeat_url is https://monitor.example/….\n',
+    stderr: '',
+  })
+  expect(rowOf(shown.stdout)).toEqual({
+    name: 'heartbeat_url',
+    value: 'https://monitor.example/…',
+    from: 'database',
+  })
+})
+
+test('an address from the environment is hidden as well, and reaches the relay whole', async () => {
+  using folder = new ScratchFolder()
+  const told = { name: 'heartbeat_url', value: URL_OF_MONITOR, from: 'database', is_locked: false }
+  using relay = new FakeRelay(folder.path, () => Response.json(told))
+  const environment = { HOOKLINE_DATA_DIR: folder.path }
+
+  const set = await hookline(['config', 'set', 'heartbeat_url', URL_OF_MONITOR], environment)
+  const locked = { ...environment, HOOKLINE_HEARTBEAT_URL: URL_OF_MONITOR }
+  const shown = await hookline(['config'], locked)
+
+  expect(relay.asked[0]?.body).toEqual({ value: URL_OF_MONITOR })
+  expect(set.stdout + shown.stdout).not.toContain('s3cret')
+  expect(shown.stdout).toMatch(
+    /^heartbeat_url +https:\/\/monitor\.example\/… +HOOKLINE_HEARTBEAT_URL$/m,
+  )
+})

@@ -1,0 +1,206 @@
+// How `hookline doctor` lays out what a relay tells, and what it does on a Mac: in this process, beside a
+// stand-in for the relay, because the name of the system is an argument there.
+
+import { expect, test } from 'bun:test'
+
+import type { Call, ExitCode } from '../../src/cli/command.ts'
+import { doctorCommand } from '../../src/cli/doctor.ts'
+import { loadConfig } from '../../src/config.ts'
+import type { ProcessEnd, ProcessOrder } from '../../src/system/process.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { FakeRelay } from './command-line.ts'
+
+type Row = Readonly<Record<string, unknown>>
+
+/** Runs the command on a Mac, in this process, beside a stand-in with these lines and findings. */
+async function askOnMac(
+  told: { readonly lines?: readonly Row[]; readonly findings: readonly Row[] },
+  args: { readonly isOpening?: boolean; readonly opened?: ProcessEnd } = {},
+) {
+  using folder = new ScratchFolder()
+  using relay = new FakeRelay(folder.path, ({ path }) =>
+    Response.json({ data: path.endsWith('/health') ? told.findings : (told.lines ?? []) }),
+  )
+  const orders: ProcessOrder[] = []
+  const printed: string[] = []
+  const command = doctorCommand({
+    platform: 'darwin',
+    run: async (order) => {
+      orders.push(order)
+      return args.opened ?? { end: 'exited', exitCode: 0, stdout: '', stderr: '' }
+    },
+  })
+  const exitCode: ExitCode = await command.run(callOf(folder, printed, args.isOpening ?? false))
+  return { exitCode, printed, orders, asked: relay.asked.map(({ path }) => path) }
+}
+
+function callOf(folder: ScratchFolder, printed: string[], isOpening: boolean): Call {
+  const given = { flags: {}, environment: {}, defaultDataDir: folder.path, folder: '/' }
+  return {
+    args: [],
+    options: new Map(isOpening ? [['open', 'true']] : []),
+    out: {
+      data: (_json, lines) => void printed.push(...lines),
+      note: (line) => void printed.push(`note: ${line}`),
+      problem: (message) => void printed.push(`problem: ${message}`),
+    },
+    surroundings: { args: [], environment: {}, folder: '/', isTerminal: false },
+    commands: [],
+    loadConfig: () => loadConfig({ ...given, readText: () => null }),
+  }
+}
+
+/** A finding as the API tells it. */
+function told(code: string, more: Row = {}): Row {
+  return {
+    code,
+    severity: 'error',
+    title: `Title of ${code}`,
+    why: `Why ${code}.`,
+    fix: `Mend ${code}.`,
+    line_id: null,
+    since: '2026-11-21T10:00:00.000Z',
+    depends_on: null,
+    ...more,
+  }
+}
+
+test('all lines are asked for, not only the first page', async () => {
+  const { asked } = await askOnMac({ findings: [] })
+
+  expect(asked).toEqual(['/api/v1/phone-lines?limit=200', '/api/v1/health'])
+})
+
+test('only lines that are online are counted as such', async () => {
+  const lines = ['online', 'offline', 'online'].map((status) => ({ status }))
+
+  const { printed, exitCode } = await askOnMac({ lines, findings: [] })
+
+  expect([printed, exitCode]).toEqual([['all is well: 2 lines online'], 0])
+})
+
+test('a cause on another line explains nothing, one of the whole driver does', async () => {
+  const lines = [
+    { id: 'line_a', phone_number: '+12025550147', label: 'Front desk' },
+    { id: 'line_b', phone_number: '+12025550148', label: null },
+  ]
+  const findings = [
+    told('locked', { line_id: 'line_a' }),
+    told('line_offline', { line_id: 'line_a', depends_on: 'locked' }),
+    told('line_offline', { line_id: 'line_b', depends_on: 'locked' }),
+    told('driver_failed', { depends_on: 'gone' }),
+    told('line_offline', { line_id: 'line_c', depends_on: 'driver_failed' }),
+  ]
+
+  const { printed } = await askOnMac({ lines, findings })
+
+  expect(printed.filter((line) => /^ *([0-9]\.|line )/.test(line))).toEqual([
+    '1.  error: Title of locked',
+    '    line  +12025550147 (Front desk)',
+    '    2.  error: Title of line_offline (because of 1)',
+    '        line  +12025550147 (Front desk)',
+    '3.  error: Title of line_offline',
+    '    line  +12025550148',
+    '4.  error: Title of driver_failed',
+    '    5.  error: Title of line_offline (because of 4)',
+    '        line  line_c',
+  ])
+})
+
+test('findings that explain each other in a circle are each told once', async () => {
+  const findings = [
+    told('a', { depends_on: 'b' }),
+    told('b', { depends_on: 'a' }),
+    told('c', { depends_on: 'c' }),
+  ]
+
+  const { printed, exitCode } = await askOnMac({ findings })
+
+  expect(printed.filter((line) => /^ *[0-9]\./.test(line))).toEqual([
+    '1.  error: Title of c',
+    '2.  error: Title of a',
+    '    3.  error: Title of b (because of 2)',
+  ])
+  expect([printed.at(-1), exitCode]).toEqual(['3 problems', 5])
+})
+
+test('a text from outside cannot steer the terminal', async () => {
+  const lines = [{ id: 'line_a', phone_number: '+12025550147', label: '\u001B[2J' }]
+  const finding = told('x', { title: 'a\u001B[2J\nb', why: '\u0007c', line_id: 'line_a' })
+
+  const { printed } = await askOnMac({ lines, findings: [finding] })
+
+  expect(printed.slice(0, 3)).toEqual([
+    '1.  error: a [2J b',
+    '    line  +12025550147 ( [2J)',
+    '    why    c',
+  ])
+})
+
+test('on a Mac the command is shown that opens the pane where it is mended', async () => {
+  const codes = [
+    'full_disk_access',
+    'automation_denied',
+    'webhook_out_of_reach',
+    'auto_login_off',
+    'other',
+  ]
+
+  const { printed } = await askOnMac({ findings: codes.map((code) => told(code)) })
+
+  const pane = 'x-apple.systempreferences:com.apple.'
+  expect(printed.filter((line) => line.startsWith('    open'))).toEqual([
+    `    open  open "${pane}preference.security?Privacy_AllFiles"`,
+    `    open  open "${pane}preference.security?Privacy_Automation"`,
+    `    open  open "${pane}preference.security?Privacy_LocalNetwork"`,
+    `    open  open "${pane}Users-Groups-Settings.extension"`,
+  ])
+})
+
+test('--open opens the first pane that is shown, by its address alone', async () => {
+  const findings = [
+    told('other'),
+    told('automation_denied', { depends_on: 'full_disk_access' }),
+    told('full_disk_access'),
+  ]
+
+  const { orders, exitCode } = await askOnMac({ findings }, { isOpening: true })
+
+  expect(orders).toEqual([
+    {
+      path: '/usr/bin/open',
+      args: ['x-apple.systempreferences:com.apple.preference.security?Privacy_AllFiles'],
+      timeoutMs: 10_000,
+      killAfterMs: 13_000,
+    },
+  ])
+  expect(exitCode).toBe(5)
+})
+
+test('nothing is opened unless asked for, nor where no pane would help', async () => {
+  const unasked = await askOnMac({ findings: [told('full_disk_access')] })
+  const useless = await askOnMac({ findings: [told('other')] }, { isOpening: true })
+
+  expect([unasked.orders, useless.orders]).toEqual([[], []])
+  expect(useless.printed.at(-1)).toBe('note: Nothing here is mended in System Settings.')
+})
+
+const FAILED_OPENINGS: readonly ProcessEnd[] = [
+  { end: 'exited', exitCode: 1, stdout: '', stderr: 'no' },
+  { end: 'killed', why: 'timeout', stdout: '', stderr: '' },
+  { end: 'not_started', why: 'ENOENT' },
+]
+
+for (const opened of FAILED_OPENINGS) {
+  test(`a pane that does not open (${opened.end}) is told after the findings`, async () => {
+    const findings = [told('full_disk_access')]
+
+    const { printed, exitCode } = await askOnMac({ findings }, { isOpening: true, opened })
+
+    expect([exitCode, ...printed.slice(-2)]).toEqual([
+      5,
+      '1 problem',
+      'problem: System Settings did not open. Try: open "x-apple.systempreferences:com.apple.preference.security?Privacy_AllFiles"',
+    ])
+  })
+}

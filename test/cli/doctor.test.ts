@@ -1,0 +1,205 @@
+// `hookline doctor`, asked as a person asks it, of a relay whose devices have what a test gives them.
+
+import { expect, test } from 'bun:test'
+
+import type { Finding, LineDriver } from '../../src/domain/driver.ts'
+import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { startRelay, type TestRelay } from '../support/test-relay.ts'
+import { FakeRelay, hookline, type Finished } from './command-line.ts'
+
+const OWNER = { address: null, isControl: true, liftTimeout: () => {} }
+
+/** Devices of a Mac of which a test says what is wrong. */
+class AilingDriver extends ScriptedDriver {
+  ailments: readonly Finding[] = []
+
+  override async checkup(): Promise<readonly Finding[]> {
+    return this.ailments
+  }
+}
+
+function ailment(code: string, more: Partial<Finding> = {}): Finding {
+  return {
+    code,
+    severity: 'error',
+    title: `Title of ${code}`,
+    why: `Why ${code}.`,
+    fix: `Mend ${code}.`,
+    key: null,
+    depends_on: null,
+    ...more,
+  }
+}
+
+/** Runs the command beside a relay with these drivers. */
+async function askRelay(
+  drivers: readonly LineDriver[],
+  args: readonly string[] = [],
+  clock = new TestClock(),
+): Promise<Finished & { readonly lines: Awaited<ReturnType<TestRelay['lines']>> }> {
+  using folder = new ScratchFolder()
+  await using relay = await startRelay({ drivers, clock })
+  const server = Bun.serve({
+    unix: dataDirectoryAt(folder.path).controlSocket,
+    fetch: (request) => relay.app.http.fetch(request, OWNER),
+  })
+  const finished = await hookline(['doctor', ...args], { HOOKLINE_DATA_DIR: folder.path })
+  await server.stop(true)
+  return { ...finished, lines: await relay.lines() }
+}
+
+test('findings are numbered, errors first, each below the one that explains it', async () => {
+  const driver = new AilingDriver()
+  driver.add('+12025550147')
+  driver.add('+12025550148', false)
+  driver.ailments = [
+    ailment('number_guessed', { severity: 'info' }),
+    ailment('sleep_enabled', { severity: 'warning' }),
+    ailment('full_disk_access'),
+    ailment('automation_denied', { key: 'device-1', depends_on: 'full_disk_access' }),
+  ]
+
+  const { exitCode, stdout, stderr } = await askRelay([driver])
+
+  expect(stderr).toBe('')
+  expect(stdout.split('\n')).toEqual([
+    '1.  error: Title of full_disk_access',
+    '    why  Why full_disk_access.',
+    '    fix  Mend full_disk_access.',
+    '',
+    '    2.  error: Title of automation_denied (because of 1)',
+    '        line  +12025550147',
+    '        why   Why automation_denied.',
+    '        fix   Mend automation_denied.',
+    '',
+    '    3.  warning: The line +12025550148 is offline (because of 1)',
+    '        line  +12025550148',
+    '        why   Its messages wait (unplugged).',
+    '        fix   Plug it in.',
+    '',
+    '4.  warning: Title of sleep_enabled',
+    '    why  Why sleep_enabled.',
+    '    fix  Mend sleep_enabled.',
+    '',
+    '5.  info: Title of number_guessed',
+    '    why  Why number_guessed.',
+    '    fix  Mend number_guessed.',
+    '',
+    '4 problems',
+    '',
+  ])
+  expect(exitCode).toBe(5)
+})
+
+test('where lines are online and nothing is wrong, all is well', async () => {
+  using folder = new ScratchFolder()
+  const clock = new TestClock()
+  const simulatedLedgerPath = folder.file('simulated.db')
+  const options = { lineCount: 2, delayMs: 0, ledgerPath: simulatedLedgerPath }
+  const drivers = [createSimulatedDriver(options, { clock, random: systemRandom })]
+
+  const { exitCode, stdout, stderr } = await askRelay(drivers, [], clock)
+
+  expect([exitCode, stdout, stderr]).toEqual([0, 'all is well: 2 lines online\n', ''])
+})
+
+test('what is only good to know is told and fails no check', async () => {
+  const driver = new AilingDriver()
+  driver.add('+12025550147')
+  driver.ailments = [ailment('number_guessed', { severity: 'info' })]
+
+  const { exitCode, stdout } = await askRelay([driver])
+
+  expect(stdout).toStartWith('1.  info: Title of number_guessed\n')
+  expect(stdout).toEndWith('\n\nall is well: 1 line online\n')
+  expect(exitCode).toBe(0)
+})
+
+test('a warning alone fails the checks', async () => {
+  const driver = new AilingDriver()
+  driver.add('+12025550147')
+  driver.ailments = [ailment('sleep_enabled', { severity: 'warning' })]
+
+  const { exitCode, stdout } = await askRelay([driver])
+
+  expect([exitCode, stdout.split('\n').at(-2)]).toEqual([5, '1 problem'])
+})
+
+test('--json gives lines and findings as the API has them, and fails all the same', async () => {
+  const driver = new AilingDriver()
+  driver.add('+12025550147')
+  driver.ailments = [ailment('full_disk_access', { key: 'device-1' })]
+
+  const { exitCode, stdout, lines } = await askRelay([driver], ['--json'])
+
+  expect(JSON.parse(stdout)).toEqual({
+    checks_failed: true,
+    lines,
+    findings: [
+      {
+        code: 'full_disk_access',
+        severity: 'error',
+        title: 'Title of full_disk_access',
+        why: 'Why full_disk_access.',
+        fix: 'Mend full_disk_access.',
+        line_id: lines[0].id,
+        since: '2026-11-21T10:00:00.000Z',
+        depends_on: null,
+      },
+    ],
+  })
+  expect(exitCode).toBe(5)
+})
+
+test('--json without a finding says that no check failed', async () => {
+  const { exitCode, stdout } = await askRelay([], ['--json'])
+
+  expect([exitCode, JSON.parse(stdout)]).toEqual([
+    0,
+    { checks_failed: false, lines: [], findings: [] },
+  ])
+})
+
+test('a relay without a line is told so', async () => {
+  const { stdout } = await askRelay([])
+
+  expect(stdout).toBe('There is no line yet.\nall is well: 0 lines online\n')
+})
+
+test('without a relay there is nobody to ask', async () => {
+  using folder = new ScratchFolder()
+
+  const run = await hookline(['doctor'], { HOOKLINE_DATA_DIR: folder.path })
+
+  expect(run).toEqual({
+    exitCode: 3,
+    stdout: '',
+    stderr: 'hookline: No relay is running. Start one: hookline serve\n',
+  })
+})
+
+test('a relay that answers with an error is no healthy one', async () => {
+  using folder = new ScratchFolder()
+  const error = { error: { code: 'starting', message: 'The relay is starting.' } }
+  using _relay = new FakeRelay(folder.path, () => Response.json(error, { status: 503 }))
+
+  const run = await hookline(['doctor'], { HOOKLINE_DATA_DIR: folder.path })
+
+  expect(run).toEqual({ exitCode: 1, stdout: '', stderr: 'hookline: The relay is starting.\n' })
+})
+
+test.if(process.platform !== 'darwin')(
+  '--open is refused where there is no such pane',
+  async () => {
+    using folder = new ScratchFolder()
+
+    const run = await hookline(['doctor', '--open'], { HOOKLINE_DATA_DIR: folder.path })
+
+    expect([run.exitCode, run.stderr]).toEqual([2, 'hookline: --open works on a Mac only.\n'])
+  },
+)
