@@ -1,7 +1,12 @@
 // Builds the executable: `dist/hookline` for this machine, or with `--all` one for each target, with
-// their checksums. Bun fetches the runtime of another target from the package registry, once.
+// their checksums; `--target NAME` builds some of them, `--to FOLDER` elsewhere. Bun fetches the runtime
+// of another target from the package registry, once.
 
 import { mkdir, rm } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+
+import { bundlePage } from '../src/http/page-bundle.ts'
+import { readMachO, signatureProblem } from './mach-o.ts'
 
 const TARGETS = {
   'darwin-arm64': 'bun-darwin-arm64',
@@ -13,22 +18,67 @@ const TARGETS = {
 } as const satisfies Record<string, Bun.Build.CompileTarget>
 
 const ROOT = `${import.meta.dir}/..`
-const DIST = `${ROOT}/dist`
+const { values: options } = parseArgs({
+  options: {
+    all: { type: 'boolean', default: false },
+    target: { type: 'string', multiple: true, default: [] },
+    to: { type: 'string', default: `${ROOT}/dist` },
+  },
+})
+const DIST = options.to
 
-if (process.argv.includes('--all')) await buildAll()
+/**
+ * Puts the page, bundled by itself, in the place of its HTML file. Bun would bundle it along with the
+ * server, whose white space must stay, and then so would the page's: half as much again to load.
+ */
+const pageIndex = `${ROOT}/src/dashboard/index.html`
+const pageFiles = await bundlePage(pageIndex)
+const embeddedPage: Bun.BunPlugin = {
+  name: 'embedded page',
+  setup(build) {
+    build.onResolve({ filter: /\/dashboard\/index\.html$/ }, () => {
+      return { path: 'page', namespace: 'embedded' }
+    })
+    build.onLoad({ filter: /./, namespace: 'embedded' }, () => {
+      const page = { index: 'embedded', embedded: pageFiles }
+      return { contents: `export default ${JSON.stringify(page)}`, loader: 'js' }
+    })
+  },
+}
+
+const wanted = Object.entries(TARGETS).filter(([name]) => isWanted(name))
+if (wanted.length < options.target.length) {
+  throw new Error(`A target is one of: ${Object.keys(TARGETS).join(', ')}.`)
+}
+if (wanted.length > 0) await buildTargets(wanted)
 else await build(`${DIST}/hookline`)
 
-async function buildAll(): Promise<void> {
+function isWanted(name: string): boolean {
+  return options.all || options.target.includes(name)
+}
+
+async function buildTargets(
+  targets: readonly (readonly [name: string, target: Bun.Build.CompileTarget])[],
+): Promise<void> {
   const sums: string[] = []
-  for (const [name, target] of Object.entries(TARGETS)) {
+  for (const [name, target] of targets) {
     const file = `hookline-${name}`
     await build(`${DIST}/${file}`, target)
     const bytes = await Bun.file(`${DIST}/${file}`).bytes()
     sums.push(`${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}  ${file}\n`)
+    if (name.startsWith('darwin-')) sayHowSigned(file, bytes)
   }
   await Bun.write(`${DIST}/SHA256SUMS`, sums.join(''))
-  // Bun's own signature is good for arm64 only.
-  console.log('On a Mac, before it is used: codesign --force --sign - dist/hookline-darwin-x64')
+}
+
+/** Bun signs what it compiles for a Mac, but not for each processor in a way that holds. */
+function sayHowSigned(file: string, bytes: Uint8Array): void {
+  const executable = readMachO(bytes)
+  const problem = signatureProblem(executable)
+  const oldest = `${file}: from macOS ${executable.minimumMacos ?? '?'} on`
+  if (problem === null) return console.log(`${oldest}; its signature holds`)
+  console.log(`${oldest}; it ${problem}`)
+  console.log(`On a Mac, before it is used: codesign --force --sign - ${file}`)
 }
 
 async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {
@@ -45,6 +95,7 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
     bytecode: true,
     // Not minified: without its white space Elysia's compiled handlers break.
     minify: false,
+    plugins: [embeddedPage],
     sourcemap: 'linked',
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {

@@ -1,0 +1,162 @@
+// Asks the owner of a Mac for a record of how Messages writes ten messages down: says what will be in the
+// file and what to do meanwhile. The record itself is made by the driver.
+
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
+import { homedir, platform, release } from 'node:os'
+import { resolve } from 'node:path'
+
+import { stdin } from 'bun'
+
+import { chatDbPath, recordMacTrace, type TraceEntry } from '../drivers/catalog.ts'
+import { systemClock } from '../system/clock.ts'
+import { stopSignal } from '../system/own-process.ts'
+import { systemRandom } from '../system/random.ts'
+import { VERSION } from '../system/version.ts'
+import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
+import { writeLogLine } from './output.ts'
+
+export const MAC_TRACE_COMMAND: Command = {
+  name: 'mac trace',
+  args: [],
+  options: [{ name: 'to', value: 'FILE', sentence: 'Where it is written, not over another file.' }],
+  sentence: 'Record how Messages writes down ten messages, without what they say.',
+  run: trace,
+}
+
+const FILE_NAME = 'hookline-mac-trace.ndjson'
+const MESSAGES_WANTED = 10
+const TRACE_MS_MAX = 600_000
+
+type Places = { readonly database: string; readonly file: string }
+
+async function trace(call: Call): Promise<ExitCode> {
+  const { folder } = call.surroundings
+  const { macChatDb } = call.loadConfig().config
+  const database = resolve(folder, chatDbPath({ macChatDb, homeFolder: homedir() }))
+  const file = resolve(folder, call.options.get('to') ?? FILE_NAME)
+  const refusal = refusalFor({ database, file })
+  if (refusal !== null) {
+    call.out.problem(refusal.sentence)
+    return refusal.exitCode
+  }
+  const typed = typedLines()
+  say(explanation({ database, file }))
+  const answer = await typed.next()
+  if (answer.value?.trim().toLowerCase() !== 'yes') {
+    call.out.problem('Nothing was recorded.')
+    return EXIT.failed
+  }
+  await recordInto(call, { database, file }, typed)
+  return EXIT.ok
+}
+
+/** Why there can be no trace; null where there can. */
+function refusalFor({ database, file }: Places): { sentence: string; exitCode: ExitCode } | null {
+  if (existsSync(file)) {
+    return { sentence: `${file} is there already: name another by --to.`, exitCode: EXIT.failed }
+  }
+  try {
+    closeSync(openSync(database, 'r'))
+    return null
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+      const sentence = `There is no ${database}: nobody has used Messages here so far.`
+      return { sentence, exitCode: EXIT.failed }
+    }
+    const sentence =
+      `${database} cannot be read. Give this terminal Full Disk Access in System Settings, ` +
+      'Privacy & Security, and start it again.'
+    return { sentence, exitCode: EXIT.notAllowed }
+  }
+}
+
+function explanation({ database, file }: Places): readonly string[] {
+  return [
+    'This helps those who write Hookline to see how Messages on a real Mac does its work.',
+    '',
+    `It follows ${database} for ten minutes, changes nothing in it, and sends nothing.`,
+    `Into ${file} it writes when messages, chats and handles`,
+    'came or changed, with their dates, flags, row numbers and lengths, also of what others send you',
+    'meanwhile. No text, name, number, address or guid: in the place of each stands a token that',
+    'nobody can turn back. Nothing leaves this computer. Read the file before you give it to anybody.',
+    '',
+    'Type "yes" and Enter to begin.',
+  ]
+}
+
+const INSTRUCTIONS = [
+  '',
+  `It records. Now send ${MESSAGES_WANTED} short texts, by Messages or by "hookline send", a few seconds apart:`,
+  'some to somebody who reads them, and one to a number without iMessage if you have one.',
+  'Press Enter when the last one was read.',
+]
+
+async function recordInto(
+  call: Call,
+  { database, file }: Places,
+  typed: AsyncGenerator<string>,
+): Promise<void> {
+  const descriptor = openSync(file, 'wx', 0o600)
+  const count = { changes: 0, messages: 0 }
+  const writeLine = (line: unknown) => writeSync(descriptor, `${JSON.stringify(line)}\n`)
+  try {
+    const system = `${platform()} ${release()}`
+    writeLine({ t: 0, op: 'about', set: { hookline: VERSION, system } })
+    const write = (entry: TraceEntry) => {
+      writeLine(entry)
+      count.changes += 1
+      if (!isOwnMessage(entry)) return
+      count.messages += 1
+      call.out.note(`${count.messages} of ${MESSAGES_WANTED} messages seen.`)
+    }
+    const isWhole = await recordUntilEnter(database, write, typed)
+    if (!isWhole) call.out.problem('More happened than a trace has room for: its end is missing.')
+  } finally {
+    closeSync(descriptor)
+  }
+  const { changes, messages } = count
+  call.out.data({ file, changes, own_messages: messages }, [
+    `Wrote ${file}. Changes: ${changes}; messages of yours: ${messages}.`,
+  ])
+}
+
+/** Ends with Enter, Ctrl-C or the time; says whether everything is in it. */
+async function recordUntilEnter(
+  path: string,
+  write: (entry: TraceEntry) => void,
+  typed: AsyncGenerator<string>,
+): Promise<boolean> {
+  const enter = new AbortController()
+  const signal = AbortSignal.any([stopSignal(), enter.signal])
+  const tools = { clock: systemClock, random: systemRandom }
+  const record = recordMacTrace({ path, forMs: TRACE_MS_MAX, write, ...tools }, signal)
+  // It has begun: whatever is sent from here on is in it.
+  say(INSTRUCTIONS)
+  await Promise.race([record, stopAtLine(typed, enter)])
+  return (await record).isWhole
+}
+
+/** Where standard input has ended, nobody can press Enter: then the time ends it. */
+async function stopAtLine(typed: AsyncGenerator<string>, enter: AbortController): Promise<void> {
+  const { done } = await typed.next()
+  if (done !== true) enter.abort()
+}
+
+function isOwnMessage({ t, op, table, set }: TraceEntry): boolean {
+  return t > 0 && op === 'insert' && table === 'message' && set['is_from_me'] === 1
+}
+
+/** To the person at the terminal, whatever becomes of standard output. */
+function say(lines: readonly string[]): void {
+  for (const line of lines) writeLogLine(`${line}\n`)
+}
+
+async function* typedLines(): AsyncGenerator<string> {
+  let rest = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of stdin.stream()) {
+    const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
+    rest = lines.pop() ?? ''
+    yield* lines
+  }
+}
