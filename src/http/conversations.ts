@@ -2,10 +2,11 @@ import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
 import type { Page } from '../system/cursor.ts'
+import { takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, type PageRequest } from './query.ts'
 import { id } from './schema-parts.ts'
-import { Conversation, ConversationList } from './schemas.ts'
+import { Conversation, ConversationChanges, ConversationList } from './schemas.ts'
 import type { Told } from './typebox.ts'
 
 type ConversationResource = Told<Static<typeof Conversation>>
@@ -18,6 +19,10 @@ type ConversationFilter = {
 export type ConversationActions = {
   list(filter: ConversationFilter, page: PageRequest): Page<ConversationResource>
   get(id: string): ConversationResource
+  patch(
+    id: string,
+    changes: { readonly isAutomationPaused: boolean },
+  ): Promise<ConversationResource>
 }
 
 const ConversationQuery = Type.Object({
@@ -43,6 +48,17 @@ const GET = operation({
   errors: ['not_found'],
 })
 
+const PATCH = operation({
+  id: 'updateConversation',
+  summary: 'Say who answers a conversation',
+  description:
+    'With `automation_paused` a person does. What was accepted before still goes out; whether ' +
+    'later sends of a key are refused, the setting `enforce_automation_pause` decides.',
+  tag: 'Conversations',
+  answers: { 200: Conversation },
+  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+})
+
 export function conversationRoutes(conversations: ConversationActions) {
   return new Elysia({ prefix: '/api/v1/conversations' })
     .get(
@@ -55,4 +71,10 @@ export function conversationRoutes(conversations: ConversationActions) {
       LIST,
     )
     .get('/:id', ({ params }) => conversations.get(params.id), { ...BY_ID, ...GET })
+    .patch(
+      '/:id',
+      ({ params, body }) =>
+        conversations.patch(params.id, { isAutomationPaused: body.automation_paused }),
+      { ...BY_ID, ...takes(ConversationChanges), ...PATCH },
+    )
 }

@@ -81,6 +81,7 @@ const SEND = documentationOf({
     'invalid_recipient',
     'phone_line_not_found',
     'idempotency_conflict',
+    'automation_paused',
     'phone_line_disabled',
     'payload_too_large',
     'unsupported_media_type',

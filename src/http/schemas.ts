@@ -195,6 +195,10 @@ export const Resolution = shape('Resolution', {
 
 // Conversations
 
+const AUTOMATION_PAUSED = Type.Boolean({
+  description: 'Whether a person answers it. Programs should not; a setting can enforce that.',
+})
+
 export const Conversation = shape('Conversation', {
   id: id('conv', 'Identifies the conversation.'),
   phone_line_id: id('line', 'The line.'),
@@ -204,8 +208,13 @@ export const Conversation = shape('Conversation', {
   service: Type.String({ example: 'iMessage' }),
   message_count: Type.Integer({ example: 12 }),
   last_message: nullable(Message),
+  automation_paused: AUTOMATION_PAUSED,
   created_at: time('When the first message was recorded.'),
   updated_at: time('When the latest message was recorded.'),
+})
+
+export const ConversationChanges = shape('ConversationChanges', {
+  automation_paused: AUTOMATION_PAUSED,
 })
 
 export const ConversationList = listOf('ConversationList', Conversation)

@@ -7,6 +7,7 @@ import type { Message } from '../domain/message.ts'
 import {
   getConversation,
   listConversations,
+  pauseAutomation,
   type ConversationFilter,
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
@@ -31,9 +32,13 @@ export type ConversationResource = {
   readonly service: string
   readonly message_count: number
   readonly last_message: MessageResource | null
+  readonly automation_paused: boolean
   readonly created_at: string
   readonly updated_at: string
 }
+
+/** What can be changed of a conversation. */
+export type ConversationChanges = { readonly isAutomationPaused: boolean }
 
 export type ListFilter = MessageFilter & {
   /** Inclusive; turns the order to oldest change first. */
@@ -65,9 +70,10 @@ export function createReading(tools: Tools) {
         pageOfConversations(tools, filter, page),
       get: (id: string): ConversationResource => {
         const found = parseId('conv', id) === null ? null : getConversation(db, id)
-        if (found !== null) return conversationResource(found, waitReason)
-        throw new RelayError('not_found', 'There is no conversation with this id.')
+        if (found === null) throw noConversation()
+        return conversationResource(found, waitReason)
       },
+      patch: (id: string, changes: ConversationChanges) => patchConversation(tools, id, changes),
     },
   }
 }
@@ -88,6 +94,19 @@ async function resolveByHand(
   })
   tools.bell.ring()
   return messageResource(existing(tools.db, id), tools.waitReason)
+}
+
+/** What was accepted before goes on: a pause holds nothing back. */
+async function patchConversation(
+  { writer, waitReason }: Tools,
+  id: string,
+  { isAutomationPaused }: ConversationChanges,
+): Promise<ConversationResource> {
+  const known = parseId('conv', id)
+  if (known === null) throw noConversation()
+  const changed = await writer.write((tx) => pauseAutomation(tx, known, isAutomationPaused))
+  if (changed === null) throw noConversation()
+  return conversationResource(changed, waitReason)
 }
 
 function pageOfConversations(
@@ -141,6 +160,10 @@ function existing(db: Db, id: string) {
   return message
 }
 
+function noConversation(): RelayError {
+  return new RelayError('not_found', 'There is no conversation with this id.')
+}
+
 function conversationResource(c: Conversation, waitReason: WaitReason): ConversationResource {
   return {
     id: c.id,
@@ -151,6 +174,7 @@ function conversationResource(c: Conversation, waitReason: WaitReason): Conversa
     service: c.service,
     message_count: c.messageCount,
     last_message: c.lastMessage === null ? null : messageResource(c.lastMessage, waitReason),
+    automation_paused: c.isAutomationPaused,
     created_at: isoTime(c.createdAt),
     updated_at: isoTime(c.updatedAt),
   }

@@ -6,12 +6,14 @@ import { RelayError } from '../domain/errors.ts'
 import { TEST_HANDLE, parseRecipient, type Handle, type Recipient } from '../domain/handle.ts'
 import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import type { MessageSource } from '../domain/message.ts'
 import { usableLines, type Route } from '../domain/routing.ts'
 import { contactUsage, readContact } from '../storage/contacts.ts'
-import { hasConversation } from '../storage/conversations.ts'
+import { findPaused, hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { sendsToSince } from '../storage/message-lists.ts'
 import { lineOnTheWayTo } from '../storage/message-queue.ts'
+import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { hasBudget, type History } from './contact-budget.ts'
 import { toRoutingLine, type BoardLine, type LineBoard } from './line-board.ts'
@@ -79,6 +81,25 @@ export function limitReached(db: Db, line: Line, now: Timestamp): RelayError {
       },
       retryAfterSeconds: Math.ceil((resetsAt - now) / 1_000),
     },
+  )
+}
+
+/**
+ * Where the setting says so, programs stay out of a conversation that a person answers. A person who
+ * sends, by the command line or the dashboard, is never refused.
+ */
+export function requireUnpaused(
+  { settings }: { readonly settings: Pick<Settings, 'get'> },
+  tx: Tx,
+  send: { readonly source: MessageSource; readonly lineId: LineId; readonly handle: Handle },
+): void {
+  if (send.source !== 'api' || !settings.get('enforce_automation_pause')) return
+  const paused = findPaused(tx, send.lineId, send.handle)
+  if (paused === null) return
+  throw new RelayError(
+    'automation_paused',
+    'A person answers this conversation: send when its automation_paused is false again.',
+    { details: { conversation_id: paused } },
   )
 }
 

@@ -11,6 +11,7 @@ import { openConversation, noteMessage } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
 import { findIdempotency, rememberAnswer, rememberRequest } from '../storage/idempotency.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
+import type { Settings } from '../storage/settings.ts'
 import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
@@ -27,6 +28,7 @@ import {
   limitReached,
   lineFor,
   requireNoLoop,
+  requireUnpaused,
   type Histories,
   type Target,
 } from './send-target.ts'
@@ -53,6 +55,7 @@ export type SendTools = AttemptTools & {
   readonly bell: Bell
   readonly waitReason: WaitReason
   readonly defaultWaitMs: number
+  readonly settings: Pick<Settings, 'get'>
   /** Hears of a line on which two programs seem to answer each other. */
   readonly onLoop: (line: Line) => void
   /** Throws where nothing is accepted now: `storage_full`, `stopping`. */
@@ -129,6 +132,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
   const found = lineFor(tools, tx, acceptance.target, now)
+  requireUnpaused(tools, tx, { source: request.source, lineId: found.line.id, handle })
   requireNoLoop(tx, found.line, { handle, now, onLoop: tools.onLoop })
   const history = acceptance.histories.get(found.line.id) ?? null
   const hold = takePlace(tx, found.line, handle, { history, now })

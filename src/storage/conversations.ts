@@ -44,6 +44,7 @@ export function openConversation(
   if (known !== null) return known
   const id = stamps.id('conv')
   insertion(tx).run({ id, ...party })
+  touch(tx, id)
   return id
 }
 
@@ -61,6 +62,7 @@ export function noteMessage(
   message: { readonly seq: number; readonly service: string; readonly now: Timestamp },
 ): void {
   noting(tx).run({ id, ...message })
+  touch(tx, id)
 }
 
 /** A message went to another conversation: an empty one it leaves behind goes too. */
@@ -78,6 +80,7 @@ export function forgetMessage(tx: Tx, id: ConversationId): void {
          AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_id = $id)`,
     )
     .run({ id })
+  touch(tx, id)
 }
 
 export type ConversationFilter = {
@@ -111,6 +114,29 @@ export function getConversation(db: Db, id: string): Conversation | null {
   return row === undefined ? null : toConversation(row)
 }
 
+/** Sets whether a person answers; gives the conversation as it is then, null where there is none. */
+export function pauseAutomation(
+  tx: Tx,
+  id: ConversationId,
+  isAutomationPaused: boolean,
+): Conversation | null {
+  tx.orm.update(conversations).set({ isAutomationPaused }).where(eq(conversations.id, id)).run()
+  touch(tx, id)
+  return getConversation(tx, id)
+}
+
+const pausedOne = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: ConversationId }, [Values]>(
+    `SELECT id FROM conversations
+     WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`,
+  ),
+)
+
+/** The conversation of a line with a handle, where a person answers it. */
+export function findPaused(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
+  return pausedOne(db).get({ lineId, handle })?.id ?? null
+}
+
 /** Every line's conversation with a handle. */
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
   return db.sqlite
@@ -125,6 +151,10 @@ export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): 
     lineId === null ? '' : ' AND line_id = $lineId'
   } LIMIT 1`
   return db.sqlite.query(sql).get(lineId === null ? { handle } : { handle, lineId }) !== null
+}
+
+function touch(tx: Tx, id: ConversationId): void {
+  tx.touched?.push({ what: 'conversation', id })
 }
 
 function select(db: Db) {
@@ -150,6 +180,7 @@ function toConversation(row: Row): Conversation & { readonly lastSeq: number } {
     service: c.service,
     messageCount: c.messageCount,
     lastMessage: row.messages === null ? null : toMessage(row.messages),
+    isAutomationPaused: c.isAutomationPaused,
     createdAt: c.createdAt,
     updatedAt: c.updatedAt,
     lastSeq: c.lastSeq,

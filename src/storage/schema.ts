@@ -104,6 +104,8 @@ export const conversations = sqliteTable(
     service: text('service').notNull(),
     messageCount: integer('message_count').notNull(),
     lastSeq: integer('last_seq').notNull(),
+    /** Whether a person answers it, and programs should not. */
+    isAutomationPaused: flag('automation_paused').notNull().default(false),
     createdAt: at('created_at').notNull(),
     updatedAt: at('updated_at').notNull(),
   },

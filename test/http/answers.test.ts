@@ -65,7 +65,6 @@ test('an unknown route is 404', async () => {
     '/api/v1//keys',
     '/api/v1/KEYS',
     '/api/v2/keys',
-    '/',
   ]) {
     const response = await rig.call('GET', path)
     expect(response.status).toBe(404)
@@ -99,6 +98,7 @@ test('an answer that does not fit its schema is 500, and nothing of it leaves', 
     conversations: {
       list: () => ({ data: [], has_more: false, next_cursor: null }),
       get: () => ({ ...CONVERSATION, message_count: 1.5, text: 'a secret' }),
+      patch: async () => CONVERSATION,
     },
   })
 
@@ -117,6 +117,7 @@ test('an unknown error is 500 in the one shape, and logged under the id of the r
         throw new Error('SELECT secret FROM /var/lib/hookline')
       },
       get: () => CONVERSATION,
+      patch: async () => CONVERSATION,
     },
   })
 

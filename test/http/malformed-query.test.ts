@@ -49,6 +49,7 @@ test('no route takes a query parameter that it does not know', async () => {
   const bodies: Record<string, unknown> = {
     '/api/v1/messages/send': { to: 'a', text: 'b' },
     '/api/v1/messages/{id}/resolve': { status: 'sent' },
+    '/api/v1/conversations/{id}': { automation_paused: true },
     '/api/v1/phone-lines/{id}': { label: null },
     '/api/v1/webhooks': { url: WEBHOOK.url, events: WEBHOOK.events },
     '/api/v1/webhooks/{id}': { is_active: true },
@@ -66,7 +67,7 @@ test('no route takes a query parameter that it does not know', async () => {
     expect([path, method, response.status]).toEqual([path, method, 400])
     expect(await issuesIn(response)).toEqual([['surprise', 'is not a parameter of this route']])
   }
-  expect(routes.length).toBe(24)
+  expect(routes.length).toBe(25)
   expect(rig.asked).toEqual([])
 })
 

@@ -170,6 +170,17 @@ const STORIES: readonly Story[] = [
     asked: [['conversations.get', CONVERSATION.id]],
   },
   {
+    name: 'a conversation is told that a person answers it',
+    ask: [
+      'PATCH',
+      `/api/v1/conversations/${CONVERSATION.id}`,
+      { body: { automation_paused: true } },
+    ],
+    status: 200,
+    body: CONVERSATION,
+    asked: [['conversations.patch', CONVERSATION.id, { isAutomationPaused: true }]],
+  },
+  {
     name: 'spec 4.6: a webhook is created, and its secret told',
     ask: [
       'POST',

@@ -175,6 +175,7 @@ const STATUSES: readonly (readonly [ErrorCode, number])[] = [
   ['phone_line_not_found', 404],
   ['method_not_allowed', 405],
   ['idempotency_conflict', 409],
+  ['automation_paused', 409],
   ['phone_line_in_use', 409],
   ['phone_line_disabled', 409],
   ['not_uncertain', 409],

@@ -43,6 +43,7 @@ GET /api/v1/webhooks/{id}/deliveries listWebhookDeliveries
 GET /healthz getLiveness
 GET /metrics getMetrics
 GET /readyz getReadiness
+PATCH /api/v1/conversations/{id} updateConversation
 PATCH /api/v1/phone-lines/{id} updatePhoneLine
 POST /api/v1/keys createKey
 POST /api/v1/messages/send sendMessage

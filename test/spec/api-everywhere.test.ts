@@ -30,7 +30,8 @@ test('api, everywhere: every answer has an X-Request-Id of its own, whatever bec
     [200, '/metrics', { headers: local }],
     [200, '/swagger', { headers: local }],
     [200, '/swagger/json', { headers: local }],
-    [404, '/', { headers: local }],
+    [200, '/', { headers: local }],
+    [404, '/nowhere', { headers: local }],
   ]
 
   const answers = await Promise.all(calls.map(([, path, init]) => rawRequest(relay, path, init)))

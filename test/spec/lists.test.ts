@@ -85,6 +85,7 @@ test('spec 2.6, 4.9: a conversation is told with its line, its counterpart and i
         service: 'iMessage',
         message_count: 2,
         last_message: newest,
+        automation_paused: false,
         created_at: '2026-11-21T10:00:00.000Z',
         updated_at: newest.created_at,
       },

@@ -177,10 +177,13 @@ async function writeMuch(relay: TestRelay, { first, second }: Devices): Promise<
   const deleted: string = (await webhook(`${HOOK}/2`)).body.id
   await asOwner(relay, 'PUT', '/settings/announce_device_messages', { body: { value: 'on' } })
   await asOwner(relay, 'PUT', '/settings/message_retention_days', { body: { value: '30' } })
+  await asOwner(relay, 'PUT', '/settings/enforce_automation_pause', { body: { value: 'on' } })
 
   // What goes well, with its receipts, and a receipt that comes before its guid.
   const sent = await relay.send({ to: TO, text: 'one' }, { 'Idempotency-Key': 'key' })
   await relay.send({ to: TO, text: 'one' }, { 'Idempotency-Key': 'key' })
+  const talk = `/api/v1/conversations/${sent.body.conversation_id}`
+  await relay.patch(talk, { automation_paused: false })
   await first.tell(sent.body.platform_guid, 'read', relay.clock.now())
   await first.tell(guidOf(70), 'delivered', relay.clock.now())
   first.script = async (_message, pointOfNoReturn) => {

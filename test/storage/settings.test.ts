@@ -21,9 +21,11 @@ test('every setting has a default', () => {
   expect(settings.list().map(({ name, value, from }) => [name, value, from])).toEqual([
     ['webhook_targets', 'any-private', 'default'],
     ['announce_device_messages', 'false', 'default'],
+    ['enforce_automation_pause', 'false', 'default'],
     ['open_metrics', 'false', 'default'],
     ['message_retention_days', 'forever', 'default'],
     ['backups_kept', '7', 'default'],
+    ['heartbeat_url', 'none', 'default'],
   ])
 })
 

@@ -1,0 +1,56 @@
+import { expect, spyOn, test } from 'bun:test'
+
+import { RelayError } from '../../src/domain/errors.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
+import type { ConversationId, LineId } from '../../src/domain/ids.ts'
+import { MESSAGE_SOURCES, type MessageSource } from '../../src/domain/message.ts'
+import { requireUnpaused } from '../../src/messages/send-target.ts'
+import { pauseAutomation } from '../../src/storage/conversations.ts'
+import { openDatabase, type Tx } from '../../src/storage/database.ts'
+import { storeLine, storeMessages } from '../support/stored-rows.ts'
+
+/** A database whose one conversation a person answers, and what a send from `source` is told there. */
+function openPaused(isEnforced: boolean) {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  storeLine(db.sqlite)
+  storeMessages(db.sqlite, [{ id: 'msg_a', status: 'read' }])
+  const tx = db as Tx // Nobody else has this database.
+  pauseAutomation(tx, 'conv_a' as ConversationId, true) // As it was stored, with that handle.
+  const settings = { get: () => isEnforced as never } // One setting is all that is asked for.
+  const party = { lineId: 'line_a' as LineId, handle: deviceHandle('conv_a') } // As it was stored.
+  const tell = (source: MessageSource) =>
+    codeOf(() => requireUnpaused({ settings }, tx, { source, ...party }))
+  return { db, tell }
+}
+
+function codeOf(act: () => void): string {
+  try {
+    act()
+  } catch (error) {
+    return error instanceof RelayError ? error.code : String(error)
+  }
+  return 'goes'
+}
+
+test('where a pause is enforced, programs are refused, and people at the relay are not', () => {
+  const { tell } = openPaused(true)
+
+  const told = MESSAGE_SOURCES.map((source) => [source, tell(source)])
+
+  expect(told).toEqual([
+    ['api', 'automation_paused'],
+    ['cli', 'goes'],
+    ['dashboard', 'goes'],
+    ['device', 'goes'],
+  ])
+})
+
+test('where no pause is enforced, everybody sends, and the database is not asked', () => {
+  const { db, tell } = openPaused(false)
+  const asked = [spyOn(db.sqlite, 'query'), spyOn(db.sqlite, 'prepare')]
+
+  const told = MESSAGE_SOURCES.map(tell)
+
+  expect(told).toEqual(['goes', 'goes', 'goes', 'goes'])
+  expect(asked.map((spy) => spy.mock.calls)).toEqual([[], []])
+})
