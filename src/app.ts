@@ -3,15 +3,20 @@
 
 import { hostname, platform } from 'node:os'
 
+import { createAccess } from './access/access.ts'
+import { setupAddresses } from './access/setup-address.ts'
 import type { Config } from './config.ts'
-import type { LineDriver } from './domain/driver.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
-import { createDrivers } from './drivers/catalog.ts'
-import { HealthCatalogue, ofRelay } from './health/catalogue.ts'
+import { openGround, type Ground, type Parts } from './ground.ts'
+import { ofRelay } from './health/catalogue.ts'
 import { loopFinding, rejectedFindings } from './health/findings.ts'
-import { DiskWatch } from './housekeeping/disk-watch.ts'
+import { HealthWatch } from './health/health-watch.ts'
+import { listBackupResources } from './housekeeping/backup-list.ts'
+import { Heartbeat } from './housekeeping/heartbeat.ts'
 import { createUpkeep } from './housekeeping/upkeep.ts'
+import type { SetupLinkResource } from './http/control.ts'
+import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { authenticate } from './keys/authenticate.ts'
@@ -29,53 +34,39 @@ import { createReading } from './messages/read.ts'
 import { failOrphans, recoverMessages } from './messages/recovery.ts'
 import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
-import { openData, type Data } from './storage/data.ts'
 import { wakeLimited } from './storage/message-queue.ts'
-import { newestStamp } from './storage/message-rows.ts'
-import { createSettings } from './storage/settings.ts'
 import { unfinishedOf } from './storage/unsettled.ts'
-import { storageFull, Writer } from './storage/writer.ts'
+import { storageFull } from './storage/writer.ts'
 import { addressRanges } from './system/address-range.ts'
-import { Bell } from './system/bell.ts'
-import { systemClock, type Clock } from './system/clock.ts'
-import { freeBytes } from './system/files.ts'
-import { silentLog, type Log } from './system/log.ts'
-import { Metrics } from './system/metrics.ts'
+import { isoTime } from './system/iso-time.ts'
 import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
-import { systemRandom, type Random } from './system/random.ts'
-import { createSeal } from './system/seal.ts'
+import { argon2id } from './system/password-hash.ts'
 import { runServices } from './system/service.ts'
-import { Stamps } from './system/stamps.ts'
 import { VERSION } from './system/version.ts'
-import { Notices } from './webhooks/notices.ts'
-import { createPost, type Post } from './webhooks/post.ts'
+import { createPost } from './webhooks/post.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
-/** The outermost things, which a test replaces. */
-export type Parts = {
-  readonly clock: Clock
-  readonly random: Random
-  readonly log: Log
-  readonly drivers: readonly LineDriver[]
-  readonly post: Post
-  readonly freeBytes: () => number
-  /** In place of the data directory. */
-  readonly data: Data
-  /** False where requests come by `http.fetch` only. */
-  readonly isListening: boolean
-}
+export { listenInSafeMode } from './http/safe-mode.ts'
 
 export type App = {
   readonly http: Http
   /** Resolves when the process must not go on: the disk fails, or the database is damaged. */
   readonly fatal: Promise<unknown>
   createFirstKey(): Promise<CreatedKeyResource | null>
-  /** Recovers, listens and runs; resolves with the address. */
-  start(): Promise<string>
+  readonly dashboard: {
+    /** Whether a password is set. */
+    isClaimed(): boolean
+    /** The link that sets one; those before it are good no more. */
+    createSetupLink(): SetupLinkResource
+  }
+  /** Listens, stands still until `mayServe` resolves with true, recovers, runs; gives the address. */
+  start(mayServe?: Promise<boolean>): Promise<string>
   /** Resolves when nothing runs any more and the data are closed. */
   stop(): Promise<void>
 }
 
+/** The address of a relay that takes requests by `http.fetch` only. */
+const NOT_LISTENING = 'http://localhost'
 /** How long drivers may look for what is wrong. */
 const CHECKUP_MS = 5_000
 /** How long requests that run get at a stop; sends that wait are answered at once. */
@@ -89,28 +80,41 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const webhooks = createWebhookRoom(ground, { config, parts, life })
   const messages = createMessageRoom(ground, webhooks, { config, parts, life })
   const upkeep = createUpkeep({ ...ground, folder: config.backupFolder })
+  const entry = createEntry(ground, { config, parts, life })
   const lastUsed = new LastUsed(ground)
+  const isWell = () => life.phase === 'running' && !ground.disk.isLow
+  const heartbeat = new Heartbeat({ ...ground, isWell })
+  const { checkHost = async () => [] } = parts
+  ground.health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
   ground.health.include(async () =>
-    [...ground.disk.findings(), ...upkeep.timetable.findings()].map(ofRelay),
+    [ground.disk, upkeep.timetable, heartbeat].flatMap((one) => one.findings()).map(ofRelay),
   )
-  const http = createHttp(httpTools(ground, { config, life, webhooks, messages, upkeep, lastUsed }))
+  const rooms = { config, life, webhooks, messages, upkeep, lastUsed, entry }
+  const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
-  const services = [lastUsed, ground.disk, lines, dispatch, webhooks.loop, upkeep.timetable]
+  const { disk } = ground
+  const own = [lastUsed, disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
+  const loops = [...own, new HealthWatch(ground), ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   return {
     http,
     fatal: ground.fatal,
     createFirstKey: () => createFirstKey(ground),
-    async start() {
-      const recovered = await recoverMessages(messages.tools)
-      if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
+    dashboard: { ...entry, isClaimed: () => entry.access.isClaimed() },
+    async start(mayServe) {
       const { host, port } = config
       const listening = { hostname: host, port, path: directory.controlSocket, log }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, listening)
-      running = runServices(services, ground)
+      const url = life.listener?.url ?? NOT_LISTENING
+      if (mayServe !== undefined) life.phase = 'judging'
+      if ((await mayServe) === false) return url
+      const recovered = await recoverMessages(messages.tools)
+      if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
+      await entry.access.begin()
+      running = runServices(loops, ground)
       await lines.whenReady()
       life.phase = 'running'
-      return life.listener?.url ?? 'http://localhost'
+      return url
     },
     async stop() {
       life.phase = 'stopping'
@@ -126,50 +130,6 @@ type Life = { phase: Phase; listener: Listener | null }
 
 /** What this start is made of. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
-
-type Ground = ReturnType<typeof openGround>
-
-/** The data, and the small things that every room needs. */
-function openGround(config: Config, parts: Partial<Parts>) {
-  const { clock = systemClock, random = systemRandom, log = silentLog } = parts
-  const data = parts.data ?? openData(config, { clock, random, log, version: VERSION })
-  const { db, directory } = data
-  const bell = new Bell()
-  const notices = new Notices()
-  const disk = new DiskWatch({
-    clock,
-    log,
-    freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
-    onChange: () => {
-      bell.ring()
-      notices.bell.ring()
-    },
-  })
-  const fatal = Promise.withResolvers<unknown>()
-  const writer = new Writer(db, fatal.resolve, () => disk.check())
-  const stamps = new Stamps(clock, random, newestStamp(db))
-  return {
-    clock,
-    random,
-    log,
-    db,
-    directory,
-    bell,
-    notices,
-    disk,
-    writer,
-    stamps,
-    metrics: new Metrics(),
-    health: new HealthCatalogue(stamps),
-    seal: createSeal(data.secretKey, random),
-    settings: createSettings({ db, writer, stamps, locked: config.lockedSettings }),
-    fatal: fatal.promise,
-    close() {
-      writer.close()
-      data.close()
-    },
-  }
-}
 
 /** Where webhooks may go, and how they get there. */
 function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
@@ -194,25 +154,18 @@ function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
 
 type WebhookRoom = ReturnType<typeof createWebhookRoom>
 
-function createMessageRoom(
-  ground: Ground,
-  { publish }: WebhookRoom,
-  { config, parts, life }: Start,
-) {
-  const { db, clock, random, writer, stamps, settings, disk, bell, directory, health } = ground
-  const drivers =
-    parts.drivers ??
-    createDrivers(
-      { ...config, simulatedLedgerPath: directory.simulatedDatabase },
-      { clock, random },
-    )
+function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, life }: Start) {
+  const { db, clock, writer, stamps, settings, disk, bell, health, healthBell, changes } = ground
   const lines: LineSupervisor = new LineSupervisor({
     ...ground,
-    drivers,
     intake: (line, event) => intake(line, event),
     loadAttended: (line) => unfinishedOf(db, line.id, stamps.now()),
   })
-  lines.onChange(() => bell.ring())
+  lines.onChange((id) => {
+    bell.ring()
+    healthBell.ring()
+    changes.tell([{ what: 'line', id }])
+  })
   const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
   const callers = new WaitingCallers({ clock, writer, waitReason })
   const tools = {
@@ -250,6 +203,24 @@ function createMessageRoom(
   }
 }
 
+/** Who may see the dashboard, and the link by which the owner gets in. */
+function createEntry(ground: Ground, { config, parts, life }: Start) {
+  const { passwordHash = argon2id } = parts
+  const access = createAccess({ ...ground, passwordHash, lockedPassword: config.adminPassword })
+  return {
+    access,
+    createSetupLink(): SetupLinkResource {
+      const { token, expiresAt } = access.createSetupToken()
+      const { url, lanUrl } = setupAddresses(token, {
+        publicUrl: config.publicUrl,
+        listeningUrl: life.listener?.url ?? NOT_LISTENING,
+        localName: localName(hostname()),
+      })
+      return { url, lan_url: lanUrl, expires_at: isoTime(expiresAt) }
+    },
+  }
+}
+
 type Rooms = {
   readonly config: Config
   readonly life: Life
@@ -257,12 +228,13 @@ type Rooms = {
   readonly messages: ReturnType<typeof createMessageRoom>
   readonly upkeep: ReturnType<typeof createUpkeep>
   readonly lastUsed: LastUsed
+  readonly entry: ReturnType<typeof createEntry>
 }
 
 /** What the API does, told in its own words. */
 function httpTools(ground: Ground, rooms: Rooms): HttpTools {
   const { db, metrics, settings } = ground
-  const { config, life, webhooks, messages, upkeep, lastUsed } = rooms
+  const { config, life, webhooks, messages, upkeep, lastUsed, entry } = rooms
   const { reading } = messages
   return {
     ...ground,
@@ -281,11 +253,13 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     conversations: reading.conversations,
     webhooks: webhooks.actions,
     health: {
-      life: { phase: () => life.phase, isReady: () => life.phase === 'running' },
+      life: { phase: () => life.phase, isReady: () => life.phase !== 'starting' },
       metrics,
       isMetricsOpen: () => settings.get('open_metrics'),
       findings: () => ground.health.list(),
     },
-    control: { events: webhooks.feed, settings, backUp: upkeep.backUp },
+    control: { events: webhooks.feed, settings, backUp: upkeep.backUp, acquit: ground.acquit },
+    listBackups: () => listBackupResources(ground.directory),
+    ...entry,
   }
 }

@@ -14,6 +14,7 @@ import {
 import {
   ADDRESS_RANGE_KIND,
   BASE_URL_KIND,
+  PASSWORD_KIND,
   PHONE_NUMBER_KIND,
   choiceKind,
   durationKind,
@@ -32,6 +33,8 @@ type Option<T> = {
   /** Null where there is none, or where it depends on the system. */
   readonly default: T | null
   readonly sentence: string
+  /** Whether nobody may read the value: then no flag takes it, for every user sees those of a process. */
+  readonly isSecret: boolean
 }
 
 const PATH_KIND = textKind('PATH', 'a path')
@@ -58,6 +61,11 @@ export const OPTIONS = {
   trustedProxies: option('trusted-proxies', listKind(ADDRESS_RANGE_KIND), {
     default: [],
     sentence: 'The proxies whose X-Forwarded-For counts.',
+  }),
+  adminPassword: option('admin-password', optionalKind(PASSWORD_KIND, 'none'), {
+    default: null,
+    sentence: "The dashboard's password, where no setup link is to set it.",
+    isSecret: true,
   }),
   backupFolder: option('backup-folder', optionalKind(PATH_KIND, 'none'), {
     default: null,
@@ -211,10 +219,11 @@ function readOption(name: OptionName, given: Given, sources: OptionSources): Rea
   const found = sources.find(environmentOf(name), given.flags[name], flagOf(name))
   const fallback = name === 'dataDir' ? given.defaultDataDir : option.default
   const kind = option.kind as ValueKind<unknown> // Prints only values of its own row.
-  const { value, problem } = parse(kind, found, fallback)
+  const { value, problem } = parse(kind, found, fallback, option.isSecret)
   const isPath = kind.placeholder === PATH_KIND.placeholder
   const settled = isPath && typeof value === 'string' ? resolve(given.folder, value) : value
-  const row = { name: option.name, value: kind.print(settled), from: found?.from ?? 'default' }
+  const printed = option.isSecret && settled !== null ? '(hidden)' : kind.print(settled)
+  const row = { name: option.name, value: printed, from: found?.from ?? 'default' }
   return { key: name, value: settled, row, problem }
 }
 
@@ -230,10 +239,12 @@ function parse(
   kind: ValueKind<unknown>,
   found: Written | null,
   fallback: unknown,
+  isSecret = false,
 ): { readonly value: unknown; readonly problem: string | null } {
   const value = found === null ? fallback : kind.parse(found.text)
   if (found === null || value !== undefined) return { value, problem: null }
-  const problem = `${found.from} is ${JSON.stringify(found.text)}; it must be ${kind.wanted}.`
+  const given = isSecret ? 'does not fit' : `is ${JSON.stringify(found.text)}`
+  const problem = `${found.from} ${given}; it must be ${kind.wanted}.`
   return { value: fallback, problem }
 }
 
@@ -244,7 +255,11 @@ function isThere<T>(value: T | null): value is T {
 function option<T>(
   name: string,
   kind: ValueKind<T>,
-  more: { readonly default: NoInfer<T> | null; readonly sentence: string },
+  more: {
+    readonly default: NoInfer<T> | null
+    readonly sentence: string
+    readonly isSecret?: true | undefined
+  },
 ): Option<T> {
-  return { name, kind, ...more }
+  return { name, kind, ...more, isSecret: more.isSecret ?? false }
 }

@@ -42,6 +42,7 @@ test('without anything given every option has its default', () => {
     port: 4665,
     publicUrl: null,
     trustedProxies: [],
+    adminPassword: null,
     backupFolder: null,
     mac: 'auto',
     macPhoneNumber: null,

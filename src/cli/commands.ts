@@ -3,25 +3,38 @@ import { BACKUP_COMMANDS } from './backup.ts'
 import type { Command } from './command.ts'
 import { COMPLETIONS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
+import { DOCTOR_COMMAND } from './doctor.ts'
 import { HELP_COMMAND } from './help.ts'
+import { HOSTING_COMMANDS } from './hosting.ts'
 import { KEY_COMMANDS } from './keys.ts'
 import { LINE_COMMANDS } from './lines.ts'
+import { MAC_TRACE_COMMAND } from './mac-trace.ts'
 import { MESSAGE_COMMANDS } from './messages.ts'
 import { SERVE_COMMAND } from './serve.ts'
+import { SETUP_LINK_COMMAND } from './setup-link.ts'
 import { TAIL_COMMAND } from './tail.ts'
+import { CHECK_MIGRATIONS_COMMAND, UPGRADE_COMMAND } from './upgrade.ts'
 import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
 /** Every command, in the order of the help. */
 export const COMMANDS: readonly Command[] = [
   SERVE_COMMAND,
+  ...HOSTING_COMMANDS,
+  SETUP_LINK_COMMAND,
   ...KEY_COMMANDS,
   ...LINE_COMMANDS,
   ...MESSAGE_COMMANDS,
   TAIL_COMMAND,
+  DOCTOR_COMMAND,
+  MAC_TRACE_COMMAND,
   ...WEBHOOK_COMMANDS,
   ...BACKUP_COMMANDS,
+  UPGRADE_COMMAND,
   ...CONFIG_COMMANDS,
   ...ABOUT_COMMANDS,
   COMPLETIONS_COMMAND,
   HELP_COMMAND,
 ]
+
+/** What only another executable calls: neither the help nor the README tells of it. */
+export const HIDDEN_COMMANDS: readonly Command[] = [CHECK_MIGRATIONS_COMMAND]

@@ -25,6 +25,8 @@ export class RefusedError extends Error {
 
 /** An answer to a send waits for 60 s at most; anything that takes longer is stuck. */
 const TIMEOUT_MS = 90_000
+/** What `look` asks for is known at once. */
+const LOOK_TIMEOUT_MS = 5_000
 
 export class ControlClient {
   readonly #socket: string
@@ -43,6 +45,17 @@ export class ControlClient {
     } catch (error) {
       if (error instanceof NoRelayError) return false
       throw error
+    }
+  }
+
+  /** What a path outside the API answers, such as `/readyz`, whatever its status. */
+  async look(path: string): Promise<Answer> {
+    const limit = deadline(systemClock, LOOK_TIMEOUT_MS)
+    try {
+      const response = await this.#fetch(path, { signal: limit.signal })
+      return { status: response.status, body: parsed(await response.text()) }
+    } finally {
+      limit.clear()
     }
   }
 

@@ -64,11 +64,14 @@ function takeOption(
 ): void {
   const word = words.shift() ?? ''
   const [written, inline] = splitOnce(word, '=')
-  const name = written === '-h' ? 'help' : written.replace(/^--/, '')
-  const option = known.find((candidate) => candidate.name === name)
-  if (option === undefined || !(written.startsWith('--') || written === '-h')) {
+  const option = known.find(
+    ({ name, short }) =>
+      written === `--${name}` || (short !== undefined && written === `-${short}`),
+  )
+  if (option === undefined) {
     throw new UsageError(`There is no option ${written} here. A text that begins so follows "--".`)
   }
+  const { name } = option
   if (options.has(name)) throw new UsageError(`--${name} is given twice.`)
   if (option.value === null) {
     if (inline !== undefined) throw new UsageError(`--${name} takes no value.`)

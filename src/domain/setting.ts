@@ -7,9 +7,25 @@ type Setting<T> = {
   readonly kind: ValueKind<T>
   readonly default: T
   readonly sentence: string
+  /** Whether a value may hold a key, as a URL does that somebody is called by. */
+  readonly isSecret: boolean
 }
 
 const DAYS_MAX = 36_500
+const URL_LENGTH_MAX = 1_000
+
+/** An absolute http(s) URL without user or fragment; monitors take their key in path or query. */
+const CALLED_URL_KIND: ValueKind<string> = {
+  placeholder: 'URL',
+  wanted: `an http or https URL without user and fragment, of ${URL_LENGTH_MAX} characters at most`,
+  parse: (text) => {
+    if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return undefined
+    const { href, username, password, hash } = new URL(text)
+    const isPlain = username + password + hash === ''
+    return isPlain && href.length <= URL_LENGTH_MAX ? href : undefined
+  },
+  print: (value) => value,
+}
 
 /** Every setting, by its name. */
 export const SETTINGS = {
@@ -20,6 +36,10 @@ export const SETTINGS = {
   announce_device_messages: setting(SWITCH_KIND, {
     default: false,
     sentence: 'Whether webhooks hear of messages that somebody types on the device itself.',
+  }),
+  enforce_automation_pause: setting(SWITCH_KIND, {
+    default: false,
+    sentence: 'Whether the API refuses to send into a conversation that a person answers.',
   }),
   open_metrics: setting(SWITCH_KIND, {
     default: false,
@@ -32,6 +52,12 @@ export const SETTINGS = {
   backups_kept: setting(integerKind('N', 1, 365), {
     default: 7,
     sentence: 'How many daily back-ups are kept.',
+  }),
+  heartbeat_url: setting(optionalKind(CALLED_URL_KIND, 'none'), {
+    default: null,
+    sentence:
+      'What is called every 5 minutes while the relay works: a monitor that misses it alarms.',
+    isSecret: true,
   }),
 } as const
 
@@ -62,6 +88,14 @@ export function printSetting<N extends SettingName>(name: N, value: SettingValue
   return kindOf(name).print(value)
 }
 
+/** A value, as printed, for whoever may look on: of a secret URL only where it leads. */
+export function shownSetting(name: string, value: string): string {
+  const isSecret = isSettingName(name) && SETTINGS[name].isSecret
+  if (!isSecret || !URL.canParse(value)) return value
+  const { origin, pathname, search } = new URL(value)
+  return pathname + search === '/' ? value : `${origin}/…`
+}
+
 export function defaultSetting<N extends SettingName>(name: N): SettingValues[N] {
   return SETTINGS[name].default as SettingValues[N] // The type of that very row.
 }
@@ -77,7 +111,11 @@ function kindOf<N extends SettingName>(name: N): ValueKind<SettingValues[N]> {
 
 function setting<T>(
   kind: ValueKind<T>,
-  more: { readonly default: NoInfer<T>; readonly sentence: string },
+  more: {
+    readonly default: NoInfer<T>
+    readonly sentence: string
+    readonly isSecret?: true | undefined
+  },
 ): Setting<T> {
-  return { kind, ...more }
+  return { ...more, kind, isSecret: more.isSecret ?? false }
 }

@@ -107,6 +107,21 @@ export const BASE_URL_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
+/** How many characters a password has. */
+const PASSWORD_LENGTH = { min: 8, max: 200 } as const
+
+export const PASSWORD_KIND: ValueKind<string> = {
+  placeholder: 'PASSWORD',
+  wanted: `a password of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`,
+  parse: (text) => (isPasswordLength(text) ? text : undefined),
+  print: (value) => value,
+}
+
+export function isPasswordLength(password: string): boolean {
+  const length = Array.from(password).length
+  return length >= PASSWORD_LENGTH.min && length <= PASSWORD_LENGTH.max
+}
+
 export const PHONE_NUMBER_KIND: ValueKind<string> = {
   placeholder: 'NUMBER',
   wanted: 'a phone number such as +12025550100',

@@ -36,6 +36,7 @@ export class HealthCatalogue {
   readonly #sources: FindingSource[] = []
   readonly #since = new Map<string, Timestamp>()
   readonly #passing = new Map<string, { readonly finding: HealthFinding; readonly at: Timestamp }>()
+  #reading: Promise<readonly HealthResource[]> | null = null
 
   constructor(stamps: Stamps) {
     this.#stamps = stamps
@@ -52,8 +53,18 @@ export class HealthCatalogue {
     this.#passing.set(nameOf(finding), { finding, at: this.#stamps.now() })
   }
 
-  /** Everything that is wrong now, errors first, oldest first. */
-  async list(): Promise<readonly HealthResource[]> {
+  /**
+   * Everything that is wrong now, errors first, oldest first. Who asks while another does gets the
+   * same answer: a driver takes one question at a time.
+   */
+  list(): Promise<readonly HealthResource[]> {
+    this.#reading ??= this.#read().finally(() => {
+      this.#reading = null
+    })
+    return this.#reading
+  }
+
+  async #read(): Promise<readonly HealthResource[]> {
     const found = await Promise.all(this.#sources.map((source) => source()))
     const findings = [...found.flat(), ...this.#stillPassing()]
     this.#remember(findings)

@@ -1,49 +1,46 @@
-// What exists on the control socket only: whoever can open it owns the relay.
+// What exists on the control socket only: whoever can open it is the owner.
 
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 
-import type { Settings } from '../storage/settings.ts'
 import type { Clock } from '../system/clock.ts'
-import { mayTake, takes } from './body.ts'
+import { mayTake } from './body.ts'
 import { eventStream, type EventFeed } from './event-stream.ts'
 import { exchangeOf } from './exchange.ts'
-import { BY_ID, plainCall } from './operation.ts'
-import type { PhoneLineActions } from './phone-lines.ts'
+import { plainCall } from './operation.ts'
+import type { OwnerActions } from './owner.ts'
 import { respond } from './respond.ts'
-import { nullable, shape } from './schema-parts.ts'
-import { pathSchema } from './typebox.ts'
+import { NoBody } from './schemas.ts'
 
-type BackupResource = { readonly path: string; readonly size_bytes: number }
-
-export type ControlActions = {
-  readonly events: EventFeed
-  readonly settings: Pick<Settings, 'list' | 'set'>
-  /** Writes a verified back-up to `to`, or among the daily ones. */
-  readonly backUp: (to: string | null) => Promise<BackupResource>
+/** The link that sets the dashboard's password, for the owner alone. */
+export type SetupLinkResource = {
+  readonly url: string
+  /** The same for another machine of the network; null where the relay does not listen there. */
+  readonly lan_url: string | null
+  readonly expires_at: string
 }
 
-type Tools = ControlActions & {
-  readonly lines: Pick<PhoneLineActions, 'adopt'>
+export type ControlActions = OwnerActions & {
+  readonly events: EventFeed
+  /** Hears that an upgrade found this start healthy; left out where nobody waits for that. */
+  readonly acquit?: (() => void) | undefined
+}
+
+type Tools = Pick<ControlActions, 'events' | 'acquit'> & {
+  readonly version: string
+  /** Whether the dashboard has a password. */
+  readonly access: { isClaimed(): boolean }
+  readonly createSetupLink: () => SetupLinkResource
   readonly clock: Clock
   /** Ends the streams. */
   readonly streamsEnd: AbortSignal
 }
 
-const Adoption = shape('Adoption', { from: Type.String() })
-const NewValue = shape('NewValue', { value: Type.String({ maxLength: 1_000 }) })
-const NewBackup = shape('NewBackup', {
-  to: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 4_096 }))),
-})
-const NamePath = Type.Object({ name: Type.String() })
+/** Answers while the relay stands still too: it is what the relay then waits for. */
+export const JUDGEMENT_PATH = '/api/v1/judgement'
 
 export function controlRoutes(tools: Tools) {
   return new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
-    .post('/phone-lines/:id/adopt', ({ params, body }) => tools.lines.adopt(params.id, body.from), {
-      ...BY_ID,
-      ...takes(Adoption),
-    })
     .get('/events', ({ request }) => {
       const { peer, requestId } = exchangeOf(request)
       peer.liftTimeout(0)
@@ -52,18 +49,14 @@ export function controlRoutes(tools: Tools) {
       const headers = { 'content-type': 'application/x-ndjson' }
       return respond(stream, { status: 200, requestId, headers })
     })
-    .get('/settings', () => ({ data: tools.settings.list() }))
-    .put('/settings/:name', ({ params, body }) => tools.settings.set(params.name, body.value), {
-      params: pathSchema(NamePath),
-      ...takes(NewValue),
-    })
+    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
+    .post('/setup-link', () => tools.createSetupLink(), mayTake(NoBody))
     .post(
-      '/backup',
-      ({ request, body }) => {
-        // A large database takes longer to copy than a connection may stay silent.
-        exchangeOf(request).peer.liftTimeout(0)
-        return tools.backUp(body.to ?? null)
+      '/judgement',
+      () => {
+        tools.acquit?.()
+        return { version: tools.version }
       },
-      mayTake(NewBackup),
+      mayTake(NoBody),
     )
 }

@@ -1,3 +1,4 @@
+import type { DashboardSession } from '../access/sessions.ts'
 import type { Caller } from '../domain/api-key.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Random } from '../system/random.ts'
@@ -18,6 +19,8 @@ export type Exchange = {
   readonly peer: Peer
   /** Who asks; null until authenticated, and on routes that ask for no key. */
   caller: Caller | null
+  /** The browser that is signed in, on the dashboard's routes only. */
+  session: DashboardSession | null
 }
 
 const exchanges = new WeakMap<Request, Exchange>()
@@ -37,6 +40,17 @@ export function callerOf(request: Request): Caller {
   const { caller } = exchangeOf(request)
   if (caller === null) throw unauthorized()
   return caller
+}
+
+/** The browser that asks, on a route of the dashboard. */
+export function sessionOf(request: Request): DashboardSession {
+  const { session } = exchangeOf(request)
+  if (session === null) throw signedOut()
+  return session
+}
+
+export function signedOut(): RelayError {
+  return new RelayError('signed_out', 'Nobody is signed in here.')
 }
 
 export function unauthorized(): RelayError {

@@ -16,7 +16,8 @@ type HealthFinding = Told<Static<typeof HealthFindings>>['data'][number]
 
 /** Where the relay is in its life. */
 export type Life = {
-  phase(): 'starting' | 'running' | 'stopping'
+  /** While it is `judging` it stands still: its database is migrated, and nobody has said it is sound. */
+  phase(): 'starting' | 'judging' | 'running' | 'stopping'
   /** Whether the database is open and migrated. */
   isReady(): boolean
 }
@@ -96,7 +97,7 @@ export function healthRoutes({ life, metrics, isMetricsOpen, findings }: HealthA
 /** Refuses what is asked before the relay is up, or while it goes down. */
 export function requireRunning(life: Life): void {
   const phase = life.phase()
-  if (phase !== 'running') throw notRunning(phase)
+  if (phase !== 'running') throw notRunning(phase === 'stopping' ? 'stopping' : 'starting')
 }
 
 function readiness(life: Life, requestId: string): Response {

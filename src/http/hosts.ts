@@ -51,7 +51,7 @@ function isLoopbackName(name: string): boolean {
 }
 
 /** `<hostname>.local`; macOS tells its host name with that ending already, others with a domain. */
-function localName(hostname: string): string {
+export function localName(hostname: string): string {
   return `${hostname.toLowerCase().replace(/\..*$/, '')}.local`
 }
 

@@ -1,6 +1,6 @@
 /** An answer, in JSON unless its headers say otherwise: stored by nobody between, taken for no other type. */
 export function respond(
-  body: string | Blob | ReadableStream<string>,
+  body: string | Blob | ReadableStream<string> | null,
   answer: {
     readonly status: number
     readonly requestId: string

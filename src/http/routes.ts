@@ -2,10 +2,16 @@
 
 import { Elysia, type AnyElysia } from 'elysia'
 
+import type { Access } from '../access/access.ts'
+import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
-import { controlRoutes, type ControlActions } from './control.ts'
+import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
+import { requirePassword } from './dashboard-door.ts'
+import { dashboardEventRoutes } from './dashboard-events.ts'
+import { sessionRoutes } from './dashboard-session.ts'
+import { pageRoutes } from './dashboard.ts'
 import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
 import { answerToFailure } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
@@ -13,12 +19,14 @@ import { healthRoutes, type HealthActions } from './health.ts'
 import { keyRoutes, type KeyActions } from './keys.ts'
 import { messageRoutes, type MessageActions } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
+import { ownerRoutes, type BackupResource } from './owner.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { respond } from './respond.ts'
+import type { SchemeOptions } from './session-cookie.ts'
 import { swaggerRoutes } from './swagger-page.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
-export type RouteTools = {
+export type RouteTools = SchemeOptions & {
   readonly version: string
   readonly clock: Clock
   readonly log: Log
@@ -31,6 +39,12 @@ export type RouteTools = {
   readonly webhooks: WebhookActions & DeliveryActions
   readonly health: HealthActions
   readonly control: ControlActions
+  /** Back-ups of the data directory, newest first. */
+  readonly listBackups: () => readonly BackupResource[]
+  /** Who may see the dashboard. */
+  readonly access: Access
+  readonly createSetupLink: () => SetupLinkResource
+  readonly changes: Changes
 }
 
 /** What the network sees. */
@@ -39,14 +53,26 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
   return frame(tools.log)
     .use(api)
     .use(swaggerRoutes(openApiDocument(api, tools.version)))
+    .use(pageRoutes())
 }
 
 /** What the control socket sees: the same, and what is the owner's only. */
 export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
-  const { clock, control, lines } = tools
+  const { control } = tools
   return frame(tools.log)
     .use(apiRoutes(tools))
-    .use(controlRoutes({ ...control, clock, lines, streamsEnd }))
+    .use(ownerRoutes({ ...tools, ...control }))
+    .use(controlRoutes({ ...tools, ...control, streamsEnd }))
+}
+
+/** What a browser sees behind the dashboard's door: the same as the owner, but for the control socket's own. */
+export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
+  return frame(tools.log)
+    .onBeforeHandle(requirePassword)
+    .use(apiRoutes(tools))
+    .use(ownerRoutes({ ...tools, ...tools.control }))
+    .use(sessionRoutes(tools))
+    .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
 
 /** The methods that the routes of `app` have for a path; empty where the path is unknown. */

@@ -1,16 +1,25 @@
-// The front door. Every request passes here, in this order: its id, the Host rules, the credentials,
-// whether the relay is up, and only then the routes.
+// The front door. Every request passes here, in this order: its id, the Host rules, the credentials (keys
+// for the API, a cookie for the dashboard, never one for the other), whether the relay is up, and only
+// then the routes.
 
 import type { AnyElysia } from 'elysia'
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Random } from '../system/random.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
+import { JUDGEMENT_PATH } from './control.ts'
+import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-door.ts'
 import { answerToFailure, errorResponse } from './errors.ts'
 import { openExchange, requestIds, type Exchange, type Peer } from './exchange.ts'
 import { requireRunning } from './health.ts'
 import { isOurHost, type HostOptions } from './hosts.ts'
-import { methodsAt, ownersRoutes, publicRoutes, type RouteTools } from './routes.ts'
+import {
+  dashboardRoutes,
+  methodsAt,
+  ownersRoutes,
+  publicRoutes,
+  type RouteTools,
+} from './routes.ts'
 
 export type HttpTools = RouteTools &
   AuthenticationTools & { readonly random: Random; readonly hosts: HostOptions }
@@ -24,26 +33,33 @@ export type Http = {
 
 type Side = { readonly app: AnyElysia; readonly methodsAt: (path: string) => readonly string[] }
 
-/** A request, its path, and whether it is behind the keys. */
-type Target = { readonly request: Request; readonly path: string; readonly isApi: boolean }
+/** What the network sees, what the control socket sees, and what a browser sees. */
+type Sides = { readonly outside: Side; readonly inside: Side; readonly dashboard: () => Side }
+
+/** A request, and its path just as the router will see it. */
+type Target = { readonly request: Request; readonly path: string }
 
 const API = '/api/v1'
 /** What answers also while the relay starts or stops. */
-const ALWAYS_OPEN = new Set(['/healthz', '/readyz'])
+const ALWAYS_OPEN = new Set(['/healthz', '/readyz', JUDGEMENT_PATH])
 /** Elysia looks for the path from this character on: a shorter host would hide it. */
 const ELYSIA_PATH_FROM = 11
 
 export function createHttp(tools: HttpTools): Http {
   const streamsEnd = new AbortController()
-  const outside = sideOf(publicRoutes(tools))
-  const inside = sideOf(ownersRoutes(tools, streamsEnd.signal))
-  const door = { tools, authentication: new Authentication(tools) }
+  let dashboard: Side | null = null
+  const sides: Sides = {
+    outside: sideOf(publicRoutes(tools)),
+    inside: sideOf(ownersRoutes(tools, streamsEnd.signal)),
+    // Made for the first browser: that takes 10 ms, which most starts can do without.
+    dashboard: () => (dashboard ??= sideOf(dashboardRoutes(tools, streamsEnd.signal))),
+  }
+  const door = { tools, sides, authentication: new Authentication(tools) }
   const nextId = requestIds(tools.random)
   return {
     async fetch(request, peer) {
-      const exchange: Exchange = { requestId: nextId(), peer, caller: null }
-      const side = peer.isControl ? inside : outside
-      const response = await answer(door, side, request, exchange)
+      const exchange: Exchange = { requestId: nextId(), peer, caller: null, session: null }
+      const response = await answer(door, request, exchange)
       tools.metrics.count('hookline_http_responses_total', 'Answers by their status.', {
         status: String(response.status),
       })
@@ -53,27 +69,46 @@ export function createHttp(tools: HttpTools): Http {
   }
 }
 
-type Door = { readonly tools: HttpTools; readonly authentication: Authentication }
+type Door = {
+  readonly tools: HttpTools
+  readonly sides: Sides
+  readonly authentication: Authentication
+}
 
-async function answer(
-  { tools, authentication }: Door,
-  side: Side,
-  given: Request,
-  exchange: Exchange,
-): Promise<Response> {
-  const { requestId, peer } = exchange
+async function answer(door: Door, given: Request, exchange: Exchange): Promise<Response> {
+  const { tools } = door
+  const { requestId } = exchange
   try {
-    const { request, path, isApi } = targetOf(given)
-    if (isApi) exchange.caller = authentication.caller(request, peer)
-    else requireOurHost(given, peer, tools.hosts)
+    const { side, request, path } = admit(door, targetOf(given), exchange)
     if (!ALWAYS_OPEN.has(path)) requireRunning(tools.health.life)
     openExchange(request, exchange)
+    const isSignedIn = exchange.session !== null
+    const cookie = isSignedIn ? await keepSession(tools, request, exchange) : null
     const response: Response = await side.app.fetch(request)
+    if (cookie !== null) response.headers.set('set-cookie', cookie)
     // An answer without our id is Elysia's own: no route fits.
     return response.headers.has('x-request-id') ? response : noRoute(side, path, requestId)
   } catch (error) {
     return answerToFailure(error, requestId, tools.log)
   }
+}
+
+/** Asks who it is, in the way of the side that the request goes to. */
+function admit(
+  { tools, sides, authentication }: Door,
+  target: Target,
+  exchange: Exchange,
+): Target & { readonly side: Side } {
+  const { request, path } = target
+  const { peer } = exchange
+  const side = peer.isControl ? sides.inside : sides.outside
+  if (path === API || path.startsWith(`${API}/`)) {
+    exchange.caller = authentication.caller(request, peer)
+    return { ...target, side }
+  }
+  requireOurHost(request, peer, tools.hosts)
+  if (peer.isControl || !isDashboardPath(path)) return { ...target, side }
+  return { ...admitToDashboard(tools, target, exchange), side: sides.dashboard() }
 }
 
 function sideOf(app: AnyElysia): Side {
@@ -92,7 +127,7 @@ function targetOf(given: Request): Target {
   const from = isPlain ? start : request.url.indexOf('/', ELYSIA_PATH_FROM)
   const end = request.url.indexOf('?', from)
   const path = request.url.slice(from, end === -1 ? undefined : end)
-  return { request, path, isApi: path === API || path.startsWith(`${API}/`) }
+  return { request, path }
 }
 
 function withLocalUrl(given: Request, from: number): Request {

@@ -1,4 +1,5 @@
 import type { LineDriver } from '../domain/driver.ts'
+import type { LineId } from '../domain/ids.ts'
 import type { DriverKind, Line } from '../domain/line.ts'
 import { LineLife, type LineLifeTools } from './line-life.ts'
 import type { LiveLine } from './live-line.ts'
@@ -10,7 +11,7 @@ export class LineRegistry {
   readonly #tools: RegistryTools
   readonly #lives = new Map<string, LineLife>()
   readonly #running = new Map<LineLife, Promise<void>>()
-  readonly #listeners: (() => void)[] = []
+  readonly #listeners: ((id: LineId) => void)[] = []
   #signal: AbortSignal | null = null
   #lines: readonly LiveLine[] | null = null
 
@@ -36,18 +37,18 @@ export class LineRegistry {
     return this.#lives.get(id) ?? null
   }
 
-  onChange(listener: () => void): void {
+  onChange(listener: (id: LineId) => void): void {
     this.#listeners.push(listener)
   }
 
   /** Lists a line, in the place of the one with its id, and lets it run where the relay runs. */
   add(line: Line): LineLife {
     const driver = this.#tools.drivers.find(({ kind }) => kind === line.driver) ?? null
-    const onChange = (isState: boolean) => this.#touch(isState)
+    const onChange = (isState: boolean) => this.#touch(line.id, isState)
     const life = new LineLife(line, driver, { ...this.#tools, onChange })
     this.#lives.set(line.id, life)
     this.#start(life)
-    this.#touch(true)
+    this.#touch(line.id, true)
     return life
   }
 
@@ -59,7 +60,7 @@ export class LineRegistry {
 
   unlist(life: LineLife): void {
     if (this.#lives.get(life.line.id) === life) this.#lives.delete(life.line.id)
-    this.#touch(true)
+    this.#touch(life.line.id, true)
   }
 
   start(signal: AbortSignal): void {
@@ -78,8 +79,8 @@ export class LineRegistry {
     this.#running.set(life, running)
   }
 
-  #touch(isState: boolean): void {
+  #touch(id: LineId, isState: boolean): void {
     this.#lines = null
-    if (isState) for (const listener of this.#listeners) listener()
+    if (isState) for (const listener of this.#listeners) listener(id)
   }
 }

@@ -11,7 +11,7 @@ import {
   type LineSettings,
 } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
-import { within, type Clock } from '../system/clock.ts'
+import { whenAborted, within, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
 import type { Stamps } from '../system/stamps.ts'
@@ -64,7 +64,7 @@ export class LineSupervisor implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     this.#registry.start(signal)
-    await Promise.all([...this.#watches.map((watch) => watch.run(signal)), aborted(signal)])
+    await Promise.all([...this.#watches.map((watch) => watch.run(signal)), whenAborted(signal)])
     await this.#stop()
   }
 
@@ -84,7 +84,7 @@ export class LineSupervisor implements Service {
   }
 
   /** Calls `listener` after any change of a line's state or settings. */
-  onChange(listener: () => void): void {
+  onChange(listener: (id: LineId) => void): void {
     this.#registry.onChange(listener)
   }
 
@@ -188,11 +188,4 @@ export class LineSupervisor implements Service {
     for (const life of lives) life.giveUp('all')
     await drained
   }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve())
-  })
 }

@@ -54,6 +54,7 @@ export function changeContact(
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return
+  tx.touched?.push({ what: 'line', id: who.lineId })
   addToPlace(tx, who.lineId, from, -1)
   addToPlace(tx, who.lineId, to, 1)
 }

@@ -2,9 +2,11 @@ import { Database, constants } from 'bun:sqlite'
 
 import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
+import type { Change } from '../system/changes.ts'
 import {
   MIGRATIONS,
   UnusableDatabaseError,
+  isUnusableDatabase,
   migrate,
   readSchemaState,
   type Migration,
@@ -15,7 +17,11 @@ export type Db = { readonly sqlite: Database; readonly orm: BunSQLiteDatabase }
 
 declare const inTransaction: unique symbol
 /** A `Db` inside the writer's transaction. Whatever writes takes one, so nothing writes outside. */
-export type Tx = Db & { readonly [inTransaction]: true }
+export type Tx = Db & {
+  readonly [inTransaction]: true
+  /** What was changed, told after the commit; null while nobody watches. */
+  readonly touched: Change[] | null
+}
 
 /** "HKLN": says that the file is ours. */
 const APPLICATION_ID = 0x484b4c4e
@@ -74,7 +80,8 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
     return { db, migratedFrom: isBehind ? before : null, backupPath }
   } catch (error) {
     sqlite.close()
-    throw error
+    if (!isUnusableDatabase(error) || error instanceof UnusableDatabaseError) throw error
+    throw new UnusableDatabaseError('The database is damaged.', { cause: error })
   }
 }
 

@@ -33,6 +33,7 @@ const insertion = prepared(({ sqlite }) =>
 /** Puts an event on its way to a webhook; an event is on its way to each webhook once. */
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
   insertion(tx).run({ ...delivery })
+  touch(tx, delivery.id)
 }
 
 const COLUMNS = `d.seq, d.id, d.webhook_id AS webhookId, e.id AS eventId, e.name AS event,
@@ -105,6 +106,7 @@ const request = prepared(({ sqlite }) =>
 /** Asks for a try out of turn; a delivery that was finished starts its schedule anew. */
 export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
   request(tx).run({ id, now })
+  touch(tx, id)
 }
 
 const restart = prepared(({ sqlite }) =>
@@ -118,4 +120,9 @@ const restart = prepared(({ sqlite }) =>
 /** Gives an exhausted delivery its whole schedule again. */
 export function restartDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
   restart(tx).run({ id, now })
+  touch(tx, id)
+}
+
+function touch(tx: Tx, id: DeliveryId): void {
+  tx.touched?.push({ what: 'delivery', id })
 }

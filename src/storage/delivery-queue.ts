@@ -1,7 +1,7 @@
 // What the delivery loop asks for and writes. Every query goes by one webhook and by an index, so
 // that a long queue of one costs the others nothing.
 
-import type { ConversationId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { ConversationId, DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Attempt, DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { prepared } from './statement.ts'
@@ -118,7 +118,16 @@ export function recordAttempt(tx: Tx, record: DeliveryRecord): void {
     completedAt: record.completedAt,
   })
   attempted(tx).run({ deliverySeq, ...attempt, isPrivateTarget: attempt.isPrivateTarget ? 1 : 0 })
+  if (tx.touched === null) return
+  const row = idOf(tx).get({ deliverySeq })
+  if (row !== null) tx.touched.push({ what: 'delivery', id: row.id })
 }
+
+const idOf = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: DeliveryId }, [Values]>(
+    'SELECT id FROM deliveries WHERE seq = $deliverySeq',
+  ),
+)
 
 const release = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(

@@ -72,6 +72,7 @@ export function exhaustHeldDeliveries(
   let exhausted = 0
   for (const { id } of held) {
     if (exhausted >= limit) break
+    tx.touched?.push({ what: 'webhook', id })
     exhausted += run(
       tx,
       `UPDATE deliveries

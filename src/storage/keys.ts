@@ -37,6 +37,7 @@ export function insertKey(tx: Tx, key: NewKey): void {
        VALUES ($id, $name, $key, $secretSha256, $createdBy, $createdAt)`,
     )
     .run({ ...key })
+  touch(tx, key.id)
 }
 
 const byKey = prepared(({ sqlite }) =>
@@ -78,6 +79,7 @@ export function markRevoked(tx: Tx, id: KeyId, now: Timestamp): void {
   tx.sqlite
     .query('UPDATE api_keys SET revoked_at = $now WHERE id = $id AND revoked_at IS NULL')
     .run({ id, now })
+  touch(tx, id)
 }
 
 const using = prepared(({ sqlite }) =>
@@ -86,6 +88,11 @@ const using = prepared(({ sqlite }) =>
 
 export function saveLastUsed(tx: Tx, id: KeyId, at: Timestamp): void {
   using(tx).run({ id, at })
+  touch(tx, id)
+}
+
+function touch(tx: Tx, id: KeyId): void {
+  tx.touched?.push({ what: 'key', id })
 }
 
 /** What a key made and what still lives: keys that are not revoked, webhooks that are not deleted. */

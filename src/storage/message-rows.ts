@@ -120,6 +120,7 @@ export function insertMessage(tx: Tx, message: NewMessage): Outbound {
     createdAt: message.createdAt,
     sentAt: message.sentAt,
   })
+  touch(tx, message)
   return { ...message, seq: row?.seq ?? 0, updatedAt: message.createdAt }
 }
 
@@ -156,7 +157,12 @@ export function saveMessage(tx: Tx, message: Outbound, now: Timestamp): Outbound
     now,
     revision: nextRevision(tx),
   })
+  touch(tx, message)
   return { ...message, updatedAt: now }
+}
+
+function touch(tx: Tx, { id, conversationId }: NewMessage): void {
+  tx.touched?.push({ what: 'message', id, conversationId })
 }
 
 export type MessagePlace = {

@@ -83,6 +83,8 @@ function adoptBackup(sqlite: Database, now: Timestamp): number {
         sentence: sentenceOf('restored'),
         changedAt: Math.max(now, newestChange(sqlite)),
       }).changes
+    // Who was logged out since the back-up stays logged out.
+    sqlite.run('DELETE FROM dashboard_sessions')
     // Nothing waits any more, so no place of the day is reserved.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
@@ -117,7 +119,8 @@ function stage(
   }
 }
 
-function exchange(parts: {
+/** Sets what is there aside and puts the staged database in its place, with the files beside it. */
+export function exchange(parts: {
   readonly directory: DataDirectory
   readonly staged: string
   readonly aside: string

@@ -78,6 +78,7 @@ function shrinkConversation(tx: Tx, id: ConversationId, count: number): void {
     )
     .run({ id, count })
   tx.sqlite.query('DELETE FROM conversations WHERE id = $id AND last_seq = 0').run({ id })
+  tx.touched?.push({ what: 'conversation', id })
 }
 
 function run(tx: Tx, sql: string, values: Values): number {

@@ -21,6 +21,7 @@ export type WebhookChanges = {
 
 export function insertWebhook(tx: Tx, webhook: Webhook): StoredWebhook {
   const row = tx.orm.insert(webhooks).values(webhook).returning({ seq: webhooks.seq }).get()
+  touch(tx, webhook.id)
   return { ...webhook, seq: row.seq, breaker: CLOSED }
 }
 
@@ -64,6 +65,7 @@ export function updateWebhook(tx: Tx, id: WebhookId, changes: WebhookChanges): v
     .set({ ...columns, ...breaker })
     .where(eq(webhooks.id, id))
     .run()
+  touch(tx, id)
 }
 
 /**
@@ -86,6 +88,7 @@ export function saveBreaker(
     .where(and(eq(webhooks.id, webhook.id), eq(webhooks.updatedAt, webhook.version)))
     .returning({ id: webhooks.id })
     .all()
+  if (rows.length > 0) touch(tx, webhook.id)
   return rows.length > 0
 }
 
@@ -96,10 +99,15 @@ export function markWebhookDeleted(tx: Tx, id: WebhookId, at: Timestamp): void {
     .set({ deletedAt: at, isActive: false, updatedAt: at })
     .where(eq(webhooks.id, id))
     .run()
+  touch(tx, id)
 }
 
 export function deleteWebhookRow(tx: Tx, id: WebhookId): void {
   tx.orm.delete(webhooks).where(eq(webhooks.id, id)).run()
+}
+
+function touch(tx: Tx, id: WebhookId): void {
+  tx.touched?.push({ what: 'webhook', id })
 }
 
 function storedWebhook(row: typeof webhooks.$inferSelect): StoredWebhook {

@@ -1,5 +1,6 @@
 import { RelayError } from '../domain/errors.ts'
 import type { Bell } from '../system/bell.ts'
+import type { Changes } from '../system/changes.ts'
 import type { Db, Tx } from './database.ts'
 
 /** A synchronous work: a promise would be committed before it ends, so its type is refused. */
@@ -11,6 +12,11 @@ type Waiting = {
   readonly reject: (error: unknown) => void
 }
 
+/** Where it is told what a commit changed. */
+type ChangeTeller = Pick<Changes, 'isWatched' | 'tell'>
+
+const NOBODY: ChangeTeller = { isWatched: false, tell() {} }
+
 /** How many works share a commit at most. */
 const GROUP_MAX = 512
 
@@ -20,9 +26,10 @@ const GROUP_MAX = 512
  * the disk thus serves many requests, at full durability.
  */
 export class Writer {
-  readonly #tx: Tx
+  readonly #tx: { -readonly [K in keyof Tx]: Tx[K] }
   readonly #onFatal: (error: unknown) => void
   readonly #onDiskFull: () => void
+  readonly #changes: ChangeTeller
   readonly #waiting: Waiting[] = []
   readonly #bells = new Set<Bell>()
   readonly #afterCommit: (() => void)[] = []
@@ -31,12 +38,18 @@ export class Writer {
 
   /**
    * `onFatal` hears of an I/O error or damage: the process must not go on. `onDiskFull` hears of every
-   * write that met a full disk.
+   * write that met a full disk; `changes`, of what a commit changed.
    */
-  constructor(db: Db, onFatal: (error: unknown) => void, onDiskFull: () => void = () => {}) {
-    this.#tx = db as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
+  constructor(
+    db: Db,
+    onFatal: (error: unknown) => void,
+    onDiskFull: () => void = () => {},
+    changes: ChangeTeller = NOBODY,
+  ) {
+    this.#tx = { ...db, touched: null } as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
     this.#onFatal = onFatal
     this.#onDiskFull = onDiskFull
+    this.#changes = changes
   }
 
   /**
@@ -81,6 +94,8 @@ export class Writer {
     const group = this.#waiting.splice(0, GROUP_MAX)
     if (group.length === 0) return
     const settle: (() => void)[] = []
+    const touched = this.#changes.isWatched ? [] : null
+    this.#tx.touched = touched
     try {
       this.#run('BEGIN IMMEDIATE')
       for (const waiting of group) settle.push(this.#runOne(waiting))
@@ -94,11 +109,13 @@ export class Writer {
     for (const act of acts) this.#perform(act)
     for (const bell of this.#bells) bell.ring()
     this.#bells.clear()
+    if (touched !== null) this.#changes.tell(touched)
   }
 
   /** Runs one work in its savepoint; what it returns settles the promise after the commit. */
   #runOne({ work, resolve, reject }: Waiting): () => void {
     const acts = this.#afterCommit.length
+    const touched = this.#tx.touched?.length ?? 0
     this.#run('SAVEPOINT work')
     try {
       const value = work(this.#tx) as never // `write` tied this value's type to `resolve`.
@@ -109,6 +126,7 @@ export class Writer {
       // SQLite may have rolled the whole group back by itself: then nothing more of it may run.
       this.#requireTransaction(error)
       this.#afterCommit.length = acts
+      this.#tx.touched?.splice(touched)
       this.#run('ROLLBACK TO work')
       this.#run('RELEASE work')
       const told = this.#told(error)

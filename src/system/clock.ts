@@ -50,6 +50,14 @@ export function deadline(
   return { signal: controller.signal, clear }
 }
 
+/** Resolves with null once `signal` has aborted. */
+export function whenAborted(signal: AbortSignal): Promise<null> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve(null)
+    signal.addEventListener('abort', () => resolve(null))
+  })
+}
+
 /** What `promise` gives, or `otherwise` when it takes longer than `ms` or rejects. */
 export async function within<T, O>(
   clock: Clock,

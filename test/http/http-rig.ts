@@ -2,9 +2,12 @@
 
 import type { Caller } from '../../src/domain/api-key.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
+import { Changes } from '../../src/system/changes.ts'
 import type { Log, LogFields } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
+import { systemRandom } from '../../src/system/random.ts'
 import { TestClock } from '../support/test-clock.ts'
+import { NOBODY_SIGNED_IN } from './access-stand-ins.ts'
 
 export const TIME = '2026-11-21T10:00:00.000Z'
 export const KEY_ID = 'key_01k5c3qv7yfxn8t2w9r4d6m0ab'
@@ -93,6 +96,7 @@ export const CONVERSATION = {
   service: 'iMessage',
   message_count: 1,
   last_message: MESSAGE,
+  automation_paused: false,
   created_at: TIME,
   updated_at: TIME,
 } as const
@@ -222,6 +226,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
     conversations: {
       list: told('conversations.list', page(CONVERSATION)),
       get: told('conversations.get', CONVERSATION),
+      patch: later('conversations.patch', CONVERSATION),
     },
     webhooks: {
       create: later('webhooks.create', { ...WEBHOOK, secret: 'whsec_new' }),
@@ -250,6 +255,14 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
       },
       backUp: later('backUp', { path: '/b.db', size_bytes: 1 }),
     },
+    changes: new Changes({ clock, random: systemRandom }),
+    listBackups: told('listBackups', []),
+    access: NOBODY_SIGNED_IN,
+    createSetupLink: told('createSetupLink', {
+      url: 'http://localhost/#/setup/x',
+      lan_url: null,
+      expires_at: TIME,
+    }),
   }
 }
 

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { openDatabase, type Db, type Tx } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { Bell } from '../../src/system/bell.ts'
+import type { Change } from '../../src/system/changes.ts'
 import { TestClock, settle } from '../support/test-clock.ts'
 
 function openWriter(): { readonly db: Db; readonly writer: Writer; readonly fatal: unknown[] } {
@@ -87,6 +88,72 @@ test('bells ring and acts run after the commit, and not for a work that was undo
   await Promise.allSettled([undone, done, waiting])
 
   expect(acts).toEqual(['act, in transaction: false', 'bell, in transaction: false'])
+})
+
+/** A writer for those who watch, or for nobody; `told` is what it said after each commit. */
+function openWatchedWriter(isWatched: boolean) {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const told: (readonly Change[])[] = []
+  const tell = (changes: readonly Change[]) => {
+    told.push(db.sqlite.inTransaction ? [] : changes)
+  }
+  const writer = new Writer(
+    db,
+    () => {},
+    () => {},
+    { isWatched, tell },
+  )
+  return { db, writer, told }
+}
+
+const touching = (id: string) => (tx: Tx) => void tx.touched?.push({ what: 'key', id })
+
+test('what a commit changed is told once it is done, without what was undone', async () => {
+  const { writer, told } = openWatchedWriter(true)
+
+  await Promise.allSettled([
+    writer.write(touching('before')),
+    writer.write((tx) => {
+      touching('undone')(tx)
+      throw new Error('no')
+    }),
+    writer.write(touching('after')),
+  ])
+  await writer.write(touching('later'))
+
+  expect(told).toEqual([
+    [
+      { what: 'key', id: 'before' },
+      { what: 'key', id: 'after' },
+    ],
+    [{ what: 'key', id: 'later' }],
+  ])
+})
+
+test('a commit that fails tells nothing of what it would have changed', async () => {
+  const { db, writer, told } = openWatchedWriter(true)
+  db.sqlite.run('CREATE TABLE parent (id INTEGER PRIMARY KEY)')
+  db.sqlite.run(
+    `CREATE TABLE child (parent INTEGER REFERENCES parent(id) DEFERRABLE INITIALLY DEFERRED)`,
+  )
+
+  const writing = writer.write((tx) => {
+    touching('lost')(tx)
+    tx.sqlite.run('INSERT INTO child VALUES (1)')
+  })
+  await writing.catch(() => {})
+  await writer.write(touching('kept'))
+
+  expect(told).toEqual([[{ what: 'key', id: 'kept' }]])
+})
+
+test('while nobody watches, nothing is taken down', async () => {
+  const { writer, told } = openWatchedWriter(false)
+
+  const touched = await writer.write((tx) => ({ isTaken: tx.touched !== null }))
+
+  expect(touched).toEqual({ isTaken: false })
+  expect(told).toEqual([])
 })
 
 test('a full disk in mid-group keeps nothing of the group and runs nothing after it', async () => {

@@ -16,5 +16,5 @@ export function sourceFiles(pattern: string): readonly SourceFile[] {
 
 /** What the program is made of, tests and scripts included. */
 export function allSources(): readonly SourceFile[] {
-  return sourceFiles('{src,test,scripts}/**/*.ts')
+  return sourceFiles('{src,test,scripts}/**/*.{ts,tsx,css,html}')
 }

@@ -1,9 +1,10 @@
 // The real relay on a test clock: real SQLite in memory, the real `createApp`, the real routes. Only
 // the devices, the network and time are the test's.
 
-import { createApp, type Parts } from '../../src/app.ts'
+import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { LineDriver } from '../../src/domain/driver.ts'
+import type { Parts } from '../../src/ground.ts'
 import type { CreatedKeyResource } from '../../src/keys/resource.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'

@@ -41,6 +41,13 @@ const FORBIDDEN: readonly (readonly [path: string, target: string])[] = [
   ['src/http/messages.ts', '../drivers/catalog.ts'],
   ['src/http/messages.ts', '@sinclair/typebox'],
   ['src/http/messages.ts', '../app.ts'],
+  ['src/http/swagger-page.ts', '../dashboard/index.html'],
+  ['src/http/messages.ts', 'preact'],
+  ['src/dashboard/store.ts', '../domain/message.ts'],
+  ['src/dashboard/pages/home.tsx', '../../http/messages.ts'],
+  ['src/dashboard/store.ts', 'node:fs'],
+  ['src/dashboard/store.ts', 'bun'],
+  ['src/dashboard/store.ts', 'elysia'],
   ['src/cli/serve.ts', '../messages/send.ts'],
   ['src/main.ts', './app.ts'],
   ['src/app.ts', '../test/support/test-clock.ts'],
@@ -53,6 +60,19 @@ for (const [path, target] of FORBIDDEN) {
     expect(floorProblems({ path, text })).toEqual([`${path} must not import ${target}`])
   })
 }
+
+test('the page knows the types of the server, and nothing that browsers would load with them', () => {
+  const path = 'src/dashboard/resources.ts'
+  const types =
+    "import type { Static } from 'typebox'\nimport type * as s from '../http/schemas.ts'\n"
+  const values = "import { Type } from 'typebox'\nimport { Message } from '../http/schemas.ts'\n"
+
+  expect(floorProblems({ path, text: types })).toEqual([])
+  expect(floorProblems({ path, text: values })).toEqual([
+    `${path} must import only types of typebox`,
+    `${path} must import only types of ../http/schemas.ts`,
+  ])
+})
 
 test("elysia's own t is known to the bridge only", () => {
   const text = "import { Elysia, t } from 'elysia'\n"

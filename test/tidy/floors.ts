@@ -21,8 +21,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   messages: [...BELOW_FEATURES, 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health'],
-  dashboard: ['http/schemas'],
-  app: [...BELOW_FEATURES, ...FEATURES, 'config', 'drivers', 'messages', 'health', 'http'],
+  dashboard: ['http/schemas', 'http/webhook-schemas'],
+  ground: [...BELOW_FEATURES, 'config', 'drivers', 'health', 'housekeeping', 'webhooks'],
+  app: [...BELOW_FEATURES, ...FEATURES, 'config', 'ground', 'messages', 'health', 'http'],
   cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'drivers/catalog'],
   main: ['cli'],
 }
@@ -35,12 +36,18 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@sinclair/typebox': ['http/typebox.ts'],
   'bun:sqlite': ['storage/', 'drivers/', 'system/'],
   'drizzle-orm': ['storage/'],
-  typebox: ['http/', 'drivers/', 'config.ts'],
+  typebox: ['http/', 'drivers/', 'dashboard/', 'config.ts'],
   croner: ['housekeeping/', 'system/'],
+  preact: ['dashboard/'],
+  '@preact/signals': ['dashboard/'],
+  uqr: ['dashboard/'],
 }
 
 const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/g
+/** An import that is more than types, of what browsers shall not have to load. */
+const VALUE_OF_SERVER =
+  /(?:^|\n)\s*(?:import(?!\s+type\b)|export)\s(?:[^'";]*?\sfrom\s)?\s*'((?:\.\.\/)+http\/[^']+|typebox)'/g
 const T_OF_ELYSIA = /import\s*\{[^}]*\bt\b[^}]*\}\s*from\s*'elysia'/
 
 /** One sentence for each import of `file` (a file of `src/`) that is not allowed. */
@@ -51,7 +58,13 @@ export function floorProblems(file: SourceFile): readonly string[] {
   const isBridge = file.path === 'src/http/typebox.ts'
   if (!isBridge && T_OF_ELYSIA.test(file.text))
     problems.push(`${file.path} must not use elysia's t`)
-  return problems
+  return [...problems, ...valuesOfServer(file)]
+}
+
+function valuesOfServer({ path, text }: SourceFile): readonly string[] {
+  if (!path.startsWith('src/dashboard/')) return []
+  const values = [...text.matchAll(VALUE_OF_SERVER)].map((match) => match[1] ?? '')
+  return values.map((target) => `${path} must import only types of ${target}`)
 }
 
 export function importsOf(text: string): readonly string[] {
@@ -81,7 +94,7 @@ function isRoomAllowed(place: string, target: string): boolean {
 
 function isPackageAllowed(place: string, target: string): boolean {
   if (roomOf(place) === 'domain') return false
-  if (/^(bun|node:.+)$/.test(target)) return true
+  if (/^(bun|node:.+)$/.test(target)) return roomOf(place) !== 'dashboard'
   const name = target
     .split('/')
     .slice(0, target.startsWith('@') ? 2 : 1)

@@ -20,11 +20,14 @@ const MADE = new Set(['node_modules', 'dist'])
 
 const RUN_TIME_PACKAGES = [
   '@elysiajs/swagger',
+  '@preact/signals',
   'croner',
   'drizzle-orm',
   'elysia',
+  'preact',
   'swagger-ui-dist',
   'typebox',
+  'uqr',
 ]
 
 type Manifest = {
@@ -39,7 +42,7 @@ test('the top level holds what the README says, and nothing else', () => {
   expect(names.sort()).toEqual(TOP_LEVEL)
 })
 
-test('the program needs six packages at run time', () => {
+test('the program needs nine packages at run time, three of them in the browser', () => {
   expect(Object.keys(manifest().dependencies).sort()).toEqual(RUN_TIME_PACKAGES)
 })
 

@@ -26,10 +26,11 @@ test('the README tells every option and setting, with its default, as the code h
 })
 
 function optionRow(name: OptionName): string {
-  const { sentence, default: value } = OPTIONS[name]
+  const { sentence, default: value, isSecret } = OPTIONS[name]
   const kind = OPTIONS[name].kind as ValueKind<unknown> // Prints only the default of its own row.
   const told = name === 'dataDir' ? 'see above' : `\`${kind.print(value)}\``
-  return `| \`${flagOf(name)}\` | \`${environmentOf(name)}\` | ${told} | ${sentence} |`
+  const flag = isSecret ? '–' : `\`${flagOf(name)}\``
+  return `| ${flag} | \`${environmentOf(name)}\` | ${told} | ${sentence} |`
 }
 
 function settingRow(name: SettingName): string {

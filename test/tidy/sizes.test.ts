@@ -16,7 +16,7 @@ test(`no file has more than ${FILE_LINES_MAX} lines`, () => {
 })
 
 test(`half of the files of the program have fewer than ${MEDIAN_LINES_MAX} lines`, () => {
-  const lengths = sourceFiles('src/**/*.ts').map(linesOf)
+  const lengths = sourceFiles('src/**/*.{ts,tsx}').map(linesOf)
 
   const median = lengths.sort((a, b) => a - b)[Math.floor(lengths.length / 2)]
 
@@ -24,7 +24,7 @@ test(`half of the files of the program have fewer than ${MEDIAN_LINES_MAX} lines
 })
 
 test('between a twentieth and a seventh of the program is comment', () => {
-  const lines = sourceFiles('src/**/*.ts')
+  const lines = sourceFiles('src/**/*.{ts,tsx}')
     .flatMap((file) => file.text.split('\n'))
     .map((line) => line.trim())
     .filter((line) => line !== '')

@@ -1,0 +1,202 @@
+// Who may see the dashboard: the one owner, who has set a password by a link that only somebody on this
+// machine can get, and the browsers in which the password was given since.
+
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { getOwner, savePassword, saveSetupStep } from '../storage/dashboard-owner.ts'
+import type { Tx } from '../storage/database.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { PasswordHash } from '../system/password-hash.ts'
+import { LogInBrake } from './log-in-brake.ts'
+import { Passwords, requireFit } from './passwords.ts'
+import {
+  DashboardSessions,
+  type DashboardSession,
+  type NewSession,
+  type SessionTools,
+} from './sessions.ts'
+import { SetupLink, type SetupToken } from './setup-link.ts'
+
+export type Access = {
+  /** Whether a password is set. */
+  isClaimed(): boolean
+  /** The step of the set-up that comes next; null once it is done. */
+  setupStep(): string | null
+  saveSetupStep(step: string | null): Promise<void>
+  /** Makes the link good that sets the password; those before it are good no more. */
+  createSetupToken(): SetupToken
+  /** Sets the password with a setup link's token, and ends all sessions but the new one. */
+  claim(setup: { readonly token: string; readonly password: string }, by: By): Promise<NewSession>
+  logIn(password: string, by: By): Promise<NewSession>
+  /** The password once more, for what asks for it after an hour. */
+  elevate(session: DashboardSession, password: string, by: By): Promise<DashboardSession>
+  /** Ends all other sessions. */
+  changePassword(
+    session: DashboardSession,
+    change: { readonly current: string; readonly password: string },
+    by: By,
+  ): Promise<DashboardSession>
+  logOut(session: DashboardSession): Promise<void>
+  logOutEverywhere(): Promise<void>
+  readonly sessions: Pick<DashboardSessions, 'find' | 'endOf' | 'keep'>
+  /** Makes the password of the options the owner's, where there is one. */
+  begin(): Promise<void>
+}
+
+/** The address from which somebody asks. */
+export type By = { readonly address: string }
+
+type Tools = SessionTools & {
+  readonly clock: Clock
+  readonly log: Log
+  readonly passwordHash: PasswordHash
+  /** The password that the options set, which nothing else may then change. */
+  readonly lockedPassword: string | null
+}
+
+/** What the page shows first once there is a password. */
+const FIRST_STEP = 'permissions'
+
+export function createAccess(tools: Tools): Access {
+  const { db, writer, log, lockedPassword } = tools
+  const room = {
+    ...tools,
+    sessions: new DashboardSessions(tools),
+    passwords: new Passwords(tools.passwordHash),
+    brake: new LogInBrake(tools.clock),
+    link: new SetupLink(tools),
+  }
+  const { sessions, link } = room
+  return {
+    sessions,
+    isClaimed: () => getOwner(db) !== null,
+    setupStep: () => getOwner(db)?.setupStep ?? null,
+    saveSetupStep: (step) => writer.write((tx) => saveSetupStep(tx, step)),
+    createSetupToken() {
+      requireUnlocked(lockedPassword)
+      return link.create()
+    },
+    claim: (setup, by) => claim(room, setup, by),
+    async logIn(password, by) {
+      const proof = await requireRight(room, password, by)
+      const opened = await writer.write((tx) => {
+        requireStillRight(tx, proof)
+        return sessions.open(tx)
+      })
+      log.info('dashboard log-in', by)
+      return opened
+    },
+    async elevate(session, password, by) {
+      const proof = await requireRight(room, password, by)
+      return writer.write((tx) => {
+        requireStillRight(tx, proof)
+        return sessions.elevate(tx, session)
+      })
+    },
+    changePassword: (session, change, by) => changePassword(room, session, { ...change, by }),
+    logOut: (session) => writer.write((tx) => sessions.end(tx, session)),
+    logOutEverywhere: () => writer.write((tx) => sessions.endOthers(tx, null)),
+    begin: () => useLockedPassword(room),
+  }
+}
+
+type Room = Tools & {
+  readonly sessions: DashboardSessions
+  readonly passwords: Passwords
+  readonly brake: LogInBrake
+  readonly link: SetupLink
+}
+
+async function claim(
+  room: Room,
+  { token, password }: { readonly token: string; readonly password: string },
+  by: By,
+): Promise<NewSession> {
+  const taken = room.link.take(token)
+  if (taken === null) throw linkInvalid()
+  try {
+    requireFit(password)
+    const passwordHash = await room.passwords.make(password)
+    const opened = await room.writer.write((tx) => {
+      savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: room.stamps.now() })
+      room.sessions.endOthers(tx, null)
+      return room.sessions.open(tx)
+    })
+    room.log.info('dashboard password set by a setup link', by)
+    return opened
+  } catch (error) {
+    taken.giveBack()
+    throw error
+  }
+}
+
+async function changePassword(
+  room: Room,
+  session: DashboardSession,
+  change: { readonly current: string; readonly password: string; readonly by: By },
+): Promise<DashboardSession> {
+  requireUnlocked(room.lockedPassword)
+  requireFit(change.password)
+  const proof = await requireRight(room, change.current, change.by)
+  const passwordHash = await room.passwords.make(change.password)
+  const elevated = await room.writer.write((tx) => {
+    requireStillRight(tx, proof)
+    savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: room.stamps.now() })
+    room.sessions.endOthers(tx, session)
+    return room.sessions.elevate(tx, session)
+  })
+  room.log.info('dashboard password changed', change.by)
+  return elevated
+}
+
+async function useLockedPassword(room: Room): Promise<void> {
+  const { db, writer, stamps, passwords, sessions, lockedPassword } = room
+  if (lockedPassword === null) return
+  const owner = getOwner(db)
+  if (owner !== null && (await passwords.fits(lockedPassword, owner.passwordHash))) return
+  const passwordHash = await passwords.make(lockedPassword)
+  await writer.write((tx) => {
+    savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: stamps.now() })
+    sessions.endOthers(tx, null)
+  })
+  room.log.info('dashboard password set by the options')
+}
+
+/** The hash that a password was found to fit. */
+type Proof = string
+
+/** Throws `wrong_password`, or `rate_limit_exceeded` without looking. */
+async function requireRight(room: Room, password: string, by: By): Promise<Proof> {
+  const owner = getOwner(room.db)
+  if (owner === null) throw wrongPassword('No password is set yet: a setup link does that.')
+  const attempt = room.brake.begin(by.address)
+  if (!(await room.passwords.fits(password, owner.passwordHash))) {
+    room.log.warn('dashboard password was wrong', by)
+    throw wrongPassword('This is not the password.')
+  }
+  attempt.succeed()
+  return owner.passwordHash
+}
+
+/** Looking at a password takes a while, in which it may have been changed. */
+function requireStillRight(tx: Tx, proof: Proof): void {
+  if (getOwner(tx)?.passwordHash !== proof)
+    throw wrongPassword('The password was changed just now.')
+}
+
+function requireUnlocked(lockedPassword: string | null): void {
+  if (lockedPassword === null) return
+  const message = 'is set by HOOKLINE_ADMIN_PASSWORD: change it there and start the relay again'
+  throw invalidRequest({ path: 'password', message })
+}
+
+function wrongPassword(message: string): RelayError {
+  return new RelayError('wrong_password', message)
+}
+
+function linkInvalid(): RelayError {
+  const message =
+    'This setup link is used, replaced, or older than 30 minutes. ' +
+    'Get a new one on the machine itself: hookline setup-link'
+  return new RelayError('setup_link_invalid', message)
+}

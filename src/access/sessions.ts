@@ -1,0 +1,119 @@
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import {
+  deleteOtherSessions,
+  deleteSession,
+  elevateSession,
+  findSession,
+  insertSession,
+  keepLatestSessions,
+  markSeen,
+} from '../storage/dashboard-sessions.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import type { Writer } from '../storage/writer.ts'
+import { sha256 } from '../system/hash.ts'
+import type { Random } from '../system/random.ts'
+import type { Stamps } from '../system/stamps.ts'
+
+/** A browser that is signed in. */
+export type DashboardSession = {
+  /** The hash of its token: names it, and opens nothing. */
+  readonly tokenSha256: Uint8Array
+  /** Until when the password counts as just given; null where that is over. */
+  readonly elevatedUntil: Timestamp | null
+  /** Whether the cookie should be given again: the session was not seen for an hour. */
+  readonly isStale: boolean
+}
+
+/** The one moment at which the token itself is known. */
+export type NewSession = { readonly token: string; readonly session: DashboardSession }
+
+export type SessionTools = {
+  readonly db: Db
+  readonly writer: Pick<Writer, 'write' | 'afterCommit'>
+  readonly stamps: Stamps
+  readonly random: Random
+}
+
+/** From the last use on. */
+export const SESSION_LIFE_MS = 7 * 86_400_000
+const ELEVATION_MS = 3_600_000
+const SEEN_EVERY_MS = 3_600_000
+const SESSIONS_MAX = 25
+const TOKEN_BYTES = 32
+
+/** The dashboard sessions: rows in the database, and for each one a signal that tells of its end. */
+export class DashboardSessions {
+  readonly #tools: SessionTools
+  /** By the hash in hexadecimal, of those that somebody watches: 25 at most, as there are rows. */
+  readonly #watched = new Map<string, { readonly id: Uint8Array; readonly end: AbortController }>()
+
+  constructor(tools: SessionTools) {
+    this.#tools = tools
+  }
+
+  /** The session that a cookie's token opens; null where it is unknown, ended or expired. */
+  find(token: string): DashboardSession | null {
+    const tokenSha256 = sha256(token)
+    const row = findSession(this.#tools.db, tokenSha256)
+    const now = this.#tools.stamps.now()
+    if (row === null || row.lastSeenAt <= now - SESSION_LIFE_MS) return null
+    const elevatedUntil = row.elevatedUntil > now ? row.elevatedUntil : null
+    return { tokenSha256, elevatedUntil, isStale: row.lastSeenAt <= now - SEEN_EVERY_MS }
+  }
+
+  /** Aborts when the session ends before its time. */
+  endOf({ tokenSha256 }: DashboardSession): AbortSignal {
+    if (findSession(this.#tools.db, tokenSha256) === null) return AbortSignal.abort()
+    const name = Buffer.from(tokenSha256).toString('hex')
+    const known = this.#watched.get(name) ?? { id: tokenSha256, end: new AbortController() }
+    this.#watched.set(name, known)
+    return known.end.signal
+  }
+
+  /** Begins a session in a transaction that may do more; the 26th ends the one seen longest ago. */
+  open(tx: Tx): NewSession {
+    const { random, stamps } = this.#tools
+    const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
+    const tokenSha256 = sha256(token)
+    const now = stamps.now()
+    const elevatedUntil = timestamp(now + ELEVATION_MS)
+    keepLatestSessions(tx, timestamp(now - SESSION_LIFE_MS), SESSIONS_MAX - 1)
+    insertSession(tx, { tokenSha256, now, elevatedUntil })
+    this.#tellEndsAfterCommit()
+    return { token, session: { tokenSha256, elevatedUntil, isStale: false } }
+  }
+
+  /** Ends every session but one; every one where `kept` is null. */
+  endOthers(tx: Tx, kept: DashboardSession | null): void {
+    deleteOtherSessions(tx, kept?.tokenSha256 ?? null)
+    this.#tellEndsAfterCommit()
+  }
+
+  end(tx: Tx, session: DashboardSession): void {
+    deleteSession(tx, session.tokenSha256)
+    this.#tellEndsAfterCommit()
+  }
+
+  /** The password was given: for an hour it need not be given again. */
+  elevate(tx: Tx, session: DashboardSession): DashboardSession {
+    const elevatedUntil = timestamp(this.#tools.stamps.now() + ELEVATION_MS)
+    elevateSession(tx, session.tokenSha256, elevatedUntil)
+    return { ...session, elevatedUntil }
+  }
+
+  /** Notes that a session is in use, from which its seven days begin anew. */
+  async keep({ tokenSha256 }: DashboardSession): Promise<void> {
+    const { writer, stamps } = this.#tools
+    await writer.write((tx) => markSeen(tx, tokenSha256, stamps.now()))
+  }
+
+  #tellEndsAfterCommit(): void {
+    this.#tools.writer.afterCommit(() => {
+      for (const [name, { id, end }] of this.#watched) {
+        if (findSession(this.#tools.db, id) !== null) continue
+        this.#watched.delete(name)
+        end.abort()
+      }
+    })
+  }
+}

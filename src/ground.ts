@@ -1,0 +1,110 @@
+// What stands before the rooms of the relay: the data, the outside, and the small things that every
+// room needs. `app.ts` builds on it; nothing else does.
+
+import { homedir, platform } from 'node:os'
+
+import type { Config } from './config.ts'
+import type { Finding, LineDriver } from './domain/driver.ts'
+import { createDrivers } from './drivers/catalog.ts'
+import { HealthCatalogue } from './health/catalogue.ts'
+import { DiskWatch } from './housekeeping/disk-watch.ts'
+import { openData, type Data } from './storage/data.ts'
+import { newestStamp } from './storage/message-rows.ts'
+import { createSettings } from './storage/settings.ts'
+import { Writer } from './storage/writer.ts'
+import { Bell } from './system/bell.ts'
+import { Changes } from './system/changes.ts'
+import { systemClock, type Clock } from './system/clock.ts'
+import { freeBytes } from './system/files.ts'
+import { silentLog, type Log } from './system/log.ts'
+import { Metrics } from './system/metrics.ts'
+import type { PasswordHash } from './system/password-hash.ts'
+import { ownIds, processRunner, startProcess } from './system/process.ts'
+import { systemRandom, type Random } from './system/random.ts'
+import { createSeal } from './system/seal.ts'
+import type { Service } from './system/service.ts'
+import { Stamps } from './system/stamps.ts'
+import { VERSION } from './system/version.ts'
+import { Notices } from './webhooks/notices.ts'
+import type { Post } from './webhooks/post.ts'
+
+/** The outermost things, which a test replaces. */
+export type Parts = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly drivers: readonly LineDriver[]
+  readonly post: Post
+  readonly freeBytes: () => number
+  readonly passwordHash: PasswordHash
+  /** In place of the data directory. */
+  readonly data: Data
+  /** False where requests come by `http.fetch` only. */
+  readonly isListening: boolean
+  /** Hears that an upgrade found this start healthy. */
+  readonly acquit: () => void
+  /** Starts the process anew; left out where nothing does that for it. */
+  readonly restart: (why: string) => void
+  /** What is wrong with the machine, where the relay is a service of it. */
+  readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
+  /** Loops that run beside those of the relay. */
+  readonly companions: readonly Service[]
+}
+
+export type Ground = ReturnType<typeof openGround>
+
+/** The data, and the small things that every room needs. */
+export function openGround(config: Config, parts: Partial<Parts>) {
+  const { clock = systemClock, random = systemRandom, log = silentLog } = parts
+  const data = parts.data ?? openData(config, { clock, random, log, version: VERSION })
+  const { db, directory } = data
+  const bell = new Bell()
+  const healthBell = new Bell()
+  const notices = new Notices()
+  const disk = new DiskWatch({
+    clock,
+    log,
+    freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
+    onChange: () => {
+      bell.ring()
+      notices.bell.ring()
+      healthBell.ring()
+    },
+  })
+  const outside = { run: processRunner(clock), start: startProcess, self: ownIds() }
+  const tools = { clock, random, log, ...outside, restart: parts.restart ?? null }
+  const places = {
+    platform: platform(),
+    homeFolder: homedir(),
+    simulatedLedgerPath: directory.simulatedDatabase,
+  }
+  const fatal = Promise.withResolvers<unknown>()
+  const changes = new Changes({ clock, random })
+  const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
+  const stamps = new Stamps(clock, random, newestStamp(db))
+  return {
+    clock,
+    random,
+    log,
+    db,
+    directory,
+    bell,
+    healthBell,
+    notices,
+    changes,
+    disk,
+    writer,
+    stamps,
+    drivers: parts.drivers ?? createDrivers({ ...config, ...places }, tools),
+    metrics: new Metrics(),
+    health: new HealthCatalogue(stamps),
+    seal: createSeal(data.secretKey, random),
+    settings: createSettings({ db, writer, stamps, locked: config.lockedSettings }),
+    fatal: fatal.promise,
+    acquit: parts.acquit,
+    close() {
+      writer.close()
+      data.close()
+    },
+  }
+}

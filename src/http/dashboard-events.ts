@@ -1,0 +1,132 @@
+// What changes, told to the page as it happens: server-sent events with a position in them, from which
+// a page that lost its connection goes on.
+
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+
+import type { DashboardSessions } from '../access/sessions.ts'
+import { RelayError } from '../domain/errors.ts'
+import { Bell } from '../system/bell.ts'
+import type { Changes, ToldChange } from '../system/changes.ts'
+import type { Clock } from '../system/clock.ts'
+import { exchangeOf, sessionOf } from './exchange.ts'
+import { readQuery } from './query.ts'
+import { respond } from './respond.ts'
+
+export type DashboardEventTools = {
+  readonly changes: Changes
+  readonly clock: Clock
+  /** Each session has an end, and its streams end with it. */
+  readonly sessions: Pick<DashboardSessions, 'endOf'>
+  /** Ends all streams. */
+  readonly streamsEnd: AbortSignal
+}
+
+/** Connections die when nothing comes: Bun's own time-out is lifted, but not those of proxies. */
+const HEARTBEAT_MS = 15_000
+/** After how long a browser that lost the stream comes back by itself. */
+const RETRY_MS = 1_000
+/** Streams in all. */
+const STREAMS_MAX = 100
+const STREAMS_RETRY_SECONDS = 10
+
+const EventsQuery = Type.Object({ after: Type.Optional(Type.String()) })
+
+const HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // nginx would gather the events of minutes before it passes them on.
+  'x-accel-buffering': 'no',
+}
+
+/** `GET /dashboard/events?after=<position>`; the door before it knows who asks. */
+export function dashboardEventRoutes(tools: DashboardEventTools) {
+  const { changes, clock, sessions, streamsEnd } = tools
+  return new Elysia().get('/dashboard/events', ({ request }) => {
+    const { after } = readQuery(request, EventsQuery)
+    const { peer, requestId } = exchangeOf(request)
+    const sessionEnd = sessions.endOf(sessionOf(request))
+    const signal = AbortSignal.any([request.signal, streamsEnd, sessionEnd])
+    // A browser that comes back by itself says here what it saw last; its address is still the old one.
+    const position = request.headers.get('last-event-id') ?? after ?? null
+    if (changes.watcherCount >= STREAMS_MAX) throw tooManyStreams()
+    peer.liftTimeout(0)
+    const isAsked = request.method === 'GET'
+    const body = isAsked ? changeStream({ changes, clock, signal, position }) : null
+    return respond(body, { status: 200, requestId, headers: HEADERS })
+  })
+}
+
+function tooManyStreams(): RelayError {
+  const message = 'Too many pages are open: close one of them.'
+  return new RelayError('rate_limit_exceeded', message, {
+    retryAfterSeconds: STREAMS_RETRY_SECONDS,
+  })
+}
+
+type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
+  readonly signal: AbortSignal
+  /** What the watcher has seen; null where it has read nothing yet. */
+  readonly position: string | null
+}
+
+/**
+ * Reads the changes at the pace of its reader, so that nothing piles up for a slow one: whoever falls
+ * behind by more than is kept is told to read afresh. Ends when `signal` aborts.
+ */
+function changeStream(watch: Watch): ReadableStream<string> {
+  const end = new AbortController()
+  const signal = AbortSignal.any([watch.signal, end.signal])
+  const events = changeEvents({ ...watch, signal })
+  return new ReadableStream<string>(
+    {
+      async pull(controller) {
+        const next = await events.next()
+        if (next.done === true) controller.close()
+        else controller.enqueue(next.value)
+      },
+      async cancel() {
+        end.abort()
+        await events.return(undefined)
+      },
+    },
+    // Nothing begins before somebody reads, and then somebody ends it too.
+    { highWaterMark: 0 },
+  )
+}
+
+async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
+  const { changes, clock, signal } = watch
+  const bell = new Bell()
+  const unwatch = changes.watch(bell)
+  try {
+    let position = watch.position ?? changes.position
+    yield `retry: ${RETRY_MS}\n\n${watch.position === null ? event('position', position, {}) : ''}`
+    while (!signal.aborted) {
+      const told = changes.since(position)
+      position = told === null ? changes.position : (told.at(-1)?.position ?? position)
+      if (told === null) yield event('reset', position, {})
+      else if (told.length > 0) yield told.map(changeEvent).join('')
+      else if (!(await isRung(bell, clock, signal))) yield ': still here\n\n'
+    }
+  } finally {
+    unwatch()
+  }
+  return undefined
+}
+
+/** Whether there is news; false after a silence in which the connection wants a sign of life. */
+async function isRung(bell: Bell, clock: Clock, signal: AbortSignal): Promise<boolean> {
+  const from = clock.monotonic()
+  await bell.wait(clock, HEARTBEAT_MS, signal)
+  return signal.aborted || clock.monotonic() - from < HEARTBEAT_MS
+}
+
+function changeEvent({ change, position }: ToldChange): string {
+  const { what, id, conversationId } = change
+  const where = conversationId === undefined ? {} : { conversation_id: conversationId }
+  return event('change', position, { what, id, ...where })
+}
+
+function event(name: string, position: string, data: Readonly<Record<string, string>>): string {
+  return `event: ${name}\nid: ${position}\ndata: ${JSON.stringify(data)}\n\n`
+}

@@ -1,0 +1,125 @@
+// Who is signed in to the dashboard, and how one gets in and out.
+
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+
+import type { Access, By } from '../access/access.ts'
+import type { DashboardSession } from '../access/sessions.ts'
+import { isoTimeOrNull } from '../system/iso-time.ts'
+import { takes } from './body.ts'
+import { exchangeOf, sessionOf } from './exchange.ts'
+import { clientAddress, isLoopbackOnly } from './hosts.ts'
+import { requireNoQuery } from './query.ts'
+import { respond } from './respond.ts'
+import { nullable, shape } from './schema-parts.ts'
+import { cookieFor, isSecure, type SchemeOptions } from './session-cookie.ts'
+
+/** What the page asks first, and gets again after everything that changes it. */
+export type SessionState = {
+  readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
+  /** Until when nothing asks for the password again; null where it does so now. */
+  readonly elevated_until: string | null
+  readonly version: string
+  /** The step of the set-up that comes next; null once it is done, and while nobody is signed in. */
+  readonly setup_step: string | null
+  /** Whether the browser runs on the relay's own machine. */
+  readonly is_local: boolean
+}
+
+type Tools = SchemeOptions & { readonly access: Access; readonly version: string }
+
+/** Nobody's password is longer, so a longer text is no attempt. */
+const password = Type.String({ minLength: 1, maxLength: 1_000 })
+
+const LogIn = shape('LogIn', { password })
+const Claim = shape('Claim', { token: Type.String({ maxLength: 100 }), password })
+const NewPassword = shape('NewPassword', { current: password, password })
+const SetupStep = shape('SetupStep', {
+  step: nullable(Type.String({ pattern: '^[a-z_-]{1,40}$' })),
+})
+
+export function sessionRoutes(tools: Tools) {
+  const { access } = tools
+  const told = (request: Request, session: DashboardSession | null) =>
+    stateOf(tools, request, session)
+  const by = (request: Request): By => ({
+    address: clientAddress(request.headers, exchangeOf(request).peer, tools.isTrustedProxy),
+  })
+  return new Elysia({ prefix: '/dashboard' })
+    .onBeforeHandle(({ request }) => requireNoQuery(request))
+    .get('/session', ({ request }) => told(request, exchangeOf(request).session))
+    .post(
+      '/setup',
+      async ({ request, body }) =>
+        withCookie(tools, request, await access.claim(body, by(request))),
+      takes(Claim),
+    )
+    .post(
+      '/session',
+      async ({ request, body }) =>
+        withCookie(tools, request, await access.logIn(body.password, by(request))),
+      takes(LogIn),
+    )
+    .post(
+      '/session/elevate',
+      async ({ request, body }) =>
+        told(request, await access.elevate(sessionOf(request), body.password, by(request))),
+      takes(LogIn),
+    )
+    .post(
+      '/password',
+      async ({ request, body }) =>
+        told(request, await access.changePassword(sessionOf(request), body, by(request))),
+      takes(NewPassword),
+    )
+    .put(
+      '/setup-step',
+      async ({ request, body }) => {
+        await access.saveSetupStep(body.step)
+        return told(request, sessionOf(request))
+      },
+      takes(SetupStep),
+    )
+    .delete('/session', async ({ request }) => {
+      const { session } = exchangeOf(request)
+      if (session !== null) await access.logOut(session)
+      return withCookie(tools, request, { session: null, token: null })
+    })
+    .delete('/sessions', async ({ request }) => {
+      await access.logOutEverywhere()
+      return withCookie(tools, request, { session: null, token: null })
+    })
+}
+
+function stateOf(
+  { access, version }: Tools,
+  request: Request,
+  session: DashboardSession | null,
+): SessionState {
+  const { peer } = exchangeOf(request)
+  const isSignedIn = session !== null
+  const signedOut = access.isClaimed() ? 'signed_out' : 'unclaimed'
+  return {
+    state: isSignedIn ? 'signed_in' : signedOut,
+    elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
+    version,
+    setup_step: isSignedIn ? access.setupStep() : null,
+    is_local: isLoopbackOnly(request.headers, peer),
+  }
+}
+
+/** The state, with the cookie that goes with it; without a token it takes the cookie away. */
+function withCookie(
+  tools: Tools,
+  request: Request,
+  { session, token }: { readonly session: DashboardSession | null; readonly token: string | null },
+): Response {
+  const { requestId, peer } = exchangeOf(request)
+  const cookie = cookieFor(token, isSecure(request.headers, peer, tools))
+  const headers = { 'set-cookie': cookie }
+  return respond(JSON.stringify(stateOf(tools, request, session)), {
+    status: 200,
+    requestId,
+    headers,
+  })
+}

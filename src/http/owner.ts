@@ -1,0 +1,105 @@
+// What only the owner may, over the control socket or signed in to the dashboard: never with a key.
+
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { shownSetting } from '../domain/setting.ts'
+import type { SettingState, Settings } from '../storage/settings.ts'
+import { mayTake, takes } from './body.ts'
+import { exchangeOf } from './exchange.ts'
+import { BY_ID, plainCall } from './operation.ts'
+import type { PhoneLineActions } from './phone-lines.ts'
+import { respond } from './respond.ts'
+import { nullable, shape } from './schema-parts.ts'
+import { pathSchema } from './typebox.ts'
+
+type MadeBackup = { readonly path: string; readonly size_bytes: number }
+
+/** A back-up of the data directory, as it is listed. */
+export type BackupResource = MadeBackup & {
+  readonly name: string
+  readonly kind: 'daily' | 'before_migration'
+  readonly created_at: string
+}
+
+export type OwnerActions = {
+  readonly settings: Pick<Settings, 'list' | 'set'>
+  /** Writes a verified back-up to `to`, or among the daily ones. */
+  readonly backUp: (to: string | null) => Promise<MadeBackup>
+}
+
+type ListBackups = () => readonly BackupResource[]
+
+type Tools = OwnerActions & {
+  readonly lines: Pick<PhoneLineActions, 'adopt'>
+  /** Newest first. */
+  readonly listBackups: ListBackups
+}
+
+const Adoption = shape('Adoption', { from: Type.String() })
+const NewValue = shape('NewValue', { value: Type.String({ maxLength: 1_000 }) })
+const NewBackup = shape('NewBackup', {
+  to: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 4_096 }))),
+})
+const NamePath = Type.Object({ name: Type.String() })
+const BY_NAME = { params: pathSchema(NamePath) }
+
+export function ownerRoutes({ lines, settings, backUp, listBackups }: Tools) {
+  return new Elysia({ prefix: '/api/v1' })
+    .onBeforeHandle(plainCall)
+    .post('/phone-lines/:id/adopt', ({ params, body }) => lines.adopt(params.id, body.from), {
+      ...BY_ID,
+      ...takes(Adoption),
+    })
+    .get('/settings', ({ request }) => ({
+      data: settings.list().map((setting) => told(setting, request)),
+    }))
+    .put(
+      '/settings/:name',
+      async ({ params, body, request }) =>
+        told(await settings.set(params.name, body.value), request),
+      { ...BY_NAME, ...takes(NewValue) },
+    )
+    .get('/backups', () => ({ data: listBackups() }))
+    .get('/backups/:name', ({ params, request }) => download(request, listBackups, params.name), {
+      ...BY_NAME,
+    })
+    .post(
+      '/backup',
+      ({ request, body }) => {
+        const { peer, caller } = exchangeOf(request)
+        const to = body.to ?? null
+        // Whoever has a browser's session has no business with the files of this machine.
+        if (to !== null && caller?.kind !== 'cli') throw namesFile()
+        // A large database takes longer to copy than a connection may stay silent.
+        peer.liftTimeout(0)
+        return backUp(to)
+      },
+      mayTake(NewBackup),
+    )
+}
+
+/** A browser keeps what it is told, and others look at its screen: it gets no URL with a key in it. */
+function told(setting: SettingState, request: Request): SettingState {
+  if (exchangeOf(request).caller?.kind === 'cli') return setting
+  return { ...setting, value: shownSetting(setting.name, setting.value) }
+}
+
+/** The name must be one of the list: no other file can be asked for. */
+function download(request: Request, listBackups: ListBackups, name: string): Response {
+  const found = listBackups().find((backup) => backup.name === name)
+  if (found === undefined) throw new RelayError('not_found', 'There is no back-up of this name.')
+  const { peer, requestId } = exchangeOf(request)
+  peer.liftTimeout(0)
+  const headers = {
+    'content-type': 'application/vnd.sqlite3',
+    'content-disposition': `attachment; filename="${found.name}"`,
+  }
+  return respond(Bun.file(found.path), { status: 200, requestId, headers })
+}
+
+function namesFile(): RelayError {
+  const message = 'is for the command line: hookline backup --to FILE'
+  return invalidRequest({ path: 'to', message })
+}

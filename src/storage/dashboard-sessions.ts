@@ -1,0 +1,78 @@
+import type { Timestamp } from '../domain/ids.ts'
+import type { Db, Tx } from './database.ts'
+import { prepared } from './statement.ts'
+
+type Values = Record<string, string | number | null | Uint8Array>
+
+export type SessionRow = {
+  readonly lastSeenAt: Timestamp
+  readonly elevatedUntil: Timestamp
+}
+
+const byToken = prepared(({ sqlite }) =>
+  sqlite.prepare<SessionRow, [Values]>(
+    `SELECT last_seen_at AS lastSeenAt, elevated_until AS elevatedUntil FROM dashboard_sessions
+     WHERE token_sha256 = $tokenSha256`,
+  ),
+)
+
+/** Asked for every request of the dashboard: a session that was ended fails at once. */
+export function findSession(db: Db, tokenSha256: Uint8Array): SessionRow | null {
+  return byToken(db).get({ tokenSha256 })
+}
+
+export function insertSession(
+  tx: Tx,
+  session: {
+    readonly tokenSha256: Uint8Array
+    readonly now: Timestamp
+    readonly elevatedUntil: Timestamp
+  },
+): void {
+  tx.sqlite
+    .query<null, [Values]>(
+      `INSERT INTO dashboard_sessions (token_sha256, created_at, last_seen_at, elevated_until)
+       VALUES ($tokenSha256, $now, $now, $elevatedUntil)`,
+    )
+    .run({ ...session })
+}
+
+export function markSeen(tx: Tx, tokenSha256: Uint8Array, now: Timestamp): void {
+  tx.sqlite
+    .query<null, [Values]>(
+      'UPDATE dashboard_sessions SET last_seen_at = $now WHERE token_sha256 = $tokenSha256',
+    )
+    .run({ tokenSha256, now })
+}
+
+export function elevateSession(tx: Tx, tokenSha256: Uint8Array, until: Timestamp): void {
+  tx.sqlite
+    .query<null, [Values]>(
+      'UPDATE dashboard_sessions SET elevated_until = $until WHERE token_sha256 = $tokenSha256',
+    )
+    .run({ tokenSha256, until })
+}
+
+export function deleteSession(tx: Tx, tokenSha256: Uint8Array): void {
+  tx.sqlite
+    .query<null, [Values]>('DELETE FROM dashboard_sessions WHERE token_sha256 = $tokenSha256')
+    .run({ tokenSha256 })
+}
+
+/** Deletes every session but one; every one where `kept` is null. */
+export function deleteOtherSessions(tx: Tx, kept: Uint8Array | null): void {
+  tx.sqlite
+    .query<null, [Values]>('DELETE FROM dashboard_sessions WHERE token_sha256 IS NOT $kept')
+    .run({ kept })
+}
+
+/** Deletes what was last seen at `before` or earlier, and of the rest all but the `count` seen last. */
+export function keepLatestSessions(tx: Tx, before: Timestamp, count: number): void {
+  tx.sqlite
+    .query<null, [Values]>(
+      `DELETE FROM dashboard_sessions WHERE last_seen_at <= $before OR token_sha256 NOT IN (
+         SELECT token_sha256 FROM dashboard_sessions
+         ORDER BY last_seen_at DESC, created_at DESC LIMIT $count)`,
+    )
+    .run({ before, count })
+}

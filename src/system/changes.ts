@@ -1,0 +1,125 @@
+// What changed lately, for those who watch. A change says which thing it was, never what is in it:
+// who wants to know reads the thing again.
+
+import type { Bell } from './bell.ts'
+import type { Clock } from './clock.ts'
+import type { Random } from './random.ts'
+
+export type Change = {
+  readonly what: 'message' | 'conversation' | 'line' | 'delivery' | 'webhook' | 'key' | 'health'
+  readonly id: string
+  /** Where the thing is a message: the conversation that shows it. */
+  readonly conversationId?: string | undefined
+}
+
+/** A change, and the position that a watcher has reached with it. */
+export type ToldChange = { readonly change: Change; readonly position: string }
+
+/** Changes of one thing within this time are one. */
+const GATHER_MS = 100
+/** More of them at once are told by one word, read everything afresh, and such a rush more slowly. */
+const GATHERED_MAX = 1_000
+const RUSH_GATHER_MS = 1_000
+const KEPT_MAX = 10_000
+/** How long changes are still taken down when the last watcher is gone: it may come back. */
+const LINGER_MS = 60_000
+const EPOCH_BYTES = 6
+
+/**
+ * The last 10,000 changes, numbered. A position is `<epoch>-<number>`. The epoch is another one after
+ * each start, and after each gap in which nobody watched and so nothing was taken down.
+ */
+export class Changes {
+  readonly #clock: Clock
+  readonly #random: Random
+  readonly #bells = new Set<Bell>()
+  readonly #gathered = new Map<string, Change>()
+  /** Empty until somebody watches. */
+  #epoch = ''
+  /** The changes up to number `#last`, at least as many as are told again. */
+  #kept: Change[] = []
+  #last = 0
+  #isWatched = false
+  #isRush = false
+  #endLinger = () => {}
+
+  constructor(tools: { readonly clock: Clock; readonly random: Random }) {
+    this.#clock = tools.clock
+    this.#random = tools.random
+  }
+
+  /** Whether changes are taken down: asked on hot paths, which do no more than that else. */
+  get isWatched(): boolean {
+    return this.#isWatched
+  }
+
+  get watcherCount(): number {
+    return this.#bells.size
+  }
+
+  /** Where somebody stands who has read everything just now. */
+  get position(): string {
+    return this.#positionAt(this.#last)
+  }
+
+  /** Rings `bell` whenever there is news. Returns what ends the watch. */
+  watch(bell: Bell): () => void {
+    this.#endLinger()
+    if (!this.#isWatched) this.#startAnew()
+    this.#isWatched = true
+    this.#bells.add(bell)
+    return () => {
+      if (!this.#bells.delete(bell) || this.#bells.size > 0) return
+      const pause = () => {
+        this.#isWatched = false
+      }
+      this.#endLinger = this.#clock.after(LINGER_MS, pause)
+    }
+  }
+
+  /** Takes changes down; does nothing while nobody watches. */
+  tell(changes: readonly Change[]): void {
+    if (!this.#isWatched || changes.length === 0) return
+    if (this.#gathered.size === 0) {
+      this.#clock.after(this.#isRush ? RUSH_GATHER_MS : GATHER_MS, () => this.#release())
+    }
+    for (const change of changes) this.#gathered.set(`${change.what} ${change.id}`, change)
+  }
+
+  /** What came after `position`, oldest first; null where all must be read afresh. */
+  since(position: string): readonly ToldChange[] | null {
+    const [epoch, number = ''] = position.split('-')
+    if (epoch !== this.#epoch || !/^[0-9]{1,15}$/.test(number)) return null
+    const count = this.#last - Number(number)
+    if (count < 0 || count > Math.min(this.#kept.length, KEPT_MAX)) return null
+    return this.#kept.slice(this.#kept.length - count).map((change, index) => {
+      return { change, position: this.#positionAt(Number(number) + index + 1) }
+    })
+  }
+
+  #release(): void {
+    const changes = [...this.#gathered.values()]
+    this.#gathered.clear()
+    this.#isRush = changes.length > GATHERED_MAX
+    if (this.#isRush) this.#startAnew()
+    else this.#keep(changes)
+    for (const bell of this.#bells) bell.ring()
+  }
+
+  #keep(changes: readonly Change[]): void {
+    this.#kept.push(...changes)
+    this.#last += changes.length
+    // Now and then, not each time: what is cut off here is a copy of all the rest.
+    if (this.#kept.length > 2 * KEPT_MAX) this.#kept = this.#kept.slice(-KEPT_MAX)
+  }
+
+  #startAnew(): void {
+    this.#epoch = Buffer.from(this.#random.bytes(EPOCH_BYTES)).toString('hex')
+    this.#kept = []
+    this.#last = 0
+  }
+
+  #positionAt(number: number): string {
+    return `${this.#epoch}-${number}`
+  }
+}

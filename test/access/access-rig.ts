@@ -1,0 +1,74 @@
+// The access room on a real database and the test clock.
+
+import { createAccess } from '../../src/access/access.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import { silentLog } from '../../src/system/log.ts'
+import type { PasswordHash } from '../../src/system/password-hash.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { seededRandom } from '../support/test-relay.ts'
+
+export const HERE = { address: '127.0.0.1' }
+
+/** Makes a hash at once, and notes what it was asked. */
+export class PlainHash implements PasswordHash {
+  readonly asked: string[] = []
+  /** Resolves before each look. */
+  before: () => Promise<void> = async () => {}
+
+  async make(password: string): Promise<string> {
+    this.asked.push(`make ${password}`)
+    return `hash of ${password}`
+  }
+
+  async fits(password: string, hash: string): Promise<boolean> {
+    this.asked.push(`fits ${password}`)
+    await this.before()
+    return hash === `hash of ${password}`
+  }
+}
+
+export function openAccess() {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const clock = new TestClock()
+  const random = seededRandom(1)
+  const real = new Writer(db, () => {})
+  const passwordHash = new PlainHash()
+  const faults: Error[] = []
+  const write: Writer['write'] = (work) => {
+    const fault = faults.pop()
+    return fault === undefined ? real.write(work) : Promise.reject(fault)
+  }
+  const access = createAccess({
+    db,
+    clock,
+    random,
+    writer: { write, afterCommit: (act) => real.afterCommit(act) },
+    passwordHash,
+    log: silentLog,
+    stamps: new Stamps(clock, random, 0),
+    lockedPassword: null,
+  })
+  const claim = (password: string) =>
+    access.claim({ token: access.createSetupToken().token, password }, HERE)
+  return {
+    access,
+    clock,
+    db,
+    passwordHash,
+    claim,
+    /** The next write meets this in place of the database. */
+    failNextWrite: (fault: Error) => void faults.push(fault),
+  }
+}
+
+/** The code that something was refused with, or `done`. */
+export async function refusal(promise: Promise<unknown>): Promise<string> {
+  try {
+    await promise
+    return 'done'
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+  }
+}

@@ -1,0 +1,113 @@
+// What the routes cannot show: faults and races in the midst of a log-in.
+
+import { expect, test } from 'bun:test'
+
+import { storageFull } from '../../src/storage/writer.ts'
+import { HERE, openAccess, refusal } from './access-rig.ts'
+
+const PASSWORD = 'correct horse'
+
+test('a setup that cannot be written leaves its link good', async () => {
+  const { access, failNextWrite } = openAccess()
+  const setup = { token: access.createSetupToken().token, password: PASSWORD }
+
+  failNextWrite(storageFull())
+  const outcomes = [
+    await refusal(access.claim(setup, HERE)),
+    await refusal(access.claim(setup, HERE)),
+    await refusal(access.claim(setup, HERE)),
+  ]
+
+  expect(outcomes).toEqual(['storage_full', 'done', 'setup_link_invalid'])
+})
+
+test('a link that failed does not come back to life after a newer one was made', async () => {
+  const { access, failNextWrite } = openAccess()
+  const old = { token: access.createSetupToken().token, password: PASSWORD }
+
+  failNextWrite(storageFull())
+  const failing = refusal(access.claim(old, HERE))
+  const newest = { token: access.createSetupToken().token, password: PASSWORD }
+  await failing
+
+  expect(await refusal(access.claim(old, HERE))).toBe('setup_link_invalid')
+  expect(await refusal(access.claim(newest, HERE))).toBe('done')
+})
+
+for (const [name, act] of [
+  ['a log-in', ({ access }) => access.logIn(PASSWORD, HERE)],
+  ['an elevation', ({ access }, session) => access.elevate(session, PASSWORD, HERE)],
+  [
+    'a change',
+    ({ access }, session) =>
+      access.changePassword(session, { current: PASSWORD, password: 'third horse' }, HERE),
+  ],
+] as const satisfies readonly (readonly [string, Act])[]) {
+  test(`${name} with a password that is changed meanwhile is refused`, async () => {
+    const room = openAccess()
+    const { session } = await room.claim(PASSWORD)
+    const look = Promise.withResolvers<void>()
+    room.passwordHash.before = () => look.promise
+
+    const acting = refusal(act(room, session))
+    // Hashing goes one at a time, so the other change must not wait for this look.
+    room.db.sqlite.run("UPDATE dashboard_owner SET password_hash = 'hash of other'")
+    look.resolve()
+
+    expect(await acting).toBe('wrong_password')
+    expect(sessionsIn(room)).toBe(1)
+  })
+}
+
+test('whoever watches a session hears of its end, and of no other', async () => {
+  const { access, claim } = openAccess()
+  const { session: first } = await claim(PASSWORD)
+  const { session: second } = await access.logIn(PASSWORD, HERE)
+  const ends = [access.sessions.endOf(first), access.sessions.endOf(second)]
+  const endings = () => ends.map((end) => end.aborted)
+
+  const before = endings()
+  await access.logOut(first)
+  const after = endings()
+  await access.logOutEverywhere()
+
+  expect([before, after, endings()]).toEqual([
+    [false, false],
+    [true, false],
+    [true, true],
+  ])
+  expect(access.sessions.endOf(first).aborted).toBe(true)
+})
+
+test('what is ended by a change that is not written goes on', async () => {
+  const { access, claim, failNextWrite } = openAccess()
+  const { session } = await claim(PASSWORD)
+  const end = access.sessions.endOf(session)
+
+  failNextWrite(storageFull())
+  const outcome = await refusal(access.logOutEverywhere())
+
+  expect([outcome, end.aborted]).toEqual(['storage_full', false])
+})
+
+test('the wall clock that steps back lengthens no session', async () => {
+  const { access, clock, claim } = openAccess()
+  const { token } = await claim(PASSWORD)
+
+  clock.step(7 * 86_400_000)
+  const expired = access.sessions.find(token)
+  clock.step(-7 * 86_400_000)
+  const stepped = access.sessions.find(token)
+
+  expect([expired, stepped]).toEqual([null, null])
+})
+
+type Room = ReturnType<typeof openAccess>
+type Act = (
+  room: Room,
+  session: Awaited<ReturnType<Room['access']['logIn']>>['session'],
+) => Promise<unknown>
+
+function sessionsIn({ db }: Room): number {
+  return db.sqlite.query('SELECT 1 FROM dashboard_sessions').all().length
+}

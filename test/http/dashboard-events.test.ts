@@ -1,0 +1,214 @@
+// The stream of events by itself: positions, gaps, heartbeats, ends. What the relay tells on it is in
+// `dashboard-changes.test.ts`.
+
+import { expect, test } from 'bun:test'
+
+import { Bell } from '../../src/system/bell.ts'
+import { Changes, type Change } from '../../src/system/changes.ts'
+import { settle, TestClock } from '../support/test-clock.ts'
+import { seededRandom } from '../support/test-relay.ts'
+import { BROWSER, SIGNED_IN } from './access-stand-ins.ts'
+import { EventReader } from './event-reader.ts'
+import { createRig } from './http-rig.ts'
+
+const EVENTS = '/dashboard/events'
+const MESSAGE: Change = { what: 'message', id: 'msg_1', conversationId: 'conv_1' }
+const LINE: Change = { what: 'line', id: 'line_1' }
+
+/** One browser that is signed in, and the ring of changes that it watches. */
+function signedIn() {
+  const clock = new TestClock()
+  const changes = new Changes({ clock, random: seededRandom(1) })
+  const logOut = new AbortController()
+  const sessions = { ...SIGNED_IN.sessions, endOf: () => logOut.signal }
+  const rig = createRig({ clock, changes, access: { ...SIGNED_IN, sessions } })
+  const ask = (query = '', headers: Readonly<Record<string, string>> = {}) =>
+    rig.call('GET', `${EVENTS}${query}`, { headers: { ...BROWSER, ...headers } })
+  return {
+    ...rig,
+    clock,
+    changes,
+    logOut: () => logOut.abort(),
+    ask,
+    head: () => rig.call('HEAD', EVENTS, { headers: BROWSER }),
+    open: async (query = '', headers: Readonly<Record<string, string>> = {}) => {
+      const reader = new EventReader(await ask(query, headers))
+      await settle()
+      return reader
+    },
+    /** A position at which somebody is, and from then on each change is kept. */
+    begin: () => {
+      changes.watch(new Bell())
+      return changes.position
+    },
+    tell: async (...told: readonly Change[]) => {
+      changes.tell(told)
+      await clock.advance(100)
+    },
+  }
+}
+
+test('whoever is not signed in hears nothing', async () => {
+  const response = await createRig().call('GET', EVENTS, { headers: BROWSER })
+
+  expect(response.status).toBe(401)
+  expect(await response.json()).toMatchObject({ error: { code: 'signed_out' } })
+})
+
+test('a new page is told where it stands, and then what changes', async () => {
+  const { open, tell, lifted } = signedIn()
+
+  const page = await open()
+  const opened = page.takeText()
+  await tell(MESSAGE, LINE)
+
+  expect(page.response.status).toBe(200)
+  expect(page.response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(page.response.headers.get('cache-control')).toBe('no-store')
+  expect(page.response.headers.get('x-accel-buffering')).toBe('no')
+  expect(lifted).toEqual([0])
+  expect(opened).toMatch(/^retry: 1000\n\nevent: position\nid: [0-9a-f]{12}-0\ndata: {}\n\n$/)
+  const epoch = /id: ([0-9a-f]+)-0/.exec(opened)?.[1] ?? ''
+  expect(page.takeText()).toBe(
+    `event: change\nid: ${epoch}-1\ndata: {"what":"message","id":"msg_1","conversation_id":"conv_1"}\n\n` +
+      `event: change\nid: ${epoch}-2\ndata: {"what":"line","id":"line_1"}\n\n`,
+  )
+})
+
+test('a page that comes back hears what it missed, and nothing twice', async () => {
+  const { open, tell, clock } = signedIn()
+  const first = await open()
+  await tell(LINE)
+  const { id } = first.take().at(-1) ?? { id: '' }
+  await first.close()
+
+  await tell(MESSAGE)
+  await clock.advance(30_000)
+  const second = await open(`?after=${id}`)
+
+  expect(second.take().map(({ event, data }) => [event, data])).toEqual([
+    ['change', { what: 'message', id: 'msg_1', conversation_id: 'conv_1' }],
+  ])
+})
+
+test('what the browser saw last counts for more than the address it was opened with', async () => {
+  const { begin, tell, open } = signedIn()
+  const start = begin()
+  await tell(LINE)
+  await tell(MESSAGE)
+  const [epoch] = start.split('-')
+
+  const page = await open(`?after=${start}`, { 'last-event-id': `${epoch}-1` })
+
+  expect(page.takeKinds()).toEqual(['message'])
+})
+
+test('a page with a position of another start is told to read afresh, and goes on from there', async () => {
+  const { begin, tell, open } = signedIn()
+  begin()
+
+  const page = await open('?after=0123456789ab-7')
+  const first = page.take()
+  await tell(MESSAGE)
+
+  expect(first.map(({ event, data }) => [event, data])).toEqual([['reset', {}]])
+  const [epoch] = (first[0]?.id ?? '').split('-')
+  expect(first[0]?.id).toBe(`${epoch}-0`)
+  expect(page.take().map(({ event, id }) => [event, id])).toEqual([['change', `${epoch}-1`]])
+})
+
+test('a page that was away when more than ten thousand things changed must read afresh', async () => {
+  const { begin, open, changes, clock } = signedIn()
+  const start = begin()
+  for (let i = 0; i < 11; i += 1) {
+    changes.tell(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
+    await clock.advance(100)
+  }
+
+  const page = await open(`?after=${start}`)
+
+  expect(page.take()).toEqual([{ event: 'reset', id: changes.position, data: {} }])
+})
+
+test('nothing piles up for a page that does not read: once it does, it reads afresh', async () => {
+  const { ask, changes, clock } = signedIn()
+  const response = await ask()
+  const reader = response.body?.getReader()
+  await reader?.read()
+  for (let i = 0; i < 12; i += 1) {
+    changes.tell(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
+    await clock.advance(100)
+  }
+
+  const next = await reader?.read()
+
+  expect(String(next?.value)).toBe(`event: reset\nid: ${changes.position}\ndata: {}\n\n`)
+})
+
+test('a silence of fifteen seconds is broken by a comment, and one that news broke is not', async () => {
+  const { open, tell, clock } = signedIn()
+  const page = await open()
+  page.takeText()
+
+  await clock.advance(14_900)
+  const before = page.takeText()
+  await tell(LINE)
+  const news = page.takeKinds()
+  await clock.advance(14_999)
+  const afterNews = page.takeText()
+  await clock.advance(1)
+
+  expect(before).toBe('')
+  expect(news).toEqual(['line'])
+  expect(afterNews).toBe('')
+  expect(page.takeText()).toBe(': still here\n\n')
+})
+
+test('the stream ends with the session, with the relay, and when the page goes', async () => {
+  const loggedOut = signedIn()
+  const stopped = signedIn()
+  const left = signedIn()
+  const rigs = [loggedOut, stopped, left]
+  const pages = await Promise.all(rigs.map((rig) => rig.open()))
+  const watchedBefore = rigs.map(({ changes }) => changes.watcherCount)
+
+  loggedOut.logOut()
+  stopped.http.endStreams()
+  await pages[2]?.close()
+  await settle()
+
+  expect(watchedBefore).toEqual([1, 1, 1])
+  expect(pages.map(({ isOver }) => isOver)).toEqual([true, true, true])
+  expect(rigs.map(({ changes }) => changes.watcherCount)).toEqual([0, 0, 0])
+})
+
+test('asked for its head only, the stream says what it is and nobody watches', async () => {
+  const { head, changes } = signedIn()
+
+  const response = await head()
+
+  expect(response.status).toBe(200)
+  expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8')
+  expect(await response.text()).toBe('')
+  expect(changes.watcherCount).toBe(0)
+})
+
+test('a hundred pages are enough', async () => {
+  const { open, ask } = signedIn()
+  const pages = await Promise.all(Array.from({ length: 100 }, () => open()))
+
+  const refused = await ask()
+  await pages[0]?.close()
+  const again = await ask()
+
+  expect(refused.status).toBe(429)
+  expect(refused.headers.get('retry-after')).toBe('10')
+  expect(again.status).toBe(200)
+  await again.body?.cancel()
+})
+
+test('a parameter that is none is refused', async () => {
+  const { ask } = signedIn()
+
+  expect((await ask('?since=1')).status).toBe(400)
+})

@@ -1,0 +1,207 @@
+// Dashboard sessions on the test clock: how they begin, last and end.
+
+import { expect, test } from 'bun:test'
+
+import { openDatabase } from '../../src/storage/database.ts'
+import { storageFull } from '../../src/storage/writer.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { BROWSER, signedInLongAgo } from './access-stand-ins.ts'
+import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'
+import { createRig } from './http-rig.ts'
+
+const HOUR = 3_600_000
+const DAY = 24 * HOUR
+const KEYS = '/dashboard/api/keys'
+const SIGNED_OUT = {
+  state: 'signed_out',
+  elevated_until: null,
+  version: expect.any(String),
+  setup_step: null,
+  is_local: true,
+}
+
+test('who signs in is told the state, who does not learns no more than that', async () => {
+  await using relay = await startDashboard()
+  const fresh = await relay.browser().state()
+  const claimed = await relay.claim()
+
+  const inside = await relay.logIn()
+  const outside = await relay.browser().state()
+
+  expect(fresh).toEqual({ ...SIGNED_OUT, state: 'unclaimed' })
+  expect(await inside.state()).toEqual({
+    state: 'signed_in',
+    elevated_until: '2026-11-21T11:00:00.000Z',
+    version: expect.any(String),
+    setup_step: 'permissions',
+    is_local: true,
+  })
+  expect(await claimed.state()).toEqual(await inside.state())
+  expect(outside).toEqual(SIGNED_OUT)
+})
+
+test('a browser elsewhere is not local', async () => {
+  await using relay = await startDashboard()
+
+  const state = await relay.browser({ address: '192.168.1.7' }).state()
+
+  expect(state.is_local).toBe(false)
+})
+
+test('a wrong password is 401 and sets no cookie', async () => {
+  await using relay = await startDashboard()
+  await relay.claim()
+  const browser = relay.browser()
+
+  const answers = [
+    await browser.post('/dashboard/session', { password: `${PASSWORD}r` }),
+    await browser.post('/dashboard/session', { password: PASSWORD.toUpperCase() }),
+    await browser.post('/dashboard/session', { password: '' }),
+    await browser.post('/dashboard/session', {}),
+  ]
+
+  expect(answers.map(outcome)).toEqual([
+    '401 wrong_password',
+    '401 wrong_password',
+    '400 invalid_request',
+    '400 invalid_request',
+  ])
+  expect(answers.map(({ headers }) => headers.has('set-cookie'))).toEqual(Array(4).fill(false))
+})
+
+test('a session ends seven days after its last use, and use puts that off', async () => {
+  await using relay = await startDashboard()
+  const used = await relay.claim()
+  const unused = await relay.logIn()
+
+  for (let day = 0; day < 9; day += 1) {
+    relay.clock.step(DAY)
+    await used.get(KEYS)
+    if (day === 5) expect(outcome(await unused.ask('HEAD', KEYS))).toBe('200')
+  }
+
+  expect(outcome(await used.get(KEYS))).toBe('200')
+  expect(outcome(await unused.get(KEYS))).toBe('401 signed_out')
+})
+
+test('a use after an hour gives the cookie again, and writes once', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+  const { cookie } = browser
+  const cookies: (string | null)[] = []
+  const ask = async () => cookies.push((await browser.get(KEYS)).headers.get('set-cookie'))
+
+  await ask()
+  relay.clock.step(HOUR)
+  await ask()
+  await ask()
+
+  expect(cookies).toEqual([
+    null,
+    `${cookie}; Path=/; Max-Age=604800; HttpOnly; SameSite=Strict`,
+    null,
+  ])
+})
+
+test('a full disk hides nothing from a browser that is signed in', async () => {
+  const rig = createRig({ access: signedInLongAgo(() => Promise.reject(storageFull())) })
+
+  const answer = await rig.call('GET', KEYS, { headers: BROWSER })
+
+  expect([answer.status, answer.headers.has('set-cookie')]).toEqual([200, false])
+})
+
+test('25 browsers stay signed in: the 26th ends the one seen longest ago', async () => {
+  await using relay = await startDashboard()
+  const browsers: Browser[] = [await relay.claim()]
+  while (browsers.length < 25) {
+    await relay.clock.advance(1_000)
+    browsers.push(await relay.logIn())
+  }
+  relay.clock.step(HOUR)
+  await browsers[0]?.get(KEYS)
+
+  browsers.push(await relay.logIn())
+
+  const outcomes = await Promise.all(browsers.map(async (one) => outcome(await one.get(KEYS))))
+  expect(outcomes).toEqual(['200', '401 signed_out', ...Array<string>(24).fill('200')])
+})
+
+test('log out ends this session, and takes its cookie away', async () => {
+  await using relay = await startDashboard()
+  const here = await relay.claim()
+  const there = await relay.logIn()
+  const { cookie } = here
+
+  const answer = await here.delete('/dashboard/session')
+  const again = await here.delete('/dashboard/session')
+  here.cookie = cookie
+
+  expect(answer.body).toEqual(SIGNED_OUT)
+  expect(answer.headers.get('set-cookie')).toBe(
+    'hookline_session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict',
+  )
+  expect(outcome(again)).toBe('200')
+  expect([outcome(await here.get(KEYS)), outcome(await there.get(KEYS))]).toEqual([
+    '401 signed_out',
+    '200',
+  ])
+})
+
+test('the events that an ended session watches end with it', async () => {
+  await using relay = await startDashboard()
+  const here = await relay.claim()
+  const there = await relay.logIn()
+  const streams = [
+    await here.fetch('GET', '/dashboard/events'),
+    await there.fetch('GET', '/dashboard/events'),
+  ]
+  const texts = streams.map((stream) => stream.text())
+
+  await here.delete('/dashboard/sessions')
+
+  expect(await Promise.all(texts)).toEqual([expect.any(String), expect.any(String)])
+})
+
+test('log out everywhere ends every session', async () => {
+  await using relay = await startDashboard()
+  const here = await relay.claim()
+  const there = await relay.logIn()
+  const { cookie } = here
+
+  const answer = await here.delete('/dashboard/sessions')
+  here.cookie = cookie
+
+  expect(answer.body).toEqual(SIGNED_OUT)
+  expect([outcome(await here.get(KEYS)), outcome(await there.get(KEYS))]).toEqual([
+    '401 signed_out',
+    '401 signed_out',
+  ])
+})
+
+test('a session outlives a restart of the relay', async () => {
+  const database = openDatabase(':memory:', { version: 'test' })
+  const clock = new TestClock()
+  const first = await startDashboard({ database, clock })
+  const { cookie } = await first.claim()
+  await first[Symbol.asyncDispose]()
+  await using second = await startDashboard({ database, clock, key: first.key, seed: 2 })
+  const browser = second.browser()
+  browser.cookie = cookie
+
+  expect(await browser.state()).toMatchObject({ state: 'signed_in' })
+})
+
+test('how far the set-up came is remembered, until it is done', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+
+  const onTheWay = await browser.put('/dashboard/setup-step', { step: 'line' })
+  const elsewhere = await (await relay.logIn()).state()
+  const done = await browser.put('/dashboard/setup-step', { step: null })
+  const odd = await browser.put('/dashboard/setup-step', { step: '<script>' })
+
+  expect([onTheWay.body.setup_step, elsewhere.setup_step]).toEqual(['line', 'line'])
+  expect(done.body.setup_step).toBeNull()
+  expect(outcome(odd)).toBe('400 invalid_request')
+})

@@ -1,0 +1,213 @@
+// How the owner gets in: the setup link, and the password that the options set.
+
+import { expect, test } from 'bun:test'
+
+import { openDatabase } from '../../src/storage/database.ts'
+import { asOwner } from '../support/control-socket.ts'
+import { recordingLog } from '../support/recording-log.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { outcome, PASSWORD, startDashboard, tokenOf } from './dashboard-rig.ts'
+
+const KEYS = '/dashboard/api/keys'
+const MINUTE = 60_000
+const INVALID = '403 setup_link_invalid'
+
+test('a setup link is for 30 minutes, with 256 bits behind the # of the address', async () => {
+  await using relay = await startDashboard()
+
+  const link = await asOwner(relay, 'POST', '/setup-link', { body: {} })
+
+  expect(link).toEqual({
+    url: expect.stringMatching(/^http:\/\/localhost\/#\/setup\/[A-Za-z0-9_-]{43}$/),
+    lan_url: null,
+    expires_at: '2026-11-21T10:30:00.000Z',
+  })
+})
+
+test('a setup link names the public url where there is one', async () => {
+  const environment = { HOOKLINE_PUBLIC_URL: 'https://relay.example.com/hook/' }
+  await using relay = await startDashboard({ environment })
+
+  const link = await asOwner(relay, 'POST', '/setup-link')
+
+  expect(link.url).toStartWith('https://relay.example.com/hook/#/setup/')
+})
+
+test('the link sets the password once, and signs in who uses it', async () => {
+  await using relay = await startDashboard()
+  const token = relay.token()
+  const browser = relay.browser()
+
+  const first = await browser.post('/dashboard/setup', { token, password: PASSWORD })
+  const second = await relay.browser().post('/dashboard/setup', { token, password: 'other horse' })
+
+  expect(first.body).toMatchObject({ state: 'signed_in', setup_step: 'permissions' })
+  expect(outcome(second)).toBe(INVALID)
+  expect(outcome(await browser.get(KEYS))).toBe('200')
+  expect(outcome(await (await relay.logIn()).get(KEYS))).toBe('200')
+})
+
+test('two who use one link at the same time: one of them gets in', async () => {
+  await using relay = await startDashboard()
+  const token = relay.token()
+  const use = () => relay.browser().post('/dashboard/setup', { token, password: PASSWORD })
+
+  const answers = await Promise.all([use(), use(), use()])
+
+  expect(answers.map(outcome).sort()).toEqual(['200', INVALID, INVALID])
+})
+
+test('a link is dead after 30 minutes, after a newer one, and after a restart', async () => {
+  const database = openDatabase(':memory:', { version: 'test' })
+  const clock = new TestClock()
+  const first = await startDashboard({ database, clock })
+  const claimWith = async (relay: typeof first, token: string) =>
+    outcome(await relay.browser().post('/dashboard/setup', { token, password: PASSWORD }))
+
+  const old = first.token()
+  await clock.advance(30 * MINUTE)
+  const expired = await claimWith(first, old)
+  const earlier = first.token()
+  const newest = first.token()
+  const replaced = await claimWith(first, earlier)
+  await first[Symbol.asyncDispose]()
+  await using second = await startDashboard({ database, clock, key: first.key, seed: 2 })
+  const fromBefore = await claimWith(second, newest)
+
+  expect([expired, replaced, fromBefore]).toEqual([INVALID, INVALID, INVALID])
+  expect(await second.browser().state()).toMatchObject({ state: 'unclaimed' })
+})
+
+for (const token of ['', 'x', 'A'.repeat(43)]) {
+  test(`the token "${token}" sets nothing`, async () => {
+    await using relay = await startDashboard()
+    relay.token()
+    const browser = relay.browser()
+
+    const answer = await browser.post('/dashboard/setup', { token, password: PASSWORD })
+
+    expect(outcome(answer)).toBe(INVALID)
+    expect(await browser.state()).toMatchObject({ state: 'unclaimed' })
+  })
+}
+
+test('no token sets anything while no link was made', async () => {
+  await using relay = await startDashboard()
+
+  const answer = await relay
+    .browser()
+    .post('/dashboard/setup', { token: 'A'.repeat(43), password: PASSWORD })
+
+  expect(outcome(answer)).toBe(INVALID)
+})
+
+test('a password that does not fit leaves the link good', async () => {
+  await using relay = await startDashboard()
+  const token = relay.token()
+  const browser = relay.browser()
+  const use = async (password: string) =>
+    outcome(await browser.post('/dashboard/setup', { token, password }))
+
+  const outcomes = [await use('1234567'), await use('x'.repeat(201)), await use(PASSWORD)]
+
+  expect(outcomes).toEqual(['400 invalid_request', '400 invalid_request', '200'])
+})
+
+test('a link mends a forgotten password, and ends all sessions', async () => {
+  await using relay = await startDashboard()
+  const before = await relay.claim()
+  await before.put('/dashboard/setup-step', { step: null })
+  const link = await asOwner(relay, 'POST', '/setup-link')
+  const browser = relay.browser()
+
+  const answer = await browser.post('/dashboard/setup', {
+    token: tokenOf(link.url),
+    password: 'battery staple',
+  })
+
+  expect(answer.body).toMatchObject({ state: 'signed_in', setup_step: null })
+  expect(outcome(await before.get(KEYS))).toBe('401 signed_out')
+  expect([
+    outcome(await relay.browser().post('/dashboard/session', { password: PASSWORD })),
+    outcome(await relay.browser().post('/dashboard/session', { password: 'battery staple' })),
+  ]).toEqual(['401 wrong_password', '200'])
+})
+
+test('before there is a password nobody gets in with one', async () => {
+  await using relay = await startDashboard()
+
+  const answer = await relay.browser().post('/dashboard/session', { password: PASSWORD })
+
+  expect(outcome(answer)).toBe('401 wrong_password')
+})
+
+test('the password of the options is set at the start, and changed there only', async () => {
+  const environment = { HOOKLINE_ADMIN_PASSWORD: PASSWORD }
+  await using relay = await startDashboard({ environment })
+  const browser = await relay.logIn()
+
+  const changed = await browser.post('/dashboard/password', {
+    current: PASSWORD,
+    password: 'battery staple',
+  })
+  const link = await asOwner(relay, 'POST', '/setup-link')
+
+  expect(await browser.state()).toMatchObject({ state: 'signed_in', setup_step: 'permissions' })
+  expect(outcome(changed)).toBe('400 invalid_request')
+  expect(link.error.code).toBe('invalid_request')
+  expect(link.error.message).toContain('HOOKLINE_ADMIN_PASSWORD')
+})
+
+test('a start with the same password ends no session; one with another ends them all', async () => {
+  const database = openDatabase(':memory:', { version: 'test' })
+  const clock = new TestClock()
+  const start = (password: string, seed: number) =>
+    startDashboard({ database, clock, seed, environment: { HOOKLINE_ADMIN_PASSWORD: password } })
+  const first = await start(PASSWORD, 1)
+  const { cookie } = await first.logIn()
+  await first[Symbol.asyncDispose]()
+  const stateAfter = async (password: string, seed: number) => {
+    await using relay = await start(password, seed)
+    const browser = relay.browser()
+    browser.cookie = cookie
+    return (await browser.state()).state
+  }
+
+  const same = await stateAfter(PASSWORD, 2)
+  const other = await stateAfter('battery staple', 3)
+
+  expect([same, other]).toEqual(['signed_in', 'signed_out'])
+})
+
+test('neither database nor log has a password, a token or a cookie in it', async () => {
+  using folder = new ScratchFolder()
+  const database = openDatabase(folder.file('hookline.db'), { version: 'test' })
+  const { log, lines } = recordingLog()
+  await using relay = await startDashboard({ database, parts: { log } })
+  const token = relay.token()
+  const browser = relay.browser({ address: '192.168.1.7' })
+
+  await browser.post('/dashboard/setup', { token, password: PASSWORD })
+  await browser.post('/dashboard/session', { password: 'wrong horse' })
+  await browser.post('/dashboard/session', { password: PASSWORD })
+  await browser.post('/dashboard/password', { current: PASSWORD, password: 'battery staple' })
+
+  const cookie = browser.cookie?.split('=')[1] ?? ''
+  const secrets = [token, cookie, PASSWORD, 'wrong horse', 'battery staple']
+  const files = [`${folder.path}/hookline.db`, `${folder.path}/hookline.db-wal`]
+  const stored = Buffer.concat(
+    await Promise.all(files.map(async (path) => Buffer.from(await Bun.file(path).bytes()))),
+  )
+  const bytes = secrets.flatMap((secret) => [Buffer.from(secret), Buffer.from(secret, 'base64url')])
+  const by = { address: '192.168.1.7' }
+  expect(cookie).toHaveLength(43)
+  expect(bytes.filter((secret) => stored.includes(secret))).toEqual([])
+  expect(stored.includes('$argon2id$')).toBe(true)
+  expect(lines.filter(([, message]) => message.startsWith('dashboard'))).toEqual([
+    ['info', 'dashboard password set by a setup link', by],
+    ['warn', 'dashboard password was wrong', by],
+    ['info', 'dashboard log-in', by],
+    ['info', 'dashboard password changed', by],
+  ])
+})

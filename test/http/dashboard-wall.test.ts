@@ -1,0 +1,236 @@
+// The wall between the two worlds: cookies and keys, who may ask, and what the owner alone gets.
+
+import { expect, test } from 'bun:test'
+
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { BROWSER, SIGNED_IN } from './access-stand-ins.ts'
+import { outcome, startDashboard } from './dashboard-rig.ts'
+import { createRig } from './http-rig.ts'
+
+const KEYS = '/dashboard/api/keys'
+
+test('a cookie opens nothing under /api/v1', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+
+  const answers = await Promise.all([
+    browser.get('/api/v1/keys'),
+    browser.post('/api/v1/keys', {}),
+    browser.get('/api/v1/settings'),
+  ])
+
+  expect(answers.map(outcome)).toEqual(Array(3).fill('401 unauthorized'))
+})
+
+test('an API key opens nothing of the dashboard', async () => {
+  await using relay = await startDashboard()
+  await relay.claim()
+  const headers = { 'x-api-key': relay.key?.key ?? '', 'x-api-secret': relay.key?.secret ?? '' }
+  const browser = relay.browser({ headers })
+
+  const answers = await Promise.all([
+    browser.get(KEYS),
+    browser.get('/dashboard/api/settings'),
+    browser.get('/dashboard/events'),
+    browser.post('/dashboard/api/messages/send', { to: '+12025550123', text: 'x' }),
+    browser.put('/dashboard/setup-step', { step: null }),
+    browser.delete('/dashboard/sessions'),
+    browser.get('/dashboard/nowhere'),
+    browser.get('/dashboard'),
+  ])
+
+  expect(answers.map(outcome)).toEqual(Array(8).fill('401 signed_out'))
+})
+
+test('signed in, /dashboard/api is the API, with the dashboard as the caller', async () => {
+  const driver = new ScriptedDriver()
+  driver.add('+12025550101')
+  await using relay = await startDashboard({ drivers: [driver] })
+  const browser = await relay.claim()
+
+  const key = await browser.post(KEYS, { name: 'shop' })
+  const sent = await browser.post('/dashboard/api/messages/send', {
+    to: '+12025550123',
+    text: 'Hello',
+  })
+  const read = await browser.get('/dashboard/api/messages?limit=1')
+
+  expect([key.status, key.body.name, key.body.created_by]).toEqual([201, 'shop', 'dashboard'])
+  expect(sent.body).toMatchObject({ text: 'Hello', source: 'dashboard' })
+  expect(read.body).toEqual(await relay.get('/api/v1/messages?limit=1'))
+})
+
+test('errors under /dashboard/api are those of the API', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+
+  const answers = await Promise.all([
+    browser.get('/dashboard/api/nowhere'),
+    browser.get('/dashboard/api/'),
+    browser.delete('/dashboard/api/messages'),
+    browser.get('/dashboard/api/messages?limit=0'),
+    browser.get('/dashboard/api/messages/msg_unknown'),
+    browser.put('/dashboard/nowhere', {}),
+    browser.get('/dashboard/setup'),
+  ])
+
+  expect(answers.map(outcome)).toEqual([
+    '404 not_found',
+    '404 not_found',
+    '405 method_not_allowed',
+    '400 invalid_request',
+    '404 not_found',
+    '404 not_found',
+    '405 method_not_allowed',
+  ])
+  expect(answers[2]?.headers.get('allow')).toBe('GET, HEAD')
+})
+
+for (const [name, headers] of [
+  ['another site', { 'sec-fetch-site': 'cross-site' }],
+  ['a sibling of the host', { 'sec-fetch-site': 'same-site' }],
+  ['the address bar', { 'sec-fetch-site': 'none' }],
+  ['two at once', { 'sec-fetch-site': 'same-origin, cross-site' }],
+  ['nobody who says so', { 'sec-fetch-site': null }],
+  ['another origin', { 'sec-fetch-site': null, origin: 'http://evil.example' }],
+  ['a sibling origin', { 'sec-fetch-site': null, origin: 'http://other.localhost' }],
+  ['another port of the host', { 'sec-fetch-site': null, origin: 'http://localhost:8080' }],
+  ['an origin that is hidden', { 'sec-fetch-site': null, origin: 'null' }],
+  [
+    'another site that knows the origin',
+    { 'sec-fetch-site': 'cross-site', origin: 'http://localhost' },
+  ],
+] as const) {
+  test(`a change that ${name} asks for is 403, and changes nothing`, async () => {
+    await using relay = await startDashboard()
+    const browser = await relay.claim()
+
+    const answers = [
+      await browser.ask('POST', KEYS, { body: {}, headers }),
+      await browser.ask('PUT', '/dashboard/setup-step', { body: { step: 'key' }, headers }),
+      await browser.ask('DELETE', '/dashboard/sessions', { headers }),
+      await browser.ask('POST', '/dashboard/session', { body: { password: 'x' }, headers }),
+    ]
+
+    expect(answers.map(outcome)).toEqual(Array(4).fill('403 forbidden'))
+    expect(await browser.state()).toMatchObject({ state: 'signed_in', setup_step: 'permissions' })
+    expect((await browser.get(KEYS)).body.data).toHaveLength(1)
+  })
+}
+
+test('without Sec-Fetch-Site, an Origin that is the Host may change things', async () => {
+  await using relay = await startDashboard()
+  const headers = { 'sec-fetch-site': null, origin: 'http://127.0.0.1:4665' }
+  const place = { host: '127.0.0.1:4665' }
+  const browser = await relay.claim(place)
+
+  const answer = await browser.ask('POST', KEYS, { body: {}, headers })
+
+  expect(outcome(answer)).toBe('201')
+})
+
+test('reading needs neither header', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+
+  const answer = await browser.ask('GET', KEYS, { headers: { 'sec-fetch-site': null } })
+
+  expect(outcome(answer)).toBe('200')
+})
+
+test('a Host that is not ours is 421 before anything else', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+  const headers = { host: 'evil.example' }
+
+  const answers = [
+    await browser.ask('GET', KEYS, { headers }),
+    await browser.ask('GET', '/dashboard/session', { headers }),
+    await browser.ask('POST', KEYS, { body: {}, headers: { ...headers, cookie: null } }),
+  ]
+
+  expect(answers.map(outcome)).toEqual(Array(3).fill('421 misdirected_request'))
+})
+
+test('the control socket has no routes of the dashboard, and the dashboard none of the socket', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+  const rig = createRig()
+
+  const onSocket = await rig.control('GET', '/dashboard/session')
+  const onDashboard = [
+    await browser.get('/dashboard/api/events'),
+    await browser.get('/dashboard/api/about'),
+    await browser.post('/dashboard/api/setup-link', {}),
+    await browser.post('/dashboard/api/judgement', {}),
+  ]
+
+  expect(onSocket.status).toBe(404)
+  expect(onDashboard.map(outcome)).toEqual(Array(4).fill('404 not_found'))
+})
+
+test('a relay that stops or starts says so to a browser that is signed in', async () => {
+  const { metrics } = createRig()
+  const life = { phase: () => 'stopping' as const, isReady: () => true }
+  const health = { metrics, life, findings: async () => [], isMetricsOpen: () => false }
+  const rig = createRig({ health, access: SIGNED_IN })
+
+  const answer = await rig.call('GET', KEYS, { headers: BROWSER })
+
+  expect(answer.status).toBe(503)
+})
+
+test('the owner reads and changes settings, and sees no URL with a key in it', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+  const value = 'https://monitor.example/push/s3cr3t'
+
+  const changed = await browser.put('/dashboard/api/settings/heartbeat_url', { value })
+  const listed = await browser.get('/dashboard/api/settings')
+
+  const shown = { name: 'heartbeat_url', value: 'https://monitor.example/…' }
+  expect(changed.body).toMatchObject(shown)
+  expect(listed.body.data).toContainEqual(expect.objectContaining(shown))
+  expect(JSON.stringify(listed.body)).not.toContain('s3cr3t')
+})
+
+test('the owner makes a back-up by the dashboard, but names no file of the machine', async () => {
+  const rig = createRig({ access: SIGNED_IN })
+
+  const made = await rig.call('POST', '/dashboard/api/backup', { headers: BROWSER, body: {} })
+  const named = await rig.call('POST', '/dashboard/api/backup', {
+    headers: BROWSER,
+    body: { to: '/x' },
+  })
+
+  expect([made.status, named.status]).toEqual([200, 400])
+  expect(rig.asked.filter(([name]) => name === 'backUp')).toEqual([['backUp', null]])
+})
+
+test('the owner downloads a back-up that is listed, and no other file', async () => {
+  using folder = new ScratchFolder()
+  const name = 'hookline-2026-11-21T03-00-00Z.db'
+  await Bun.write(folder.file(name), 'the database')
+  await Bun.write(folder.file('secret.key'), 'the key')
+  const backup = {
+    name,
+    path: folder.file(name),
+    kind: 'daily' as const,
+    created_at: '2026-11-21T03:00:00.000Z',
+    size_bytes: 12,
+  }
+  const rig = createRig({ access: SIGNED_IN, listBackups: () => [backup] })
+  const ask = (path: string) =>
+    rig.call('GET', `/dashboard/api/backups${path}`, { headers: BROWSER })
+
+  const listed = await (await ask('')).json()
+  const taken = await ask(`/${name}`)
+  const others = await Promise.all([ask('/secret.key'), ask('/..%2Fsecret.key'), ask('/..')])
+
+  expect(listed).toEqual({ data: [backup] })
+  expect(await taken.text()).toBe('the database')
+  expect(taken.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`)
+  expect(taken.headers.get('cache-control')).toBe('no-store')
+  expect(others.map((answer) => answer.status)).toEqual([404, 404, 404])
+})

@@ -1,0 +1,207 @@
+import { expect, test } from 'bun:test'
+
+import { Bell } from '../../src/system/bell.ts'
+import { Changes, type Change } from '../../src/system/changes.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { seededRandom } from '../support/test-relay.ts'
+
+const MESSAGE: Change = { what: 'message', id: 'msg_1', conversationId: 'conv_1' }
+const LINE: Change = { what: 'line', id: 'line_1' }
+
+function watched() {
+  const clock = new TestClock()
+  const changes = new Changes({ clock, random: seededRandom(1) })
+  const unwatch = changes.watch(new Bell())
+  return { clock, changes, unwatch, start: changes.position }
+}
+
+function numbered(count: number, from = 0): readonly Change[] {
+  return Array.from({ length: count }, (_, index) => ({
+    what: 'message',
+    id: `msg_${from + index}`,
+  }))
+}
+
+test('what was told is there a tenth of a second later, in order, each with its position', async () => {
+  const { clock, changes, start } = watched()
+  const [epoch] = start.split('-')
+
+  changes.tell([MESSAGE])
+  changes.tell([LINE])
+  await clock.advance(99)
+  const before = changes.since(start)
+  await clock.advance(1)
+
+  expect(before).toEqual([])
+  expect(changes.since(start)).toEqual([
+    { change: MESSAGE, position: `${epoch}-1` },
+    { change: LINE, position: `${epoch}-2` },
+  ])
+  expect(changes.since(`${epoch}-1`)).toEqual([{ change: LINE, position: `${epoch}-2` }])
+  expect(changes.since(`${epoch}-2`)).toEqual([])
+})
+
+test('many changes of one thing are one, and one more after that is another', async () => {
+  const { clock, changes, start } = watched()
+
+  for (let i = 0; i < 50; i += 1) changes.tell([MESSAGE])
+  await clock.advance(100)
+  changes.tell([MESSAGE])
+  await clock.advance(100)
+
+  expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE, MESSAGE])
+})
+
+test('a watcher is woken by news, and not before there are any', async () => {
+  const clock = new TestClock()
+  const changes = new Changes({ clock, random: seededRandom(1) })
+  const bell = new Bell()
+  changes.watch(bell)
+
+  changes.tell([MESSAGE])
+  const wasRung = bell.isRung
+  await clock.advance(100)
+
+  expect(wasRung).toBe(false)
+  expect(bell.isRung).toBe(true)
+})
+
+test('nothing is taken down while nobody watches, and the first who comes starts anew', async () => {
+  const clock = new TestClock()
+  const changes = new Changes({ clock, random: seededRandom(1) })
+
+  changes.tell([MESSAGE])
+  const wasWatched = changes.isWatched
+  changes.watch(new Bell())
+  await clock.advance(100)
+
+  expect(wasWatched).toBe(false)
+  expect(changes.isWatched).toBe(true)
+  expect(changes.position).toMatch(/^[0-9a-f]{12}-0$/)
+  expect(changes.since(changes.position)).toEqual([])
+})
+
+test('a watcher that comes back within a minute goes on where it was', async () => {
+  const { clock, changes, unwatch, start } = watched()
+
+  unwatch()
+  await clock.advance(59_000)
+  changes.tell([MESSAGE])
+  await clock.advance(100)
+  changes.watch(new Bell())
+  await clock.advance(3_600_000)
+
+  expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE])
+  expect(changes.isWatched).toBe(true)
+})
+
+test('one that comes back later must read afresh: nobody took down what it missed', async () => {
+  const { clock, changes, unwatch, start } = watched()
+
+  unwatch()
+  await clock.advance(60_000)
+  const wasWatched = changes.isWatched
+  changes.tell([MESSAGE])
+  await clock.advance(100)
+  changes.watch(new Bell())
+
+  expect(wasWatched).toBe(false)
+  expect(changes.since(start)).toBeNull()
+})
+
+test('the last of two watchers ends the watch, not the first', async () => {
+  const { clock, changes, unwatch, start } = watched()
+  const bell = new Bell()
+  changes.watch(bell)
+
+  unwatch()
+  unwatch()
+  await clock.advance(120_000)
+  changes.tell([MESSAGE])
+  await clock.advance(100)
+
+  expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE])
+  expect(changes.watcherCount).toBe(1)
+})
+
+test('ten thousand changes are told again, and one more is too many', async () => {
+  const { clock, changes, start } = watched()
+  const [epoch] = start.split('-')
+
+  for (let i = 0; i < 10_000; i += 1_000) {
+    changes.tell(numbered(1_000, i))
+    await clock.advance(100)
+  }
+  const all = changes.since(start)
+  changes.tell([LINE])
+  await clock.advance(100)
+
+  expect(all?.length).toBe(10_000)
+  expect(all?.at(-1)).toEqual({
+    change: { what: 'message', id: 'msg_9999' },
+    position: `${epoch}-10000`,
+  })
+  expect(changes.since(start)).toBeNull()
+  expect(changes.since(`${epoch}-1`)?.at(-1)?.change).toEqual(LINE)
+})
+
+test('however long it runs, the last ten thousand are the right ones', async () => {
+  const { clock, changes, start } = watched()
+  const [epoch] = start.split('-')
+
+  for (let i = 0; i < 35_000; i += 1_000) {
+    changes.tell(numbered(1_000, i))
+    await clock.advance(100)
+  }
+
+  const told = changes.since(`${epoch}-25000`)
+  expect(told?.length).toBe(10_000)
+  expect(told?.[0]).toEqual({
+    change: { what: 'message', id: 'msg_25000' },
+    position: `${epoch}-25001`,
+  })
+  expect(changes.since(`${epoch}-24999`)).toBeNull()
+})
+
+test('a rush is one word, read afresh, and while it lasts that comes once a second', async () => {
+  const { clock, changes, start } = watched()
+
+  changes.tell(numbered(1_001))
+  await clock.advance(100)
+  const afterRush = changes.position
+  changes.tell(numbered(1_001))
+  await clock.advance(999)
+  const meanwhile = changes.since(afterRush)
+  await clock.advance(1)
+
+  expect(changes.since(start)).toBeNull()
+  expect(afterRush).not.toBe(start)
+  expect(meanwhile).toEqual([])
+  expect(changes.since(afterRush)).toBeNull()
+})
+
+test('after a rush changes come one by one again', async () => {
+  const { clock, changes } = watched()
+
+  changes.tell(numbered(1_001))
+  await clock.advance(100)
+  changes.tell([LINE])
+  await clock.advance(1_000)
+  const position = changes.position
+  changes.tell([MESSAGE])
+  await clock.advance(100)
+
+  expect(changes.since(position)?.map(({ change }) => change)).toEqual([MESSAGE])
+})
+
+test('a position that is not of this start, or none at all, must read afresh', async () => {
+  const { clock, changes, start } = watched()
+  const [epoch] = start.split('-')
+  changes.tell([MESSAGE])
+  await clock.advance(100)
+
+  const odd = ['', '-', '-0', `${epoch}`, `${epoch}-`, `${epoch}-2`, `${epoch}--1`, `${epoch}-1e0`]
+
+  expect(odd.map((position) => changes.since(position))).toEqual(odd.map(() => null))
+  expect(changes.since('000000000000-0')).toBeNull()
+})
