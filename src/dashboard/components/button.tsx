@@ -1,0 +1,71 @@
+// <Button icon="plus" onClick={...}>New key</Button>, and <LinkButton href=...> that looks the same.
+// `look`: `main` once per view, `plain` (default), `quiet` without a frame, `danger` for what cannot be
+// undone. While `isBusy` it cannot be pressed again; it shows so after 200 ms. With `isIconOnly` the
+// words are for screen readers and the tooltip.
+
+import type { ComponentChildren } from 'preact'
+
+import type { IconName } from './drawings.ts'
+import { Icon } from './icon.tsx'
+
+type Look = 'main' | 'plain' | 'quiet' | 'danger'
+
+type Face = {
+  readonly look?: Look | undefined
+  readonly icon?: IconName | undefined
+  readonly isIconOnly?: boolean | undefined
+  readonly children: ComponentChildren
+}
+
+type ButtonProps = Face & {
+  readonly type?: 'button' | 'submit' | undefined
+  readonly isBusy?: boolean | undefined
+  readonly isDisabled?: boolean | undefined
+  readonly onClick?: ((event: MouseEvent) => void) | undefined
+}
+
+export function Button(props: ButtonProps) {
+  const { type = 'button', isBusy = false, isDisabled = false, onClick } = props
+  return (
+    <button
+      type={type}
+      class={classOf(props)}
+      disabled={isDisabled}
+      aria-busy={isBusy}
+      aria-disabled={isBusy}
+      title={tooltipOf(props)}
+      onClick={(event) => {
+        // Not `disabled`: a busy button keeps the focus.
+        if (isBusy) return event.preventDefault()
+        onClick?.(event)
+      }}
+    >
+      <FaceOf {...props} />
+    </button>
+  )
+}
+
+export function LinkButton(props: Face & { readonly href: string }) {
+  return (
+    <a class={classOf(props)} href={props.href} title={tooltipOf(props)}>
+      <FaceOf {...props} />
+    </a>
+  )
+}
+
+function FaceOf({ icon, isIconOnly = false, children }: Face) {
+  return (
+    <>
+      {icon !== undefined && <Icon name={icon} />}
+      <span class={isIconOnly ? 'visually-hidden' : undefined}>{children}</span>
+    </>
+  )
+}
+
+function classOf({ look = 'plain', isIconOnly = false }: Face): string {
+  return `button button-${look}${isIconOnly ? ' button-icon' : ''}`
+}
+
+function tooltipOf({ isIconOnly, children }: Face): string | undefined {
+  return isIconOnly === true && typeof children === 'string' ? children : undefined
+}

@@ -1,0 +1,68 @@
+// A question over the page; it is open as long as it is drawn. Escape and the cross call `onClose`.
+//
+//   {isAsking && (
+//     <Dialog title="Revoke this key?" onClose={() => setAsking(false)}
+//       actions={<Button look="danger" onClick={revoke}>Revoke</Button>}>
+//       <p>Programs that use it are refused at once.</p>
+//     </Dialog>
+//   )}
+//
+// With `onSubmit` it is a form: give it a `type="submit"` button. `canClose={false}` keeps it open until
+// a button of its own closes it: for a secret that is shown once.
+
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+
+import { Button } from './button.tsx'
+
+type Props = {
+  readonly title: string
+  readonly actions: ComponentChildren
+  readonly onClose: () => void
+  readonly onSubmit?: (() => void) | undefined
+  readonly canClose?: boolean | undefined
+  readonly children: ComponentChildren
+}
+
+export function Dialog(props: Props) {
+  const { title, onClose, onSubmit, canClose = true } = props
+  const dialog = useRef<HTMLDialogElement>(null)
+  const id = useId()
+  useEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    // Closed before it goes, so that the focus returns to where it was.
+    return () => element?.close()
+  }, [])
+  return (
+    <dialog
+      ref={dialog}
+      class="dialog"
+      aria-labelledby={id}
+      onCancel={(event) => {
+        event.preventDefault()
+        if (canClose) onClose()
+      }}
+    >
+      <form
+        class="dialog-form"
+        noValidate
+        onSubmit={(event) => {
+          event.preventDefault()
+          onSubmit?.()
+        }}
+      >
+        <div class="dialog-head">
+          <h2 id={id}>{title}</h2>
+          {canClose && (
+            <Button look="quiet" icon="cross" isIconOnly onClick={onClose}>
+              Close
+            </Button>
+          )}
+        </div>
+        <div class="dialog-body">{props.children}</div>
+        <div class="dialog-foot actions">{props.actions}</div>
+      </form>
+    </dialog>
+  )
+}

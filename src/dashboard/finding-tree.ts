@@ -1,0 +1,51 @@
+// The health catalogue as one acts on it: a cause first, what follows from it beneath.
+
+import { href } from './address.ts'
+import type { HealthFinding } from './resources.ts'
+
+export type FindingBranch = {
+  readonly cause: HealthFinding
+  readonly consequences: readonly HealthFinding[]
+}
+
+export type Place = { readonly name: string; readonly href: string }
+
+/** In the order in which they come, which is by urgency. */
+export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
+  const causes = findings.filter((finding) => causeOf(finding, findings) === null)
+  return causes.map((cause) => ({
+    cause,
+    consequences: findings.filter(
+      (finding) => rootOf(finding, findings) === cause && finding !== cause,
+    ),
+  }))
+}
+
+/** Where in the dashboard something can be done about it. */
+export function placeOf({ code, line_id }: HealthFinding): Place {
+  if (line_id !== null) return { name: 'the line', href: href('lines', [line_id]) }
+  if (/^(webhook|events)_/.test(code)) return { name: 'Webhooks', href: href('webhooks') }
+  if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
+    return { name: 'Settings', href: href('settings') }
+  }
+  if (code === 'possible_loop') return { name: 'Conversations', href: href('conversations') }
+  return { name: 'Lines', href: href('lines') }
+}
+
+/** A line's finding may follow from one of its own or of the relay, never from another line's. */
+function causeOf(
+  { code, depends_on, line_id }: HealthFinding,
+  findings: readonly HealthFinding[],
+): HealthFinding | null {
+  if (depends_on === null || depends_on === code) return null
+  const causes = findings.filter((finding) => finding.code === depends_on)
+  const own = causes.find((cause) => cause.line_id === line_id)
+  return own ?? causes.find((cause) => cause.line_id === null) ?? null
+}
+
+/** The first cause; findings that explain each other in a circle end at the one after so many. */
+function rootOf(finding: HealthFinding, findings: readonly HealthFinding[]): HealthFinding {
+  let root = finding
+  for (const _ of findings) root = causeOf(root, findings) ?? root
+  return root
+}

@@ -1,0 +1,45 @@
+// Who wrote what to whom: the list on the left, one conversation on the right; on a phone one of them.
+
+import { useSignal } from '@preact/signals'
+
+import { Button } from '../components/button.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { useDashboard, useLive } from '../dashboard.ts'
+import { linesSource } from '../sources.ts'
+import { ConversationList } from './conversation-list.tsx'
+import { NewConversation } from './new-conversation.tsx'
+import { Thread } from './thread.tsx'
+
+export function ConversationsPage() {
+  const { api, router } = useDashboard()
+  const [id] = router.route.value.path
+  const lines = useLive(linesSource(api)).now
+  const known = lines.state === 'ready' ? lines.value.data : []
+  const isWriting = useSignal(false)
+  const write = () => (isWriting.value = true)
+  return (
+    <div class={`conversations ${id === undefined ? '' : 'has-thread'}`}>
+      <ConversationList lines={known} selected={id ?? null} onWrite={write} />
+      <section class="thread-pane" aria-label="Conversation">
+        {id === undefined ? (
+          <EmptyState
+            icon="conversations"
+            title="No conversation is open"
+            action={
+              <Button icon="plus" onClick={write}>
+                New conversation
+              </Button>
+            }
+          >
+            <p>Choose one from the list, or begin a new one.</p>
+          </EmptyState>
+        ) : (
+          <Thread key={id} id={id} lines={known} />
+        )}
+      </section>
+      {isWriting.value && (
+        <NewConversation lines={known} onClose={() => (isWriting.value = false)} />
+      )}
+    </div>
+  )
+}

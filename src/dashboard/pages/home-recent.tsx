@@ -1,0 +1,86 @@
+// The last ten messages, in and out, as they happen.
+
+import { href } from '../address.ts'
+import type { List } from '../api.ts'
+import { Badge } from '../components/badge.tsx'
+import { Card } from '../components/card.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { Icon } from '../components/icon.tsx'
+import { PersonText } from '../components/person-text.tsx'
+import { Skeleton } from '../components/skeleton.tsx'
+import { Ago } from '../components/time.tsx'
+import { WhenReady } from '../components/when-ready.tsx'
+import { useDashboard, useLive } from '../dashboard.ts'
+import { statusWords } from '../message-words.ts'
+import type { Message } from '../resources.ts'
+
+const SHOWN = 10
+
+export function RecentMessages() {
+  const { api } = useDashboard()
+  const recent = useLive({
+    key: 'recent messages',
+    load: (signal) => api.get<List<Message>>(`messages?limit=${SHOWN}`, signal),
+    on: ['message'],
+  })
+  return (
+    <Card kind="list" title="Latest messages">
+      <WhenReady
+        loaded={recent.now}
+        skeleton={<Skeleton kind="row" count={SHOWN / 2} />}
+        onRetry={recent.refresh}
+      >
+        {({ data }) => (data.length === 0 ? <NoMessages /> : <Rows messages={data} />)}
+      </WhenReady>
+    </Card>
+  )
+}
+
+function Rows({ messages }: { readonly messages: readonly Message[] }) {
+  return (
+    <ul class="recent">
+      {messages.map((message) => (
+        <li key={message.id}>
+          <Row message={message} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function Row({ message }: { readonly message: Message }) {
+  const isInbound = message.direction === 'inbound'
+  const { text, tone, icon } = statusWords(message.status)
+  return (
+    <a class="recent-row" href={href('conversations', [message.conversation_id])}>
+      <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
+        <Icon name={isInbound ? 'arrow-in' : 'send'} />
+        <span class="visually-hidden">{isInbound ? 'Received from' : 'Sent to'}</span>
+      </span>
+      <span class="recent-words">
+        <span class="one-line recent-handle">
+          <PersonText>{message.handle}</PersonText>
+        </span>
+        <span class="one-line quiet">
+          <PersonText>{message.text}</PersonText>
+        </span>
+      </span>
+      <span class="recent-end">
+        <Ago time={message.created_at} isInside />
+        {!isInbound && (
+          <Badge tone={tone} icon={icon}>
+            {text}
+          </Badge>
+        )}
+      </span>
+    </a>
+  )
+}
+
+function NoMessages() {
+  return (
+    <EmptyState icon="conversations" title="No messages yet">
+      <p>Send one from here, or text one of the lines from a phone.</p>
+    </EmptyState>
+  )
+}

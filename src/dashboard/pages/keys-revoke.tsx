@@ -1,0 +1,134 @@
+// Revoking a key, which cannot be undone: its name is typed. Then, what it made and still lives.
+
+import { useSignal } from '@preact/signals'
+
+import { href } from '../address.ts'
+import { isDeclined } from '../api.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { FailureNote } from '../components/callout.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { TextField } from '../components/field.tsx'
+import { PersonText } from '../components/person-text.tsx'
+import { useDashboard, useLive } from '../dashboard.ts'
+import type { Failure } from '../request.ts'
+import { webhooksSource } from '../sources.ts'
+import type { Key, RevokedKey } from './keys-resources.ts'
+import { keyName } from './keys-words.ts'
+
+type Made = NonNullable<RevokedKey['created']>
+
+type Props = {
+  readonly revoked: Key
+  readonly keys: readonly Key[]
+  readonly onClose: () => void
+}
+
+export function RevokeKey({ revoked, keys, onClose }: Props) {
+  const { api, notices } = useDashboard()
+  const typed = useSignal('')
+  const isBusy = useSignal(false)
+  const failure = useSignal<Failure | null>(null)
+  const made = useSignal<Made | null>(null)
+  const name = keyName(revoked)
+  // A name that nobody can type has a key whose beginning one can.
+  const isNamed = [name.trim(), revoked.key_hint].includes(typed.value.trim())
+
+  async function revoke() {
+    if (!isNamed || isBusy.value) return
+    isBusy.value = true
+    const answer = await api.remove<RevokedKey>(`keys/${revoked.id}`)
+    isBusy.value = false
+    if (!answer.ok) {
+      failure.value = isDeclined(answer.failure) ? null : answer.failure
+      return
+    }
+    notices.done('The key is revoked.')
+    made.value = answer.value.created ?? null
+    if (made.value === null) onClose()
+  }
+  if (made.value !== null) return <StillThere made={made.value} keys={keys} onClose={onClose} />
+  return (
+    <Dialog
+      title="Revoke this key?"
+      onClose={onClose}
+      onSubmit={() => void revoke()}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="danger" isBusy={isBusy.value} isDisabled={!isNamed}>
+            Revoke
+          </Button>
+        </>
+      }
+    >
+      <p>
+        Programs that use it are refused at once, and for good. To go on, type{' '}
+        <strong>
+          <PersonText>{name}</PersonText>
+        </strong>
+        :
+      </p>
+      <TextField
+        label="Name of the key"
+        hint={`Or the beginning of the key itself: ${revoked.key_hint}`}
+        isFirst
+        value={typed.value}
+        onInput={(text) => (typed.value = text)}
+      />
+      {failure.value !== null && <FailureNote failure={failure.value} />}
+    </Dialog>
+  )
+}
+
+type StillThereProps = {
+  readonly made: Made
+  readonly keys: readonly Key[]
+  readonly onClose: () => void
+}
+
+function StillThere({ made, keys, onClose }: StillThereProps) {
+  const { api } = useDashboard()
+  const webhooks = useLive(webhooksSource(api)).now
+  const known = webhooks.state === 'ready' ? webhooks.value.data : []
+  const keyNames = made.keys.map((id) => {
+    const key = keys.find((one) => one.id === id)
+    return key === undefined ? id : keyName(key)
+  })
+  const urls = made.webhooks.map((id) => known.find((one) => one.id === id)?.url ?? id)
+  return (
+    <Dialog
+      title="The key is revoked. What it made is not."
+      onClose={onClose}
+      actions={
+        <>
+          {urls.length > 0 && <LinkButton href={href('webhooks')}>Look at the webhooks</LinkButton>}
+          <Button look="main" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <p>Whoever had this key made these, and they go on working. Look whether you know them.</p>
+      <MadeList title="Keys" names={keyNames} />
+      <MadeList title="Webhooks" names={urls} />
+    </Dialog>
+  )
+}
+
+type MadeListProps = { readonly title: string; readonly names: readonly string[] }
+
+function MadeList({ title, names }: MadeListProps) {
+  if (names.length === 0) return null
+  return (
+    <div>
+      <h3>{title}</h3>
+      <ul class="made-list">
+        {names.map((name, place) => (
+          <li key={place}>
+            <PersonText>{name}</PersonText>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
+}

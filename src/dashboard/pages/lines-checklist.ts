@@ -1,0 +1,139 @@
+// What must be so for a line to work, and whether it is: the health catalogue tells what is wrong, and
+// the list here what else there is to ask.
+
+import type { HealthFinding, PhoneLine } from '../resources.ts'
+
+export type Check = {
+  /** `unknown`: nobody can say before what stands above it is mended. */
+  readonly state: 'ok' | 'info' | 'warn' | 'bad' | 'unknown'
+  readonly title: string
+  readonly why: string | null
+  readonly fix: string | null
+}
+
+/** What is asked of a line, and the findings or reasons for being offline that deny it. */
+type Step = { readonly title: string; readonly codes: readonly string[] }
+
+/** In the order in which the Mac line finds out: behind the first refusal it knows nothing. */
+const MAC_STEPS: readonly Step[] = [
+  { title: 'The Mac of this line is here', codes: ['device_absent', 'driver_failed'] },
+  {
+    title: 'Hookline may read the messages',
+    codes: ['chat_db_absent', 'full_disk_access', 'wrong_owner', 'chat_db_unreadable'],
+  },
+  { title: 'Somebody is logged in at the screen', codes: ['no_gui_session'] },
+  {
+    title: 'Messages runs and answers',
+    codes: ['messages_not_running', 'messages_not_answering'],
+  },
+  { title: 'Hookline may control Messages', codes: ['automation_denied', 'script_refused'] },
+  {
+    title: 'Messages is signed in to iMessage',
+    codes: ['messages_signed_out', 'imessage_not_connected'],
+  },
+  {
+    title: 'It sends from the number of this line',
+    codes: ['number_unknown', 'number_changed', 'sends_as_other_number'],
+  },
+]
+
+/** What a line may lack without being stopped by it now. */
+const MAC_POWER: Step = {
+  title: 'The Mac stays awake, and comes back after a power cut',
+  codes: ['sleep_enabled', 'autorestart_off', 'auto_login_off', 'filevault_on'],
+}
+
+const DEVICE_STEPS: readonly Step[] = [
+  {
+    title: 'The device is attached',
+    codes: ['device_absent', 'driver_failed', 'device_untrusted'],
+  },
+  { title: 'It has the number of this line', codes: ['number_changed'] },
+]
+
+const SIMULATED_STEPS: readonly Step[] = [
+  { title: 'The relay was started with this line', codes: ['not_configured'] },
+]
+
+const PAUSED: Check = {
+  state: 'warn',
+  title: 'The line is paused',
+  why: 'It goes on receiving; what is sent by it waits, for 24 hours at most.',
+  fix: 'Switch "Sends messages" on in the settings.',
+}
+
+/** Reasons for being offline that come without a finding of their own. */
+const DENIALS: Readonly<Record<string, string>> = {
+  device_absent: 'The device is not attached',
+  driver_failed: 'The line stopped by an error',
+  not_configured: 'The relay was started without this line',
+  number_changed: 'The device has another number now',
+}
+
+/** The findings that speak of the machine, not of one line, and matter to a line of this kind. */
+const OF_MACHINE: Readonly<Record<string, readonly string[]>> = {
+  mac: [...MAC_STEPS, MAC_POWER].flatMap(({ codes }) => codes),
+  iphone: DEVICE_STEPS.flatMap(({ codes }) => codes),
+}
+
+export function checklist(line: PhoneLine, findings: readonly HealthFinding[]): readonly Check[] {
+  const ofMachine = OF_MACHINE[line.driver] ?? []
+  const own = findings.filter(({ line_id, code }) =>
+    line_id === null ? ofMachine.includes(code) : line_id === line.id,
+  )
+  const steps = stepsOf(line)
+  const named = new Set([...steps, MAC_POWER].flatMap(({ codes }) => codes))
+  const offline = own.find(({ code }) => code === 'line_offline')
+  const isExplained = offline?.depends_on != null || named.has(line.status_reason ?? '')
+  const others = own.filter(({ code }) => code !== 'line_offline' && !named.has(code))
+  return [
+    ...known(steps.map((step) => checkOf(step, line, own))),
+    ...(line.driver === 'mac' ? [checkOf(MAC_POWER, line, own)] : []),
+    ...(offline === undefined || isExplained ? [] : [foundCheck(offline)]),
+    ...(line.is_enabled ? [] : [PAUSED]),
+    roomForContacts(line),
+    ...others.map(foundCheck),
+  ]
+}
+
+function stepsOf({ driver }: PhoneLine): readonly Step[] {
+  if (driver === 'mac') return MAC_STEPS
+  return driver === 'simulated' ? SIMULATED_STEPS : DEVICE_STEPS
+}
+
+function checkOf(step: Step, line: PhoneLine, findings: readonly HealthFinding[]): Check {
+  const found = findings.find(({ code }) => step.codes.includes(code))
+  if (found !== undefined) return foundCheck(found)
+  const isDenied = step.codes.includes(line.status_reason ?? '')
+  if (!isDenied) return { state: 'ok', title: step.title, why: null, fix: null }
+  const title = DENIALS[line.status_reason ?? ''] ?? 'The line is offline'
+  return { state: 'bad', title, why: null, fix: line.status_hint }
+}
+
+function foundCheck({ severity, title, why, fix }: HealthFinding): Check {
+  const states = { info: 'info', warning: 'warn', error: 'bad' } as const
+  return { state: states[severity as keyof typeof states], title, why, fix }
+}
+
+/** Behind a step that fails nothing is known. */
+function known(checks: readonly Check[]): readonly Check[] {
+  const failed = checks.findIndex(({ state }) => state === 'bad')
+  return checks.map((check, place) =>
+    failed >= 0 && place > failed && check.state === 'ok' ? { ...check, state: 'unknown' } : check,
+  )
+}
+
+function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLine): Check {
+  const title = 'There is room for new contacts today'
+  if (new_contacts_today < daily_contact_limit) return { state: 'ok', title, why: null, fix: null }
+  if (daily_contact_limit === 0) {
+    const why = 'Its limit of new contacts is 0; people whom the line knows are written to.'
+    return { state: 'info', title: 'This line writes to nobody new', why, fix: null }
+  }
+  return {
+    state: 'warn',
+    title: 'No room is left for new contacts today',
+    why: 'Nobody new is written to before midnight UTC; people whom the line knows are.',
+    fix: 'Wait, use another line, or raise the limit in the settings: Apple blocks lines that write to many strangers.',
+  }
+}

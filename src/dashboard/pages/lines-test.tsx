@@ -1,0 +1,175 @@
+// "Scan this and send the text": proves that a line receives. A simulated line, which no phone can
+// reach, lets a simulated person write.
+
+import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
+
+import { withQuery, type List } from '../api.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
+import { Card } from '../components/card.tsx'
+import { PersonText } from '../components/person-text.tsx'
+import { QrCode } from '../components/qr-code.tsx'
+import { Ago } from '../components/time.tsx'
+import { useDashboard, useLive } from '../dashboard.ts'
+import { isReady } from '../relay-state.ts'
+import type { Failure } from '../request.ts'
+import type { Message, PhoneLine } from '../resources.ts'
+import { testOutcome, type TestOutcome } from './lines-test-outcome.ts'
+
+/** The simulated person who answers with the text that came. */
+const ECHO = '+12025550196'
+/** A busy line has others among them. */
+const LOOKED_AT = 50
+
+export function LineTest({ line }: { readonly line: PhoneLine }) {
+  const code = useSignal(newCode())
+  return (
+    <Card title="Try it">
+      <TestRun
+        key={code.value}
+        line={line}
+        code={code.value}
+        onAgain={() => (code.value = newCode())}
+      />
+    </Card>
+  )
+}
+
+type RunProps = {
+  readonly line: PhoneLine
+  readonly code: string
+  readonly onAgain: () => void
+}
+
+/** Waits for one text with a code of its own. */
+export function TestRun({ line, code, onAgain }: RunProps) {
+  const { api } = useDashboard()
+  const query = { phone_line_id: line.id, limit: LOOKED_AT }
+  const { now } = useLive({
+    key: `test ${code} of ${line.id}`,
+    load: (signal) => api.get<List<Message>>(withQuery('messages', query), signal),
+    on: ['message'],
+  })
+  const arrived = useRef<TestOutcome | null>(null)
+  const seen = testOutcome(now.state === 'ready' ? now.value.data : [], line, code)
+  // A busy line soon has fifty messages that are newer.
+  if (seen.outcome === 'arrived') arrived.current ??= seen
+  const outcome = arrived.current ?? seen
+  const text = `Hookline test ${code}`
+  if (outcome.outcome === 'arrived') return <Arrived message={outcome.message} onAgain={onAgain} />
+  return (
+    <>
+      {line.driver === 'simulated' ? (
+        <SimulatedTest line={line} text={text} />
+      ) : (
+        <PhoneTest line={line} text={text} />
+      )}
+      {outcome.outcome === 'own' && <OwnNumber />}
+    </>
+  )
+}
+
+type TestProps = { readonly line: PhoneLine; readonly text: string }
+
+function PhoneTest({ line, text }: TestProps) {
+  // iOS takes the body behind `&`, Android behind `?`; this form does for both.
+  const link = `sms:${line.phone_number}?&body=${encodeURIComponent(text)}`
+  return (
+    <div class="line-test">
+      <QrCode text={link} label={`Opens a text to ${line.phone_number}`} />
+      <div class="stack stack-tight">
+        <p>
+          Scan this with a phone that has <strong>another number</strong>, and send the text that
+          opens. Or send it by hand:
+        </p>
+        <p>
+          <strong>{text}</strong> to <strong class="figures">{line.phone_number}</strong>
+        </p>
+        <p class="small quiet">This turns green as soon as the text arrives.</p>
+        <div class="actions">
+          <LinkButton href={link}>Open it on this device</LinkButton>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+function SimulatedTest({ line, text }: TestProps) {
+  const { api } = useDashboard()
+  const step = useSignal<'ready' | 'busy' | 'written'>('ready')
+  const failure = useSignal<Failure | null>(null)
+  async function send() {
+    step.value = 'busy'
+    const message = { to: ECHO, text, phone_line_id: line.id }
+    // Pressed twice it is still one message.
+    const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
+    const answer = await api.post('messages/send', message, { headers })
+    failure.value = answer.ok ? null : answer.failure
+    step.value = answer.ok ? 'written' : 'ready'
+  }
+  return (
+    <>
+      <p>
+        No phone can reach a simulated line. Instead it writes to a simulated person,{' '}
+        <span class="figures">{ECHO}</span>, who answers with the same text.
+      </p>
+      <div class="actions">
+        <Button
+          isBusy={step.value === 'busy'}
+          isDisabled={!isReady(line)}
+          onClick={() => void send()}
+        >
+          Have somebody write
+        </Button>
+        <span class="small quiet">
+          {!isReady(line) && 'The line has to be online and switched on first.'}
+          {isReady(line) && step.value === 'written' && 'Written; the answer comes.'}
+        </span>
+      </div>
+      {failure.value !== null && <FailureNote failure={failure.value} />}
+    </>
+  )
+}
+
+function OwnNumber() {
+  return (
+    <div role="alert">
+      <Callout tone="warn" title="Reading works, and this came from the line itself">
+        <p>
+          The phone that you took has the same number or Apple account. Take one with another
+          number: of somebody else, for instance.
+        </p>
+      </Callout>
+    </div>
+  )
+}
+
+type ArrivedProps = { readonly message: Message; readonly onAgain: () => void }
+
+function Arrived({ message, onAgain }: ArrivedProps) {
+  return (
+    <div role="status">
+      <Callout
+        tone="ok"
+        title="It arrived"
+        actions={
+          <Button icon="again" onClick={onAgain}>
+            Try again
+          </Button>
+        }
+      >
+        <p>
+          From <PersonText>{message.handle}</PersonText>, <Ago time={message.created_at} />. The
+          line receives.
+        </p>
+      </Callout>
+    </div>
+  )
+}
+
+/** Six digits: short enough to be typed. */
+function newCode(): string {
+  const [number = 0] = crypto.getRandomValues(new Uint32Array(1))
+  return String(100_000 + (number % 900_000))
+}

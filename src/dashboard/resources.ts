@@ -1,0 +1,12 @@
+// What the API answers, typed by its schemas.
+
+import type { Static } from 'typebox'
+
+import type * as schemas from '../http/schemas.ts'
+import type * as webhookSchemas from '../http/webhook-schemas.ts'
+
+export type PhoneLine = Static<typeof schemas.PhoneLine>
+export type Message = Static<typeof schemas.Message>
+export type Conversation = Static<typeof schemas.Conversation>
+export type HealthFinding = Static<typeof schemas.HealthFindings>['data'][number]
+export type Webhook = Static<typeof webhookSchemas.Webhook>

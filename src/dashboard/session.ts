@@ -1,0 +1,120 @@
+// Who looks at the page: the states of the dashboard session, and all that changes it.
+
+import { computed, signal, type ReadonlySignal } from '@preact/signals'
+
+import type { Clock } from './clock.ts'
+import { request, type Answer } from './request.ts'
+
+export type Session = {
+  readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
+  /** Until when the password counts as just given. */
+  readonly elevated_until: string | null
+  readonly version: string
+  /** How far the set-up came; null when it is done. */
+  readonly setup_step: string | null
+  /** Whether the page is open on the relay's own machine. */
+  readonly is_local: boolean
+}
+
+/** Null until the relay answered for the first time, or while it cannot be reached at the start. */
+export type SessionNow = Session | null
+
+const SESSION = '/dashboard/session'
+const RETRY_MS = 2_000
+
+export class SessionStore {
+  readonly #now = signal<SessionNow>(null)
+  readonly #isReachable = signal(true)
+  /** What waits for the password, while the dialog is open. */
+  readonly #question = signal<PromiseWithResolvers<boolean> | null>(null)
+  /** The version that this page came from. */
+  #ownVersion: string | null = null
+  readonly #isOutdated = signal(false)
+
+  readonly now: ReadonlySignal<SessionNow> = this.#now
+  /** False while the first question of all has no answer. */
+  readonly isReachable: ReadonlySignal<boolean> = this.#isReachable
+  /** Whether the relay was upgraded since the page was loaded. */
+  readonly isOutdated: ReadonlySignal<boolean> = this.#isOutdated
+  readonly isPasswordAsked = computed(() => this.#question.value !== null)
+
+  /** Asks until the relay answers for the first time, or `end` aborts. */
+  async open(clock: Clock, end: AbortSignal): Promise<void> {
+    while (!end.aborted) {
+      await this.refresh()
+      if (this.#now.value !== null) return
+      await clock.sleep(RETRY_MS, end)
+    }
+  }
+
+  /** Asks the relay who is signed in. */
+  async refresh(): Promise<void> {
+    const answer = await request<Session>({ method: 'GET', path: SESSION })
+    this.#isReachable.value = answer.ok || this.#now.value !== null
+    if (answer.ok) this.#take(answer.value)
+  }
+
+  logIn(password: string): Promise<Answer<Session>> {
+    return this.#change({ method: 'POST', path: SESSION, body: { password } })
+  }
+
+  /** Claims the relay, or mends a forgotten password, by the token of a setup link. */
+  setUp(token: string, password: string): Promise<Answer<Session>> {
+    const body = { token, password }
+    return this.#change({ method: 'POST', path: '/dashboard/setup', body })
+  }
+
+  elevate(password: string): Promise<Answer<Session>> {
+    return this.#change({ method: 'POST', path: `${SESSION}/elevate`, body: { password } })
+  }
+
+  changePassword(current: string, password: string): Promise<Answer<Session>> {
+    const body = { current, password }
+    return this.#change({ method: 'POST', path: '/dashboard/password', body })
+  }
+
+  /** Remembers how far the set-up came; null when it is done. */
+  setStep(step: string | null): Promise<Answer<Session>> {
+    return this.#change({ method: 'PUT', path: '/dashboard/setup-step', body: { step } })
+  }
+
+  async logOut(where: 'here' | 'everywhere'): Promise<Answer<unknown>> {
+    const path = where === 'here' ? SESSION : `${SESSION}s`
+    const answer = await request({ method: 'DELETE', path })
+    if (answer.ok) this.end()
+    return answer
+  }
+
+  /** The relay does not know the session any more. */
+  end(): void {
+    const session = this.#now.value
+    if (session?.state === 'signed_in') this.#now.value = { ...session, state: 'signed_out' }
+    this.answerPassword(false)
+  }
+
+  /** Opens the question for the password; resolves to whether it was given. */
+  askPassword(): Promise<boolean> {
+    this.#question.value ??= Promise.withResolvers<boolean>()
+    return this.#question.value.promise
+  }
+
+  answerPassword(isGiven: boolean): void {
+    this.#question.value?.resolve(isGiven)
+    this.#question.value = null
+  }
+
+  async #change(order: Parameters<typeof request>[0]): Promise<Answer<Session>> {
+    const answer = await request<Session>(order)
+    if (!answer.ok && answer.failure.code === 'signed_out') this.end()
+    // An answer without the session, as that of an action may be, says nothing new of it.
+    if (answer.ok && 'state' in answer.value) this.#take(answer.value)
+    else if (answer.ok) await this.refresh()
+    return answer
+  }
+
+  #take(session: Session): void {
+    this.#ownVersion ??= session.version
+    this.#isOutdated.value = session.version !== this.#ownVersion
+    this.#now.value = session
+  }
+}
