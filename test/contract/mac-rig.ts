@@ -1,7 +1,11 @@
+import { basename } from 'node:path'
+
 import type { LineDriver } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
+import { ChatDb, ChatDbError } from '../../src/drivers/mac/chat-db.ts'
 import { createMacDriver } from '../../src/drivers/mac/driver.ts'
 import { silentLog } from '../../src/system/log.ts'
+import type { RunProcess } from '../../src/system/process.ts'
 import { ChatDbFile, type SchemaName } from '../support/mac/chat-db-file.ts'
 import { fakeMac, type FakeMac } from '../support/mac/fake-mac.ts'
 import { MessagesModel, type ModelOptions } from '../support/mac/messages-model.ts'
@@ -15,6 +19,8 @@ export type MacRig = LineRig & {
   readonly model: MessagesModel
   readonly mac: FakeMac
   readonly chatDbPath: string
+  /** Whether macOS lets the relay read chat.db, and whether it lets a child that starts now. */
+  readonly fullDiskAccess: { relay: boolean; child: boolean }
   /** Why the driver asked to be started anew. */
   readonly restarts: readonly string[]
 }
@@ -36,6 +42,16 @@ export function makeMacRig(options: Options = {}): MacRig {
   const model = new MessagesModel(file, clock, { sleep, ...options.model })
   const mac = fakeMac(model)
   const restarts: string[] = []
+  const fullDiskAccess = { relay: true, child: true }
+  const openChatDb = (path: string) => {
+    if (fullDiskAccess.relay) return ChatDb.open(path)
+    throw new ChatDbError('denied', new Error('authorization denied'))
+  }
+  const run: RunProcess = async (order, signal) => {
+    if (basename(order.path) !== 'head') return mac.run(order, signal)
+    const isAllowed = fullDiskAccess.child && order.args.includes(chatDbPath)
+    return { end: 'exited', exitCode: isAllowed ? 0 : 1, stdout: '', stderr: '' }
+  }
   const make = (): LineDriver =>
     createMacDriver(
       {
@@ -53,7 +69,8 @@ export function makeMacRig(options: Options = {}): MacRig {
         clock,
         random: seededRandom(1),
         log: silentLog,
-        run: mac.run,
+        run,
+        openChatDb,
         start: mac.start,
         self: { pid: 4711, uid: 501 },
         restart: (why) => restarts.push(why),
@@ -75,6 +92,7 @@ export function makeMacRig(options: Options = {}): MacRig {
     },
     model,
     mac,
+    fullDiskAccess,
     chatDbPath,
     restarts,
   }

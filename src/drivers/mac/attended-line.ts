@@ -5,6 +5,7 @@ import type { AttendedLine, LineEvent, LineListener, LineSession } from '../../d
 import type { Capabilities } from '../../domain/line.ts'
 import type { Clock } from '../../system/clock.ts'
 import type { Random } from '../../system/random.ts'
+import type { ChatDb } from './chat-db.ts'
 import { Condition, type ConditionTools } from './condition.ts'
 import { DatabaseWatch } from './database-watch.ts'
 import { OwnMessages } from './own-messages.ts'
@@ -17,7 +18,7 @@ import { StatusTracker } from './status-tracker.ts'
 export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
   readonly clock: Clock
   readonly random: Random
-  readonly chatDbPath: string
+  readonly open: () => ChatDb
 }
 
 const CAPABILITIES: Capabilities = {

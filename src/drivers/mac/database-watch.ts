@@ -4,7 +4,7 @@
 import type { AttendedLine, LineEvent } from '../../domain/driver.ts'
 import type { Clock } from '../../system/clock.ts'
 import type { Log } from '../../system/log.ts'
-import { ChatDb, ChatDbError } from './chat-db.ts'
+import { ChatDbError, type ChatDb } from './chat-db.ts'
 import { readCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { claimBefore } from './claim-before.ts'
 import type { OwnMessages } from './own-messages.ts'
@@ -15,7 +15,7 @@ import type { StatusTracker } from './status-tracker.ts'
 export type DatabaseWatchTools = {
   readonly clock: Clock
   readonly log: Log
-  readonly chatDbPath: string
+  readonly open: () => ChatDb
   readonly own: OwnMessages
   readonly tracker: StatusTracker
   readonly tell: (events: readonly LineEvent[]) => Promise<void>
@@ -135,9 +135,9 @@ export class DatabaseWatch {
   }
 
   #tryOpen(): ChatDb | null {
-    const { chatDbPath, clock } = this.#tools
+    const { open, clock } = this.#tools
     try {
-      const db = ChatDb.open(chatDbPath)
+      const db = open()
       if (this.#trouble !== 'chat_db_unreadable') this.#trouble = null
       return db
     } catch (error) {

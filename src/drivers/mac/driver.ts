@@ -4,6 +4,7 @@ import type { Log } from '../../system/log.ts'
 import type { OwnIds, RunProcess, StartProcess } from '../../system/process.ts'
 import type { Random } from '../../system/random.ts'
 import { AttendedMacLine } from './attended-line.ts'
+import { ChatDb } from './chat-db.ts'
 import { lineFindings, numberUnknown } from './findings.ts'
 import { macHost } from './mac-host.ts'
 import { MessagesApp } from './messages-app.ts'
@@ -34,16 +35,19 @@ export type MacTools = {
   readonly self: OwnIds
   /** Starts the relay anew, where something does that for it: macOS grants only what starts after it. */
   readonly restart: ((why: string) => void) | null
+  /** Opens chat.db; throws a ChatDbError. */
+  readonly openChatDb?: ((path: string) => ChatDb) | undefined
 }
 
 /** Messages on this Mac, of the user that runs the relay: one line. */
 export function createMacDriver(options: MacOptions, tools: MacTools): LineDriver {
   const { chatDbPath, platform, paths } = options
-  const { run, self } = tools
+  const { run, self, openChatDb = (path) => ChatDb.open(path) } = tools
+  const open = () => openChatDb(chatDbPath)
   const host = macHost({ run, platform, uid: self.uid })
   const script = new MessagesScript({ run, osascriptPath: paths.osascript })
   const app = new MessagesApp({ ...tools, paths })
-  const lookup = new NumberLookup({ ...tools, chatDbPath, phoneNumber: options.phoneNumber })
+  const lookup = new NumberLookup({ ...tools, chatDbPath, open, phoneNumber: options.phoneNumber })
   let attended: { readonly line: AttendedMacLine; readonly is: Device } | null = null
   return {
     kind: 'mac',
@@ -59,7 +63,7 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
       return lookup.isUnknown ? [numberUnknown(key)] : []
     },
     async attend(line, listener, signal) {
-      const lineTools = { ...tools, chatDbPath, script, app, host }
+      const lineTools = { ...tools, open, script, app, host }
       const life = new AttendedMacLine(lineTools, line, listener, signal)
       attended = { line: life, is: line }
       try {

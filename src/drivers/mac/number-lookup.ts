@@ -1,6 +1,6 @@
 import type { Clock } from '../../system/clock.ts'
 import type { RunProcess } from '../../system/process.ts'
-import { ChatDb, ChatDbError } from './chat-db.ts'
+import { ChatDbError, type ChatDb } from './chat-db.ts'
 import { TROUBLE_OF_ERROR } from './database-watch.ts'
 import { ownNumber } from './own-number.ts'
 import type { MacTrouble } from './reasons.ts'
@@ -9,6 +9,7 @@ type Tools = {
   readonly clock: Clock
   readonly run: RunProcess
   readonly chatDbPath: string
+  readonly open: () => ChatDb
   /** The number that the owner told. */
   readonly phoneNumber: string | null
   readonly restart: ((why: string) => void) | null
@@ -55,9 +56,9 @@ export class NumberLookup {
   }
 
   #look(): void {
-    const { chatDbPath, phoneNumber } = this.#tools
+    const { open, phoneNumber } = this.#tools
     try {
-      const db = ChatDb.open(chatDbPath)
+      const db = open()
       // A number that was clear once stays, also when the last messages are of several.
       this.#number = phoneNumber ?? ownNumber(db.aliases()) ?? this.#number
       this.#trouble = null

@@ -124,6 +124,36 @@ test('a database that is not there is looked for again, and what came meanwhile 
   rig.close()
 })
 
+test('without Full Disk Access the line says so, and the relay starts anew once it is granted', async () => {
+  const rig = makeMacRig()
+  rig.fullDiskAccess.relay = false
+  rig.fullDiskAccess.child = false
+
+  const attended = await attend(rig, rig.driver)
+  const before = [...rig.restarts]
+  const codes = await codesOf(rig)
+  rig.fullDiskAccess.child = true
+  await rig.clock.advance(16_000)
+  await rig.driver.discover(NEVER)
+
+  expect(statesOf(attended.events)).toEqual(['full_disk_access'])
+  expect(codes).toEqual(['full_disk_access'])
+  expect([before, rig.restarts]).toEqual([[], ['Full Disk Access was granted']])
+  await attended.end()
+  rig.close()
+})
+
+test('Full Disk Access that is missing before the number is known is told all the same', async () => {
+  const rig = makeMacRig({ phoneNumber: null })
+  rig.fullDiskAccess.relay = false
+
+  const found = await rig.driver.discover(NEVER)
+
+  expect(found.map(({ number }) => number)).toEqual([null])
+  expect(await codesOf(rig)).toEqual(['full_disk_access'])
+  rig.close()
+})
+
 test('the Mac is kept awake for as long as its line is attended', async () => {
   const rig = makeMacRig()
 
