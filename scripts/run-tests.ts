@@ -1,14 +1,19 @@
 // Runs the checks, the build and the tests one after another, and adds up what passed and failed. Its
 // last line is `N passed, N failed`. With arguments it runs the tests that they name, and no checks.
 
-import { spawn } from 'bun'
+import { existsSync } from 'node:fs'
+
+import { spawn, spawnSync } from 'bun'
+
+import { CHROMIUM } from '../test/browser/chromium.ts'
 
 type Part = { readonly name: string; readonly command: readonly string[] }
 type Count = { readonly passed: number; readonly failed: number }
 
 const TEST = ['bun', 'test', '--only-failures']
 /** Tests that take minutes come last, each alone: they want the machine for themselves. */
-const HEAVY = ['test/fuzz/', 'test/executable/']
+const HEAVY = ['test/fuzz/', 'test/executable/', 'test/browser/']
+const INSTALL_TIMEOUT_MS = 300_000
 
 const CHECKS: readonly Part[] = [
   { name: 'types', command: ['bun', 'run', '--silent', 'check:types'] },
@@ -18,8 +23,15 @@ const CHECKS: readonly Part[] = [
   { name: 'build', command: ['bun', 'run', '--silent', 'build'] },
 ]
 
+/** Programs that judge our stand-ins for usbmuxd and iPhones, and where Debian has them. */
+const PEERS = ['idevice_id', 'ideviceinfo', 'iproxy', 'usbmuxd']
+const PEER_PACKAGES = ['libimobiledevice-utils', 'libusbmuxd-tools', 'usbmuxd']
+
 const paths = process.argv.slice(2)
 const parts = paths.length > 0 ? [{ name: 'tests', command: [...TEST, ...paths] }] : allParts()
+
+if (paths.length === 0 || paths.some((path) => path.includes('browser'))) bringBrowser()
+if (paths.length === 0 || paths.some((path) => path.includes('iphone'))) bringPeers()
 
 let passed = 0
 let failed = 0
@@ -38,6 +50,33 @@ function allParts(): readonly Part[] {
     { name: 'tests', command: [...TEST, ...ignored] },
     ...HEAVY.map((folder) => ({ name: folder, command: [...TEST, folder] })),
   ]
+}
+
+/** Installs the browser where that is possible; the tests that need it are skipped without it. */
+function bringBrowser(): void {
+  if (!existsSync(CHROMIUM)) install('chromium, for the tests of the dashboard', ['chromium'])
+  if (existsSync(CHROMIUM)) return
+  console.log(`\nThere is no ${CHROMIUM}: the tests of the dashboard in a browser are skipped.`)
+}
+
+/** Installs the programs that judge our stand-ins for iPhones; their tests are skipped without them. */
+function bringPeers(): void {
+  const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin`
+  const isMissing = () => PEERS.some((name) => Bun.which(name, { PATH }) === null)
+  if (isMissing()) install('libimobiledevice, for the tests of iPhones', PEER_PACKAGES)
+  if (!isMissing()) return
+  console.log(`\nThere is not all of ${PEER_PACKAGES.join(', ')}: tests of iPhones are skipped.`)
+}
+
+/** Does nothing where this is not the root of a Debian. */
+function install(what: string, packages: readonly string[]): void {
+  if (process.getuid?.() !== 0 || Bun.which('apt-get') === null) return
+  console.log(`\n== ${what}`)
+  const quick = ['-o', 'Acquire::Retries=0', '-o', 'Acquire::http::Timeout=20']
+  for (const step of [['update'], ['install', '--yes', '--no-install-recommends', ...packages]]) {
+    const command = ['apt-get', '--quiet', '--quiet', ...quick, ...step]
+    spawnSync(command, { timeout: INSTALL_TIMEOUT_MS })
+  }
 }
 
 /** A check counts as one; a run of tests counts its tests, and a crash of it as one failed. */

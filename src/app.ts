@@ -16,6 +16,7 @@ import { listBackupResources } from './housekeeping/backup-list.ts'
 import { Heartbeat } from './housekeeping/heartbeat.ts'
 import { createUpkeep } from './housekeeping/upkeep.ts'
 import type { SetupLinkResource } from './http/control.ts'
+import { aboutResource } from './http/dashboard-about.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
@@ -260,6 +261,13 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     },
     control: { events: webhooks.feed, settings, backUp: upkeep.backUp, acquit: ground.acquit },
     listBackups: () => listBackupResources(ground.directory),
+    about: () =>
+      aboutResource({
+        ...config,
+        version: VERSION,
+        address: life.listener?.url ?? NOT_LISTENING,
+        drivers: ground.drivers,
+      }),
     ...entry,
   }
 }

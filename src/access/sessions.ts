@@ -4,9 +4,11 @@ import {
   deleteSession,
   elevateSession,
   findSession,
+  listSessions,
   insertSession,
   keepLatestSessions,
   markSeen,
+  type ListedSession,
 } from '../storage/dashboard-sessions.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
@@ -59,6 +61,12 @@ export class DashboardSessions {
     if (row === null || row.lastSeenAt <= now - SESSION_LIFE_MS) return null
     const elevatedUntil = row.elevatedUntil > now ? row.elevatedUntil : null
     return { tokenSha256, elevatedUntil, isStale: row.lastSeenAt <= now - SEEN_EVERY_MS }
+  }
+
+  /** Every browser that is signed in, the one seen last first: 25 at most. */
+  list(): readonly ListedSession[] {
+    const { db, stamps } = this.#tools
+    return listSessions(db, timestamp(stamps.now() - SESSION_LIFE_MS))
   }
 
   /** Aborts when the session ends before its time. */

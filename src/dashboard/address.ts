@@ -34,7 +34,7 @@ export function href(
   path: readonly string[] = [],
   query: Readonly<Record<string, string | null>> = {},
 ): string {
-  const given = Object.entries(query).flatMap(([name, value]) =>
+  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
     value === null || value === '' ? [] : [[name, value]],
   )
   const search = new URLSearchParams(given)

@@ -3,19 +3,32 @@
 import { useEffect } from 'preact/hooks'
 
 import type { PageName } from './address.ts'
+import type { Clock } from './clock.ts'
 import { Callout } from './components/callout.tsx'
+import { lazyPage } from './components/lazy-page.tsx'
 import { NoticeList } from './components/notice-list.tsx'
 import { PasswordDialog } from './components/password-dialog.tsx'
 import { useDashboard } from './dashboard.ts'
+import { whenIdle } from './idle.ts'
 import { ConversationsPage } from './pages/conversations.tsx'
 import { HomePage } from './pages/home.tsx'
-import { KeysPage } from './pages/keys.tsx'
-import { LinesPage } from './pages/lines.tsx'
 import { LogInPage } from './pages/log-in.tsx'
-import { SettingsPage } from './pages/settings.tsx'
-import { SetupPage } from './pages/setup.tsx'
-import { WebhooksPage } from './pages/webhooks.tsx'
 import { Shell } from './shell.tsx'
+
+const LINES = lazyPage('Lines', async () => (await import('./pages/lines.tsx')).LinesPage)
+const WEBHOOKS = lazyPage(
+  'Webhooks',
+  async () => (await import('./pages/webhooks.tsx')).WebhooksPage,
+)
+const KEYS = lazyPage('Keys', async () => (await import('./pages/keys.tsx')).KeysPage)
+const SETTINGS = lazyPage(
+  'Settings',
+  async () => (await import('./pages/settings.tsx')).SettingsPage,
+)
+const SETUP = lazyPage('Set up', async () => (await import('./pages/setup.tsx')).SetupPage)
+
+/** When the first page has what it needs. */
+const FETCH_AHEAD_AFTER_MS = 1_500
 
 export function App() {
   const { session } = useDashboard()
@@ -36,14 +49,14 @@ function View() {
 
   if (now === null) return <Opening isReachable={session.isReachable.value} />
   // A setup link also mends a forgotten password, so it comes before the log-in.
-  if (page === 'setup' && router.setupToken.value !== null) return <Alone view={<SetupPage />} />
+  if (page === 'setup' && router.setupToken.value !== null) return <Alone view={<SETUP.View />} />
   switch (now.state) {
     case 'unclaimed':
-      return <Alone view={<SetupPage />} />
+      return <Alone view={<SETUP.View />} />
     case 'signed_out':
       return <Alone view={<LogInPage />} />
     case 'signed_in':
-      if (page === 'setup') return <Alone view={<SetupPage />} />
+      if (page === 'setup') return <Alone view={<SETUP.View />} />
       return (
         <Shell page={page}>
           <Page page={page} />
@@ -54,16 +67,26 @@ function View() {
 
 /** Follows what changes while somebody is signed in, and forgets what was read afterwards. */
 function useStream(isSignedIn: boolean): void {
-  const { live, store } = useDashboard()
+  const { clock, live, store } = useDashboard()
   useEffect(() => {
     if (!isSignedIn) return
     const end = new AbortController()
     void live.run(end.signal)
+    void fetchAhead(clock, end.signal)
     return () => {
       end.abort()
       store.clear()
     }
-  }, [isSignedIn, live, store])
+  }, [isSignedIn, clock, live, store])
+}
+
+/** The pages that were not opened yet: then they open at once, and even where the relay is gone. */
+async function fetchAhead(clock: Clock, end: AbortSignal): Promise<void> {
+  await clock.sleep(FETCH_AHEAD_AFTER_MS, end)
+  for (const page of [LINES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
+    await whenIdle(end)
+    if (!end.aborted) await page.fetch()
+  }
 }
 
 /** A page without the shell. */
@@ -93,12 +116,12 @@ function Page({ page }: { readonly page: Exclude<PageName, 'setup'> }) {
     case 'conversations':
       return <ConversationsPage />
     case 'lines':
-      return <LinesPage />
+      return <LINES.View />
     case 'webhooks':
-      return <WebhooksPage />
+      return <WEBHOOKS.View />
     case 'keys':
-      return <KeysPage />
+      return <KEYS.View />
     case 'settings':
-      return <SettingsPage />
+      return <SETTINGS.View />
   }
 }

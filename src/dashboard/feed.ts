@@ -91,10 +91,19 @@ export class Feed<T extends { readonly id: string }> {
     if (answer.ok) this.#append(answer.value, now.nextCursor)
   }
 
-  /** Shows what an action answered, without waiting for the change to be told. */
+  /**
+   * Shows a new entry without waiting for its change to be told, and reads it again: the answer to a
+   * repeated action is the first answer, which may be old.
+   */
   take(entry: T): void {
     const now = this.#now.value
     if (now.state !== 'ready') return
+    if (!now.entries.some(({ id }) => id === entry.id)) this.#put(now, entry)
+    this.#changed.add(entry.id)
+    this.#wake()
+  }
+
+  #put(now: FeedReady<T>, entry: T): void {
     const place = now.entries.findIndex(({ id }) => id === entry.id)
     const old = now.entries[place]
     const isFirst = old === undefined || this.#source.rises(entry, old)
@@ -142,7 +151,10 @@ export class Feed<T extends { readonly id: string }> {
 
   async #readSingles(ids: readonly string[], signal: AbortSignal): Promise<boolean> {
     const answers = await Promise.all(ids.map((id) => this.#source.one(id, signal)))
-    for (const answer of answers) if (answer.ok) this.take(answer.value)
+    for (const answer of answers) {
+      const now = this.#now.value
+      if (answer.ok && now.state === 'ready') this.#put(now, answer.value)
+    }
     // What is gone is gone; of all else nobody knows.
     const isRead = answers.every((answer) => answer.ok || answer.failure.status === 404)
     if (!isRead) this.#isOld = true

@@ -8,18 +8,16 @@ import type { Clock } from './clock.ts'
 
 type Tools = {
   readonly clock: Clock
-  /** Called where the relay refuses the stream: the session may have ended. */
-  readonly onRefused: () => Promise<void>
+  /** Called when the stream is lost and when it is back: session and version may be others. */
+  readonly onBreak: () => Promise<void>
 }
 
 const EVENTS = '/dashboard/events'
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000] as const
-/** A page that nobody sees gives its connection back: browsers open six to one host, for all tabs. */
-const HIDDEN_MS = 20_000
 
 export class Live implements Changes {
   readonly #clock: Clock
-  readonly #onRefused: () => Promise<void>
+  readonly #onBreak: () => Promise<void>
   readonly #listeners = new Set<(told: Told) => void>()
   readonly #isConnected = signal(true)
   #lastId: string | null = null
@@ -27,9 +25,9 @@ export class Live implements Changes {
   /** False once the stream is lost, until it is back. */
   readonly isConnected: ReadonlySignal<boolean> = this.#isConnected
 
-  constructor({ clock, onRefused }: Tools) {
+  constructor({ clock, onBreak }: Tools) {
     this.#clock = clock
-    this.#onRefused = onRefused
+    this.#onBreak = onBreak
   }
 
   subscribe(listener: (told: Told) => void): () => void {
@@ -37,19 +35,22 @@ export class Live implements Changes {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Keeps a stream open while the page is visible. Resolves once `end` aborts. */
+  /**
+   * Keeps a stream open while the page is visible: browsers open six connections to one host, for all
+   * tabs. Resolves once `end` aborts.
+   */
   async run(end: AbortSignal): Promise<void> {
     let failures = 0
     while (!end.aborted) {
       await untilVisible(end)
       const over = new AbortController()
-      const hadOpened = await this.#follow(AbortSignal.any([end, this.#whenHidden(over.signal)]))
+      const hidden = whenHidden(over.signal)
+      const hadOpened = await this.#follow(AbortSignal.any([end, hidden]))
       over.abort()
-      if (end.aborted) return
-      if (document.hidden) continue
+      if (end.aborted || hidden.aborted) continue
       failures = hadOpened ? 1 : failures + 1
       this.#isConnected.value = false
-      await this.#onRefused()
+      await this.#onBreak()
       await this.#clock.sleep(RETRY_MS[failures - 1] ?? RETRY_MS[4], end)
     }
   }
@@ -70,6 +71,7 @@ export class Live implements Changes {
       source.addEventListener('error', finish)
       source.addEventListener('open', () => {
         hasOpened = true
+        if (!this.#isConnected.value) void this.#onBreak()
         this.#isConnected.value = true
       })
       source.addEventListener('change', ({ data, lastEventId }: MessageEvent<string>) => {
@@ -88,34 +90,28 @@ export class Live implements Changes {
     this.#lastId = position
     for (const listener of this.#listeners) listener(told)
   }
+}
 
-  /** Aborts when the page has been hidden for a while; stops looking when `over` aborts. */
-  #whenHidden(over: AbortSignal): AbortSignal {
-    const hiding = new AbortController()
-    let isBack = new AbortController()
-    const look = async () => {
-      isBack.abort()
-      if (!document.hidden) return
-      isBack = new AbortController()
-      const { signal } = isBack
-      await this.#clock.sleep(HIDDEN_MS, AbortSignal.any([over, signal]))
-      if (!signal.aborted) hiding.abort()
-    }
-    document.addEventListener('visibilitychange', () => void look(), { signal: over })
-    return hiding.signal
+/** Aborts when nobody sees the page any more; looks no longer than until `over`. */
+function whenHidden(over: AbortSignal): AbortSignal {
+  const hidden = new AbortController()
+  const look = () => {
+    if (document.hidden) hidden.abort()
   }
+  document.addEventListener('visibilitychange', look, { signal: over })
+  return hidden.signal
 }
 
 function untilVisible(end: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    if (!document.hidden || end.aborted) return resolve()
     const done = new AbortController()
-    const finish = () => {
+    const look = () => {
       if (document.hidden && !end.aborted) return
       done.abort()
       resolve()
     }
-    document.addEventListener('visibilitychange', finish, { signal: done.signal })
-    end.addEventListener('abort', finish, { signal: done.signal })
+    document.addEventListener('visibilitychange', look, { signal: done.signal })
+    end.addEventListener('abort', look, { signal: done.signal })
+    look()
   })
 }

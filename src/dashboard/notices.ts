@@ -40,7 +40,8 @@ export class Notices {
 
   /** Tells what can be seen anyway to those who listen. */
   say(text: string): void {
-    this.#heard.value = text
+    // The same words again are told only where they are not quite the same.
+    this.#heard.value = text === this.#heard.value ? `${text}\u00A0` : text
   }
 
   close(id: number): void {

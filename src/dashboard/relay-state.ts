@@ -21,7 +21,7 @@ type Known = {
 export function relayState(known: Known): RelayState {
   const { lines, findings, webhooks, today } = known
   const ready = lines.filter(isReady)
-  const parts = [lineWords(ready.length, lines.length), webhookWords(webhooks)]
+  const parts = [lineWords(ready.length, lines.length), webhookWords(webhooks, findings)]
   if (today !== null) parts.splice(1, 0, messageWords(today))
   const sentence = `${parts.join(', ')}.`
   if (lines.length === 0) return { tone: 'warn', title: 'No phone line yet', sentence }
@@ -54,9 +54,10 @@ function messageWords({ count, isMore }: DayCount): string {
   return isMore ? `more than ${words}` : words
 }
 
-function webhookWords(webhooks: readonly Webhook[]): string {
+function webhookWords(webhooks: readonly Webhook[], findings: readonly HealthFinding[]): string {
   if (webhooks.length === 0) return 'no webhooks'
   const stopped = webhooks.filter((webhook) => webhook.disabled_reason !== null).length
   if (stopped > 0) return stopped === 1 ? 'one webhook stopped' : `${stopped} webhooks stopped`
-  return 'webhooks fine'
+  const isFailing = findings.some(({ code }) => code.startsWith('webhook_'))
+  return isFailing ? 'a webhook fails' : 'webhooks fine'
 }

@@ -13,8 +13,9 @@ export type Failure = {
   readonly retryAfterSeconds: number | null
 }
 
+/** `isReplay`: the relay had done it before, and told its first answer again. */
 export type Answer<T> =
-  | { readonly ok: true; readonly value: T }
+  | { readonly ok: true; readonly value: T; readonly isReplay?: true | undefined }
   | { readonly ok: false; readonly failure: Failure }
 
 export type Order = {
@@ -53,7 +54,9 @@ export async function request<T>(order: Order): Promise<Answer<T>> {
     })
     const told: unknown = await response.json()
     if (!response.ok) return { ok: false, failure: failureIn(response, told) }
-    return { ok: true, value: told as T } // The relay answers what its schemas say.
+    const value = told as T // The relay answers what its schemas say.
+    const isReplay = response.headers.has('idempotency-replayed')
+    return isReplay ? { ok: true, value, isReplay } : { ok: true, value }
   } catch {
     return { ok: false, failure: UNREACHABLE }
   }

@@ -8,6 +8,8 @@ export type Router = {
   readonly route: ReadonlySignal<Route>
   /** The token of a setup link, which is taken out of the address at once. */
   readonly setupToken: ReadonlySignal<string | null>
+  /** It is used up, or of no use. */
+  forgetSetupToken(): void
   go(href: string): void
   /** As `go`, but the place before cannot be gone back to: for filters. */
   replace(href: string): void
@@ -37,6 +39,9 @@ export function createRouter(window: Window): Router {
   return {
     route,
     setupToken,
+    forgetSetupToken() {
+      setupToken.value = null
+    },
     go(href) {
       location.hash = href
     },

@@ -30,6 +30,7 @@ export class SessionStore {
   /** The version that this page came from. */
   #ownVersion: string | null = null
   readonly #isOutdated = signal(false)
+  #changeCount = 0
 
   readonly now: ReadonlySignal<SessionNow> = this.#now
   /** False while the first question of all has no answer. */
@@ -49,7 +50,10 @@ export class SessionStore {
 
   /** Asks the relay who is signed in. */
   async refresh(): Promise<void> {
+    const changeCount = this.#changeCount
     const answer = await request<Session>({ method: 'GET', path: SESSION })
+    // What was asked before a change speaks of the session that it ended.
+    if (changeCount !== this.#changeCount) return
     this.#isReachable.value = answer.ok || this.#now.value !== null
     if (answer.ok) this.#take(answer.value)
   }
@@ -105,6 +109,7 @@ export class SessionStore {
 
   async #change(order: Parameters<typeof request>[0]): Promise<Answer<Session>> {
     const answer = await request<Session>(order)
+    this.#changeCount += 1
     if (!answer.ok && answer.failure.code === 'signed_out') this.end()
     // An answer without the session, as that of an action may be, says nothing new of it.
     if (answer.ok && 'state' in answer.value) this.#take(answer.value)

@@ -8,6 +8,7 @@ import { href, type PageName } from './address.ts'
 import { Button } from './components/button.tsx'
 import type { IconName } from './components/drawings.ts'
 import { Icon } from './components/icon.tsx'
+import { useTitle } from './components/use-title.ts'
 import { useDashboard } from './dashboard.ts'
 
 type ShownPage = Exclude<PageName, 'setup'>
@@ -101,7 +102,7 @@ function Troubles() {
   const { live, session } = useDashboard()
   const isConnected = live.isConnected.value
   return (
-    <div role="status">
+    <div role="status" class="troubles">
       {!isConnected && (
         <p class="trouble">
           <Icon name="warning" />
@@ -123,8 +124,8 @@ function Troubles() {
 function useNewPage(page: ShownPage) {
   const main = useRef<HTMLElement>(null)
   const before = useRef<ShownPage | null>(null)
+  useTitle(PLACES.find((place) => place.page === page)?.name ?? '')
   useEffect(() => {
-    document.title = `${PLACES.find((place) => place.page === page)?.name ?? ''} · Hookline`
     // Not at the start: there the browser begins at the top by itself.
     if (before.current !== null) {
       window.scrollTo(0, 0)

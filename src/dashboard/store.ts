@@ -151,3 +151,16 @@ function after(before: Loaded<unknown>, answer: Answer<unknown>): Loaded<unknown
 function mayPass({ status }: Failure): boolean {
   return status === 0 || status === 429 || status >= 500
 }
+
+/** Several values as one that is ready when all are: what comes in pieces pushes around what is there. */
+export function together<T extends object>(parts: {
+  readonly [K in keyof T]: Loaded<T[K]>
+}): Loaded<T> {
+  const values: Partial<T> = {}
+  for (const name in parts) {
+    const part = parts[name]
+    if (part.state !== 'ready') return part
+    values[name] = part.value
+  }
+  return { state: 'ready', value: values as T, failure: null } // Every name has its value by now.
+}

@@ -58,6 +58,18 @@ export function isoTime(time: number): string {
   return new Date(time).toISOString()
 }
 
+/** As an input of the type `datetime-local` shows it: "2026-11-21T10:00" in the browser's time zone. */
+export function pickerTime(time: number): string {
+  const offset = new Date(time).getTimezoneOffset() * MINUTE_MS
+  return isoTime(time - offset).slice(0, 'YYYY-MM-DDTHH:mm'.length)
+}
+
+/** What such an input says, in milliseconds since 1970; null while it is not whole. */
+export function pickedTime(text: string): number | null {
+  const time = Date.parse(text)
+  return Number.isNaN(time) ? null : time
+}
+
 /** The day in the browser's time zone, counted from 1970 on. */
 function dayNumber(time: number): number {
   return Math.floor((time - new Date(time).getTimezoneOffset() * MINUTE_MS) / DAY_MS)

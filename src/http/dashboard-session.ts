@@ -5,7 +5,9 @@ import { Type } from 'typebox'
 
 import type { Access, By } from '../access/access.ts'
 import type { DashboardSession } from '../access/sessions.ts'
-import { isoTimeOrNull } from '../system/iso-time.ts'
+import type { ListedSession } from '../storage/dashboard-sessions.ts'
+import { equalBytes } from '../system/hash.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { takes } from './body.ts'
 import { exchangeOf, sessionOf } from './exchange.ts'
 import { clientAddress, isLoopbackOnly } from './hosts.ts'
@@ -80,6 +82,9 @@ export function sessionRoutes(tools: Tools) {
       },
       takes(SetupStep),
     )
+    .get('/sessions', ({ request }) => ({
+      data: access.sessions.list().map((seen) => toldSession(seen, sessionOf(request))),
+    }))
     .delete('/session', async ({ request }) => {
       const { session } = exchangeOf(request)
       if (session !== null) await access.logOut(session)
@@ -105,6 +110,15 @@ function stateOf(
     version,
     setup_step: isSignedIn ? access.setupStep() : null,
     is_local: isLoopbackOnly(request.headers, peer),
+  }
+}
+
+/** A browser that is signed in; when it was last seen is right to the hour. */
+function toldSession({ tokenSha256, createdAt, lastSeenAt }: ListedSession, own: DashboardSession) {
+  return {
+    created_at: isoTime(createdAt),
+    last_seen_at: isoTime(lastSeenAt),
+    is_current: equalBytes(tokenSha256, own.tokenSha256),
   }
 }
 

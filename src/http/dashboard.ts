@@ -55,9 +55,13 @@ function pageFiles(): (isOpened: boolean) => Promise<Files> {
   // scripts/build.ts puts `embedded` in the place of what Bun makes of an HTML file.
   const { embedded, index } = page as typeof page & { readonly embedded?: readonly PageFile[] }
   let known = embedded === undefined ? null : Promise.resolve(filesOf(embedded))
+  let isBundling = false
   return (isOpened) => {
-    if (known === null || (isOpened && embedded === undefined)) {
-      known = bundlePage(index).then(filesOf)
+    if (known === null || (isOpened && embedded === undefined && !isBundling)) {
+      isBundling = true
+      known = bundlePage(index)
+        .then(filesOf)
+        .finally(() => (isBundling = false))
     }
     return known
   }

@@ -19,12 +19,32 @@ const ASSETS = '/assets/'
 const inGzip = promisify(gzip)
 const inBrotli = promisify(brotliCompress)
 
+/**
+ * An element is made by `h(type, properties, ...children)`. Bun by itself would write what `tsc` checks
+ * it as, with the children among the properties: 4 % more to load.
+ */
+const ELEMENTS =
+  '/** @jsxRuntime classic *//** @jsx makeElement *//** @jsxFrag Several */' +
+  "import { h as makeElement, Fragment as Several } from 'preact';"
+
+const shortElements: Bun.BunPlugin = {
+  name: 'short elements',
+  setup(build) {
+    build.onLoad({ filter: /\/dashboard\/.+\.tsx$/ }, async ({ path }) => {
+      return { contents: ELEMENTS + (await Bun.file(path).text()), loader: 'tsx' }
+    })
+  },
+}
+
 /** Bundles the page whose HTML file is at `index`; rejects with Bun's own words where it cannot. */
 export async function bundlePage(index: string): Promise<readonly PageFile[]> {
   const { success, outputs, logs } = await Bun.build({
     entrypoints: [index],
     target: 'browser',
     minify: true,
+    // What is imported while the page runs becomes a file of its own.
+    splitting: true,
+    plugins: [shortElements],
     define: { 'process.env.NODE_ENV': '"production"' },
     publicPath: ASSETS,
     throw: false,

@@ -8,8 +8,10 @@ import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
+import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
 import { requirePassword } from './dashboard-door.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
+import { qrRoutes } from './dashboard-qr.ts'
 import { sessionRoutes } from './dashboard-session.ts'
 import { pageRoutes } from './dashboard.ts'
 import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
@@ -45,6 +47,7 @@ export type RouteTools = SchemeOptions & {
   readonly access: Access
   readonly createSetupLink: () => SetupLinkResource
   readonly changes: Changes
+  readonly about: () => AboutResource
 }
 
 /** What the network sees. */
@@ -72,6 +75,8 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(apiRoutes(tools))
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
+    .use(aboutRoutes(tools))
+    .use(qrRoutes())
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
 

@@ -21,6 +21,23 @@ export function findSession(db: Db, tokenSha256: Uint8Array): SessionRow | null 
   return byToken(db).get({ tokenSha256 })
 }
 
+export type ListedSession = {
+  readonly tokenSha256: Uint8Array
+  readonly createdAt: Timestamp
+  readonly lastSeenAt: Timestamp
+}
+
+/** Those seen after `after`, the latest first. */
+export function listSessions(db: Db, after: Timestamp): readonly ListedSession[] {
+  return db.sqlite
+    .query<ListedSession, [Values]>(
+      `SELECT token_sha256 AS tokenSha256, created_at AS createdAt, last_seen_at AS lastSeenAt
+       FROM dashboard_sessions WHERE last_seen_at > $after
+       ORDER BY last_seen_at DESC, created_at DESC`,
+    )
+    .all({ after })
+}
+
 export function insertSession(
   tx: Tx,
   session: {

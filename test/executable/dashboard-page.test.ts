@@ -6,7 +6,10 @@ import { bundlePage } from '../../src/http/page-bundle.ts'
 import { RelayProcess, temporaryDataDir } from '../support/relay-process.ts'
 import { ROOT } from '../support/source-files.ts'
 
-test('the executable serves the page minified and compressed, and says how to keep it', async () => {
+/** The pages that are loaded when they are first opened. */
+const LATER = ['keys', 'lines', 'settings', 'setup', 'webhooks']
+
+test('the executable serves each script of the page minified and compressed, and says which it is', async () => {
   using dir = temporaryDataDir()
   await using relay = await RelayProcess.start({ dataDir: dir.path })
   const files = await bundlePage(`${ROOT}/src/dashboard/index.html`)
@@ -20,6 +23,8 @@ test('the executable serves the page minified and compressed, and says how to ke
     }),
   )
 
+  const paths = files.map(({ path }) => path.replace(/-[a-z0-9]{8}\./, '.'))
+  for (const name of LATER) expect(paths).toContain(`/assets/${name}.js`)
   expect(told).toEqual(
     files.map(({ path, hash, sizeBytes }) => [path, 200, 'br', `"${hash}-br"`, sizeBytes]),
   )

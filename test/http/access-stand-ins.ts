@@ -18,7 +18,7 @@ export const NOBODY_SIGNED_IN: Access = {
   changePassword: never,
   logOut: never,
   logOutEverywhere: never,
-  sessions: { find: () => null, endOf: () => AbortSignal.abort(), keep: never },
+  sessions: { find: () => null, list: () => [], endOf: () => AbortSignal.abort(), keep: never },
   begin: never,
 }
 

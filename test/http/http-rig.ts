@@ -257,6 +257,9 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
     },
     changes: new Changes({ clock, random: systemRandom }),
     listBackups: told('listBackups', []),
+    about: () => {
+      throw new Error('unused')
+    },
     access: NOBODY_SIGNED_IN,
     createSetupLink: told('createSetupLink', {
       url: 'http://localhost/#/setup/x',

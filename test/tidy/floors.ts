@@ -40,7 +40,10 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   croner: ['housekeeping/', 'system/'],
   preact: ['dashboard/'],
   '@preact/signals': ['dashboard/'],
-  uqr: ['dashboard/'],
+  uqr: ['http/'],
+  // The two forms of property lists, in which usbmuxd and iPhones speak.
+  plist: ['drivers/iphone/'],
+  'bplist-parser': ['drivers/iphone/'],
 }
 
 const IMPORT =

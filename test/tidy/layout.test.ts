@@ -21,9 +21,11 @@ const MADE = new Set(['node_modules', 'dist'])
 const RUN_TIME_PACKAGES = [
   '@elysiajs/swagger',
   '@preact/signals',
+  'bplist-parser',
   'croner',
   'drizzle-orm',
   'elysia',
+  'plist',
   'preact',
   'swagger-ui-dist',
   'typebox',
@@ -42,7 +44,7 @@ test('the top level holds what the README says, and nothing else', () => {
   expect(names.sort()).toEqual(TOP_LEVEL)
 })
 
-test('the program needs nine packages at run time, three of them in the browser', () => {
+test('the program needs eleven packages at run time: two in the browser, two for what iPhones speak', () => {
   expect(Object.keys(manifest().dependencies).sort()).toEqual(RUN_TIME_PACKAGES)
 })
 

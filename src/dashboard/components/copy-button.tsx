@@ -1,5 +1,5 @@
-// <CopyButton text={secret} what="Secret" />: puts a text on the clipboard and says so.
-// <CodeBlock text="curl …" what="Command" />: the text itself, with that button.
+// <CodeBlock text="curl …" what="Command" />: a text as it stands, with a button that puts it on the
+// clipboard and says so.
 
 import { useSignal } from '@preact/signals'
 
@@ -14,7 +14,7 @@ type Props = {
 
 const SHOWN_MS = 2_000
 
-export function CopyButton({ text, what }: Props) {
+function CopyButton({ text, what }: Props) {
   const { clock, notices } = useDashboard()
   const isCopied = useSignal(false)
   const copy = async () => {

@@ -29,10 +29,12 @@ export function Dialog(props: Props) {
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useEffect(() => {
-    const element = dialog.current
-    element?.showModal()
-    // Closed before it goes, so that the focus returns to where it was.
-    return () => element?.close()
+    const focused = document.activeElement
+    dialog.current?.showModal()
+    return () => {
+      // A dialog hands the focus back when it is closed, and this one is gone by now.
+      if (focused instanceof HTMLElement) focused.focus()
+    }
   }, [])
   return (
     <dialog

@@ -57,20 +57,22 @@ function Status({ message }: { readonly message: Message }) {
 function NextSteps({ message, onChanged }: Props) {
   const { api, notices } = useDashboard()
   const isBusy = useSignal(false)
-  async function act(answered: Promise<Answer<Message>>) {
+  async function act(answered: Promise<Answer<Message>>, done: string) {
     isBusy.value = true
     const answer = await answered
     isBusy.value = false
-    if (answer.ok) onChanged(answer.value)
-    else notices.failed(answer.failure.message)
+    if (!answer.ok) return notices.failed(answer.failure.message)
+    onChanged(answer.value)
+    notices.done(answer.isReplay === true ? 'It was sent again before: see further down.' : done)
   }
   function resolve(status: 'sent' | 'failed') {
-    void act(api.post(`messages/${message.id}/resolve`, { status }))
+    void act(api.post(`messages/${message.id}/resolve`, { status }), 'Noted.')
   }
   function sendAgain() {
     const { id, handle, text, phone_line_id } = message
     // The key comes from the message: it is sent again once, from however many pages.
-    void act(sendOnce(api, { to: handle, text, lineId: phone_line_id }, `again-${id}`))
+    const draft = { to: handle, text, lineId: phone_line_id }
+    void act(sendOnce(api, draft, `again-${id}`), 'It goes out again: see the end.')
   }
   if (message.status === 'uncertain') {
     return (

@@ -6,7 +6,6 @@ import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { PageHead } from '../components/page-head.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { useFeed } from '../components/use-feed.ts'
 import { useSettled } from '../components/use-settled.ts'
@@ -34,14 +33,14 @@ export function ConversationList({ lines, selected, onWrite }: Props) {
   const path = selected === null ? [] : [selected]
   return (
     <section class="conversation-pane" aria-label="All conversations">
-      <PageHead
-        title="Conversations"
-        actions={
-          <Button look="main" icon="plus" isIconOnly onClick={onWrite}>
-            New conversation
-          </Button>
-        }
-      />
+      <div class="conversation-head">
+        <p class="pane-title" aria-hidden="true">
+          Conversations
+        </p>
+        <Button look="main" icon="plus" isIconOnly onClick={onWrite}>
+          New conversation
+        </Button>
+      </div>
       <div class="conversation-filters">
         <input
           class="input"

@@ -1,9 +1,11 @@
 // Who wrote what to whom: the list on the left, one conversation on the right; on a phone one of them.
 
 import { useSignal } from '@preact/signals'
+import { useRef } from 'preact/hooks'
 
 import { Button } from '../components/button.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { useFocusRescue } from '../components/use-focus-rescue.ts'
 import { useDashboard, useLive } from '../dashboard.ts'
 import { linesSource } from '../sources.ts'
 import { ConversationList } from './conversation-list.tsx'
@@ -17,10 +19,16 @@ export function ConversationsPage() {
   const known = lines.state === 'ready' ? lines.value.data : []
   const isWriting = useSignal(false)
   const write = () => (isWriting.value = true)
+  const heading = useRef<HTMLHeadingElement>(null)
+  const pane = useRef<HTMLElement>(null)
+  useFocusRescue(id === undefined ? heading : pane, id)
   return (
     <div class={`conversations ${id === undefined ? '' : 'has-thread'}`}>
+      <h1 class="visually-hidden" tabIndex={-1} ref={heading}>
+        Conversations
+      </h1>
       <ConversationList lines={known} selected={id ?? null} onWrite={write} />
-      <section class="thread-pane" aria-label="Conversation">
+      <section class="thread-pane" aria-label="Conversation" tabIndex={-1} ref={pane}>
         {id === undefined ? (
           <EmptyState
             icon="conversations"

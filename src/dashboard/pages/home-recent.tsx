@@ -1,37 +1,19 @@
 // The last ten messages, in and out, as they happen.
 
 import { href } from '../address.ts'
-import type { List } from '../api.ts'
 import { Badge } from '../components/badge.tsx'
 import { Card } from '../components/card.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { Icon } from '../components/icon.tsx'
 import { PersonText } from '../components/person-text.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
 import { Ago } from '../components/time.tsx'
-import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
 import { statusWords } from '../message-words.ts'
 import type { Message } from '../resources.ts'
 
-const SHOWN = 10
-
-export function RecentMessages() {
-  const { api } = useDashboard()
-  const recent = useLive({
-    key: 'recent messages',
-    load: (signal) => api.get<List<Message>>(`messages?limit=${SHOWN}`, signal),
-    on: ['message'],
-  })
+export function RecentMessages({ messages }: { readonly messages: readonly Message[] }) {
   return (
     <Card kind="list" title="Latest messages">
-      <WhenReady
-        loaded={recent.now}
-        skeleton={<Skeleton kind="row" count={SHOWN / 2} />}
-        onRetry={recent.refresh}
-      >
-        {({ data }) => (data.length === 0 ? <NoMessages /> : <Rows messages={data} />)}
-      </WhenReady>
+      {messages.length === 0 ? <NoMessages /> : <Rows messages={messages} />}
     </Card>
   )
 }

@@ -3,6 +3,7 @@
 import { useMemo } from 'preact/hooks'
 
 import { href } from '../address.ts'
+import type { List } from '../api.ts'
 import { Card } from '../components/card.tsx'
 import { Icon } from '../components/icon.tsx'
 import { PageHead } from '../components/page-head.tsx'
@@ -10,66 +11,69 @@ import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useLive } from '../dashboard.ts'
 import { createDayCount } from '../day-count.ts'
-import { relayState } from '../relay-state.ts'
+import { relayState, type RelayState } from '../relay-state.ts'
+import type { Message } from '../resources.ts'
 import { healthSource, linesSource, webhooksSource } from '../sources.ts'
+import { together } from '../store.ts'
 import { FindingList } from './home-findings.tsx'
 import { HomeLines } from './home-lines.tsx'
 import { QuickSend } from './home-quick-send.tsx'
 import { RecentMessages } from './home-recent.tsx'
+import { SetupCallout } from './setup-callout.tsx'
+
+const RECENT = 10
 
 export function HomePage() {
-  const { api } = useDashboard()
+  const { api, clock } = useDashboard()
+  const count = useMemo(() => createDayCount({ api, clock }), [api, clock])
+  const today = useLive({ key: 'messages of today', load: count, on: ['message'] }).now
   const lines = useLive(linesSource(api))
   const health = useLive(healthSource(api))
+  const webhooks = useLive(webhooksSource(api))
+  const recent = useLive({
+    key: 'recent messages',
+    load: (signal) => api.get<List<Message>>(`messages?limit=${RECENT}`, signal),
+    on: ['message'],
+  })
+  const all = [lines, health, webhooks, recent]
   return (
-    <>
-      <StateHead />
-      {health.now.state === 'ready' && <FindingList findings={health.now.value.data} />}
-      <div class="home">
-        <div class="stack home-main">
-          <Card
-            kind="list"
-            title="Lines"
-            actions={
-              <a class="more-link" href={href('lines')}>
-                All about the lines
-                <Icon name="forward" />
-              </a>
-            }
-          >
-            <WhenReady
-              loaded={lines.now}
-              skeleton={<Skeleton kind="row" count={2} />}
-              onRetry={lines.refresh}
-            >
-              {({ data }) => <HomeLines lines={data} />}
-            </WhenReady>
-          </Card>
-          <RecentMessages />
-        </div>
-        <QuickSend lines={lines.now.state === 'ready' ? lines.now.value.data : []} />
-      </div>
-    </>
+    <WhenReady
+      loaded={together({
+        lines: lines.now,
+        health: health.now,
+        webhooks: webhooks.now,
+        recent: recent.now,
+      })}
+      skeleton={<Opening />}
+      onRetry={() => all.forEach((each) => each.refresh())}
+    >
+      {({ lines, health, webhooks, recent }) => (
+        <>
+          <StateHead
+            {...relayState({
+              lines: lines.data,
+              findings: health.data,
+              webhooks: webhooks.data,
+              today: today.state === 'ready' ? today.value : null,
+            })}
+          />
+          <SetupCallout />
+          <FindingList findings={health.data} />
+          <div class="home">
+            <Card kind="list" title="Lines" actions={<ToLines />}>
+              <HomeLines lines={lines.data} />
+            </Card>
+            <QuickSend lines={lines.data} />
+            <RecentMessages messages={recent.data} />
+          </div>
+        </>
+      )}
+    </WhenReady>
   )
 }
 
 /** The state of the relay as the heading of the page. */
-function StateHead() {
-  const { api, clock } = useDashboard()
-  const lines = useLive(linesSource(api)).now
-  const health = useLive(healthSource(api)).now
-  const webhooks = useLive(webhooksSource(api)).now
-  const count = useMemo(() => createDayCount({ api, clock }), [api, clock])
-  const today = useLive({ key: 'messages of today', load: count, on: ['message'] }).now
-  if (lines.state !== 'ready' || health.state !== 'ready' || webhooks.state !== 'ready') {
-    return <PageHead title="Home">{'\u00A0'}</PageHead>
-  }
-  const { tone, title, sentence } = relayState({
-    lines: lines.value.data,
-    findings: health.value.data,
-    webhooks: webhooks.value.data,
-    today: today.state === 'ready' ? today.value : null,
-  })
+function StateHead({ tone, title, sentence }: RelayState) {
   return (
     <div class={`home-state tone-${tone}`}>
       <span class="home-state-sign">
@@ -77,5 +81,25 @@ function StateHead() {
       </span>
       <PageHead title={title}>{sentence}</PageHead>
     </div>
+  )
+}
+
+function ToLines() {
+  return (
+    <a class="more-link" href={href('lines')}>
+      All about the lines
+      <Icon name="forward" />
+    </a>
+  )
+}
+
+function Opening() {
+  return (
+    <>
+      <PageHead title="Home">{'\u00A0'}</PageHead>
+      <div class="home">
+        <Skeleton kind="card" count={3} />
+      </div>
+    </>
   )
 }

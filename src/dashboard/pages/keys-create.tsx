@@ -2,14 +2,13 @@
 
 import { useSignal } from '@preact/signals'
 
-import { isDeclined } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
+import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { fieldError, otherFailure } from '../field-error.ts'
-import type { Failure } from '../request.ts'
 import type { CreatedKey } from './keys-resources.ts'
 import { KeyShownOnce } from './keys-shown-once.tsx'
 
@@ -46,27 +45,20 @@ type NameProps = Props & { readonly onCreated: (created: CreatedKey) => void }
 function NameKey({ onClose, onCreated }: NameProps) {
   const { api } = useDashboard()
   const name = useSignal('')
-  const isBusy = useSignal(false)
-  const failure = useSignal<Failure | null>(null)
-  const rest = otherFailure(failure.value, ['name'])
-
-  async function create() {
-    if (isBusy.value) return
-    isBusy.value = true
-    const answer = await api.post<CreatedKey>('keys', { name: name.value.trim() || null })
-    isBusy.value = false
-    if (answer.ok) return onCreated(answer.value)
-    failure.value = isDeclined(answer.failure) ? null : answer.failure
-  }
+  const { isBusy, failure, start } = useAction(
+    () => api.post<CreatedKey>('keys', { name: name.value.trim() || null }),
+    onCreated,
+  )
+  const rest = otherFailure(failure, ['name'])
   return (
     <Dialog
       title="New key"
       onClose={onClose}
-      onSubmit={() => void create()}
+      onSubmit={start}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" isBusy={isBusy.value}>
+          <Button type="submit" look="main" isBusy={isBusy}>
             Make the key
           </Button>
         </>
@@ -79,7 +71,7 @@ function NameKey({ onClose, onCreated }: NameProps) {
         isFirst
         maxLength={100}
         value={name.value}
-        error={fieldError(failure.value, 'name')}
+        error={fieldError(failure, 'name')}
         onInput={(text) => (name.value = text)}
       />
       {rest !== null && <FailureNote failure={rest} />}

@@ -3,14 +3,13 @@
 import { useSignal } from '@preact/signals'
 
 import { href } from '../address.ts'
-import { isDeclined } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
 import { PersonText } from '../components/person-text.tsx'
+import { useAction } from '../components/use-action.ts'
 import { useDashboard, useLive } from '../dashboard.ts'
-import type { Failure } from '../request.ts'
 import { webhooksSource } from '../sources.ts'
 import type { Key, RevokedKey } from './keys-resources.ts'
 import { keyName } from './keys-words.ts'
@@ -26,36 +25,28 @@ type Props = {
 export function RevokeKey({ revoked, keys, onClose }: Props) {
   const { api, notices } = useDashboard()
   const typed = useSignal('')
-  const isBusy = useSignal(false)
-  const failure = useSignal<Failure | null>(null)
   const made = useSignal<Made | null>(null)
   const name = keyName(revoked)
   // A name that nobody can type has a key whose beginning one can.
   const isNamed = [name.trim(), revoked.key_hint].includes(typed.value.trim())
-
-  async function revoke() {
-    if (!isNamed || isBusy.value) return
-    isBusy.value = true
-    const answer = await api.remove<RevokedKey>(`keys/${revoked.id}`)
-    isBusy.value = false
-    if (!answer.ok) {
-      failure.value = isDeclined(answer.failure) ? null : answer.failure
-      return
-    }
-    notices.done('The key is revoked.')
-    made.value = answer.value.created ?? null
-    if (made.value === null) onClose()
-  }
+  const { isBusy, failure, start } = useAction(
+    () => api.remove<RevokedKey>(`keys/${revoked.id}`),
+    ({ created = null }) => {
+      notices.done('The key is revoked.')
+      made.value = created
+      if (created === null) onClose()
+    },
+  )
   if (made.value !== null) return <StillThere made={made.value} keys={keys} onClose={onClose} />
   return (
     <Dialog
       title="Revoke this key?"
       onClose={onClose}
-      onSubmit={() => void revoke()}
+      onSubmit={() => isNamed && start()}
       actions={
         <>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" isBusy={isBusy.value} isDisabled={!isNamed}>
+          <Button type="submit" look="danger" isBusy={isBusy} isDisabled={!isNamed}>
             Revoke
           </Button>
         </>
@@ -75,7 +66,7 @@ export function RevokeKey({ revoked, keys, onClose }: Props) {
         value={typed.value}
         onInput={(text) => (typed.value = text)}
       />
-      {failure.value !== null && <FailureNote failure={failure.value} />}
+      {failure !== null && <FailureNote failure={failure} />}
     </Dialog>
   )
 }

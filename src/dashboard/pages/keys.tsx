@@ -34,10 +34,11 @@ export function KeysPage() {
     </Button>
   )
   const all = keys.now.state === 'ready' ? keys.now.value.data : []
+  const isEmpty = keys.now.state === 'ready' && all.every(isRevoked)
   const close = () => (ask.value = null)
   return (
     <>
-      <PageHead title="Keys" actions={all.length > 0 && create}>
+      <PageHead title="Keys" actions={!isEmpty && create}>
         Each program gets a key of its own, so that one can be revoked alone.
       </PageHead>
       <WhenReady
@@ -71,8 +72,8 @@ type ListsProps = {
 }
 
 function KeyLists({ keys, onRevoke, children }: ListsProps) {
-  const good = keys.filter(({ revoked_at }) => revoked_at === null)
-  const revoked = keys.filter(({ revoked_at }) => revoked_at !== null)
+  const good = keys.filter((key) => !isRevoked(key))
+  const revoked = keys.filter(isRevoked)
   return (
     <>
       <Card kind="list">
@@ -107,6 +108,10 @@ function KeyLists({ keys, onRevoke, children }: ListsProps) {
       )}
     </>
   )
+}
+
+function isRevoked({ revoked_at }: Key): boolean {
+  return revoked_at !== null
 }
 
 function columnsFor(keys: readonly Key[]): readonly Column<Key>[] {

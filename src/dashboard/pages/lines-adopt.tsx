@@ -1,15 +1,13 @@
 // A device was exchanged, or has another number now: only the owner knows whether it is the same line.
 
-import { useSignal } from '@preact/signals'
-
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { ConfirmButton } from '../components/confirm-button.tsx'
 import { PersonText } from '../components/person-text.tsx'
+import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { lineName } from '../line-words.ts'
-import type { Failure } from '../request.ts'
 import type { PhoneLine } from '../resources.ts'
 
 type Props = { readonly line: PhoneLine; readonly lines: readonly PhoneLine[] }
@@ -31,14 +29,14 @@ export function AdoptLine({ line, lines }: Props) {
 }
 
 function AcceptNumber({ line }: { readonly line: PhoneLine }) {
-  const { failure, isBusy, adopt } = useAdopt()
+  const { isBusy, failure, start } = useAction(...useAdopt(line.id, line.id))
   return (
     <>
       <Callout
         tone="warn"
         title="The device has another number now"
         actions={
-          <Button isBusy={isBusy.value} onClick={() => void adopt(line.id, line.id)}>
+          <Button isBusy={isBusy} onClick={start}>
             It is the same line
           </Button>
         }
@@ -48,70 +46,53 @@ function AcceptNumber({ line }: { readonly line: PhoneLine }) {
           back instead.
         </p>
       </Callout>
-      {failure.value !== null && <FailureNote failure={failure.value} />}
+      {failure !== null && <FailureNote failure={failure} />}
     </>
   )
 }
 
 function TakeOver({ vanished, present }: Pair) {
-  const { failure, isBusy, adopt } = useAdopt()
-  const isAsking = useSignal(false)
-  const names = [vanished, present].map((line) => (
-    <PersonText key={line.id}>{lineName(line)}</PersonText>
-  ))
-  const [old, fresh] = names
+  const [call, onDone] = useAdopt(present.id, vanished.id)
+  const old = <PersonText>{lineName(vanished)}</PersonText>
+  const fresh = <PersonText>{lineName(present)}</PersonText>
   return (
-    <>
-      <Callout
-        tone="plain"
-        title={
-          <>
-            Is {fresh} in the place of {old}?
-          </>
-        }
-        actions={<Button onClick={() => (isAsking.value = true)}>Make it one line</Button>}
-      >
-        <p>The device of {old} is missing. Another one that was found can take its line over.</p>
-      </Callout>
-      {isAsking.value && (
-        <Dialog
+    <Callout
+      tone="plain"
+      title={
+        <>
+          Is {fresh} in the place of {old}?
+        </>
+      }
+      actions={
+        <ConfirmButton
+          text="Make it one line…"
           title="Make it one line?"
-          onClose={() => (isAsking.value = false)}
-          actions={
-            <Button
-              look="danger"
-              isBusy={isBusy.value}
-              onClick={() => void adopt(present.id, vanished.id)}
-            >
-              Make it one line
-            </Button>
-          }
+          confirm="Make it one line"
+          look="danger"
+          call={call}
+          onDone={onDone}
         >
           <p>
             {old} goes on, with its name, settings and conversations, on the device of {fresh},
             which is no line of its own any more. This cannot be undone.
           </p>
-          {failure.value !== null && <FailureNote failure={failure.value} />}
-        </Dialog>
-      )}
-    </>
+        </ConfirmButton>
+      }
+    >
+      <p>The device of {old} is missing. Another one that was found can take its line over.</p>
+    </Callout>
   )
 }
 
-function useAdopt() {
+/** Has the device of `id` take over the line `from`, and says what comes then. */
+function useAdopt(id: string, from: string) {
   const { api, notices, router } = useDashboard()
-  const failure = useSignal<Failure | null>(null)
-  const isBusy = useSignal(false)
-  async function adopt(id: string, from: string) {
-    isBusy.value = true
-    const answer = await api.post<PhoneLine>(`phone-lines/${id}/adopt`, { from })
-    isBusy.value = false
-    failure.value = answer.ok ? null : answer.failure
-    if (!answer.ok) return
+  const call = () => api.post<PhoneLine>(`phone-lines/${id}/adopt`, { from })
+  const onDone = (line: PhoneLine) => {
     notices.done('The line goes on with this device.')
-    router.go(href('lines', [answer.value.id]))
+    router.go(href('lines', [line.id]))
   }
-  return { failure, isBusy, adopt }
+  return [call, onDone] as const
 }
 
 /** The takeovers that `line` could be part of, as the relay allows them. */

@@ -62,6 +62,13 @@ const PAUSED: Check = {
   fix: 'Switch "Sends messages" on in the settings.',
 }
 
+const NO_IMESSAGE: Check = {
+  state: 'bad',
+  title: 'iMessage is not active on this line',
+  why: 'Nothing can be sent by it.',
+  fix: 'Switch iMessage on in the settings of the device.',
+}
+
 /** Reasons for being offline that come without a finding of their own. */
 const DENIALS: Readonly<Record<string, string>> = {
   device_absent: 'The device is not attached',
@@ -83,17 +90,22 @@ export function checklist(line: PhoneLine, findings: readonly HealthFinding[]): 
   )
   const steps = stepsOf(line)
   const named = new Set([...steps, MAC_POWER].flatMap(({ codes }) => codes))
-  const offline = own.find(({ code }) => code === 'line_offline')
-  const isExplained = offline?.depends_on != null || named.has(line.status_reason ?? '')
   const others = own.filter(({ code }) => code !== 'line_offline' && !named.has(code))
   return [
-    ...known(steps.map((step) => checkOf(step, line, own))),
-    ...(line.driver === 'mac' ? [checkOf(MAC_POWER, line, own)] : []),
-    ...(offline === undefined || isExplained ? [] : [foundCheck(offline)]),
+    ...known(steps.flatMap((step) => checksOf(step, line, own))),
+    ...(line.driver === 'mac' ? checksOf(MAC_POWER, line, own) : []),
+    ...(named.has(line.status_reason ?? '') ? [] : unexplained(own)),
+    ...(line.status === 'online' && !line.imessage_active ? [NO_IMESSAGE] : []),
     ...(line.is_enabled ? [] : [PAUSED]),
     roomForContacts(line),
     ...others.map(foundCheck),
   ]
+}
+
+/** What the Mac that the relay runs on needs, whether or not a line of it is known yet. */
+export function macChecklist(findings: readonly HealthFinding[]): readonly Check[] {
+  const noReason = { status_reason: null, status_hint: null }
+  return known(MAC_STEPS.slice(1).flatMap((step) => checksOf(step, noReason, findings)))
 }
 
 function stepsOf({ driver }: PhoneLine): readonly Step[] {
@@ -101,18 +113,32 @@ function stepsOf({ driver }: PhoneLine): readonly Step[] {
   return driver === 'simulated' ? SIMULATED_STEPS : DEVICE_STEPS
 }
 
-function checkOf(step: Step, line: PhoneLine, findings: readonly HealthFinding[]): Check {
-  const found = findings.find(({ code }) => step.codes.includes(code))
-  if (found !== undefined) return foundCheck(found)
-  const isDenied = step.codes.includes(line.status_reason ?? '')
-  if (!isDenied) return { state: 'ok', title: step.title, why: null, fix: null }
-  const title = DENIALS[line.status_reason ?? ''] ?? 'The line is offline'
-  return { state: 'bad', title, why: null, fix: line.status_hint }
+function checksOf(
+  step: Step,
+  line: Pick<PhoneLine, 'status_reason' | 'status_hint'>,
+  findings: readonly HealthFinding[],
+): readonly Check[] {
+  const found = findings.filter(({ code }) => step.codes.includes(code))
+  if (found.length > 0) return found.map(foundCheck)
+  const reason = line.status_reason ?? ''
+  if (!step.codes.includes(reason)) {
+    return [{ state: 'ok', title: step.title, why: null, fix: null }]
+  }
+  const title = DENIALS[reason] ?? 'The line is offline'
+  return [{ state: 'bad', title, why: null, fix: line.status_hint }]
 }
 
+/** That the line is offline, where no other finding says why. */
+function unexplained(findings: readonly HealthFinding[]): readonly Check[] {
+  return findings
+    .filter(({ code, depends_on }) => code === 'line_offline' && depends_on === null)
+    .map(foundCheck)
+}
+
+const STATES: Readonly<Record<string, Check['state']>> = { info: 'info', error: 'bad' }
+
 function foundCheck({ severity, title, why, fix }: HealthFinding): Check {
-  const states = { info: 'info', warning: 'warn', error: 'bad' } as const
-  return { state: states[severity as keyof typeof states], title, why, fix }
+  return { state: STATES[severity] ?? 'warn', title, why, fix }
 }
 
 /** Behind a step that fails nothing is known. */

@@ -13,7 +13,7 @@ import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useLive } from '../dashboard.ts'
 import { lineName } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
-import { linesSource } from '../sources.ts'
+import { healthSource, linesSource } from '../sources.ts'
 import { AdoptLine } from './lines-adopt.tsx'
 import { LineBadge } from './lines-badge.tsx'
 import { LineChecks } from './lines-checks.tsx'
@@ -27,6 +27,8 @@ import { CAPABILITIES, driverWords } from './lines-words.ts'
 export function LineView({ id }: { readonly id: string }) {
   const { api } = useDashboard()
   const lines = useLive(linesSource(api))
+  // What the checks say decides how long they are: nothing is drawn that would be pushed down by them.
+  const isChecking = useLive(healthSource(api)).now.state === 'loading'
   const all = lines.now.state === 'ready' ? lines.now.value.data : []
   const line = all.find((one) => one.id === id)
   return (
@@ -36,7 +38,7 @@ export function LineView({ id }: { readonly id: string }) {
         <LineHead line={line} />
       </div>
       <WhenReady
-        loaded={lines.now}
+        loaded={isChecking ? { state: 'loading' } : lines.now}
         skeleton={<Skeleton kind="card" count={2} />}
         onRetry={lines.refresh}
       >

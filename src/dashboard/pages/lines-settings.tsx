@@ -5,9 +5,9 @@ import { FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
 import { TextField } from '../components/field.tsx'
 import { Switch } from '../components/switch.tsx'
+import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { fieldError, otherFailure } from '../field-error.ts'
-import type { Failure } from '../request.ts'
 import type { PhoneLine } from '../resources.ts'
 
 type Props = { readonly line: PhoneLine }
@@ -20,8 +20,9 @@ const LIMIT_MAX = 100_000
 const LIMIT_WANTED = 'It must be a whole number from 0 to 100,000.'
 
 export function LineSettings({ line }: Props) {
-  const { label, limit, isBusy, isChanged, failure, save, change } = useLineSettings(line)
-  const rest = otherFailure(failure.value, FIELDS)
+  const { label, limit, save, toggle } = useLineSettings(line)
+  const failure = save.failure ?? toggle.failure
+  const rest = otherFailure(failure, FIELDS)
   return (
     <Card title="Settings">
       <form
@@ -29,7 +30,7 @@ export function LineSettings({ line }: Props) {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          void save()
+          save.start()
         }}
       >
         <TextField
@@ -37,7 +38,7 @@ export function LineSettings({ line }: Props) {
           placeholder={line.phone_number}
           maxLength={100}
           value={label.value ?? line.label ?? ''}
-          error={fieldError(failure.value, 'label')}
+          error={fieldError(failure, 'label')}
           onInput={(text) => (label.value = text)}
         />
         <TextField
@@ -46,13 +47,17 @@ export function LineSettings({ line }: Props) {
           min={0}
           max={LIMIT_MAX}
           value={limit.value ?? String(line.daily_contact_limit)}
-          error={fieldError(failure.value, 'daily_contact_limit') === null ? null : LIMIT_WANTED}
+          error={fieldError(failure, 'daily_contact_limit') === null ? null : LIMIT_WANTED}
           hint="People whom the line knows never count. Apple blocks lines that write to many strangers."
           onInput={(text) => (limit.value = text)}
         />
         {rest !== null && <FailureNote failure={rest} />}
         <div class="actions">
-          <Button type="submit" isBusy={isBusy.value} isDisabled={!isChanged}>
+          <Button
+            type="submit"
+            isBusy={save.isBusy}
+            isDisabled={label.value === null && limit.value === null}
+          >
             Save
           </Button>
         </div>
@@ -61,13 +66,13 @@ export function LineSettings({ line }: Props) {
         label="Sends messages"
         isOn={line.is_enabled}
         hint="Switched off it is paused: it goes on receiving, and what is sent by it waits for 24 hours at most."
-        onChange={(is_enabled) => void change({ is_enabled })}
+        onChange={(is_enabled) => toggle.start({ is_enabled })}
       />
       <Switch
         label="Relays SMS too"
         isOn={line.relay_sms}
         hint="SMS and RCS that come in are stored and announced, as iMessages are."
-        onChange={(relay_sms) => void change({ relay_sms })}
+        onChange={(relay_sms) => toggle.start({ relay_sms })}
       />
     </Card>
   )
@@ -78,27 +83,20 @@ function useLineSettings(line: PhoneLine) {
   /** What is typed and not saved yet; null where that is as the line has it. */
   const label = useSignal<string | null>(null)
   const limit = useSignal<string | null>(null)
-  const isBusy = useSignal(false)
-  const failure = useSignal<Failure | null>(null)
-
-  async function change(changes: Changes): Promise<boolean> {
-    const answer = await api.patch<PhoneLine>(`phone-lines/${line.id}`, changes)
-    failure.value = answer.ok ? null : answer.failure
-    if (answer.ok) notices.done('Saved.')
-    return answer.ok
-  }
-  async function save() {
-    isBusy.value = true
-    const isSaved = await change({
-      ...(label.value === null ? {} : { label: label.value.trim() || null }),
-      // What is no number is sent as it is: the relay says what would be right.
-      ...(limit.value === null ? {} : { daily_contact_limit: Number(limit.value || 'none') }),
-    })
-    isBusy.value = false
-    if (!isSaved) return
-    label.value = null
-    limit.value = null
-  }
-  const isChanged = label.value !== null || limit.value !== null
-  return { label, limit, isBusy, isChanged, failure, save, change }
+  const patch = (changes: Changes) => api.patch<PhoneLine>(`phone-lines/${line.id}`, changes)
+  const typed = (): Changes => ({
+    ...(label.value === null ? {} : { label: label.value.trim() || null }),
+    // What is no number is sent as it is: the relay says what would be right.
+    ...(limit.value === null ? {} : { daily_contact_limit: Number(limit.value || 'none') }),
+  })
+  const save = useAction(
+    () => patch(typed()),
+    () => {
+      label.value = null
+      limit.value = null
+      notices.done('Saved.')
+    },
+  )
+  const toggle = useAction(patch, () => notices.done('Saved.'))
+  return { label, limit, save, toggle }
 }

@@ -2,7 +2,7 @@
 // reach, lets a simulated person write.
 
 import { useSignal } from '@preact/signals'
-import { useRef } from 'preact/hooks'
+import { useEffect, useRef } from 'preact/hooks'
 
 import { withQuery, type List } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
@@ -11,9 +11,9 @@ import { Card } from '../components/card.tsx'
 import { PersonText } from '../components/person-text.tsx'
 import { QrCode } from '../components/qr-code.tsx'
 import { Ago } from '../components/time.tsx'
+import { useAction } from '../components/use-action.ts'
 import { useDashboard, useLive } from '../dashboard.ts'
 import { isReady } from '../relay-state.ts'
-import type { Failure } from '../request.ts'
 import type { Message, PhoneLine } from '../resources.ts'
 import { testOutcome, type TestOutcome } from './lines-test-outcome.ts'
 
@@ -40,10 +40,11 @@ type RunProps = {
   readonly line: PhoneLine
   readonly code: string
   readonly onAgain: () => void
+  readonly onArrived?: (() => void) | undefined
 }
 
 /** Waits for one text with a code of its own. */
-export function TestRun({ line, code, onAgain }: RunProps) {
+export function TestRun({ line, code, onAgain, onArrived }: RunProps) {
   const { api } = useDashboard()
   const query = { phone_line_id: line.id, limit: LOOKED_AT }
   const { now } = useLive({
@@ -56,6 +57,10 @@ export function TestRun({ line, code, onAgain }: RunProps) {
   // A busy line soon has fifty messages that are newer.
   if (seen.outcome === 'arrived') arrived.current ??= seen
   const outcome = arrived.current ?? seen
+  const hasArrived = outcome.outcome === 'arrived'
+  useEffect(() => {
+    if (hasArrived) onArrived?.()
+  }, [hasArrived])
   const text = `Hookline test ${code}`
   if (outcome.outcome === 'arrived') return <Arrived message={outcome.message} onAgain={onAgain} />
   return (
@@ -97,17 +102,16 @@ function PhoneTest({ line, text }: TestProps) {
 
 function SimulatedTest({ line, text }: TestProps) {
   const { api } = useDashboard()
-  const step = useSignal<'ready' | 'busy' | 'written'>('ready')
-  const failure = useSignal<Failure | null>(null)
-  async function send() {
-    step.value = 'busy'
-    const message = { to: ECHO, text, phone_line_id: line.id }
-    // Pressed twice it is still one message.
-    const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
-    const answer = await api.post('messages/send', message, { headers })
-    failure.value = answer.ok ? null : answer.failure
-    step.value = answer.ok ? 'written' : 'ready'
-  }
+  const isWritten = useSignal(false)
+  const { isBusy, failure, start } = useAction(
+    () => {
+      const message = { to: ECHO, text, phone_line_id: line.id }
+      // Pressed twice it is still one message.
+      const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
+      return api.post('messages/send', message, { headers })
+    },
+    () => (isWritten.value = true),
+  )
   return (
     <>
       <p>
@@ -115,19 +119,15 @@ function SimulatedTest({ line, text }: TestProps) {
         <span class="figures">{ECHO}</span>, who answers with the same text.
       </p>
       <div class="actions">
-        <Button
-          isBusy={step.value === 'busy'}
-          isDisabled={!isReady(line)}
-          onClick={() => void send()}
-        >
+        <Button isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>
           Have somebody write
         </Button>
         <span class="small quiet">
           {!isReady(line) && 'The line has to be online and switched on first.'}
-          {isReady(line) && step.value === 'written' && 'Written; the answer comes.'}
+          {isReady(line) && isWritten.value && 'Written; the answer comes.'}
         </span>
       </div>
-      {failure.value !== null && <FailureNote failure={failure.value} />}
+      {failure !== null && <FailureNote failure={failure} />}
     </>
   )
 }
@@ -169,7 +169,7 @@ function Arrived({ message, onAgain }: ArrivedProps) {
 }
 
 /** Six digits: short enough to be typed. */
-function newCode(): string {
+export function newCode(): string {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1))
   return String(100_000 + (number % 900_000))
 }

@@ -87,9 +87,9 @@ function LineAbout({ line }: { readonly line: PhoneLine }) {
         {driverWords(line)}
       </p>
       {line.status_hint !== null && <p class="small">{line.status_hint}</p>}
-      {line.status === 'offline' && offline !== undefined && (
+      {line.status === 'offline' && (
         <p class="small quiet">
-          It went offline <Ago time={offline.since} />
+          Offline since: {offline === undefined ? '…' : <Ago time={offline.since} />}
         </p>
       )}
     </div>

@@ -46,7 +46,7 @@ export function MessageList({ feed, handle }: Props) {
         aria-label="Messages"
         onScroll={(event) => (isAtEnd.value = event.currentTarget.scrollTop > -END_PX)}
       >
-        <div class="messages-all">
+        <div class="messages-all" key={now.state}>
           <Beginning feed={feed} />
           {now.state === 'loading' && <Waiting />}
           <Days messages={messages} onChanged={(message) => feed.take(message)} />

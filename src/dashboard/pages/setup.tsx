@@ -1,5 +1,37 @@
-import { PageHead } from '../components/page-head.tsx'
+// The first visit: a password by a setup link, and then, step by step, all that it takes to send and
+// receive. A setup link also mends a forgotten password.
+
+import { Card } from '../components/card.tsx'
+import { CodeBlock } from '../components/copy-button.tsx'
+import { useTitle } from '../components/use-title.ts'
+import { useDashboard } from '../dashboard.ts'
+import { AloneHead } from './log-in-head.tsx'
+import { SetPassword } from './setup-password.tsx'
+import { SetupSteps } from './setup-steps.tsx'
 
 export function SetupPage() {
-  return <PageHead title="Set up Hookline" />
+  const { router, session } = useDashboard()
+  const token = router.setupToken.value
+  if (token !== null) return <SetPassword token={token} />
+  if (session.now.value?.state === 'signed_in') return <SetupSteps />
+  return <NoPasswordYet />
+}
+
+function NoPasswordYet() {
+  useTitle('Set up')
+  return (
+    <>
+      <AloneHead title="Set up Hookline">
+        This relay runs, and nobody has set a password yet.
+      </AloneHead>
+      <Card>
+        <p>A link sets it. On the machine on which the relay runs, type</p>
+        <CodeBlock what="Command" text="hookline setup-link" />
+        <p>
+          and open the link that it prints, here or on any device that reaches the relay. It is good
+          once, for 30 minutes. A relay that was started at a terminal has printed one already.
+        </p>
+      </Card>
+    </>
+  )
 }

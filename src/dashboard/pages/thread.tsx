@@ -35,7 +35,9 @@ export function Thread({ id, lines }: Props) {
     <div class="thread">
       <ThreadHead conversation={conversation} line={line} onChanged={refresh} />
       <MessageList feed={feed} handle={conversation?.handle ?? null} />
-      {conversation !== null && (
+      {conversation === null ? (
+        <div class="composer-place" />
+      ) : (
         <Composer conversation={conversation} line={line} onSent={(sent) => feed.take(sent)} />
       )}
     </div>

@@ -1,5 +1,17 @@
-import { PageHead } from '../components/page-head.tsx'
+// The webhooks: did my system hear about it, and if not, why.
+
+import { useDashboard } from '../dashboard.ts'
+import { useNewView } from './new-view.ts'
+import { WebhookView } from './webhooks-detail.tsx'
+import { WebhookList } from './webhooks-list.tsx'
 
 export function WebhooksPage() {
-  return <PageHead title="Webhooks" />
+  const { router } = useDashboard()
+  const [id = '', tab = '', delivery = null] = router.route.value.path
+  useNewView(id)
+  return id === '' ? (
+    <WebhookList />
+  ) : (
+    <WebhookView key={id} id={id} tab={tab} delivery={delivery} />
+  )
 }

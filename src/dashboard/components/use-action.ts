@@ -1,0 +1,37 @@
+// What a button or a form has the relay do, once at a time, and why it was refused.
+//
+//   const remove = useAction(() => api.remove(`webhooks/${id}`), () => notices.done('Deleted.'))
+//   <Button isBusy={remove.isBusy} onClick={remove.start}>…  {remove.failure !== null && …}
+
+import { useSignal } from '@preact/signals'
+
+import { isDeclined } from '../api.ts'
+import type { Answer, Failure } from '../request.ts'
+
+export type Action<Wanted extends readonly unknown[]> = {
+  readonly isBusy: boolean
+  /** Null as long as nothing was refused, and where the owner kept the password to themselves. */
+  readonly failure: Failure | null
+  readonly start: (...wanted: Wanted) => void
+}
+
+export function useAction<T, Wanted extends readonly unknown[] = []>(
+  call: (...wanted: Wanted) => Promise<Answer<T>>,
+  onDone: (value: T) => void = () => {},
+): Action<Wanted> {
+  const isBusy = useSignal(false)
+  const failure = useSignal<Failure | null>(null)
+  async function run(wanted: Wanted) {
+    if (isBusy.value) return
+    isBusy.value = true
+    const answer = await call(...wanted)
+    isBusy.value = false
+    failure.value = answer.ok || isDeclined(answer.failure) ? null : answer.failure
+    if (answer.ok) onDone(answer.value)
+  }
+  return {
+    isBusy: isBusy.value,
+    failure: failure.value,
+    start: (...wanted) => void run(wanted),
+  }
+}

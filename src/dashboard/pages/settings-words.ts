@@ -1,0 +1,27 @@
+// How sizes, back-ups and times of this page are told.
+
+import { clockTime, dayWords } from '../time-words.ts'
+import type { Backup } from './settings-sources.ts'
+
+const UNITS = ['KB', 'MB', 'GB', 'TB'] as const
+const STEP = 1_024
+
+/** "812 KB", "1.4 GB"; what is smaller than a kilobyte is one. */
+export function sizeWords(bytes: number): string {
+  let size = Math.max(bytes / STEP, 1)
+  let unit = 0
+  while (Math.round(size) >= STEP && unit < UNITS.length - 1) {
+    size /= STEP
+    unit += 1
+  }
+  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[unit]}`
+}
+
+/** "Today, 03:12". */
+export function momentWords(iso: string, now: number): string {
+  return `${dayWords(iso, now)}, ${clockTime(iso)}`
+}
+
+export function backupKindWords({ kind }: Backup): string {
+  return kind === 'daily' ? 'Regular' : 'Before an upgrade'
+}

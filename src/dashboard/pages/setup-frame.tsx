@@ -1,0 +1,79 @@
+// <StepFrame name="line" title="A line" lead="…" isDone={…}>…</StepFrame>: what stands around each step:
+// how far one is, and the way on, back, and out.
+
+import type { ComponentChildren } from 'preact'
+
+import { href } from '../address.ts'
+import { Button } from '../components/button.tsx'
+import { FailureNote } from '../components/callout.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useTitle } from '../components/use-title.ts'
+import { useDashboard } from '../dashboard.ts'
+import { AloneHead } from './log-in-head.tsx'
+import { SETUP_STEPS, stepBeside, type StepName } from './setup-step-names.ts'
+
+type Props = {
+  readonly name: StepName
+  readonly title: string
+  readonly lead: string
+  /** Whether there is nothing left to do here. */
+  readonly isDone: boolean
+  readonly children: ComponentChildren
+}
+
+export function StepFrame({ name, title, lead, isDone, children }: Props) {
+  useTitle(`Set up: ${title}`)
+  return (
+    <>
+      <AloneHead title={title}>{lead}</AloneHead>
+      <Progress name={name} />
+      {children}
+      <StepFoot name={name} isDone={isDone} />
+    </>
+  )
+}
+
+function Progress({ name }: { readonly name: StepName }) {
+  const current = SETUP_STEPS.findIndex((step) => step.name === name)
+  return (
+    <ol class="setup-progress" aria-label="Steps of the set-up">
+      {SETUP_STEPS.map((step, place) => (
+        <li
+          key={step.name}
+          class={place < current ? 'is-past' : undefined}
+          aria-current={place === current ? 'step' : undefined}
+        >
+          <span class="setup-progress-sign">{place + 1}</span>
+          <span class="setup-progress-name">{step.title}</span>
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+type FootProps = Pick<Props, 'name' | 'isDone'>
+
+function StepFoot({ name, isDone }: FootProps) {
+  const { session } = useDashboard()
+  const before = stepBeside(name, -1)
+  const next = stepBeside(name, 1)
+  const { isBusy, failure, start } = useAction((step: StepName | null) => session.setStep(step))
+  return (
+    <>
+      {failure !== null && <FailureNote failure={failure} />}{' '}
+      <div class="setup-foot">
+        {before !== null && (
+          <Button look="quiet" icon="back" onClick={() => start(before)}>
+            Back
+          </Button>
+        )}
+        <a class="setup-later" href={href('home')}>
+          Go on later
+        </a>
+        <Button look={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
+          {isDone ? 'Continue' : 'Skip this step'}
+        </Button>
+      </div>
+    </>
+  )
+}

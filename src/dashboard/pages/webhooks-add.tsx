@@ -1,0 +1,57 @@
+import { useSignal } from '@preact/signals'
+
+import { href } from '../address.ts'
+import { Button } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import { bodyOfDraft, WebhookFields, type Draft } from './webhooks-form.tsx'
+import type { CreatedWebhook } from './webhooks-resources.ts'
+import { SecretShownOnce } from './webhooks-secret.tsx'
+import { EVENTS } from './webhooks-words.ts'
+
+type Props = {
+  /** What the address begins with. */
+  readonly url: string
+  readonly onClose: () => void
+}
+
+/** Failures are told only to those who ask for them. */
+const FIRST_EVENTS = EVENTS.map(([name]) => name).filter((name) => name !== 'message.failed')
+
+export function AddWebhook({ url, onClose }: Props) {
+  const { api, router } = useDashboard()
+  const draft = useSignal<Draft>({ url, events: FIRST_EVENTS, description: '' })
+  // Lives as long as the dialog: nothing else of the page ever holds the secret.
+  const created = useSignal<CreatedWebhook | null>(null)
+  const { isBusy, failure, start } = useAction(
+    () => api.post<CreatedWebhook>('webhooks', bodyOfDraft(draft.value)),
+    (webhook) => (created.value = webhook),
+  )
+  if (created.value !== null) {
+    const { id, secret } = created.value
+    const stored = () => {
+      created.value = null
+      onClose()
+      router.go(href('webhooks', [id, 'test']))
+    }
+    return <SecretShownOnce lead="The webhook is added." secret={secret} onStored={stored} />
+  }
+  return (
+    <Dialog
+      title="Add a webhook"
+      onClose={onClose}
+      onSubmit={start}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="main" isBusy={isBusy}>
+            Add it
+          </Button>
+        </>
+      }
+    >
+      <WebhookFields draft={draft} failure={failure} isFirst />
+    </Dialog>
+  )
+}

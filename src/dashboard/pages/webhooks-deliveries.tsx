@@ -1,0 +1,165 @@
+// What went to a webhook, newest first, and more as one scrolls.
+
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+
+import { href } from '../address.ts'
+import { Button } from '../components/button.tsx'
+import { FailureNote } from '../components/callout.tsx'
+import { Card } from '../components/card.tsx'
+import { EmptyState } from '../components/empty-state.tsx'
+import { Skeleton } from '../components/skeleton.tsx'
+import { useFeed } from '../components/use-feed.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { Feed } from '../feed.ts'
+import type { Webhook } from '../resources.ts'
+import { LoneDelivery } from './webhooks-delivery.tsx'
+import { deliverySource } from './webhooks-feed.ts'
+import { ReplayWebhook } from './webhooks-replay.tsx'
+import type { SeenDelivery } from './webhooks-resources.ts'
+import { DeliveryRow } from './webhooks-row.tsx'
+
+type Props = {
+  readonly webhook: Webhook
+  /** The id of the one that is open. */
+  readonly open: string | null
+}
+
+const FILTERS = [
+  ['', 'All'],
+  ['pending', 'Waiting'],
+  ['succeeded', 'Delivered'],
+  ['exhausted', 'Given up'],
+] as const
+
+export function Deliveries({ webhook, open }: Props) {
+  const { router } = useDashboard()
+  const isReplaying = useSignal(false)
+  const wanted = router.route.value.query['status'] ?? ''
+  const status = FILTERS.some(([name]) => name === wanted) ? wanted : ''
+  return (
+    <>
+      <h2 class="visually-hidden">Deliveries</h2>
+      <div class="delivery-tools">
+        <Filter webhook={webhook} status={status} />
+        <Button icon="again" onClick={() => (isReplaying.value = true)}>
+          Replay what failed…
+        </Button>
+      </div>
+      <DeliveryList key={status} webhook={webhook} open={open} status={status} />
+      {isReplaying.value && (
+        <ReplayWebhook webhook={webhook} onClose={() => (isReplaying.value = false)} />
+      )}
+    </>
+  )
+}
+
+type FilterProps = { readonly webhook: Webhook; readonly status: string }
+
+function Filter({ webhook, status }: FilterProps) {
+  const { router } = useDashboard()
+  const to = (name: string) => href('webhooks', [webhook.id, 'deliveries'], { status: name })
+  return (
+    <div class="segments" role="group" aria-label="Which deliveries">
+      {FILTERS.map(([name, words]) => (
+        <button
+          key={name}
+          type="button"
+          aria-pressed={name === status}
+          onClick={() => router.replace(to(name))}
+        >
+          {words}
+        </button>
+      ))}
+    </div>
+  )
+}
+
+type ListProps = Props & { readonly status: string }
+
+function DeliveryList({ webhook, open, status }: ListProps) {
+  const { api } = useDashboard()
+  const feed = useFeed(webhook.id, deliverySource(api, webhook.id, status))
+  const now = feed.now.value
+  if (now.state === 'loading') {
+    return (
+      <Card kind="list">
+        <Skeleton kind="row" count={6} />
+      </Card>
+    )
+  }
+  if (now.state === 'failed') {
+    return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
+  }
+  // One that changed since the list was read may not belong to it any more.
+  const rows = now.entries.filter((one) => status === '' || one.status === status)
+  const isElsewhere = open !== null && rows.every(({ id }) => id !== open)
+  return (
+    <>
+      {isElsewhere && <LoneDelivery webhook={webhook} id={open} />}
+      <Card kind="list">
+        {rows.length === 0 ? (
+          <NoDeliveries webhook={webhook} status={status} />
+        ) : (
+          <ul class="deliveries" aria-label="Deliveries">
+            {rows.map((delivery) => (
+              <DeliveryRow
+                key={delivery.id}
+                webhook={webhook}
+                delivery={delivery}
+                isOpen={delivery.id === open}
+                status={status}
+              />
+            ))}
+          </ul>
+        )}
+        {now.nextCursor !== null && <MoreRows feed={feed} />}
+      </Card>
+    </>
+  )
+}
+
+/** Reads on whenever it comes into view. */
+function MoreRows({ feed }: { readonly feed: Feed<SeenDelivery> }) {
+  const end = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    if (end.current === null) return
+    const watch = new IntersectionObserver(
+      (seen) => {
+        if (seen.some(({ isIntersecting }) => isIntersecting)) void feed.readMore()
+      },
+      { rootMargin: '600px' },
+    )
+    watch.observe(end.current)
+    return () => watch.disconnect()
+    // Observed anew after each page: one that ends within view would not come into view again.
+  }, [feed.now.value])
+  return (
+    <div ref={end}>
+      <Skeleton kind="row" count={2} />
+    </div>
+  )
+}
+
+function NoDeliveries({ webhook, status }: FilterProps) {
+  if (status !== '') {
+    return (
+      <EmptyState icon="webhooks" title="None of these">
+        <p>No delivery of the last 30 days is in this state.</p>
+      </EmptyState>
+    )
+  }
+  return (
+    <EmptyState
+      icon="webhooks"
+      title="Nothing was sent yet"
+      action={
+        <a class="button button-plain" href={href('webhooks', [webhook.id, 'test'])}>
+          Send a test event
+        </a>
+      }
+    >
+      <p>As soon as one of its events happens, it goes out, and stands here.</p>
+    </EmptyState>
+  )
+}

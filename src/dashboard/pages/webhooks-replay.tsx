@@ -1,0 +1,69 @@
+import { useSignal } from '@preact/signals'
+
+import { Button } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Field } from '../components/field.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { Webhook } from '../resources.ts'
+import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
+import type { ReplayAnswer } from './webhooks-resources.ts'
+import { refusalWords } from './webhooks-words.ts'
+
+type Props = { readonly webhook: Webhook; readonly onClose: () => void }
+
+const DAY_MS = 86_400_000
+
+/** Sends again what was given up since a time, and what was never queued. */
+export function ReplayWebhook({ webhook, onClose }: Props) {
+  const { api, clock, notices } = useDashboard()
+  const since = useSignal(pickerTime(clock.time() - DAY_MS))
+  const time = pickedTime(since.value)
+  const { isBusy, failure, start } = useAction(
+    () => api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, { since: isoTime(time ?? 0) }),
+    (answer) => {
+      notices.done(replayedWords(answer))
+      onClose()
+    },
+  )
+  return (
+    <Dialog
+      title="Replay what failed"
+      onClose={onClose}
+      onSubmit={() => time !== null && start()}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look="main" isBusy={isBusy} isDisabled={time === null}>
+            Replay
+          </Button>
+        </>
+      }
+    >
+      <p>
+        Events that were given up since then are sent again, and those that were never queued for
+        this webhook are sent now.
+      </p>
+      <Field
+        label="Since"
+        hint="In the time of this browser. Events are kept for 30 days."
+        error={failure === null ? null : refusalWords(failure)}
+      >
+        {(box) => (
+          <input
+            {...box}
+            class="input"
+            type="datetime-local"
+            value={since.value}
+            onInput={(event) => (since.value = event.currentTarget.value)}
+          />
+        )}
+      </Field>
+    </Dialog>
+  )
+}
+
+function replayedWords({ replayed }: ReplayAnswer): string {
+  if (replayed === 0) return 'Nothing was missed since then.'
+  return replayed === 1 ? 'One event is on its way.' : `${replayed} events are on their way.`
+}

@@ -1,0 +1,156 @@
+// Getting in: from an empty data directory to the first message, by password, and by keyboard alone.
+
+import { expect } from 'bun:test'
+
+import { hookline } from '../support/executable.ts'
+import { story } from './browser.ts'
+import { lineIds } from './furnished.ts'
+import { PASSWORD, PERSON, Stage } from './stage.ts'
+import type { WatchedPage } from './watched-page.ts'
+
+const PAGES = ['Home', 'Conversations', 'Lines', 'Webhooks', 'Keys', 'Settings']
+/** More keys than there are things to go to on any page. */
+const TABS_MAX = 60
+
+const FOCUSED = `(() => {
+  const at = document.activeElement
+  const name = at.getAttribute('aria-label') ?? at.labels?.[0]?.innerText ?? at.innerText
+  return name.trim()
+})()`
+
+story('the setup link leads from an empty data directory to the first message', async () => {
+  await using stage = await Stage.open({ isClaimed: false })
+  const link = await setupLink(stage)
+  const watched = await stage.strangersPage()
+  const { page } = watched
+
+  await page.goto(link)
+  await choosePassword(watched)
+  for (const step of ['Permissions', 'A line']) {
+    await watched.heading(step).waitFor()
+    await watched.button('Continue').click()
+  }
+  await watched.heading('A first text').waitFor()
+  await watched.button('Have somebody write').click()
+  await watched.reads('It arrived')
+  await watched.button('Continue').click()
+  await watched.heading('A key for your program').waitFor()
+  await watched.button('Make a key').click()
+  await watched.button('Make the key').click()
+  const secret = await page.getByLabel('Secret', { exact: true }).innerText()
+  await watched.button('I stored it').click()
+  await watched.button('Continue').click()
+  await watched.link('Open the dashboard').click()
+  await page.getByRole('textbox', { name: 'To' }).fill(PERSON)
+  await page.getByRole('textbox', { name: 'Text' }).fill('Your table is ready.')
+  await watched.button('Send').click()
+  await page.locator('.outcome').getByText('Read', { exact: true }).waitFor()
+  const traces = await watched.traces()
+
+  expect([PASSWORD, secret, tokenIn(link)].filter((each) => traces.includes(each))).toEqual([])
+  expect(watched.faults).toEqual([])
+})
+
+story('a setup link is good once, and its token leaves the address at once', async () => {
+  await using stage = await Stage.open({ isClaimed: false })
+  const link = await setupLink(stage)
+  const first = await stage.strangersPage()
+  const second = await stage.strangersPage()
+
+  await first.page.goto(link)
+  await choosePassword(first)
+  await first.heading('Permissions').waitFor()
+  await second.page.goto(link)
+  await choosePassword(second)
+  await second.heading('This link does not work any more').waitFor()
+
+  const addresses = [first, second].map(({ page }) => page.url().includes(tokenIn(link)))
+  expect(addresses).toEqual([false, false])
+})
+
+story('a wrong password is refused beside its field, the right one lets in', async () => {
+  await using stage = await Stage.open()
+  const watched = await stage.strangersPage()
+  const { page } = watched
+  const field = page.getByLabel('Password')
+
+  await page.goto('/#/keys')
+  await field.fill('wrong')
+  await watched.button('Log in').click()
+  await page.locator('[aria-invalid="true"]').waitFor()
+  await field.fill(PASSWORD)
+  await watched.button('Log in').click()
+  await watched.heading('Keys').waitFor()
+
+  expect(page.url()).toBe(`${stage.url}/#/keys`)
+  expect(watched.faults.filter((fault) => !fault.includes('status of 401'))).toEqual([])
+})
+
+story('by keyboard alone one logs in, walks all pages, sends a message and answers', async () => {
+  await using stage = await Stage.open()
+  await lineIds(await stage.api())
+  const watched = await stage.strangersPage()
+  const { keyboard } = watched.page
+
+  await watched.page.goto('/')
+  await watched.heading('Log in').waitFor()
+  await keyboard.type(PASSWORD)
+  await keyboard.press('Enter')
+  await watched.link('Home').waitFor()
+  for (const name of PAGES.slice(1)) {
+    await tabTo(watched, name)
+    await keyboard.press('Enter')
+    await watched.heading(name).waitFor()
+    expect(await focused(watched)).toBe(name)
+  }
+  await tabTo(watched, 'Home')
+  await keyboard.press('Enter')
+  await tabTo(watched, 'To')
+  await keyboard.type(PERSON)
+  await tabTo(watched, 'Text')
+  await keyboard.type('Your table is ready.')
+  await tabTo(watched, 'Send')
+  await keyboard.press('Enter')
+  await watched.page.locator('.outcome').getByText('Read', { exact: true }).waitFor()
+  await tabTo(watched, PERSON)
+  await keyboard.press('Enter')
+  await watched.page.getByRole('article').filter({ hasText: 'Your table is ready.' }).waitFor()
+  await tabTo(watched, `Message to ${PERSON}`)
+  await keyboard.type('It is by the door.')
+  await keyboard.press('Enter')
+  await watched.page.getByRole('article').filter({ hasText: 'It is by the door.' }).waitFor()
+
+  expect(watched.faults).toEqual([])
+})
+
+async function setupLink({ dataDir }: Stage): Promise<string> {
+  const { stdout } = await hookline(['setup-link', '--quiet', '--data-dir', dataDir])
+  return stdout.split('\n')[0] ?? ''
+}
+
+function tokenIn(link: string): string {
+  return link.split('/').at(-1) ?? ''
+}
+
+async function choosePassword(watched: WatchedPage): Promise<void> {
+  await watched.page.getByLabel('New password').fill(PASSWORD)
+  await watched.page.getByLabel('Once more').fill(PASSWORD)
+  await watched.button('Set the password').click()
+}
+
+/** The name of what has the focus. */
+function focused({ page }: WatchedPage): Promise<string> {
+  return page.evaluate<string>(FOCUSED)
+}
+
+/** Goes on by the tabulator, beyond the end to the beginning, to what bears the name. */
+async function tabTo(watched: WatchedPage, name: string): Promise<void> {
+  const passed: string[] = []
+  while (passed.length < TABS_MAX) {
+    await watched.page.keyboard.press('Tab')
+    const now = await focused(watched)
+    if (now.split('\n')[0] === name) return
+    passed.push(now)
+  }
+  throw new Error(`No way to ${name} by keyboard, only to: ${[...new Set(passed)].join(', ')}`)
+}

@@ -1,0 +1,24 @@
+// One Chromium for all the tests. Where there is none, they are left out.
+
+import { test } from 'bun:test'
+import { existsSync } from 'node:fs'
+
+import { chromium, type Browser } from 'playwright-core'
+
+import { CHROMIUM } from './chromium.ts'
+
+const TIMEOUT_MS = 90_000
+
+let opened: Promise<Browser> | null = null
+
+/** The browser. It ends with this process, to whose pipe it listens. */
+export function openBrowser(): Promise<Browser> {
+  // As root, which tests in a container are, Chromium runs without its sandbox only.
+  opened ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  return opened
+}
+
+/** A test that needs the browser. */
+export function story(name: string, run: () => Promise<void>, timeoutMs = TIMEOUT_MS): void {
+  test.if(existsSync(CHROMIUM))(name, run, timeoutMs)
+}

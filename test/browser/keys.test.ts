@@ -1,0 +1,83 @@
+// A key's life on the dashboard, and that no secret is left anywhere after it was shown.
+
+import { Database } from 'bun:sqlite'
+import { expect } from 'bun:test'
+import { join } from 'node:path'
+
+import { story } from './browser.ts'
+import { PASSWORD, Stage } from './stage.ts'
+
+story('a key is made, used by a program, revoked, and refused from then on', async () => {
+  await using stage = await Stage.open()
+  const watched = await stage.page()
+  const { page } = watched
+  await watched.show('keys')
+
+  await watched.button('New key').first().click()
+  await page.getByRole('textbox', { name: 'Name' }).fill('Booking system')
+  await watched.button('Make the key').click()
+  const key = await page.getByLabel('Key', { exact: true }).innerText()
+  const secret = await page.getByLabel('Secret', { exact: true }).innerText()
+  const command = await page.getByLabel('Command', { exact: true }).innerText()
+  await watched.button('I stored it').click()
+  const statusBefore = await callWith(stage, key, secret)
+  await watched.button('Revoke Booking system').click()
+  await page.getByRole('textbox', { name: 'Name of the key' }).fill('Booking system')
+  await watched.button('Revoke').click()
+  await watched.reads('Revoked keys (1)')
+  const statusAfter = await callWith(stage, key, secret)
+
+  expect([key.startsWith('hl_live_'), secret.startsWith('hl_secret_')]).toEqual([true, true])
+  expect([command.includes(key), command.includes(secret)]).toEqual([true, true])
+  expect([statusBefore, statusAfter]).toEqual([200, 401])
+  expect(watched.faults).toEqual([])
+})
+
+story('after a secret was shown once, it is nowhere in the browser', async () => {
+  await using stage = await Stage.open()
+  const watched = await stage.page()
+  const { page } = watched
+  await watched.show('keys')
+  await watched.button('New key').first().click()
+  await watched.button('Make the key').click()
+  const key = await page.getByLabel('Key', { exact: true }).innerText()
+  const secret = await page.getByLabel('Secret', { exact: true }).innerText()
+
+  await watched.button('I stored it').click()
+  await watched.reads(key.slice(0, 12))
+  const traces = await watched.traces()
+
+  expect(traces).not.toContain(secret)
+  expect(traces).not.toContain(key)
+})
+
+story('an hour after the log-in the password is asked for, and then the key is made', async () => {
+  await using stage = await Stage.open()
+  const watched = await stage.page()
+  await watched.show('keys')
+  await stage.stopRelay()
+  forgetPasswords(stage.dataDir)
+  await stage.startRelay()
+
+  await watched.show('keys')
+  await watched.button('New key').first().click()
+  await watched.button('Make the key').click()
+  const question = watched.page.getByRole('dialog', { name: 'Your password, please' })
+  await question.getByLabel('Password').fill(PASSWORD)
+  await question.getByRole('button', { name: 'Continue', exact: true }).click()
+  const secret = await watched.page.getByLabel('Secret', { exact: true }).innerText()
+
+  expect(secret.startsWith('hl_secret_')).toBe(true)
+})
+
+/** What an hour does: no session counts as having given the password just now. */
+function forgetPasswords(dataDir: string): void {
+  using database = new Database(join(dataDir, 'hookline.db'))
+  database.run('UPDATE dashboard_sessions SET elevated_until = 0')
+}
+
+async function callWith(stage: Stage, key: string, secret: string): Promise<number> {
+  const headers = { 'X-API-Key': key, 'X-API-Secret': secret }
+  const { status } = await fetch(`${stage.url}/api/v1/phone-lines`, { headers })
+  return status
+}

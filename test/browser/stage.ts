@@ -1,0 +1,123 @@
+// Where a story plays: a relay of its own from the executable, with simulated lines, and the pages that
+// are open on it.
+
+import { writeFileSync } from 'node:fs'
+
+import type { BrowserContext, BrowserContextOptions } from 'playwright-core'
+
+import {
+  ApiClient,
+  createKey,
+  RelayProcess,
+  temporaryDataDir,
+  type RelayOptions,
+} from '../support/relay-process.ts'
+import { openBrowser } from './browser.ts'
+import { WatchedPage } from './watched-page.ts'
+
+export const PASSWORD = 'correct horse battery'
+/** The numbers of the first two simulated lines, and of somebody who is none. */
+export const FIRST_LINE = '+12025550101'
+export const SECOND_LINE = '+12025550102'
+export const PERSON = '+12025550147'
+
+/** The width and height of a telephone, and of a computer. */
+export const PHONE = { width: 390, height: 844 }
+export const COMPUTER = { width: 1280, height: 800 }
+
+/** Long enough for a machine that has other things to do. */
+const ACTION_TIMEOUT_MS = 20_000
+
+export type StageOptions = {
+  readonly lines?: number
+  /** Whether a password is set; true unless told. */
+  readonly isClaimed?: boolean
+  /** Puts something into the data directory before the relay starts on it. */
+  readonly prepare?: (dataDir: string) => Promise<void>
+}
+
+/** What a page's browser is like; a phone or a computer, light or dark. */
+export type Look = Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'bypassCSP'>
+
+export class Stage {
+  readonly dataDir: string
+  readonly #start: RelayOptions
+  readonly #removeDataDir: () => void
+  readonly #contexts: BrowserContext[] = []
+  #relay: RelayProcess
+
+  private constructor(relay: RelayProcess, start: RelayOptions, removeDataDir: () => void) {
+    this.dataDir = start.dataDir
+    this.#relay = relay
+    this.#start = start
+    this.#removeDataDir = removeDataDir
+  }
+
+  static async open(options: StageOptions = {}): Promise<Stage> {
+    const { lines = 2, isClaimed = true, prepare } = options
+    const dir = temporaryDataDir()
+    const start = {
+      dataDir: dir.path,
+      arguments: ['--simulated-lines', String(lines), '--simulated-delay-ms', '100'],
+      environment: isClaimed ? { HOOKLINE_ADMIN_PASSWORD_FILE: passwordFile(dir.path) } : {},
+    }
+    await prepare?.(dir.path)
+    const relay = await RelayProcess.start(start)
+    return new Stage(relay, start, () => dir[Symbol.dispose]())
+  }
+
+  get url(): string {
+    return this.#relay.url
+  }
+
+  /** What the relay wrote since its last start. */
+  get log(): string {
+    return this.#relay.log
+  }
+
+  /** A page in a browser of its own that nobody signed in to, and that shows nothing yet. */
+  async strangersPage(look: Look = {}): Promise<WatchedPage> {
+    const browser = await openBrowser()
+    const context = await browser.newContext({ baseURL: this.url, ...look })
+    this.#contexts.push(context)
+    context.setDefaultTimeout(ACTION_TIMEOUT_MS)
+    return WatchedPage.open(context)
+  }
+
+  /** A page in a browser of its own that is signed in, and that shows nothing yet. */
+  async page(look: Look = {}): Promise<WatchedPage> {
+    const watched = await this.strangersPage(look)
+    const answer = await watched.page.request.post('/dashboard/session', {
+      data: { password: PASSWORD },
+      headers: { 'sec-fetch-site': 'same-origin' },
+    })
+    if (!answer.ok()) throw new Error(`The log-in was refused: ${await answer.text()}`)
+    return watched
+  }
+
+  /** A client of the API with a new key. */
+  async api(): Promise<ApiClient> {
+    return new ApiClient(() => this.url, await createKey(this.dataDir))
+  }
+
+  async stopRelay(): Promise<void> {
+    await this.#relay.end()
+  }
+
+  /** Starts it where it was before. */
+  async startRelay(): Promise<void> {
+    this.#relay = await RelayProcess.start({ ...this.#start, port: this.#relay.port })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await Promise.all(this.#contexts.map((context) => context.close()))
+    await this.#relay.end('SIGKILL')
+    this.#removeDataDir()
+  }
+}
+
+function passwordFile(dataDir: string): string {
+  const path = `${dataDir}/password-to-take`
+  writeFileSync(path, PASSWORD, { mode: 0o600 })
+  return path
+}

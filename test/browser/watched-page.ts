@@ -1,0 +1,163 @@
+// A page that is watched for what no page of ours may do: write an error, ask another host, be wider
+// than its window, or jump while its data arrive.
+
+import axe from 'axe-core'
+import type { BrowserContext, Locator, Page } from 'playwright-core'
+
+/** Adds up the jumps that nobody asked for: those right after an input are left out by the browser. */
+const WATCH_SHIFTS = `
+  window.shifts = []
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) {
+      if (entry.hadRecentInput) continue
+      const places = entry.sources.map(({ node, previousRect, currentRect }) =>
+        [node?.className || node?.nodeName, previousRect.y, 'to', currentRect.y].join(' '))
+      window.shifts.push({ value: entry.value, places })
+    }
+  }).observe({ type: 'layout-shift', buffered: true })
+`
+const TOO_WIDE = `[...document.querySelectorAll('*')]
+  .filter((element) => {
+    const { right, width } = element.getBoundingClientRect()
+    return width > 1 && right > innerWidth + 1 && !element.closest('.visually-hidden')
+  })
+  .map((element) => element.nodeName + '.' + element.className)
+  .slice(0, 5)`
+
+type Shift = { readonly value: number; readonly places: readonly string[] }
+type AxeViolation = {
+  readonly id: string
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[]
+}
+
+export class WatchedPage {
+  readonly page: Page
+  /** What it did that it may not. */
+  readonly faults: string[] = []
+
+  private constructor(page: Page) {
+    this.page = page
+  }
+
+  static async open(context: BrowserContext): Promise<WatchedPage> {
+    const page = await context.newPage()
+    const watched = new WatchedPage(page)
+    await page.addInitScript(WATCH_SHIFTS)
+    page.on('console', (message) => {
+      const isBad = message.type() === 'error' || message.type() === 'warning'
+      const at = message.location().url
+      if (isBad) watched.faults.push(`${message.type()}: ${message.text()} ${at}`)
+    })
+    page.on('pageerror', (error) => watched.faults.push(`thrown: ${error.message}`))
+    page.on('request', (request) => {
+      if (watched.#isForeign(request.url())) watched.faults.push(`asked: ${request.url()}`)
+    })
+    return watched
+  }
+
+  /** Another tab of the same browser. */
+  another(): Promise<WatchedPage> {
+    return WatchedPage.open(this.page.context())
+  }
+
+  /** Shows `#/…`, and waits until what it shows is there: no skeleton is left. */
+  async show(hash: string): Promise<void> {
+    await this.page.goto(`/#/${hash}`)
+    await this.settle()
+  }
+
+  /** Waits until nothing is being loaded any more. */
+  async settle(): Promise<void> {
+    await this.page.locator('h1').first().waitFor()
+    await this.page.locator('.skeleton').first().waitFor({ state: 'detached' })
+  }
+
+  /** Waits until what is known is also drawn. */
+  async drawn(): Promise<void> {
+    await this.page.evaluate(
+      'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))',
+    )
+  }
+
+  /** Takes a picture of all of it, as in a window that is tall enough. */
+  async photograph(path: string): Promise<void> {
+    const size = this.page.viewportSize()
+    const height = await this.page.evaluate<number>('document.documentElement.scrollHeight')
+    if (size !== null) await this.page.setViewportSize({ ...size, height })
+    await this.page.screenshot({ path, animations: 'disabled' })
+    if (size !== null) await this.page.setViewportSize(size)
+  }
+
+  heading(name: string): Locator {
+    return this.page.getByRole('heading', { name, exact: true, level: 1 })
+  }
+
+  link(name: string): Locator {
+    return this.page.getByRole('link', { name, exact: true })
+  }
+
+  button(name: string): Locator {
+    return this.page.getByRole('button', { name, exact: true })
+  }
+
+  /** Waits until the page says so somewhere. */
+  async reads(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor()
+  }
+
+  /** All that can be read on it. */
+  text(): Promise<string> {
+    return this.page.evaluate<string>('document.body.innerText')
+  }
+
+  /** Everything that is left in the browser of what it was shown, each place for itself. */
+  async traces(): Promise<string> {
+    const kept = await this.page.evaluate<string>(`JSON.stringify([
+      location.href, history.state, { ...localStorage }, { ...sessionStorage },
+      [...document.querySelectorAll('input, textarea')].map(({ value }) => value),
+    ])`)
+    return `${await this.page.content()}\n${kept}`
+  }
+
+  /** By how many pixels it is wider than its window, and what sticks out. */
+  async overflow(): Promise<{ readonly px: number; readonly parts: readonly string[] }> {
+    const px = await this.page.evaluate<number>(
+      'Math.max(0, document.documentElement.scrollWidth - innerWidth)',
+    )
+    return { px, parts: px === 0 ? [] : await this.page.evaluate<string[]>(TOO_WIDE) }
+  }
+
+  /** The sum of the jumps so far, as Chromium scores them, and what jumped. */
+  async shifts(): Promise<{ readonly sum: number; readonly parts: readonly string[] }> {
+    const shifts = await this.page.evaluate<readonly Shift[]>('window.shifts')
+    return {
+      sum: shifts.reduce((sum, { value }) => sum + value, 0),
+      parts: shifts.flatMap(({ value, places }) =>
+        places.map((at) => `${at}: ${value.toFixed(3)}`),
+      ),
+    }
+  }
+
+  /**
+   * What axe-core finds wrong, or only which words are too pale. The page must be open in a browser that
+   * lets the script in.
+   */
+  async accessibilityFaults(of: 'all' | 'contrast'): Promise<string[]> {
+    const isThere = await this.page.evaluate<boolean>('"axe" in window')
+    if (!isThere) await this.page.addScriptTag({ content: axe.source })
+    const options = of === 'all' ? '{}' : '{ runOnly: ["color-contrast"] }'
+    const violations = await this.page.evaluate<readonly AxeViolation[]>(
+      `axe.run(${options}).then(({ violations }) => violations)`,
+    )
+    return violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+    )
+  }
+
+  #isForeign(url: string): boolean {
+    if (url.startsWith('data:') || url.startsWith('blob:')) return false
+    return (
+      this.page.url() !== 'about:blank' && new URL(url).origin !== new URL(this.page.url()).origin
+    )
+  }
+}

@@ -1,0 +1,42 @@
+import { expect } from 'bun:test'
+
+import { Receiver } from '../support/receiver.ts'
+import { story } from './browser.ts'
+import { lineIds, say } from './furnished.ts'
+import { PERSON, Stage } from './stage.ts'
+
+story('a failing webhook is found, diagnosed, mended and delivered to anew', async () => {
+  await using stage = await Stage.open()
+  let isMended = false
+  using receiver = new Receiver(() =>
+    isMended ? new Response('ok') : new Response('no such table: bookings', { status: 500 }),
+  )
+  const [first] = await lineIds(await stage.api())
+  const watched = await stage.page()
+  const { page } = watched
+
+  await watched.show('webhooks')
+  await page.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
+  await watched.button('Go on').click()
+  await watched.button('Add it').click()
+  receiver.secret = await page.getByLabel('Secret', { exact: true }).innerText()
+  await watched.button('I stored it').click()
+  await say(await stage.api(), PERSON, 'Your table is ready.', first)
+  await watched.show('webhooks')
+  await watched.link(receiver.url).click()
+  const row = page.locator('a[aria-expanded]', { hasText: 'message.sent' })
+  await row.getByText('The receiver failed (500)').waitFor()
+  await row.click()
+  await watched.reads('no such table: bookings')
+  isMended = true
+  await watched.button('Redeliver').click()
+  await row.getByText('Delivered').waitFor()
+  await watched.reads('because you asked')
+  const traces = await watched.traces()
+
+  expect(
+    receiver.received.some(({ event, isSigned }) => event === 'message.sent' && isSigned),
+  ).toBe(true)
+  expect(traces).not.toContain(receiver.secret)
+  expect(watched.faults).toEqual([])
+})

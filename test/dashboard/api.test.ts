@@ -1,0 +1,205 @@
+// Calls to the relay and the dashboard session, against answers that the test gives to `fetch`.
+
+import { afterEach, expect, test } from 'bun:test'
+
+import { createApi, withQuery } from '../../src/dashboard/api.ts'
+import { SessionStore, type Session } from '../../src/dashboard/session.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { pageClock } from './page-rig.ts'
+
+const SESSION: Session = {
+  state: 'signed_in',
+  elevated_until: null,
+  version: '1.0.0',
+  setup_step: null,
+  is_local: true,
+}
+
+const realFetch = globalThis.fetch
+afterEach(() => {
+  globalThis.fetch = realFetch
+})
+
+test('a call that needs the password asks for it, and is repeated once it is given', async () => {
+  const asked = answers(refusal(403, 'password_needed'), Response.json({ id: 'key_1' }))
+  const { api, passwords } = apiRig(true)
+
+  const answer = await api.post('keys', { name: 'shop' })
+
+  expect(answer).toEqual({ ok: true, value: { id: 'key_1' } })
+  expect(passwords.count).toBe(1)
+  expect(asked).toEqual(['POST /dashboard/api/keys', 'POST /dashboard/api/keys'])
+})
+
+test('a call whose question is closed is not repeated', async () => {
+  const asked = answers(refusal(403, 'password_needed'))
+  const { api } = apiRig(false)
+
+  const answer = await api.remove('keys/key_1')
+
+  expect(answer).toMatchObject({ ok: false, failure: { code: 'password_needed' } })
+  expect(asked).toHaveLength(1)
+})
+
+test('a session that ended leads to the log-in', async () => {
+  answers(refusal(401, 'signed_out'))
+  const { api, signedOut } = apiRig(true)
+
+  await api.get('keys')
+
+  expect(signedOut.count).toBe(1)
+})
+
+test('a refusal is a value, with all that the relay says', async () => {
+  const details = { limit: 'daily_contacts' }
+  answers(refusal(429, 'rate_limit_exceeded', { details, retryAfter: '30' }))
+
+  expect(await apiRig(true).api.get('keys')).toEqual({
+    ok: false,
+    failure: {
+      code: 'rate_limit_exceeded',
+      message: 'No.',
+      status: 429,
+      details,
+      retryAfterSeconds: 30,
+    },
+  })
+})
+
+test('an answer that was told before is known as such', async () => {
+  const headers = { 'idempotency-replayed': 'true' }
+  answers(Response.json({ id: 'msg_1' }, { headers }), Response.json({ id: 'msg_2' }))
+  const { api } = apiRig(true)
+
+  expect(await api.post('messages/send')).toEqual({
+    ok: true,
+    value: { id: 'msg_1' },
+    isReplay: true,
+  })
+  expect(await api.post('messages/send')).toEqual({ ok: true, value: { id: 'msg_2' } })
+})
+
+test('a relay that does not answer, and a proxy that answers in its place, are values too', async () => {
+  answers(
+    null,
+    new Response('<h1>Bad gateway</h1>', { status: 502 }),
+    Response.json(null, { status: 502 }),
+  )
+  const { api } = apiRig(true)
+
+  const codes = [await api.get('keys'), await api.get('keys'), await api.get('keys')].map(
+    (answer) => (answer.ok ? 'ok' : answer.failure.code),
+  )
+
+  expect(codes).toEqual(['unreachable', 'unreachable', 'unknown'])
+})
+
+test('a query leaves out what is empty and escapes what is not plain', () => {
+  expect(withQuery('messages', { handle: '+1', cursor: null, status: '', limit: 50 })).toBe(
+    'messages?handle=%2B1&limit=50',
+  )
+  expect(withQuery('messages', { cursor: undefined })).toBe('messages')
+})
+
+test('the page asks until the relay answers, and says meanwhile that it does not', async () => {
+  answers(null, null, Response.json(SESSION))
+  const clock = new TestClock()
+  const session = new SessionStore()
+
+  const opened = session.open(pageClock(clock), new AbortController().signal)
+  await clock.advance(1_000)
+  const meanwhile = { isReachable: session.isReachable.value, now: session.now.value }
+  await clock.advance(10_000)
+  await opened
+
+  expect(meanwhile).toEqual({ isReachable: false, now: null })
+  expect(session.isReachable.value).toBe(true)
+  expect(session.now.value).toEqual(SESSION)
+})
+
+test('a relay that is another version than the page says so', async () => {
+  answers(Response.json(SESSION), Response.json({ ...SESSION, version: '1.1.0' }))
+  const session = new SessionStore()
+
+  await session.refresh()
+  const before = session.isOutdated.value
+  await session.refresh()
+
+  expect([before, session.isOutdated.value]).toEqual([false, true])
+})
+
+test('several that wait for the password wait for one answer', async () => {
+  answers(Response.json(SESSION))
+  const session = new SessionStore()
+  await session.refresh()
+
+  const waiting = Promise.all([session.askPassword(), session.askPassword()])
+  const isAsked = session.isPasswordAsked.value
+  session.answerPassword(true)
+
+  expect(isAsked).toBe(true)
+  expect(await waiting).toEqual([true, true])
+  expect(session.isPasswordAsked.value).toBe(false)
+})
+
+test('the end of a session closes the question for its password', async () => {
+  answers(Response.json(SESSION))
+  const session = new SessionStore()
+  await session.refresh()
+
+  const waiting = session.askPassword()
+  session.end()
+
+  expect(await waiting).toBe(false)
+  expect(session.now.value?.state).toBe('signed_out')
+})
+
+test('a wrong password is told, and ends no session', async () => {
+  answers(Response.json(SESSION), refusal(401, 'wrong_password'))
+  const session = new SessionStore()
+  await session.refresh()
+
+  const answer = await session.elevate('guess')
+
+  expect(answer).toMatchObject({ ok: false, failure: { code: 'wrong_password' } })
+  expect(session.now.value?.state).toBe('signed_in')
+})
+
+/** Gives these answers to `fetch`, one after the other; null is a relay that is out of reach. */
+function answers(...given: readonly (Response | null)[]): readonly string[] {
+  const asked: string[] = []
+  const fake = async (path: string, { method = '' }: { readonly method?: string } = {}) => {
+    const answer = given[asked.length] ?? null
+    asked.push(`${method} ${path}`)
+    if (answer === null) throw new TypeError('fetch failed')
+    return answer
+  }
+  globalThis.fetch = fake as unknown as typeof fetch // The page calls it in just this way.
+  return asked
+}
+
+function refusal(
+  status: number,
+  code: string,
+  more: { readonly details?: object; readonly retryAfter?: string } = {},
+): Response {
+  const { details, retryAfter } = more
+  const error = { code, message: 'No.', ...(details === undefined ? {} : { details }) }
+  const headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter }
+  return Response.json({ error }, { status, headers })
+}
+
+function apiRig(isPasswordGiven: boolean) {
+  const passwords = { count: 0 }
+  const signedOut = { count: 0 }
+  const api = createApi({
+    onSignedOut: () => {
+      signedOut.count += 1
+    },
+    askPassword: async () => {
+      passwords.count += 1
+      return isPasswordGiven
+    },
+  })
+  return { api, passwords, signedOut }
+}

@@ -1,0 +1,277 @@
+// A list that is read page by page while it changes. The relay is a list in memory here; that changes
+// are told at all is tested with the stream of events.
+
+import { expect, test } from 'bun:test'
+
+import { Feed, type FeedSource } from '../../src/dashboard/feed.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { listOf, ok, pageClock, ToldChanges, UNREACHABLE } from './page-rig.ts'
+
+type Item = { readonly id: string; readonly text: string }
+
+test('the first page is read at once, and the next ones when they are wanted', async () => {
+  const rig = rigOf(120)
+
+  await rig.clock.advance(0)
+  const first = rig.shown()
+  await rig.feed.readMore()
+  await rig.feed.readMore()
+  await rig.feed.readMore()
+
+  expect(first).toHaveLength(50)
+  expect(rig.shown()).toEqual(rig.items.map(({ id }) => id))
+  expect(rig.asked).toEqual(['page null 50', 'page item_49 50', 'page item_99 50'])
+})
+
+test('a page that is under way is not asked for a second time', async () => {
+  const rig = rigOf(120)
+  await rig.clock.advance(0)
+
+  await Promise.all([rig.feed.readMore(), rig.feed.readMore()])
+
+  expect(rig.asked).toEqual(['page null 50', 'page item_49 50'])
+})
+
+test('no more entries are kept than the bound, and then there is no next page', async () => {
+  const rig = rigOf(400, { countMax: 100 })
+  await rig.clock.advance(0)
+
+  await rig.feed.readMore()
+  await rig.feed.readMore()
+
+  expect(rig.shown()).toHaveLength(100)
+})
+
+test('an entry that changed is read again by itself, and stays where it is', async () => {
+  const rig = rigOf(60)
+  await rig.clock.advance(0)
+
+  rig.change('item_3', 'changed')
+  await rig.clock.advance(1_000)
+
+  expect(rig.asked).toEqual(['page null 50', 'one item_3'])
+  expect(rig.shown()).toEqual(rig.items.slice(0, 50).map(({ id }) => id))
+  expect(rig.textOf('item_3')).toBe('changed')
+})
+
+test('an entry that rises goes to the head', async () => {
+  const rig = rigOf(5, { rises: true })
+  await rig.clock.advance(0)
+
+  rig.change('item_3', 'changed')
+  await rig.clock.advance(1_000)
+
+  expect(rig.shown()).toEqual(['item_3', 'item_0', 'item_1', 'item_2', 'item_4'])
+})
+
+test('a new entry brings the head again, and what was loaded beyond it stays', async () => {
+  const rig = rigOf(120)
+  await rig.clock.advance(0)
+  await rig.feed.readMore()
+
+  rig.add('item_new')
+  await rig.clock.advance(1_000)
+
+  expect(rig.asked.at(-1)).toBe('page null 100')
+  expect(rig.shown()).toHaveLength(101)
+  expect(rig.shown()[0]).toBe('item_new')
+})
+
+test('where more is new than a page holds, the list begins anew, without a gap', async () => {
+  const rig = rigOf(60)
+  await rig.clock.advance(0)
+
+  for (let count = 0; count < 80; count += 1) rig.add(`item_new_${count}`)
+  await rig.clock.advance(1_000)
+
+  expect(rig.shown()).toEqual(rig.items.slice(0, 50).map(({ id }) => id))
+})
+
+test('after a reset everything counts as old, also where the head is the same', async () => {
+  const rig = rigOf(120)
+  await rig.clock.advance(0)
+  await rig.feed.readMore()
+
+  rig.items.splice(80, 1, { id: 'item_80', text: 'changed unheard' })
+  rig.changes.tell('reset')
+  await rig.clock.advance(1_000)
+
+  expect(rig.textOf('item_80')).toBe('changed unheard')
+})
+
+test('changes of other things are not asked about', async () => {
+  const rig = rigOf(5)
+  await rig.clock.advance(0)
+
+  rig.changes.tell({ what: 'webhook', id: 'item_1' })
+  await rig.clock.advance(1_000)
+
+  expect(rig.asked).toEqual(['page null 50'])
+})
+
+test('many changes are one reading, and a rush of them is read at a calm pace', async () => {
+  const rig = rigOf(50)
+  await rig.clock.advance(0)
+
+  for (let round = 0; round < 20; round += 1) {
+    for (let item = 0; item < 10; item += 1) rig.change(`item_${item}`, `round ${round}`)
+    await rig.clock.advance(50)
+  }
+  await rig.clock.advance(1_000)
+
+  expect(rig.textOf('item_9')).toBe('round 19')
+  expect(rig.asked.length).toBeLessThan(8)
+})
+
+test('what could not be read is tried again until it can', async () => {
+  const rig = rigOf(5, { isDown: true })
+  await rig.clock.advance(0)
+  const down = rig.feed.now.value
+  rig.setDown(false)
+  await rig.clock.advance(5_000)
+
+  expect(down).toEqual({ state: 'failed', failure: UNREACHABLE })
+  expect(rig.shown()).toHaveLength(5)
+})
+
+test('a change that could not be read is not forgotten, and what is shown stays', async () => {
+  const rig = rigOf(5)
+  await rig.clock.advance(0)
+  rig.setDown(true)
+  rig.change('item_1', 'changed')
+  await rig.clock.advance(1_000)
+  const down = rig.shown()
+  rig.setDown(false)
+  await rig.clock.advance(10_000)
+
+  expect(down).toHaveLength(5)
+  expect(rig.textOf('item_1')).toBe('changed')
+})
+
+test('a new entry that could not be read is not forgotten either', async () => {
+  const rig = rigOf(5)
+  await rig.clock.advance(0)
+  rig.setDown(true)
+  rig.add('item_new')
+  await rig.clock.advance(1_000)
+  rig.setDown(false)
+  await rig.clock.advance(10_000)
+
+  expect(rig.shown()[0]).toBe('item_new')
+})
+
+test('a page that was asked for before the list began anew is not put behind it', async () => {
+  const rig = rigOf(200)
+  await rig.clock.advance(0)
+  const answer = rig.holdPage()
+  const more = rig.feed.readMore()
+  for (let count = 0; count < 80; count += 1) rig.add(`item_new_${count}`)
+  await rig.clock.advance(1_000)
+
+  answer()
+  await more
+
+  expect(rig.shown()).toEqual(rig.items.slice(0, 50).map(({ id }) => id))
+})
+
+test('what an action made is shown without waiting for the change', async () => {
+  const rig = rigOf(2)
+  await rig.clock.advance(0)
+
+  rig.items.unshift({ id: 'item_new', text: 'sent' })
+  rig.feed.take({ id: 'item_new', text: 'queued' })
+  const atOnce = [rig.shown(), rig.textOf('item_new')]
+  await rig.clock.advance(1_000)
+
+  expect(atOnce).toEqual([['item_new', 'item_0', 'item_1'], 'queued'])
+  expect(rig.textOf('item_new')).toBe('sent')
+})
+
+test('the first answer to an action, told again, does not take back what is known since', async () => {
+  const rig = rigOf(2)
+  await rig.clock.advance(0)
+  rig.change('item_1', 'failed')
+  await rig.clock.advance(1_000)
+
+  rig.feed.take({ id: 'item_1', text: 'queued' })
+  const atOnce = rig.textOf('item_1')
+  await rig.clock.advance(1_000)
+
+  expect([atOnce, rig.textOf('item_1')]).toEqual(['failed', 'failed'])
+})
+
+test('a feed that is stopped listens and reads no more', async () => {
+  const rig = rigOf(5)
+  await rig.clock.advance(0)
+
+  rig.feed.stop()
+  rig.changes.tell('reset')
+  await rig.clock.advance(10_000)
+
+  expect(rig.changes.listenerCount).toBe(0)
+  expect(rig.asked).toEqual(['page null 50'])
+})
+
+type Otherwise = {
+  readonly countMax?: number
+  readonly rises?: boolean
+  readonly isDown?: boolean
+}
+
+function rigOf(count: number, more: Otherwise = {}) {
+  const items: Item[] = Array.from({ length: count }, (_, n) => ({ id: `item_${n}`, text: '' }))
+  const asked: string[] = []
+  let isDown = more.isDown ?? false
+  let held = Promise.resolve()
+  const source: FeedSource<Item> = {
+    async page(cursor, limit) {
+      asked.push(`page ${cursor} ${limit}`)
+      if (cursor !== null) await held
+      if (isDown) return { ok: false, failure: UNREACHABLE }
+      const from = items.findIndex(({ id }) => id === cursor) + 1
+      const data = items.slice(from, from + limit)
+      return ok(listOf(data, from + limit < items.length ? data.at(-1)?.id : null))
+    },
+    async one(id) {
+      asked.push(`one ${id}`)
+      const item = items.find((each) => each.id === id)
+      if (isDown || item === undefined) return { ok: false, failure: UNREACHABLE }
+      return ok(item)
+    },
+    concerned: ({ what, id }) => (what === 'message' ? id : null),
+    rises: () => more.rises ?? false,
+    countMax: more.countMax ?? 1_000,
+  }
+  const clock = new TestClock()
+  const changes = new ToldChanges()
+  const feed = new Feed(source, { live: changes, clock: pageClock(clock) })
+  const entries = () => (feed.now.value.state === 'ready' ? feed.now.value.entries : [])
+  return {
+    feed,
+    clock,
+    changes,
+    items,
+    asked,
+    shown: () => entries().map(({ id }) => id),
+    textOf: (id: string) => entries().find((each) => each.id === id)?.text,
+    /** Lets the next pages wait; returns what ends that. */
+    holdPage(): () => void {
+      const { promise, resolve } = Promise.withResolvers<void>()
+      held = promise
+      return resolve
+    },
+    setDown: (value: boolean) => (isDown = value),
+    change(id: string, text: string) {
+      items.splice(
+        items.findIndex((each) => each.id === id),
+        1,
+        { id, text },
+      )
+      changes.tell({ what: 'message', id })
+    },
+    add(id: string) {
+      items.unshift({ id, text: 'new' })
+      changes.tell({ what: 'message', id })
+    },
+  }
+}

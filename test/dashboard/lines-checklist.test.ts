@@ -1,0 +1,129 @@
+import { expect, test } from 'bun:test'
+
+import { checklist } from '../../src/dashboard/pages/lines-checklist.ts'
+import type { HealthFinding } from '../../src/dashboard/resources.ts'
+import { phoneLine } from './samples.ts'
+
+test('a line of which nobody says anything bad passes every check', () => {
+  const checks = checklist(phoneLine({ driver: 'mac' }), [])
+
+  expect(checks.map(({ state }) => state)).toEqual(Array.from({ length: 9 }, () => 'ok'))
+})
+
+test('what fails is told with why and fix, and nothing behind it counts as known', () => {
+  const line = phoneLine({
+    driver: 'mac',
+    status: 'offline',
+    status_reason: 'messages_not_running',
+  })
+  const findings = [
+    finding({ code: 'messages_not_running', severity: 'error', line_id: line.id }),
+    finding({ code: 'line_offline', line_id: line.id, depends_on: 'messages_not_running' }),
+  ]
+
+  const checks = checklist(line, findings)
+
+  expect(checks.map(({ state, title }) => `${state}: ${title}`)).toEqual([
+    'ok: The Mac of this line is here',
+    'ok: Hookline may read the messages',
+    'ok: Somebody is logged in at the screen',
+    'bad: About messages_not_running',
+    'unknown: Hookline may control Messages',
+    'unknown: Messages is signed in to iMessage',
+    'unknown: It sends from the number of this line',
+    'ok: The Mac stays awake, and comes back after a power cut',
+    'ok: There is room for new contacts today',
+  ])
+  expect(checks[3]).toEqual({
+    state: 'bad',
+    title: 'About messages_not_running',
+    why: 'Why.',
+    fix: 'Fix.',
+  })
+})
+
+test('the machine of a Mac line is part of its checks, each fault on its own', () => {
+  const findings = [finding({ code: 'sleep_enabled' }), finding({ code: 'autorestart_off' })]
+
+  const checks = checklist(phoneLine({ driver: 'mac' }), findings)
+
+  expect(faultsIn(checks)).toEqual(['warn: About sleep_enabled', 'warn: About autorestart_off'])
+})
+
+test('another line, and what is not about lines at all, is not told', () => {
+  const findings = [
+    finding({ code: 'several_numbers', line_id: 'line_other' }),
+    finding({ code: 'storage_full', severity: 'error' }),
+    finding({ code: 'sleep_enabled' }),
+  ]
+
+  const checks = checklist(phoneLine({ driver: 'simulated' }), findings)
+
+  expect(faultsIn(checks)).toEqual([])
+})
+
+test('a finding that no check asks for is told after them', () => {
+  const line = phoneLine({ driver: 'simulated' })
+
+  const checks = checklist(line, [finding({ code: 'possible_loop', line_id: line.id })])
+
+  expect(checks.at(-1)).toEqual({
+    state: 'warn',
+    title: 'About possible_loop',
+    why: 'Why.',
+    fix: 'Fix.',
+  })
+})
+
+test('a reason for being offline that has no finding of its own is told with its hint', () => {
+  const line = phoneLine({
+    driver: 'mac',
+    status: 'offline',
+    status_reason: 'device_absent',
+    status_hint: 'Plug it in.',
+  })
+
+  const checks = checklist(line, [finding({ code: 'line_offline', line_id: line.id })])
+
+  expect(faultsIn(checks)).toEqual(['bad: The device is not attached'])
+  expect(checks[0]?.fix).toBe('Plug it in.')
+})
+
+test('a line that is offline for a reason that no check knows says so', () => {
+  const line = phoneLine({ status: 'offline', status_reason: 'simulated_outage' })
+
+  const checks = checklist(line, [finding({ code: 'line_offline', line_id: line.id })])
+
+  expect(faultsIn(checks)).toEqual(['warn: About line_offline'])
+})
+
+test('a pause, a full day and missing iMessage are faults; a limit of 0 is a choice', () => {
+  const paused = checklist(phoneLine({ is_enabled: false }), [])
+  const full = checklist(phoneLine({ new_contacts_today: 50 }), [])
+  const signedOut = checklist(phoneLine({ imessage_active: false }), [])
+  const none = checklist(phoneLine({ daily_contact_limit: 0 }), [])
+
+  expect(faultsIn(paused)).toEqual(['warn: The line is paused'])
+  expect(faultsIn(full)).toEqual(['warn: No room is left for new contacts today'])
+  expect(faultsIn(signedOut)).toEqual(['bad: iMessage is not active on this line'])
+  expect(faultsIn(none)).toEqual(['info: This line writes to nobody new'])
+})
+
+function faultsIn(checks: ReturnType<typeof checklist>): readonly string[] {
+  return checks
+    .filter(({ state }) => state !== 'ok' && state !== 'unknown')
+    .map(({ state, title }) => `${state}: ${title}`)
+}
+
+function finding(told: Partial<HealthFinding> & { readonly code: string }): HealthFinding {
+  return {
+    severity: 'warning',
+    title: `About ${told.code}`,
+    why: 'Why.',
+    fix: 'Fix.',
+    line_id: null,
+    since: '2026-11-21T10:00:00.000Z',
+    depends_on: null,
+    ...told,
+  }
+}

@@ -1,0 +1,105 @@
+import { expect, test } from 'bun:test'
+
+import type { CallOptions } from '../../src/dashboard/api.ts'
+import { Outbox, sendOnce, type Draft } from '../../src/dashboard/outbox.ts'
+import type { Answer } from '../../src/dashboard/request.ts'
+import type { Message } from '../../src/dashboard/resources.ts'
+import { ok, UNREACHABLE } from './page-rig.ts'
+import { message } from './samples.ts'
+
+const DRAFT: Draft = { to: '+12025550147', text: 'Your table is ready.', lineId: null }
+
+test('a message is sent once while its answer is awaited, however often the button is pressed', async () => {
+  const { api, keys, answer } = waitingApi()
+  const outbox = new Outbox(api)
+
+  const first = outbox.send(DRAFT)
+  const second = await outbox.send(DRAFT)
+  answer(ok(message()))
+
+  expect(second).toBeNull()
+  expect(await first).toEqual(ok(message()))
+  expect(keys).toHaveLength(1)
+})
+
+test('a try again after a failure is the same send for the relay', async () => {
+  const { api, keys } = apiOf({ ok: false, failure: UNREACHABLE }, ok(message()))
+  const outbox = new Outbox(api)
+
+  await outbox.send(DRAFT)
+  await outbox.send({ ...DRAFT })
+
+  expect(keys).toHaveLength(2)
+  expect(keys[1]).toBe(keys[0] ?? '')
+})
+
+test('the same text once more after a success is a new message', async () => {
+  const { api, keys } = apiOf(ok(message()), ok(message()))
+  const outbox = new Outbox(api)
+
+  await outbox.send(DRAFT)
+  await outbox.send(DRAFT)
+
+  expect(new Set(keys).size).toBe(2)
+})
+
+const CHANGES: readonly (readonly [what: string, change: Partial<Draft>])[] = [
+  ['recipient', { to: '+12025550148' }],
+  ['text', { text: 'Another' }],
+  ['line', { lineId: 'line_1' }],
+]
+
+for (const [what, change] of CHANGES) {
+  test(`with another ${what} after a failure it is another message`, async () => {
+    const { api, keys } = apiOf({ ok: false, failure: UNREACHABLE }, ok(message()))
+    const outbox = new Outbox(api)
+
+    await outbox.send(DRAFT)
+    await outbox.send({ ...DRAFT, ...change })
+
+    expect(new Set(keys).size).toBe(2)
+  })
+}
+
+test('the relay is asked to answer as soon as it has written the message down', async () => {
+  const calls: unknown[] = []
+  const api = {
+    post: async <T>(path: string, body?: unknown, options?: CallOptions): Promise<Answer<T>> => {
+      calls.push({ path, body, headers: options?.headers })
+      return { ok: false, failure: UNREACHABLE }
+    },
+  }
+
+  await sendOnce(api, { ...DRAFT, lineId: 'line_1' }, 'again-msg_1')
+
+  expect(calls).toEqual([
+    {
+      path: 'messages/send',
+      body: { to: '+12025550147', text: 'Your table is ready.', phone_line_id: 'line_1' },
+      headers: { 'idempotency-key': 'again-msg_1', prefer: 'respond-async' },
+    },
+  ])
+})
+
+function apiOf(...answers: readonly Answer<Message>[]) {
+  const keys: string[] = []
+  const api = {
+    post: async <T>(_path: string, _body?: unknown, options?: CallOptions): Promise<Answer<T>> => {
+      keys.push(options?.headers?.['idempotency-key'] ?? '')
+      return answers[keys.length - 1] as Answer<T> // Only messages are posted here.
+    },
+  }
+  return { api, keys }
+}
+
+function waitingApi() {
+  const keys: string[] = []
+  const { promise, resolve } = Promise.withResolvers<Answer<Message>>()
+  const api = {
+    post: <T>(_path: string, _body?: unknown, options?: CallOptions): Promise<Answer<T>> => {
+      keys.push(options?.headers?.['idempotency-key'] ?? '')
+      return promise as Promise<Answer<T>> // Only messages are posted here.
+    },
+  }
+  return { api, keys, answer: resolve }
+}

@@ -1,0 +1,59 @@
+// What the API answers, with all its fields, for tests that look at some of them.
+
+import type { Message, PhoneLine } from '../../src/dashboard/resources.ts'
+
+const TIME = '2026-11-21T10:00:00.000Z'
+
+export function phoneLine(told: Partial<PhoneLine> = {}): PhoneLine {
+  return {
+    id: 'line_1',
+    phone_number: '+12025550101',
+    label: null,
+    status: 'online',
+    imessage_active: true,
+    daily_contact_limit: 50,
+    driver: 'simulated',
+    status_reason: null,
+    status_hint: null,
+    new_contacts_today: 0,
+    is_enabled: true,
+    relay_sms: false,
+    capabilities: {
+      new_contacts: true,
+      choose_service: false,
+      delivered: true,
+      read: true,
+      guid: true,
+      attachments: false,
+    },
+    created_at: TIME,
+    ...told,
+  }
+}
+
+export function message(told: Partial<Message> = {}): Message {
+  return {
+    id: 'msg_1',
+    guid: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42',
+    platform_guid: null,
+    direction: 'inbound',
+    status: 'received',
+    service: 'iMessage',
+    to: '+12025550101',
+    from: '+12025550123',
+    handle: '+12025550123',
+    text: 'On my way.',
+    phone_line_id: 'line_1',
+    phone_number: '+12025550101',
+    conversation_id: 'conv_1',
+    source: 'device',
+    queued_reason: null,
+    error: null,
+    created_at: TIME,
+    updated_at: TIME,
+    sent_at: TIME,
+    delivered_at: null,
+    read_at: null,
+    ...told,
+  }
+}

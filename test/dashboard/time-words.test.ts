@@ -1,0 +1,49 @@
+import { expect, test } from 'bun:test'
+
+import { dayWords, relativeTime, shortTime } from '../../src/dashboard/time-words.ts'
+import { TEST_START } from '../support/test-clock.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+test('how long ago something was is told roughly, and beyond a week by its day', () => {
+  const distances = [0, 44_000, MINUTE, 59 * MINUTE, HOUR, 23 * HOUR, DAY, 6 * DAY]
+
+  expect(distances.map((ms) => relativeTime(at(-ms), TEST_START))).toEqual([
+    'now',
+    'now',
+    '1 min ago',
+    '59 min ago',
+    '1 h ago',
+    '23 h ago',
+    '1 day ago',
+    '6 days ago',
+  ])
+  expect(relativeTime(at(-10 * DAY), TEST_START)).toBe('11 Nov')
+  expect(relativeTime(at(-400 * DAY), TEST_START)).toBe('17 Oct 2025')
+})
+
+test('what is still to come is told so', () => {
+  expect(relativeTime(at(5 * MINUTE), TEST_START)).toBe('in 5 min')
+})
+
+test('a day is today, yesterday, a weekday, or a date with its year', () => {
+  const days = [0, -DAY, -3 * DAY, -400 * DAY]
+
+  expect(days.map((ms) => dayWords(at(ms), TEST_START))).toEqual([
+    'Today',
+    'Yesterday',
+    'Wednesday 18 November',
+    '17 Oct 2025',
+  ])
+})
+
+test('in a narrow column today is a clock time and every other day a date', () => {
+  expect(shortTime(at(0), TEST_START)).toMatch(/^\d\d:\d\d$/)
+  expect(shortTime(at(-2 * DAY), TEST_START)).toBe('19 Nov')
+})
+
+function at(ms: number): string {
+  return new Date(TEST_START + ms).toISOString()
+}

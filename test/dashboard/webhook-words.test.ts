@@ -1,0 +1,83 @@
+import { expect, test } from 'bun:test'
+
+import {
+  deliveryState,
+  durationWords,
+  hostOf,
+  nextTryWords,
+  refusalWords,
+  webhookState,
+} from '../../src/dashboard/pages/webhooks-words.ts'
+import { attempt, delivery, webhook } from './webhook-samples.ts'
+
+const NOW = Date.parse('2026-11-21T10:00:00.000Z')
+
+test('a webhook is stopped before it is paused, paused before it fails', () => {
+  const states = [
+    webhookState(webhook({ is_active: false, disabled_reason: 'gone' }), true),
+    webhookState(webhook({ is_active: false }), true),
+    webhookState(webhook(), true),
+    webhookState(webhook(), false),
+  ]
+
+  expect(states.map(({ text, tone }) => `${text} ${tone}`)).toEqual([
+    'Stopped bad',
+    'Paused plain',
+    'Failing warn',
+    'Active ok',
+  ])
+})
+
+test('a delivery that was tried in vain is told apart from one that waits', () => {
+  const states = [
+    deliveryState(delivery({ status: 'pending' })),
+    deliveryState(delivery({ status: 'pending', attempt_count: 2 })),
+    deliveryState(delivery({ status: 'succeeded', attempt_count: 1 })),
+    deliveryState(delivery({ status: 'exhausted', attempt_count: 12 })),
+  ]
+
+  expect(states.map(({ text }) => text)).toEqual([
+    'Waiting',
+    'Trying again',
+    'Delivered',
+    'Given up',
+  ])
+})
+
+test('when a delivery is tried next is told only while it waits', () => {
+  const soon = delivery({ next_attempt_at: '2026-11-21T10:00:20.000Z' })
+  const later = delivery({ next_attempt_at: '2026-11-21T10:10:00.000Z' })
+  const due = delivery({ next_attempt_at: '2026-11-21T09:59:00.000Z' })
+  const over = delivery({ status: 'succeeded', next_attempt_at: null })
+
+  expect(nextTryWords(soon, webhook(), NOW)).toBe('next try within a minute')
+  expect(nextTryWords(later, webhook(), NOW)).toBe('next try in 10 min')
+  expect(nextTryWords(due, webhook(), NOW)).toBe('waits its turn')
+  expect(nextTryWords(over, webhook(), NOW)).toBeNull()
+  expect(nextTryWords(later, webhook({ is_active: false }), NOW)).toBe(
+    'held until the webhook is active',
+  )
+})
+
+test('a refusal because of the pause says where to end it; any other speaks for itself', () => {
+  const failure = { status: 409, details: {}, retryAfterSeconds: null }
+
+  const paused = refusalWords({ ...failure, code: 'webhook_inactive', message: 'Not active.' })
+  const full = refusalWords({ ...failure, code: 'storage_full', message: 'The disk is full.' })
+
+  expect(paused).toContain('switch it on in its settings first')
+  expect(full).toBe('The disk is full.')
+})
+
+test('a duration is told in the unit that fits', () => {
+  const durations = [3, 999, 1_234, 10_000].map((duration_ms) =>
+    durationWords(attempt({ duration_ms })),
+  )
+
+  expect(durations).toEqual(['3 ms', '999 ms', '1.2 s', '10.0 s'])
+})
+
+test('the host of a URL leaves out what may be secret', () => {
+  expect(hostOf('https://shop.example.com:8443/hook?token=abc')).toBe('shop.example.com:8443')
+  expect(hostOf('not a url')).toBe('not a url')
+})

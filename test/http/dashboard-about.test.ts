@@ -1,0 +1,98 @@
+// What the settings page is told of the relay, and of the browsers that are signed in.
+
+import { expect, test } from 'bun:test'
+
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { outcome, PASSWORD, startDashboard } from './dashboard-rig.ts'
+
+const ABOUT = '/dashboard/about'
+const SESSIONS = '/dashboard/sessions'
+const HOUR = 3_600_000
+
+test('the relay tells what it is and what it was started with', async () => {
+  await using relay = await startDashboard({
+    drivers: [new ScriptedDriver()],
+    environment: {
+      HOOKLINE_PUBLIC_URL: 'https://relay.example.com',
+      HOOKLINE_TRUSTED_PROXIES: '10.0.0.1,10.1.0.0/16',
+      HOOKLINE_BACKUP_FOLDER: '/backups',
+    },
+  })
+  const browser = await relay.claim()
+
+  const { body } = await browser.get(ABOUT)
+
+  expect(body).toEqual({
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    data_directory: '/nowhere',
+    address: 'http://localhost',
+    public_url: 'https://relay.example.com',
+    trusted_proxies: ['10.0.0.1', '10.1.0.0/16'],
+    backup_folder: '/backups',
+    is_password_locked: false,
+    drivers: ['mac'],
+  })
+})
+
+test('a password of the options is told to be one, and is not told', async () => {
+  await using relay = await startDashboard({ environment: { HOOKLINE_ADMIN_PASSWORD: PASSWORD } })
+  const browser = await relay.logIn()
+
+  const { body } = await browser.get(ABOUT)
+
+  expect(body.is_password_locked).toBe(true)
+  expect(JSON.stringify(body)).not.toContain(PASSWORD)
+})
+
+test('every browser that is signed in is listed, the one seen last first', async () => {
+  await using relay = await startDashboard()
+  const first = await relay.claim()
+  relay.clock.step(HOUR)
+  const second = await relay.logIn()
+  relay.clock.step(HOUR)
+  await first.get(ABOUT)
+
+  const listed = await second.get(SESSIONS)
+  await first.delete('/dashboard/session')
+  const left = await second.get(SESSIONS)
+
+  const own = {
+    created_at: '2026-11-21T11:00:00.000Z',
+    last_seen_at: '2026-11-21T12:00:00.000Z',
+    is_current: true,
+  }
+  expect(listed.body.data).toEqual([
+    own,
+    {
+      created_at: '2026-11-21T10:00:00.000Z',
+      last_seen_at: '2026-11-21T12:00:00.000Z',
+      is_current: false,
+    },
+  ])
+  expect(left.body.data).toEqual([own])
+})
+
+test('a browser whose seven days are over is listed no more', async () => {
+  await using relay = await startDashboard()
+  await relay.claim()
+  relay.clock.step(7 * 24 * HOUR)
+  const browser = await relay.logIn()
+
+  const { body } = await browser.get(SESSIONS)
+
+  expect(body.data.map((one: { is_current: boolean }) => one.is_current)).toEqual([true])
+})
+
+test('nobody else learns of either', async () => {
+  await using relay = await startDashboard()
+  await relay.claim()
+  const stranger = relay.browser()
+
+  const answers = [
+    await stranger.get(ABOUT),
+    await stranger.get(SESSIONS),
+    await (await relay.logIn()).get(`${ABOUT}?x=1`),
+  ]
+
+  expect(answers.map(outcome)).toEqual(['401 signed_out', '401 signed_out', '400 invalid_request'])
+})
