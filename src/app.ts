@@ -9,7 +9,7 @@ import type { Config } from './config.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { openGround, type Ground, type Parts } from './ground.ts'
-import { ofRelay } from './health/catalogue.ts'
+import { ofLine, ofRelay } from './health/catalogue.ts'
 import { loopFinding, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
 import { listBackupResources } from './housekeeping/backup-list.ts'
@@ -95,7 +95,8 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const { lines, dispatch, callers } = messages
   const { disk } = ground
   const own = [lastUsed, disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
-  const loops = [...own, new HealthWatch(ground), ...(parts.companions ?? [])]
+  const phones = ground.phones === null ? [] : [ground.phones]
+  const loops = [...own, new HealthWatch(ground), ...phones, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   return {
     http,
@@ -186,6 +187,11 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
   health.include(async () => rejectedFindings(db))
+  health.include(async () => {
+    const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
+    const found = ground.phones?.findings(macLines.map(({ line }) => line)) ?? []
+    return found.map((finding) => ofLine(finding, macLines))
+  })
   observeMessages(ground.metrics, tools)
   return {
     tools,

@@ -15,6 +15,7 @@ import {
   ADDRESS_RANGE_KIND,
   BASE_URL_KIND,
   PASSWORD_KIND,
+  MUX_ADDRESS_KIND,
   PHONE_NUMBER_KIND,
   choiceKind,
   durationKind,
@@ -35,6 +36,8 @@ type Option<T> = {
   readonly sentence: string
   /** Whether nobody may read the value: then no flag takes it, for every user sees those of a process. */
   readonly isSecret: boolean
+  /** The environment variable, where other programs have given it a name. */
+  readonly variable: string | null
 }
 
 const PATH_KIND = textKind('PATH', 'a path')
@@ -98,6 +101,15 @@ export const OPTIONS = {
   macCaffeinate: option('mac-caffeinate', PATH_KIND, {
     default: '/usr/bin/caffeinate',
     sentence: 'The program that keeps the Mac awake.',
+  }),
+  iphone: option('iphone', choiceKind('auto', 'on', 'off'), {
+    default: 'auto',
+    sentence: 'Whether iPhones on a cable are watched; auto means where there is a Mac line.',
+  }),
+  usbmuxdAddress: option('usbmuxd-address', optionalKind(MUX_ADDRESS_KIND, 'auto'), {
+    default: null,
+    variable: 'USBMUXD_SOCKET_ADDRESS',
+    sentence: 'Where usbmuxd listens; auto is the usual place.',
   }),
   simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
     default: 0,
@@ -169,7 +181,8 @@ export function flagOf(name: OptionName): string {
 
 /** `HOOKLINE_SIMULATED_LINES` for `simulatedLines`. */
 export function environmentOf(name: OptionName): string {
-  return `HOOKLINE_${OPTIONS[name].name.replaceAll('-', '_').toUpperCase()}`
+  const option = OPTIONS[name]
+  return option.variable ?? `HOOKLINE_${option.name.replaceAll('-', '_').toUpperCase()}`
 }
 
 /** What `hookline.env` may set: all but where it lies itself. */
@@ -259,7 +272,8 @@ function option<T>(
     readonly default: NoInfer<T> | null
     readonly sentence: string
     readonly isSecret?: true | undefined
+    readonly variable?: string | undefined
   },
 ): Option<T> {
-  return { name, kind, ...more, isSecret: more.isSecret ?? false }
+  return { name, kind, ...more, isSecret: more.isSecret ?? false, variable: more.variable ?? null }
 }

@@ -5,7 +5,7 @@ import { homedir, platform } from 'node:os'
 
 import type { Config } from './config.ts'
 import type { Finding, LineDriver } from './domain/driver.ts'
-import { createDrivers } from './drivers/catalog.ts'
+import { createDrivers, createPhoneAnchors } from './drivers/catalog.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
 import { openData, type Data } from './storage/data.ts'
@@ -96,6 +96,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     writer,
     stamps,
     drivers: parts.drivers ?? createDrivers({ ...config, ...places }, tools),
+    phones: createPhoneAnchors({ ...config, ...places }, tools),
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),

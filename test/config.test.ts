@@ -51,6 +51,8 @@ test('without anything given every option has its default', () => {
     macOpen: '/usr/bin/open',
     macPgrep: '/usr/bin/pgrep',
     macCaffeinate: '/usr/bin/caffeinate',
+    iphone: 'auto',
+    usbmuxdAddress: null,
     simulatedLines: 0,
     simulatedDelayMs: 400,
     webhookRetryScheduleMs: [

@@ -110,6 +110,16 @@ export const BASE_URL_KIND: ValueKind<string> = {
 /** How many characters a password has. */
 const PASSWORD_LENGTH = { min: 8, max: 200 } as const
 
+export const MUX_ADDRESS_KIND: ValueKind<string> = {
+  placeholder: 'ADDRESS',
+  wanted: 'an address of usbmuxd such as UNIX:/var/run/usbmuxd or 127.0.0.1:27015',
+  parse: (text) => {
+    const isPath = /^(?:unix:\/\/|unix:)?\/[^\0]{1,100}$/i.test(text)
+    return isPath || /^(?:tcp:\/\/)?[^\s:/]+:[1-9][0-9]{0,4}$/i.test(text) ? text : undefined
+  },
+  print: (value) => value,
+}
+
 export const PASSWORD_KIND: ValueKind<string> = {
   placeholder: 'PASSWORD',
   wanted: `a password of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`,

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 
 import type { LineDriver } from '../domain/driver.ts'
+import { PhoneAnchors } from './iphone/phone-anchors.ts'
 import { createMacDriver, type MacTools } from './mac/driver.ts'
 import { recordTrace, type TraceEnd, type TraceOrder } from './mac/trace.ts'
 import { createSimulatedDriver } from './simulated/driver.ts'
@@ -17,6 +18,8 @@ export type DriverOptions = {
   readonly macOpen: string
   readonly macPgrep: string
   readonly macCaffeinate: string
+  readonly iphone: 'auto' | 'on' | 'off'
+  readonly usbmuxdAddress: string | null
   readonly simulatedLines: number
   readonly simulatedDelayMs: number
   /** Where the ledger of the simulated network lies. */
@@ -45,6 +48,16 @@ export function chatDbPath({
   homeFolder,
 }: Pick<DriverOptions, 'macChatDb' | 'homeFolder'>): string {
   return macChatDb ?? join(homeFolder, 'Library', 'Messages', 'chat.db')
+}
+
+/**
+ * The watch over the iPhones that hold the numbers of Mac lines; null where it is off. `auto` is on
+ * where there can be a Mac line.
+ */
+export function createPhoneAnchors(options: DriverOptions, tools: MacTools): PhoneAnchors | null {
+  const { iphone, usbmuxdAddress } = options
+  const isOn = iphone === 'on' || (iphone === 'auto' && hasMac(options))
+  return isOn ? new PhoneAnchors(usbmuxdAddress, tools) : null
 }
 
 function hasMac({ mac, platform }: DriverOptions): boolean {

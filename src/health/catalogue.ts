@@ -14,6 +14,15 @@ export function ofRelay(finding: Finding): HealthFinding {
   return { ...finding, lineId: null }
 }
 
+/** A finding about the device of one of `lines`. */
+export function ofLine(
+  { key, ...finding }: Finding,
+  lines: readonly { readonly line: { readonly id: string; readonly key: string } }[],
+): HealthFinding {
+  const found = lines.find(({ line }) => line.key === key)
+  return { ...finding, lineId: found?.line.id ?? null }
+}
+
 export type HealthResource = {
   readonly code: string
   readonly severity: Finding['severity']

@@ -1,0 +1,129 @@
+// The service "lockdown" of a phone: 4 bytes of length, the highest first, and a property list in XML.
+// libimobiledevice describes it. Everybody may ask a little; whoever the phone trusts begins a session,
+// from then on in TLS on the same connection, and may ask the rest.
+
+import type { Duplex } from 'node:stream'
+import { connect } from 'node:tls'
+
+import { readExactly, StreamEndedError } from './exact-reading.ts'
+import type { PairRecord } from './pair-record.ts'
+import {
+  dictionaryOf,
+  parsePropertyList,
+  PropertyListError,
+  switchOf,
+  textOf,
+  xmlPropertyList,
+  type PropertyDictionary,
+  type PropertyValue,
+} from './property-list.ts'
+
+export const LOCKDOWN_PORT = 62_078
+
+/** The phone answered that it will not, with its word for why. */
+export class LockdownRefusal extends Error {
+  override readonly name = 'LockdownRefusal'
+  /** As `InvalidHostID`; `unknown` where it is no such word. */
+  readonly word: string
+
+  constructor(word: string) {
+    super(`The phone refused: ${word}`)
+    this.word = word
+  }
+}
+
+/** The connection ended or failed, or what came is not of the protocol. It quotes nothing of that. */
+export class LockdownBroken extends Error {
+  override readonly name = 'LockdownBroken'
+}
+
+const LENGTH_BYTES = 4
+const ANSWER_BYTES_MAX = 1_048_576
+const WORD = /^[A-Za-z]{1,60}$/
+
+export class LockdownSession {
+  /** The socket, or TLS on it. */
+  #stream: Duplex
+
+  /** Takes over a connection to `LOCKDOWN_PORT`, whose errors are listened to. */
+  constructor(socket: Duplex) {
+    this.#stream = socket
+  }
+
+  /** What the phone says for `key`; null where it has none, or does not tell it to us. */
+  async value(
+    { domain, key }: { readonly domain: string | null; readonly key: string },
+    signal: AbortSignal,
+  ): Promise<PropertyValue | null> {
+    const place = domain === null ? {} : { Domain: domain }
+    try {
+      const answer = await this.#ask({ Request: 'GetValue', ...place, Key: key }, signal)
+      return answer['Value'] ?? null
+    } catch (error) {
+      // GetProhibited, MissingValue and their like.
+      if (error instanceof LockdownRefusal) return null
+      throw error
+    }
+  }
+
+  /** Begins a session. Rejects with a `LockdownRefusal` where the phone does not trust this computer. */
+  async start(record: PairRecord, signal: AbortSignal): Promise<void> {
+    const { hostId, systemBuid } = record
+    const request = { Request: 'StartSession', HostID: hostId, SystemBUID: systemBuid }
+    const answer = await this.#ask(request, signal)
+    if (switchOf(answer['EnableSessionSSL']) === true) await this.#encrypt(record, signal)
+  }
+
+  close(): void {
+    this.#stream.destroy()
+  }
+
+  async #ask(request: PropertyDictionary, signal: AbortSignal): Promise<PropertyDictionary> {
+    const payload = Buffer.from(xmlPropertyList({ Label: 'hookline', ...request }))
+    const head = Buffer.alloc(LENGTH_BYTES)
+    head.writeUInt32BE(payload.byteLength)
+    this.#stream.write(Buffer.concat([head, payload]))
+    const answer = await this.#read(signal)
+    const word = textOf(answer['Error'])
+    if (word !== null) throw new LockdownRefusal(WORD.test(word) ? word : 'unknown')
+    return answer
+  }
+
+  async #read(signal: AbortSignal): Promise<PropertyDictionary> {
+    try {
+      const head = await readExactly(this.#stream, LENGTH_BYTES, signal)
+      const length = Buffer.from(head).readUInt32BE()
+      if (length > ANSWER_BYTES_MAX) throw new LockdownBroken('Its answer is too long.')
+      const answer = dictionaryOf(
+        parsePropertyList(await readExactly(this.#stream, length, signal)),
+      )
+      if (answer !== null) return answer
+      throw new LockdownBroken('Its answer is no dictionary.')
+    } catch (error) {
+      if (error instanceof StreamEndedError) throw new LockdownBroken('The connection ended.')
+      if (error instanceof PropertyListError) throw new LockdownBroken('Its answer is unreadable.')
+      throw error
+    }
+  }
+
+  /**
+   * The phone proves itself by a certificate that is of no authority, and it hangs on our cable: like
+   * other programs we do not ask more of it.
+   */
+  async #encrypt({ secureContext }: PairRecord, signal: AbortSignal): Promise<void> {
+    const secure = connect({ socket: this.#stream, secureContext, rejectUnauthorized: false })
+    this.#stream = secure
+    const ready = Promise.withResolvers<void>()
+    const fail = () => ready.reject(new LockdownBroken('It does not come to an encrypted session.'))
+    secure.once('secureConnect', ready.resolve)
+    // The listener for errors stays: one that nobody listens to would end the process.
+    for (const name of ['error', 'close', 'end']) secure.on(name, fail)
+    signal.addEventListener('abort', fail)
+    if (signal.aborted) fail()
+    try {
+      await ready.promise
+    } finally {
+      signal.removeEventListener('abort', fail)
+    }
+  }
+}

@@ -1,0 +1,153 @@
+// One connection to usbmuxd, and the frames on it: 16 bytes of head in little-endian order (length with
+// the head, version, kind, tag) and a property list in XML. The protocol is described by libusbmuxd.
+
+import { connect, type Socket } from 'node:net'
+
+import { readExactly, StreamEndedError } from './exact-reading.ts'
+import type { MuxAddress } from './mux-address.ts'
+import { MuxError, type MuxErrorCode } from './mux-error.ts'
+import {
+  dictionaryOf,
+  parsePropertyList,
+  PropertyListError,
+  xmlPropertyList,
+  type PropertyDictionary,
+} from './property-list.ts'
+
+type Frame = { readonly tag: number; readonly message: PropertyDictionary }
+
+const HEAD_BYTES = 16
+/** A thousand phones are listed in less; so is any pair record. */
+const FRAME_BYTES_MAX = 1_048_576
+const VERSION_PLIST = 1
+const KIND_PLIST = 8
+/** Events answer no request. */
+const EVENT_TAG = 0
+/** Events that come before the answer to the request which asked for them. */
+const EARLY_EVENTS_MAX = 100
+/** For usbmuxd of another computer, which may go without a word. */
+const KEEP_ALIVE_MS = 30_000
+
+const WHO_WE_ARE = {
+  ClientVersionString: 'hookline',
+  ProgName: 'hookline',
+  // The version that libusbmuxd claims: with it come property lists, and devices on the network.
+  kLibUSBMuxVersion: 3,
+}
+
+const CODE_OF_ERROR: ReadonlyMap<unknown, MuxErrorCode> = new Map([
+  ['EACCES', 'denied'],
+  ['EPERM', 'denied'],
+])
+
+/** The socket, not yet connected; a test takes the place of a system that refuses it. */
+export type OpenSocket = (address: MuxAddress) => Socket
+
+/** A socket to `address`: what fails is told by its events. */
+export const openSocket: OpenSocket = (address) => connect(address)
+
+export class MuxConnection {
+  readonly #socket: Socket
+  readonly #early: PropertyDictionary[] = []
+  #tag = EVENT_TAG
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+  }
+
+  /** Rejects with a `MuxError`, `silent` where `signal` aborted. */
+  static open(address: MuxAddress, open: OpenSocket, signal: AbortSignal): Promise<MuxConnection> {
+    return new Promise((resolve, reject) => {
+      const socket = open(address)
+      const fail = (error: MuxError) => {
+        signal.removeEventListener('abort', abort)
+        socket.destroy()
+        reject(error)
+      }
+      const abort = () => fail(new MuxError('silent', 'it does not take the connection'))
+      // This listener stays: an error that nobody listens to would end the process.
+      socket.on('error', (error) => fail(errorOfSocket(error)))
+      socket.once('connect', () => {
+        signal.removeEventListener('abort', abort)
+        socket.setKeepAlive(true, KEEP_ALIVE_MS)
+        resolve(new MuxConnection(socket))
+      })
+      signal.addEventListener('abort', abort)
+      if (signal.aborted) abort()
+    })
+  }
+
+  /** Asks one thing and gives the answer to it; events that come meanwhile are kept for `next`. */
+  async ask(request: PropertyDictionary, signal: AbortSignal): Promise<PropertyDictionary> {
+    this.#tag += 1
+    this.#socket.write(frameBytes(this.#tag, { ...WHO_WE_ARE, ...request }))
+    for (;;) {
+      const { tag, message } = await this.#read(signal)
+      if (tag === this.#tag) return message
+      if (tag !== EVENT_TAG || this.#early.length >= EARLY_EVENTS_MAX) {
+        throw new MuxError('protocol', 'an answer to something else')
+      }
+      this.#early.push(message)
+    }
+  }
+
+  /** The next event of a connection that listens; waits for it without end. */
+  async next(signal: AbortSignal): Promise<PropertyDictionary> {
+    return this.#early.shift() ?? (await this.#read(signal)).message
+  }
+
+  /** Gives the socket away, with whatever came behind the last answer still in it. */
+  release(): Socket {
+    return this.#socket
+  }
+
+  close(): void {
+    this.#socket.destroy()
+  }
+
+  async #read(signal: AbortSignal): Promise<Frame> {
+    try {
+      const head = headOf(await readExactly(this.#socket, HEAD_BYTES, signal))
+      const payload = await readExactly(this.#socket, head.length - HEAD_BYTES, signal)
+      if (head.version !== VERSION_PLIST || head.kind !== KIND_PLIST) {
+        throw new MuxError('protocol', 'an answer in another form than XML')
+      }
+      const message = dictionaryOf(parsePropertyList(payload))
+      if (message !== null) return { tag: head.tag, message }
+      throw new MuxError('protocol', 'an answer that is no dictionary')
+    } catch (error) {
+      if (error instanceof StreamEndedError) throw new MuxError('protocol', 'the connection ended')
+      if (error instanceof PropertyListError) throw new MuxError('protocol', error.message)
+      throw error
+    }
+  }
+}
+
+function frameBytes(tag: number, message: PropertyDictionary): Uint8Array {
+  const payload = Buffer.from(xmlPropertyList(message))
+  const frame = Buffer.alloc(HEAD_BYTES + payload.byteLength)
+  const words = [frame.byteLength, VERSION_PLIST, KIND_PLIST, tag]
+  for (const [index, word] of words.entries()) frame.writeUInt32LE(word, 4 * index)
+  payload.copy(frame, HEAD_BYTES)
+  return frame
+}
+
+function headOf(bytes: Uint8Array): {
+  readonly length: number
+  readonly version: number
+  readonly kind: number
+  readonly tag: number
+} {
+  const words = new DataView(bytes.buffer, bytes.byteOffset, HEAD_BYTES)
+  const length = words.getUint32(0, true)
+  if (length < HEAD_BYTES || length > FRAME_BYTES_MAX) {
+    throw new MuxError('protocol', `a frame of ${length} bytes`)
+  }
+  const [version, kind, tag] = [4, 8, 12].map((at) => words.getUint32(at, true))
+  return { length, version: version ?? 0, kind: kind ?? 0, tag: tag ?? 0 }
+}
+
+function errorOfSocket(error: Error): MuxError {
+  const code = 'code' in error ? error.code : 'unknown'
+  return new MuxError(CODE_OF_ERROR.get(code) ?? 'absent', `its socket answers ${String(code)}`)
+}

@@ -1,0 +1,144 @@
+// iPhones for tests, and a rig of usbmuxd with phones on it.
+
+import type { Socket } from 'node:net'
+
+import { build } from 'plist'
+
+import { ScratchFolder } from '../scratch-folder.ts'
+import { FakeLockdown, HOST_ID } from './fake-lockdown.ts'
+import { BUID, FakeMux } from './fake-mux.ts'
+import { DEVICE, HOST, ROOT } from './test-pairing.ts'
+
+/** A port of the phone: `greeting` goes out in one piece with the news that it is connected. */
+export type FakePort = {
+  readonly greeting?: Uint8Array | undefined
+  readonly serve: (socket: Socket) => void
+}
+
+export type FakePhone = {
+  /** As usbmuxd tells it. */
+  readonly serial: string
+  /** The name of its pair record. */
+  readonly recordId: string
+  readonly ports: Map<number, FakePort>
+  readonly lockdown: FakeLockdown
+  /** Null where it does not trust this computer. */
+  pairRecord: Uint8Array | null
+}
+
+export const UDID = '00008110-000A4C2E1E38801E'
+export const OTHER_UDID = '00008130-001C25D40C62001C'
+export const NUMBER = '+15551230001'
+const ESCROW_BAG = Buffer.from('escrow bag of a made-up pairing!')
+
+/** Names and values as lockdown tells them; `PhoneNumber` is dressed as iOS 17 does it. */
+const VALUES = {
+  DeviceClass: 'iPhone',
+  DeviceName: 'Line one',
+  PasswordProtected: false,
+  PhoneNumber: '\u202A+1 (555)\u00A0123-0001\u202C',
+  ProductType: 'iPhone14,5',
+  ProductVersion: '18.6.2',
+  SIMStatus: 'kCTSIMSupportSIMStatusReady',
+  TimeZone: 'America/New_York',
+}
+
+/** The fields of a pair record, as usbmuxd keeps them. */
+export const PAIR_RECORD = {
+  DeviceCertificate: Buffer.from(`${DEVICE.cert}\n`),
+  EscrowBag: ESCROW_BAG,
+  HostCertificate: Buffer.from(`${HOST.cert}\n`),
+  HostID: HOST_ID,
+  HostPrivateKey: Buffer.from(`${HOST.key}\n`),
+  RootCertificate: Buffer.from(`${ROOT.cert}\n`),
+  RootPrivateKey: Buffer.from(`${ROOT.key}\n`),
+  SystemBUID: BUID,
+  WiFiMACAddress: '02:00:00:44:55:66',
+}
+
+const LOCKDOWN_PORT = 62_078
+const WAIT_MS_MAX = 4_000
+
+/** A phone that trusts this computer, switched on, with a SIM. */
+export async function fakePhone(
+  serial = UDID,
+  {
+    values = {},
+    version = 'TLSv1.3',
+  }: {
+    readonly values?: Readonly<Record<string, unknown>> | undefined
+    readonly version?: 'TLSv1.2' | 'TLSv1.3' | undefined
+  } = {},
+): Promise<FakePhone> {
+  const lockdown = await FakeLockdown.start(version)
+  const battery = { BatteryCurrentCapacity: 87, BatteryIsCharging: true }
+  lockdown.values.set('', { ...VALUES, UniqueDeviceID: serial, ...values })
+  lockdown.values.set('com.apple.mobile.battery', battery)
+  lockdown.values.set('com.apple.security.mac.amfi', { DeveloperModeStatus: true })
+  lockdown.values.set('com.apple.international', { Language: 'en', Locale: 'en_US' })
+  const pairRecord = Buffer.from(build(PAIR_RECORD, { pretty: true }))
+  const ports = new Map([[LOCKDOWN_PORT, { serve: lockdown.serve }]])
+  return { serial, recordId: serial, ports, lockdown, pairRecord }
+}
+
+/** Whatever of a pairing must be seen nowhere, as it could stand in a text. */
+export function secretsOfPairing(): readonly string[] {
+  const lines = [HOST.key, ROOT.key, HOST.cert, ROOT.cert, DEVICE.cert].flatMap((pem) =>
+    pem.split('\n').filter((line) => !line.startsWith('-----')),
+  )
+  return [...lines, HOST_ID, ESCROW_BAG.toString(), ESCROW_BAG.toString('base64')]
+}
+
+/** usbmuxd in a folder of its own, and what ends all of it. */
+export class MuxRig implements AsyncDisposable {
+  readonly #folder = new ScratchFolder()
+  readonly #phones: FakePhone[] = []
+  #mux: FakeMux | null = null
+
+  get path(): string {
+    return this.#folder.file('usbmuxd')
+  }
+
+  get mux(): FakeMux {
+    if (this.#mux === null) throw new Error('usbmuxd was not started.')
+    return this.#mux
+  }
+
+  static async start(): Promise<MuxRig> {
+    const rig = new MuxRig()
+    await rig.startMux()
+    return rig
+  }
+
+  async startMux(): Promise<FakeMux> {
+    this.#mux = await FakeMux.start(this.path)
+    return this.#mux
+  }
+
+  async stopMux(): Promise<void> {
+    await this.#mux?.stop()
+    this.#mux = null
+  }
+
+  /** A phone that is not plugged in yet. */
+  async phone(...order: Parameters<typeof fakePhone>): Promise<FakePhone> {
+    const phone = await fakePhone(...order)
+    this.#phones.push(phone)
+    return phone
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stopMux()
+    for (const { lockdown } of this.#phones) lockdown.stop()
+    this.#folder[Symbol.dispose]()
+  }
+}
+
+/** Waits, in turns of the event loop, until something that real sockets bring about has come true. */
+export async function until(isTrue: () => boolean, what = 'what was waited for'): Promise<void> {
+  const end = performance.now() + WAIT_MS_MAX
+  while (!isTrue()) {
+    if (performance.now() > end) throw new Error(`It did not come to ${what}.`)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+}

@@ -1,0 +1,120 @@
+import { readPhone, type PhoneReading } from '../../../src/drivers/iphone/lockdown.ts'
+import { MuxWatch } from '../../../src/drivers/iphone/mux-watch.ts'
+import type { Phone, PhoneFacts } from '../../../src/drivers/iphone/phone-facts.ts'
+import { PhoneWatch } from '../../../src/drivers/iphone/phone-watch.ts'
+import { Usbmux } from '../../../src/drivers/iphone/usbmux.ts'
+import { recordingLog, type LogLine } from '../recording-log.ts'
+import { settle, TestClock } from '../test-clock.ts'
+import { MuxRig, NUMBER, UDID, until, type FakePhone } from './fake-phones.ts'
+
+const NEVER = new AbortController().signal
+
+/** What the phone of the rig tells as it is made. */
+export const FACTS: PhoneFacts = {
+  reading: 'facts',
+  udid: UDID,
+  name: 'Line one',
+  iosVersion: '18.6.2',
+  productType: 'iPhone14,5',
+  number: NUMBER,
+  battery: { percent: 87, isCharging: true },
+  isDeveloperModeOn: true,
+  language: 'en',
+  isLocked: false,
+  timeZone: 'America/New_York',
+  simStatus: 'kCTSIMSupportSIMStatusReady',
+}
+
+/** A phone on the cable, and the way to read it. */
+export class PhoneRig implements AsyncDisposable {
+  readonly clock = new TestClock()
+  readonly rig: MuxRig
+  readonly phone: FakePhone
+
+  private constructor(rig: MuxRig, phone: FakePhone) {
+    this.rig = rig
+    this.phone = phone
+    rig.mux.attach(phone)
+  }
+
+  static async start(order: Parameters<MuxRig['phone']>[1] = {}, serial = UDID): Promise<PhoneRig> {
+    const rig = await MuxRig.start()
+    return new PhoneRig(rig, await rig.phone(serial, order))
+  }
+
+  async read(signal = NEVER): Promise<PhoneReading> {
+    const mux = new Usbmux(this.rig.mux.address, this.clock)
+    const [device] = await mux.listDevices(NEVER)
+    if (device === undefined) throw new Error('No phone is attached.')
+    return readPhone({ mux, clock: this.clock }, device, signal)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.rig[Symbol.asyncDispose]()
+  }
+}
+
+/** A watch over phones that runs, and what it writes into its log. */
+export class PhoneWatchRig implements AsyncDisposable {
+  readonly rig: MuxRig
+  readonly clock = new TestClock()
+  readonly lines: LogLine[]
+  readonly #tools: ConstructorParameters<typeof PhoneWatch>[0]
+  readonly #phones: PhoneWatch
+  readonly #end = new AbortController()
+  readonly #running: Promise<void>[]
+
+  constructor(rig: MuxRig) {
+    const { log, lines } = recordingLog()
+    const mux = new Usbmux({ path: rig.path }, this.clock)
+    const tools = { mux, clock: this.clock, log }
+    const watch = new MuxWatch(tools)
+    this.rig = rig
+    this.lines = lines
+    this.#tools = { ...tools, watch }
+    this.#phones = new PhoneWatch(this.#tools)
+    this.#running = [watch, this.#phones].map((one) => one.run(this.#end.signal))
+  }
+
+  get phones(): readonly Phone[] {
+    return this.#phones.phones()
+  }
+
+  phone(udid = UDID): Phone | undefined {
+    return this.phones.find((phone) => phone.udid === udid)
+  }
+
+  /** One more watch over the same phones, which begins now. */
+  anotherWatch(): PhoneWatch {
+    const phones = new PhoneWatch(this.#tools)
+    this.#running.push(phones.run(this.#end.signal))
+    return phones
+  }
+
+  /** Waits for what sockets bring about, without moving the clock. */
+  async comesTo(isTrue: (phone: Phone | undefined) => boolean, udid = UDID): Promise<void> {
+    await until(() => isTrue(this.phone(udid)))
+  }
+
+  async isRead(udid = UDID): Promise<void> {
+    await this.comesTo((phone) => phone?.facts !== null && phone?.facts !== undefined, udid)
+  }
+
+  /** Moves on by `ms`, at whose end `phone` is read again, and waits for that. */
+  async passes(ms: number, phone: FakePhone): Promise<void> {
+    const before = sessionsOf(phone)
+    await this.clock.advance(ms)
+    await until(() => sessionsOf(phone) > before && phone.lockdown.openCount === 0, 'a session')
+    await settle()
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#end.abort()
+    await Promise.all(this.#running)
+  }
+}
+
+/** How often a phone was begun to be read. */
+export function sessionsOf({ lockdown }: FakePhone): number {
+  return lockdown.requests.filter(({ key }) => key === 'DeviceName').length
+}

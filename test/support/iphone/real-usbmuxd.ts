@@ -1,0 +1,68 @@
+// The usbmuxd of this computer's distribution, without a phone, for tests that want it as a judge.
+
+import { existsSync, mkdirSync } from 'node:fs'
+
+import { ScratchFolder } from '../scratch-folder.ts'
+
+const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin`
+const WAIT_MS_MAX = 10_000
+
+/** Whether tests can run; where not, writes the one line that says what was left out and why. */
+export function canJudge(what: string, whyNot: string | null): boolean {
+  if (whyNot !== null) process.stderr.write(`Skipped: ${what}. ${whyNot}\n`)
+  return whyNot === null
+}
+
+/** Its socket has one place only, so it runs in a file system view of its own. */
+export function whyNoUsbmuxd(): string | null {
+  if (process.platform !== 'linux') return 'It is a program of Linux.'
+  if (Bun.which('usbmuxd', { PATH }) === null) return 'usbmuxd not installed.'
+  const isAllowed = Bun.spawnSync(['unshare', '--mount', 'true']).exitCode === 0
+  return isAllowed ? null : 'A mount namespace is not permitted here.'
+}
+
+/** The real usbmuxd, whose /run and /var/lib are folders of ours and who sees no USB bus. */
+export class RealUsbmuxd implements AsyncDisposable {
+  readonly #folder = new ScratchFolder()
+  #child: Bun.Subprocess | null = null
+
+  get path(): string {
+    return this.#folder.file('run/usbmuxd')
+  }
+
+  async start(): Promise<void> {
+    for (const name of ['run', 'lib', 'bus'])
+      mkdirSync(this.#folder.file(name), { recursive: true })
+    const mounts = ['run /run', 'lib /var/lib'].map((pair) => `mount --bind "$0"/${pair}`)
+    const bus = '{ [ ! -d /dev/bus ] || mount --bind "$0"/bus /dev/bus; }'
+    const script = [...mounts, bus, 'exec usbmuxd --foreground --no-preflight'].join(' && ')
+    const command = ['unshare', '--mount', 'sh', '-c', script, this.#folder.path]
+    const quiet = { stdout: 'ignore', stderr: 'ignore', env: { PATH } } as const
+    this.#child = Bun.spawn(command, quiet)
+    await eventually(() => (existsSync(this.path) ? true : null), 'a socket of usbmuxd')
+  }
+
+  async stop(): Promise<void> {
+    this.#child?.kill()
+    await this.#child?.exited
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    this.#folder[Symbol.dispose]()
+  }
+}
+
+/** What `look` gives once that is something: for what another process brings about. */
+export async function eventually<T>(
+  look: () => Promise<T | null> | T | null,
+  what: string,
+): Promise<T> {
+  const until = performance.now() + WAIT_MS_MAX
+  while (performance.now() < until) {
+    const found = await look()
+    if (found !== null) return found
+    await Bun.sleep(10)
+  }
+  throw new Error(`It did not come to ${what}.`)
+}
