@@ -11,11 +11,17 @@ const TIMEOUT_MS = 90_000
 
 let opened: Promise<Browser> | null = null
 
-/** The browser. It ends with this process, to whose pipe it listens. */
+/** The browser, a new one where it broke off. It ends with this process, to whose pipe it listens. */
 export function openBrowser(): Promise<Browser> {
-  // As root, which tests in a container are, Chromium runs without its sandbox only.
-  opened ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  opened ??= launch()
   return opened
+}
+
+async function launch(): Promise<Browser> {
+  // As root, which tests in a container are, Chromium runs without its sandbox only.
+  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] })
+  browser.on('disconnected', () => (opened = null))
+  return browser
 }
 
 /** A test that needs the browser. */

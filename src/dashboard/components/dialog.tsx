@@ -11,7 +11,7 @@
 // a button of its own closes it: for a secret that is shown once.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { Button } from './button.tsx'
 
@@ -28,13 +28,11 @@ export function Dialog(props: Props) {
   const { title, onClose, onSubmit, canClose = true } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
-  useEffect(() => {
-    const focused = document.activeElement
-    dialog.current?.showModal()
-    return () => {
-      // A dialog hands the focus back when it is closed, and this one is gone by now.
-      if (focused instanceof HTMLElement) focused.focus()
-    }
+  useLayoutEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    // Closed before it goes, which a layout effect is in time for: so the focus returns to where it was.
+    return () => element?.close()
   }, [])
   return (
     <dialog

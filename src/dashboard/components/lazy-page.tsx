@@ -65,7 +65,8 @@ function loadAfresh(): void {
 /** Hands the focus on, from the heading that held the place to that of the page. */
 function useHeading(isLoaded: boolean): { readonly note: () => void } {
   const hadFocus = useRef(false)
-  useEffect(() => {
+  // Before anything is drawn: at no moment does a reader's program find the focus nowhere.
+  useLayoutEffect(() => {
     if (!hadFocus.current) return
     hadFocus.current = false
     document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })

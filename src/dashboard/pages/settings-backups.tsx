@@ -110,11 +110,12 @@ function SecondFolder({ folder }: Pick<Props, 'folder'>) {
     <p class="small quiet">
       {folder === null ? (
         <>
-          <code>HOOKLINE_BACKUP_FOLDER</code> names a second folder for them, best on another disk.
+          <code>HOOKLINE_BACKUP_FOLDER</code> names a second folder for the daily ones, best on
+          another disk.
         </>
       ) : (
         <>
-          They go to <code>{folder}</code> too.
+          The daily ones go to <code>{folder}</code> too.
         </>
       )}
     </p>

@@ -28,7 +28,16 @@ export function MonitoringSection() {
       >
         {called !== null && setting?.is_locked === false && (
           <div class="actions">
-            <Button onClick={() => void save(NONE)}>Call nobody</Button>
+            <Button
+              onClick={({ target }) => {
+                // The button goes, and the focus must be somewhere.
+                if (target instanceof Element)
+                  target.closest('form')?.querySelector('input')?.focus()
+                void save(NONE)
+              }}
+            >
+              Call nobody
+            </Button>
           </div>
         )}
       </TextSetting>

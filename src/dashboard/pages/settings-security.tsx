@@ -25,8 +25,8 @@ function PasswordLocked() {
     <div class="stack stack-tight">
       <h3>Password</h3>
       <p class="field-hint">
-        <code>HOOKLINE_ADMIN_PASSWORD_FILE</code> decides it. Change it there, and start the relay
-        again.
+        <code>HOOKLINE_ADMIN_PASSWORD</code>, or the file that it is read from, decides it. Change
+        it there, and start the relay again.
       </p>
     </div>
   )

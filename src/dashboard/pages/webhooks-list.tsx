@@ -96,7 +96,13 @@ function Address({ webhook }: { readonly webhook: Webhook }) {
 function LastDay({ webhook }: { readonly webhook: Webhook }) {
   const { api, clock } = useDashboard()
   const { now } = useLive(recentSource(api, webhook.id))
-  if (now.state !== 'ready') return <div class="webhook-day" />
+  if (now.state !== 'ready') {
+    return (
+      <div class="webhook-day small">
+        <p>{'\u00A0'}</p>
+      </div>
+    )
+  }
   const { deliveries, failing } = now.value
   const { words, waiting } = daySummary(deliveries, clock.now.value)
   const last = failing?.attempts.at(-1)

@@ -54,6 +54,7 @@ export function ReplayWebhook({ webhook, onClose }: Props) {
             {...box}
             class="input"
             type="datetime-local"
+            autoFocus
             value={since.value}
             onInput={(event) => (since.value = event.currentTarget.value)}
           />

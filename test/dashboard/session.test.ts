@@ -1,0 +1,56 @@
+// Who is signed in, as the page knows it, where answers overtake each other.
+
+import { expect, spyOn, test } from 'bun:test'
+
+import { SessionStore, type Session } from '../../src/dashboard/session.ts'
+
+const SIGNED_OUT: Session = {
+  state: 'signed_out',
+  elevated_until: null,
+  version: '1.0.0',
+  setup_step: null,
+  is_local: true,
+}
+const SIGNED_IN: Session = { ...SIGNED_OUT, state: 'signed_in' }
+
+test('what was asked before a log-in does not undo it', async () => {
+  using relay = heldAnswers()
+  const session = new SessionStore()
+
+  const asked = session.refresh()
+  const loggedIn = session.logIn('correct horse')
+  relay.answer('POST', SIGNED_IN)
+  await loggedIn
+  relay.answer('GET', SIGNED_OUT)
+  await asked
+
+  expect(session.now.value).toEqual(SIGNED_IN)
+})
+
+test('what is asked after a log-in counts', async () => {
+  using relay = heldAnswers()
+  const session = new SessionStore()
+
+  const loggedIn = session.logIn('correct horse')
+  relay.answer('POST', SIGNED_IN)
+  await loggedIn
+  const asked = session.refresh()
+  relay.answer('GET', SIGNED_OUT)
+  await asked
+
+  expect(session.now.value).toEqual(SIGNED_OUT)
+})
+
+/** The network, which answers when the test says so. */
+function heldAnswers() {
+  const waiting = new Map<string, (response: Response) => void>()
+  const held = (_path: unknown, init?: RequestInit) =>
+    new Promise<Response>((resolve) => waiting.set(init?.method ?? 'GET', resolve))
+  const spy = spyOn(globalThis, 'fetch').mockImplementation(
+    Object.assign(held, { preconnect() {} }),
+  )
+  return {
+    answer: (method: string, body: unknown) => waiting.get(method)?.(Response.json(body)),
+    [Symbol.dispose]: () => spy.mockRestore(),
+  }
+}
