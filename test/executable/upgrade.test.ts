@@ -43,7 +43,7 @@ test('a service is upgraded: the message that waited leaves once, by the new ver
   await machine.stop()
 
   expect(told).toMatchObject({ exitCode: 0, json: { outcome: 'upgraded', to: '9.9.9' } })
-  expect(about?.body).toEqual({ version: '9.9.9' })
+  expect(about?.body).toEqual({ version: '9.9.9', is_claimed: false })
   expect(schemaOf(machine.dataDir)).toBe(NEXT_SCHEMA)
   expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
   expect(readdirSync(join(machine.executable, '..')).sort()).toEqual([
