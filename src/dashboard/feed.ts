@@ -88,7 +88,8 @@ export class Feed<T extends { readonly id: string }> {
     // A page that failed is asked for again by the next scroll, and not by each.
     if (!answer.ok) await this.#clock.sleep(RETRY_MS, this.#end.signal)
     this.#isReadingMore = false
-    if (answer.ok) this.#append(answer.value, now.nextCursor)
+    // Who asked is waiting at the end of the list, and will not ask again.
+    if (answer.ok && !this.#append(answer.value, now.nextCursor)) await this.readMore()
   }
 
   /**
@@ -113,13 +114,14 @@ export class Feed<T extends { readonly id: string }> {
     this.#now.value = { ...now, entries }
   }
 
-  #append({ data, next_cursor }: List<T>, cursor: string): void {
+  /** False where the list was read anew meanwhile: the page does not fit to its end any more. */
+  #append({ data, next_cursor }: List<T>, cursor: string): boolean {
     const now = this.#now.value
-    // Where the list was read anew meanwhile, the page does not fit to its end any more.
-    if (now.state !== 'ready' || now.nextCursor !== cursor) return
+    if (now.state !== 'ready' || now.nextCursor !== cursor) return false
     const entries = [...now.entries, ...without(data, now.entries)]
     const isFull = entries.length >= this.#source.countMax
     this.#now.value = { state: 'ready', entries, nextCursor: isFull ? null : next_cursor }
+    return true
   }
 
   #wake(): void {
