@@ -95,8 +95,6 @@ export function queriesOf(schema: ChatDbSchema) {
     rowsBetween: `${full} WHERE m.date BETWEEN +$from AND +$until
       ORDER BY m.date, m.ROWID LIMIT +$limit`,
     statesAt: `${state} WHERE m.ROWID IN ${ROW_IDS} ORDER BY m.ROWID`,
-    ownStatesBetween: `${state} WHERE m.date BETWEEN +$from AND +$until AND +m.is_from_me = 1
-      ORDER BY m.date, m.ROWID LIMIT +$limit`,
     ownErrorsBetween: `SELECT m.error AS error, m.date AS date FROM message m
       WHERE m.date BETWEEN +$from AND +$until AND +m.is_from_me = 1 AND +m.error <> 0
       ORDER BY m.date DESC LIMIT +$limit`,

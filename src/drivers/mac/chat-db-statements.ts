@@ -29,7 +29,6 @@ export function prepareStatements(db: Database, schema: ChatDbSchema) {
     ownRowsAfter: rows(sql.ownRowsAfter),
     rowsBetween: rows(sql.rowsBetween),
     statesAt: states(sql.statesAt),
-    ownStatesBetween: states(sql.ownStatesBetween),
     ownErrorsBetween: db.prepare<Raw<'error' | 'date'>, [Values]>(sql.ownErrorsBetween),
     directChats: db.prepare<RawChat, [Values]>(sql.directChats),
     knowsHandle: values(sql.knowsHandle),

@@ -144,13 +144,6 @@ export class ChatDb {
     return this.#at(this.#sql.statesAt, rowIds).map(ownStateOf)
   }
 
-  /** The states of our own messages dated from `ms` (since 1970) on, oldest first. */
-  ownStatesSince(ms: number, limit: number): readonly OwnState[] {
-    return this.#dated(this.#sql.ownStatesBetween, { from: ms, limit })
-      .slice(0, limit)
-      .map(ownStateOf)
-  }
-
   rowIdOf(guid: string): number | null {
     return this.#value(this.#sql.rowIdOf, { guid })
   }

@@ -1,7 +1,6 @@
 // What a row of chat.db is to the relay: nothing, something to wait for, history, or news.
 
-import type { Handle } from '../../domain/handle.ts'
-import { deviceHandle } from '../../domain/handle.ts'
+import { deviceHandle, type Handle } from '../../domain/handle.ts'
 import { withoutMarks } from './attributed-body.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 

@@ -32,10 +32,6 @@ export class StatusTracker {
   /** Where the turn of the older ones is. */
   #turn = 0
 
-  get count(): number {
-    return this.#followed.size
-  }
-
   /** Whether Messages has been sending something for minutes: it may need to be started again. */
   isStuck(now: number): boolean {
     return [...this.#followed.values()].some(
