@@ -28,6 +28,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   main: ['cli'],
 }
 
+/** The rooms of a driver that has any, and those of the same driver on which each stands. */
+const WITHIN_DRIVERS: Readonly<Record<string, readonly string[]>> = {
+  cable: [],
+  agent: [],
+  screens: ['agent'],
+}
+
 /** Packages, and the only places that may know them. */
 const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   elysia: ['http/', 'app.ts'],
@@ -88,11 +95,22 @@ function isRoomAllowed(place: string, target: string): boolean {
   const to = roomOf(target)
   if (place === 'http/dashboard.ts' && to === 'dashboard') return true
   if (from === 'drivers' && to === 'drivers') {
-    return place === 'drivers/catalog.ts' || dirname(place) === dirname(target)
+    return place === 'drivers/catalog.ts' || isDriverAllowed(place, target)
   }
   if (from === to) return true
   const allowed = MAY_IMPORT[from] ?? []
   return allowed.includes(to) || allowed.includes(target.replace(/\.tsx?$/, ''))
+}
+
+/** No driver imports another, and a room within a driver only those that it stands on. */
+function isDriverAllowed(place: string, target: string): boolean {
+  const [, fromKind, ...from] = dirname(place).split('/')
+  const [, toKind, ...to] = dirname(target).split('/')
+  if (fromKind !== toKind) return false
+  const [room = null] = from
+  const [targetRoom = null] = to
+  if (room === targetRoom || room === null) return true
+  return targetRoom !== null && (WITHIN_DRIVERS[room] ?? []).includes(targetRoom)
 }
 
 function isPackageAllowed(place: string, target: string): boolean {

@@ -3,8 +3,8 @@
 // gone, so that it is worth a look.
 
 import type { Finding } from '../../domain/driver.ts'
-import type { Phone, PhoneFacts, PhoneTroubleReason } from './phone-facts.ts'
-import { PHONE_TROUBLES } from './phone-troubles.ts'
+import type { Phone, PhoneFacts, PhoneTroubleReason } from './cable/phone-facts.ts'
+import { PHONE_TROUBLES } from './cable/phone-troubles.ts'
 
 type AnchoredLine = { readonly key: string; readonly number: string }
 type Remark = Omit<Finding, 'key' | 'depends_on'>

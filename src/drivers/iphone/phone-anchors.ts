@@ -2,12 +2,12 @@ import type { Finding } from '../../domain/driver.ts'
 import type { Clock } from '../../system/clock.ts'
 import type { Log } from '../../system/log.ts'
 import type { Service } from '../../system/service.ts'
-import { muxAddress } from './mux-address.ts'
-import { MuxWatch } from './mux-watch.ts'
+import { muxAddress } from './cable/mux-address.ts'
+import { MuxWatch } from './cable/mux-watch.ts'
+import { PHONE_TROUBLES } from './cable/phone-troubles.ts'
+import { PhoneWatch } from './cable/phone-watch.ts'
+import { Usbmux } from './cable/usbmux.ts'
 import { anchorFindings } from './number-anchor.ts'
-import { PHONE_TROUBLES } from './phone-troubles.ts'
-import { PhoneWatch } from './phone-watch.ts'
-import { Usbmux } from './usbmux.ts'
 
 /** Watches over the iPhones on the cable that hold the numbers of Mac lines. */
 export class PhoneAnchors implements Service {

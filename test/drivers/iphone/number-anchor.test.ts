@@ -1,11 +1,11 @@
 import { expect, test } from 'bun:test'
 
-import { anchorFindings } from '../../../src/drivers/iphone/number-anchor.ts'
 import type {
   Phone,
   PhoneFacts,
   PhoneTroubleReason,
-} from '../../../src/drivers/iphone/phone-facts.ts'
+} from '../../../src/drivers/iphone/cable/phone-facts.ts'
+import { anchorFindings } from '../../../src/drivers/iphone/number-anchor.ts'
 import { NUMBER, OTHER_UDID, UDID } from '../../support/iphone/fake-phones.ts'
 import { FACTS } from '../../support/iphone/phone-rig.ts'
 

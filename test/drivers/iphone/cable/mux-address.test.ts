@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { muxAddress } from '../../../src/drivers/iphone/mux-address.ts'
+import { muxAddress } from '../../../../src/drivers/iphone/cable/mux-address.ts'
 
 test('an address is taken in each form that other programs know', () => {
   const forms: readonly (string | null)[] = [

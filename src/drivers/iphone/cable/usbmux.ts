@@ -3,7 +3,7 @@
 
 import type { Socket } from 'node:net'
 
-import { deadline, type Clock } from '../../system/clock.ts'
+import { deadline, type Clock } from '../../../system/clock.ts'
 import type { MuxAddress } from './mux-address.ts'
 import { MuxConnection, openSocket, type OpenSocket } from './mux-connection.ts'
 import { muxDevice, muxEvent, type MuxDevice, type MuxEvent } from './mux-device.ts'

@@ -6,9 +6,9 @@ import { connect } from 'node:net'
 
 import { parse } from 'plist'
 
-import { FakeMux, frame } from '../../support/iphone/fake-mux.ts'
-import { canJudge, RealUsbmuxd, whyNoUsbmuxd } from '../../support/iphone/real-usbmuxd.ts'
-import { ScratchFolder } from '../../support/scratch-folder.ts'
+import { FakeMux, frame } from '../../../support/iphone/fake-mux.ts'
+import { canJudge, RealUsbmuxd, whyNoUsbmuxd } from '../../../support/iphone/real-usbmuxd.ts'
+import { ScratchFolder } from '../../../support/scratch-folder.ts'
 
 const ifUsbmuxd = test.if(canJudge('the real usbmuxd beside its stand-in', whyNoUsbmuxd()))
 

@@ -1,4 +1,4 @@
-import { deadline, type Clock } from '../../system/clock.ts'
+import { deadline, type Clock } from '../../../system/clock.ts'
 import {
   LOCKDOWN_PORT,
   LockdownBroken,

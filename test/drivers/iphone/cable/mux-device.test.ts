@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import { normalUdid } from '../../../src/drivers/iphone/mux-device.ts'
-import { Usbmux } from '../../../src/drivers/iphone/usbmux.ts'
-import { frame } from '../../support/iphone/fake-mux.ts'
-import { MuxRig, UDID } from '../../support/iphone/fake-phones.ts'
-import { TestClock } from '../../support/test-clock.ts'
+import { normalUdid } from '../../../../src/drivers/iphone/cable/mux-device.ts'
+import { Usbmux } from '../../../../src/drivers/iphone/cable/usbmux.ts'
+import { frame } from '../../../support/iphone/fake-mux.ts'
+import { MuxRig, UDID } from '../../../support/iphone/fake-phones.ts'
+import { TestClock } from '../../../support/test-clock.ts'
 
 const NEVER = new AbortController().signal
 

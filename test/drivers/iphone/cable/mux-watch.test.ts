@@ -3,11 +3,11 @@
 
 import { expect, test } from 'bun:test'
 
-import { MuxWatch, type MuxChange } from '../../../src/drivers/iphone/mux-watch.ts'
-import { Usbmux } from '../../../src/drivers/iphone/usbmux.ts'
-import { MuxRig, OTHER_UDID, UDID, until } from '../../support/iphone/fake-phones.ts'
-import { recordingLog, type LogLine } from '../../support/recording-log.ts'
-import { TestClock } from '../../support/test-clock.ts'
+import { MuxWatch, type MuxChange } from '../../../../src/drivers/iphone/cable/mux-watch.ts'
+import { Usbmux } from '../../../../src/drivers/iphone/cable/usbmux.ts'
+import { MuxRig, OTHER_UDID, UDID, until } from '../../../support/iphone/fake-phones.ts'
+import { recordingLog, type LogLine } from '../../../support/recording-log.ts'
+import { TestClock } from '../../../support/test-clock.ts'
 
 /** A watch that runs, and what it has told: `attached 1 usb`, the device id in the middle. */
 class WatchRig implements AsyncDisposable {

@@ -1,10 +1,10 @@
 // What every attached phone tells of itself, read when it is plugged in, when its owner taps Trust, and
 // then every minute. A phone that hangs keeps one of four places, and nobody else waits for it.
 
-import { maskHandle } from '../../domain/handle.ts'
-import { Bell } from '../../system/bell.ts'
-import type { Clock } from '../../system/clock.ts'
-import type { Log } from '../../system/log.ts'
+import { maskHandle } from '../../../domain/handle.ts'
+import { Bell } from '../../../system/bell.ts'
+import type { Clock } from '../../../system/clock.ts'
+import type { Log } from '../../../system/log.ts'
 import { readPhone, type PhoneReading } from './lockdown.ts'
 import type { MuxDevice } from './mux-device.ts'
 import type { MuxChange, MuxWatch } from './mux-watch.ts'

@@ -5,12 +5,15 @@ import { expect, test } from 'bun:test'
 
 import { build } from 'plist'
 
-import type { PhoneReading } from '../../../src/drivers/iphone/lockdown.ts'
-import { phoneNumberOf, type PhoneTroubleReason } from '../../../src/drivers/iphone/phone-facts.ts'
-import { SELF_SIGNED } from '../../fixtures/self-signed.ts'
-import { lockdownFrame } from '../../support/iphone/fake-lockdown.ts'
-import { PAIR_RECORD, UDID, until } from '../../support/iphone/fake-phones.ts'
-import { FACTS, PhoneRig } from '../../support/iphone/phone-rig.ts'
+import type { PhoneReading } from '../../../../src/drivers/iphone/cable/lockdown.ts'
+import {
+  phoneNumberOf,
+  type PhoneTroubleReason,
+} from '../../../../src/drivers/iphone/cable/phone-facts.ts'
+import { SELF_SIGNED } from '../../../fixtures/self-signed.ts'
+import { lockdownFrame } from '../../../support/iphone/fake-lockdown.ts'
+import { PAIR_RECORD, UDID, until } from '../../../support/iphone/fake-phones.ts'
+import { FACTS, PhoneRig } from '../../../support/iphone/phone-rig.ts'
 
 /** A key and a certificate that belong together, and that the phone does not know. */
 const FOREIGN_RECORD = {

@@ -4,14 +4,20 @@
 import { expect, test } from 'bun:test'
 import { Socket } from 'node:net'
 
-import { readExactly } from '../../../src/drivers/iphone/exact-reading.ts'
-import { openSocket } from '../../../src/drivers/iphone/mux-connection.ts'
-import type { MuxEvent } from '../../../src/drivers/iphone/mux-device.ts'
-import { MuxError } from '../../../src/drivers/iphone/mux-error.ts'
-import { muxPort, Usbmux } from '../../../src/drivers/iphone/usbmux.ts'
-import { BUID, frame, headOnly, result, type OddAnswer } from '../../support/iphone/fake-mux.ts'
-import { MuxRig, OTHER_UDID, PAIR_RECORD, UDID, until } from '../../support/iphone/fake-phones.ts'
-import { TestClock } from '../../support/test-clock.ts'
+import { readExactly } from '../../../../src/drivers/iphone/cable/exact-reading.ts'
+import { openSocket } from '../../../../src/drivers/iphone/cable/mux-connection.ts'
+import type { MuxEvent } from '../../../../src/drivers/iphone/cable/mux-device.ts'
+import { MuxError } from '../../../../src/drivers/iphone/cable/mux-error.ts'
+import { muxPort, Usbmux } from '../../../../src/drivers/iphone/cable/usbmux.ts'
+import { BUID, frame, headOnly, result, type OddAnswer } from '../../../support/iphone/fake-mux.ts'
+import {
+  MuxRig,
+  OTHER_UDID,
+  PAIR_RECORD,
+  UDID,
+  until,
+} from '../../../support/iphone/fake-phones.ts'
+import { TestClock } from '../../../support/test-clock.ts'
 
 const NEVER = new AbortController().signal
 

@@ -1,8 +1,8 @@
 // Which phones hang on usbmuxd, told as it happens, by the one connection that listens. usbmuxd comes
 // and goes: on Linux it is started by the first phone and ends with the last one.
 
-import type { Clock } from '../../system/clock.ts'
-import type { Log } from '../../system/log.ts'
+import type { Clock } from '../../../system/clock.ts'
+import type { Log } from '../../../system/log.ts'
 import type { MuxDevice, MuxEvent } from './mux-device.ts'
 import { MuxError, type MuxErrorCode } from './mux-error.ts'
 import type { MuxListening, Usbmux } from './usbmux.ts'

@@ -1,7 +1,10 @@
 import { expect, test } from 'bun:test'
 import { Duplex } from 'node:stream'
 
-import { readExactly, StreamEndedError } from '../../../src/drivers/iphone/exact-reading.ts'
+import {
+  readExactly,
+  StreamEndedError,
+} from '../../../../src/drivers/iphone/cable/exact-reading.ts'
 
 const NEVER = new AbortController().signal
 

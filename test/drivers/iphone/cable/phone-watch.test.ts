@@ -9,8 +9,8 @@ import {
   secretsOfPairing,
   UDID,
   until,
-} from '../../support/iphone/fake-phones.ts'
-import { PhoneWatchRig, sessionsOf } from '../../support/iphone/phone-rig.ts'
+} from '../../../support/iphone/fake-phones.ts'
+import { PhoneWatchRig, sessionsOf } from '../../../support/iphone/phone-rig.ts'
 
 test('a phone is read when it is plugged in, and every minute from then on', async () => {
   await using rig = await MuxRig.start()

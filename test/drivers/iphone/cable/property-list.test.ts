@@ -10,15 +10,15 @@ import {
   PropertyListError,
   xmlPropertyList,
   type PropertyValue,
-} from '../../../src/drivers/iphone/property-list.ts'
+} from '../../../../src/drivers/iphone/cable/property-list.ts'
 import {
   arrayObject,
   binaryOf,
   binaryPropertyList,
   marker,
   trailer,
-} from '../../support/iphone/binary-plist-writer.ts'
-import { PAIR_RECORD } from '../../support/iphone/fake-phones.ts'
+} from '../../../support/iphone/binary-plist-writer.ts'
+import { PAIR_RECORD } from '../../../support/iphone/fake-phones.ts'
 
 const HEAD =
   '<?xml version="1.0" encoding="UTF-8"?>\n<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">\n'

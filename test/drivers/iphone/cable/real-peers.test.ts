@@ -5,18 +5,18 @@
 import { expect, test } from 'bun:test'
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 
-import { MuxError } from '../../../src/drivers/iphone/mux-error.ts'
-import { MuxWatch } from '../../../src/drivers/iphone/mux-watch.ts'
-import { Usbmux } from '../../../src/drivers/iphone/usbmux.ts'
-import { systemClock } from '../../../src/system/clock.ts'
-import { silentLog } from '../../../src/system/log.ts'
-import { MuxRig, OTHER_UDID, UDID, type FakePhone } from '../../support/iphone/fake-phones.ts'
+import { MuxError } from '../../../../src/drivers/iphone/cable/mux-error.ts'
+import { MuxWatch } from '../../../../src/drivers/iphone/cable/mux-watch.ts'
+import { Usbmux } from '../../../../src/drivers/iphone/cable/usbmux.ts'
+import { systemClock } from '../../../../src/system/clock.ts'
+import { silentLog } from '../../../../src/system/log.ts'
+import { MuxRig, OTHER_UDID, UDID, type FakePhone } from '../../../support/iphone/fake-phones.ts'
 import {
   canJudge,
   eventually,
   RealUsbmuxd,
   whyNoUsbmuxd,
-} from '../../support/iphone/real-usbmuxd.ts'
+} from '../../../support/iphone/real-usbmuxd.ts'
 
 const TOOLS = ['idevice_id', 'ideviceinfo', 'iproxy'] as const
 const NEVER = new AbortController().signal
