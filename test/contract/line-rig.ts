@@ -97,14 +97,15 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
 
 const NOTHING = { unsettled: [], open: [] }
 
-/** Sends a message and keeps what a crash would leave of it: the message and its note. */
+/** Sends a message, `name` in its id, and keeps what a crash would leave of it: itself and its note. */
 export async function carry(
   rig: LineRig,
   attended: Awaited<ReturnType<typeof attend>>,
   text: string,
+  name = text,
 ) {
   const notes: (string | null)[] = []
-  const message = messageOf(rig, text)
+  const message = { ...messageOf(rig, text), id: idOf(name) }
   const pass = async (note: string | null) => {
     notes.push(note)
     return true
@@ -143,12 +144,16 @@ async function inTime(rig: LineRig, sending: Promise<SendOutcome>): Promise<Send
 
 export function messageOf(rig: LineRig, text: string): OutgoingMessage {
   return {
-    id: `msg_${text}` as MessageId, // Drivers take an id as it is.
+    id: idOf(text),
     to: rig.recipient,
     text,
     createdAt: timestamp(rig.clock.now()),
     platformGuid: null,
   }
+}
+
+function idOf(name: string): MessageId {
+  return `msg_${name}` as MessageId // Drivers take an id as it is.
 }
 
 export function guidOf(outcome: SendOutcome): string | null {

@@ -101,11 +101,21 @@ export class OwnMessages {
     return this.#waiting.get(id)?.row ?? null
   }
 
-  /** Whose row it is; null where it is nobody's: then somebody typed it on the device. */
+  /**
+   * Whose row it is; null where it is nobody's: then somebody typed it on the device. What is found is
+   * said once, to whoever tells it.
+   */
   claim(row: MessageRow): Claim | null {
+    const claim = this.glimpse(row)
+    if (claim?.claim === 'found' || claim?.claim === 'misrouted') this.swallow(row)
+    return claim
+  }
+
+  /** The same for a sender, who waits for its own row and tells nothing of the others. */
+  glimpse(row: MessageRow): Claim | null {
     if (!row.isFromMe) return null
     const known = this.#claimed.get(row.guid)
-    if (known !== undefined) return known.claim === 'in_flight' ? known : { claim: 'more' }
+    if (known !== undefined) return known
     for (const waiting of this.#waiting.values()) {
       const claim = this.#take(waiting, row)
       if (claim?.claim === 'ill') return claim
@@ -119,9 +129,11 @@ export class OwnMessages {
   #claimStray(row: MessageRow): Claim | null {
     for (const { expectation, isInFlight, row: known } of this.#waiting.values()) {
       if (isInFlight || known !== null || !isMisrouted(expectation, row)) continue
-      this.swallow(row)
-      this.forget(expectation.messageId)
-      return { claim: 'misrouted', messageId: expectation.messageId }
+      const { messageId } = expectation
+      const claim: Claim = { claim: 'misrouted', messageId }
+      this.#claimed.set(row.guid, claim)
+      this.forget(messageId)
+      return claim
     }
     return this.#isPreview(row) ? { claim: 'more' } : null
   }

@@ -60,7 +60,7 @@ class RowWatch {
   look(passedMs: number): Settlement | null {
     const { own } = this.#tools
     const rows = this.#rows()
-    for (const row of rows) own.claim(row)
+    for (const row of rows) own.glimpse(row)
     const row = own.rowOf(this.#expectation.messageId)
     return row === null ? null : this.#judge(row, rows, passedMs)
   }
