@@ -179,9 +179,17 @@ export class OwnMessages {
     if (isInFlight || first === null || row.rowId <= first.rowId) return null
     const hasFailed = first.state.error !== 0 || this.#isIll(first.rowId)
     const isClean = row.state.error === 0 && fitOf(expectation, row) === 'whole'
-    if (!hasFailed || !isClean) return null
+    if (!hasFailed || !isClean || this.#isAwaited(row)) return null
     this.#waiting.set(expectation.messageId, { ...waiting, row })
     return first.rowId
+  }
+
+  /** Whether it is the first row of a message that is under way: the same text, sent once more. */
+  #isAwaited(row: MessageRow): boolean {
+    return [...this.#waiting.values()].some(
+      ({ expectation, isInFlight, row: first }) =>
+        isInFlight && first === null && fitOf(expectation, row) === 'whole',
+    )
   }
 
   /** The preview of a link in a message of ours, in a row of its own. */

@@ -4,13 +4,70 @@
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../src/domain/driver.ts'
-import { attend, carry, settledOf } from '../../contract/line-rig.ts'
-import { makeMacRig } from '../../contract/mac-rig.ts'
-import { writeOwn } from '../../support/mac/own-rows.ts'
+import { attend, carry, guidOf, receiptsOf, settledOf } from '../../contract/line-rig.ts'
+import { makeMacRig, type MacRig } from '../../contract/mac-rig.ts'
+import { newestRow, writeOwn } from '../../support/mac/own-rows.ts'
+
+const NO_NETWORK = { error: 6, is_finished: 1 }
+
+/** Changes the newest row `ms` from now. */
+function later(rig: MacRig, ms: number, values: Readonly<Record<string, number>>): void {
+  const { file } = rig.model
+  rig.clock.after(ms, () => file.set(newestRow(file), values))
+}
 
 function settlementsOf(events: readonly LineEvent[]) {
   return settledOf(events).map(({ messageId, outcome }) => [messageId, outcome])
 }
+
+test('a second row of an earlier message with the same text is not taken for the one that waits', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  const { file } = rig.model
+  rig.model.nextSend('stuck', 'stuck')
+  const first = await carry(rig, attended, 'hello')
+  file.set(newestRow(file), NO_NETWORK)
+  later(rig, 2_000, NO_NETWORK)
+  let second = ''
+  rig.clock.after(4_010, () => {
+    second = writeOwn(file, { to: rig.recipient, text: 'hello', at: rig.clock.now() }).guid
+  })
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  await rig.clock.advance(30_000)
+
+  expect(settlementsOf(attended.events)).toEqual([
+    [first.message.id, { outcome: 'accepted', guid: second }],
+  ])
+  expect(again.outcome).toMatchObject({ outcome: 'not_sent', reason: 'network_unavailable' })
+  await attended.end()
+  rig.close()
+})
+
+test('the row of a text that is sent again, after it failed once, is that of the second message', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck', 'happy')
+  const first = await carry(rig, attended, 'hello')
+  later(rig, 0, NO_NETWORK)
+  await rig.clock.advance(30_000)
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  await rig.clock.advance(30_000)
+
+  expect([first.outcome, again.outcome]).toMatchObject([
+    { outcome: 'held' },
+    { outcome: 'accepted' },
+  ])
+  expect(settlementsOf(attended.events)).toEqual([])
+  expect(receiptsOf(attended.events).map(({ guid, kind }) => [guid, kind])).toEqual([
+    [guidOf(first.outcome) ?? '', 'failed'],
+    [guidOf(again.outcome) ?? '', 'delivered'],
+    [guidOf(again.outcome) ?? '', 'read'],
+  ])
+  await attended.end()
+  rig.close()
+})
 
 /** Moments between two looks of the reading, and between two of a sender. */
 const MOMENTS = Array.from({ length: 12 }, (_, index) => 400 + index * 10)
