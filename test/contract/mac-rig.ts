@@ -6,6 +6,7 @@ import { ChatDb, ChatDbError } from '../../src/drivers/mac/chat-db.ts'
 import { createMacDriver } from '../../src/drivers/mac/driver.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { RunProcess } from '../../src/system/process.ts'
+import type { Random } from '../../src/system/random.ts'
 import { ChatDbFile, type SchemaName } from '../support/mac/chat-db-file.ts'
 import { fakeMac, type FakeMac } from '../support/mac/fake-mac.ts'
 import { MessagesModel, type ModelOptions } from '../support/mac/messages-model.ts'
@@ -30,6 +31,7 @@ type Options = {
   readonly model?: ModelOptions | undefined
   /** Null where the number is read from the history of Messages. */
   readonly phoneNumber?: string | null | undefined
+  readonly random?: Random | undefined
 }
 
 /** Messages on a Mac of its own, on the test clock. */
@@ -67,7 +69,7 @@ export function makeMacRig(options: Options = {}): MacRig {
       },
       {
         clock,
-        random: seededRandom(1),
+        random: options.random ?? seededRandom(1),
         log: silentLog,
         run,
         openChatDb,

@@ -9,6 +9,7 @@ import { makeMacRig, type MacRig } from '../../contract/mac-rig.ts'
 import { newestRow, writeOwn } from '../../support/mac/own-rows.ts'
 
 const NO_NETWORK = { error: 6, is_finished: 1 }
+const WELL = { error: 0, is_finished: 0 }
 
 /** Changes the newest row `ms` from now. */
 function later(rig: MacRig, ms: number, values: Readonly<Record<string, number>>): void {
@@ -19,6 +20,22 @@ function later(rig: MacRig, ms: number, values: Readonly<Record<string, number>>
 function settlementsOf(events: readonly LineEvent[]) {
   return settledOf(events).map(({ messageId, outcome }) => [messageId, outcome])
 }
+
+test('an error that cleared is forgotten: the next one has its ten seconds again', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  later(rig, 1_000, NO_NETWORK)
+  later(rig, 5_000, WELL)
+  later(rig, 7_000, NO_NETWORK)
+  later(rig, 14_000, { ...WELL, is_sent: 1 })
+
+  const { outcome } = await carry(rig, attended, 'hello')
+
+  expect(outcome).toMatchObject({ outcome: 'accepted' })
+  await attended.end()
+  rig.close()
+})
 
 test('a second row of an earlier message with the same text is not taken for the one that waits', async () => {
   const rig = makeMacRig()
@@ -65,6 +82,28 @@ test('the row of a text that is sent again, after it failed once, is that of the
     [guidOf(again.outcome) ?? '', 'delivered'],
     [guidOf(again.outcome) ?? '', 'read'],
   ])
+  await attended.end()
+  rig.close()
+})
+
+test('a row that has our ROWID after a rebuild is not ours', async () => {
+  const rig = makeMacRig()
+  rig.model.receive('+15550003333', 'from before')
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  rig.clock.after(2_000, () => {
+    const replacement = {
+      op: 'replace',
+      keep: 10,
+      order: 'newest_first',
+      into: 'same_file',
+    } as const
+    void rig.model.play([{ t: 0, ...replacement }])
+  })
+
+  const { outcome } = await carry(rig, attended, 'hello')
+
+  expect(outcome).toEqual({ outcome: 'held', guid: guidOf(outcome) ?? '' })
   await attended.end()
   rig.close()
 })
