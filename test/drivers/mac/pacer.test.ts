@@ -57,3 +57,12 @@ test('after a pause nothing goes until it is over, and a shorter one does not en
 
   expect([during, pacer.delayMs(false)]).toEqual([3_000, 0])
 })
+
+test('thirty may go at once, also after hours without any, and the next one waits for two seconds', async () => {
+  const { clock, pacer } = makePacer()
+  await clock.advance(3_600_000)
+
+  for (let i = 0; i < 30; i += 1) pacer.spend(false)
+
+  expect(pacer.delayMs(false)).toBe(2_000)
+})
