@@ -60,7 +60,10 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
     ...NOTHING,
     ...more,
   }
-  const ended = driver.attend(line, { onEvent }, controller.signal).catch(() => {})
+  const ended = driver.attend(line, { onEvent }, controller.signal).then(
+    () => null,
+    (error: unknown) => error,
+  )
   await rig.clock.advance(rig.startMs)
 
   const session = (): LineSession => {
@@ -71,6 +74,7 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
   return {
     events,
     session,
+    /** Resolves when it has ended: with what it threw, or null. */
     ended: () => ended,
     abort: () => controller.abort(),
     checkpoint: () => lastCheckpoint(events),

@@ -22,6 +22,8 @@ export type MacRig = LineRig & {
   readonly chatDbPath: string
   /** Whether macOS lets the relay read chat.db, and whether it lets a child that starts now. */
   readonly fullDiskAccess: { relay: boolean; child: boolean }
+  /** The names of the programs that were run, in order. */
+  readonly ran: readonly string[]
   /** Why the driver asked to be started anew. */
   readonly restarts: readonly string[]
 }
@@ -49,7 +51,9 @@ export function makeMacRig(options: Options = {}): MacRig {
     if (fullDiskAccess.relay) return ChatDb.open(path)
     throw new ChatDbError('denied', new Error('authorization denied'))
   }
+  const ran: string[] = []
   const run: RunProcess = async (order, signal) => {
+    ran.push(basename(order.path))
     if (basename(order.path) !== 'head') return mac.run(order, signal)
     const isAllowed = fullDiskAccess.child && order.args.includes(chatDbPath)
     return { end: 'exited', exitCode: isAllowed ? 0 : 1, stdout: '', stderr: '' }
@@ -96,6 +100,7 @@ export function makeMacRig(options: Options = {}): MacRig {
     mac,
     fullDiskAccess,
     chatDbPath,
+    ran,
     restarts,
   }
 }

@@ -46,6 +46,8 @@ test('a send that meets a denied permission takes the line offline before it ans
   const rig = makeMacRig()
   const attended = await attend(rig, rig.driver)
 
+  // Between two looks of the line, which would tell it, too.
+  await rig.clock.advance(20)
   rig.model.automation = 'denied'
   const outcome = await attended.send('hello', async () => true)
 
@@ -65,8 +67,11 @@ test('an account that is signed out takes the line offline, one that is not conn
   await rig.clock.advance(301_000)
   rig.model.account = { exists: true, isEnabled: true, isConnected: true }
   await rig.clock.advance(31_000)
+  rig.model.account.isEnabled = false
+  await rig.clock.advance(301_000)
 
-  const states = ['online', 'online without iMessage', 'messages_signed_out', 'online']
+  const out = 'messages_signed_out'
+  const states = ['online', 'online without iMessage', out, 'online', out]
   expect(statesOf(attended.events)).toEqual(states)
   await attended.end()
   rig.close()
