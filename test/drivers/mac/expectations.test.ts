@@ -42,7 +42,7 @@ function ownRow(
   ms = 0,
   values: MessageValues & { to?: string } = {},
 ) {
-  const { rowId } = writeOwn(db.file, { to: FRIEND, text, at: NOW + ms, ...values })
+  const { rowId } = writeOwn(db.file, { to: FRIEND, text, ...values, at: NOW + ms })
   return rowAt(db, rowId)
 }
 

@@ -1,4 +1,5 @@
 import { expect, test } from 'bun:test'
+import { getEventListeners } from 'node:events'
 
 import { MessagesApp } from '../../../src/drivers/mac/messages-app.ts'
 import { systemClock, type Clock } from '../../../src/system/clock.ts'
@@ -169,6 +170,8 @@ test('a restart that is aborted neither kills nor opens any more', async () => {
     expect(machine.kills()).toEqual([['-TERM', '77']])
     expect(machine.calls).not.toContainEqual(OPEN)
   }
+  // What was not started does not stand in the way of the next start.
+  expect(await gone.app.start(NEVER)).toBe(true)
 })
 
 test('with real processes a restart ends the one that pgrep names', async () => {
@@ -229,6 +232,23 @@ test('a caffeinate that ends is started again after 10 s, and told once', async 
   const told = 'caffeinate ended or cannot be started: the Mac may fall asleep'
   expect([early, later, machine.started.length]).toEqual([1, 2, 3])
   expect(lines).toEqual([['warn', told, {}]])
+})
+
+test('a caffeinate that ends again and again leaves nothing behind', async () => {
+  const { machine, app, clock } = onTestClock()
+  const leaving = new AbortController()
+
+  const keeping = app.keepAwake(leaving.signal)
+  for (let i = 0; i < 5; i += 1) {
+    await settle()
+    machine.endCaffeinate()
+    await clock.advance(10_000)
+  }
+
+  // One for the caffeinate that runs now.
+  expect(getEventListeners(leaving.signal, 'abort').length).toBe(1)
+  leaving.abort()
+  await keeping
 })
 
 test('where there is no caffeinate, nothing fails, and it is tried again', async () => {

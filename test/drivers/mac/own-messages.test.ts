@@ -33,7 +33,7 @@ class OwnRig implements Disposable {
 
   /** A row of ours `ms` later. */
   row(text: string, values: MessageValues & { readonly to?: string } = {}, ms = 0): MessageRow {
-    const { rowId } = writeOwn(this.#opened.file, { to: FRIEND, text, at: NOW + ms, ...values })
+    const { rowId } = writeOwn(this.#opened.file, { to: FRIEND, text, ...values, at: NOW + ms })
     const [row] = this.#opened.chatDb.rowsAt([rowId])
     if (row === undefined) throw new Error('The row is not there.')
     return row

@@ -10,6 +10,8 @@ import { newestRow, writeOwn } from '../../support/mac/own-rows.ts'
 
 const NO_NETWORK = { error: 6, is_finished: 1 }
 const WELL = { error: 0, is_finished: 0 }
+/** Moments between two looks of the reading, and between two of a sender. */
+const MOMENTS = Array.from({ length: 12 }, (_, index) => 400 + index * 10)
 
 /** Changes the newest row `ms` from now. */
 function later(rig: MacRig, ms: number, values: Readonly<Record<string, number>>): void {
@@ -86,6 +88,24 @@ test('the row of a text that is sent again, after it failed once, is that of the
   rig.close()
 })
 
+test('a database that cannot be read for a moment does not end a send', async () => {
+  for (const ms of MOMENTS) {
+    const rig = makeMacRig()
+    const attended = await attend(rig, rig.driver)
+    const { db } = rig.model.file
+    rig.model.nextSend('stuck')
+    rig.clock.after(ms, () => db.run('ALTER TABLE message RENAME TO away'))
+    rig.clock.after(ms + 200, () => db.run('ALTER TABLE away RENAME TO message'))
+    later(rig, 4_000, { is_sent: 1 })
+
+    const { outcome } = await carry(rig, attended, 'hello')
+
+    expect([ms, outcome]).toMatchObject([ms, { outcome: 'accepted' }])
+    await attended.end()
+    rig.close()
+  }
+})
+
 test('a row that has our ROWID after a rebuild is not ours', async () => {
   const rig = makeMacRig()
   rig.model.receive('+15550003333', 'from before')
@@ -107,9 +127,6 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
   await attended.end()
   rig.close()
 })
-
-/** Moments between two looks of the reading, and between two of a sender. */
-const MOMENTS = Array.from({ length: 12 }, (_, index) => 400 + index * 10)
 
 test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
   for (const ms of MOMENTS) {
