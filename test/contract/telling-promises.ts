@@ -16,6 +16,24 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
     await attended.end()
   },
 
+  'a line says that it is online, or why it is not, before it tells what came meanwhile': async (
+    rig,
+  ) => {
+    const first = await attend(rig, rig.driver)
+    await first.end()
+    await rig.receive('first')
+
+    const checkpoint = first.checkpoint()
+    const second = await attend(rig, rig.restart(), { checkpoint })
+    await rig.clock.advance(rig.settleMs)
+
+    const types = second.events.map(({ type }) => type)
+    const statedAt = types.findIndex((type) => type === 'online' || type === 'offline')
+    expect(statedAt).toBeGreaterThanOrEqual(0)
+    expect(types.indexOf('message')).toBeGreaterThan(statedAt)
+    await second.end()
+  },
+
   'attend ends when its signal aborts, and nothing is told after it': async (rig) => {
     const attended = await attend(rig, rig.driver)
 
