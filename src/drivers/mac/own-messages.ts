@@ -1,7 +1,7 @@
 import type { MessageId } from '../../domain/ids.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import { peerOf } from './classify.ts'
-import { fitOf, isMisrouted, plain, type Expectation } from './expectations.ts'
+import { fitOf, isMisrouted, plain, type Expectation, type Fit } from './expectations.ts'
 
 /** What a row is to the messages that were given to Messages. */
 export type Claim =
@@ -40,7 +40,10 @@ const PREVIEW = 'com.apple.messages.URLBalloonProvider'
 const PREVIEW_LATE_MS = 5_000
 const SENT_MAX = 20
 
-/** Which rows of chat.db are ours: each is taken once, by the oldest message that it fits. */
+/**
+ * Which rows of chat.db are ours: each is taken once, by the message under way where it fits that one,
+ * else by the oldest that it fits.
+ */
 export class OwnMessages {
   readonly #isIll: (rowId: number) => boolean
   readonly #waiting = new Map<MessageId, Waiting>()
@@ -160,7 +163,7 @@ export class OwnMessages {
     const { messageId } = expectation
     const insteadOf = this.#takeSecond(waiting, row)
     if (insteadOf !== null) return { claim: 'found', messageId, insteadOf }
-    const fit = fitOf({ ...expectation, text: rest }, row)
+    const fit = this.#fit(waiting, row)
     if (fit === null) return null
     const isFirst = waiting.row === null
     if (isFirst && !isInFlight && row.state.error !== 0) return { claim: 'ill', messageId }
@@ -168,6 +171,12 @@ export class OwnMessages {
     this.#waiting.set(messageId, { ...waiting, rest: left, row: waiting.row ?? row })
     if (!isFirst) return { claim: 'more' }
     return isInFlight ? { claim: 'in_flight' } : { claim: 'found', messageId, insteadOf: null }
+  }
+
+  /** How the row fits what is left of a message; not at all where it is that of one under way. */
+  #fit({ expectation, rest, isInFlight }: Waiting, row: MessageRow): Fit {
+    const fit = fitOf({ ...expectation, text: rest }, row)
+    return fit !== null && !isInFlight && this.#isAwaited(row) ? null : fit
   }
 
   /**

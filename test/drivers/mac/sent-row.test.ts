@@ -11,7 +11,7 @@ import { newestRow, writeOwn } from '../../support/mac/own-rows.ts'
 const NO_NETWORK = { error: 6, is_finished: 1 }
 const WELL = { error: 0, is_finished: 0 }
 /** Moments between two looks of the reading, and between two of a sender. */
-const MOMENTS = Array.from({ length: 12 }, (_, index) => 400 + index * 10)
+const MOMENTS = Array.from({ length: 6 }, (_, index) => 400 + index * 10)
 
 /** Changes the newest row `ms` from now. */
 function later(rig: MacRig, ms: number, values: Readonly<Record<string, number>>): void {
@@ -83,6 +83,29 @@ test('the row of a text that is sent again, after it failed once, is that of the
     [guidOf(first.outcome) ?? '', 'failed'],
     [guidOf(again.outcome) ?? '', 'delivered'],
     [guidOf(again.outcome) ?? '', 'read'],
+  ])
+  await attended.end()
+  rig.close()
+})
+
+test('the row of a text that is sent again, after nobody heard of it, is that of the second message', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('no_row', 'happy')
+  const first = await carry(rig, attended, 'hello')
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  const { guid } = writeOwn(rig.model.file, {
+    to: rig.recipient,
+    text: 'hello',
+    at: rig.clock.now(),
+  })
+  await rig.clock.advance(1_000)
+
+  expect(first.outcome).toEqual({ outcome: 'unknown', reason: 'no_row' })
+  expect(again.outcome).toMatchObject({ outcome: 'accepted' })
+  expect(settlementsOf(attended.events)).toEqual([
+    [first.message.id, { outcome: 'accepted', guid }],
   ])
   await attended.end()
   rig.close()
