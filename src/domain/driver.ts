@@ -128,6 +128,11 @@ export type LineEvent =
   /** The end of a message that was unsettled. `not_sent` by this way is never sent again. */
   | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settlement }
   | { readonly type: 'checkpoint'; readonly checkpoint: string }
+  /** Something arrived that nobody can use; it is counted, and shown in the health catalogue. */
+  | { readonly type: 'rejected'; readonly reason: Rejection }
+
+/** A message came from a contact's name, to which nobody can answer. */
+export type Rejection = 'sender_is_a_name'
 
 /** A message that the device tells: inbound, or typed on the device itself. */
 export type DeviceMessage = {

@@ -1,5 +1,6 @@
 // Findings that no other room owns.
 
+import type { Rejection } from '../domain/driver.ts'
 import type { Line } from '../domain/line.ts'
 import type { Db } from '../storage/database.ts'
 import { countRejected } from '../storage/guids.ts'
@@ -7,15 +8,29 @@ import type { HealthFinding } from './catalogue.ts'
 
 /** What intake refused in the last 30 days. */
 export function rejectedFindings(db: Db): readonly HealthFinding[] {
-  return countRejected(db).map(({ lineId, count }) => ({
+  return countRejected(db).map(({ lineId, reason, count }) => {
+    return { ...wordsFor(reason, count), severity: 'warning', lineId, depends_on: null }
+  })
+}
+
+function wordsFor(
+  reason: Rejection | null,
+  count: number,
+): Pick<HealthFinding, 'code' | 'title' | 'why' | 'fix'> {
+  if (reason === 'sender_is_a_name') {
+    return {
+      code: reason,
+      title: 'Messages came from a name, and nobody could answer it',
+      why: `${count} messages of the last 30 days came with a contact's name in place of a number.`,
+      fix: 'On that iPhone delete the contacts who write to the line; their messages are still there.',
+    }
+  }
+  return {
     code: 'events_rejected',
-    severity: 'warning',
     title: 'Something the device told could not be stored',
     why: `${count} events of this line were rejected in the last 30 days; the line goes on.`,
     fix: 'Look at the log for "event of a line was rejected" and report it.',
-    lineId,
-    depends_on: null,
-  }))
+  }
 }
 
 /** Two programs seem to answer each other on this line. */

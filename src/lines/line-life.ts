@@ -243,6 +243,7 @@ export class LineLife {
       case 'receipt':
       case 'settled':
       case 'checkpoint':
+      case 'rejected':
         await this.#tools.intake(this.#line, event)
     }
   }

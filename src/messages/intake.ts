@@ -21,7 +21,7 @@ import { acceptMessage, applyReceipt, assignGuid, failMessage, type SettleTools 
 
 export type IntakeEvent = Extract<
   LineEvent,
-  { readonly type: 'message' | 'receipt' | 'settled' | 'checkpoint' }
+  { readonly type: 'message' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
 >
 
 export type IntakeTools = SettleTools & {
@@ -56,6 +56,9 @@ function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void 
       break
     case 'settled':
       takeSettled(tools, tx, event)
+      return
+    case 'rejected':
+      rejectEvent(tx, line.id, event.reason, tools.stamps.now())
       return
     case 'checkpoint':
       break
@@ -155,7 +158,7 @@ async function reject(
   await writer.write((tx) => {
     const reason = error instanceof Error ? error.message : String(error)
     rejectEvent(tx, line.id, `${event.type}: ${reason}`, stamps.now())
-    const checkpoint = event.type === 'settled' ? null : event.checkpoint
+    const checkpoint = 'checkpoint' in event ? event.checkpoint : null
     if (checkpoint !== null) saveCheckpoint(tx, line.id, checkpoint)
   })
 }

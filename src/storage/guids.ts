@@ -1,4 +1,4 @@
-import type { Receipt, ReceiptKind } from '../domain/driver.ts'
+import type { Receipt, ReceiptKind, Rejection } from '../domain/driver.ts'
 import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
 import { prepared } from './statement.ts'
@@ -72,14 +72,20 @@ export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timesta
     .run({ lineId, reason: reason.slice(0, 500), now })
 }
 
-/** Rejected events of the last 30 days, by line. */
-export function countRejected(
-  db: Db,
-): readonly { readonly lineId: LineId; readonly count: number; readonly since: Timestamp }[] {
+type Rejected = {
+  readonly lineId: LineId
+  /** Why, where a driver said so; null for what intake refused. */
+  readonly reason: Rejection | null
+  readonly count: number
+}
+
+/** Rejected events of the last 30 days, by line and reason. */
+export function countRejected(db: Db): readonly Rejected[] {
   return db.sqlite
-    .query<{ lineId: LineId; count: number; since: Timestamp }, []>(
-      `SELECT line_id AS lineId, count(*) AS count, min(recorded_at) AS since
-       FROM rejected_events GROUP BY line_id`,
+    .query<Rejected, [Values]>(
+      `SELECT line_id AS lineId, CASE reason WHEN $named THEN reason END AS reason,
+              count(*) AS count
+       FROM rejected_events GROUP BY 1, 2`,
     )
-    .all()
+    .all({ named: 'sender_is_a_name' satisfies Rejection })
 }
