@@ -1,15 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import {
-  ConfigError,
-  OPTIONS,
-  OPTION_NAMES,
-  environmentOf,
-  flagOf,
-  loadConfig,
-  type Config,
-  type Given,
-} from '../src/config.ts'
+import { ConfigError, loadConfig, type Config, type Given } from '../src/config.ts'
+import { OPTIONS, OPTION_NAMES, environmentOf, flagOf } from '../src/domain/option.ts'
 
 /** Loads with nothing given but what the test names. */
 function load(given: Partial<Given> & { readonly files?: Readonly<Record<string, string>> }) {
@@ -53,6 +45,13 @@ test('without anything given every option has its default', () => {
     macCaffeinate: '/usr/bin/caffeinate',
     iphone: 'auto',
     usbmuxdAddress: null,
+    iphoneLines: null,
+    iphoneAgent: 'attach',
+    iphoneAgentPort: 8_100,
+    iphoneAgentBundle: 'com.facebook.WebDriverAgentRunner.xctrunner',
+    iphoneGoIos: '/usr/local/bin/ios',
+    iphoneXcodebuild: '/usr/bin/xcodebuild',
+    iphoneXctestrun: null,
     simulatedLines: 0,
     simulatedDelayMs: 400,
     webhookRetryScheduleMs: [

@@ -7,6 +7,7 @@ import { systemClock } from '../system/clock.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
 import { rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
+import { phoneLines, writeScreens } from './doctor-phones.ts'
 import { runningRelay } from './own-file.ts'
 import { fields } from './table.ts'
 
@@ -22,6 +23,11 @@ export function doctorCommand(tools: DoctorTools): Command {
         name: 'open',
         value: null,
         sentence: 'On a Mac, open the first pane of System Settings that is named.',
+      },
+      {
+        name: 'screens',
+        value: 'FOLDER',
+        sentence: 'Write screens of iPhones that are not known into a folder, for a report.',
       },
     ],
     sentence: 'Say what is wrong, why, and what to do about it.',
@@ -58,15 +64,20 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   const client = await runningRelay(call)
   const lines = rowsOf((await client.ask('GET', '/phone-lines?limit=200')).body)
   const findings = rowsOf((await client.ask('GET', '/health')).body)
+  // A relay that was started by an earlier version has no such list.
+  const phones = rowsOf((await client.look('/api/v1/phones')).body)
 
   const placed = place(findings)
   const problems = findings.filter((finding) => textOf(finding, 'severity') !== 'info')
   if (lines.length === 0) call.out.note('There is no line yet.')
-  call.out.data({ checks_failed: problems.length > 0, lines, findings }, [
+  call.out.data({ checks_failed: problems.length > 0, lines, findings, phones }, [
+    ...phoneLines(phones),
     ...placed.flatMap((one) => [...describe(one, lines, isMac), '']),
     problems.length > 0 ? counted(problems.length, 'problem') : wellWith(lines),
   ])
   if (call.options.has('open')) await openFirstPane(call, placed, tools.run)
+  const folder = call.options.get('screens')
+  if (folder !== undefined) writeScreens(call, phones, folder)
   return problems.length > 0 ? EXIT.checksFailed : EXIT.ok
 }
 

@@ -1,4 +1,5 @@
-import { ConfigError, loadConfig, OPTION_NAMES, OPTIONS, type LoadedConfig } from '../config.ts'
+import { ConfigError, loadConfig, type LoadedConfig } from '../config.ts'
+import { OPTION_NAMES, OPTIONS } from '../domain/option.ts'
 import { UnusableDatabaseError } from '../storage/migrations.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'

@@ -1,5 +1,5 @@
 import { createApp } from '../app.ts'
-import { OPTION_NAMES, OPTIONS, type OptionName } from '../config.ts'
+import { OPTION_NAMES, OPTIONS, type OptionName } from '../domain/option.ts'
 import { suspectDamage } from '../hosting/judgement.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'

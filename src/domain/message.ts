@@ -1,7 +1,13 @@
 import type { ContactHold } from './contact-limit.ts'
 import type { ReceiptKind } from './driver.ts'
 import type { Handle } from './handle.ts'
-import type { ConversationId, LineId, MessageId, Timestamp } from './ids.ts'
+import {
+  timestamp,
+  type ConversationId,
+  type LineId,
+  type MessageId,
+  type Timestamp,
+} from './ids.ts'
 import type { EventName } from './webhook.ts'
 
 export const MESSAGE_STATUSES = [
@@ -89,8 +95,8 @@ const STEP_RANK: Readonly<Record<string, number>> = { sent: 1, delivered: 2, rea
 
 /**
  * What a receipt makes of an outbound message, or null where it changes nothing. A status only
- * rises; skipped steps are filled in with the same time and their events come first. `failed` and
- * `uncertain` yield to proof; `failed` never follows `delivered`; nothing follows `expired`.
+ * rises; skipped steps are filled in with the same time and their events come first. No step is dated
+ * before the one below it: some devices tell the minute only. `failed` and `uncertain` yield to proof; `failed` never follows `delivered`; nothing follows `expired`.
  */
 export function progressBy(
   message: Stamped,
@@ -103,8 +109,10 @@ export function progressBy(
   const reached = STEP_RANK[receipt.kind] ?? 0
   if (reached <= rank) return null
   const steps = STEPS.slice(rank, reached)
+  const { sentAt, deliveredAt } = message
+  const at = timestamp(Math.max(receipt.at, sentAt ?? 0, deliveredAt ?? 0))
   const stampOf = (step: (typeof STEPS)[number], known: Timestamp | null) =>
-    steps.includes(step) ? receipt.at : known
+    steps.includes(step) ? at : known
   return {
     status: receipt.kind,
     sentAt: stampOf('sent', message.sentAt),
@@ -149,6 +157,14 @@ const SENTENCES: Readonly<Record<string, string>> = {
   encryption_failed: 'The message could not be encrypted for the recipient.',
   recipient_rejected: 'The recipient does not take messages from this line.',
   misrouted: 'The device sent the message into another conversation.',
+  refused_by_phone: 'The shortcut on the iPhone could not send the message.',
+  not_delivered: 'Messages says that the message was not delivered.',
+  unconfirmed: 'The message was handed to the iPhone, and its chat does not show it.',
+  unsupported_characters: 'The text has characters that an iPhone cannot type.',
+  compose_mismatch: 'The iPhone could not take the text as it was written.',
+  composer_dirty: 'The iPhone holds another text that could not be cleared.',
+  wrong_chat: 'Messages on the iPhone opened another chat than the one of the recipient.',
+  ui_unknown: 'The iPhone shows something that Hookline does not know.',
   ghost_row: 'The device took the message and never sent it.',
 }
 

@@ -139,6 +139,22 @@ export const PHONE_NUMBER_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
+/** A phone that shall be a line: `udid` is null for every phone, `number` where its SIM says it. */
+export type PhoneChoice = { readonly udid: string | null; readonly number: string | null }
+
+/** UDIDs are 40 hex digits, or since 2018 eight and sixteen with a dash between. */
+const PHONE_CHOICE = /^(?:([0-9a-f]{40}|[0-9a-f]{8}-?[0-9a-f]{16})(?:=(\+[1-9][0-9]{6,14}))?|all)$/i
+
+export const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
+  placeholder: 'UDID=NUMBER',
+  wanted: 'all, or the UDID of an iPhone, with = and its number behind it where its SIM says none',
+  parse: (text) => {
+    const match = PHONE_CHOICE.exec(text)
+    return match === null ? undefined : { udid: match[1] ?? null, number: match[2] ?? null }
+  },
+  print: ({ udid, number }) => `${udid ?? 'all'}${number === null ? '' : `=${number}`}`,
+}
+
 export const ADDRESS_RANGE_KIND: ValueKind<string> = {
   placeholder: 'ADDRESS',
   wanted: 'an IP address or a range such as 10.0.0.0/8',

@@ -1,6 +1,16 @@
 import { join } from 'node:path'
 
 import type { LineDriver } from '../domain/driver.ts'
+import type { PhoneChoice } from '../domain/value-kind.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { RunProcess, StartReadProcess } from '../system/process.ts'
+import type { Random } from '../system/random.ts'
+import type { Service } from '../system/service.ts'
+import { createLauncher, type LauncherOptions } from './iphone/agent/create-launcher.ts'
+import type { LauncherName } from './iphone/agent/launcher.ts'
+import { UsbCable } from './iphone/cable/usb-cable.ts'
+import { createIphoneDriver, type IphoneDriver } from './iphone/driver.ts'
 import { PhoneAnchors } from './iphone/phone-anchors.ts'
 import { createMacDriver, type MacTools } from './mac/driver.ts'
 import { recordTrace, type TraceEnd, type TraceOrder } from './mac/trace.ts'
@@ -20,6 +30,14 @@ export type DriverOptions = {
   readonly macCaffeinate: string
   readonly iphone: 'auto' | 'on' | 'off'
   readonly usbmuxdAddress: string | null
+  readonly iphoneLines: readonly PhoneChoice[] | null
+  readonly iphoneAgent: LauncherName
+  readonly iphoneAgentPort: number
+  readonly iphoneAgentBundle: string
+  readonly iphoneGoIos: string
+  readonly goIosFolder: string
+  readonly iphoneXcodebuild: string
+  readonly iphoneXctestrun: string | null
   readonly simulatedLines: number
   readonly simulatedDelayMs: number
   /** Where the ledger of the simulated network lies. */
@@ -50,18 +68,53 @@ export function chatDbPath({
   return macChatDb ?? join(homeFolder, 'Library', 'Messages', 'chat.db')
 }
 
-/**
- * The watch over the iPhones that hold the numbers of Mac lines; null where it is off. `auto` is on
- * where there can be a Mac line.
- */
-export function createPhoneAnchors(options: DriverOptions, tools: MacTools): PhoneAnchors | null {
-  const { iphone, usbmuxdAddress } = options
-  const isOn = iphone === 'on' || (iphone === 'auto' && hasMac(options))
-  return isOn ? new PhoneAnchors(usbmuxdAddress, tools) : null
+type IphoneTools = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly run: RunProcess
+  readonly startRead: StartReadProcess
+}
+
+/** What there is of iPhones on a cable. */
+export type Iphones = {
+  /** Null where none of them is a line. */
+  readonly driver: IphoneDriver | null
+  /** The watch over those that hold the numbers of Mac lines. */
+  readonly anchors: PhoneAnchors
+  /** The loops that both need. */
+  readonly services: readonly Service[]
+}
+
+/** Null where nobody watches the cable; `auto` does where there can be a Mac line, or iPhones are lines. */
+export function createIphones(options: DriverOptions, tools: IphoneTools): Iphones | null {
+  const { iphone, iphoneLines, usbmuxdAddress, iphoneAgentPort } = options
+  const isAuto = hasMac(options) || iphoneLines !== null
+  if (iphone === 'off' || (iphone === 'auto' && !isAuto)) return null
+  const cable = new UsbCable(usbmuxdAddress, tools)
+  const anchors = new PhoneAnchors(cable)
+  if (iphoneLines === null) return { driver: null, anchors, services: [cable] }
+  const { startRead: start } = tools
+  const launcher = createLauncher(launcherOptions(options), { ...tools, start })
+  const phones = { phones: iphoneLines, agentPort: iphoneAgentPort }
+  const driver = createIphoneDriver(phones, { ...tools, cable, launcher })
+  return { driver, anchors, services: [cable, launcher] }
 }
 
 function hasMac({ mac, platform }: DriverOptions): boolean {
   return mac === 'on' || (mac === 'auto' && platform === 'darwin')
+}
+
+function launcherOptions(options: DriverOptions): LauncherOptions {
+  return {
+    launcher: options.iphoneAgent,
+    goIosPath: options.iphoneGoIos,
+    goIosFolder: options.goIosFolder,
+    xcodebuildPath: options.iphoneXcodebuild,
+    xctestrunPath: options.iphoneXctestrun,
+    agentBundleId: options.iphoneAgentBundle,
+    agentPort: options.iphoneAgentPort,
+  }
 }
 
 function macDriver(options: DriverOptions, tools: MacTools): LineDriver {

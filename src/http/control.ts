@@ -8,6 +8,7 @@ import { eventStream, type EventFeed } from './event-stream.ts'
 import { exchangeOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
 import type { OwnerActions } from './owner.ts'
+import { phoneResource, type PhoneReport } from './phones.ts'
 import { respond } from './respond.ts'
 import { NoBody } from './schemas.ts'
 
@@ -21,11 +22,12 @@ export type SetupLinkResource = {
 
 export type ControlActions = OwnerActions & {
   readonly events: EventFeed
+  readonly phones: () => readonly PhoneReport[]
   /** Hears that an upgrade found this start healthy; left out where nobody waits for that. */
   readonly acquit?: (() => void) | undefined
 }
 
-type Tools = Pick<ControlActions, 'events' | 'acquit'> & {
+type Tools = Pick<ControlActions, 'events' | 'phones' | 'acquit'> & {
   readonly version: string
   /** Whether the dashboard has a password. */
   readonly access: { isClaimed(): boolean }
@@ -50,6 +52,7 @@ export function controlRoutes(tools: Tools) {
       return respond(stream, { status: 200, requestId, headers })
     })
     .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
+    .get('/phones', () => ({ data: tools.phones().map(phoneResource) }))
     .post('/setup-link', () => tools.createSetupLink(), mayTake(NoBody))
     .post(
       '/judgement',

@@ -13,6 +13,8 @@ export type DataDirectory = {
   readonly simulatedDatabase: string
   readonly controlSocket: string
   readonly secretKey: string
+  /** What go-ios keeps: an identity of this computer, and images of Apple. */
+  readonly goIos: string
   readonly backups: string
   readonly environmentFile: string
 }
@@ -33,6 +35,7 @@ export function dataDirectoryAt(path: string): DataDirectory {
     simulatedDatabase: join(path, 'simulated.db'),
     controlSocket: join(path, 'control.sock'),
     secretKey: join(path, 'secret.key'),
+    goIos: join(path, 'go-ios'),
     backups: join(path, 'backups'),
     environmentFile: join(path, 'hookline.env'),
   }

@@ -53,6 +53,23 @@ export type StartProcess = (order: {
   readonly args: readonly string[]
 }) => RunningProcess
 
+/** A child process that lives on, and whose outputs are read. `kill` goes to all that it has started. */
+export type ReadProcess = RunningProcess & {
+  /** Resolves when both outputs have ended; a grandchild may hold them open. It never rejects. */
+  readonly outputEnded: Promise<void>
+  /** Reads no more of the outputs. */
+  closeOutput(): void
+}
+
+/** Starts a child process that lives on and tells what it says; throws where it cannot be started. */
+export type StartReadProcess = (order: {
+  readonly path: string
+  readonly args: readonly string[]
+  /** What it knows beside what every child knows. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly onOutput: (chunk: Uint8Array, from: 'stdout' | 'stderr') => void
+}) => ReadProcess
+
 /** What others know this process by. */
 export type OwnIds = { readonly pid: number; readonly uid: number }
 
@@ -102,6 +119,31 @@ export const startProcess: StartProcess = ({ path, args }) => {
     pid: child.pid,
     ended: child.exited.then(() => child.exitCode),
     kill: (signal) => child.kill(signal),
+  }
+}
+
+/** The real StartReadProcess. */
+export const startReadProcess: StartReadProcess = ({ path, args, environment, onOutput }) => {
+  const child = Bun.spawn([path, ...args], {
+    cwd: '/',
+    env: { ...childEnvironment(), ...environment },
+    stdin: 'ignore',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    // In a group of its own: Ctrl+C at the terminal is for us, who end it when its work is done.
+    detached: true,
+  })
+  const stdout = readEach(child.stdout, (chunk) => onOutput(chunk, 'stdout'))
+  const stderr = readEach(child.stderr, (chunk) => onOutput(chunk, 'stderr'))
+  return {
+    pid: child.pid,
+    ended: child.exited.then(() => child.exitCode),
+    kill: (signal) => signalGroup(child, signal),
+    outputEnded: Promise.all([stdout.ended, stderr.ended]).then(() => undefined),
+    closeOutput() {
+      stdout.close()
+      stderr.close()
+    },
   }
 }
 
@@ -174,7 +216,7 @@ function limit(
 }
 
 /** The child, and what it has started, which is in its group. */
-function signalGroup(child: Child, name: 'SIGTERM' | 'SIGKILL'): void {
+function signalGroup(child: { readonly pid: number }, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, name)
   } catch {
@@ -184,20 +226,29 @@ function signalGroup(child: Child, name: 'SIGTERM' | 'SIGKILL'): void {
 
 /** Reads all of a pipe, so that the child is never held up by it, and keeps its first bytes. */
 function keepStart(stream: ReadableStream<Uint8Array>, bytesMax: number): Output {
-  const reader = stream.getReader()
   const kept = new Uint8Array(bytesMax)
   let length = 0
+  const reading = readEach(stream, (chunk) => {
+    const part = chunk.subarray(0, bytesMax - length)
+    kept.set(part, length)
+    length += part.length
+  })
+  return { ...reading, text: () => new TextDecoder().decode(kept.subarray(0, length)) }
+}
+
+/** Reads all of a pipe. */
+function readEach(
+  stream: ReadableStream<Uint8Array>,
+  onChunk: (chunk: Uint8Array) => void,
+): Omit<Output, 'text'> {
+  const reader = stream.getReader()
   const readAll = async () => {
     for (;;) {
       const { done, value } = await reader.read()
       if (done) return
-      const part = value.subarray(0, bytesMax - length)
-      kept.set(part, length)
-      length += part.length
+      onChunk(value)
     }
   }
   // A pipe that breaks has ended.
-  const ended = readAll().catch(() => {})
-  const close = () => void reader.cancel().catch(() => {})
-  return { ended, close, text: () => new TextDecoder().decode(kept.subarray(0, length)) }
+  return { ended: readAll().catch(() => {}), close: () => void reader.cancel().catch(() => {}) }
 }

@@ -18,9 +18,10 @@ async function askOnMac(
   args: { readonly isOpening?: boolean; readonly opened?: ProcessEnd } = {},
 ) {
   using folder = new ScratchFolder()
-  using relay = new FakeRelay(folder.path, ({ path }) =>
-    Response.json({ data: path.endsWith('/health') ? told.findings : (told.lines ?? []) }),
-  )
+  using relay = new FakeRelay(folder.path, ({ path }) => {
+    if (path.endsWith('/phones')) return Response.json({ error: {} }, { status: 404 })
+    return Response.json({ data: path.endsWith('/health') ? told.findings : (told.lines ?? []) })
+  })
   const orders: ProcessOrder[] = []
   const printed: string[] = []
   const command = doctorCommand({
@@ -68,7 +69,7 @@ function told(code: string, more: Row = {}): Row {
 test('all lines are asked for, not only the first page', async () => {
   const { asked } = await askOnMac({ findings: [] })
 
-  expect(asked).toEqual(['/api/v1/phone-lines?limit=200', '/api/v1/health'])
+  expect(asked).toEqual(['/api/v1/phone-lines?limit=200', '/api/v1/health', '/api/v1/phones'])
 })
 
 test('only lines that are online are counted as such', async () => {

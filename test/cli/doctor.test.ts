@@ -152,6 +152,7 @@ test('--json gives lines and findings as the API has them, and fails all the sam
         depends_on: null,
       },
     ],
+    phones: [],
   })
   expect(exitCode).toBe(5)
 })
@@ -161,7 +162,7 @@ test('--json without a finding says that no check failed', async () => {
 
   expect([exitCode, JSON.parse(stdout)]).toEqual([
     0,
-    { checks_failed: false, lines: [], findings: [] },
+    { checks_failed: false, lines: [], findings: [], phones: [] },
   ])
 })
 

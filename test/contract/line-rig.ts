@@ -21,8 +21,12 @@ export type LineRig = {
   readonly startMs: number
   /** How long the device takes, at most, to tell all that follows from a message. */
   readonly settleMs: number
+  /** How many messages may come at once without any being lost. */
+  readonly burst: number
   /** Whether the device remembers well enough to prove that something was never sent. */
   readonly provesUnsent: boolean
+  /** Whether it can be asked later on what it sent and received: guids, receipts, history. */
+  readonly canBeAsked: boolean
   /** How often the device sent something with this text. */
   readonly carried: (text: string) => number
   /** Somebody writes to the line. */

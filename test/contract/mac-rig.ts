@@ -89,7 +89,9 @@ export function makeMacRig(options: Options = {}): MacRig {
     recipient: deviceHandle('+12025550155'),
     startMs: 1_000,
     settleMs: 30_000,
+    burst: Infinity,
     provesUnsent: false,
+    canBeAsked: true,
     carried: (text) => model.carried(text),
     receive: async (text) => void model.receive('+12025550166', text),
     close: () => {

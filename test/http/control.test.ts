@@ -79,7 +79,8 @@ function feedRig(): {
   }
   const settings = { list: () => [], set: () => Promise.reject(new Error('not asked')) }
   const backUp = () => Promise.resolve({ path: '', size_bytes: 0 })
-  const rig = createRig({ control: { events, settings, backUp } })
+  const phones = () => []
+  const rig = createRig({ control: { events, phones, settings, backUp } })
   return {
     rig,
     tell: (event) => listeners.forEach((listener) => listener(event)),

@@ -8,6 +8,7 @@ import { Metrics } from '../../src/system/metrics.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { NOBODY_SIGNED_IN } from './access-stand-ins.ts'
+import { bridgeStandIns } from './bridge-stand-ins.ts'
 
 export const TIME = '2026-11-21T10:00:00.000Z'
 export const KEY_ID = 'key_01k5c3qv7yfxn8t2w9r4d6m0ab'
@@ -205,6 +206,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
       list: told('keys.list', page({ ...listed, key_hint: 'hl_live_abcdef', revoked_at: null })),
       revoke: later('keys.revoke', { id: KEY_ID, deleted: true as const }),
     },
+    ...bridgeStandIns(told),
     lines: {
       list: told('lines.list', [LINE]),
       patch: later('lines.patch', LINE),
@@ -249,6 +251,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
     },
     control: {
       events: { subscribe: told('events.subscribe', () => {}) },
+      phones: told('phones', []),
       settings: {
         list: told('settings.list', [setting]),
         set: later('settings.set', setting),

@@ -14,7 +14,8 @@ import type { Post } from '../../src/webhooks/post.ts'
 import { settle, TestClock } from './test-clock.ts'
 
 type Options = {
-  readonly drivers?: readonly LineDriver[] | undefined
+  /** `own` for those that the relay makes by itself. */
+  readonly drivers?: readonly LineDriver[] | 'own' | undefined
   readonly post?: Post | undefined
   /** Makes every id and secret of the relay the same in each run with the same number. */
   readonly seed?: number | undefined
@@ -52,7 +53,7 @@ export async function startRelay(options: Options = {}) {
     },
     random: seededRandom(options.seed ?? 1),
     log: silentLog,
-    drivers: options.drivers ?? [],
+    ...(options.drivers === 'own' ? {} : { drivers: options.drivers ?? [] }),
     post: options.post ?? neverPost,
     freeBytes: () => Number.MAX_SAFE_INTEGER,
     isListening: false,

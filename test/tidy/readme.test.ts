@@ -2,7 +2,13 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 
 import { COMMANDS } from '../../src/cli/commands.ts'
-import { environmentOf, flagOf, OPTION_NAMES, OPTIONS, type OptionName } from '../../src/config.ts'
+import {
+  environmentOf,
+  flagOf,
+  OPTION_NAMES,
+  OPTIONS,
+  type OptionName,
+} from '../../src/domain/option.ts'
 import {
   defaultSetting,
   printSetting,

@@ -7,7 +7,7 @@ import type {
 } from '../../../src/drivers/iphone/cable/phone-facts.ts'
 import { anchorFindings } from '../../../src/drivers/iphone/number-anchor.ts'
 import { NUMBER, OTHER_UDID, UDID } from '../../support/iphone/fake-phones.ts'
-import { FACTS } from '../../support/iphone/phone-rig.ts'
+import { FACTS } from '../../support/iphone/phone-facts.ts'
 
 const OTHER_NUMBER = '+15559990002'
 const LINE = { key: 'mac:501', number: NUMBER }

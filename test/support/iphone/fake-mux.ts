@@ -30,6 +30,8 @@ type Client = {
   received: Buffer
   /** `raw` once it carries a connection to a phone. */
   state: 'commands' | 'listening' | 'raw'
+  /** The attachment that it goes to then. */
+  deviceId: number | null
 }
 
 const HEAD_BYTES = 16
@@ -73,6 +75,11 @@ export class FakeMux {
     return this.#clients.size
   }
 
+  /** Those of them on which something is asked, or that go to a phone. */
+  get busyCount(): number {
+    return [...this.#clients].filter(({ state }) => state !== 'listening').length
+  }
+
   requestsOf(type: string): readonly MuxRequest[] {
     return this.requests.filter((request) => request.type === type)
   }
@@ -87,8 +94,12 @@ export class FakeMux {
     return deviceId
   }
 
+  /** Pulls it out: what went to it breaks (usbmuxd's device_remove). */
   detach(deviceId: number): void {
     this.#attached.delete(deviceId)
+    for (const client of this.#clients) {
+      if (client.deviceId === deviceId) client.socket.destroy()
+    }
     this.#announce({ MessageType: 'Detached', DeviceID: deviceId })
   }
 
@@ -123,6 +134,7 @@ export class FakeMux {
       socket,
       received: Buffer.alloc(0),
       state: 'commands',
+      deviceId: null,
     }
     this.#clients.add(client)
     socket.on('error', () => {})
@@ -210,6 +222,7 @@ export class FakeMux {
     const port = attachment.phone.ports.get((number >> 8) | ((number & 0xff) << 8))
     if (port === undefined) return this.#write(client, result(tag, 3))
     client.state = 'raw'
+    client.deviceId = attachment.deviceId
     client.socket.removeAllListeners('data')
     this.#write(client, Buffer.concat([result(tag, 0), port.greeting ?? Buffer.alloc(0)]))
     port.serve(client.socket)

@@ -81,12 +81,21 @@ export async function fakePhone(
   return { serial, recordId: serial, ports, lockdown, pairRecord }
 }
 
-/** Whatever of a pairing must be seen nowhere, as it could stand in a text. */
+/** Whatever of a pairing must be seen nowhere, as it could stand in a text, a property list or a log. */
 export function secretsOfPairing(): readonly string[] {
-  const lines = [HOST.key, ROOT.key, HOST.cert, ROOT.cert, DEVICE.cert].flatMap((pem) =>
-    pem.split('\n').filter((line) => !line.startsWith('-----')),
-  )
-  return [...lines, HOST_ID, ESCROW_BAG.toString(), ESCROW_BAG.toString('base64')]
+  const files = [HOST.key, ROOT.key, HOST.cert, ROOT.cert, DEVICE.cert]
+  const lines = files.flatMap((pem) => pem.split('\n').filter((line) => !line.startsWith('-----')))
+  const whole = [...files.map((pem) => Buffer.from(`${pem}\n`)), ESCROW_BAG]
+  return [...lines, HOST_ID, ESCROW_BAG.toString(), ...whole.flatMap(writtenForms)]
+}
+
+/** Pieces of the bytes in each form in which programs write bytes down. */
+function writtenForms(bytes: Buffer): readonly string[] {
+  // Property lists cut the lines of what they hold: a piece of the first one.
+  const ofFirstLine = bytes.toString('base64').slice(0, 32)
+  const middle = Math.floor(bytes.byteLength / 2)
+  const piece = bytes.subarray(middle, middle + 12)
+  return [ofFirstLine, piece.toString('hex'), [...piece].join(',')]
 }
 
 /** usbmuxd in a folder of its own, and what ends all of it. */

@@ -1,29 +1,13 @@
 import { readPhone, type PhoneReading } from '../../../src/drivers/iphone/cable/lockdown.ts'
 import { MuxWatch } from '../../../src/drivers/iphone/cable/mux-watch.ts'
-import type { Phone, PhoneFacts } from '../../../src/drivers/iphone/cable/phone-facts.ts'
+import type { Phone } from '../../../src/drivers/iphone/cable/phone-facts.ts'
 import { PhoneWatch } from '../../../src/drivers/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../src/drivers/iphone/cable/usbmux.ts'
 import { recordingLog, type LogLine } from '../recording-log.ts'
 import { settle, TestClock } from '../test-clock.ts'
-import { MuxRig, NUMBER, UDID, until, type FakePhone } from './fake-phones.ts'
+import { MuxRig, UDID, until, type FakePhone } from './fake-phones.ts'
 
 const NEVER = new AbortController().signal
-
-/** What the phone of the rig tells as it is made. */
-export const FACTS: PhoneFacts = {
-  reading: 'facts',
-  udid: UDID,
-  name: 'Line one',
-  iosVersion: '18.6.2',
-  productType: 'iPhone14,5',
-  number: NUMBER,
-  battery: { percent: 87, isCharging: true },
-  isDeveloperModeOn: true,
-  language: 'en',
-  isLocked: false,
-  timeZone: 'America/New_York',
-  simStatus: 'kCTSIMSupportSIMStatusReady',
-}
 
 /** A phone on the cable, and the way to read it. */
 export class PhoneRig implements AsyncDisposable {

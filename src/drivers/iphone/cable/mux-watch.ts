@@ -36,6 +36,7 @@ export class MuxWatch {
   /** What was told to others, by UDID. */
   #told: ReadonlyMap<string, MuxDevice> = new Map()
   #trouble: MuxErrorCode | null = 'absent'
+  #hasBeenHeard = false
   #dropLater = () => {}
 
   constructor(tools: WatchTools) {
@@ -45,6 +46,11 @@ export class MuxWatch {
   /** Why it is not known which phones are there; null where it is. */
   get trouble(): MuxErrorCode | null {
     return this.#trouble
+  }
+
+  /** Whether usbmuxd has told what is attached, or that it cannot be reached. */
+  get hasBeenHeard(): boolean {
+    return this.#hasBeenHeard
   }
 
   /** One entry for each phone: over the cable where it can also be reached by the network. */
@@ -128,6 +134,7 @@ export class MuxWatch {
     this.#dropLater()
     this.#dropLater = this.#tools.clock.after(ms, () => {
       this.#left.clear()
+      this.#hasBeenHeard = true
       this.#tell()
     })
   }
@@ -162,6 +169,7 @@ export class MuxWatch {
 
   #note(trouble: MuxErrorCode | null): void {
     const { log } = this.#tools
+    if (trouble !== null) this.#hasBeenHeard = true
     if (trouble === this.#trouble) return
     this.#trouble = trouble
     if (trouble === null) log.info('usbmuxd is reached')

@@ -56,6 +56,7 @@ export class PhoneWatch {
   readonly #bell = new Bell()
   readonly #phones = new Map<string, KeptPhone>()
   readonly #sessions = new Set<Promise<void>>()
+  readonly #listeners = new Set<() => void>()
 
   constructor(tools: WatchTools) {
     this.#tools = tools
@@ -68,6 +69,12 @@ export class PhoneWatch {
       const hasLowBattery = device !== null && lowSince !== null && now - lowSince >= LOW_MS
       return { udid, device, facts, trouble, numbers, hasLowBattery }
     })
+  }
+
+  /** Tells that `phones` may say something else now; what it returns ends that. It must not throw. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
   }
 
   /** Reads until `signal` aborts. The `MuxWatch` is run by somebody else. */
@@ -99,8 +106,13 @@ export class PhoneWatch {
       phone.dueAt = change === 'attached' ? this.#tools.clock.monotonic() : Infinity
       if (change === 'detached') phone.lowSince = null
       this.#tools.log.info(`phone ${change}`, { phone: maskHandle(device.udid) })
+      this.#tell()
     }
     this.#bell.ring()
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
   }
 
   #kept(udid: string): KeptPhone {
@@ -147,7 +159,9 @@ export class PhoneWatch {
     try {
       const both = AbortSignal.any([signal, end.signal])
       const reading = await readPhone(this.#tools, device, both)
-      if (phone.end === end) this.#note(phone, reading)
+      if (phone.end !== end) return
+      this.#note(phone, reading)
+      this.#tell()
     } catch (error) {
       if (signal.aborted || end.signal.aborted) return
       log.error('a phone could not be read', { phone: maskHandle(device.udid), error })

@@ -13,7 +13,8 @@ import {
 import { SELF_SIGNED } from '../../../fixtures/self-signed.ts'
 import { lockdownFrame } from '../../../support/iphone/fake-lockdown.ts'
 import { PAIR_RECORD, UDID, until } from '../../../support/iphone/fake-phones.ts'
-import { FACTS, PhoneRig } from '../../../support/iphone/phone-rig.ts'
+import { FACTS } from '../../../support/iphone/phone-facts.ts'
+import { PhoneRig } from '../../../support/iphone/phone-rig.ts'
 
 /** A key and a certificate that belong together, and that the phone does not know. */
 const FOREIGN_RECORD = {

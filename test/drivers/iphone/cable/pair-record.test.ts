@@ -7,7 +7,8 @@ import { build } from 'plist'
 
 import { binaryPropertyList } from '../../../support/iphone/binary-plist-writer.ts'
 import { PAIR_RECORD, secretsOfPairing, UDID } from '../../../support/iphone/fake-phones.ts'
-import { FACTS, PhoneRig } from '../../../support/iphone/phone-rig.ts'
+import { FACTS } from '../../../support/iphone/phone-facts.ts'
+import { PhoneRig } from '../../../support/iphone/phone-rig.ts'
 
 function recordWith(change: Readonly<Record<string, unknown>>): Uint8Array {
   const fields = Object.entries({ ...PAIR_RECORD, ...change }).filter(([, value]) => value !== null)

@@ -1,0 +1,61 @@
+// What the doctor says of iPhones on the cable: how far each has come, and the screens that nobody knew.
+
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { writeFileAtomically } from '../system/files.ts'
+import { rowOf, rowsOf, textOf, type Row } from './answers.ts'
+import type { Call } from './command.ts'
+import { fields } from './table.ts'
+
+/** One paragraph for each phone. */
+export function phoneLines(phones: readonly Row[]): readonly string[] {
+  return phones.flatMap((phone) => [headOf(phone), ...statesOf(phone), ''])
+}
+
+/** Writes a file for each phone that shows something unknown, and says which. */
+export function writeScreens(call: Call, phones: readonly Row[], folder: string): void {
+  const unknown = phones.filter((phone) => textOf(phone, 'unknown_screen') !== '')
+  if (unknown.length === 0)
+    call.out.note('No iPhone has shown a screen that Hookline does not know.')
+  for (const phone of unknown) {
+    const path = join(folder, `screen-${endOf(phone)}.txt`)
+    mkdirSync(folder, { recursive: true })
+    writeFileAtomically(path, `${headOf(phone)}\n${textOf(phone, 'unknown_screen')}\n`)
+    call.out.note(`The screen of the iPhone is in ${path}: no text, name or number is in it.`)
+  }
+}
+
+/** Neither its name nor its whole id: the line stands at the head of what is sent to others. */
+function headOf(phone: Row): string {
+  const battery = textOf(phone, 'battery_percent')
+  const facts = [
+    `iPhone …${endOf(phone)}`,
+    textOf(phone, 'ios_version') === '' ? '' : `iOS ${textOf(phone, 'ios_version')}`,
+    battery === '' ? '' : `battery ${battery} %`,
+  ]
+  return facts.filter((fact) => fact !== '').join(', ')
+}
+
+function endOf(phone: Row): string {
+  return textOf(phone, 'key').slice(-6)
+}
+
+/** A row for each state up to the first that is not reached, which says why. */
+function statesOf(phone: Row): readonly string[] {
+  const states = rowsOf({ data: phone['states'] })
+  const reached = states.filter((state) => state['is_reached'] === true)
+  const next = states[reached.length]
+  const stop = rowOf(phone['stop'])
+  const why = textOf(stop, 'title') === '' ? 'not yet' : `no: ${textOf(stop, 'title')}`
+  const rows = [
+    ...reached.map((state) => [inWords(state), 'yes'] as const),
+    ...(next === undefined ? [] : [[inWords(next), why] as const]),
+    ...(textOf(stop, 'fix') === '' ? [] : [['fix', textOf(stop, 'fix')] as const]),
+  ]
+  return fields(rows).map((row) => `    ${row}`)
+}
+
+function inWords(state: Row): string {
+  return textOf(state, 'state').replaceAll('_', ' ')
+}

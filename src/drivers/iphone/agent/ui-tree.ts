@@ -1,0 +1,100 @@
+// The screen as WebDriverAgent describes it: `GET /source?format=json`, whose nodes have the attributes
+// of XCUIApplication+FBHelpers.m (16.7.0).
+
+/** In points of the screen. */
+export type Rect = {
+  readonly x: number
+  readonly y: number
+  readonly width: number
+  readonly height: number
+}
+
+export type UiNode = {
+  /** The name of XCUIElementType without its prefix: `Cell`, `Button`, `StaticText`. */
+  readonly type: string
+  readonly id: string | null
+  readonly label: string | null
+  /** Of a text field that is empty this is its placeholder. */
+  readonly value: string | null
+  readonly placeholder: string | null
+  readonly isEnabled: boolean
+  readonly rect: Rect
+  readonly children: readonly UiNode[]
+}
+
+/** A long chat is some thousand nodes; WebDriverAgent goes 50 deep by itself. */
+const NODES_MAX = 20_000
+const DEPTH_MAX = 100
+/** A message has 20,000 characters at most. */
+const TEXT_LENGTH_MAX = 100_000
+const SKELETON_LINES_MAX = 400
+
+/** Null for what is no tree, and for one that is larger than a screen can be. */
+export function parseTree(value: unknown): UiNode | null {
+  const budget = { nodes: NODES_MAX }
+  const root = parseNode(value, DEPTH_MAX, budget)
+  return budget.nodes < 0 ? null : root
+}
+
+function parseNode(value: unknown, depth: number, budget: { nodes: number }): UiNode | null {
+  budget.nodes -= 1
+  if (budget.nodes < 0 || depth === 0 || !isRecord(value)) return null
+  const type = textOf(value['type'])
+  if (type === null) return null
+  const children = Array.isArray(value['children']) ? value['children'] : []
+  return {
+    type: type.replace(/^XCUIElementType/, ''),
+    id: textOf(value['rawIdentifier']),
+    label: textOf(value['label']),
+    value: textOf(value['value']),
+    placeholder: textOf(value['placeholderValue']),
+    isEnabled: value['isEnabled'] !== '0',
+    rect: rectOf(value['rect']),
+    children: children.flatMap((child) => parseNode(child, depth - 1, budget) ?? []),
+  }
+}
+
+/** The node and all below it, in the order of the screen. */
+export function* nodesOf(root: UiNode): Generator<UiNode> {
+  yield root
+  for (const child of root.children) yield* nodesOf(child)
+}
+
+export function findNode(root: UiNode, test: (node: UiNode) => boolean): UiNode | null {
+  for (const node of nodesOf(root)) if (test(node)) return node
+  return null
+}
+
+export function findById(root: UiNode, id: string): UiNode | null {
+  return findNode(root, (node) => node.id === id)
+}
+
+/** Types, identifiers and lengths of labels, for diagnostics: nothing of what anybody wrote. */
+export function skeletonOf(root: UiNode): string {
+  const lines: string[] = []
+  const write = (node: UiNode, indent: string) => {
+    if (lines.length >= SKELETON_LINES_MAX) return
+    const id = node.id === null ? '' : ` #${node.id.replaceAll(/[\d@]/g, '*').slice(0, 60)}`
+    const label = node.label === null ? '' : ` label:${node.label.length}`
+    lines.push(`${indent}${node.type.slice(0, 40)}${id}${label}`)
+    for (const child of node.children) write(child, `${indent} `)
+  }
+  write(root, '')
+  return lines.join('\n')
+}
+
+function rectOf(value: unknown): Rect {
+  const read = (key: string) => {
+    const number = isRecord(value) ? value[key] : 0
+    return typeof number === 'number' && Number.isFinite(number) ? number : 0
+  }
+  return { x: read('x'), y: read('y'), width: read('width'), height: read('height') }
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value.slice(0, TEXT_LENGTH_MAX) : null
+}
+
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}

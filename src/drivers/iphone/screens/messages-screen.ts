@@ -1,0 +1,222 @@
+// What a tree of Messages shows. Identifiers are ChatKit's, as UI tests of others name them (photostickers
+// and kebbie on iOS, a probe of macOS 27.2); element types are not relied on where they may differ.
+
+import { findById, findNode, nodesOf, type Rect, type UiNode } from '../agent/ui-tree.ts'
+import { readLabel, sideOf, type ReadLabel } from './bubble-label.ts'
+import { readChatTitle, type ChatTitle } from './chat-title.ts'
+import { conversationCell, type ChatCell } from './conversation-cell.ts'
+import { readDateRow, timeAtEnd, type DateRow } from './label-time.ts'
+import { comparable } from './plain-text.ts'
+import type { UiWords } from './ui-words.ts'
+
+export type UiService = 'iMessage' | 'SMS'
+
+/** What stands below an own bubble. */
+export type BubbleStatus =
+  | { readonly kind: 'delivered' }
+  /** `minutes` after midnight, or null where it does not say when. */
+  | { readonly kind: 'read'; readonly minutes: number | null }
+  | { readonly kind: 'not_delivered' }
+
+export type Bubble = ReadLabel & {
+  /** The text of an attachment is only the phone's word for it. */
+  readonly isAttachment: boolean
+  readonly status: BubbleStatus | null
+  /** The row that says of which day the bubble is. */
+  readonly under: DateRow | null
+}
+
+export type Composer = {
+  /** What is typed and not sent; empty while only the placeholder shows. */
+  readonly draft: string
+  /** By the placeholder; null where its words are not known. */
+  readonly service: UiService | null
+  readonly canSend: boolean
+}
+
+export type Point = { readonly x: number; readonly y: number }
+
+export type ListScreen = { readonly screen: 'list'; readonly cells: readonly ChatCell[] }
+
+export type TranscriptScreen = {
+  readonly screen: 'transcript'
+  readonly title: string
+  readonly chat: ChatTitle
+  /** Oldest first. */
+  readonly bubbles: readonly Bubble[]
+  readonly composer: Composer | null
+  readonly back: Point | null
+}
+
+export type Screen =
+  | ListScreen
+  | TranscriptScreen
+  | { readonly screen: 'alert' }
+  | { readonly screen: 'locked' }
+  | { readonly screen: 'unknown' }
+
+const BUBBLES_MAX = 200
+const CELLS_MAX = 100
+/** Unproven: what the lock screen of iOS calls its clock. */
+const LOCK_SCREEN_IDS = ['lockscreen-date-view']
+
+export function readScreen(root: UiNode, words: UiWords): Screen {
+  if (findNode(root, ({ type }) => type === 'Alert' || type === 'Sheet')) return { screen: 'alert' }
+  const transcript = findById(root, 'TranscriptCollectionView')
+  const composer = readComposer(root, words)
+  if (transcript !== null || composer !== null) {
+    const title = titleOf(root, words)
+    return {
+      screen: 'transcript',
+      title,
+      chat: readChatTitle(title, words),
+      bubbles: transcript === null ? [] : readBubbles(transcript, root.rect, { title, words }),
+      composer,
+      back: backOf(root, words),
+    }
+  }
+  const list = findById(root, 'ConversationList')
+  if (list !== null) return { screen: 'list', cells: readCells(list, words) }
+  const isLocked = LOCK_SCREEN_IDS.some((id) => findById(root, id) !== null)
+  return { screen: isLocked ? 'locked' : 'unknown' }
+}
+
+function readCells(list: UiNode, words: UiWords): readonly ChatCell[] {
+  const cells = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
+  return cells.slice(0, CELLS_MAX).map((cell) => conversationCell(cell, words))
+}
+
+function readComposer(root: UiNode, words: UiWords): Composer | null {
+  const field = findById(root, 'messageBodyField')
+  if (field === null) return null
+  const canSend = findNode(root, ({ id, isEnabled }) => id === 'sendButton' && isEnabled) !== null
+  const placeholder = field.placeholder ?? ''
+  const value = field.value ?? ''
+  // The value of an empty field is its placeholder (XCUIElement+FBWebDriverAttributes.m); of a field in
+  // which somebody has typed those very words it is the same, but then there is something to send.
+  const isEmpty = value === placeholder && !canSend
+  const begins = (known: readonly string[]) => known.some((word) => placeholder.startsWith(word))
+  const byText = begins(words.textField) ? 'SMS' : null
+  return {
+    draft: isEmpty ? '' : value,
+    service: begins(words.imessageField) ? 'iMessage' : byText,
+    canSend,
+  }
+}
+
+/** The name in the bar, or on the sheet for a new message its recipient. */
+function titleOf(root: UiNode, words: UiWords): string {
+  const named = findById(root, 'ConversationTitle')?.label ?? recipientOf(root, words)
+  const bar = findNode(root, ({ type }) => type === 'NavigationBar')
+  return comparable(named ?? bar?.id ?? bar?.label ?? '')
+}
+
+/** The number or address behind the word `To:`, in its own node or in the one that follows. */
+function recipientOf(root: UiNode, words: UiWords): string | null {
+  const nodes = [...nodesOf(root)]
+  const at = nodes.findIndex(({ label }) => label?.startsWith(words.recipient) === true)
+  if (at === -1) return null
+  const texts = nodes.slice(at, at + 2).flatMap(({ label, value }) => [label, value])
+  const names = texts.map((text) => comparable((text ?? '').replace(words.recipient, '')))
+  return names.find((name) => readChatTitle(name, words).kind === 'direct') ?? null
+}
+
+function backOf(root: UiNode, words: UiWords): Point | null {
+  const bar = findNode(root, ({ type }) => type === 'NavigationBar')
+  if (bar === null) return null
+  const buttons = [...nodesOf(bar)].filter(({ type }) => type === 'Button')
+  const named = buttons.find(({ id, label }) => id === 'BackButton' || isBack(label, words))
+  const leftmost = buttons.toSorted((a, b) => a.rect.x - b.rect.x)[0]
+  const button = named ?? leftmost
+  return button === undefined ? null : middleOf(button.rect)
+}
+
+function isBack(label: string | null, words: UiWords): boolean {
+  return label !== null && words.back.includes(label)
+}
+
+function middleOf({ x, y, width, height }: Rect): Point {
+  return { x: x + width / 2, y: y + height / 2 }
+}
+
+type Naming = { readonly title: string; readonly words: UiWords }
+
+function readBubbles(transcript: UiNode, screen: Rect, naming: Naming): readonly Bubble[] {
+  const pane = transcript.rect.width > 0 ? transcript.rect : screen
+  const bubbles: Bubble[] = []
+  let under: DateRow | null = null
+  for (const row of rowsOf(transcript)) {
+    const date = dateOf(row, naming.words)
+    const bubble = date === null ? bubbleOf(row, pane, naming) : null
+    const status = date === null && bubble === null ? statusOf(row, naming.words) : null
+    if (date !== null) under = date
+    if (bubble !== null) bubbles.push({ ...bubble, under })
+    if (status !== null) markLast(bubbles, status)
+  }
+  return bubbles.slice(-BUBBLES_MAX)
+}
+
+/** The rows of a transcript: its cells, or where it has none what lies directly in it. */
+function rowsOf(transcript: UiNode): readonly UiNode[] {
+  const cells = cellsOf(transcript)
+  return cells.length > 0 ? cells : transcript.children
+}
+
+function cellsOf(node: UiNode): readonly UiNode[] {
+  return node.children.flatMap((child) => (child.type === 'Cell' ? [child] : cellsOf(child)))
+}
+
+function dateOf(row: UiNode, words: UiWords): DateRow | null {
+  const days = [words.today, words.yesterday, ...words.weekdays.map((day) => `${day}[a-z]*`)]
+  const begin = new RegExp(`^(?:iMessage|Text Message|SMS)?\\s*(?:${days.join('|')})[,\\s]`)
+  for (const { label } of nodesOf(row)) {
+    if (label !== null && begin.test(label)) return readDateRow(label, words)
+  }
+  return null
+}
+
+function bubbleOf(row: UiNode, pane: Rect, { title, words }: Naming): Omit<Bubble, 'under'> | null {
+  const nodes = [...nodesOf(row)]
+  const named = nodes.find(({ label, type }) => type !== 'StaticText' && isTimed(label))
+  if (named === undefined || named.label === null) return null
+  // The row is as wide as the chat; the bubble in it says the same, or is called so on macOS 27.2.
+  const shapes = nodes.filter(({ id, label }) => id === 'Sticker' || label === named.label)
+  const [bubble] = shapes.toSorted((a, b) => a.rect.width - b.rect.width)
+  const side = sideOf(bubble?.rect ?? named.rect, pane)
+  const read = readLabel(named.label, { side, title, words })
+  if (read === null) return null
+  const isFailed = read.isFromMe && nodes.some((node) => isFailureMark(node, words))
+  return {
+    ...read,
+    isAttachment: words.attachment.test(comparable(read.text)),
+    status: isFailed ? { kind: 'not_delivered' } : null,
+  }
+}
+
+function isTimed(label: string | null): boolean {
+  return label !== null && timeAtEnd(label) !== null
+}
+
+function isFailureMark({ type, label }: UiNode, words: UiWords): boolean {
+  return type === 'Button' && label !== null && words.failureMark.includes(label)
+}
+
+function statusOf(row: UiNode, words: UiWords): BubbleStatus | null {
+  for (const { label } of nodesOf(row)) {
+    const text = comparable(label ?? '')
+    if (words.notDelivered.includes(text)) return { kind: 'not_delivered' }
+    if (words.delivered.includes(text)) return { kind: 'delivered' }
+    const isRead = words.read.some((word) => text === word || text.startsWith(`${word} `))
+    if (isRead) return { kind: 'read', minutes: timeAtEnd(text) }
+  }
+  return null
+}
+
+/** A status stands below the bubble that it speaks of, which is ours. */
+function markLast(bubbles: Bubble[], status: BubbleStatus): void {
+  const index = bubbles.findLastIndex(({ isFromMe }) => isFromMe)
+  const bubble = bubbles[index]
+  if (bubble === undefined) return
+  const isFailed = bubble.status?.kind === 'not_delivered'
+  bubbles[index] = { ...bubble, status: isFailed ? bubble.status : status }
+}

@@ -1,0 +1,78 @@
+import { PassThrough, type Duplex } from 'node:stream'
+
+import type { PhoneCable } from '../../../src/drivers/iphone/cable/phone-cable.ts'
+import type {
+  Phone,
+  PhoneFacts,
+  PhoneTroubleReason,
+} from '../../../src/drivers/iphone/cable/phone-facts.ts'
+import { FACTS } from './phone-facts.ts'
+
+/** The cable without its daemon: what is plugged in, and what each phone says of itself. */
+export class FakeCable implements PhoneCable {
+  isKnown = true
+  isDenied = false
+  readonly #phones = new Map<string, Phone>()
+  readonly #listeners = new Set<() => void>()
+  #deviceId = 0
+
+  phones(): readonly Phone[] {
+    return [...this.#phones.values()]
+  }
+
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Nothing listens on any phone: agents are given to the driver by themselves. */
+  connect(): Promise<Duplex> {
+    return Promise.resolve(new PassThrough())
+  }
+
+  attach(udid: string, facts: Partial<PhoneFacts> | null = {}): void {
+    this.#deviceId += 1
+    const device = { udid, serial: udid, deviceId: this.#deviceId, transport: 'usb' } as const
+    const all = facts === null ? null : { ...FACTS, udid, timeZone: 'UTC', ...facts }
+    const numbers = all?.number == null ? [] : [all.number]
+    const phone = { udid, device, facts: all, trouble: null, numbers, hasLowBattery: false }
+    this.#set(udid, phone)
+  }
+
+  detach(udid: string): void {
+    this.#change(udid, { device: null })
+  }
+
+  tell(udid: string, facts: Partial<PhoneFacts>): void {
+    const before = this.#phones.get(udid)?.facts ?? FACTS
+    this.#change(udid, { facts: { ...before, ...facts }, trouble: null })
+  }
+
+  refuse(udid: string, reason: PhoneTroubleReason): void {
+    const trouble = {
+      reading: 'trouble',
+      udid,
+      name: null,
+      reason,
+      why: 'It was refused.',
+    } as const
+    this.#change(udid, { trouble })
+  }
+
+  lowerBattery(udid: string, percent: number): void {
+    const battery = { percent, isCharging: false }
+    this.tell(udid, { battery })
+    this.#change(udid, { hasLowBattery: true })
+  }
+
+  #change(udid: string, change: Partial<Phone>): void {
+    const phone = this.#phones.get(udid)
+    if (phone === undefined) throw new Error(`No phone ${udid}.`)
+    this.#set(udid, { ...phone, ...change })
+  }
+
+  #set(udid: string, phone: Phone): void {
+    this.#phones.set(udid, phone)
+    for (const listener of this.#listeners) listener()
+  }
+}

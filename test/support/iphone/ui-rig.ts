@@ -1,0 +1,127 @@
+import type { OutgoingMessage, PointOfNoReturn, Settlement } from '../../../src/domain/driver.ts'
+import { deviceHandle, type Handle } from '../../../src/domain/handle.ts'
+import { timestamp, type MessageId } from '../../../src/domain/ids.ts'
+import { TurnQueue } from '../../../src/drivers/iphone/agent/turn-queue.ts'
+import { wdaAgent } from '../../../src/drivers/iphone/agent/wda.ts'
+import { OwnSends } from '../../../src/drivers/iphone/screens/own-sends.ts'
+import { TranscriptMemory } from '../../../src/drivers/iphone/screens/transcript-memory.ts'
+import { pollInbound } from '../../../src/drivers/iphone/screens/ui-inbound.ts'
+import type { BubbleMessage, UiReceipt } from '../../../src/drivers/iphone/screens/ui-listener.ts'
+import { sendByUi, type UiSend } from '../../../src/drivers/iphone/screens/ui-send.ts'
+import { ENGLISH } from '../../../src/drivers/iphone/screens/ui-words.ts'
+import { TestClock } from '../test-clock.ts'
+import { directExchange } from './fake-wda.ts'
+import { MessagesPhone } from './messages-phone.ts'
+import { WdaCommands } from './wda-commands.ts'
+
+export const FRIEND = deviceHandle('+12025550123')
+export const OTHER = deviceHandle('+12025550177')
+export const NEVER = new AbortController().signal
+
+type Settled = { readonly messageId: MessageId; readonly outcome: Settlement }
+
+/** A line over the model of a phone, with what it tells. */
+export function makeUiRig() {
+  const clock = new TestClock()
+  const phone = new MessagesPhone(clock)
+  const commands = new WdaCommands(phone)
+  const told = {
+    messages: [] as BubbleMessage[],
+    receipts: [] as UiReceipt[],
+    settled: [] as Settled[],
+    /** The memory as it was stored last, as a crash would find it. */
+    memory: null as string | null,
+    /** Whether nothing can be made durable. */
+    refuses: false,
+  }
+  const tools = line(clock, commands, null, told)
+  return {
+    clock,
+    phone,
+    commands,
+    told,
+    ...tools,
+    /** What a new process makes of the memory that was stored last. */
+    restart: () => line(clock, commands, told.memory, told),
+  }
+}
+
+type Told = {
+  readonly messages: BubbleMessage[]
+  readonly receipts: UiReceipt[]
+  readonly settled: Settled[]
+  memory: string | null
+  refuses: boolean
+}
+
+function line(clock: TestClock, commands: WdaCommands, stored: string | null, told: Told) {
+  const life = { isOver: false }
+  const memory = TranscriptMemory.fromText(stored, clock.now())
+  const exchange = directExchange(commands)
+  const store = async (act: () => void) => {
+    if (life.isOver) await new Promise(() => {})
+    if (told.refuses) throw new Error('not durable')
+    act()
+    told.memory = memory.toText()
+  }
+  const tools = {
+    agent: wdaAgent(
+      (request, signal) => (life.isOver ? new Promise(() => {}) : exchange(request, signal)),
+      clock,
+    ),
+    clock,
+    words: ENGLISH,
+    memory,
+    own: new OwnSends(),
+    turns: new TurnQueue(clock),
+    timeZone: () => 'UTC',
+    listener: {
+      onMessage: (message: BubbleMessage) => store(() => told.messages.push(message)),
+      onReceipt: (receipt: UiReceipt) => store(() => told.receipts.push(receipt)),
+      onSettled: (messageId: MessageId, outcome: Settlement) =>
+        store(() => told.settled.push({ messageId, outcome })),
+      onMemory: () => store(() => {}),
+    },
+  }
+  return {
+    tools,
+    /** The process is killed: it asks, touches and stores nothing any more. */
+    kill: () => {
+      life.isOver = true
+    },
+    poll: (signal = NEVER) => run(clock, pollInbound(tools, signal)),
+    send: (text: string, more: SendMore = {}): Promise<UiSend> => {
+      const { to = FRIEND, pass = async () => true, signal = NEVER, id = 'msg_1' } = more
+      const message = messageTo(to, text, id, clock.now())
+      return run(clock, sendByUi(tools, message, pass, signal))
+    },
+  }
+}
+
+type SendMore = {
+  readonly to?: Handle
+  readonly pass?: PointOfNoReturn
+  readonly signal?: AbortSignal
+  readonly id?: string
+}
+
+export function messageTo(to: Handle, text: string, id: string, at: number): OutgoingMessage {
+  return {
+    id: id as MessageId, // Only handed on.
+    to,
+    text,
+    createdAt: timestamp(at),
+    platformGuid: null,
+  }
+}
+
+/** Lets time pass until a promise has come to its end. */
+export async function run<T>(clock: TestClock, promise: Promise<T>): Promise<T> {
+  const state = { isOver: false }
+  const over = promise.finally(() => {
+    state.isOver = true
+  })
+  over.catch(() => {})
+  for (let i = 0; i < 4_000 && !state.isOver; i += 1) await clock.advance(250)
+  return await over
+}

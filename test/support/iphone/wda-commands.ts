@@ -1,0 +1,227 @@
+// What WebDriverAgent does with a request, over the model of a phone: one command after the other, one
+// session at a time, elements that go stale (version 16.7.0: FBWebServer.m, FBSession.m, FBElementCache.m,
+// FBExceptionHandler.m).
+
+import type { MessagesPhone } from './messages-phone.ts'
+import { BACK, cellAt } from './messages-tree.ts'
+import {
+  failed,
+  routeOf,
+  succeeded,
+  type Answer,
+  type CommandName,
+  type Route,
+  type WdaError,
+} from './wda-routes.ts'
+
+/** How a request goes wrong, before it is carried out or after. */
+export type Meddling =
+  | { readonly how: 'error'; readonly when: 'before' | 'after' }
+  /** The connection breaks. */
+  | { readonly how: 'drop'; readonly when: 'before' | 'after' }
+  /** It is carried out so much later, and nothing else meanwhile. */
+  | { readonly how: 'slow'; readonly ms: number }
+  /** Another body than JSON. */
+  | { readonly how: 'answer'; readonly body: string }
+  | { readonly how: 'stale' }
+
+/** The connection broke; no answer comes. */
+export class Dropped extends Error {}
+
+/** An error of the protocol. */
+class CommandError extends Error {
+  readonly code: WdaError
+
+  constructor(code: WdaError) {
+    super(code)
+    this.code = code
+  }
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+type Element = { readonly id: string; readonly screen: unknown }
+
+export class WdaCommands {
+  readonly phone: MessagesPhone
+  /** How long a command takes. */
+  commandMs = 50
+  /** The cable is out: no request arrives, and none is answered. */
+  isUnplugged = false
+  meddle: (name: CommandName, ordinal: number) => Meddling | null = () => null
+  /** Every command that arrived, in order, with its arguments. */
+  readonly requests: { readonly name: CommandName; readonly body: Arguments }[] = []
+  /** Requests that came while another one was waited for. */
+  overlaps = 0
+  #sessionId: string | null = null
+  #sessions = 0
+  readonly #elements = new Map<string, Element>()
+  #waitedFor = 0
+  /** The main queue of the agent. */
+  #queue: Promise<unknown> = Promise.resolve()
+
+  constructor(phone: MessagesPhone) {
+    this.phone = phone
+  }
+
+  get names(): readonly CommandName[] {
+    return this.requests.map(({ name }) => name)
+  }
+
+  /** Another controller makes a session of its own: ours is gone. */
+  takeSession(): void {
+    this.#createSession()
+  }
+
+  async handle(method: string, target: string, body: string): Promise<Answer> {
+    if (this.isUnplugged) throw new Dropped()
+    if (this.#waitedFor > 0) this.overlaps += 1
+    this.#waitedFor += 1
+    const done = this.#queue.then(() => this.#carryOut(method, target, body))
+    this.#queue = done.catch(() => {})
+    return await done.finally(() => {
+      this.#waitedFor -= 1
+    })
+  }
+
+  /** The client has gone: nobody waits for its command, which is carried out all the same. */
+  abandon(): void {
+    this.#waitedFor -= 1
+    this.#queue = this.#queue.finally(() => {
+      this.#waitedFor += 1
+    })
+  }
+
+  async #carryOut(method: string, target: string, body: string): Promise<Answer> {
+    const route = routeOf(method, target)
+    if (route === null) return failed('unknown command', this.#sessionId)
+    const meddling = this.meddle(route.name, this.requests.length)
+    const json = parse(body)
+    this.requests.push({ name: route.name, body: json })
+    const slowMs = meddling?.how === 'slow' ? meddling.ms : 0
+    await this.phone.clock.sleep(this.commandMs + slowMs, new AbortController().signal)
+    if (this.isUnplugged) throw new Dropped()
+    const instead = this.#insteadOf(meddling, 'before')
+    if (instead !== null) return instead
+    const answer = this.#answer(route, json)
+    return this.#insteadOf(meddling, 'after') ?? answer
+  }
+
+  /** What is answered in the place of the truth. */
+  #insteadOf(meddling: Meddling | null, when: 'before' | 'after'): Answer | null {
+    if (meddling === null || meddling.how === 'slow') return null
+    if (meddling.how === 'answer') return { status: 200, body: meddling.body }
+    if (meddling.how === 'stale') return failed('stale element reference', this.#sessionId)
+    if (meddling.when !== when) return null
+    if (meddling.how === 'drop') throw new Dropped()
+    return failed('unknown error', this.#sessionId)
+  }
+
+  #answer(route: Route, body: Arguments): Answer {
+    if (route.session !== null && route.session !== this.#sessionId) {
+      return failed('invalid session id', this.#sessionId)
+    }
+    if (route.name === 'shutdown') return { status: 200, body: 'Shutting down' }
+    try {
+      return succeeded(this.#act(route, body), this.#sessionId)
+    } catch (error) {
+      if (!(error instanceof CommandError)) throw error
+      return failed(error.code, this.#sessionId)
+    }
+  }
+
+  #act(route: Route, body: Arguments): unknown {
+    const { phone } = this
+    const text = (key: string) => (typeof body[key] === 'string' ? body[key] : '')
+    const acts: Readonly<Record<CommandName, () => unknown>> = {
+      status: () => ({ ready: true, os: { version: '18.6' }, build: { version: '16.7.0' } }),
+      session: () => ({ sessionId: this.#createSession(), capabilities: {} }),
+      settings: () => body['settings'],
+      source: () => phone.tree(),
+      url: () => phone.openUrl(text('url')),
+      activate: () => phone.activate(),
+      find: () => this.#find(text('value')),
+      click: () => this.#touch(route, () => phone.touchSend()),
+      value: () => this.#touch(route, () => phone.type(text('text'))),
+      clear: () => this.#touch(route, () => phone.clear()),
+      tap: () => this.#tap(Number(body['x']), Number(body['y'])),
+      swipe: () => phone.swipe(text('direction') === 'up' ? 'up' : 'down'),
+      alert_text: () => this.#alert().text,
+      alert_buttons: () => this.#alert().buttons,
+      alert_accept: () => this.#pressAlert(text('name')),
+      locked: () => phone.isLocked,
+      unlock: () => this.#unlock(),
+      // UIDevice: from 0 to 1, and 2 for charging.
+      battery: () => ({ level: 0.84, state: 2 }),
+      screenshot: () => Buffer.from('PNG').toString('base64'),
+      shutdown: () => null,
+    }
+    return acts[route.name]()
+  }
+
+  /** A new session ends the one before. */
+  #createSession(): string {
+    this.#sessions += 1
+    this.#elements.clear()
+    this.#sessionId = `SESSION-${this.#sessions}`
+    return this.#sessionId
+  }
+
+  #find(id: string): unknown {
+    if (!this.#isShown(id)) throw new CommandError('no such element')
+    const uuid = `ELEMENT-${this.requests.length}`
+    this.#elements.set(uuid, { id, screen: this.#screenKey() })
+    return { 'element-6066-11e4-a52e-4f735466cecf': uuid, ELEMENT: uuid }
+  }
+
+  #isShown(id: string): boolean {
+    return JSON.stringify(this.phone.tree()).includes(`"rawIdentifier":${JSON.stringify(id)}`)
+  }
+
+  #screenKey(): unknown {
+    const { screen } = this.phone
+    return screen.on === 'chat' ? screen.chat : screen.on
+  }
+
+  /** It is looked for once more before it is touched (FBElementCache's `checkStaleness`). */
+  #touch({ element }: Route, act: () => void): void {
+    const known = this.#elements.get(element)
+    const isThere = known?.screen === this.#screenKey() && this.#isShown(known?.id ?? '')
+    if (known === undefined || !isThere) throw new CommandError('stale element reference')
+    if (this.phone.alerts.length > 0) throw new CommandError('unexpected alert open')
+    act()
+  }
+
+  #tap(x: number, y: number): void {
+    const { phone } = this
+    if (phone.alerts.length > 0) throw new CommandError('unexpected alert open')
+    const isBack = y < BACK.y + BACK.height && x < BACK.x + BACK.width
+    if (phone.screen.on === 'chat' && isBack) phone.back()
+    const chat = phone.screen.on === 'list' && !isBack ? cellAt(phone, y) : null
+    if (chat !== null) phone.open(chat.key)
+  }
+
+  #alert() {
+    const [alert] = this.phone.alerts
+    if (alert === undefined) throw new CommandError('no such alert')
+    return alert
+  }
+
+  #pressAlert(name: string): void {
+    if (!this.#alert().buttons.includes(name)) throw new CommandError('invalid element state')
+    this.phone.alerts.shift()
+  }
+
+  /** It gives up after some seconds where there is a passcode (XCUIDevice+FBHelpers.m). */
+  #unlock(): void {
+    if (!this.phone.unlock()) throw new CommandError('unknown error')
+  }
+}
+
+/** A body that is no JSON counts as none (FBWebServer.m). */
+function parse(body: string): Arguments {
+  try {
+    return JSON.parse(body) as Arguments // What the client under test sent: an object.
+  } catch {
+    return {}
+  }
+}
