@@ -29,17 +29,20 @@ export function parseHash(hash: string): Route {
 }
 
 /** `href('conversations', ['conv_…'], { line: 'line_…' })`; empty values are left out. */
-export function href(
-  page: PageName,
-  path: readonly string[] = [],
-  query: Readonly<Record<string, string | null>> = {},
-): string {
-  const given = Object.entries(query).flatMap(([name, value]): [string, string][] =>
-    value === null || value === '' ? [] : [[name, value]],
-  )
-  const search = new URLSearchParams(given)
+export function href(page: PageName, path: readonly string[] = [], query: Values = {}): string {
   const steps = page === 'home' ? [] : [page, ...path.map(encodeURIComponent)]
-  return `#/${steps.join('/')}${given.length === 0 ? '' : `?${search}`}`
+  return withQuery(`#/${steps.join('/')}`, query)
+}
+
+type Values = Readonly<Record<string, string | number | null | undefined>>
+
+/** `path?name=value…`; values that are null, undefined or empty are left out. */
+export function withQuery(path: string, values: Values): string {
+  const query = new URLSearchParams()
+  for (const [name, value] of Object.entries(values)) {
+    if (value !== null && value !== undefined && value !== '') query.set(name, String(value))
+  }
+  return query.size === 0 ? path : `${path}?${query}`
 }
 
 /** A hand-written address may hold a stray percent sign. */

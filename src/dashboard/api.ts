@@ -1,12 +1,11 @@
 // The relay's API as the page sees it: `/dashboard/api/…` is `/api/v1/…` with a dashboard session.
 // `api.get('phone-lines')`, `api.post('keys', { name })`. A session that ended leads to the log-in by
-// itself, and a call that needs the password again asks for it and is repeated.
+// itself, and a call that needs the password again asks for it and is repeated. A path that begins with
+// a slash is one of the dashboard's own: `api.get('/dashboard/about')`.
 
 import { request, type Answer, type Failure, type Order } from './request.ts'
 
 const ROOT = '/dashboard/api/'
-
-type Values = Readonly<Record<string, string | number | null | undefined>>
 
 export type CallOptions = {
   readonly headers?: Readonly<Record<string, string>> | undefined
@@ -41,7 +40,8 @@ export function createApi(tools: Tools): Api {
     return (await tools.askPassword()) ? callOnce<T>(order) : answer
   }
   async function callOnce<T>(order: Order): Promise<Answer<T>> {
-    const answer = await request<T>({ ...order, path: ROOT + order.path })
+    const path = order.path.startsWith('/') ? order.path : ROOT + order.path
+    const answer = await request<T>({ ...order, path })
     if (!answer.ok && answer.failure.status === 401) tools.onSignedOut()
     return answer
   }
@@ -52,15 +52,6 @@ export function createApi(tools: Tools): Api {
     put: (path, body) => call({ method: 'PUT', path, body }),
     remove: (path) => call({ method: 'DELETE', path }),
   }
-}
-
-/** `path?name=value…`; values that are null, undefined or empty are left out. */
-export function withQuery(path: string, values: Values): string {
-  const query = new URLSearchParams()
-  for (const [name, value] of Object.entries(values)) {
-    if (value !== null && value !== undefined && value !== '') query.set(name, String(value))
-  }
-  return query.size === 0 ? path : `${path}?${query}`
 }
 
 /** Whether the owner closed the question for the password: nothing that one has to be told. */

@@ -103,7 +103,7 @@ function Opening({ isReachable }: { readonly isReachable: boolean }) {
   return (
     <main id="main" class="alone">
       <Callout tone="bad" title="The relay does not answer">
-        <p>This page tries again by itself. Is the relay running?</p>
+        This page tries again by itself. Is the relay running?
       </Callout>
     </main>
   )

@@ -1,6 +1,7 @@
 // The two long lists: all conversations, and the messages of one.
 
-import { withQuery, type Api } from './api.ts'
+import { withQuery } from './address.ts'
+import type { Api } from './api.ts'
 import type { FeedSource } from './feed.ts'
 import type { Conversation, Message } from './resources.ts'
 

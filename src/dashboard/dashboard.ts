@@ -11,7 +11,7 @@ import { Live } from './live.ts'
 import { Notices } from './notices.ts'
 import { createRouter, type Router } from './router.ts'
 import { SessionStore } from './session.ts'
-import { Store, type Loaded, type Source } from './store.ts'
+import { readOf, Store, type Read, type Source } from './store.ts'
 
 export type Dashboard = {
   readonly api: Api
@@ -51,13 +51,16 @@ export function useDashboard(): Dashboard {
 }
 
 /** What a source has now, kept fresh while the component lives; see `store.ts`. */
-export function useLive<T>(source: Source<T>): {
-  readonly now: Loaded<T>
-  readonly refresh: () => void
-} {
+export function useLive<T>(source: Source<T>): Read<T> {
   const { store } = useDashboard()
   // A source is what its key says: the functions beside it are new each time and mean the same.
   const kept = useMemo(() => store.use(source), [store, source.key])
   useEffect(() => () => kept.release(), [kept])
-  return { now: kept.now.value, refresh: kept.refresh }
+  return readOf(kept.now.value, kept.refresh)
+}
+
+/** What the API has at `path`; old by changes of these kinds, or of the things with these ids. */
+export function useRead<T>(path: string, ...on: readonly string[]): Read<T> {
+  const { api } = useDashboard()
+  return useLive({ key: path, load: (signal) => api.get<T>(path, signal), on })
 }

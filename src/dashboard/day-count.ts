@@ -1,7 +1,8 @@
 // How many messages there were today. The API has no figure for that, so the ids of the day are
 // counted: all of them once, and afterwards only what is new.
 
-import { withQuery, type Api, type List } from './api.ts'
+import { withQuery } from './address.ts'
+import type { Api, List } from './api.ts'
 import type { Clock } from './clock.ts'
 import type { Answer } from './request.ts'
 import type { Message } from './resources.ts'

@@ -2,20 +2,23 @@
 
 import type { Failure } from './request.ts'
 
-/** What is wrong with a field, as a sentence beside it; null where the refusal is not about it. */
-export function fieldError(failure: Failure | null, path: string): string | null {
-  const found = placesOf(failure).find((place) => place.path === path)
-  return found === undefined ? null : `It ${found.message}.`
-}
+/** The codes of refusals that speak of the password that there is. */
+export const OF_PASSWORD = ['wrong_password', 'rate_limit_exceeded'] as const
 
-/** The refusal, where it is about none of these fields: it has to be told as a whole. */
-export function otherFailure(failure: Failure | null, paths: readonly string[]): Failure | null {
-  return paths.some((path) => fieldError(failure, path) !== null) ? null : failure
+/**
+ * What is wrong with a field, as a sentence beside it; null where the refusal is not about it. `names`
+ * are its path, and the codes that speak of nothing else.
+ */
+export function fieldError(failure: Failure | null, ...names: readonly string[]): string | null {
+  if (failure === null) return null
+  if (names.includes(failure.code)) return failure.message
+  const found = placesOf(failure).find(({ path }) => names.includes(path))
+  return found === undefined ? null : `It ${found.message}.`
 }
 
 type Place = { readonly path: string; readonly message: string }
 
-function placesOf(failure: Failure | null): readonly Place[] {
-  const places = failure?.details['issues']
+function placesOf({ details }: Failure): readonly Place[] {
+  const places = details['issues']
   return Array.isArray(places) ? (places as Place[]) : [] // As `invalid_request` is documented.
 }

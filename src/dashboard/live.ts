@@ -3,6 +3,7 @@
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
+import { withQuery } from './address.ts'
 import type { Change, Changes, Told } from './changes.ts'
 import type { Clock } from './clock.ts'
 
@@ -58,8 +59,7 @@ export class Live implements Changes {
   /** One stream, until it breaks or `end` aborts; whether it ever opened. */
   #follow(end: AbortSignal): Promise<boolean> {
     if (end.aborted) return Promise.resolve(false)
-    const after = this.#lastId === null ? '' : `?after=${encodeURIComponent(this.#lastId)}`
-    const source = new EventSource(EVENTS + after)
+    const source = new EventSource(withQuery(EVENTS, { after: this.#lastId }))
     let hasOpened = false
     return new Promise((resolve) => {
       const finish = () => {

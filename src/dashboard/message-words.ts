@@ -1,16 +1,9 @@
 // How a message is told: its status, why it waits, who sent it.
 
-import type { IconName } from './components/drawings.ts'
-import type { Tone } from './components/tone.ts'
+import type { StateWords } from './components/tone.ts'
 import type { Message } from './resources.ts'
 
-export type StatusWords = {
-  readonly text: string
-  readonly tone: Tone
-  readonly icon: IconName
-}
-
-const STATUSES: Readonly<Record<string, StatusWords>> = {
+const STATUSES: Readonly<Record<string, StateWords>> = {
   queued: { text: 'Queued', tone: 'wait', icon: 'clock' },
   sending: { text: 'Sending', tone: 'wait', icon: 'send' },
   sent: { text: 'Sent', tone: 'plain', icon: 'check' },
@@ -42,10 +35,7 @@ const SOURCES: Readonly<Record<string, string>> = {
   device: 'Typed on the device',
 }
 
-/** What becomes of the message no more, short of proof from the device. */
-const SETTLED = new Set(['sent', 'delivered', 'read', 'failed', 'expired', 'uncertain', 'received'])
-
-export function statusWords(status: string): StatusWords {
+export function statusWords(status: string): StateWords {
   return STATUSES[status] ?? { text: status, tone: 'plain', icon: 'info' }
 }
 
@@ -53,8 +43,9 @@ export function sourceWords(source: string): string {
   return SOURCES[source] ?? source
 }
 
+/** Whether no more becomes of it, short of proof from the device. */
 export function isSettled({ status }: Message): boolean {
-  return SETTLED.has(status)
+  return status !== 'queued' && status !== 'sending'
 }
 
 /** Why the message is not on its way, in a sentence; null where there is nothing to explain. */

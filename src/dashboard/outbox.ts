@@ -12,41 +12,24 @@ export type Draft = {
   readonly lineId: string | null
 }
 
-const KEY_BYTES = 16
+/** Of 32 bits each. */
+const KEY_NUMBERS = 4
 
-export class Outbox {
-  readonly #api: Pick<Api, 'post'>
-  #last: { readonly draft: Draft; readonly key: string } | null = null
-  #isSending = false
-
-  constructor(api: Pick<Api, 'post'>) {
-    this.#api = api
-  }
-
-  /**
-   * Hands the draft to the relay, which answers as soon as it has it written down. Null while a send is
-   * under way. The same draft again after a failure is the same send for the relay; after a success it
-   * is a new one.
-   */
-  async send(draft: Draft): Promise<Answer<Message> | null> {
-    if (this.#isSending) return null
-    this.#isSending = true
-    const key = this.#keyOf(draft)
-    this.#last = { draft, key }
-    const answer = await sendOnce(this.#api, draft, key)
-    if (answer.ok) this.#last = null
-    this.#isSending = false
+/**
+ * Gives what hands a draft to the relay, which answers as soon as it has it written down. The same draft
+ * again, before there is an answer or after a failure, is the same send for the relay; after a success
+ * it is a new one.
+ */
+export function createOutbox(api: Pick<Api, 'post'>): (draft: Draft) => Promise<Answer<Message>> {
+  let last = ''
+  let key = ''
+  return async (draft) => {
+    const content = JSON.stringify(draft)
+    if (content !== last) key = randomKey()
+    last = content
+    const answer = await sendOnce(api, draft, key)
+    if (answer.ok) last = ''
     return answer
-  }
-
-  #keyOf({ to, text, lineId }: Draft): string {
-    const last = this.#last
-    const isSame =
-      last !== null &&
-      last.draft.to === to &&
-      last.draft.text === text &&
-      last.draft.lineId === lineId
-    return isSame ? last.key : `dashboard-${randomHex()}`
   }
 }
 
@@ -61,7 +44,6 @@ export function sendOnce(
   return api.post<Message>('messages/send', body, { headers })
 }
 
-function randomHex(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(KEY_BYTES))
-  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, '0')).join('')
+function randomKey(): string {
+  return `dashboard-${crypto.getRandomValues(new Uint32Array(KEY_NUMBERS)).join('-')}`
 }

@@ -13,9 +13,8 @@ export type Failure = {
   readonly retryAfterSeconds: number | null
 }
 
-/** `isReplay`: the relay had done it before, and told its first answer again. */
 export type Answer<T> =
-  | { readonly ok: true; readonly value: T; readonly isReplay?: true | undefined }
+  | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure }
 
 export type Order = {
@@ -32,7 +31,7 @@ const TIMEOUT_MS = 75_000
 
 const UNREACHABLE: Failure = {
   code: 'unreachable',
-  message: 'The relay does not answer. Is it running, and is this device still on its network?',
+  message: 'The relay does not answer. Is it running, and this device still on its network?',
   status: 0,
   details: {},
   retryAfterSeconds: null,
@@ -54,9 +53,7 @@ export async function request<T>(order: Order): Promise<Answer<T>> {
     })
     const told: unknown = await response.json()
     if (!response.ok) return { ok: false, failure: failureIn(response, told) }
-    const value = told as T // The relay answers what its schemas say.
-    const isReplay = response.headers.has('idempotency-replayed')
-    return isReplay ? { ok: true, value, isReplay } : { ok: true, value }
+    return { ok: true, value: told as T } // The relay answers what its schemas say.
   } catch {
     return { ok: false, failure: UNREACHABLE }
   }

@@ -9,4 +9,7 @@ export type PhoneLine = Static<typeof schemas.PhoneLine>
 export type Message = Static<typeof schemas.Message>
 export type Conversation = Static<typeof schemas.Conversation>
 export type HealthFinding = Static<typeof schemas.HealthFindings>['data'][number]
+export type Key = Static<typeof schemas.KeyList>['data'][number]
+export type CreatedKey = Static<typeof schemas.CreatedKey>
+export type RevokedKey = Static<typeof schemas.RevokedKey>
 export type Webhook = Static<typeof webhookSchemas.Webhook>

@@ -59,27 +59,25 @@ export class SessionStore {
   }
 
   logIn(password: string): Promise<Answer<Session>> {
-    return this.#change({ method: 'POST', path: SESSION, body: { password } })
+    return this.#change(SESSION, { password })
   }
 
   /** Claims the relay, or mends a forgotten password, by the token of a setup link. */
   setUp(token: string, password: string): Promise<Answer<Session>> {
-    const body = { token, password }
-    return this.#change({ method: 'POST', path: '/dashboard/setup', body })
+    return this.#change('/dashboard/setup', { token, password })
   }
 
   elevate(password: string): Promise<Answer<Session>> {
-    return this.#change({ method: 'POST', path: `${SESSION}/elevate`, body: { password } })
+    return this.#change(`${SESSION}/elevate`, { password })
   }
 
   changePassword(current: string, password: string): Promise<Answer<Session>> {
-    const body = { current, password }
-    return this.#change({ method: 'POST', path: '/dashboard/password', body })
+    return this.#change('/dashboard/password', { current, password })
   }
 
   /** Remembers how far the set-up came; null when it is done. */
   setStep(step: string | null): Promise<Answer<Session>> {
-    return this.#change({ method: 'PUT', path: '/dashboard/setup-step', body: { step } })
+    return this.#change('/dashboard/setup-step', { step }, 'PUT')
   }
 
   async logOut(where: 'here' | 'everywhere'): Promise<Answer<unknown>> {
@@ -107,8 +105,12 @@ export class SessionStore {
     this.#question.value = null
   }
 
-  async #change(order: Parameters<typeof request>[0]): Promise<Answer<Session>> {
-    const answer = await request<Session>(order)
+  async #change(
+    path: string,
+    body: object,
+    method: 'POST' | 'PUT' = 'POST',
+  ): Promise<Answer<Session>> {
+    const answer = await request<Session>({ method, path, body })
     this.#changeCount += 1
     if (!answer.ok && answer.failure.code === 'signed_out') this.end()
     // An answer without the session, as that of an action may be, says nothing new of it.

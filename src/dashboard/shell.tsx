@@ -2,38 +2,34 @@
 // bottom below; what is the matter with the connection; and the page itself.
 
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useRef } from 'preact/hooks'
 
 import { href, type PageName } from './address.ts'
 import { Button } from './components/button.tsx'
-import type { IconName } from './components/drawings.ts'
 import { Icon } from './components/icon.tsx'
+import { Mark } from './components/mark.tsx'
+import { useNewView } from './components/use-new-view.ts'
 import { useTitle } from './components/use-title.ts'
 import { useDashboard } from './dashboard.ts'
 
 type ShownPage = Exclude<PageName, 'setup'>
 
-type Place = {
-  readonly page: ShownPage
-  readonly name: string
-  /** Where it has to fit under an icon. */
-  readonly shortName: string
-  readonly icon: IconName
-}
-
-const PLACES: readonly Place[] = [
-  { page: 'home', name: 'Home', shortName: 'Home', icon: 'home' },
-  { page: 'conversations', name: 'Conversations', shortName: 'Chats', icon: 'conversations' },
-  { page: 'lines', name: 'Lines', shortName: 'Lines', icon: 'lines' },
-  { page: 'webhooks', name: 'Webhooks', shortName: 'Webhooks', icon: 'webhooks' },
-  { page: 'keys', name: 'Keys', shortName: 'Keys', icon: 'keys' },
-  { page: 'settings', name: 'Settings', shortName: 'Settings', icon: 'settings' },
+/** Each with its name, and a shorter one where that has to fit under an icon. The icon is of that page. */
+const PLACES: readonly (readonly [page: ShownPage, name: string, shortName?: string])[] = [
+  ['home', 'Home'],
+  ['conversations', 'Conversations', 'Chats'],
+  ['lines', 'Lines'],
+  ['webhooks', 'Webhooks'],
+  ['keys', 'Keys'],
+  ['settings', 'Settings'],
 ]
 
 type Props = { readonly page: ShownPage; readonly children: ComponentChildren }
 
 export function Shell({ page, children }: Props) {
-  const main = useNewPage(page)
+  const main = useRef<HTMLElement>(null)
+  useTitle(PLACES.find(([name]) => name === page)?.[1] ?? '')
+  useNewView(page)
   return (
     <div class="shell" data-page={page}>
       <a
@@ -67,10 +63,10 @@ function Navigation({ current }: { readonly current: ShownPage }) {
         Hookline
       </a>
       <ul>
-        {PLACES.map(({ page, name, shortName, icon }) => (
+        {PLACES.map(([page, name, shortName = name]) => (
           <li key={page}>
             <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
-              <Icon name={icon} />
+              <Icon name={page} />
               <span class="nav-name">{name}</span>
               <span class="nav-short-name">{shortName}</span>
             </a>
@@ -85,16 +81,6 @@ function Navigation({ current }: { readonly current: ShownPage }) {
         <span>Version {session.now.value?.version}</span>
       </p>
     </nav>
-  )
-}
-
-/** The relay's sign: a text that goes on, from one bubble into the next. */
-export function Mark() {
-  return (
-    <svg class="mark" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
-      <rect width="32" height="32" rx="8" />
-      <path d="M9 8v9a6 6 0 0 0 6 6h1a6 6 0 0 0 6-6v-1M18.5 18.5 22 15l3.5 3.5" />
-    </svg>
   )
 }
 
@@ -118,20 +104,4 @@ function Troubles() {
       )}
     </div>
   )
-}
-
-/** Gives a new page its title, and the focus to its heading, as a browser would. */
-function useNewPage(page: ShownPage) {
-  const main = useRef<HTMLElement>(null)
-  const before = useRef<ShownPage | null>(null)
-  useTitle(PLACES.find((place) => place.page === page)?.name ?? '')
-  useEffect(() => {
-    // Not at the start: there the browser begins at the top by itself.
-    if (before.current !== null) {
-      window.scrollTo(0, 0)
-      main.current?.querySelector('h1')?.focus({ preventScroll: true })
-    }
-    before.current = page
-  }, [page])
-  return main
 }

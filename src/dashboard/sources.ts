@@ -1,44 +1,40 @@
-// What several pages read: `useLive(linesSource(api))`.
+// What several parts of the page read.
 
-import { withQuery, type Api, type List } from './api.ts'
-import type { Conversation, HealthFinding, PhoneLine, Webhook } from './resources.ts'
-import type { Source } from './store.ts'
+import { withQuery } from './address.ts'
+import type { List } from './api.ts'
+import { useDashboard, useLive, useRead } from './dashboard.ts'
+import type { RelayState } from './relay-state.ts'
+import type { Conversation, Key, PhoneLine, Webhook } from './resources.ts'
+import type { Read } from './store.ts'
 
-/** A relay has a handful of lines and webhooks: all of them are in the longest page. */
+/** A relay has a handful of lines, webhooks and keys: all of them are in the longest page. */
 const ALL = '?limit=200'
 
-export function linesSource(api: Api): Source<List<PhoneLine>> {
-  return {
-    key: 'phone-lines',
-    load: (signal) => api.get(`phone-lines${ALL}`, signal),
-    on: ['line'],
-  }
+export function useLines(): Read<List<PhoneLine>> {
+  return useRead(`phone-lines${ALL}`, 'line')
 }
 
-export function webhooksSource(api: Api): Source<List<Webhook>> {
-  return {
-    key: 'webhooks',
-    load: (signal) => api.get(`webhooks${ALL}`, signal),
-    on: ['webhook'],
-  }
+export function useWebhooks(): Read<List<Webhook>> {
+  return useRead(`webhooks${ALL}`, 'webhook')
 }
 
-export function healthSource(api: Api): Source<{ readonly data: readonly HealthFinding[] }> {
-  return {
-    key: 'health',
-    load: (signal) => api.get('health', signal),
-    on: ['health', 'line', 'webhook'],
-  }
+export function useKeys(): Read<List<Key>> {
+  return useRead(`keys${ALL}`, 'key')
+}
+
+export function useRelayState(): Read<RelayState> {
+  return useRead('/dashboard/state', 'health', 'line', 'webhook')
 }
 
 /** One for each line that knows the handle; none where it is empty. */
-export function conversationsWith(api: Api, handle: string): Source<List<Conversation>> {
-  return {
+export function useConversationsWith(handle: string): Read<List<Conversation>> {
+  const { api } = useDashboard()
+  return useLive({
     key: `conversations with ${handle}`,
     load: async (signal) =>
       handle === '' ? NOBODY : api.get(withQuery('conversations', { handle, limit: 200 }), signal),
     on: ['conversation'],
-  }
+  })
 }
 
 const NOBODY = { ok: true, value: { data: [], has_more: false, next_cursor: null } } as const

@@ -1,12 +1,12 @@
 // What the page has read, kept by a name, fresh while somebody shows it. Coming back to a page shows
 // at once what was known, and reads it again behind that.
 //
-//   const keys = useLive({ key: 'keys', load: (signal) => api.get<List<Key>>('keys', signal), on: ['key'] })
-//   keys.value.state    // 'loading' | 'ready' (value) | 'failed' (failure)
+//   const keys = useRead<List<Key>>('keys', 'key')
+//   keys.now.state    // 'loading' | 'ready' (value) | 'failed' (failure)
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
-import type { Change, Changes, Told, What } from './changes.ts'
+import type { Changes, Told } from './changes.ts'
 import type { Clock } from './clock.ts'
 import type { Answer, Failure } from './request.ts'
 
@@ -20,13 +20,21 @@ export type Source<T> = {
   /** Names what is loaded, with all that it depends on: `messages of conv_…`. */
   readonly key: string
   load(signal: AbortSignal): Promise<Answer<T>>
-  /** Which changes make it old: their kinds, or a look at each. */
-  readonly on: readonly What[] | ((change: Change) => boolean)
+  /** Which changes make it old: their kinds, or the ids of what they are about. */
+  readonly on: readonly string[]
 }
 
 export type Kept<T> = {
   readonly now: ReadonlySignal<Loaded<T>>
   /** Reads it again, soon. */
+  readonly refresh: () => void
+}
+
+/** What a source has now, for a component. */
+export type Read<T> = {
+  readonly now: Loaded<T>
+  /** Null as long as there is none. */
+  readonly value: T | null
   readonly refresh: () => void
 }
 
@@ -135,9 +143,9 @@ class Entry {
   }
 
   #concerns(told: Told): boolean {
-    const on = this.#source?.on ?? []
     if (told === 'reset') return true
-    return typeof on === 'function' ? on(told) : on.includes(told.what)
+    const on = this.#source?.on ?? []
+    return on.includes(told.what) || on.includes(told.id)
   }
 }
 
@@ -152,15 +160,23 @@ function mayPass({ status }: Failure): boolean {
   return status === 0 || status === 429 || status >= 500
 }
 
+export function readOf<T>(now: Loaded<T>, refresh: () => void): Read<T> {
+  return { now, value: now.state === 'ready' ? now.value : null, refresh }
+}
+
 /** Several values as one that is ready when all are: what comes in pieces pushes around what is there. */
 export function together<T extends object>(parts: {
-  readonly [K in keyof T]: Loaded<T[K]>
-}): Loaded<T> {
+  readonly [K in keyof T]: Read<T[K]>
+}): Read<T> {
+  const refresh = () => {
+    for (const name in parts) parts[name].refresh()
+  }
   const values: Partial<T> = {}
   for (const name in parts) {
-    const part = parts[name]
-    if (part.state !== 'ready') return part
-    values[name] = part.value
+    const { now } = parts[name]
+    if (now.state !== 'ready') return readOf<T>(now, refresh)
+    values[name] = now.value
   }
-  return { state: 'ready', value: values as T, failure: null } // Every name has its value by now.
+  // Every name has its value by now.
+  return readOf({ state: 'ready', value: values as T, failure: null }, refresh)
 }

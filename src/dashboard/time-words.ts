@@ -1,56 +1,49 @@
-// Times in words. They are told in the time zone of the browser, and in English like the page.
+// Times in words. They are told in the time zone of the browser, and in English like the page. The words
+// are our own: to make a browser's formatter takes longer than to draw a page.
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-const DAY_AND_TIME = new Intl.DateTimeFormat('en-GB', {
-  dateStyle: 'full',
-  timeStyle: 'medium',
-})
-const CLOCK_TIME = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' })
-const DAY = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short' })
-const DAY_AND_YEAR = new Intl.DateTimeFormat('en-GB', {
-  day: 'numeric',
-  month: 'short',
-  year: 'numeric',
-})
-const WEEKDAY = new Intl.DateTimeFormat('en-GB', { weekday: 'long', day: 'numeric', month: 'long' })
+const MONTHS =
+  'January February March April May June July August September October November December'.split(' ')
+const WEEKDAYS = 'Sunday Monday Tuesday Wednesday Thursday Friday Saturday'.split(' ')
 
 /** "now", "5 min ago", "in 2 h", "3 days ago", then the day. `now` is in milliseconds since 1970. */
 export function relativeTime(iso: string, now: number): string {
   const time = Date.parse(iso)
   const distance = Math.abs(now - time)
   if (distance < 45_000) return 'now'
-  if (distance >= 7 * DAY_MS) return dayOf(time, now)
+  if (distance >= 7 * DAY_MS) return shortDay(iso, now)
   const words = amountOf(distance)
   return time > now ? `in ${words}` : `${words} ago`
 }
 
-/** "Saturday, 21 November 2026 at 10:00:00". */
+/** "Saturday 21 November 2026 at 10:00:00". */
 export function absoluteTime(iso: string): string {
-  return DAY_AND_TIME.format(Date.parse(iso))
+  const date = new Date(iso)
+  const seconds = twoDigits(date.getSeconds())
+  return `${longDay(date)} ${date.getFullYear()} at ${clockTime(iso)}:${seconds}`
 }
 
 /** "10:00". */
 export function clockTime(iso: string): string {
-  return CLOCK_TIME.format(Date.parse(iso))
+  const date = new Date(iso)
+  return `${twoDigits(date.getHours())}:${twoDigits(date.getMinutes())}`
 }
 
 /** "10:00" today, else the day: for a narrow column. */
 export function shortTime(iso: string, now: number): string {
-  const time = Date.parse(iso)
-  return dayNumber(time) === dayNumber(now) ? CLOCK_TIME.format(time) : dayOf(time, now)
+  return daysSince(iso, now) === 0 ? clockTime(iso) : shortDay(iso, now)
 }
 
-/** "Today", "Yesterday", "Monday, 16 November", with the year where it is another one. */
+/** "Today", "Yesterday", "Monday 16 November", or with the year where it is another one. */
 export function dayWords(iso: string, now: number): string {
-  const time = Date.parse(iso)
-  const days = dayNumber(now) - dayNumber(time)
+  const days = daysSince(iso, now)
   if (days === 0) return 'Today'
   if (days === 1) return 'Yesterday'
-  const isThisYear = new Date(time).getFullYear() === new Date(now).getFullYear()
-  return isThisYear ? WEEKDAY.format(time) : DAY_AND_YEAR.format(time)
+  const date = new Date(iso)
+  return isOfYear(date, now) ? longDay(date) : shortDay(iso, now)
 }
 
 /** As the API takes a time. */
@@ -60,8 +53,7 @@ export function isoTime(time: number): string {
 
 /** As an input of the type `datetime-local` shows it: "2026-11-21T10:00" in the browser's time zone. */
 export function pickerTime(time: number): string {
-  const offset = new Date(time).getTimezoneOffset() * MINUTE_MS
-  return isoTime(time - offset).slice(0, 'YYYY-MM-DDTHH:mm'.length)
+  return isoTime(time - zoneMs(time)).slice(0, 'YYYY-MM-DDTHH:mm'.length)
 }
 
 /** What such an input says, in milliseconds since 1970; null while it is not whole. */
@@ -70,14 +62,37 @@ export function pickedTime(text: string): number | null {
   return Number.isNaN(time) ? null : time
 }
 
-/** The day in the browser's time zone, counted from 1970 on. */
-function dayNumber(time: number): number {
-  return Math.floor((time - new Date(time).getTimezoneOffset() * MINUTE_MS) / DAY_MS)
+/** How many midnights of the browser's time zone lie between. */
+function daysSince(iso: string, now: number): number {
+  return dayNumber(now) - dayNumber(Date.parse(iso))
 }
 
-function dayOf(time: number, now: number): string {
-  const isThisYear = new Date(time).getFullYear() === new Date(now).getFullYear()
-  return isThisYear ? DAY.format(time) : DAY_AND_YEAR.format(time)
+function dayNumber(time: number): number {
+  return Math.floor((time - zoneMs(time)) / DAY_MS)
+}
+
+function zoneMs(time: number): number {
+  return new Date(time).getTimezoneOffset() * MINUTE_MS
+}
+
+function isOfYear(date: Date, now: number): boolean {
+  return date.getFullYear() === new Date(now).getFullYear()
+}
+
+/** "Saturday 21 November". */
+function longDay(date: Date): string {
+  return `${WEEKDAYS[date.getDay()]} ${date.getDate()} ${MONTHS[date.getMonth()]}`
+}
+
+/** "21 Nov", with the year where it is another one. */
+function shortDay(iso: string, now: number): string {
+  const date = new Date(iso)
+  const day = `${date.getDate()} ${MONTHS[date.getMonth()]?.slice(0, 3)}`
+  return isOfYear(date, now) ? day : `${day} ${date.getFullYear()}`
+}
+
+function twoDigits(value: number): string {
+  return String(value).padStart(2, '0')
 }
 
 function amountOf(distance: number): string {

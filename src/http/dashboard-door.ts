@@ -24,6 +24,9 @@ const SAFE_METHODS = new Set(['GET', 'HEAD'])
 const WITH_PASSWORD = new Set([
   'POST /api/v1/keys',
   'DELETE /api/v1/keys/:id',
+  'POST /api/v1/bridges',
+  'POST /api/v1/bridges/:id/token',
+  'DELETE /api/v1/bridges/:id',
   'POST /api/v1/webhooks',
   'POST /api/v1/webhooks/:id/rotate-secret',
   'GET /api/v1/backups/:name',

@@ -2,7 +2,8 @@
 
 import { afterEach, expect, test } from 'bun:test'
 
-import { createApi, withQuery } from '../../src/dashboard/api.ts'
+import { withQuery } from '../../src/dashboard/address.ts'
+import { createApi } from '../../src/dashboard/api.ts'
 import { SessionStore, type Session } from '../../src/dashboard/session.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { pageClock } from './page-rig.ts'
@@ -66,17 +67,16 @@ test('a refusal is a value, with all that the relay says', async () => {
   })
 })
 
-test('an answer that was told before is known as such', async () => {
-  const headers = { 'idempotency-replayed': 'true' }
-  answers(Response.json({ id: 'msg_1' }, { headers }), Response.json({ id: 'msg_2' }))
-  const { api } = apiRig(true)
+test("a path from the root on is one of the dashboard's own routes", async () => {
+  const asked = answers(Response.json({ version: '1.2.3' }), refusal(401, 'signed_out'))
+  const { api, signedOut } = apiRig(true)
 
-  expect(await api.post('messages/send')).toEqual({
-    ok: true,
-    value: { id: 'msg_1' },
-    isReplay: true,
-  })
-  expect(await api.post('messages/send')).toEqual({ ok: true, value: { id: 'msg_2' } })
+  const told = await api.get('/dashboard/about')
+  await api.get('/dashboard/sessions')
+
+  expect(told).toEqual({ ok: true, value: { version: '1.2.3' } })
+  expect(asked).toEqual(['GET /dashboard/about', 'GET /dashboard/sessions'])
+  expect(signedOut.count).toBe(1)
 })
 
 test('a relay that does not answer, and a proxy that answers in its place, are values too', async () => {

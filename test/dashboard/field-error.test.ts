@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { fieldError, otherFailure } from '../../src/dashboard/field-error.ts'
+import { fieldError, OF_PASSWORD } from '../../src/dashboard/field-error.ts'
 import type { Failure } from '../../src/dashboard/request.ts'
 
 const REFUSED: Failure = {
@@ -14,18 +14,22 @@ const REFUSED: Failure = {
 test('a refusal is told beside the field that it names, and nowhere else', () => {
   expect(fieldError(REFUSED, 'url')).toBe('It must be absolute.')
   expect(fieldError(REFUSED, 'events')).toBeNull()
-  expect(otherFailure(REFUSED, ['url', 'events'])).toBeNull()
+  expect(fieldError(REFUSED, 'events', 'url')).toBe('It must be absolute.')
 })
 
-test('a refusal that is about no field of the form is told as a whole', () => {
+test('a refusal that is about no field of the form is told beside none', () => {
   const full: Failure = { ...REFUSED, code: 'storage_full', details: {} }
 
   expect(fieldError(full, 'url')).toBeNull()
-  expect(otherFailure(full, ['url'])).toBe(full)
-  expect(otherFailure(REFUSED, ['description'])).toBe(REFUSED)
+})
+
+test('a refusal of the password speaks for itself, beside the field in which that is typed', () => {
+  const wrong: Failure = { ...REFUSED, code: 'wrong_password', message: 'No.', details: {} }
+
+  expect(fieldError(wrong, 'current', ...OF_PASSWORD)).toBe('No.')
+  expect(fieldError(wrong, 'current')).toBeNull()
 })
 
 test('where nothing failed there is nothing to tell', () => {
   expect(fieldError(null, 'url')).toBeNull()
-  expect(otherFailure(null, ['url'])).toBeNull()
 })

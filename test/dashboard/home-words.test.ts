@@ -1,52 +1,38 @@
-// What the home page says in words: the state of the relay, findings under their causes, lines,
-// messages, and how many of them there were today.
+// What the home page says in words: the state of the relay, lines, messages, and how many of them
+// there were today.
 
 import { expect, test } from 'bun:test'
 
 import { createDayCount } from '../../src/dashboard/day-count.ts'
-import { branchesOf, placeOf } from '../../src/dashboard/finding-tree.ts'
-import { expectedLine, lineStatusWords } from '../../src/dashboard/line-words.ts'
+import { driverWords, isReady, lineState } from '../../src/dashboard/line-words.ts'
 import { whyNot } from '../../src/dashboard/message-words.ts'
-import { relayState } from '../../src/dashboard/relay-state.ts'
+import { stateSentence } from '../../src/dashboard/relay-state.ts'
 import type { Answer } from '../../src/dashboard/request.ts'
-import type { HealthFinding, Message } from '../../src/dashboard/resources.ts'
+import type { Message } from '../../src/dashboard/resources.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 import { listOf, ok, pageClock } from './page-rig.ts'
 import { message, phoneLine } from './samples.ts'
 
-const NOTHING = { lines: [phoneLine()], findings: [], webhooks: [], today: null }
-
-test('where all is well, one sentence says so', () => {
-  const today = { count: 41, isMore: false }
-
-  expect(relayState({ ...NOTHING, today })).toEqual({
+test('the state of the relay is told in one sentence, with how busy the day is once that is known', () => {
+  const state = {
     tone: 'ok',
-    title: 'Everything works',
-    sentence: 'The line is ready, 41 messages today, no webhooks.',
-  })
-})
+    title: '',
+    lines: 'The line is ready',
+    webhooks: 'no webhooks',
+  } as const
+  const sentences = [null, 0, 1, 41].map((count) =>
+    stateSentence({ ...state, findings: [] }, count === null ? null : { count, isMore: false }),
+  )
 
-test('an error comes before a warning, and no line that is ready before both', () => {
-  const warning = finding({ code: 'sleep_enabled', severity: 'warning' })
-  const error = finding({ code: 'storage_full', severity: 'error' })
-  const offline = phoneLine({ status: 'offline' })
-
-  const states = [
-    relayState({ ...NOTHING, findings: [warning] }),
-    relayState({ ...NOTHING, findings: [warning, error] }),
-    relayState({ ...NOTHING, findings: [error], lines: [offline] }),
-    relayState({ ...NOTHING, lines: [] }),
-  ]
-
-  expect(states.map(({ tone, title }) => `${tone}: ${title}`)).toEqual([
-    'warn: One thing needs you',
-    'bad: One thing needs you',
-    'bad: Nothing can be sent',
-    'warn: No phone line yet',
+  expect(sentences).toEqual([
+    'The line is ready, no webhooks.',
+    'The line is ready, no messages today, no webhooks.',
+    'The line is ready, 1 message today, no webhooks.',
+    'The line is ready, 41 messages today, no webhooks.',
   ])
 })
 
-test('a line is ready only where a message could go out by it', () => {
+test('a line says in a word whether a message could go out by it', () => {
   const lines = [
     phoneLine(),
     phoneLine({ status: 'offline' }),
@@ -54,64 +40,24 @@ test('a line is ready only where a message could go out by it', () => {
     phoneLine({ imessage_active: false }),
   ]
 
-  expect(relayState({ ...NOTHING, lines }).sentence).toBe('1 of 4 lines ready, no webhooks.')
-  expect(lines.map((line) => lineStatusWords(line).text)).toEqual([
+  expect(lines.map((line) => lineState(line).text)).toEqual([
     'Online',
     'Offline',
     'Paused',
     'No iMessage',
   ])
+  expect(lines.map(isReady)).toEqual([true, false, false, false])
 })
 
-test('a finding stands under its cause, be it the one of its own line or of the relay', () => {
-  const off = finding({ code: 'device_absent', line_id: 'line_1' })
-  const late = finding({ code: 'line_offline', line_id: 'line_1', depends_on: 'device_absent' })
-  const other = finding({ code: 'line_offline', line_id: 'line_2', depends_on: 'device_absent' })
-  const deeper = finding({ code: 'queue', line_id: 'line_1', depends_on: 'line_offline' })
+test('every kind of line has words', () => {
+  const kinds = ['mac', 'iphone', 'shortcuts', 'simulated']
 
-  expect(branchesOf([late, deeper, off, other])).toEqual([
-    { cause: off, consequences: [late, deeper] },
-    { cause: other, consequences: [] },
+  expect(kinds.map((driver) => driverWords(phoneLine({ driver })))).toEqual([
+    'Messages on this Mac',
+    'iPhone',
+    'iPhone by Shortcuts',
+    'Simulated: nothing leaves this machine',
   ])
-})
-
-test('a finding whose cause is not there, or that explains itself, stands on its own', () => {
-  const alone = finding({ code: 'a', depends_on: 'gone' })
-  const itself = finding({ code: 'b', depends_on: 'b' })
-
-  expect(branchesOf([alone, itself]).map(({ cause }) => cause)).toEqual([alone, itself])
-})
-
-test('each finding leads to the page on which it can be mended', () => {
-  const findings = [
-    finding({ code: 'line_offline', line_id: 'line_1' }),
-    finding({ code: 'webhook_failing' }),
-    finding({ code: 'storage_full' }),
-    finding({ code: 'possible_loop' }),
-    finding({ code: 'sleep_enabled' }),
-  ]
-
-  expect(findings.map((each) => placeOf(each).href)).toEqual([
-    '#/lines/line_1',
-    '#/webhooks',
-    '#/settings',
-    '#/conversations',
-    '#/lines',
-  ])
-})
-
-test('the line that will take a message is the first that is ready and has a contact left', () => {
-  const offline = phoneLine({ id: 'line_0', status: 'offline', driver: 'mac' })
-  const full = phoneLine({ id: 'line_1', driver: 'mac', new_contacts_today: 50 })
-  const free = phoneLine({ id: 'line_2', driver: 'mac' })
-  const lines = [phoneLine({ id: 'line_s' }), offline, full, free]
-
-  const stranger = expectedLine(lines, () => false)
-  const friend = expectedLine(lines, (line) => line.id === 'line_1')
-
-  expect([stranger?.id, friend?.id]).toEqual(['line_2', 'line_1'])
-  expect(expectedLine([offline], () => false)).toBeNull()
-  expect(expectedLine([phoneLine()], () => false)?.driver).toBe('simulated')
 })
 
 test('why a message is not on its way is told, and nothing where there is nothing to tell', () => {
@@ -162,20 +108,6 @@ test('a day with very many messages is counted up to a thousand', async () => {
 
   expect(await rig.count()).toEqual(ok({ count: 1_000, isMore: true }))
 })
-
-function finding(told: Partial<HealthFinding>): HealthFinding {
-  return {
-    code: 'code',
-    severity: 'error',
-    title: 'Title',
-    why: 'Why.',
-    fix: 'Fix.',
-    line_id: null,
-    since: '2026-11-21T10:00:00.000Z',
-    depends_on: null,
-    ...told,
-  }
-}
 
 /** A relay that has messages since a time; `read` says how many each page had. */
 function countRig() {

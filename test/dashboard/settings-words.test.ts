@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { variableOf } from '../../src/dashboard/pages/settings-sources.ts'
-import { momentWords, sizeWords } from '../../src/dashboard/pages/settings-words.ts'
+import { momentWords, sizeWords, variableOf } from '../../src/dashboard/pages/settings-words.ts'
 import { environmentOfSetting, SETTING_NAMES } from '../../src/domain/setting.ts'
 
 const KB = 1_024

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import type { Answer } from '../../src/dashboard/request.ts'
-import { Store, together, type Loaded, type Source } from '../../src/dashboard/store.ts'
+import { readOf, Store, together, type Loaded, type Source } from '../../src/dashboard/store.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { ok, pageClock, ToldChanges, UNREACHABLE } from './page-rig.ts'
 
@@ -133,19 +133,37 @@ test('only so many things are kept, those in use in any case', async () => {
   expect(rig.store.use(rig.source('used')).now.value).toEqual(used.now.value)
 })
 
-test('several values are ready together, and fail with the first that fails', () => {
-  const a: Loaded<number> = { state: 'ready', value: 1, failure: null }
-  const b: Loaded<string> = { state: 'ready', value: 'two', failure: null }
-  const loading: Loaded<string> = { state: 'loading' }
-  const failed: Loaded<string> = { state: 'failed', failure: UNREACHABLE }
+test('a change makes old what is about the same thing, and nothing else of its kind', async () => {
+  const rig = storeRig()
+  rig.store.use({ ...rig.source('message'), on: ['msg_1'] })
+  await rig.clock.advance(0)
 
-  expect(together({ a, b })).toEqual({
-    state: 'ready',
-    value: { a: 1, b: 'two' },
-    failure: null,
+  rig.changes.tell({ what: 'message', id: 'msg_2' })
+  await rig.clock.advance(1_000)
+  rig.changes.tell({ what: 'message', id: 'msg_1' })
+  await rig.clock.advance(1_000)
+
+  expect(rig.readings).toEqual(['message 1', 'message 2'])
+})
+
+test('several values are ready together, fail with the first that fails, and are read again together', () => {
+  let readings = 0
+  const read = <T>(now: Loaded<T>) => readOf(now, () => (readings += 1))
+  const a = read<number>({ state: 'ready', value: 1, failure: null })
+  const b = read<string>({ state: 'ready', value: 'two', failure: null })
+  const loading = read<string>({ state: 'loading' })
+  const failed = read<string>({ state: 'failed', failure: UNREACHABLE })
+
+  const all = together<{ a: number; b: string }>({ a, b })
+  all.refresh()
+
+  expect(all.value).toEqual({ a: 1, b: 'two' })
+  expect(readings).toBe(2)
+  expect(together<{ a: number; b: string }>({ a, b: loading }).now).toEqual({ state: 'loading' })
+  expect(together<{ a: number; b: string }>({ a, b: failed }).now).toEqual({
+    state: 'failed',
+    failure: UNREACHABLE,
   })
-  expect(together({ a, b: loading })).toEqual(loading)
-  expect(together({ a, b: failed })).toEqual(failed)
 })
 
 function storeRig() {

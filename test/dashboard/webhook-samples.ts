@@ -1,10 +1,7 @@
 // What the API answers about webhooks, with all its fields.
 
-import type {
-  Attempt,
-  SeenDelivery,
-  Webhook,
-} from '../../src/dashboard/pages/webhooks-resources.ts'
+import type { SeenDelivery } from '../../src/dashboard/pages/webhooks-resources.ts'
+import type { Webhook } from '../../src/dashboard/resources.ts'
 
 const TIME = '2026-11-21T10:00:00.000Z'
 
@@ -36,19 +33,6 @@ export function delivery(told: Partial<SeenDelivery> = {}): SeenDelivery {
     created_at: TIME,
     completed_at: null,
     attempts: [],
-    ...told,
-  }
-}
-
-export function attempt(told: Partial<Attempt> = {}): Attempt {
-  return {
-    number: 1,
-    trigger: 'scheduled',
-    started_at: TIME,
-    duration_ms: 84,
-    status_code: 200,
-    error: null,
-    response_excerpt: null,
     ...told,
   }
 }

@@ -2,13 +2,12 @@ import { expect, test } from 'bun:test'
 
 import {
   deliveryState,
-  durationWords,
   hostOf,
   nextTryWords,
   refusalWords,
   webhookState,
 } from '../../src/dashboard/pages/webhooks-words.ts'
-import { attempt, delivery, webhook } from './webhook-samples.ts'
+import { delivery, webhook } from './webhook-samples.ts'
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z')
 
@@ -67,14 +66,6 @@ test('a refusal because of the pause says where to end it; any other speaks for 
 
   expect(paused).toContain('switch it on in its settings first')
   expect(full).toBe('The disk is full.')
-})
-
-test('a duration is told in the unit that fits', () => {
-  const durations = [3, 999, 1_234, 10_000].map((duration_ms) =>
-    durationWords(attempt({ duration_ms })),
-  )
-
-  expect(durations).toEqual(['3 ms', '999 ms', '1.2 s', '10.0 s'])
 })
 
 test('the host of a URL leaves out what may be secret', () => {

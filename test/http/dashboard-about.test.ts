@@ -31,7 +31,7 @@ test('the relay tells what it is and what it was started with', async () => {
     trusted_proxies: ['10.0.0.1', '10.1.0.0/16'],
     backup_folder: '/backups',
     is_password_locked: false,
-    drivers: ['mac'],
+    drivers: ['mac', 'shortcuts'],
   })
 })
 

@@ -10,9 +10,15 @@ import { createRig, type More, type Rig } from './http-rig.ts'
 
 const FIRST_BYTES_MAX = 90 * 1_024
 const PAGE_BYTES_MAX = 32 * 1_024
+/** Of all scripts, those of pages included that nobody opens. */
+const ALL_BYTES_MAX = 132 * 1_024
 
 const FILES = await bundlePage(`${ROOT}/src/dashboard/index.html`)
-const SCRIPTS = FILES.map(({ path }) => path).filter((path) => path.endsWith('.js'))
+const SCRIPTS = pathsOf('.js')
+
+function pathsOf(ending: string): readonly string[] {
+  return FILES.map(({ path }) => path).filter((path) => path.endsWith(ending))
+}
 
 /** What a file of the page says, as a browser has it. */
 function textOf(path: string): string {
@@ -187,11 +193,18 @@ test('a page that rebinds DNS does not get this one', async () => {
 test('the first view is one script of at most 90 KiB, minified and not compressed', () => {
   const loaded = scriptsBehind(importsIn('/'))
 
-  process.stdout.write(`The page: ${kib(loaded)} at first, ${kib(SCRIPTS)} with all pages.\n`)
+  process.stdout.write(
+    `The page: ${kib(loaded)} of script at first, ${kib(SCRIPTS)} with all pages; ` +
+      `${kib(pathsOf('.css'))} of style.\n`,
+  )
 
   expect(loaded).toHaveLength(1)
   expect(sizeOf(loaded)).toBeGreaterThan(10_000)
   expect(sizeOf(loaded)).toBeLessThanOrEqual(FIRST_BYTES_MAX)
+})
+
+test('all pages together have at most 132 KiB of script', () => {
+  expect(sizeOf(SCRIPTS)).toBeLessThanOrEqual(ALL_BYTES_MAX)
 })
 
 test('a page that is opened later loads at most 32 KiB more', () => {

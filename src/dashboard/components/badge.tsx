@@ -1,23 +1,13 @@
-// <Badge tone="ok" icon="check">Online</Badge>: a state in a word. Never colour alone: a badge always
-// has its icon.
+// <Badge of={lineState(line)} />: a state in a word. Never colour alone: it always has its icon.
 
-import type { ComponentChildren } from 'preact'
-
-import type { IconName } from './drawings.ts'
 import { Icon } from './icon.tsx'
-import type { Tone } from './tone.ts'
+import type { StateWords } from './tone.ts'
 
-type Props = {
-  readonly tone: Tone
-  readonly icon: IconName
-  readonly children: ComponentChildren
-}
-
-export function Badge({ tone, icon, children }: Props) {
+export function Badge({ of }: { readonly of: StateWords }) {
   return (
-    <span class={`badge tone-${tone}`}>
-      <Icon name={icon} />
-      <span>{children}</span>
+    <span class={`badge tone-${of.tone}`}>
+      <Icon name={of.icon} />
+      <span>{of.text}</span>
     </span>
   )
 }

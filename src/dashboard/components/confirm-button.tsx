@@ -7,9 +7,8 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 
 import type { Answer } from '../request.ts'
+import { ActionDialog } from './action-dialog.tsx'
 import { Button } from './button.tsx'
-import { FailureNote } from './callout.tsx'
-import { Dialog } from './dialog.tsx'
 import type { IconName } from './drawings.ts'
 import { useAction } from './use-action.ts'
 
@@ -27,35 +26,21 @@ type Props<T> = {
 }
 
 export function ConfirmButton<T>(props: Props<T>) {
-  const { text, icon, title, confirm, look, call, onDone, children } = props
   const isAsking = useSignal(false)
   const close = () => (isAsking.value = false)
-  const { isBusy, failure, start } = useAction(call, (value) => {
+  const action = useAction(props.call, (value) => {
     close()
-    onDone(value)
+    props.onDone(value)
   })
   return (
     <>
-      <Button icon={icon} onClick={() => (isAsking.value = true)}>
-        {text}
+      <Button icon={props.icon} onClick={() => (isAsking.value = true)}>
+        {props.text}
       </Button>
       {isAsking.value && (
-        <Dialog
-          title={title}
-          onClose={close}
-          onSubmit={start}
-          actions={
-            <>
-              <Button onClick={close}>Cancel</Button>
-              <Button type="submit" look={look} isBusy={isBusy}>
-                {confirm}
-              </Button>
-            </>
-          }
-        >
-          {children}
-          {failure !== null && <FailureNote failure={failure} />}
-        </Dialog>
+        <ActionDialog {...props} action={action} onClose={close}>
+          <p>{props.children}</p>
+        </ActionDialog>
       )}
     </>
   )

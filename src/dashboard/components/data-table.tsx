@@ -1,9 +1,9 @@
 // A table that becomes one card per row below 640 px.
 //
-//   <DataTable caption="API keys" rows={keys} keyOf={(key) => key.id}
+//   <DataTable caption="API keys" rows={keys}
 //     columns={[{ title: 'Name', cell: (key) => key.name }, { title: 'Calls', cell: …, isFigure: true }]} />
 //
-// The first column heads its row. `caption` is read aloud and not seen. A column without words in its
+// A row is known by its `id`, or by its `name`. The first column heads its row. `caption` is read aloud and not seen. A column without words in its
 // head, as that of buttons, has `isTitleHidden`.
 
 import type { ComponentChildren } from 'preact'
@@ -19,10 +19,11 @@ type Props<T> = {
   readonly caption: string
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
-  readonly keyOf: (row: T) => string
 }
 
-export function DataTable<T>({ caption, columns, rows, keyOf }: Props<T>) {
+type Row = { readonly id: string } | { readonly name: string }
+
+export function DataTable<T extends Row>({ caption, columns, rows }: Props<T>) {
   // The roles are what the elements mean; browsers drop that where CSS makes a block of them.
   return (
     <table class="table" role="table">
@@ -45,7 +46,7 @@ export function DataTable<T>({ caption, columns, rows, keyOf }: Props<T>) {
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <tr key={keyOf(row)} role="row">
+          <tr key={'id' in row ? row.id : row.name} role="row">
             {columns.map((column, place) => (
               <Cell key={column.title} column={column} row={row} isHead={place === 0} />
             ))}

@@ -1,10 +1,8 @@
 // A question over the page; it is open as long as it is drawn. Escape and the cross call `onClose`.
 //
 //   {isAsking && (
-//     <Dialog title="Revoke this key?" onClose={() => setAsking(false)}
-//       actions={<Button look="danger" onClick={revoke}>Revoke</Button>}>
-//       <p>Programs that use it are refused at once.</p>
-//     </Dialog>
+//     <Dialog title="Store the secret now" canClose={false} onClose={stored}
+//       actions={<Button look="main" onClick={stored}>I stored it</Button>}>…</Dialog>
 //   )}
 //
 // With `onSubmit` it is a form: give it a `type="submit"` button. `canClose={false}` keeps it open until
@@ -14,18 +12,19 @@ import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { Button } from './button.tsx'
+import { Form } from './form.tsx'
 
 type Props = {
   readonly title: string
   readonly actions: ComponentChildren
   readonly onClose: () => void
-  readonly onSubmit?: (() => void) | undefined
+  readonly onSubmit?: (() => unknown) | undefined
   readonly canClose?: boolean | undefined
   readonly children: ComponentChildren
 }
 
 export function Dialog(props: Props) {
-  const { title, onClose, onSubmit, canClose = true } = props
+  const { title, onClose, onSubmit = () => {}, canClose = true } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useLayoutEffect(() => {
@@ -44,14 +43,7 @@ export function Dialog(props: Props) {
         if (canClose) onClose()
       }}
     >
-      <form
-        class="dialog-form"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          onSubmit?.()
-        }}
-      >
+      <Form class="dialog-form" onSubmit={onSubmit}>
         <div class="dialog-head">
           <h2 id={id}>{title}</h2>
           {canClose && (
@@ -62,7 +54,7 @@ export function Dialog(props: Props) {
         </div>
         <div class="dialog-body">{props.children}</div>
         <div class="dialog-foot actions">{props.actions}</div>
-      </form>
+      </Form>
     </dialog>
   )
 }

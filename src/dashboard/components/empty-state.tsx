@@ -20,7 +20,7 @@ export function EmptyState({ icon, title, action, children }: Props) {
         <Icon name={icon} />
       </span>
       <p class="empty-title">{title}</p>
-      <div class="empty-words">{children}</div>
+      <p class="empty-words">{children}</p>
       {action}
     </div>
   )

@@ -1,8 +1,8 @@
 // Inputs with their label, hint and error.
 //
-//   <TextField label="Name" value={name.value} onInput={(text) => (name.value = text)} hint="…" />
+//   <TextField label="Name" bind={name} hint="…" />          `name` is a signal
 //   <SelectField label="Line" value={id} options={[{ value: '', text: 'Auto' }]} onChange={…} />
-//   <TextArea label="Text" value={…} onInput={…} />
+//   <TextArea label="Text" bind={text} />
 //   <Field label="File" …>{(box) => <input type="file" {...box} />}</Field>     any other input
 
 import type { ComponentChildren, VNode } from 'preact'
@@ -25,43 +25,40 @@ export type Box = {
 export function Field(props: Words & { readonly children: (box: Box) => VNode }) {
   const { label, isLabelHidden = false, hint, error = null, children } = props
   const id = useId()
-  const hasWords = hint !== undefined || error !== null
-  const box = {
-    id,
-    'aria-describedby': hasWords ? `${id}-words` : undefined,
-    'aria-invalid': error !== null,
-  }
+  const words = error ?? hint
+  const wordsId = words === undefined ? undefined : `${id}-words`
+  const box = { id, 'aria-describedby': wordsId, 'aria-invalid': error !== null }
   return (
     <div class="field">
       <label for={id} class={isLabelHidden ? 'visually-hidden' : undefined}>
         {label}
       </label>
       {children(box)}
-      {hasWords && (
-        <p id={`${id}-words`} class={error === null ? 'field-hint' : 'field-error'}>
-          {error ?? hint}
+      {wordsId && (
+        <p id={wordsId} class={error === null ? 'field-hint' : 'field-error'}>
+          {words}
         </p>
       )}
     </div>
   )
 }
 
+/** Where a text is kept that somebody types: a signal does. */
+type Kept = { value: string }
+
 type TextProps = Words & {
-  readonly value: string
-  readonly onInput: (value: string) => void
-  readonly type?: 'text' | 'password' | 'tel' | 'email' | 'url' | 'number' | 'search' | undefined
+  readonly bind: Kept
+  readonly type?: 'text' | 'password' | 'tel' | 'url' | 'number' | undefined
   readonly placeholder?: string | undefined
   readonly autoComplete?: string | undefined
   readonly isFirst?: boolean | undefined
   readonly isMono?: boolean | undefined
   readonly maxLength?: number | undefined
-  readonly min?: number | undefined
-  readonly max?: number | undefined
 }
 
-/** `isFirst`: it has the focus when a dialog or page opens with it. */
+/** `isFirst`: it has the focus when a dialog opens with it. */
 export function TextField(props: TextProps) {
-  const { value, onInput, placeholder, autoComplete = 'off' } = props
+  const { bind, placeholder, autoComplete = 'off' } = props
   // Preact's type tells the kinds of input apart; what is set here fits all of them.
   const type = (props.type ?? 'text') as 'text'
   return (
@@ -71,28 +68,28 @@ export function TextField(props: TextProps) {
           {...box}
           class={props.isMono === true ? 'input mono' : 'input'}
           type={type}
-          value={value}
+          value={bind.value}
           placeholder={placeholder}
           autoComplete={autoComplete}
           autoFocus={props.isFirst}
           maxLength={props.maxLength}
-          min={props.min}
-          max={props.max}
-          onInput={(event) => onInput(event.currentTarget.value)}
+          onInput={(event) => (bind.value = event.currentTarget.value)}
         />
       )}
     </Field>
   )
 }
 
-type AreaProps = Words & {
-  readonly value: string
-  readonly onInput: (value: string) => void
-  readonly isFirst?: boolean | undefined
+type PasswordProps = Partial<TextProps> & Pick<TextProps, 'bind'>
+
+/** The password that there is; that of another label and purpose where those are given. */
+export function PasswordField(props: PasswordProps) {
+  return <TextField label="Password" type="password" autoComplete="current-password" {...props} />
 }
 
 /** Some lines of text, as long as needed. */
-export function TextArea(props: AreaProps) {
+export function TextArea(props: Words & { readonly bind: Kept }) {
+  const { bind } = props
   return (
     <Field {...props}>
       {(box) => (
@@ -101,9 +98,8 @@ export function TextArea(props: AreaProps) {
           class="input"
           dir="auto"
           rows={3}
-          value={props.value}
-          autoFocus={props.isFirst}
-          onInput={(event) => props.onInput(event.currentTarget.value)}
+          value={bind.value}
+          onInput={(event) => (bind.value = event.currentTarget.value)}
         />
       )}
     </Field>

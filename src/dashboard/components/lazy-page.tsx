@@ -101,7 +101,7 @@ function Missing() {
       title="This page could not be loaded"
       actions={<Button onClick={() => location.reload()}>Load it again</Button>}
     >
-      <p>The relay was upgraded, or it cannot be reached.</p>
+      The relay was upgraded, or it cannot be reached.
     </Callout>
   )
 }

@@ -1,7 +1,7 @@
 // <LineSelect lines={lines} value={lineId} onChange={…} />: which line a message takes; the first that
 // is ready (null), or one of them.
 
-import { lineName, lineStatusWords } from '../line-words.ts'
+import { lineState } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
 import { SelectField } from './field.tsx'
 
@@ -24,7 +24,7 @@ export function LineSelect({ lines, value, onChange }: Props) {
 }
 
 function told(line: PhoneLine): string {
-  const { text } = lineStatusWords(line)
-  const name = line.label === null ? '' : `${lineName(line)}, `
+  const { text } = lineState(line)
+  const name = line.label === null ? '' : `${line.label}, `
   return `${name}${line.phone_number}${text === 'Online' ? '' : ` (${text.toLowerCase()})`}`
 }

@@ -1,7 +1,7 @@
 // <QrCode text="sms:+12025550101?&body=…" label="Opens a text to +12025550101" />: the relay draws it,
 // for links that open a text only.
 
-import { withQuery } from '../api.ts'
+import { withQuery } from '../address.ts'
 
 type Props = {
   readonly text: string

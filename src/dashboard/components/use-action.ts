@@ -1,7 +1,7 @@
 // What a button or a form has the relay do, once at a time, and why it was refused.
 //
 //   const remove = useAction(() => api.remove(`webhooks/${id}`), () => notices.done('Deleted.'))
-//   <Button isBusy={remove.isBusy} onClick={remove.start}>…  {remove.failure !== null && …}
+//   <Button isBusy={remove.isBusy} onClick={remove.start}>…  <FailureNote failure={remove.failure} />
 
 import { useSignal } from '@preact/signals'
 
@@ -15,9 +15,11 @@ export type Action<Wanted extends readonly unknown[]> = {
   readonly start: (...wanted: Wanted) => void
 }
 
+/** `onRefused` is told what `failure` holds, for a refusal that has no place of its own. */
 export function useAction<T, Wanted extends readonly unknown[] = []>(
   call: (...wanted: Wanted) => Promise<Answer<T>>,
   onDone: (value: T) => void = () => {},
+  onRefused: (failure: Failure) => void = () => {},
 ): Action<Wanted> {
   const isBusy = useSignal(false)
   const failure = useSignal<Failure | null>(null)
@@ -28,6 +30,7 @@ export function useAction<T, Wanted extends readonly unknown[] = []>(
     isBusy.value = false
     failure.value = answer.ok || isDeclined(answer.failure) ? null : answer.failure
     if (answer.ok) onDone(answer.value)
+    else if (failure.value !== null) onRefused(failure.value)
   }
   return {
     isBusy: isBusy.value,

@@ -1,10 +1,9 @@
 // One message: its text, when, who sent it, how far it came, and what can be done where it did not.
 
-import { useSignal } from '@preact/signals'
-
 import { Button } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import { LongText } from '../components/person-text.tsx'
+import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { sourceWords, statusWords, whyNot } from '../message-words.ts'
 import { sendOnce } from '../outbox.ts'
@@ -56,31 +55,28 @@ function Status({ message }: { readonly message: Message }) {
 
 function NextSteps({ message, onChanged }: Props) {
   const { api, notices } = useDashboard()
-  const isBusy = useSignal(false)
-  async function act(answered: Promise<Answer<Message>>, done: string) {
-    isBusy.value = true
-    const answer = await answered
-    isBusy.value = false
-    if (!answer.ok) return notices.failed(answer.failure.message)
-    onChanged(answer.value)
-    notices.done(answer.isReplay === true ? 'It was sent again before: see further down.' : done)
-  }
-  function resolve(status: 'sent' | 'failed') {
-    void act(api.post(`messages/${message.id}/resolve`, { status }), 'Noted.')
-  }
+  const { isBusy, start } = useAction(
+    (call: () => Promise<Answer<Message>>) => call(),
+    (changed) => {
+      onChanged(changed)
+      notices.done(changed.id === message.id ? 'Noted.' : 'Sent again, once: see further down.')
+    },
+    (failure) => notices.failed(failure.message),
+  )
+  const resolve = (status: 'sent' | 'failed') => () =>
+    start(() => api.post(`messages/${message.id}/resolve`, { status }))
   function sendAgain() {
     const { id, handle, text, phone_line_id } = message
     // The key comes from the message: it is sent again once, from however many pages.
-    const draft = { to: handle, text, lineId: phone_line_id }
-    void act(sendOnce(api, draft, `again-${id}`), 'It goes out again: see the end.')
+    start(() => sendOnce(api, { to: handle, text, lineId: phone_line_id }, `again-${id}`))
   }
   if (message.status === 'uncertain') {
     return (
       <div class="actions bubble-actions">
-        <Button icon="check" isBusy={isBusy.value} onClick={() => resolve('sent')}>
+        <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
           It arrived
         </Button>
-        <Button icon="cross" isBusy={isBusy.value} onClick={() => resolve('failed')}>
+        <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
           It did not
         </Button>
       </div>
@@ -89,7 +85,7 @@ function NextSteps({ message, onChanged }: Props) {
   if (message.status !== 'failed' && message.status !== 'expired') return null
   return (
     <div class="actions bubble-actions">
-      <Button icon="again" isBusy={isBusy.value} onClick={sendAgain}>
+      <Button icon="again" isBusy={isBusy} onClick={sendAgain}>
         Send again
       </Button>
     </div>

@@ -1,14 +1,10 @@
 // The box to answer in: Enter sends, Shift and Enter begin a new line.
 
-import { useSignal } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
-
-import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { useDashboard } from '../dashboard.ts'
-import { Outbox } from '../outbox.ts'
-import type { Failure } from '../request.ts'
+import { Form } from '../components/form.tsx'
+import { useSending } from '../components/use-sending.ts'
 import type { Conversation, Message, PhoneLine } from '../resources.ts'
+import { SendButton } from './send-form.tsx'
 
 type Props = {
   readonly conversation: Conversation
@@ -17,40 +13,18 @@ type Props = {
 }
 
 export function Composer({ conversation, line, onSent }: Props) {
-  const { api } = useDashboard()
-  const outbox = useMemo(() => new Outbox(api), [api])
-  const text = useSignal('')
-  const failure = useSignal<Failure | null>(null)
-  const isBusy = useSignal(false)
-
-  async function send() {
-    const sent = { to: conversation.handle, text: text.value, lineId: conversation.phone_line_id }
-    if (sent.text.trim() === '' || isBusy.value) return
-    isBusy.value = true
-    const answer = await outbox.send(sent)
-    isBusy.value = false
-    if (answer === null) return
-    failure.value = answer.ok ? null : answer.failure
-    if (!answer.ok) return
-    onSent(answer.value)
-    // What was typed meanwhile is the next message.
-    if (text.value === sent.text) text.value = ''
-  }
+  const { text, isBusy, failure, send } = useSending(onSent)
+  const { handle, phone_line_id } = conversation
+  const submit = () => send(handle, phone_line_id)
   return (
-    <form
-      class="composer"
-      onSubmit={(event) => {
-        event.preventDefault()
-        void send()
-      }}
-    >
-      {failure.value !== null && <FailureNote failure={failure.value} />}
+    <Form class="composer" onSubmit={submit}>
+      <FailureNote failure={failure} />
       <div class="composer-row">
         <textarea
           class="input"
           dir="auto"
           rows={1}
-          aria-label={`Message to ${conversation.handle}`}
+          aria-label={`Message to ${handle}`}
           placeholder={line?.status === 'offline' ? 'The line is offline: it waits' : 'Message'}
           value={text.value}
           onInput={(event) => (text.value = event.currentTarget.value)}
@@ -58,20 +32,11 @@ export function Composer({ conversation, line, onSent }: Props) {
             // While a word is being composed, Enter chooses it.
             if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
             event.preventDefault()
-            void send()
+            submit()
           }}
         />
-        <Button
-          type="submit"
-          look="main"
-          icon="send"
-          isIconOnly
-          isBusy={isBusy.value}
-          isDisabled={text.value.trim() === ''}
-        >
-          Send
-        </Button>
+        <SendButton isIconOnly isBusy={isBusy} isDisabled={text.value.trim() === ''} />
       </div>
-    </form>
+    </Form>
   )
 }

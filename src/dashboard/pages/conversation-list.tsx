@@ -3,19 +3,22 @@
 import { useSignal } from '@preact/signals'
 
 import { href } from '../address.ts'
+import type { List } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { useFeed } from '../components/use-feed.ts'
 import { useSettled } from '../components/use-settled.ts'
+import { ReadFailure } from '../components/when-ready.tsx'
 import { WindowList } from '../components/window-list.tsx'
 import { conversationSource } from '../conversation-feeds.ts'
-import { useDashboard, useLive } from '../dashboard.ts'
+import { useDashboard } from '../dashboard.ts'
 import { isWhole, tidyHandle } from '../handles.ts'
 import { lineName } from '../line-words.ts'
 import type { Conversation, PhoneLine } from '../resources.ts'
-import { conversationsWith } from '../sources.ts'
+import { useConversationsWith } from '../sources.ts'
+import type { Read } from '../store.ts'
 import { ConversationRow } from './conversation-row.tsx'
 
 type Props = {
@@ -83,7 +86,7 @@ type FoundProps = Pick<Props, 'lines' | 'selected'> & {
 function Found({ line, wanted, lines, selected }: FoundProps) {
   const { api } = useDashboard()
   const feed = useFeed(line, conversationSource(api, line === '' ? null : line))
-  const told = useToldBy(wanted, line)
+  const told = useToldBy(wanted)
   const now = feed.now.value
   if (now.state === 'loading') return <Skeleton kind="row" count={8} />
   if (now.state === 'failed') {
@@ -91,8 +94,9 @@ function Found({ line, wanted, lines, selected }: FoundProps) {
   }
   const isSearch = wanted !== ''
   const isAll = now.nextCursor === null
-  const rows = isSearch ? rowsWith(wanted, told, now.entries) : now.entries
+  const rows = isSearch ? rowsWith(wanted, ofLine(told.value, line), now.entries) : now.entries
   if (rows.length === 0) {
+    if (told.now.state === 'failed') return <ReadFailure of={told} />
     return isSearch || line !== '' ? <NothingFound /> : <NoConversations lines={lines} />
   }
   return (
@@ -119,13 +123,14 @@ function Found({ line, wanted, lines, selected }: FoundProps) {
   )
 }
 
-/** What the relay has of a whole handle, once it was typed; of the given line, or of all. */
-function useToldBy(wanted: string, line: string): readonly Conversation[] {
-  const { api } = useDashboard()
+/** What the relay has of a whole handle, once it was typed. */
+function useToldBy(wanted: string): Read<List<Conversation>> {
   const settled = useSettled(wanted)
-  const { now } = useLive(conversationsWith(api, isWhole(settled) ? settled : ''))
-  if (now.state !== 'ready' || settled !== wanted) return []
-  return now.value.data.filter((each) => line === '' || each.phone_line_id === line)
+  return useConversationsWith(isWhole(settled) && settled === wanted ? settled : '')
+}
+
+function ofLine(told: List<Conversation> | null, line: string): readonly Conversation[] {
+  return (told?.data ?? []).filter((each) => line === '' || each.phone_line_id === line)
 }
 
 function rowsWith(
@@ -145,7 +150,7 @@ function lineOf(conversation: Conversation, lines: readonly PhoneLine[]): string
 function SearchEnd() {
   return (
     <p class="list-end small quiet">
-      Only the latest conversations were searched for this. A whole number finds older ones too.
+      Only the latest conversations were searched. A whole number finds older ones too.
     </p>
   )
 }
@@ -153,7 +158,7 @@ function SearchEnd() {
 function NothingFound() {
   return (
     <EmptyState icon="search" title="Nothing found">
-      <p>A whole number, with + and the country first, is looked for in all conversations.</p>
+      A whole number, with + and the country first, is looked for in all conversations.
     </EmptyState>
   )
 }
@@ -162,10 +167,8 @@ function NoConversations({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const number = lines[0]?.phone_number
   return (
     <EmptyState icon="conversations" title="No messages yet">
-      <p>
-        {number === undefined ? 'Begin a conversation' : `Send a text to ${number} from a phone`},
-        or write the first message from here.
-      </p>
+      {number === undefined ? 'Begin a conversation' : `Send a text to ${number} from a phone`}, or
+      write the first message from here.
     </EmptyState>
   )
 }

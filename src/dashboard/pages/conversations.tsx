@@ -6,17 +6,16 @@ import { useRef } from 'preact/hooks'
 import { Button } from '../components/button.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { useFocusRescue } from '../components/use-focus-rescue.ts'
-import { useDashboard, useLive } from '../dashboard.ts'
-import { linesSource } from '../sources.ts'
+import { useDashboard } from '../dashboard.ts'
+import { useLines } from '../sources.ts'
 import { ConversationList } from './conversation-list.tsx'
 import { NewConversation } from './new-conversation.tsx'
 import { Thread } from './thread.tsx'
 
 export function ConversationsPage() {
-  const { api, router } = useDashboard()
+  const { router } = useDashboard()
   const [id] = router.route.value.path
-  const lines = useLive(linesSource(api)).now
-  const known = lines.state === 'ready' ? lines.value.data : []
+  const lines = useLines().value?.data ?? []
   const isWriting = useSignal(false)
   const write = () => (isWriting.value = true)
   const heading = useRef<HTMLHeadingElement>(null)
@@ -27,7 +26,7 @@ export function ConversationsPage() {
       <h1 class="visually-hidden" tabIndex={-1} ref={heading}>
         Conversations
       </h1>
-      <ConversationList lines={known} selected={id ?? null} onWrite={write} />
+      <ConversationList lines={lines} selected={id ?? null} onWrite={write} />
       <section class="thread-pane" aria-label="Conversation" tabIndex={-1} ref={pane}>
         {id === undefined ? (
           <EmptyState
@@ -39,14 +38,14 @@ export function ConversationsPage() {
               </Button>
             }
           >
-            <p>Choose one from the list, or begin a new one.</p>
+            Choose one from the list, or begin a new one.
           </EmptyState>
         ) : (
-          <Thread key={id} id={id} lines={known} />
+          <Thread key={id} id={id} lines={lines} />
         )}
       </section>
       {isWriting.value && (
-        <NewConversation lines={known} onClose={() => (isWriting.value = false)} />
+        <NewConversation lines={lines} onClose={() => (isWriting.value = false)} />
       )}
     </div>
   )

@@ -1,25 +1,24 @@
 // What is wrong, why, and what to do: one card for each cause, with what follows from it inside.
 
+import { Ago } from '../components/ago.tsx'
 import { LinkButton } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
-import { Ago } from '../components/time.tsx'
 import type { Tone } from '../components/tone.ts'
-import { branchesOf, placeOf, type FindingBranch } from '../finding-tree.ts'
+import type { FindingBranch } from '../relay-state.ts'
 import type { HealthFinding } from '../resources.ts'
 
-const TONES: Readonly<Record<string, Tone>> = { error: 'bad', warning: 'warn', info: 'wait' }
-const WORDS: Readonly<Record<string, string>> = {
-  error: 'Does not work',
-  warning: 'Look at this',
-  info: 'Good to know',
+const SEVERITIES: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {
+  error: ['Does not work', 'bad'],
+  warning: ['Look at this', 'warn'],
+  info: ['Good to know', 'wait'],
 }
 
-export function FindingList({ findings }: { readonly findings: readonly HealthFinding[] }) {
+export function FindingList({ findings }: { readonly findings: readonly FindingBranch[] }) {
   if (findings.length === 0) return null
   return (
     <section aria-label="What needs you">
       <ul class="stack findings">
-        {branchesOf(findings).map((branch) => (
+        {findings.map((branch) => (
           <li key={`${branch.cause.code} ${branch.cause.line_id}`}>
             <FindingCard {...branch} />
           </li>
@@ -29,16 +28,16 @@ export function FindingList({ findings }: { readonly findings: readonly HealthFi
   )
 }
 
-function FindingCard({ cause, consequences }: FindingBranch) {
-  const place = placeOf(cause)
+function FindingCard({ cause, consequences, place }: FindingBranch) {
+  const [word, tone] = SEVERITIES[cause.severity] ?? [cause.severity, 'plain']
   return (
-    <article class={`card finding tone-${TONES[cause.severity] ?? 'plain'}`}>
+    <article class={`card finding tone-${tone}`}>
       <span class="finding-sign">
-        <Icon name={cause.severity === 'info' ? 'info' : 'warning'} />
+        <Icon name={tone === 'wait' ? 'info' : 'warning'} />
       </span>
       <div class="finding-words">
         <p class="finding-severity">
-          {WORDS[cause.severity] ?? cause.severity} · <Ago time={cause.since} />
+          {word} · <Ago time={cause.since} />
         </p>
         <h2>{cause.title}</h2>
         <p class="quiet">{cause.why}</p>

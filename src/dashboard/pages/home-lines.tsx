@@ -4,7 +4,7 @@ import { LinkButton } from '../components/button.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { Meter } from '../components/meter.tsx'
 import { PersonText } from '../components/person-text.tsx'
-import { lineName, lineStatusWords } from '../line-words.ts'
+import { driverWords, lineName, lineState } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
 
 /** Each line with its state and how many new contacts it may still write to today. */
@@ -22,20 +22,17 @@ export function HomeLines({ lines }: { readonly lines: readonly PhoneLine[] }) {
 }
 
 function HomeLine({ line }: { readonly line: PhoneLine }) {
-  const { text, tone, icon } = lineStatusWords(line)
   return (
     <>
       <div class="home-line-words">
         <a class="home-line-name" href={href('lines', [line.id])}>
           <PersonText>{lineName(line)}</PersonText>
         </a>
-        <Badge tone={tone} icon={icon}>
-          {text}
-        </Badge>
+        <Badge of={lineState(line)} />
       </div>
       <p class="small quiet home-line-about">
         {line.label !== null && <span class="figures">{line.phone_number} · </span>}
-        {line.status_hint ?? DRIVERS[line.driver] ?? line.driver}
+        {line.status_hint ?? driverWords(line)}
       </p>
       <Meter
         label="New contacts today"
@@ -46,12 +43,6 @@ function HomeLine({ line }: { readonly line: PhoneLine }) {
   )
 }
 
-const DRIVERS: Readonly<Record<string, string>> = {
-  mac: 'Messages on this Mac',
-  iphone: 'iPhone',
-  simulated: 'Simulated: nothing leaves this machine',
-}
-
 function NoLines() {
   return (
     <EmptyState
@@ -59,7 +50,7 @@ function NoLines() {
       title="No phone line yet"
       action={<LinkButton href={href('lines')}>See what is missing</LinkButton>}
     >
-      <p>A line is a Mac or an iPhone that sends and receives for the relay.</p>
+      A line is a Mac or an iPhone that sends and receives for the relay.
     </EmptyState>
   )
 }

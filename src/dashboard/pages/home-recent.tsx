@@ -1,12 +1,12 @@
 // The last ten messages, in and out, as they happen.
 
 import { href } from '../address.ts'
+import { Ago } from '../components/ago.tsx'
 import { Badge } from '../components/badge.tsx'
 import { Card } from '../components/card.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { Icon } from '../components/icon.tsx'
 import { PersonText } from '../components/person-text.tsx'
-import { Ago } from '../components/time.tsx'
 import { statusWords } from '../message-words.ts'
 import type { Message } from '../resources.ts'
 
@@ -32,7 +32,6 @@ function Rows({ messages }: { readonly messages: readonly Message[] }) {
 
 function Row({ message }: { readonly message: Message }) {
   const isInbound = message.direction === 'inbound'
-  const { text, tone, icon } = statusWords(message.status)
   return (
     <a class="recent-row" href={href('conversations', [message.conversation_id])}>
       <span class={`recent-sign ${isInbound ? 'recent-in' : ''}`}>
@@ -49,11 +48,7 @@ function Row({ message }: { readonly message: Message }) {
       </span>
       <span class="recent-end">
         <Ago time={message.created_at} isInside />
-        {!isInbound && (
-          <Badge tone={tone} icon={icon}>
-            {text}
-          </Badge>
-        )}
+        {!isInbound && <Badge of={statusWords(message.status)} />}
       </span>
     </a>
   )
@@ -62,7 +57,7 @@ function Row({ message }: { readonly message: Message }) {
 function NoMessages() {
   return (
     <EmptyState icon="conversations" title="No messages yet">
-      <p>Send one from here, or text one of the lines from a phone.</p>
+      Send one from here, or text one of the lines from a phone.
     </EmptyState>
   )
 }

@@ -9,11 +9,11 @@ import { Icon } from '../components/icon.tsx'
 import { PageHead } from '../components/page-head.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
-import { createDayCount } from '../day-count.ts'
-import { relayState, type RelayState } from '../relay-state.ts'
-import type { Message } from '../resources.ts'
-import { healthSource, linesSource, webhooksSource } from '../sources.ts'
+import { useDashboard, useLive, useRead } from '../dashboard.ts'
+import { createDayCount, type DayCount } from '../day-count.ts'
+import { stateSentence, type RelayState } from '../relay-state.ts'
+import type { Message, PhoneLine } from '../resources.ts'
+import { useLines, useRelayState } from '../sources.ts'
 import { together } from '../store.ts'
 import { FindingList } from './home-findings.tsx'
 import { HomeLines } from './home-lines.tsx'
@@ -21,44 +21,28 @@ import { QuickSend } from './home-quick-send.tsx'
 import { RecentMessages } from './home-recent.tsx'
 import { SetupCallout } from './setup-callout.tsx'
 
-const RECENT = 10
+type Shown = {
+  readonly state: RelayState
+  readonly lines: List<PhoneLine>
+  readonly recent: List<Message>
+}
 
 export function HomePage() {
   const { api, clock } = useDashboard()
-  const count = useMemo(() => createDayCount({ api, clock }), [api, clock])
-  const today = useLive({ key: 'messages of today', load: count, on: ['message'] }).now
-  const lines = useLive(linesSource(api))
-  const health = useLive(healthSource(api))
-  const webhooks = useLive(webhooksSource(api))
-  const recent = useLive({
-    key: 'recent messages',
-    load: (signal) => api.get<List<Message>>(`messages?limit=${RECENT}`, signal),
-    on: ['message'],
+  const load = useMemo(() => createDayCount({ api, clock }), [api, clock])
+  const today = useLive({ key: 'messages of today', load, on: ['message'] }).value
+  const all = together<Shown>({
+    state: useRelayState(),
+    lines: useLines(),
+    recent: useRead('messages?limit=10', 'message'),
   })
-  const all = [lines, health, webhooks, recent]
   return (
-    <WhenReady
-      loaded={together({
-        lines: lines.now,
-        health: health.now,
-        webhooks: webhooks.now,
-        recent: recent.now,
-      })}
-      skeleton={<Opening />}
-      onRetry={() => all.forEach((each) => each.refresh())}
-    >
-      {({ lines, health, webhooks, recent }) => (
+    <WhenReady of={all} skeleton={<Opening />}>
+      {({ state, lines, recent }) => (
         <>
-          <StateHead
-            {...relayState({
-              lines: lines.data,
-              findings: health.data,
-              webhooks: webhooks.data,
-              today: today.state === 'ready' ? today.value : null,
-            })}
-          />
+          <StateHead state={state} today={today} />
           <SetupCallout />
-          <FindingList findings={health.data} />
+          <FindingList findings={state.findings} />
           <div class="home">
             <Card kind="list" title="Lines" actions={<ToLines />}>
               <HomeLines lines={lines.data} />
@@ -72,14 +56,17 @@ export function HomePage() {
   )
 }
 
+type StateProps = { readonly state: RelayState; readonly today: DayCount | null }
+
 /** The state of the relay as the heading of the page. */
-function StateHead({ tone, title, sentence }: RelayState) {
+function StateHead({ state, today }: StateProps) {
+  const { tone, title } = state
   return (
     <div class={`home-state tone-${tone}`}>
       <span class="home-state-sign">
         <Icon name={tone === 'ok' ? 'check' : 'warning'} />
       </span>
-      <PageHead title={title}>{sentence}</PageHead>
+      <PageHead title={title}>{stateSentence(state, today)}</PageHead>
     </div>
   )
 }

@@ -2,67 +2,42 @@
 
 import { useSignal } from '@preact/signals'
 
-import { Button } from '../components/button.tsx'
-import { FailureNote } from '../components/callout.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { TextField } from '../components/field.tsx'
+import { ShownOnce } from '../components/shown-once.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { fieldError, otherFailure } from '../field-error.ts'
-import type { CreatedKey } from './keys-resources.ts'
+import { fieldError } from '../field-error.ts'
+import type { CreatedKey } from '../resources.ts'
 import { KeyShownOnce } from './keys-shown-once.tsx'
 
-type Props = { readonly onClose: () => void }
-
-export function CreateKey({ onClose }: Props) {
-  // Lives as long as the dialog: nothing else of the page ever holds the secret.
-  const created = useSignal<CreatedKey | null>(null)
-  const stored = () => {
-    created.value = null
-    onClose()
-  }
-  if (created.value === null) {
-    return <NameKey onClose={onClose} onCreated={(key) => (created.value = key)} />
-  }
-  return (
-    <Dialog
-      title="Store the key and its secret now"
-      canClose={false}
-      onClose={stored}
-      actions={
-        <Button look="main" onClick={stored}>
-          I stored it
-        </Button>
-      }
-    >
-      <KeyShownOnce created={created.value} />
-    </Dialog>
-  )
-}
-
-type NameProps = Props & { readonly onCreated: (created: CreatedKey) => void }
-
-function NameKey({ onClose, onCreated }: NameProps) {
+export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   const { api } = useDashboard()
   const name = useSignal('')
-  const { isBusy, failure, start } = useAction(
+  // Lives as long as the dialog: nothing else of the page ever holds the secret.
+  const created = useSignal<CreatedKey | null>(null)
+  const action = useAction(
     () => api.post<CreatedKey>('keys', { name: name.value.trim() || null }),
-    onCreated,
+    (key) => (created.value = key),
   )
-  const rest = otherFailure(failure, ['name'])
+  if (created.value !== null) {
+    const stored = () => {
+      created.value = null
+      onClose()
+    }
+    return (
+      <ShownOnce title="Store the key and its secret now" onStored={stored}>
+        <KeyShownOnce created={created.value} />
+      </ShownOnce>
+    )
+  }
   return (
-    <Dialog
+    <ActionDialog
       title="New key"
+      confirm="Make the key"
+      action={action}
+      but={['name']}
       onClose={onClose}
-      onSubmit={start}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" isBusy={isBusy}>
-            Make the key
-          </Button>
-        </>
-      }
     >
       <TextField
         label="Name"
@@ -70,11 +45,9 @@ function NameKey({ onClose, onCreated }: NameProps) {
         hint="Which program uses it. You type this name when you revoke the key."
         isFirst
         maxLength={100}
-        value={name.value}
-        error={fieldError(failure, 'name')}
-        onInput={(text) => (name.value = text)}
+        bind={name}
+        error={fieldError(action.failure, 'name')}
       />
-      {rest !== null && <FailureNote failure={rest} />}
-    </Dialog>
+    </ActionDialog>
   )
 }

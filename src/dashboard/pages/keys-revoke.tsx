@@ -3,15 +3,15 @@
 import { useSignal } from '@preact/signals'
 
 import { href } from '../address.ts'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { Button, LinkButton } from '../components/button.tsx'
-import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { TextField } from '../components/field.tsx'
 import { PersonText } from '../components/person-text.tsx'
 import { useAction } from '../components/use-action.ts'
-import { useDashboard, useLive } from '../dashboard.ts'
-import { webhooksSource } from '../sources.ts'
-import type { Key, RevokedKey } from './keys-resources.ts'
+import { useDashboard } from '../dashboard.ts'
+import type { Key, RevokedKey } from '../resources.ts'
+import { useWebhooks } from '../sources.ts'
 import { keyName } from './keys-words.ts'
 
 type Made = NonNullable<RevokedKey['created']>
@@ -27,9 +27,7 @@ export function RevokeKey({ revoked, keys, onClose }: Props) {
   const typed = useSignal('')
   const made = useSignal<Made | null>(null)
   const name = keyName(revoked)
-  // A name that nobody can type has a key whose beginning one can.
-  const isNamed = [name.trim(), revoked.key_hint].includes(typed.value.trim())
-  const { isBusy, failure, start } = useAction(
+  const action = useAction(
     () => api.remove<RevokedKey>(`keys/${revoked.id}`),
     ({ created = null }) => {
       notices.done('The key is revoked.')
@@ -39,18 +37,14 @@ export function RevokeKey({ revoked, keys, onClose }: Props) {
   )
   if (made.value !== null) return <StillThere made={made.value} keys={keys} onClose={onClose} />
   return (
-    <Dialog
+    <ActionDialog
       title="Revoke this key?"
+      confirm="Revoke"
+      look="danger"
+      action={action}
+      // A name that nobody can type has a key whose beginning one can.
+      isReady={[name.trim(), revoked.key_hint].includes(typed.value.trim())}
       onClose={onClose}
-      onSubmit={() => isNamed && start()}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="danger" isBusy={isBusy} isDisabled={!isNamed}>
-            Revoke
-          </Button>
-        </>
-      }
     >
       <p>
         Programs that use it are refused at once, and for good. To go on, type{' '}
@@ -63,11 +57,9 @@ export function RevokeKey({ revoked, keys, onClose }: Props) {
         label="Name of the key"
         hint={`Or the beginning of the key itself: ${revoked.key_hint}`}
         isFirst
-        value={typed.value}
-        onInput={(text) => (typed.value = text)}
+        bind={typed}
       />
-      {failure !== null && <FailureNote failure={failure} />}
-    </Dialog>
+    </ActionDialog>
   )
 }
 
@@ -78,9 +70,7 @@ type StillThereProps = {
 }
 
 function StillThere({ made, keys, onClose }: StillThereProps) {
-  const { api } = useDashboard()
-  const webhooks = useLive(webhooksSource(api)).now
-  const known = webhooks.state === 'ready' ? webhooks.value.data : []
+  const known = useWebhooks().value?.data ?? []
   const keyNames = made.keys.map((id) => {
     const key = keys.find((one) => one.id === id)
     return key === undefined ? id : keyName(key)

@@ -1,7 +1,7 @@
 // How a key is told, and the first call that one makes with it.
 
-import type { PhoneLine } from '../resources.ts'
-import type { CreatedKey, Key } from './keys-resources.ts'
+import { isReady } from '../line-words.ts'
+import type { CreatedKey, Key, PhoneLine } from '../resources.ts'
 
 const MAKERS: Readonly<Record<string, string>> = {
   cli: 'the command line',
@@ -34,9 +34,9 @@ export function firstCall(
   lines: readonly PhoneLine[],
   origin: string,
 ): FirstCall {
-  const isUsable = (one: PhoneLine) => one.status === 'online' && one.is_enabled
-  const simulated = lines.find((one) => one.driver === 'simulated' && isUsable(one))
-  const line = simulated ?? lines.find(isUsable) ?? lines[0]
+  const ready = lines.filter(isReady)
+  const simulated = ready.find((one) => one.driver === 'simulated')
+  const line = simulated ?? ready[0] ?? lines[0]
   const to = simulated === undefined ? 'NUMBER' : '+12025550123'
   const named = line === undefined ? {} : { phone_line_id: line.id }
   const body = JSON.stringify({ to, text: 'Hello from Hookline', ...named })
@@ -51,6 +51,6 @@ export function firstCall(
   const recipient =
     simulated === undefined
       ? 'Put the number of a phone of yours in the place of NUMBER, as +12025550123.'
-      : 'It works as it stands: a simulated line writes to a simulated person, and nothing leaves this machine.'
+      : 'It works as it stands: a simulated line writes to a simulated person.'
   return { curl, recipient }
 }

@@ -2,63 +2,47 @@
 
 import { useSignal } from '@preact/signals'
 
-import type { List } from '../api.ts'
+import { Ago } from '../components/ago.tsx'
 import { Button } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHead } from '../components/page-head.tsx'
 import { PersonText } from '../components/person-text.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
-import { Ago } from '../components/time.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
+import type { Key } from '../resources.ts'
+import { useKeys } from '../sources.ts'
 import { CreateKey } from './keys-create.tsx'
-import type { Key } from './keys-resources.ts'
 import { RevokeKey } from './keys-revoke.tsx'
 import { keyName, makerWords } from './keys-words.ts'
 
-type Ask = { readonly ask: 'create' } | { readonly ask: 'revoke'; readonly key: Key } | null
-
 export function KeysPage() {
-  const { api } = useDashboard()
-  const keys = useLive({
-    key: 'keys',
-    load: (signal) => api.get<List<Key>>('keys?limit=200', signal),
-    on: ['key'],
-  })
-  const ask = useSignal<Ask>(null)
+  const keys = useKeys()
+  /** The key that is to be revoked, or whether a new one is to be made. */
+  const asked = useSignal<Key | 'new' | null>(null)
+  const all = keys.value?.data ?? []
+  const isEmpty = keys.value !== null && all.every(isRevoked)
+  const close = () => (asked.value = null)
   const create = (
-    <Button look="main" icon="plus" onClick={() => (ask.value = { ask: 'create' })}>
+    <Button look="main" icon="plus" onClick={() => (asked.value = 'new')}>
       New key
     </Button>
   )
-  const all = keys.now.state === 'ready' ? keys.now.value.data : []
-  const isEmpty = keys.now.state === 'ready' && all.every(isRevoked)
-  const close = () => (ask.value = null)
   return (
     <>
       <PageHead title="Keys" actions={!isEmpty && create}>
         Each program gets a key of its own, so that one can be revoked alone.
       </PageHead>
-      <WhenReady
-        loaded={keys.now}
-        skeleton={
-          <Card kind="list">
-            <Skeleton kind="row" count={3} />
-          </Card>
-        }
-        onRetry={keys.refresh}
-      >
-        {({ data }) => (
-          <KeyLists keys={data} onRevoke={(key) => (ask.value = { ask: 'revoke', key })}>
+      <WhenReady of={keys} kind="list" count={3}>
+        {() => (
+          <KeyLists keys={all} onRevoke={(key) => (asked.value = key)}>
             {create}
           </KeyLists>
         )}
       </WhenReady>
-      {ask.value?.ask === 'create' && <CreateKey onClose={close} />}
-      {ask.value?.ask === 'revoke' && (
-        <RevokeKey revoked={ask.value.key} keys={all} onClose={close} />
+      {asked.value === 'new' && <CreateKey onClose={close} />}
+      {asked.value !== null && asked.value !== 'new' && (
+        <RevokeKey revoked={asked.value} keys={all} onClose={close} />
       )}
     </>
   )
@@ -72,38 +56,32 @@ type ListsProps = {
 }
 
 function KeyLists({ keys, onRevoke, children }: ListsProps) {
-  const good = keys.filter((key) => !isRevoked(key))
   const revoked = keys.filter(isRevoked)
+  const table = (caption: string, rows: readonly Key[], last: Column<Key>) => (
+    <Card kind="list">
+      <DataTable caption={caption} rows={rows} columns={[...columnsFor(keys), last]} />
+    </Card>
+  )
   return (
     <>
-      <Card kind="list">
-        {good.length === 0 ? (
+      {revoked.length === keys.length ? (
+        <Card kind="list">
           <EmptyState icon="keys" title="No key yet" action={children}>
-            <p>
-              A program needs a key to send and receive. Make one, and paste the line that comes
-              with it.
-            </p>
+            A program needs a key to send and receive. Make one, and paste the command that comes
+            with it.
           </EmptyState>
-        ) : (
-          <DataTable
-            caption="API keys"
-            rows={good}
-            keyOf={({ id }) => id}
-            columns={[...columnsFor(keys), revokeColumn(onRevoke)]}
-          />
-        )}
-      </Card>
+        </Card>
+      ) : (
+        table(
+          'API keys',
+          keys.filter((key) => !isRevoked(key)),
+          revokeColumn(onRevoke),
+        )
+      )}
       {revoked.length > 0 && (
         <details class="revoked-keys">
           <summary>Revoked keys ({revoked.length})</summary>
-          <Card kind="list">
-            <DataTable
-              caption="Revoked keys"
-              rows={revoked}
-              keyOf={({ id }) => id}
-              columns={[...columnsFor(keys), REVOKED]}
-            />
-          </Card>
+          {table('Revoked keys', revoked, REVOKED)}
         </details>
       )}
     </>

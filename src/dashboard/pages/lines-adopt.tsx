@@ -20,7 +20,7 @@ export function AdoptLine({ line, lines }: Props) {
   const pairs = pairsOf(line, lines)
   if (pairs.length === 0) return null
   return (
-    <div class="stack stack-tight">
+    <div class="stack-tight">
       {pairs.map((pair) => (
         <TakeOver key={`${pair.vanished.id} ${pair.present.id}`} {...pair} />
       ))}
@@ -41,12 +41,10 @@ function AcceptNumber({ line }: { readonly line: PhoneLine }) {
           </Button>
         }
       >
-        <p>
-          Its conversations go on with the new number. If this is another phone, put the old one
-          back instead.
-        </p>
+        Its conversations go on with the new number. If this is another phone, put the old one back
+        instead.
       </Callout>
-      {failure !== null && <FailureNote failure={failure} />}
+      <FailureNote failure={failure} />
     </>
   )
 }
@@ -72,14 +70,12 @@ function TakeOver({ vanished, present }: Pair) {
           call={call}
           onDone={onDone}
         >
-          <p>
-            {old} goes on, with its name, settings and conversations, on the device of {fresh},
-            which is no line of its own any more. This cannot be undone.
-          </p>
+          {old} goes on, with its name, settings and conversations, on the device of {fresh}, which
+          is no line of its own any more. This cannot be undone.
         </ConfirmButton>
       }
     >
-      <p>The device of {old} is missing. Another one that was found can take its line over.</p>
+      The device of {old} is missing. Another one that was found can take its line over.
     </Callout>
   )
 }

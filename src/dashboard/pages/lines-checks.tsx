@@ -1,70 +1,93 @@
-import { useSignal } from '@preact/signals'
-
 import { Button } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
-import type { IconName } from '../components/drawings.ts'
 import { Icon } from '../components/icon.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
-import type { Tone } from '../components/tone.ts'
+import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
 import type { PhoneLine } from '../resources.ts'
-import { healthSource } from '../sources.ts'
-import { checklist, type Check } from './lines-checklist.ts'
+import type { Read } from '../store.ts'
 
-type Sign = { readonly tone: Tone; readonly icon: IconName; readonly word: string }
-
-const SIGNS: Readonly<Record<Check['state'], Sign>> = {
-  ok: { tone: 'ok', icon: 'check', word: 'Passed' },
-  info: { tone: 'wait', icon: 'info', word: 'Good to know' },
-  warn: { tone: 'warn', icon: 'warning', word: 'Look at this' },
-  bad: { tone: 'bad', icon: 'cross', word: 'Failed' },
-  unknown: { tone: 'plain', icon: 'question', word: 'Not known yet' },
+/** Something that must be so for a line to work, as the relay tells it. */
+export type Check = {
+  /** `unknown`: nobody can say before what stands above it is mended. */
+  readonly state: 'ok' | 'info' | 'warn' | 'bad' | 'unknown'
+  readonly title: string
+  readonly why: string | null
+  readonly fix: string | null
 }
 
-/** Everything that a line needs, each with whether it is so, and what to do where it is not. */
-export function LineChecks({ line }: { readonly line: PhoneLine }) {
-  const { api } = useDashboard()
-  const health = useLive(healthSource(api))
+/** What is asked of a line, and how it stands as a whole. */
+export type LineChecks = {
+  /** Null for the Mac on which the relay runs, whether or not it has a line yet. */
+  readonly line_id: string | null
+  /** Since when the line is offline; null while it is not. */
+  readonly offline_since: string | null
+  readonly summary: string
+  readonly checks: readonly Check[]
+}
+
+const PATH = '/dashboard/checks'
+
+const SIGNS = {
+  ok: ['ok', 'check', 'Passed'],
+  info: ['wait', 'info', 'Good to know'],
+  warn: ['warn', 'warning', 'Look at this'],
+  bad: ['bad', 'cross', 'Failed'],
+  unknown: ['plain', 'question', 'Not known yet'],
+} as const
+
+export function useChecks(): Read<{ readonly data: readonly LineChecks[] }> {
+  return useRead(PATH, 'health', 'line')
+}
+
+/** What there is to check of a line; null while nobody knows. */
+export function useLineChecks({ id }: PhoneLine): LineChecks | null {
+  return useChecks().value?.data.find(({ line_id }) => line_id === id) ?? null
+}
+
+type Props = {
+  readonly title: string
+  /** Null for the Mac on which the relay runs. */
+  readonly lineId: string | null
+}
+
+/** Everything that is needed, each with whether it is so, and what to do where it is not. */
+export function CheckCard({ title, lineId }: Props) {
   return (
-    <Card title="Checks" actions={<CheckAgain />}>
-      <WhenReady
-        loaded={health.now}
-        skeleton={<Skeleton kind="row" count={3} />}
-        onRetry={health.refresh}
-      >
-        {({ data }) => <CheckList checks={checklist(line, data)} line={line} />}
+    <Card title={title} actions={<CheckAgain />}>
+      <WhenReady of={useChecks()} kind="row" count={4}>
+        {({ data }) => {
+          const found = data.find(({ line_id }) => line_id === lineId)
+          return found && <CheckList {...found} />
+        }}
       </WhenReady>
     </Card>
   )
 }
 
 /** Has the relay look now, which takes as long as the devices need to answer. */
-export function CheckAgain() {
+function CheckAgain() {
   const { api, notices } = useDashboard()
-  const health = useLive(healthSource(api))
-  const isBusy = useSignal(false)
-  async function checkAgain() {
-    isBusy.value = true
-    const answer = await api.get('health')
-    isBusy.value = false
-    health.refresh()
-    if (answer.ok) notices.done('Checked just now.')
-    else notices.failed(answer.failure.message)
-  }
+  const { refresh } = useChecks()
+  const { isBusy, start } = useAction(
+    () => api.get(PATH),
+    () => {
+      refresh()
+      notices.done('Checked just now.')
+    },
+    (failure) => notices.failed(failure.message),
+  )
   return (
-    <Button icon="again" isBusy={isBusy.value} onClick={() => void checkAgain()}>
+    <Button icon="again" isBusy={isBusy} onClick={start}>
       Check again
     </Button>
   )
 }
 
-type ListProps = { readonly checks: readonly Check[]; readonly line: PhoneLine }
-
-function CheckList({ checks, line }: ListProps) {
+function CheckList({ summary, checks }: LineChecks) {
   return (
     <>
-      <p role="status">{summaryOf(checks, line)}</p>
+      <p role="status">{summary}</p>
       <ol class="checks">
         {checks.map((check, place) => (
           <CheckItem key={place} {...check} />
@@ -74,17 +97,8 @@ function CheckList({ checks, line }: ListProps) {
   )
 }
 
-function summaryOf(checks: readonly Check[], { status }: PhoneLine): string {
-  if (checks.some(({ state }) => state === 'bad')) {
-    return 'Mend what failed, from the top down; the list follows by itself.'
-  }
-  if (status === 'offline') return 'The line is offline.'
-  if (checks.some(({ state }) => state === 'warn')) return 'It works. Look at what is marked.'
-  return 'All is well: nothing keeps this line from sending and receiving.'
-}
-
-export function CheckItem({ state, title, why, fix }: Check) {
-  const { tone, icon, word } = SIGNS[state]
+function CheckItem({ state, title, why, fix }: Check) {
+  const [tone, icon, word] = SIGNS[state]
   return (
     <li class={`check tone-${tone}`}>
       <span class="check-sign">

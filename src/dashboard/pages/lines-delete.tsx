@@ -4,10 +4,12 @@ import { ConfirmButton } from '../components/confirm-button.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { PhoneLine } from '../resources.ts'
 
-/** For a simulated line that this start did not ask for; the relay deletes no other. */
+const UNASKED = ['simulated not_configured', 'shortcuts device_absent']
+
+/** For a line that somebody asked for, and nobody does any more; the relay deletes no other. */
 export function DeleteLine({ line }: { readonly line: PhoneLine }) {
   const { api, notices, router } = useDashboard()
-  if (line.driver !== 'simulated' || line.status_reason !== 'not_configured') return null
+  if (!UNASKED.includes(`${line.driver} ${line.status_reason}`)) return null
   return (
     <Card title="Delete">
       <p class="quiet">Nothing uses this line any more. Its messages stay.</p>
@@ -24,7 +26,7 @@ export function DeleteLine({ line }: { readonly line: PhoneLine }) {
             router.replace(href('lines'))
           }}
         >
-          <p>It is no longer listed. Its messages keep its id and number, and can still be read.</p>
+          It is no longer listed. Its messages keep its id and number, and can still be read.
         </ConfirmButton>
       </div>
     </Card>

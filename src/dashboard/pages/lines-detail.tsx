@@ -2,34 +2,31 @@
 
 import { href } from '../address.ts'
 import { BackLink } from '../components/back-link.tsx'
+import { Badge } from '../components/badge.tsx'
 import { LinkButton } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
-import { Icon } from '../components/icon.tsx'
 import { PageHead } from '../components/page-head.tsx'
 import { PersonText } from '../components/person-text.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
-import { lineName } from '../line-words.ts'
+import { lineName, lineState } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
-import { healthSource, linesSource } from '../sources.ts'
+import { useLines } from '../sources.ts'
 import { AdoptLine } from './lines-adopt.tsx'
-import { LineBadge } from './lines-badge.tsx'
-import { LineChecks } from './lines-checks.tsx'
+import { LineCapabilities } from './lines-capabilities.tsx'
+import { CheckCard, useChecks } from './lines-checks.tsx'
 import { LineContacts } from './lines-contacts.tsx'
 import { DeleteLine } from './lines-delete.tsx'
+import { LineKind } from './lines-kind.tsx'
 import { LineSettings } from './lines-settings.tsx'
 import { LineTest } from './lines-test.tsx'
 import { LineTraffic } from './lines-traffic.tsx'
-import { CAPABILITIES, driverWords } from './lines-words.ts'
 
 export function LineView({ id }: { readonly id: string }) {
-  const { api } = useDashboard()
-  const lines = useLive(linesSource(api))
+  const lines = useLines()
   // What the checks say decides how long they are: nothing is drawn that would be pushed down by them.
-  const isChecking = useLive(healthSource(api)).now.state === 'loading'
-  const all = lines.now.state === 'ready' ? lines.now.value.data : []
+  const isChecking = useChecks().now.state === 'loading'
+  const all = lines.value?.data ?? []
   const line = all.find((one) => one.id === id)
   return (
     <>
@@ -37,11 +34,7 @@ export function LineView({ id }: { readonly id: string }) {
         <BackLink href={href('lines')}>Lines</BackLink>
         <LineHead line={line} />
       </div>
-      <WhenReady
-        loaded={isChecking ? { state: 'loading' } : lines.now}
-        skeleton={<Skeleton kind="card" count={2} />}
-        onRetry={lines.refresh}
-      >
+      <WhenReady of={isChecking ? { ...lines, now: { state: 'loading' } } : lines} count={2}>
         {() => (line === undefined ? <NoLine /> : <LineParts line={line} lines={all} />)}
       </WhenReady>
     </>
@@ -51,9 +44,11 @@ export function LineView({ id }: { readonly id: string }) {
 function LineHead({ line }: { readonly line: PhoneLine | undefined }) {
   if (line === undefined) return <PageHead title="Line">{'\u00A0'}</PageHead>
   return (
-    <PageHead title={<PersonText>{lineName(line)}</PersonText>} actions={<LineBadge line={line} />}>
-      {line.label !== null && <span class="figures">{line.phone_number} · </span>}
-      {driverWords(line)}
+    <PageHead
+      title={<PersonText>{lineName(line)}</PersonText>}
+      actions={<Badge of={lineState(line)} />}
+    >
+      <LineKind line={line} />
     </PageHead>
   )
 }
@@ -66,7 +61,7 @@ function LineParts({ line, lines }: PartsProps) {
       <AdoptLine line={line} lines={lines} />
       <div class="columns">
         <div class="stack">
-          <LineChecks line={line} />
+          <CheckCard title="Checks" lineId={line.id} />
           <LineTest line={line} />
         </div>
         <div class="stack">
@@ -75,33 +70,11 @@ function LineParts({ line, lines }: PartsProps) {
             <LineTraffic line={line} />
           </Card>
           <LineSettings line={line} />
-          <Capabilities line={line} />
+          <LineCapabilities line={line} />
           <DeleteLine line={line} />
         </div>
       </div>
     </>
-  )
-}
-
-function Capabilities({ line }: { readonly line: PhoneLine }) {
-  return (
-    <Card title="What it can do">
-      {line.status === 'offline' ? (
-        <p class="quiet">Known when the line is online.</p>
-      ) : (
-        <dl class="facts">
-          {CAPABILITIES.map(([name, words]) => (
-            <div key={name}>
-              <dt>{words}</dt>
-              <dd class="yes-no">
-                <Icon name={line.capabilities[name] ? 'check' : 'cross'} />
-                {line.capabilities[name] ? 'Yes' : 'No'}
-              </dd>
-            </div>
-          ))}
-        </dl>
-      )}
-    </Card>
   )
 }
 
@@ -113,7 +86,7 @@ function NoLine() {
         title="There is no such line"
         action={<LinkButton href={href('lines')}>All lines</LinkButton>}
       >
-        <p>It was deleted, or another line took it over.</p>
+        It was deleted, or another line took it over.
       </EmptyState>
     </Card>
   )

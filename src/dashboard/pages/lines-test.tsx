@@ -4,16 +4,18 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { withQuery, type List } from '../api.ts'
+import { withQuery } from '../address.ts'
+import type { List } from '../api.ts'
+import { Ago } from '../components/ago.tsx'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
 import { PersonText } from '../components/person-text.tsx'
 import { QrCode } from '../components/qr-code.tsx'
-import { Ago } from '../components/time.tsx'
 import { useAction } from '../components/use-action.ts'
-import { useDashboard, useLive } from '../dashboard.ts'
-import { isReady } from '../relay-state.ts'
+import { ReadFailure } from '../components/when-ready.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { isReady } from '../line-words.ts'
 import type { Message, PhoneLine } from '../resources.ts'
 import { testOutcome, type TestOutcome } from './lines-test-outcome.ts'
 
@@ -45,15 +47,10 @@ type RunProps = {
 
 /** Waits for one text with a code of its own. */
 export function TestRun({ line, code, onAgain, onArrived }: RunProps) {
-  const { api } = useDashboard()
-  const query = { phone_line_id: line.id, limit: LOOKED_AT }
-  const { now } = useLive({
-    key: `test ${code} of ${line.id}`,
-    load: (signal) => api.get<List<Message>>(withQuery('messages', query), signal),
-    on: ['message'],
-  })
+  const path = withQuery('messages', { phone_line_id: line.id, limit: LOOKED_AT })
+  const latest = useRead<List<Message>>(path, 'message')
   const arrived = useRef<TestOutcome | null>(null)
-  const seen = testOutcome(now.state === 'ready' ? now.value.data : [], line, code)
+  const seen = testOutcome(latest.value?.data ?? [], line, code)
   // A busy line soon has fifty messages that are newer.
   if (seen.outcome === 'arrived') arrived.current ??= seen
   const outcome = arrived.current ?? seen
@@ -71,6 +68,7 @@ export function TestRun({ line, code, onAgain, onArrived }: RunProps) {
         <PhoneTest line={line} text={text} />
       )}
       {outcome.outcome === 'own' && <OwnNumber />}
+      <ReadFailure of={latest} />
     </>
   )
 }
@@ -83,7 +81,7 @@ function PhoneTest({ line, text }: TestProps) {
   return (
     <div class="line-test">
       <QrCode text={link} label={`Opens a text to ${line.phone_number}`} />
-      <div class="stack stack-tight">
+      <div class="stack-tight">
         <p>
           Scan this with a phone that has <strong>another number</strong>, and send the text that
           opens. Or send it by hand:
@@ -127,21 +125,16 @@ function SimulatedTest({ line, text }: TestProps) {
           {isReady(line) && isWritten.value && 'Written; the answer comes.'}
         </span>
       </div>
-      {failure !== null && <FailureNote failure={failure} />}
+      <FailureNote failure={failure} />
     </>
   )
 }
 
 function OwnNumber() {
   return (
-    <div role="alert">
-      <Callout tone="warn" title="Reading works, and this came from the line itself">
-        <p>
-          The phone that you took has the same number or Apple account. Take one with another
-          number: of somebody else, for instance.
-        </p>
-      </Callout>
-    </div>
+    <Callout tone="warn" role="alert" title="Reading works, and this came from the line itself">
+      The phone that you took has the same number or Apple account. Take somebody else's.
+    </Callout>
   )
 }
 
@@ -149,22 +142,19 @@ type ArrivedProps = { readonly message: Message; readonly onAgain: () => void }
 
 function Arrived({ message, onAgain }: ArrivedProps) {
   return (
-    <div role="status">
-      <Callout
-        tone="ok"
-        title="It arrived"
-        actions={
-          <Button icon="again" onClick={onAgain}>
-            Try again
-          </Button>
-        }
-      >
-        <p>
-          From <PersonText>{message.handle}</PersonText>, <Ago time={message.created_at} />. The
-          line receives.
-        </p>
-      </Callout>
-    </div>
+    <Callout
+      tone="ok"
+      role="status"
+      title="It arrived"
+      actions={
+        <Button icon="again" onClick={onAgain}>
+          Try again
+        </Button>
+      }
+    >
+      From <PersonText>{message.handle}</PersonText>, <Ago time={message.created_at} />. The line
+      receives.
+    </Callout>
   )
 }
 

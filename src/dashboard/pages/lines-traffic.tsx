@@ -2,9 +2,11 @@
 
 import type { ComponentChildren } from 'preact'
 
-import { href } from '../address.ts'
-import { withQuery, type Api, type List } from '../api.ts'
-import { Ago } from '../components/time.tsx'
+import { href, withQuery } from '../address.ts'
+import type { Api, List } from '../api.ts'
+import { Ago } from '../components/ago.tsx'
+import { Facts } from '../components/facts.tsx'
+import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useLive } from '../dashboard.ts'
 import { statusWords } from '../message-words.ts'
 import type { Answer } from '../request.ts'
@@ -21,37 +23,28 @@ const WAITING_MAX = 50
 
 export function LineTraffic({ line }: { readonly line: PhoneLine }) {
   const { api } = useDashboard()
-  const { now } = useLive({
+  const traffic = useLive({
     key: `traffic of ${line.id}`,
     load: (signal) => loadTraffic(api, line.id, signal),
     on: ['message'],
   })
-  const traffic = now.state === 'ready' ? now.value : null
+  const { now, value } = traffic
+  if (now.state === 'failed') return <ReadFailure of={traffic} />
   return (
-    <dl class="facts">
-      <Fact name="Last received">
-        {traffic !== null && <LatestMessage message={traffic.received} />}
-      </Fact>
-      <Fact name="Last sent">
-        {traffic !== null && (
-          <LatestMessage message={traffic.sent}>
-            {traffic.sent !== undefined && ` · ${statusWords(traffic.sent.status).text}`}
-          </LatestMessage>
-        )}
-      </Fact>
-      <Fact name="Waiting to be sent">{traffic !== null && waitingWords(traffic.waiting)}</Fact>
-    </dl>
-  )
-}
-
-type FactProps = { readonly name: string; readonly children: ComponentChildren }
-
-function Fact({ name, children }: FactProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>{children}</dd>
-    </div>
+    <Facts
+      of={[
+        ['Last received', value && <LatestMessage message={value.received} />],
+        [
+          'Last sent',
+          value && (
+            <LatestMessage message={value.sent}>
+              {value.sent && ` · ${statusWords(value.sent.status).text}`}
+            </LatestMessage>
+          ),
+        ],
+        ['Waiting to be sent', value && waitingWords(value.waiting)],
+      ]}
+    />
   )
 }
 

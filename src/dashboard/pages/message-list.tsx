@@ -6,6 +6,7 @@ import { useEffect, useRef } from 'preact/hooks'
 
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
+import { NearView } from '../components/near-view.tsx'
 import { MESSAGES_MAX } from '../conversation-feeds.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { Feed } from '../feed.ts'
@@ -65,38 +66,26 @@ export function MessageList({ feed, handle }: Props) {
 
 /** Reads older messages when it comes into view. */
 function Beginning({ feed }: { readonly feed: Feed<Message> }) {
-  const mark = useRef<HTMLDivElement>(null)
   const now = feed.now.value
   const cursor = now.state === 'ready' ? now.nextCursor : null
-  useEffect(() => {
-    const element = mark.current
-    if (element === null || cursor === null) return
-    const watch = new IntersectionObserver(
-      ([entry]) => {
-        if (entry?.isIntersecting === true) void feed.readMore()
-      },
-      { root: element.closest('.messages'), rootMargin: '800px 0px 0px' },
-    )
-    watch.observe(element)
-    return () => watch.disconnect()
-  }, [cursor, feed])
   const isFull = now.state === 'ready' && now.entries.length >= MESSAGES_MAX
   return (
-    <div ref={mark} class="messages-beginning">
+    <NearView within=".messages" again={cursor} onSeen={() => void feed.readMore()}>
       {isFull && (
-        <p class="small quiet">Older messages are not shown here; the API has them all.</p>
+        <p class="messages-beginning small quiet">
+          Older messages are not shown here; the API has them all.
+        </p>
       )}
-    </div>
+    </NearView>
   )
 }
 
-function Days({
-  messages,
-  onChanged,
-}: {
+type DaysProps = {
   readonly messages: readonly Message[]
   readonly onChanged: (message: Message) => void
-}) {
+}
+
+function Days({ messages, onChanged }: DaysProps) {
   const { clock } = useDashboard()
   const today = clock.now.value
   const ordered = messages.toReversed()

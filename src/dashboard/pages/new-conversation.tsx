@@ -1,11 +1,10 @@
 // The first message to somebody, and by which line.
 
 import { href } from '../address.ts'
-import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { PhoneLine } from '../resources.ts'
-import { SendFields, useSendForm } from './send-form.tsx'
+import { SendButton, SendFields, useSendForm } from './send-form.tsx'
 
 type Props = {
   readonly lines: readonly PhoneLine[]
@@ -22,18 +21,8 @@ export function NewConversation({ lines, onClose }: Props) {
     <Dialog
       title="New conversation"
       onClose={onClose}
-      onSubmit={() => void form.submit()}
-      actions={
-        <Button
-          type="submit"
-          look="main"
-          icon="send"
-          isBusy={form.isBusy.value}
-          isDisabled={!form.isFilled}
-        >
-          Send
-        </Button>
-      }
+      onSubmit={form.submit}
+      actions={<SendButton {...form.button} />}
     >
       <SendFields form={form} lines={lines} isFirst />
     </Dialog>

@@ -1,13 +1,14 @@
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { CodeBlock } from '../components/copy-button.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
 import { Icon } from '../components/icon.tsx'
 import { useAction } from '../components/use-action.ts'
-import { useDashboard, useLive } from '../dashboard.ts'
+import { useDashboard } from '../dashboard.ts'
 import { TextSetting } from './settings-fields.tsx'
+import type { Backup } from './settings-resources.ts'
 import { Section } from './settings-section.tsx'
-import { backupsSource, type Backup } from './settings-sources.ts'
+import { useBackups } from './settings-sources.ts'
 import { backupKindWords, momentWords, sizeWords } from './settings-words.ts'
 
 type Props = {
@@ -39,7 +40,7 @@ export function BackupsSection({ backups, folder }: Props) {
 
 function BackupNow() {
   const { api, notices } = useDashboard()
-  const backups = useLive(backupsSource(api))
+  const backups = useBackups()
   const { isBusy, failure, start } = useAction(
     () => api.post('backup'),
     () => {
@@ -50,11 +51,11 @@ function BackupNow() {
   return (
     <>
       <div class="actions">
-        <Button isBusy={isBusy} onClick={() => start()}>
+        <Button isBusy={isBusy} onClick={start}>
           Back up now
         </Button>
       </div>
-      {failure !== null && <FailureNote failure={failure} />}
+      <FailureNote failure={failure} />
     </>
   )
 }
@@ -78,7 +79,7 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
   ]
   return (
     <div class="settings-table">
-      <DataTable caption="Back-ups" rows={backups} keyOf={({ name }) => name} columns={columns} />
+      <DataTable caption="Back-ups" rows={backups} columns={columns} />
     </div>
   )
 }
@@ -131,13 +132,13 @@ function HowToRestore() {
       </summary>
       <div class="stack">
         <p>
-          On the machine of the relay, with the name of the back-up in the place of FILE. It is
-          never a cause for a message to be sent: what was waiting then is marked uncertain.
+          On the machine of the relay, with the name of the back-up in the place of FILE. Nothing is
+          sent because of it: what was waiting then is marked uncertain.
         </p>
         <CodeBlock what="Commands" text={'hookline down\nhookline restore FILE\nhookline up'} />
         <p>
-          A back-up from this list holds the database alone. One file with all that another machine
-          would need, secrets and options too:
+          A back-up from this list is the database alone. One file with all that another machine
+          needs, secrets and options too:
         </p>
         <CodeBlock what="Command" text="hookline backup --to FILE" />
       </div>

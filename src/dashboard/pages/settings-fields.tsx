@@ -10,31 +10,23 @@ import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 
 import { SelectField, TextField } from '../components/field.tsx'
-import { Icon } from '../components/icon.tsx'
+import { Form } from '../components/form.tsx'
 import { Switch } from '../components/switch.tsx'
+import type { SettingName } from './settings-resources.ts'
 import { useSetting, type SettingSaver } from './settings-saving.ts'
-import { variableOf, type Setting, type SettingName } from './settings-sources.ts'
+import { variableOf } from './settings-words.ts'
 
 type Words = { readonly name: SettingName; readonly label: string; readonly hint: string }
 
 const ON = 'true'
 
-export function SwitchSetting({ name, label, hint }: Words) {
-  const saver = useSetting(name)
+export function SwitchSetting(props: Words) {
+  const saver = useSetting(props.name)
   const { setting, error, save } = saver
-  if (setting?.is_locked === true) {
-    return (
-      <LockedSetting label={label} setting={setting} shown={setting.value === ON ? 'On' : 'Off'} />
-    )
-  }
+  const isOn = setting?.value === ON
   return (
-    <SettingFrame saver={saver}>
-      <Switch
-        label={label}
-        hint={hint}
-        isOn={setting?.value === ON}
-        onChange={(isOn) => void save(String(isOn))}
-      />
+    <SettingFrame {...props} saver={saver} shown={isOn ? 'On' : 'Off'}>
+      <Switch {...props} isOn={isOn} onChange={(wanted) => void save(String(wanted))} />
       {error !== null && <p class="field-error">{error}</p>}
     </SettingFrame>
   )
@@ -43,22 +35,17 @@ export function SwitchSetting({ name, label, hint }: Words) {
 type Option = { readonly value: string; readonly text: string }
 
 export function ChoiceSetting(props: Words & { readonly options: readonly Option[] }) {
-  const { name, label, hint, options } = props
-  const saver = useSetting(name)
+  const saver = useSetting(props.name)
   const { setting, error, save } = saver
-  if (setting?.is_locked === true) {
-    const shown = options.find(({ value }) => value === setting.value)?.text ?? setting.value
-    return <LockedSetting label={label} setting={setting} shown={shown} />
-  }
+  const value = setting?.value ?? ''
+  const shown = props.options.find((option) => option.value === value)?.text ?? value
   return (
-    <SettingFrame saver={saver}>
+    <SettingFrame {...props} saver={saver} shown={shown}>
       <SelectField
-        label={label}
-        hint={hint}
+        {...props}
         error={error}
-        value={setting?.value ?? ''}
-        options={options}
-        onChange={(value) => void save(value)}
+        value={value}
+        onChange={(wanted) => void save(wanted)}
       />
     </SettingFrame>
   )
@@ -78,51 +65,39 @@ type TextProps = Words & {
 
 /** Saves when the field is left, or by Enter. */
 export function TextSetting(props: TextProps) {
-  const { name, label, hint, toText = same, toValue = same } = props
-  const saver = useSetting(name)
+  const { toText = same, toValue = same, ask } = props
+  const saver = useSetting(props.name)
   const { setting, error, save } = saver
   /** What is typed and not saved; null where that is as the relay has it. */
   const draft = useSignal<string | null>(null)
   const isFinishing = useRef(false)
   const now = setting === null ? '' : toText(setting.value)
-  if (setting?.is_locked === true) {
-    return (
-      <LockedSetting label={label} setting={setting} shown={now === '' ? setting.value : now} />
-    )
-  }
   async function finish() {
     // Enter tells it twice: that the text changed, and that the form is to be sent.
     if (isFinishing.current) return
     isFinishing.current = true
     const text = draft.value?.trim() ?? now
     const value = toValue(text)
-    const isWanted = text !== now && (props.ask === undefined || (await props.ask(value)))
+    const isWanted = text !== now && (ask === undefined || (await ask(value)))
     // What was refused stays, so that it can be mended.
     if (!isWanted || (await save(value))) draft.value = null
     isFinishing.current = false
   }
+  const bind = {
+    get value() {
+      return draft.value ?? now
+    },
+    set value(text) {
+      draft.value = text
+    },
+  }
+  const send = () => void finish()
   return (
-    <SettingFrame saver={saver}>
-      <form
-        class="stack stack-tight"
-        noValidate
-        onChange={() => void finish()}
-        onSubmit={(event) => {
-          event.preventDefault()
-          void finish()
-        }}
-      >
-        <TextField
-          label={label}
-          type={props.type}
-          placeholder={props.placeholder}
-          hint={hint}
-          error={error}
-          value={draft.value ?? now}
-          onInput={(text) => (draft.value = text)}
-        />
+    <SettingFrame {...props} saver={saver} shown={now || (setting?.value ?? '')}>
+      <Form class="stack-tight" onChange={send} onSubmit={send}>
+        <TextField {...props} error={error} bind={bind} />
         {props.children}
-      </form>
+      </Form>
     </SettingFrame>
   )
 }
@@ -131,38 +106,25 @@ function same(text: string): string {
   return text
 }
 
-type FrameProps = { readonly saver: SettingSaver; readonly children: ComponentChildren }
-
-/** The sign that it was saved has its place, so that nothing moves for it. */
-function SettingFrame({ saver, children }: FrameProps) {
-  return (
-    <div class="setting">
-      {children}
-      {saver.isSaved && (
-        <span class="setting-saved small">
-          <Icon name="check" />
-          Saved
-        </span>
-      )}
-    </div>
-  )
-}
-
-type LockedProps = {
-  readonly label: string
-  readonly setting: Setting
+type FrameProps = Pick<Words, 'name' | 'label'> & {
+  readonly saver: SettingSaver
+  /** What is told of it where it cannot be changed here. */
   readonly shown: string
+  readonly children: ComponentChildren
 }
 
-function LockedSetting({ label, setting, shown }: LockedProps) {
-  return (
-    <div class="setting stack stack-tight">
-      <p>
-        <strong>{label}</strong>: {shown}
-      </p>
-      <p class="field-hint">
-        <code>{variableOf(setting.name)}</code> decides this. Change it where the relay is started.
-      </p>
-    </div>
-  )
+function SettingFrame({ name, label, saver, shown, children }: FrameProps) {
+  if (saver.setting?.is_locked === true) {
+    return (
+      <div class="setting stack-tight">
+        <p>
+          <strong>{label}</strong>: {shown}
+        </p>
+        <p class="field-hint">
+          <code>{variableOf(name)}</code> decides this. Change it where the relay is started.
+        </p>
+      </div>
+    )
+  }
+  return <div class="setting">{children}</div>
 }

@@ -19,7 +19,7 @@ export function MessagesSection() {
       <SwitchSetting
         name="enforce_automation_pause"
         label="Hold programs back where a person answers"
-        hint="Programs that send into a conversation that is set to a person are refused. Off, they are only told."
+        hint="What they send there is refused. Off, they are only told."
       />
       <Retention />
     </Section>
@@ -75,8 +75,7 @@ function AskDelete({ days, answer }: Question) {
     >
       <p>
         Messages older than {days === '1' ? 'a day' : `${Number(days).toLocaleString('en')} days`}{' '}
-        are deleted within the hour, and from then on, with what belongs to them. Back-ups hold them
-        as long as those are kept.
+        are deleted within the hour, and from then on. Back-ups hold them as long as those are kept.
       </p>
     </Dialog>
   )

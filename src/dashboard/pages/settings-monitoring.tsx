@@ -1,6 +1,6 @@
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
-import { CodeBlock } from '../components/copy-button.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
 import { TextSetting } from './settings-fields.tsx'
 import { useSetting } from './settings-saving.ts'
 import { Section } from './settings-section.tsx'
@@ -42,8 +42,8 @@ export function MonitoringSection() {
         )}
       </TextSetting>
       <p>
-        <a href={href('home')}>Home</a> shows what is wrong, with the way to mend it. On the machine
-        itself this tells the same, and more where the relay does not run:
+        <a href={href('home')}>Home</a> shows what is wrong, and how to mend it. On the machine
+        itself this does, also where the relay does not run:
       </p>
       <CodeBlock what="Command" text="hookline doctor" />
     </Section>

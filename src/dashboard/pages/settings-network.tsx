@@ -1,6 +1,6 @@
 import { ChoiceSetting, SwitchSetting } from './settings-fields.tsx'
-import { Fact, Section } from './settings-section.tsx'
-import type { About } from './settings-sources.ts'
+import type { About } from './settings-resources.ts'
+import { Section, SettingFacts } from './settings-section.tsx'
 
 const TARGETS = [
   { value: 'any-private', text: 'Anywhere, your own network too' },
@@ -9,37 +9,27 @@ const TARGETS = [
 
 /** Who reaches the relay, and whom it reaches. */
 export function NetworkSection({ about }: { readonly about: About }) {
+  const { address, public_url, trusted_proxies } = about
   return (
     <Section title="Network" about="Where the relay listens, and where it may call.">
-      <StartFacts about={about} />
+      <SettingFacts
+        of={[
+          ['Address', address, 'HOST, HOOKLINE_PORT'],
+          ['Public URL', public_url ?? 'None', 'PUBLIC_URL'],
+          ['Trusted proxies', trusted_proxies.join(', ') || 'None', 'TRUSTED_PROXIES'],
+        ]}
+      />
       <ChoiceSetting
         name="webhook_targets"
         label="Webhooks may go"
-        hint="Programs of yours that run beside the relay, such as n8n or Home Assistant, have private addresses."
+        hint="Programs beside the relay, such as n8n or Home Assistant, have private addresses."
         options={TARGETS}
       />
       <SwitchSetting
         name="open_metrics"
         label="Others may read the metrics"
-        hint="Switched off, /metrics answers to this machine only."
+        hint="Off, /metrics answers to this machine only."
       />
     </Section>
-  )
-}
-
-function StartFacts({ about }: { readonly about: About }) {
-  const { address, public_url, trusted_proxies } = about
-  return (
-    <dl class="settings-facts">
-      <Fact name="Address" variable="HOOKLINE_HOST, HOOKLINE_PORT">
-        {address}
-      </Fact>
-      <Fact name="Public URL" variable="HOOKLINE_PUBLIC_URL">
-        {public_url ?? 'None'}
-      </Fact>
-      <Fact name="Trusted proxies" variable="HOOKLINE_TRUSTED_PROXIES">
-        {trusted_proxies.length === 0 ? 'None' : trusted_proxies.join(', ')}
-      </Fact>
-    </dl>
   )
 }

@@ -1,21 +1,18 @@
 import { useSignal } from '@preact/signals'
 
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { Button } from '../components/button.tsx'
-import { FailureNote } from '../components/callout.tsx'
-import { Dialog } from '../components/dialog.tsx'
-import { TextField } from '../components/field.tsx'
+import { PasswordField } from '../components/field.tsx'
 import { useAction } from '../components/use-action.ts'
-import { useDashboard, useLive } from '../dashboard.ts'
-import { fieldError, otherFailure } from '../field-error.ts'
-import { browsersSource } from './settings-sources.ts'
+import { useDashboard } from '../dashboard.ts'
+import { fieldError, OF_PASSWORD } from '../field-error.ts'
+import { useBrowsers } from './settings-sources.ts'
 import { NewPasswordFields, useNewPassword } from './setup-password-fields.tsx'
-
-const OF_CURRENT = new Set(['wrong_password', 'rate_limit_exceeded'])
 
 export function ChangePassword() {
   const isAsking = useSignal(false)
   return (
-    <div class="stack stack-tight">
+    <div class="stack-tight">
       <h3>Password</h3>
       <p class="field-hint">Another one signs out all other browsers.</p>
       <div class="actions">
@@ -28,10 +25,10 @@ export function ChangePassword() {
 
 function PasswordDialog({ onClose }: { readonly onClose: () => void }) {
   const { session, notices } = useDashboard()
-  const browsers = useLive(browsersSource())
+  const browsers = useBrowsers()
   const chosen = useNewPassword()
   const current = useSignal('')
-  const { isBusy, failure, start } = useAction(
+  const action = useAction(
     () => session.changePassword(current.value, chosen.password.value),
     () => {
       browsers.refresh()
@@ -39,35 +36,23 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }) {
       onClose()
     },
   )
-  const isOfCurrent = failure !== null && OF_CURRENT.has(failure.code)
-  const rest = isOfCurrent ? null : otherFailure(failure, ['current', 'password'])
+  const { failure } = action
   return (
-    <Dialog
+    <ActionDialog
       title="Change the password"
+      confirm="Change it"
+      action={action}
+      but={['current', 'password', ...OF_PASSWORD]}
       onClose={onClose}
-      onSubmit={() => {
-        if (chosen.isFit()) start()
-      }}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" isBusy={isBusy}>
-            Change it
-          </Button>
-        </>
-      }
+      onSubmit={() => chosen.isFit() && action.start()}
     >
-      <TextField
+      <PasswordField
         label="Present password"
-        type="password"
-        autoComplete="current-password"
         isFirst
-        value={current.value}
-        error={isOfCurrent ? failure.message : fieldError(failure, 'current')}
-        onInput={(text) => (current.value = text)}
+        bind={current}
+        error={fieldError(failure, 'current', ...OF_PASSWORD)}
       />
       <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
-      {rest !== null && <FailureNote failure={rest} />}
-    </Dialog>
+    </ActionDialog>
   )
 }

@@ -2,17 +2,17 @@ import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
 import { Card } from '../components/card.tsx'
+import { Facts } from '../components/facts.tsx'
 
 type Props = {
   readonly title: string
   /** What it is about, in a sentence. */
   readonly about: string
-  readonly kind?: 'sheet' | 'list' | undefined
   readonly children: ComponentChildren
 }
 
 /** A part of the page: its name on the left, and beside it a sheet with what can be set. */
-export function Section({ title, about, kind, children }: Props) {
+export function Section({ title, about, children }: Props) {
   const id = useId()
   return (
     <section class="settings-section" aria-labelledby={id}>
@@ -20,27 +20,24 @@ export function Section({ title, about, kind, children }: Props) {
         <h2 id={id}>{title}</h2>
         <p class="small quiet">{about}</p>
       </div>
-      <Card kind={kind}>{children}</Card>
+      <Card>{children}</Card>
     </section>
   )
 }
 
-type FactProps = {
-  readonly name: string
-  /** The variable that sets it at a start. */
-  readonly variable?: string | undefined
-  readonly children: ComponentChildren
-}
+type Fact = readonly [name: string, value: ComponentChildren, variable?: string]
 
-/** One fact of a `<dl class="settings-facts">`. */
-export function Fact({ name, variable, children }: FactProps) {
-  return (
-    <div>
-      <dt>{name}</dt>
-      <dd>
-        {children}
-        {variable !== undefined && <code class="small quiet">{variable}</code>}
-      </dd>
-    </div>
-  )
+/** What a start decided, with the end of the name of the variable that does. */
+export function SettingFacts({ of }: { readonly of: readonly Fact[] }) {
+  const facts = of.map(([name, value, variable]) => {
+    const code = variable && <code class="small quiet">HOOKLINE_{variable}</code>
+    return [
+      name,
+      <>
+        {value}
+        {code}
+      </>,
+    ] as const
+  })
+  return <Facts of={facts} />
 }

@@ -1,11 +1,11 @@
+import { Ago } from '../components/ago.tsx'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Ago } from '../components/time.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { ChangePassword } from './settings-password.tsx'
+import type { BrowserSession } from './settings-resources.ts'
 import { Section } from './settings-section.tsx'
-import type { BrowserSession } from './settings-sources.ts'
 
 type BrowsersProps = { readonly browsers: readonly BrowserSession[] }
 type Props = BrowsersProps & { readonly isPasswordLocked: boolean }
@@ -22,11 +22,11 @@ export function SecuritySection({ browsers, isPasswordLocked }: Props) {
 
 function PasswordLocked() {
   return (
-    <div class="stack stack-tight">
+    <div class="stack-tight">
       <h3>Password</h3>
       <p class="field-hint">
         <code>HOOKLINE_ADMIN_PASSWORD</code>, or the file that it is read from, decides it. Change
-        it there, and start the relay again.
+        it there, and start the relay anew.
       </p>
     </div>
   )
@@ -36,12 +36,12 @@ function Browsers({ browsers }: BrowsersProps) {
   const { session } = useDashboard()
   const { failure, start } = useAction((where: 'here' | 'everywhere') => session.logOut(where))
   return (
-    <div class="stack stack-tight">
+    <div class="stack-tight">
       <h3>
         {browsers.length === 1 ? 'One browser is' : `${browsers.length} browsers are`} signed in
       </h3>
       <BrowserList browsers={browsers} />
-      {failure !== null && <FailureNote failure={failure} />}
+      <FailureNote failure={failure} />
       <div class="actions">
         <Button onClick={() => start('here')}>Log out</Button>
         <Button onClick={() => start('everywhere')}>Log out everywhere</Button>

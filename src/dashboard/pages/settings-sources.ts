@@ -1,82 +1,21 @@
-// What the settings page reads, and what the owner's routes answer.
+// What the settings page reads.
 
-import type { Api } from '../api.ts'
-import { request } from '../request.ts'
-import type { Source } from '../store.ts'
+import { useRead } from '../dashboard.ts'
+import type { Read } from '../store.ts'
+import type { About, Backup, BrowserSession, Data, Setting } from './settings-resources.ts'
 
-export type SettingName =
-  | 'webhook_targets'
-  | 'announce_device_messages'
-  | 'enforce_automation_pause'
-  | 'open_metrics'
-  | 'message_retention_days'
-  | 'backups_kept'
-  | 'heartbeat_url'
-
-/** A setting, with its value in the words of `hookline config set`. */
-export type Setting = {
-  readonly name: SettingName
-  readonly value: string
-  /** Whether a variable of the environment decides it. */
-  readonly is_locked: boolean
+export function useSettings(): Read<Data<Setting>> {
+  return useRead('settings')
 }
 
-export type Backup = {
-  readonly name: string
-  readonly kind: 'daily' | 'before_migration'
-  readonly created_at: string
-  readonly size_bytes: number
+export function useBackups(): Read<Data<Backup>> {
+  return useRead('backups')
 }
 
-/** The relay itself, and what it was started with. */
-export type About = {
-  readonly version: string
-  readonly data_directory: string
-  /** Where it listens. */
-  readonly address: string
-  readonly public_url: string | null
-  readonly trusted_proxies: readonly string[]
-  readonly backup_folder: string | null
-  /** Whether the options set the password, which then can be changed there only. */
-  readonly is_password_locked: boolean
-  /** The kinds of device that it looks for. */
-  readonly drivers: readonly string[]
+export function useAbout(): Read<About> {
+  return useRead('/dashboard/about')
 }
 
-/** A browser that is signed in. */
-export type BrowserSession = {
-  readonly created_at: string
-  readonly last_seen_at: string
-  readonly is_current: boolean
-}
-
-export type Data<T> = { readonly data: readonly T[] }
-
-/** The variable that locks a setting. */
-export function variableOf(name: SettingName): string {
-  return `HOOKLINE_${name.toUpperCase()}`
-}
-
-export function settingsSource(api: Api): Source<Data<Setting>> {
-  return { key: 'settings', load: (signal) => api.get('settings', signal), on: [] }
-}
-
-export function backupsSource(api: Api): Source<Data<Backup>> {
-  return { key: 'backups', load: (signal) => api.get('backups', signal), on: [] }
-}
-
-export function aboutSource(): Source<About> {
-  return {
-    key: 'about',
-    load: (signal) => request({ method: 'GET', path: '/dashboard/about', signal }),
-    on: [],
-  }
-}
-
-export function browsersSource(): Source<Data<BrowserSession>> {
-  return {
-    key: 'browsers',
-    load: (signal) => request({ method: 'GET', path: '/dashboard/sessions', signal }),
-    on: [],
-  }
+export function useBrowsers(): Read<Data<BrowserSession>> {
+  return useRead('/dashboard/sessions')
 }

@@ -13,10 +13,7 @@ const NAMES: Readonly<Record<Theme, string>> = {
 export function ThemeSection() {
   const chosen = useSignal(chosenTheme())
   return (
-    <Section
-      title="General"
-      about="How this page looks, in this browser: light, dark, or as the system has it."
-    >
+    <Section title="General" about="How this page looks in this browser.">
       <fieldset class="choices">
         <legend>Theme</legend>
         {THEMES.map((theme) => (

@@ -1,7 +1,12 @@
 // How sizes, back-ups and times of this page are told.
 
 import { clockTime, dayWords } from '../time-words.ts'
-import type { Backup } from './settings-sources.ts'
+import type { Backup, SettingName } from './settings-resources.ts'
+
+/** The variable of the environment that locks a setting. */
+export function variableOf(name: SettingName): string {
+  return `HOOKLINE_${name.toUpperCase()}`
+}
 
 const UNITS = ['KB', 'MB', 'GB', 'TB'] as const
 const STEP = 1_024

@@ -4,39 +4,37 @@ import { Card } from '../components/card.tsx'
 import { PageHead } from '../components/page-head.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
 import { together } from '../store.ts'
 import { AboutSection } from './settings-about.tsx'
 import { BackupsSection } from './settings-backups.tsx'
 import { MessagesSection } from './settings-messages.tsx'
 import { MonitoringSection } from './settings-monitoring.tsx'
 import { NetworkSection } from './settings-network.tsx'
+import type { About, Backup, BrowserSession, Data, Setting } from './settings-resources.ts'
 import { SecuritySection } from './settings-security.tsx'
-import { aboutSource, backupsSource, browsersSource, settingsSource } from './settings-sources.ts'
+import { useAbout, useBackups, useBrowsers, useSettings } from './settings-sources.ts'
 import { ThemeSection } from './settings-theme.tsx'
 
+type Shown = {
+  readonly settings: Data<Setting>
+  readonly backups: Data<Backup>
+  readonly browsers: Data<BrowserSession>
+  readonly about: About
+}
+
 export function SettingsPage() {
-  const { api } = useDashboard()
-  const settings = useLive(settingsSource(api))
-  const backups = useLive(backupsSource(api))
-  const browsers = useLive(browsersSource())
-  const about = useLive(aboutSource())
-  const all = [settings, backups, browsers, about]
+  const all = together<Shown>({
+    settings: useSettings(),
+    backups: useBackups(),
+    browsers: useBrowsers(),
+    about: useAbout(),
+  })
   return (
     <>
       <PageHead title="Settings">Each change is saved at once.</PageHead>
       <div class="settings">
         <ThemeSection />
-        <WhenReady
-          loaded={together({
-            settings: settings.now,
-            backups: backups.now,
-            browsers: browsers.now,
-            about: about.now,
-          })}
-          skeleton={<Opening />}
-          onRetry={() => all.forEach((each) => each.refresh())}
-        >
+        <WhenReady of={all} skeleton={<Opening />}>
           {({ backups, browsers, about }) => (
             <>
               <NetworkSection about={about} />

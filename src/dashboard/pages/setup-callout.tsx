@@ -7,8 +7,12 @@ import { SETUP_STEPS, stepNamed } from './setup-step-names.ts'
 
 /** That the set-up is not finished, as long as that is so. */
 export function SetupCallout() {
-  const { session } = useDashboard()
-  const { isBusy, start } = useAction(() => session.setStep(null))
+  const { session, notices } = useDashboard()
+  const { isBusy, start } = useAction(
+    () => session.setStep(null),
+    () => {},
+    ({ message }) => notices.failed(message),
+  )
   const name = session.now.value?.setup_step ?? null
   if (name === null) return null
   const step = stepNamed(name)
@@ -18,16 +22,14 @@ export function SetupCallout() {
       title="The set-up is not finished"
       actions={
         <>
-          <Button look="quiet" isBusy={isBusy} onClick={() => start()}>
+          <Button look="quiet" isBusy={isBusy} onClick={start}>
             Leave it
           </Button>
           <LinkButton href={href('setup')}>Continue the set-up</LinkButton>
         </>
       }
     >
-      <p>
-        Step {SETUP_STEPS.indexOf(step) + 1} of {SETUP_STEPS.length} comes next: {step.title}.
-      </p>
+      Step {SETUP_STEPS.indexOf(step) + 1} of {SETUP_STEPS.length} comes next: {step.title}.
     </Callout>
   )
 }

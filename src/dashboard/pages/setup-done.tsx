@@ -1,19 +1,17 @@
 import { href } from '../address.ts'
+import { AloneHead } from '../components/alone-head.tsx'
 import { LinkButton } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
-import { useTitle } from '../components/use-title.ts'
-import { AloneHead } from './log-in-head.tsx'
 
 /** What comes after the last step. */
 export function SetupDone() {
-  useTitle('Set up')
   return (
     <>
       <AloneHead title="Hookline is set up">
         Everything that you skipped can be done later, on the page that it belongs to.
       </AloneHead>
       <Card title="What comes next">
-        <ul class="stack stack-tight">
+        <ul class="stack-tight">
           <li>
             <a href={href('webhooks')}>Add a webhook</a>, so that your program hears of answers.
           </li>

@@ -4,12 +4,11 @@
 import type { ComponentChildren } from 'preact'
 
 import { href } from '../address.ts'
+import { AloneHead } from '../components/alone-head.tsx'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { useAction } from '../components/use-action.ts'
-import { useTitle } from '../components/use-title.ts'
 import { useDashboard } from '../dashboard.ts'
-import { AloneHead } from './log-in-head.tsx'
 import { SETUP_STEPS, stepBeside, type StepName } from './setup-step-names.ts'
 
 type Props = {
@@ -22,7 +21,6 @@ type Props = {
 }
 
 export function StepFrame({ name, title, lead, isDone, children }: Props) {
-  useTitle(`Set up: ${title}`)
   return (
     <>
       <AloneHead title={title}>{lead}</AloneHead>
@@ -60,7 +58,7 @@ function StepFoot({ name, isDone }: FootProps) {
   const { isBusy, failure, start } = useAction((step: StepName | null) => session.setStep(step))
   return (
     <>
-      {failure !== null && <FailureNote failure={failure} />}{' '}
+      <FailureNote failure={failure} />
       <div class="setup-foot">
         {before !== null && (
           <Button look="quiet" icon="back" onClick={() => start(before)}>

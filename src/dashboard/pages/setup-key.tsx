@@ -1,27 +1,21 @@
 import { useSignal } from '@preact/signals'
 
-import type { List } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
 import { PersonText } from '../components/person-text.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
+import { ReadFailure } from '../components/when-ready.tsx'
+import type { Key } from '../resources.ts'
+import { useKeys } from '../sources.ts'
 import { CreateKey } from './keys-create.tsx'
-import type { Key } from './keys-resources.ts'
 import { keyName, makerWords } from './keys-words.ts'
 import { StepFrame } from './setup-frame.tsx'
 
 /** The first key, and a call with it. */
 export function KeyStep() {
-  const { api } = useDashboard()
   const isAsking = useSignal(false)
-  const { now } = useLive({
-    key: 'keys',
-    load: (signal) => api.get<List<Key>>('keys?limit=200', signal),
-    on: ['key'],
-  })
-  const keys = now.state === 'ready' ? now.value.data : []
-  const good = keys.filter(({ revoked_at }) => revoked_at === null)
+  const keys = useKeys()
+  const good = (keys.value?.data ?? []).filter(({ revoked_at }) => revoked_at === null)
   return (
     <StepFrame
       name="key"
@@ -30,10 +24,7 @@ export function KeyStep() {
       isDone={good.length > 0}
     >
       <Card>
-        <p>
-          You get a key and its secret, this once, and a command that sends a first message with
-          both.
-        </p>
+        <p>You get a key, its secret, and a command that sends a first message with both.</p>
         <div class="actions">
           <Button
             look={good.length > 0 ? 'plain' : 'main'}
@@ -43,6 +34,7 @@ export function KeyStep() {
             {good.length > 0 ? 'Make another key' : 'Make a key'}
           </Button>
         </div>
+        <ReadFailure of={keys} />
         <KeysThere keys={good} />
       </Card>
       {isAsking.value && <CreateKey onClose={() => (isAsking.value = false)} />}
@@ -58,10 +50,8 @@ function KeysThere({ keys }: { readonly keys: readonly Key[] }) {
       tone="ok"
       title={keys.length === 1 ? 'There is a key' : `There are ${keys.length} keys`}
     >
-      <p>
-        The latest is <PersonText>{keyName(latest)}</PersonText>, made by{' '}
-        <PersonText>{makerWords(latest, keys)}</PersonText>.
-      </p>
+      The latest is <PersonText>{keyName(latest)}</PersonText>, made by{' '}
+      <PersonText>{makerWords(latest, keys)}</PersonText>.
     </Callout>
   )
 }

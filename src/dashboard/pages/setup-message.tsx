@@ -5,20 +5,16 @@ import { LinkButton } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { SelectField } from '../components/field.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
-import { lineName } from '../line-words.ts'
-import { isReady } from '../relay-state.ts'
+import { isReady } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
-import { linesSource } from '../sources.ts'
+import { useLines } from '../sources.ts'
 import { newCode, TestRun } from './lines-test.tsx'
 import { StepFrame } from './setup-frame.tsx'
 
 /** A first text to a line: the proof that all before it is right. */
 export function MessageStep() {
-  const { api } = useDashboard()
-  const lines = useLive(linesSource(api))
+  const lines = useLines()
   const hasArrived = useSignal(false)
   return (
     <StepFrame
@@ -28,7 +24,7 @@ export function MessageStep() {
       isDone={hasArrived.value}
     >
       <Card>
-        <WhenReady loaded={lines.now} skeleton={<Skeleton kind="card" />} onRetry={lines.refresh}>
+        <WhenReady of={lines}>
           {({ data }) => <FirstText lines={data} onArrived={() => (hasArrived.value = true)} />}
         </WhenReady>
       </Card>
@@ -69,7 +65,7 @@ function FirstText({ lines, onArrived }: Props) {
 }
 
 function told(line: PhoneLine): string {
-  return line.label === null ? line.phone_number : `${lineName(line)}, ${line.phone_number}`
+  return line.label === null ? line.phone_number : `${line.label}, ${line.phone_number}`
 }
 
 function NoLineReady() {
@@ -79,7 +75,7 @@ function NoLineReady() {
       title="No line is ready"
       action={<LinkButton href={href('lines')}>See what is missing</LinkButton>}
     >
-      <p>As soon as one is, it can be tried here.</p>
+      As soon as one is, it can be tried here.
     </EmptyState>
   )
 }

@@ -5,33 +5,29 @@
 
 import { useSignal, type Signal } from '@preact/signals'
 
-import { TextField } from '../components/field.tsx'
+import { PasswordField } from '../components/field.tsx'
 import { Switch } from '../components/switch.tsx'
 import { passwordProblem, strengthWords } from './setup-password-words.ts'
 
 export type NewPassword = {
   readonly password: Signal<string>
   readonly repeated: Signal<string>
-  /** What is wrong with it, beside the field. */
-  readonly problem: Signal<string | null>
-  readonly isDifferent: Signal<boolean>
+  /** The password that was tried last: what is wrong with it stands there until another one is typed. */
+  readonly tried: Signal<string | null>
   isFit(): boolean
 }
 
 export function useNewPassword(): NewPassword {
   const password = useSignal('')
   const repeated = useSignal('')
-  const problem = useSignal<string | null>(null)
-  const isDifferent = useSignal(false)
+  const tried = useSignal<string | null>(null)
   return {
     password,
     repeated,
-    problem,
-    isDifferent,
+    tried,
     isFit() {
-      problem.value = passwordProblem(password.value)
-      isDifferent.value = problem.value === null && password.value !== repeated.value
-      return problem.value === null && !isDifferent.value
+      tried.value = password.value + repeated.value
+      return passwordProblem(password.value) === null && password.value === repeated.value
     },
   }
 }
@@ -43,34 +39,26 @@ type Props = {
 }
 
 export function NewPasswordFields({ chosen, refusal }: Props) {
-  const { password, repeated, problem, isDifferent } = chosen
+  const { password, repeated, tried } = chosen
   const isShown = useSignal(false)
-  const type = isShown.value ? 'text' : 'password'
+  const words = { type: isShown.value ? 'text' : 'password', autoComplete: 'new-password' } as const
+  const isTried = tried.value === password.value + repeated.value
+  const problem = isTried ? passwordProblem(password.value) : null
+  const isDifferent = isTried && problem === null && password.value !== repeated.value
   return (
     <>
-      <TextField
+      <PasswordField
+        {...words}
         label="New password"
-        type={type}
-        autoComplete="new-password"
-        value={password.value}
+        bind={password}
         hint={strengthWords(password.value)}
-        error={problem.value ?? refusal}
-        onInput={(text) => {
-          password.value = text
-          problem.value = null
-          isDifferent.value = false
-        }}
+        error={problem ?? refusal}
       />
-      <TextField
+      <PasswordField
+        {...words}
         label="Once more"
-        type={type}
-        autoComplete="new-password"
-        value={repeated.value}
-        error={isDifferent.value ? 'The two are not the same.' : null}
-        onInput={(text) => {
-          repeated.value = text
-          isDifferent.value = false
-        }}
+        bind={repeated}
+        error={isDifferent ? 'The two are not the same.' : null}
       />
       <Switch
         label="Show what I type"

@@ -1,16 +1,15 @@
 // What a setup link leads to: the password is set, for the first time or because it was forgotten.
 
 import { href } from '../address.ts'
+import { AloneHead } from '../components/alone-head.tsx'
 import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
-import { CodeBlock } from '../components/copy-button.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
+import { Form } from '../components/form.tsx'
 import { useAction, type Action } from '../components/use-action.ts'
-import { useFirstField } from '../components/use-first-field.ts'
-import { useTitle } from '../components/use-title.ts'
 import { useDashboard } from '../dashboard.ts'
-import { fieldError, otherFailure } from '../field-error.ts'
-import { AloneHead } from './log-in-head.tsx'
+import { fieldError } from '../field-error.ts'
 import { NewPasswordFields, useNewPassword, type NewPassword } from './setup-password-fields.tsx'
 
 type Props = { readonly token: string }
@@ -28,7 +27,6 @@ export function SetPassword({ token }: Props) {
   )
   const isNew = session.now.value?.state === 'unclaimed'
   const title = isNew ? 'Choose a password' : 'Choose a new password'
-  useTitle(title)
   if (setUp.failure?.code === 'setup_link_invalid') return <LinkRefused />
   return (
     <>
@@ -46,26 +44,15 @@ export function SetPassword({ token }: Props) {
 
 type FormProps = { readonly chosen: NewPassword; readonly action: Action<[]> }
 
-function PasswordForm({ chosen, action }: FormProps) {
-  const form = useFirstField()
-  const { isBusy, failure, start } = action
-  const rest = otherFailure(failure, ['password'])
+function PasswordForm({ chosen, action: { isBusy, failure, start } }: FormProps) {
   return (
-    <form
-      ref={form}
-      class="stack"
-      noValidate
-      onSubmit={(event) => {
-        event.preventDefault()
-        if (chosen.isFit()) start()
-      }}
-    >
+    <Form isFirst onSubmit={() => chosen.isFit() && start()}>
       <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
-      {rest !== null && <FailureNote failure={rest} />}
+      <FailureNote failure={failure} but={['password']} />
       <Button type="submit" look="main" isBusy={isBusy}>
         Set the password
       </Button>
-    </form>
+    </Form>
   )
 }
 
@@ -75,14 +62,13 @@ function LinkRefused() {
   return (
     <>
       <AloneHead title="This link does not work any more" />
-      <div role="alert">
-        <Callout
-          tone="warn"
-          title="It was used, or is older than 30 minutes, or there is a newer one"
-        >
-          <p>On the machine on which the relay runs, this prints a new one:</p>
-        </Callout>
-      </div>
+      <Callout
+        tone="warn"
+        role="alert"
+        title="It was used, or is older than 30 minutes, or there is a newer one"
+      >
+        On the machine on which the relay runs, this prints a new one:
+      </Callout>
       <CodeBlock what="Command" text="hookline setup-link" />
       {isClaimed && (
         <div class="actions">

@@ -1,8 +1,7 @@
 // The steps behind the password. Each can be skipped, and the relay remembers which one comes next, so
 // that it can be gone on with on another day and in another browser.
 
-import { useEffect, useRef } from 'preact/hooks'
-
+import { useNewView } from '../components/use-new-view.ts'
 import { useDashboard } from '../dashboard.ts'
 import { SetupDone } from './setup-done.tsx'
 import { KeyStep } from './setup-key.tsx'
@@ -14,11 +13,10 @@ import { stepNamed, type SetupStep } from './setup-step-names.ts'
 export function SetupSteps() {
   const { session } = useDashboard()
   const name = session.now.value?.setup_step ?? null
-  const place = useNewStep(name)
+  // Also the first one follows something else: the password, or Home.
+  useNewView(`step ${name}`, '')
   return (
-    <div class="stack setup" ref={place}>
-      {name === null ? <SetupDone /> : <Step step={stepNamed(name)} />}
-    </div>
+    <div class="stack setup">{name === null ? <SetupDone /> : <Step step={stepNamed(name)} />}</div>
   )
 }
 
@@ -33,14 +31,4 @@ function Step({ step }: { readonly step: SetupStep }) {
     case 'key':
       return <KeyStep />
   }
-}
-
-/** A new step begins at its heading, for the eye and for a screen reader. */
-function useNewStep(name: string | null) {
-  const place = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    window.scrollTo(0, 0)
-    place.current?.querySelector('h1')?.focus({ preventScroll: true })
-  }, [name])
-  return place
 }

@@ -1,11 +1,10 @@
 // The first visit: a password by a setup link, and then, step by step, all that it takes to send and
 // receive. A setup link also mends a forgotten password.
 
+import { AloneHead } from '../components/alone-head.tsx'
 import { Card } from '../components/card.tsx'
-import { CodeBlock } from '../components/copy-button.tsx'
-import { useTitle } from '../components/use-title.ts'
+import { CodeBlock } from '../components/code-block.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { AloneHead } from './log-in-head.tsx'
 import { SetPassword } from './setup-password.tsx'
 import { SetupSteps } from './setup-steps.tsx'
 
@@ -18,7 +17,6 @@ export function SetupPage() {
 }
 
 function NoPasswordYet() {
-  useTitle('Set up')
   return (
     <>
       <AloneHead title="Set up Hookline">
@@ -28,8 +26,8 @@ function NoPasswordYet() {
         <p>A link sets it. On the machine on which the relay runs, type</p>
         <CodeBlock what="Command" text="hookline setup-link" />
         <p>
-          and open the link that it prints, here or on any device that reaches the relay. It is good
-          once, for 30 minutes. A relay that was started at a terminal has printed one already.
+          and open the link that it prints, on any device that reaches the relay. It is good once,
+          for 30 minutes. A relay that was started at a terminal has printed one already.
         </p>
       </Card>
     </>

@@ -7,10 +7,11 @@ import { FailureNote } from '../components/callout.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PersonText } from '../components/person-text.tsx'
 import { Switch } from '../components/switch.tsx'
+import { useAction } from '../components/use-action.ts'
 import { useFeed } from '../components/use-feed.ts'
 import { messageSource } from '../conversation-feeds.ts'
-import { useDashboard, useLive } from '../dashboard.ts'
-import { lineName, lineStatusWords } from '../line-words.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { isReady, lineName, lineState } from '../line-words.ts'
 import type { Conversation, PhoneLine } from '../resources.ts'
 import { Composer } from './composer.tsx'
 import { MessageList } from './message-list.tsx'
@@ -20,16 +21,12 @@ type Props = { readonly id: string; readonly lines: readonly PhoneLine[] }
 export function Thread({ id, lines }: Props) {
   const { api } = useDashboard()
   const feed = useFeed(id, messageSource(api, id))
-  const { now, refresh } = useLive({
-    key: `conversation ${id}`,
-    load: (signal) => api.get<Conversation>(`conversations/${encodeURIComponent(id)}`, signal),
-    on: (change) => change.id === id,
-  })
+  const path = `conversations/${encodeURIComponent(id)}`
+  const { now, value: conversation, refresh } = useRead<Conversation>(path, id)
   if (now.state === 'failed') {
     if (now.failure.status === 404) return <Unknown />
     return <FailureNote failure={now.failure} onRetry={refresh} />
   }
-  const conversation = now.state === 'ready' ? now.value : null
   const line = lines.find((each) => each.id === conversation?.phone_line_id) ?? null
   return (
     <div class="thread">
@@ -66,7 +63,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
         </LinkButton>
       </span>
       <div class="grow">
-        <h2 class="one-line">
+        <h2 class="one-line" aria-hidden={conversation === null}>
           <PersonText>{conversation?.handle ?? '\u00A0'}</PersonText>
         </h2>
         <p class="row small quiet thread-line">
@@ -76,7 +73,7 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
               <PersonText>{line === null ? conversation.phone_number : lineName(line)}</PersonText>
             </span>
           )}
-          {line !== null && <LineTrouble line={line} />}
+          {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
         </p>
       </div>
       {conversation !== null && <WhoAnswers conversation={conversation} onChanged={onChanged} />}
@@ -84,38 +81,24 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
   )
 }
 
-function LineTrouble({ line }: { readonly line: PhoneLine }) {
-  const { text, tone, icon } = lineStatusWords(line)
-  if (tone === 'ok') return null
-  return (
-    <Badge tone={tone} icon={icon}>
-      {text}
-    </Badge>
-  )
-}
+type WhoProps = { readonly conversation: Conversation; readonly onChanged: () => void }
 
-function WhoAnswers({
-  conversation,
-  onChanged,
-}: {
-  readonly conversation: Conversation
-  readonly onChanged: () => void
-}) {
+function WhoAnswers({ conversation, onChanged }: WhoProps) {
+  const { id, automation_paused } = conversation
   const { api, notices } = useDashboard()
-  async function change(isOn: boolean) {
-    const body = { automation_paused: isOn }
-    const answer = await api.patch<Conversation>(`conversations/${conversation.id}`, body)
-    if (!answer.ok) return notices.failed(answer.failure.message)
-    onChanged()
-    notices.done(isOn ? 'Programs are asked to leave this to you.' : 'Programs may answer again.')
-  }
-  return (
-    <Switch
-      label="A person answers"
-      isOn={conversation.automation_paused}
-      onChange={(isOn) => void change(isOn)}
-    />
+  const { start } = useAction(
+    (isOn: boolean) => api.patch<Conversation>(`conversations/${id}`, { automation_paused: isOn }),
+    (changed) => {
+      onChanged()
+      notices.done(
+        changed.automation_paused
+          ? 'Programs are asked to leave this to you.'
+          : 'Programs may answer again.',
+      )
+    },
+    (failure) => notices.failed(failure.message),
   )
+  return <Switch label="A person answers" isOn={automation_paused} onChange={start} />
 }
 
 function Unknown() {
@@ -125,7 +108,7 @@ function Unknown() {
       title="There is no such conversation"
       action={<LinkButton href={href('conversations')}>All conversations</LinkButton>}
     >
-      <p>Its messages may have been deleted when they were old enough.</p>
+      Its messages may have been deleted when they were old enough.
     </EmptyState>
   )
 }

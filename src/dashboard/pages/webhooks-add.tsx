@@ -1,11 +1,10 @@
 import { useSignal } from '@preact/signals'
 
 import { href } from '../address.ts'
-import { Button } from '../components/button.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { bodyOfDraft, WebhookFields, type Draft } from './webhooks-form.tsx'
+import { bodyOfDraft, FIELDS, WebhookFields, type Draft } from './webhooks-form.tsx'
 import type { CreatedWebhook } from './webhooks-resources.ts'
 import { SecretShownOnce } from './webhooks-secret.tsx'
 import { EVENTS } from './webhooks-words.ts'
@@ -24,7 +23,7 @@ export function AddWebhook({ url, onClose }: Props) {
   const draft = useSignal<Draft>({ url, events: FIRST_EVENTS, description: '' })
   // Lives as long as the dialog: nothing else of the page ever holds the secret.
   const created = useSignal<CreatedWebhook | null>(null)
-  const { isBusy, failure, start } = useAction(
+  const action = useAction(
     () => api.post<CreatedWebhook>('webhooks', bodyOfDraft(draft.value)),
     (webhook) => (created.value = webhook),
   )
@@ -38,20 +37,14 @@ export function AddWebhook({ url, onClose }: Props) {
     return <SecretShownOnce lead="The webhook is added." secret={secret} onStored={stored} />
   }
   return (
-    <Dialog
+    <ActionDialog
       title="Add a webhook"
+      confirm="Add it"
+      action={action}
+      but={FIELDS}
       onClose={onClose}
-      onSubmit={start}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" isBusy={isBusy}>
-            Add it
-          </Button>
-        </>
-      }
     >
-      <WebhookFields draft={draft} failure={failure} isFirst />
-    </Dialog>
+      <WebhookFields draft={draft} failure={action.failure} isFirst />
+    </ActionDialog>
   )
 }

@@ -1,23 +1,18 @@
+import { Ago } from '../components/ago.tsx'
 import { Icon } from '../components/icon.tsx'
 import { LongText } from '../components/person-text.tsx'
-import { Ago } from '../components/time.tsx'
-import type { Webhook } from '../resources.ts'
-import { hintFor } from './webhooks-hints.ts'
 import type { Attempt } from './webhooks-resources.ts'
-import { durationWords, triggerWords } from './webhooks-words.ts'
-
-type Props = { readonly webhook: Webhook; readonly attempts: readonly Attempt[] }
 
 /** Every try, the newest first. */
-export function AttemptList({ webhook, attempts }: Props) {
+export function AttemptList({ attempts }: { readonly attempts: readonly Attempt[] }) {
   if (attempts.length === 0) return <p class="small quiet">It was not tried yet.</p>
   return (
-    <div class="stack stack-tight">
+    <div class="stack-tight">
       <h3>Attempts</h3>
       <ol class="attempts">
         {attempts.toReversed().map((attempt, place) => (
           <li key={attempt.number}>
-            <AttemptItem webhook={webhook} attempt={attempt} isNewest={place === 0} />
+            <AttemptItem attempt={attempt} isNewest={place === 0} />
           </li>
         ))}
       </ol>
@@ -25,25 +20,20 @@ export function AttemptList({ webhook, attempts }: Props) {
   )
 }
 
-type ItemProps = {
-  readonly webhook: Webhook
-  readonly attempt: Attempt
-  readonly isNewest: boolean
-}
+type ItemProps = { readonly attempt: Attempt; readonly isNewest: boolean }
 
-function AttemptItem({ webhook, attempt, isNewest }: ItemProps) {
-  const hint = hintFor(attempt, webhook.url)
-  const { number, started_at, status_code, response_excerpt } = attempt
+function AttemptItem({ attempt, isNewest }: ItemProps) {
+  const { number, hint, duration, cause, started_at, status_code, response_excerpt } = attempt
   return (
     <>
       <p class={`attempt tone-${hint === null ? 'ok' : 'bad'}`}>
         <Icon name={hint === null ? 'check' : 'cross'} />
         <span class="grow">
           <strong>
-            {number}. {hint === null ? `Taken (${status_code})` : hint.title}
+            {number}. {hint?.title ?? `Taken (${status_code})`}
           </strong>{' '}
           <span class="small quiet figures">
-            {durationWords(attempt)}, {triggerWords(attempt)}
+            {duration}, {cause}
           </span>
         </span>
         <Ago time={started_at} />

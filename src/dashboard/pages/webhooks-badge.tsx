@@ -1,25 +1,14 @@
 import { Badge } from '../components/badge.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
 import type { Webhook } from '../resources.ts'
-import { recentSource } from './webhooks-summary.ts'
-import { webhookState, type StateWords } from './webhooks-words.ts'
+import { useWebhookDay } from './webhooks-sources.ts'
+import { webhookState } from './webhooks-words.ts'
 
 /** It keeps its place until it is known how the last deliveries went. */
 export function WebhookBadge({ webhook }: { readonly webhook: Webhook }) {
-  const { api } = useDashboard()
-  const { now } = useLive(recentSource(api, webhook.id))
-  const isFailing = now.state === 'ready' && now.value.failing !== null
+  const day = useWebhookDay(webhook.id)
   return (
-    <span class={now.state === 'loading' ? 'unknown' : undefined}>
-      <StateBadge words={webhookState(webhook, isFailing)} />
+    <span class={day === null ? 'unknown' : undefined}>
+      <Badge of={webhookState(webhook, day?.failing != null)} />
     </span>
-  )
-}
-
-export function StateBadge({ words }: { readonly words: StateWords }) {
-  return (
-    <Badge tone={words.tone} icon={words.icon}>
-      {words.text}
-    </Badge>
   )
 }

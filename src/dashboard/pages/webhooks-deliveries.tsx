@@ -1,20 +1,19 @@
 // What went to a webhook, newest first, and more as one scrolls.
 
 import { useSignal } from '@preact/signals'
-import { useEffect, useRef } from 'preact/hooks'
 
-import { href } from '../address.ts'
-import { Button } from '../components/button.tsx'
+import { href, withQuery } from '../address.ts'
+import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
+import { NearView } from '../components/near-view.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { useFeed } from '../components/use-feed.ts'
-import { useDashboard } from '../dashboard.ts'
-import type { Feed } from '../feed.ts'
+import { useDashboard, type Dashboard } from '../dashboard.ts'
+import type { FeedSource } from '../feed.ts'
 import type { Webhook } from '../resources.ts'
 import { LoneDelivery } from './webhooks-delivery.tsx'
-import { deliverySource } from './webhooks-feed.ts'
 import { ReplayWebhook } from './webhooks-replay.tsx'
 import type { SeenDelivery } from './webhooks-resources.ts'
 import { DeliveryRow } from './webhooks-row.tsx'
@@ -31,6 +30,9 @@ const FILTERS = [
   ['succeeded', 'Delivered'],
   ['exhausted', 'Given up'],
 ] as const
+
+/** Of one webhook, in the page; who looks for older ones filters. */
+const DELIVERIES_MAX = 500
 
 export function Deliveries({ webhook, open }: Props) {
   const { router } = useDashboard()
@@ -81,13 +83,7 @@ function DeliveryList({ webhook, open, status }: ListProps) {
   const { api } = useDashboard()
   const feed = useFeed(webhook.id, deliverySource(api, webhook.id, status))
   const now = feed.now.value
-  if (now.state === 'loading') {
-    return (
-      <Card kind="list">
-        <Skeleton kind="row" count={6} />
-      </Card>
-    )
-  }
+  if (now.state === 'loading') return <Skeleton kind="list" count={6} />
   if (now.state === 'failed') {
     return <FailureNote failure={now.failure} onRetry={() => feed.refresh()} />
   }
@@ -113,39 +109,36 @@ function DeliveryList({ webhook, open, status }: ListProps) {
             ))}
           </ul>
         )}
-        {now.nextCursor !== null && <MoreRows feed={feed} />}
+        {now.nextCursor !== null && (
+          <NearView again={now} onSeen={() => void feed.readMore()}>
+            <Skeleton kind="row" count={2} />
+          </NearView>
+        )}
       </Card>
     </>
   )
 }
 
-/** Reads on whenever it comes into view. */
-function MoreRows({ feed }: { readonly feed: Feed<SeenDelivery> }) {
-  const end = useRef<HTMLDivElement>(null)
-  useEffect(() => {
-    if (end.current === null) return
-    const watch = new IntersectionObserver(
-      (seen) => {
-        if (seen.some(({ isIntersecting }) => isIntersecting)) void feed.readMore()
-      },
-      { rootMargin: '600px' },
-    )
-    watch.observe(end.current)
-    return () => watch.disconnect()
-    // Observed anew after each page: one that ends within view would not come into view again.
-  }, [feed.now.value])
-  return (
-    <div ref={end}>
-      <Skeleton kind="row" count={2} />
-    </div>
-  )
+function deliverySource(
+  api: Dashboard['api'],
+  webhookId: string,
+  status: string,
+): FeedSource<SeenDelivery> {
+  const path = `/dashboard/webhooks/${webhookId}/deliveries`
+  return {
+    page: (cursor, limit, signal) => api.get(withQuery(path, { status, cursor, limit }), signal),
+    one: (id, signal) => api.get(`/dashboard/webhook-deliveries/${id}`, signal),
+    concerned: ({ what, id }) => (what === 'delivery' ? id : null),
+    rises: () => false,
+    countMax: DELIVERIES_MAX,
+  }
 }
 
 function NoDeliveries({ webhook, status }: FilterProps) {
   if (status !== '') {
     return (
       <EmptyState icon="webhooks" title="None of these">
-        <p>No delivery of the last 30 days is in this state.</p>
+        No delivery of the last 30 days is in this state.
       </EmptyState>
     )
   }
@@ -154,12 +147,10 @@ function NoDeliveries({ webhook, status }: FilterProps) {
       icon="webhooks"
       title="Nothing was sent yet"
       action={
-        <a class="button button-plain" href={href('webhooks', [webhook.id, 'test'])}>
-          Send a test event
-        </a>
+        <LinkButton href={href('webhooks', [webhook.id, 'test'])}>Send a test event</LinkButton>
       }
     >
-      <p>As soon as one of its events happens, it goes out, and stands here.</p>
+      As soon as one of its events happens, it goes out, and stands here.
     </EmptyState>
   )
 }

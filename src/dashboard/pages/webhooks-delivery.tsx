@@ -1,46 +1,36 @@
 // Everything about one delivery: why it failed, every attempt, and the request.
 
 import { href } from '../address.ts'
+import { Ago } from '../components/ago.tsx'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
-import { Ago } from '../components/time.tsx'
+import { Facts } from '../components/facts.tsx'
 import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
+import { useDashboard } from '../dashboard.ts'
 import type { Failure } from '../request.ts'
 import type { Webhook } from '../resources.ts'
 import { AttemptList } from './webhooks-attempts.tsx'
-import { hintFor } from './webhooks-hints.ts'
 import { DeliveryRequest } from './webhooks-request.tsx'
 import type { SeenDelivery } from './webhooks-resources.ts'
+import { useDelivery } from './webhooks-sources.ts'
 import { nextTryWords, refusalWords } from './webhooks-words.ts'
 
 type Props = { readonly webhook: Webhook; readonly delivery: SeenDelivery }
 
 /** One that a link leads to, and that is not among those that are listed. */
 export function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; readonly id: string }) {
-  const { api } = useDashboard()
-  const delivery = useLive({
-    key: `delivery ${id}`,
-    load: (signal) => api.get<SeenDelivery>(`webhook-deliveries/${id}`, signal),
-    on: (change) => change.id === id,
-  })
   return (
     <Card
       kind="list"
       title="One delivery"
       actions={<a href={href('webhooks', [webhook.id, 'deliveries'])}>Close</a>}
     >
-      <WhenReady
-        loaded={delivery.now}
-        skeleton={<Skeleton kind="row" count={2} />}
-        onRetry={delivery.refresh}
-      >
-        {(value) =>
-          value.webhook_id === webhook.id ? (
-            <DeliveryDetail webhook={webhook} delivery={value} />
+      <WhenReady of={useDelivery(id)} kind="row" count={2}>
+        {(delivery) =>
+          delivery.webhook_id === webhook.id ? (
+            <DeliveryDetail webhook={webhook} delivery={delivery} />
           ) : (
             <p class="delivery-detail">It belongs to another webhook.</p>
           )
@@ -51,21 +41,19 @@ export function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; reado
 }
 
 export function DeliveryDetail({ webhook, delivery }: Props) {
-  const last = delivery.attempts.at(-1)
-  const hint = last === undefined ? null : hintFor(last, webhook.url)
+  const { status, attempts } = delivery
+  const hint = attempts.at(-1)?.hint
   return (
     <div class="delivery-detail">
-      {hint !== null && delivery.status !== 'succeeded' && (
-        <Callout tone={delivery.status === 'exhausted' ? 'bad' : 'warn'} title={hint.title}>
-          <p>{hint.advice}</p>
+      {hint && status !== 'succeeded' && (
+        <Callout tone={status === 'exhausted' ? 'bad' : 'warn'} title={hint.title}>
+          {hint.advice}
         </Callout>
       )}
       <Redeliver delivery={delivery} />
-      <Facts webhook={webhook} delivery={delivery} />
-      <AttemptList webhook={webhook} attempts={delivery.attempts} />
-      {last !== undefined && (
-        <DeliveryRequest webhook={webhook} delivery={delivery} attempt={last} />
-      )}
+      <DeliveryFacts webhook={webhook} delivery={delivery} />
+      <AttemptList attempts={attempts} />
+      {attempts.length > 0 && <DeliveryRequest delivery={delivery} />}
     </div>
   )
 }
@@ -95,30 +83,20 @@ export function Refusal({ failure }: { readonly failure: Failure | null }) {
   )
 }
 
-function Facts({ webhook, delivery }: Props) {
+function DeliveryFacts({ webhook, delivery }: Props) {
   const { clock } = useDashboard()
   const { status, created_at, completed_at, event_id } = delivery
-  const next = nextTryWords(delivery, webhook, clock.now.value)
-  const facts = [
-    ['Happened', <Ago time={created_at} />],
-    [
-      status === 'succeeded' ? 'Delivered' : 'Given up',
-      completed_at !== null && <Ago time={completed_at} />,
-    ],
-    ['Goes on', next ?? false],
-    ['Event id, sent as webhook-id', <span class="mono">{event_id}</span>],
-  ] as const
   return (
-    <dl class="facts">
-      {facts.map(
-        ([name, value]) =>
-          value !== false && (
-            <div key={name}>
-              <dt>{name}</dt>
-              <dd>{value}</dd>
-            </div>
-          ),
-      )}
-    </dl>
+    <Facts
+      of={[
+        ['Happened', <Ago time={created_at} />],
+        [
+          status === 'succeeded' ? 'Delivered' : 'Given up',
+          completed_at !== null && <Ago time={completed_at} />,
+        ],
+        ['Goes on', nextTryWords(delivery, webhook, clock.now.value) ?? false],
+        ['Event id, sent as webhook-id', <span class="mono">{event_id}</span>],
+      ]}
+    />
   )
 }

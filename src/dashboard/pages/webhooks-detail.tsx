@@ -9,15 +9,13 @@ import { Card } from '../components/card.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { PageHead } from '../components/page-head.tsx'
 import { PersonText } from '../components/person-text.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
 import type { Webhook } from '../resources.ts'
-import { webhooksSource } from '../sources.ts'
+import { useWebhooks } from '../sources.ts'
 import { WebhookBadge } from './webhooks-badge.tsx'
 import { Deliveries } from './webhooks-deliveries.tsx'
 import { WebhookSettings } from './webhooks-settings.tsx'
-import { recentSource } from './webhooks-summary.ts'
+import { useWebhookDays } from './webhooks-sources.ts'
 import { WebhookTest } from './webhooks-test.tsx'
 import { WebhookTrouble } from './webhooks-trouble.tsx'
 import { hostOf } from './webhooks-words.ts'
@@ -36,23 +34,17 @@ const TABS = [
 ] as const
 
 export function WebhookView({ id, tab, delivery }: Props) {
-  const { api } = useDashboard()
-  const webhooks = useLive(webhooksSource(api))
+  const webhooks = useWebhooks()
   // It decides whether there is something to tell above the rest, which must not be pushed down by it.
-  const isLooking = useLive(recentSource(api, id)).now.state === 'loading'
-  const all = webhooks.now.state === 'ready' ? webhooks.now.value.data : []
-  const webhook = all.find((one) => one.id === id)
+  const isLooking = useWebhookDays().now.state === 'loading'
+  const webhook = webhooks.value?.data.find((one) => one.id === id)
   return (
     <>
       <div>
         <BackLink href={href('webhooks')}>Webhooks</BackLink>
         <Head webhook={webhook} />
       </div>
-      <WhenReady
-        loaded={isLooking ? { state: 'loading' } : webhooks.now}
-        skeleton={<Skeleton kind="card" count={2} />}
-        onRetry={webhooks.refresh}
-      >
+      <WhenReady of={isLooking ? { ...webhooks, now: { state: 'loading' } } : webhooks} count={2}>
         {() =>
           webhook === undefined ? (
             <NoWebhook />
@@ -120,7 +112,7 @@ function NoWebhook() {
         title="There is no such webhook"
         action={<LinkButton href={href('webhooks')}>All webhooks</LinkButton>}
       >
-        <p>It was deleted.</p>
+        It was deleted.
       </EmptyState>
     </Card>
   )

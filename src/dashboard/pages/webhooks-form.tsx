@@ -2,9 +2,8 @@
 
 import type { Signal } from '@preact/signals'
 
-import { FailureNote } from '../components/callout.tsx'
 import { TextField } from '../components/field.tsx'
-import { fieldError, otherFailure } from '../field-error.ts'
+import { fieldError } from '../field-error.ts'
 import type { Failure } from '../request.ts'
 import { EventChoice } from './webhooks-events.tsx'
 
@@ -14,6 +13,9 @@ export type Draft = {
   readonly description: string
 }
 
+/** What tells beside it why it was refused. */
+export const FIELDS = ['url', 'events', 'description'] as const
+
 type Props = {
   readonly draft: Signal<Draft>
   readonly failure: Failure | null
@@ -21,9 +23,8 @@ type Props = {
 }
 
 export function WebhookFields({ draft, failure, isFirst }: Props) {
-  const { url, events, description } = draft.value
-  const change = (changes: Partial<Draft>) => (draft.value = { ...draft.value, ...changes })
-  const rest = otherFailure(failure, ['url', 'events', 'description'])
+  const { events } = draft.value
+  const error = (name: keyof Draft) => fieldError(failure, name)
   return (
     <>
       <TextField
@@ -31,28 +32,39 @@ export function WebhookFields({ draft, failure, isFirst }: Props) {
         type="url"
         isMono
         isFirst={isFirst}
-        placeholder="https://shop.example.com/hooks/messages"
+        placeholder={EXAMPLE_URL}
         hint="It is called by POST. Addresses in your own network, and on this machine, are fine."
-        value={url}
-        error={fieldError(failure, 'url')}
-        onInput={(text) => change({ url: text })}
+        bind={part(draft, 'url')}
+        error={error('url')}
       />
       <EventChoice
         chosen={events}
-        error={fieldError(failure, 'events') === null ? null : 'Choose at least one.'}
-        onChange={(chosen) => change({ events: chosen })}
+        error={error('events') && 'Choose at least one.'}
+        onChange={(chosen) => (draft.value = { ...draft.value, events: chosen })}
       />
       <TextField
         label="Description"
         placeholder="Booking system"
         maxLength={500}
-        value={description}
-        error={fieldError(failure, 'description')}
-        onInput={(text) => change({ description: text })}
+        bind={part(draft, 'description')}
+        error={error('description')}
       />
-      {rest !== null && <FailureNote failure={rest} />}
     </>
   )
+}
+
+export const EXAMPLE_URL = 'https://shop.example.com/hooks/messages'
+
+/** One text of the draft, for the field in which it is typed. */
+function part(draft: Signal<Draft>, name: 'url' | 'description') {
+  return {
+    get value() {
+      return draft.value[name]
+    },
+    set value(text) {
+      draft.value = { ...draft.value, [name]: text }
+    },
+  }
 }
 
 /** As the API takes it. */

@@ -3,30 +3,26 @@ import { useSignal } from '@preact/signals'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
-import { CodeBlock } from '../components/copy-button.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
 import { EmptyState } from '../components/empty-state.tsx'
 import { TextField } from '../components/field.tsx'
+import { Form } from '../components/form.tsx'
 import { PageHead } from '../components/page-head.tsx'
 import { PersonText } from '../components/person-text.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
 import type { Webhook } from '../resources.ts'
-import { webhooksSource } from '../sources.ts'
+import { useWebhooks } from '../sources.ts'
 import { AddWebhook } from './webhooks-add.tsx'
 import { WebhookBadge } from './webhooks-badge.tsx'
-import { hintFor } from './webhooks-hints.ts'
-import { RECEIVER, RECEIVER_URL } from './webhooks-receiver.ts'
-import { daySummary, recentSource } from './webhooks-summary.ts'
+import { EXAMPLE_URL } from './webhooks-form.tsx'
+import { Receiver } from './webhooks-receiver.tsx'
+import { useWebhookDay } from './webhooks-sources.ts'
 import { OutOfReach } from './webhooks-trouble.tsx'
 
 export function WebhookList() {
-  const { api } = useDashboard()
-  const webhooks = useLive(webhooksSource(api))
+  const webhooks = useWebhooks()
   /** The URL with which the dialog opens; null while it is closed. */
   const adding = useSignal<string | null>(null)
-  const isEmpty = webhooks.now.state === 'ready' && webhooks.now.value.data.length === 0
   const add = (
     <Button look="main" icon="plus" onClick={() => (adding.value = '')}>
       Add a webhook
@@ -34,25 +30,17 @@ export function WebhookList() {
   )
   return (
     <>
-      <PageHead title="Webhooks" actions={!isEmpty && add}>
+      <PageHead title="Webhooks" actions={webhooks.value?.data.length !== 0 && add}>
         Where the relay tells your programs what happens.
       </PageHead>
       <OutOfReach url={null} />
-      <WhenReady
-        loaded={webhooks.now}
-        skeleton={
-          <Card kind="list">
-            <Skeleton kind="row" count={3} />
-          </Card>
-        }
-        onRetry={webhooks.refresh}
-      >
+      <WhenReady of={webhooks} kind="list" count={3}>
         {({ data }) =>
           data.length === 0 ? (
             <NoWebhooks onAdd={(url) => (adding.value = url)} />
           ) : (
             <Card kind="list">
-              <DataTable caption="Webhooks" rows={data} keyOf={({ id }) => id} columns={COLUMNS} />
+              <DataTable caption="Webhooks" rows={data} columns={COLUMNS} />
             </Card>
           )
         }
@@ -94,24 +82,13 @@ function Address({ webhook }: { readonly webhook: Webhook }) {
 }
 
 function LastDay({ webhook }: { readonly webhook: Webhook }) {
-  const { api, clock } = useDashboard()
-  const { now } = useLive(recentSource(api, webhook.id))
-  if (now.state !== 'ready') {
-    return (
-      <div class="webhook-day small">
-        <p>{'\u00A0'}</p>
-      </div>
-    )
-  }
-  const { deliveries, failing } = now.value
-  const { words, waiting } = daySummary(deliveries, clock.now.value)
-  const last = failing?.attempts.at(-1)
-  const hint = last === undefined ? null : hintFor(last, webhook.url)
+  const day = useWebhookDay(webhook.id)
+  const hint = day?.failing?.attempts.at(-1)?.hint
   return (
     <div class="webhook-day small">
-      <p>{words}</p>
-      {hint !== null && <p class="webhook-trouble">{hint.title}</p>}
-      {hint === null && waiting > 0 && <p class="quiet">{waiting} waiting</p>}
+      <p>{day?.words ?? '\u00A0'}</p>
+      {hint && <p class="webhook-trouble">{hint.title}</p>}
+      {!hint && day !== null && day.waiting > 0 && <p class="quiet">{day.waiting} waiting</p>}
     </div>
   )
 }
@@ -124,38 +101,26 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
         icon="webhooks"
         title="No webhook yet"
         action={
-          <form
-            class="first-webhook"
-            noValidate
-            onSubmit={(event) => {
-              event.preventDefault()
-              onAdd(url.value.trim())
-            }}
-          >
+          <Form class="first-webhook" onSubmit={() => onAdd(url.value.trim())}>
             <TextField
               label="Address"
               isLabelHidden
               type="url"
               isMono
-              placeholder="https://shop.example.com/hooks/messages"
-              value={url.value}
-              onInput={(text) => (url.value = text)}
+              placeholder={EXAMPLE_URL}
+              bind={url}
             />
             <Button type="submit" look="main">
               Go on
             </Button>
-          </form>
+          </Form>
         }
       >
-        <p>Paste the address at which your program takes events, and choose which.</p>
+        Paste the address at which your program takes events, and choose which.
       </EmptyState>
-      <div class="stack stack-tight">
+      <div class="stack-tight">
         <h2>None at hand?</h2>
-        <p class="quiet">
-          This one prints what it is sent. Start it on the machine of the relay, and add{' '}
-          <code>{RECEIVER_URL}</code>.
-        </p>
-        <CodeBlock what="Receiver" text={RECEIVER} />
+        <Receiver />
       </div>
     </Card>
   )

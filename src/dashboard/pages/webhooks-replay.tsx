@@ -1,14 +1,12 @@
 import { useSignal } from '@preact/signals'
 
-import { Button } from '../components/button.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { ActionDialog } from '../components/action-dialog.tsx'
 import { Field } from '../components/field.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { Webhook } from '../resources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
 import type { ReplayAnswer } from './webhooks-resources.ts'
-import { refusalWords } from './webhooks-words.ts'
 
 type Props = { readonly webhook: Webhook; readonly onClose: () => void }
 
@@ -19,7 +17,7 @@ export function ReplayWebhook({ webhook, onClose }: Props) {
   const { api, clock, notices } = useDashboard()
   const since = useSignal(pickerTime(clock.time() - DAY_MS))
   const time = pickedTime(since.value)
-  const { isBusy, failure, start } = useAction(
+  const action = useAction(
     () => api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, { since: isoTime(time ?? 0) }),
     (answer) => {
       notices.done(replayedWords(answer))
@@ -27,28 +25,18 @@ export function ReplayWebhook({ webhook, onClose }: Props) {
     },
   )
   return (
-    <Dialog
+    <ActionDialog
       title="Replay what failed"
+      confirm="Replay"
+      action={action}
+      isReady={time !== null}
       onClose={onClose}
-      onSubmit={() => time !== null && start()}
-      actions={
-        <>
-          <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="main" isBusy={isBusy} isDisabled={time === null}>
-            Replay
-          </Button>
-        </>
-      }
     >
       <p>
         Events that were given up since then are sent again, and those that were never queued for
         this webhook are sent now.
       </p>
-      <Field
-        label="Since"
-        hint="In the time of this browser. Events are kept for 30 days."
-        error={failure === null ? null : refusalWords(failure)}
-      >
+      <Field label="Since" hint="In the time of this browser. Events are kept for 30 days.">
         {(box) => (
           <input
             {...box}
@@ -60,7 +48,7 @@ export function ReplayWebhook({ webhook, onClose }: Props) {
           />
         )}
       </Field>
-    </Dialog>
+    </ActionDialog>
   )
 }
 

@@ -1,13 +1,12 @@
 import { href } from '../address.ts'
+import { Ago } from '../components/ago.tsx'
+import { Badge } from '../components/badge.tsx'
 import { Icon } from '../components/icon.tsx'
-import { Ago } from '../components/time.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Webhook } from '../resources.ts'
-import { StateBadge } from './webhooks-badge.tsx'
 import { DeliveryDetail } from './webhooks-delivery.tsx'
-import { hintFor } from './webhooks-hints.ts'
 import type { SeenDelivery } from './webhooks-resources.ts'
-import { deliveryState, durationWords, isTest, nextTryWords } from './webhooks-words.ts'
+import { deliveryState, isTest, nextTryWords } from './webhooks-words.ts'
 
 type Props = {
   readonly webhook: Webhook
@@ -24,7 +23,7 @@ export function DeliveryRow({ webhook, delivery, isOpen, status }: Props) {
     <li class={isOpen ? 'delivery delivery-open' : 'delivery'}>
       <a class="delivery-row" href={href('webhooks', path, { status })} aria-expanded={isOpen}>
         <span class="delivery-state">
-          <StateBadge words={deliveryState(delivery)} />
+          <Badge of={deliveryState(delivery)} />
         </span>
         <span class="delivery-event">
           <code>{delivery.event}</code>
@@ -47,9 +46,9 @@ function Result({ webhook, delivery }: Pick<Props, 'webhook' | 'delivery'>) {
   const last = delivery.attempts.at(-1)
   const next = nextTryWords(delivery, webhook, clock.now.value)
   if (last === undefined) return <span class="delivery-result small quiet">{next}</span>
-  const result = hintFor(last, webhook.url)?.title ?? String(last.status_code)
+  const result = last.hint?.title ?? last.status_code
   const parts = [
-    durationWords(last),
+    last.duration,
     delivery.attempt_count === 1 ? null : `attempt ${delivery.attempt_count}`,
     next,
   ].filter((part) => part !== null)

@@ -1,6 +1,5 @@
-import { Button } from '../components/button.tsx'
-import { CodeBlock } from '../components/copy-button.tsx'
-import { Dialog } from '../components/dialog.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
+import { ShownOnce } from '../components/shown-once.tsx'
 
 type Props = {
   readonly secret: string
@@ -12,22 +11,13 @@ type Props = {
 /** A signing secret, this once: whoever draws it lets go of it when it is stored. */
 export function SecretShownOnce({ secret, lead, onStored }: Props) {
   return (
-    <Dialog
-      title="Store the signing secret now"
-      canClose={false}
-      onClose={onStored}
-      actions={
-        <Button look="main" onClick={onStored}>
-          I stored it
-        </Button>
-      }
-    >
+    <ShownOnce title="Store the signing secret now" onStored={onStored}>
       <p>{lead} It is shown this once.</p>
       <CodeBlock what="Secret" text={secret} />
       <p class="field-hint">
-        With it your program checks that an event is from this relay, and nobody else: after
-        Standard Webhooks, as the README shows under "Verifying a signature".
+        With it your program checks that an event is from this relay: after Standard Webhooks, as
+        the README shows under "Verifying a signature".
       </p>
-    </Dialog>
+    </ShownOnce>
   )
 }

@@ -1,16 +1,17 @@
 import { useSignal } from '@preact/signals'
 
 import { href } from '../address.ts'
+import { Ago } from '../components/ago.tsx'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
 import { ConfirmButton } from '../components/confirm-button.tsx'
+import { Form } from '../components/form.tsx'
 import { Switch } from '../components/switch.tsx'
-import { Ago } from '../components/time.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import type { Webhook } from '../resources.ts'
-import { bodyOfDraft, WebhookFields, type Draft } from './webhooks-form.tsx'
+import { bodyOfDraft, FIELDS, WebhookFields, type Draft } from './webhooks-form.tsx'
 import type { RotatedSecret } from './webhooks-resources.ts'
 import { SecretShownOnce } from './webhooks-secret.tsx'
 
@@ -42,21 +43,15 @@ function WebhookForm({ webhook }: Props) {
   )
   return (
     <Card title="What it hears">
-      <form
-        class="stack"
-        noValidate
-        onSubmit={(event) => {
-          event.preventDefault()
-          start()
-        }}
-      >
+      <Form onSubmit={start}>
         <WebhookFields draft={draft} failure={failure} />
+        <FailureNote failure={failure} but={FIELDS} />
         <div class="actions">
           <Button type="submit" isBusy={isBusy} isDisabled={!isChanged}>
             Save
           </Button>
         </div>
-      </form>
+      </Form>
     </Card>
   )
 }
@@ -72,10 +67,10 @@ function Pause({ webhook }: Props) {
       <Switch
         label="Delivers events"
         isOn={webhook.is_active && webhook.disabled_reason === null}
-        hint="Switched off it is paused: new events are not queued for it, and what waits is held."
+        hint="Off, new events are not queued for it, and what waits is held."
         onChange={start}
       />
-      {failure !== null && <FailureNote failure={failure} />}
+      <FailureNote failure={failure} />
     </Card>
   )
 }
@@ -87,8 +82,7 @@ function Secret({ webhook }: Props) {
   return (
     <Card title="Signing secret">
       <p class="quiet">
-        Every event is signed with it. It was shown once, at the beginning; if it is lost or known
-        to others, make a new one.
+        Every event is signed with it. If it is lost or known to others, make a new one.
       </p>
       <div class="actions">
         <ConfirmButton
@@ -99,10 +93,8 @@ function Secret({ webhook }: Props) {
           call={() => api.post<RotatedSecret>(`webhooks/${webhook.id}/rotate-secret`)}
           onDone={(rotated) => (secret.value = rotated.secret)}
         >
-          <p>
-            Both secrets sign for 24 hours, so that you can change the receiver without losing an
-            event. After that the old one is worth nothing.
-          </p>
+          Both secrets sign for 24 hours, so that you can change the receiver without losing an
+          event.
         </ConfirmButton>
       </div>
       {secret.value !== null && (
@@ -136,10 +128,7 @@ function Delete({ webhook }: Props) {
             router.replace(href('webhooks'))
           }}
         >
-          <p>
-            Nothing is sent to it any more; what waits for it is lost, and so is its secret. This
-            cannot be undone.
-          </p>
+          What waits for it is lost, and so is its secret. This cannot be undone.
         </ConfirmButton>
       </div>
     </Card>

@@ -3,22 +3,23 @@
 import { href } from '../address.ts'
 import { LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
-import { useDashboard, useLive } from '../dashboard.ts'
+import { ReadFailure } from '../components/when-ready.tsx'
 import type { Webhook } from '../resources.ts'
-import { healthSource } from '../sources.ts'
-import { hintFor } from './webhooks-hints.ts'
-import { recentSource } from './webhooks-summary.ts'
-import { disabledWords, hostOf } from './webhooks-words.ts'
+import { useRelayState } from '../sources.ts'
+import type { WebhookDay } from './webhooks-resources.ts'
+import { useWebhookDay, useWebhookDays } from './webhooks-sources.ts'
+import { hostOf } from './webhooks-words.ts'
 
 type Props = { readonly webhook: Webhook; readonly tab: string }
 
 /** What is the matter with one webhook; nothing where all is well. */
 export function WebhookTrouble({ webhook, tab }: Props) {
+  const day = useWebhookDay(webhook.id)
   if (webhook.disabled_reason === null && webhook.is_active) {
     return (
       <>
         <OutOfReach url={webhook.url} />
-        <Failing webhook={webhook} />
+        <Failing day={day} />
       </>
     )
   }
@@ -28,33 +29,30 @@ export function WebhookTrouble({ webhook, tab }: Props) {
   if (webhook.disabled_reason === null) {
     return (
       <Callout tone="plain" title="It is paused" actions={actions}>
-        <p>New events are not queued for it; what waits is held.</p>
+        New events are not queued for it; what waits is held.
       </Callout>
     )
   }
   return (
     <Callout tone="bad" title="The relay stopped delivering" actions={actions}>
-      <p>{disabledWords(webhook.disabled_reason)}</p>
+      {day?.stopped}
     </Callout>
   )
 }
 
 /** What its last attempt ran into. */
-function Failing({ webhook }: { readonly webhook: Webhook }) {
-  const { api } = useDashboard()
-  const { now } = useLive(recentSource(api, webhook.id))
-  const failing = now.state === 'ready' ? now.value.failing : null
-  const last = failing?.attempts.at(-1)
-  const hint = last === undefined ? null : hintFor(last, webhook.url)
-  if (failing === null || hint === null) return null
+function Failing({ day }: { readonly day: WebhookDay | null }) {
+  const failing = day?.failing
+  const hint = failing?.attempts.at(-1)?.hint
+  if (!failing || !hint) return null
   const actions = (
-    <LinkButton href={href('webhooks', [webhook.id, 'deliveries', failing.id])}>
+    <LinkButton href={href('webhooks', [failing.webhook_id, 'deliveries', failing.id])}>
       Show the delivery
     </LinkButton>
   )
   return (
     <Callout tone="warn" title={hint.title} actions={actions}>
-      <p>{hint.advice} Events wait meanwhile, and go out by themselves.</p>
+      {hint.advice} Events wait meanwhile, and go out by themselves.
     </Callout>
   )
 }
@@ -66,22 +64,19 @@ type ReachProps = {
 
 /**
  * That the relay's own machine has no way out, which is no failure of a receiver and stands in no
- * attempt. The health catalogue names a webhook by nothing but its host, in its words.
+ * attempt; or why nothing is known of the last deliveries. The health catalogue names a webhook by
+ * nothing but its host, in its words.
  */
 export function OutOfReach({ url }: ReachProps) {
-  const { api } = useDashboard()
-  const { now } = useLive(healthSource(api))
-  const findings = now.state === 'ready' ? now.value.data : []
-  const found = findings.find(
-    ({ code, why }) =>
+  const days = useWebhookDays()
+  const found = useRelayState().value?.findings.find(
+    ({ cause: { code, why } }) =>
       code === 'webhook_out_of_reach' && (url === null || why.includes(hostOf(url))),
-  )
-  if (found === undefined) return null
+  )?.cause
+  if (found === undefined) return <ReadFailure of={days} />
   return (
     <Callout tone="bad" title={found.title}>
-      <p>
-        {found.why} {found.fix}
-      </p>
+      {found.why} {found.fix}
     </Callout>
   )
 }

@@ -1,13 +1,10 @@
 // How webhooks and their deliveries are told.
 
-import type { IconName } from '../components/drawings.ts'
-import type { Tone } from '../components/tone.ts'
+import type { StateWords } from '../components/tone.ts'
 import type { Failure } from '../request.ts'
 import type { Webhook } from '../resources.ts'
 import { relativeTime } from '../time-words.ts'
-import type { Attempt, Delivery } from './webhooks-resources.ts'
-
-export type StateWords = { readonly text: string; readonly tone: Tone; readonly icon: IconName }
+import type { Delivery } from './webhooks-resources.ts'
 
 /** Each event with the moment at which it comes. */
 export const EVENTS: readonly (readonly [name: string, words: string])[] = [
@@ -17,16 +14,6 @@ export const EVENTS: readonly (readonly [name: string, words: string])[] = [
   ['message.read', 'The recipient read it.'],
   ['message.failed', 'It did not go out, or nobody can say whether it did.'],
 ]
-
-const MENDED = 'Events are kept for 30 days: mend it, then switch the webhook on again.'
-
-const DISABLED: Readonly<Record<string, string>> = {
-  gone: `The receiver said twice that it is gone for good (410). ${MENDED}`,
-  failing: `The receiver took nothing for five days. ${MENDED}`,
-  secret_unreadable:
-    'The file secret.key is not the one that sealed its signing secret, and nothing goes out ' +
-    'unsigned: put the old file back and switch the webhook on, or make a new secret.',
-}
 
 export function webhookState(
   { is_active, disabled_reason }: Webhook,
@@ -38,11 +25,6 @@ export function webhookState(
   return { text: 'Active', tone: 'ok', icon: 'check' }
 }
 
-/** Why the relay stopped delivering, and what is to be done. */
-export function disabledWords(reason: string): string {
-  return DISABLED[reason] ?? `The relay stopped delivering (${reason}).`
-}
-
 export function deliveryState({ status, attempt_count }: Delivery): StateWords {
   if (status === 'succeeded') return { text: 'Delivered', tone: 'ok', icon: 'check' }
   if (status === 'exhausted') return { text: 'Given up', tone: 'bad', icon: 'cross' }
@@ -52,26 +34,6 @@ export function deliveryState({ status, attempt_count }: Delivery): StateWords {
 
 export function isTest({ event_id }: Delivery): boolean {
   return event_id.startsWith('evt_test_')
-}
-
-export function isSuccess({ status_code }: Pick<Attempt, 'status_code'>): boolean {
-  return status_code !== null && status_code >= 200 && status_code < 300
-}
-
-const TRIGGERS: Readonly<Record<string, string>> = {
-  scheduled: 'by the schedule',
-  probe: 'to see whether the receiver is back',
-  manual: 'because you asked',
-}
-
-export function triggerWords({ trigger }: Attempt): string {
-  return TRIGGERS[trigger] ?? trigger
-}
-
-/** "84 ms", "1.2 s". */
-export function durationWords({ duration_ms }: Attempt): string {
-  if (duration_ms < 1_000) return `${duration_ms} ms`
-  return `${(duration_ms / 1_000).toFixed(1)} s`
 }
 
 /** When it is tried next; null where it is not. `now` is in milliseconds since 1970. */

@@ -1,7 +1,7 @@
 // The webhooks: did my system hear about it, and if not, why.
 
+import { useNewView } from '../components/use-new-view.ts'
 import { useDashboard } from '../dashboard.ts'
-import { useNewView } from './new-view.ts'
 import { WebhookView } from './webhooks-detail.tsx'
 import { WebhookList } from './webhooks-list.tsx'
 

@@ -1,12 +1,12 @@
 // What went out in an attempt, as far as it can be told: the relay keeps neither the signature nor a
 // copy of the request.
 
-import type { Message } from '../resources.ts'
-import type { Attempt, Delivery } from './webhooks-resources.ts'
+import type { MessageResource } from '../messages/resource.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
 
 type Sent = {
-  readonly delivery: Delivery
-  readonly attempt: Attempt
+  readonly delivery: { readonly event_id: string }
+  readonly attempt: { readonly started_at: string }
   readonly url: string
   /** The version of the relay. */
   readonly version: string
@@ -14,7 +14,7 @@ type Sent = {
 
 /** The request line and headers, without what is the secret's. */
 export function headersOf({ delivery, attempt, url, version }: Sent): string {
-  const timestamp = Math.floor(Date.parse(attempt.started_at) / 1_000)
+  const timestamp = Math.floor((parseIsoTime(attempt.started_at) ?? 0) / 1_000)
   return [
     `POST ${url}`,
     'content-type: application/json',
@@ -26,7 +26,7 @@ export function headersOf({ delivery, attempt, url, version }: Sent): string {
 }
 
 /** The body, made of the message as `webhooks/payload.ts` makes it, with line breaks for the reader. */
-export function bodyOf(event: string, message: Message): string {
+export function bodyOf(event: string, message: MessageResource): string {
   const flags = flagsOf(event, message)
   const { isFromMe, isSent, isDelivered, isRead } = flags
   const told = {
@@ -45,7 +45,7 @@ export function bodyOf(event: string, message: Message): string {
   return JSON.stringify({ event, phone_line_id: message.phone_line_id, message: told }, null, 2)
 }
 
-function flagsOf(event: string, message: Message) {
+function flagsOf(event: string, message: MessageResource) {
   const isRead = event === 'message.read'
   const isDelivered = isRead || event === 'message.delivered' || event === 'message.received'
   if (event === 'message.failed') {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { hintFor } from '../../src/dashboard/pages/webhooks-hints.ts'
+import { hintFor } from '../../src/http/dashboard-delivery-hints.ts'
 
 const URL_FAR = 'https://shop.example.com/hook'
 

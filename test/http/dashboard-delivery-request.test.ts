@@ -2,11 +2,11 @@
 
 import { expect, test } from 'bun:test'
 
-import { bodyOf, headersOf } from '../../src/dashboard/pages/webhooks-request-text.ts'
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
+import { bodyOf, headersOf } from '../../src/http/dashboard-delivery-request.ts'
+import type { MessageResource } from '../../src/messages/resource.ts'
 import { payloadOf } from '../../src/webhooks/payload.ts'
-import { message } from './samples.ts'
-import { attempt, delivery } from './webhook-samples.ts'
+import { MESSAGE } from './http-rig.ts'
 
 type Stored = Parameters<typeof payloadOf>[1]
 
@@ -34,8 +34,8 @@ test('a message that failed after it was sent says so in its body', () => {
 
 test('the headers are those of the attempt, without a signature', () => {
   const text = headersOf({
-    delivery: delivery({ event_id: 'evt_7' }),
-    attempt: attempt({ started_at: '2026-11-21T10:00:01.999Z' }),
+    delivery: { event_id: 'evt_7' },
+    attempt: { started_at: '2026-11-21T10:00:01.999Z' },
     url: 'https://shop.example.com/hook',
     version: '1.2.3',
   })
@@ -50,7 +50,11 @@ test('the headers are those of the attempt, without a signature', () => {
   ])
 })
 
-function stored(told: ReturnType<typeof message>): Stored {
+function message(told: Partial<MessageResource>): MessageResource {
+  return { ...MESSAGE, ...told }
+}
+
+function stored(told: MessageResource): Stored {
   const time = (text: string | null) => (text === null ? null : Date.parse(text))
   return {
     ...told,

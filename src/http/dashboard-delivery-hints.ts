@@ -1,11 +1,9 @@
 // Why a receiver did not take an event, and what its owner can do about that.
 
-import type { Attempt } from './webhooks-resources.ts'
-import { hostOf, isSuccess } from './webhooks-words.ts'
-
 export type Hint = { readonly title: string; readonly advice: string }
 
-type Cause = Pick<Attempt, 'status_code' | 'error'>
+/** What an attempt ran into: a status, or the code of an error where there was no answer. */
+type Cause = { readonly status_code: number | null; readonly error: string | null }
 
 /** Where there is no answer: the words are those of `webhooks/post.ts`. */
 const ERRORS: Readonly<Record<string, Hint>> = {
@@ -83,7 +81,7 @@ const STATUSES: Readonly<Record<number, Hint>> = {
 /** Null for an attempt that went well. */
 export function hintFor({ status_code, error }: Cause, url: string): Hint | null {
   if (status_code === null) return errorHint(error, url)
-  if (isSuccess({ status_code })) return null
+  if (status_code >= 200 && status_code < 300) return null
   const { title, advice } = STATUSES[status_code] ?? classHint(status_code)
   return { title: `${title} (${status_code})`, advice }
 }
@@ -93,7 +91,7 @@ const OWN_MACHINE = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/
 
 function errorHint(error: string | null, url: string): Hint {
   const hint = ERRORS[error ?? ''] ?? NO_CONNECTION
-  const isOwnMachine = OWN_MACHINE.test(hostOf(url))
+  const isOwnMachine = URL.canParse(url) && OWN_MACHINE.test(new URL(url).host)
   if (error !== 'connection_refused' || !isOwnMachine) return hint
   const { title, advice } = hint
   return { title, advice: `${advice} This address means the machine of the relay itself.` }

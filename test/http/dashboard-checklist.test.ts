@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 
-import { checklist } from '../../src/dashboard/pages/lines-checklist.ts'
-import type { HealthFinding } from '../../src/dashboard/resources.ts'
-import { phoneLine } from './samples.ts'
+import { checklist } from '../../src/http/dashboard-checklist.ts'
+import type { PhoneLineResource } from '../../src/http/phone-lines.ts'
+import { finding } from './dashboard-samples.ts'
+import { LINE } from './http-rig.ts'
 
 test('a line of which nobody says anything bad passes every check', () => {
   const checks = checklist(phoneLine({ driver: 'mac' }), [])
@@ -97,6 +98,20 @@ test('a line that is offline for a reason that no check knows says so', () => {
   expect(faultsIn(checks)).toEqual(['warn: About line_offline'])
 })
 
+test('a line by Shortcuts is asked for its bridge and for a shortcut that runs', () => {
+  const line = phoneLine({ driver: 'shortcuts', status: 'offline', status_hint: 'Start it.' })
+
+  const silent = checklist({ ...line, status_reason: 'shortcut_silent' }, [])
+  const removed = checklist({ ...line, status_reason: 'device_absent' }, [])
+
+  expect(silent.map(({ state, title }) => `${state}: ${title}`)).toEqual([
+    'ok: The bridge of this line is there',
+    'bad: No shortcut has asked for messages lately',
+    'ok: There is room for new contacts today',
+  ])
+  expect(removed.map(({ state }) => state)).toEqual(['bad', 'unknown', 'ok'])
+})
+
 test('a pause, a full day and missing iMessage are faults; a limit of 0 is a choice', () => {
   const paused = checklist(phoneLine({ is_enabled: false }), [])
   const full = checklist(phoneLine({ new_contacts_today: 50 }), [])
@@ -115,15 +130,6 @@ function faultsIn(checks: ReturnType<typeof checklist>): readonly string[] {
     .map(({ state, title }) => `${state}: ${title}`)
 }
 
-function finding(told: Partial<HealthFinding> & { readonly code: string }): HealthFinding {
-  return {
-    severity: 'warning',
-    title: `About ${told.code}`,
-    why: 'Why.',
-    fix: 'Fix.',
-    line_id: null,
-    since: '2026-11-21T10:00:00.000Z',
-    depends_on: null,
-    ...told,
-  }
+function phoneLine(told: Partial<PhoneLineResource>): PhoneLineResource {
+  return { ...LINE, ...told }
 }

@@ -1,7 +1,8 @@
 // What must be so for a line to work, and whether it is: the health catalogue tells what is wrong, and
 // the list here what else there is to ask.
 
-import type { HealthFinding, PhoneLine } from '../resources.ts'
+import type { HealthFinding } from './dashboard-findings.ts'
+import type { PhoneLineResource } from './phone-lines.ts'
 
 export type Check = {
   /** `unknown`: nobody can say before what stands above it is mended. */
@@ -51,9 +52,20 @@ const DEVICE_STEPS: readonly Step[] = [
   { title: 'It has the number of this line', codes: ['number_changed'] },
 ]
 
+const SHORTCUTS_STEPS: readonly Step[] = [
+  { title: 'The bridge of this line is there', codes: ['device_absent', 'driver_failed'] },
+  { title: 'A shortcut asks for messages', codes: ['shortcut_silent'] },
+]
+
 const SIMULATED_STEPS: readonly Step[] = [
   { title: 'The relay was started with this line', codes: ['not_configured'] },
 ]
+
+const STEPS: Readonly<Record<string, readonly Step[]>> = {
+  mac: MAC_STEPS,
+  shortcuts: SHORTCUTS_STEPS,
+  simulated: SIMULATED_STEPS,
+}
 
 const PAUSED: Check = {
   state: 'warn',
@@ -75,6 +87,7 @@ const DENIALS: Readonly<Record<string, string>> = {
   driver_failed: 'The line stopped by an error',
   not_configured: 'The relay was started without this line',
   number_changed: 'The device has another number now',
+  shortcut_silent: 'No shortcut has asked for messages lately',
 }
 
 /** The findings that speak of the machine, not of one line, and matter to a line of this kind. */
@@ -83,12 +96,15 @@ const OF_MACHINE: Readonly<Record<string, readonly string[]>> = {
   iphone: DEVICE_STEPS.flatMap(({ codes }) => codes),
 }
 
-export function checklist(line: PhoneLine, findings: readonly HealthFinding[]): readonly Check[] {
+export function checklist(
+  line: PhoneLineResource,
+  findings: readonly HealthFinding[],
+): readonly Check[] {
   const ofMachine = OF_MACHINE[line.driver] ?? []
   const own = findings.filter(({ line_id, code }) =>
     line_id === null ? ofMachine.includes(code) : line_id === line.id,
   )
-  const steps = stepsOf(line)
+  const steps = STEPS[line.driver] ?? DEVICE_STEPS
   const named = new Set([...steps, MAC_POWER].flatMap(({ codes }) => codes))
   const others = own.filter(({ code }) => code !== 'line_offline' && !named.has(code))
   return [
@@ -102,20 +118,24 @@ export function checklist(line: PhoneLine, findings: readonly HealthFinding[]): 
   ]
 }
 
+/** How a line stands as a whole, in a sentence. */
+export function summaryOf(checks: readonly Check[], isOffline: boolean): string {
+  const has = (wanted: Check['state']) => checks.some(({ state }) => state === wanted)
+  if (has('bad')) return 'Mend what failed, from the top down; the list follows by itself.'
+  if (isOffline) return 'The line is offline.'
+  if (has('warn')) return 'It works. Look at what is marked.'
+  return 'All is well: nothing keeps this line from sending and receiving.'
+}
+
 /** What the Mac that the relay runs on needs, whether or not a line of it is known yet. */
 export function macChecklist(findings: readonly HealthFinding[]): readonly Check[] {
   const noReason = { status_reason: null, status_hint: null }
   return known(MAC_STEPS.slice(1).flatMap((step) => checksOf(step, noReason, findings)))
 }
 
-function stepsOf({ driver }: PhoneLine): readonly Step[] {
-  if (driver === 'mac') return MAC_STEPS
-  return driver === 'simulated' ? SIMULATED_STEPS : DEVICE_STEPS
-}
-
 function checksOf(
   step: Step,
-  line: Pick<PhoneLine, 'status_reason' | 'status_hint'>,
+  line: Pick<PhoneLineResource, 'status_reason' | 'status_hint'>,
   findings: readonly HealthFinding[],
 ): readonly Check[] {
   const found = findings.filter(({ code }) => step.codes.includes(code))
@@ -149,7 +169,7 @@ function known(checks: readonly Check[]): readonly Check[] {
   )
 }
 
-function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLine): Check {
+function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLineResource): Check {
   const title = 'There is room for new contacts today'
   if (new_contacts_today < daily_contact_limit) return { state: 'ok', title, why: null, fix: null }
   if (daily_contact_limit === 0) {

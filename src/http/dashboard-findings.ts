@@ -1,14 +1,17 @@
 // The health catalogue as one acts on it: a cause first, what follows from it beneath.
 
-import { href } from './address.ts'
-import type { HealthFinding } from './resources.ts'
+import type { HealthActions } from './health.ts'
+
+export type HealthFinding = Awaited<ReturnType<HealthActions['findings']>>[number]
 
 export type FindingBranch = {
   readonly cause: HealthFinding
   readonly consequences: readonly HealthFinding[]
+  readonly place: Place
 }
 
-export type Place = { readonly name: string; readonly href: string }
+/** Where in the dashboard something can be done about it. */
+type Place = { readonly name: string; readonly href: string }
 
 /** In the order in which they come, which is by urgency. */
 export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
@@ -18,18 +21,18 @@ export function branchesOf(findings: readonly HealthFinding[]): readonly Finding
     consequences: findings.filter(
       (finding) => rootOf(finding, findings) === cause && finding !== cause,
     ),
+    place: placeOf(cause),
   }))
 }
 
-/** Where in the dashboard something can be done about it. */
-export function placeOf({ code, line_id }: HealthFinding): Place {
-  if (line_id !== null) return { name: 'the line', href: href('lines', [line_id]) }
-  if (/^(webhook|events)_/.test(code)) return { name: 'Webhooks', href: href('webhooks') }
+function placeOf({ code, line_id }: HealthFinding): Place {
+  if (line_id !== null) return { name: 'the line', href: `#/lines/${line_id}` }
+  if (/^(webhook|events)_/.test(code)) return { name: 'Webhooks', href: '#/webhooks' }
   if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
-    return { name: 'Settings', href: href('settings') }
+    return { name: 'Settings', href: '#/settings' }
   }
-  if (code === 'possible_loop') return { name: 'Conversations', href: href('conversations') }
-  return { name: 'Lines', href: href('lines') }
+  if (code === 'possible_loop') return { name: 'Conversations', href: '#/conversations' }
+  return { name: 'Lines', href: '#/lines' }
 }
 
 /** A line's finding may follow from one of its own or of the relay, never from another line's. */

@@ -1,0 +1,90 @@
+// A delivery as the page shows it: each attempt with why the receiver did not take it, and what was sent.
+
+import { RelayError } from '../domain/errors.ts'
+import type { MessageResource } from '../messages/resource.ts'
+import { hintFor, type Hint } from './dashboard-delivery-hints.ts'
+import { bodyOf, headersOf } from './dashboard-delivery-request.ts'
+import type { DeliveryActions } from './deliveries.ts'
+import type { MessageActions } from './messages.ts'
+import type { WebhookActions } from './webhooks.ts'
+
+export type SeenDeliveryTools = {
+  readonly version: string
+  readonly webhooks: Pick<WebhookActions, 'get'> & Pick<DeliveryActions, 'getDelivery'>
+  readonly messages: Pick<MessageActions, 'get'>
+}
+
+type Tried = ReturnType<DeliveryActions['getDelivery']>
+
+export type SeenDelivery = Omit<Tried, 'attempts'> & {
+  readonly attempts: readonly (Tried['attempts'][number] & {
+    /** Null where the receiver took it. */
+    readonly hint: Hint | null
+    /** How long it took: "84 ms". */
+    readonly duration: string
+    /** Why it was made just then. */
+    readonly cause: string
+  })[]
+}
+
+export type SentRequest = {
+  readonly headers: string
+  /** Null for a test, and where the message is not kept any more. */
+  readonly body: string | null
+  readonly conversation_id: string | null
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  scheduled: 'by the schedule',
+  probe: 'to see whether the receiver is back',
+  manual: 'because you asked',
+}
+
+/** `knownUrl` is that of its webhook, for whoever reads many of one. Throws `not_found`. */
+export function seenDelivery(
+  { webhooks }: Pick<SeenDeliveryTools, 'webhooks'>,
+  id: string,
+  knownUrl: string | null = null,
+): SeenDelivery {
+  const delivery = webhooks.getDelivery(id, { isTrusted: true })
+  const url = knownUrl ?? webhooks.get(delivery.webhook_id).url
+  const attempts = delivery.attempts.map((attempt) => ({
+    ...attempt,
+    hint: hintFor(attempt, url),
+    duration: durationWords(attempt.duration_ms),
+    cause: CAUSES[attempt.trigger] ?? attempt.trigger,
+  }))
+  return { ...delivery, attempts }
+}
+
+/** "84 ms", "1.2 s". */
+export function durationWords(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
+}
+
+/** The request of the latest attempt. Throws `not_found`. */
+export function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
+  const { version, webhooks } = tools
+  const delivery = webhooks.getDelivery(id, { isTrusted: true })
+  const { url } = webhooks.get(delivery.webhook_id)
+  const attempt = delivery.attempts.at(-1)
+  const message = delivery.message_id === null ? null : messageOf(tools, delivery.message_id)
+  return {
+    headers: attempt === undefined ? '' : headersOf({ delivery, attempt, url, version }),
+    body: message === null ? null : bodyOf(delivery.event, message),
+    conversation_id: message?.conversation_id ?? null,
+  }
+}
+
+/** Null where it is not kept any more. */
+function messageOf(
+  { messages }: Pick<SeenDeliveryTools, 'messages'>,
+  id: string,
+): MessageResource | null {
+  try {
+    return messages.get(id)
+  } catch (error) {
+    if (error instanceof RelayError && error.code === 'not_found') return null
+    throw error
+  }
+}

@@ -1,0 +1,82 @@
+// How it went lately with each webhook, out of its newest deliveries.
+
+import { parseIsoTime } from '../system/iso-time.ts'
+import { seenDelivery, type SeenDelivery } from './dashboard-deliveries.ts'
+import type { DeliveryActions } from './deliveries.ts'
+import type { WebhookActions } from './webhooks.ts'
+
+type Tools = {
+  readonly webhooks: Pick<WebhookActions, 'list' | 'get'> &
+    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery'>
+}
+
+type Delivery = ReturnType<DeliveryActions['listDeliveries']>['data'][number]
+
+export type WebhookDay = {
+  readonly webhook_id: string
+  /** "41 of 43 delivered": of the last 24 hours, or of the newest 50 where those are less. */
+  readonly words: string
+  readonly waiting: number
+  /** The newest delivery that was tried, where that failed so far. */
+  readonly failing: SeenDelivery | null
+  /** Why the relay delivers no more, and what is to be done; null while it does. */
+  readonly stopped: string | null
+}
+
+/** A relay has a handful of webhooks. */
+const WEBHOOKS_MAX = 200
+const LOOKED_AT = 50
+/** While a receiver fails the newest ones wait untried, behind those that it fails at. */
+const LOOKED_AT_FOR_TRIED = 200
+const DAY_MS = 86_400_000
+
+const MENDED = 'Events are kept for 30 days: mend it, then switch the webhook on again.'
+
+const DISABLED: Readonly<Record<string, string>> = {
+  gone: `The receiver said twice that it is gone for good (410). ${MENDED}`,
+  failing: `The receiver took nothing for five days. ${MENDED}`,
+  secret_unreadable:
+    'The file secret.key is not the one that sealed its signing secret: put the old one back and ' +
+    'switch the webhook on, or make a new secret.',
+}
+
+/** `now` is in milliseconds since 1970. */
+export function daysOf({ webhooks }: Tools, now: number): readonly WebhookDay[] {
+  return webhooks
+    .list({ limit: WEBHOOKS_MAX, cursor: null })
+    .data.map(({ id, disabled_reason }) => {
+      const read = (limit: number) => webhooks.listDeliveries(id, {}, { limit, cursor: null })
+      const { data, has_more } = read(LOOKED_AT)
+      const isDeeper = has_more && newestTried(data) === undefined
+      const newest = newestTried(isDeeper ? read(LOOKED_AT_FOR_TRIED).data : data)
+      const isFailing = newest !== undefined && newest.status !== 'succeeded'
+      const failing = isFailing ? seenDelivery({ webhooks }, newest.id) : null
+      const stopped = disabled_reason === null ? null : stoppedWords(disabled_reason)
+      return { webhook_id: id, ...summaryOf(data, has_more, now), failing, stopped }
+    })
+}
+
+function stoppedWords(reason: string): string {
+  return DISABLED[reason] ?? `The relay stopped delivering (${reason}).`
+}
+
+function newestTried(deliveries: readonly Delivery[]): Delivery | undefined {
+  return deliveries.find(({ attempt_count }) => attempt_count > 0)
+}
+
+/** `hasMore`: there are older ones than `deliveries`. `now` is in milliseconds since 1970. */
+function summaryOf(
+  deliveries: readonly Delivery[],
+  hasMore: boolean,
+  now: number,
+): Pick<WebhookDay, 'words' | 'waiting'> {
+  const ofDay = deliveries.filter(
+    ({ created_at }) => (parseIsoTime(created_at) ?? 0) >= now - DAY_MS,
+  )
+  if (deliveries.length === 0) return { words: 'Nothing was sent yet', waiting: 0 }
+  if (ofDay.length === 0) return { words: 'Nothing in 24 hours', waiting: 0 }
+  const count = (status: string) => ofDay.filter((one) => one.status === status).length
+  const isCut = hasMore && ofDay.length === deliveries.length
+  const all = isCut ? `the last ${ofDay.length}` : String(ofDay.length)
+  return { words: `${count('succeeded')} of ${all} delivered`, waiting: count('pending') }
+}

@@ -1,0 +1,16 @@
+import type { HealthFinding } from '../../src/http/dashboard-findings.ts'
+import { TIME } from './http-rig.ts'
+
+/** A finding of the health catalogue, with all its fields. */
+export function finding(told: Partial<HealthFinding> & { readonly code: string }): HealthFinding {
+  return {
+    severity: 'warning',
+    title: `About ${told.code}`,
+    why: 'Why.',
+    fix: 'Fix.',
+    line_id: null,
+    since: TIME,
+    depends_on: null,
+    ...told,
+  }
+}

@@ -1,0 +1,105 @@
+// What Home is told: the state of the relay in words, and findings under their causes.
+
+import { expect, test } from 'bun:test'
+
+import { branchesOf } from '../../src/http/dashboard-findings.ts'
+import { relayState } from '../../src/http/dashboard-state.ts'
+import { finding } from './dashboard-samples.ts'
+import { LINE, WEBHOOK } from './http-rig.ts'
+
+const NOTHING = { lines: [LINE], findings: [], webhooks: [] }
+
+test('where all is well, one sentence says so', () => {
+  expect(relayState(NOTHING)).toEqual({
+    tone: 'ok',
+    title: 'Everything works',
+    lines: 'The line is ready',
+    webhooks: 'no webhooks',
+    findings: [],
+  })
+})
+
+test('an error comes before a warning, and no line that is ready before both', () => {
+  const warning = finding({ code: 'sleep_enabled' })
+  const error = finding({ code: 'storage_full', severity: 'error' })
+  const offline = { ...LINE, status: 'offline' } as const
+
+  const states = [
+    relayState({ ...NOTHING, findings: [warning] }),
+    relayState({ ...NOTHING, findings: [warning, error] }),
+    relayState({ ...NOTHING, findings: [error], lines: [offline] }),
+    relayState({ ...NOTHING, lines: [] }),
+  ]
+
+  expect(states.map(({ tone, title }) => `${tone}: ${title}`)).toEqual([
+    'warn: One thing needs you',
+    'bad: One thing needs you',
+    'bad: Nothing can be sent',
+    'warn: No phone line yet',
+  ])
+})
+
+test('a line is ready only where a message could go out by it', () => {
+  const lines = [
+    LINE,
+    { ...LINE, status: 'offline' },
+    { ...LINE, is_enabled: false },
+    { ...LINE, imessage_active: false },
+  ] as const
+
+  expect(relayState({ ...NOTHING, lines }).lines).toBe('1 of 4 lines ready')
+})
+
+test('webhooks are fine, fail, or have stopped', () => {
+  const stopped = { ...WEBHOOK, disabled_reason: 'gone' } as const
+  const failing = finding({ code: 'webhook_failing' })
+
+  const words = [
+    relayState({ ...NOTHING, webhooks: [WEBHOOK] }),
+    relayState({ ...NOTHING, webhooks: [WEBHOOK], findings: [failing] }),
+    relayState({ ...NOTHING, webhooks: [WEBHOOK, stopped], findings: [failing] }),
+  ].map(({ webhooks }) => webhooks)
+
+  expect(words).toEqual(['webhooks fine', 'a webhook fails', 'one webhook stopped'])
+})
+
+test('a finding stands under its cause, be it the one of its own line or of the relay', () => {
+  const off = finding({ code: 'device_absent', line_id: 'line_1' })
+  const late = finding({ code: 'line_offline', line_id: 'line_1', depends_on: 'device_absent' })
+  const other = finding({ code: 'line_offline', line_id: 'line_2', depends_on: 'device_absent' })
+  const deeper = finding({ code: 'queue', line_id: 'line_1', depends_on: 'line_offline' })
+
+  expect(branchesOf([late, deeper, off, other])).toEqual([
+    {
+      cause: off,
+      consequences: [late, deeper],
+      place: { name: 'the line', href: '#/lines/line_1' },
+    },
+    { cause: other, consequences: [], place: { name: 'the line', href: '#/lines/line_2' } },
+  ])
+})
+
+test('a finding whose cause is not there, or that explains itself, stands on its own', () => {
+  const alone = finding({ code: 'a', depends_on: 'gone' })
+  const itself = finding({ code: 'b', depends_on: 'b' })
+
+  expect(branchesOf([alone, itself]).map(({ cause }) => cause)).toEqual([alone, itself])
+})
+
+test('each finding leads to the page on which it can be mended', () => {
+  const findings = [
+    finding({ code: 'line_offline', line_id: 'line_1' }),
+    finding({ code: 'webhook_failing' }),
+    finding({ code: 'storage_full' }),
+    finding({ code: 'possible_loop' }),
+    finding({ code: 'sleep_enabled' }),
+  ]
+
+  expect(branchesOf(findings).map(({ place }) => place.href)).toEqual([
+    '#/lines/line_1',
+    '#/webhooks',
+    '#/settings',
+    '#/conversations',
+    '#/lines',
+  ])
+})

@@ -1,0 +1,161 @@
+// What the page is told ready to be shown, by the real relay: to whom, and from what.
+
+import { expect, test } from 'bun:test'
+
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { WebhookSink } from '../support/webhook-sink.ts'
+import { outcome, startDashboard, type Browser } from './dashboard-rig.ts'
+
+const STATE = '/dashboard/state'
+const CHECKS = '/dashboard/checks'
+const DAYS = '/dashboard/webhook-days'
+const HOOK = 'https://shop.example.com/hook'
+
+test('the state names what is wrong, and where it can be mended', async () => {
+  const driver = new ScriptedDriver()
+  driver.add('+12025550801', false)
+  await using relay = await startDashboard({ drivers: [driver] })
+  const browser = await relay.claim()
+  const [line] = await relay.lines()
+
+  const { body } = await browser.get(STATE)
+
+  expect({ ...body, findings: body.findings.length }).toEqual({
+    tone: 'bad',
+    title: 'Nothing can be sent',
+    lines: 'The line is not ready',
+    webhooks: 'no webhooks',
+    findings: 1,
+  })
+  expect(body.findings[0]).toMatchObject({
+    cause: { code: 'line_offline', line_id: line?.id },
+    consequences: [],
+    place: { name: 'the line', href: `#/lines/${line?.id}` },
+  })
+})
+
+test('the checks are those of the machine and of each line, with since when one is offline', async () => {
+  const driver = new ScriptedDriver()
+  driver.add('+12025550801')
+  driver.add('+12025550802', false)
+  await using relay = await startDashboard({ drivers: [driver] })
+  const browser = await relay.claim()
+  const [online, offline] = await relay.lines()
+
+  const { body } = await browser.get(CHECKS)
+
+  const heads = body.data.map((one: object) => ({ ...one, checks: undefined }))
+  expect(heads).toEqual([
+    { line_id: null, offline_since: null, summary: 'All of it is so.' },
+    {
+      line_id: online?.id,
+      offline_since: null,
+      summary: 'All is well: nothing keeps this line from sending and receiving.',
+    },
+    {
+      line_id: offline?.id,
+      offline_since: '2026-11-21T10:00:00.000Z',
+      summary: 'The line is offline.',
+    },
+  ])
+  expect(body.data[1].checks.at(-1)).toEqual({
+    state: 'ok',
+    title: 'There is room for new contacts today',
+    why: null,
+    fix: null,
+  })
+})
+
+test('a delivery comes with its attempts, why each failed, and what was sent', async () => {
+  await using rig = await failingRig()
+  const { browser, webhookId } = rig
+
+  const listed = (await browser.get(`/dashboard/webhooks/${webhookId}/deliveries`)).body
+  const [delivery] = listed.data
+  const alone = (await browser.get(`/dashboard/webhook-deliveries/${delivery.id}`)).body
+  const sent = (await browser.get(`/dashboard/webhook-deliveries/${delivery.id}/request`)).body
+  const days = (await browser.get(DAYS)).body.data
+
+  expect([listed.data.length, listed.has_more, listed.next_cursor]).toEqual([1, false, null])
+  expect(delivery.attempts).toMatchObject([
+    {
+      number: 1,
+      status_code: 500,
+      response_excerpt: 'no such table',
+      hint: { title: 'The receiver failed (500)' },
+    },
+  ])
+  expect(alone).toEqual(delivery)
+  expect(JSON.parse(sent.body)).toEqual(JSON.parse(rig.sink.posts[0]?.body ?? ''))
+  expect(sent.headers).toContain(`webhook-id: ${delivery.event_id}`)
+  expect(sent.conversation_id).toStartWith('conv_')
+  expect(days).toEqual([
+    {
+      webhook_id: webhookId,
+      words: '0 of 1 delivered',
+      waiting: 1,
+      failing: delivery,
+      stopped: null,
+    },
+  ])
+})
+
+test('deliveries are filtered and paged as the API does it', async () => {
+  await using rig = await failingRig()
+  const path = `/dashboard/webhooks/${rig.webhookId}/deliveries`
+
+  const counts = await Promise.all(
+    ['pending', 'succeeded'].map(async (status) => {
+      return (await rig.browser.get(`${path}?status=${status}&limit=1`)).body.data.length
+    }),
+  )
+
+  expect(counts).toEqual([1, 0])
+  expect(outcome(await rig.browser.get(`${path}?status=lost`))).toBe('400 invalid_request')
+})
+
+test('nobody else learns of it, and what is not there is not told', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+  const stranger = relay.browser()
+  const gone = [
+    'webhooks/wh_0/deliveries',
+    'webhook-deliveries/dlv_0',
+    'webhook-deliveries/x/request',
+  ]
+  const ask = (who: Browser, paths: readonly string[]) =>
+    Promise.all(paths.map(async (path) => outcome(await who.get(path))))
+
+  const all = [STATE, CHECKS, DAYS, ...gone.map((path) => `/dashboard/${path}`)]
+
+  expect(new Set(await ask(stranger, all))).toEqual(new Set(['401 signed_out']))
+  expect(new Set(await ask(browser, all.slice(3)))).toEqual(new Set(['404 not_found']))
+  expect(new Set(await ask(browser, all.slice(0, 3)))).toEqual(new Set(['200']))
+  expect(await ask(browser, [`${STATE}?x=1`, `${CHECKS}?x=1`, `${DAYS}?x=1`])).toEqual(
+    Array(3).fill('400 invalid_request'),
+  )
+})
+
+/** A relay with a webhook whose receiver failed once. */
+async function failingRig() {
+  const clock = new TestClock()
+  const sink = new WebhookSink(clock)
+  // What a private target says is told to the owner.
+  sink.answer = () => ({
+    result: 'answered',
+    statusCode: 500,
+    excerpt: 'no such table',
+    retryAfterSeconds: null,
+    isPrivateTarget: true,
+  })
+  const driver = new ScriptedDriver()
+  driver.add('+12025550801')
+  const relay = await startDashboard({ drivers: [driver], clock, post: sink.post })
+  const browser = await relay.claim()
+  const webhook = { url: HOOK, events: ['message.sent'] }
+  const { body } = await browser.post('/dashboard/api/webhooks', webhook)
+  await relay.send({ to: '+12025550700', text: 'Your table is ready.' })
+  await clock.advance(1_000)
+  return { ...relay, browser, sink, webhookId: String(body.id) }
+}
