@@ -6,7 +6,7 @@ import { hostname, platform } from 'node:os'
 import { createAccess } from './access/access.ts'
 import { setupAddresses } from './access/setup-address.ts'
 import type { Config } from './config.ts'
-import type { LineId } from './domain/ids.ts'
+import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { openGround, type Ground, type Parts } from './ground.ts'
 import { ofLine, ofRelay } from './health/catalogue.ts'
@@ -21,9 +21,10 @@ import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { authenticate } from './keys/authenticate.ts'
+import { createBridgeActions } from './keys/bridge-actions.ts'
 import { createFirstKey } from './keys/first-key.ts'
 import { createKey, listKeys, revokeKey } from './keys/keys.ts'
-import { LastUsed } from './keys/last-used.ts'
+import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
 import type { CreatedKeyResource } from './keys/resource.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
@@ -82,7 +83,8 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const messages = createMessageRoom(ground, webhooks, { config, parts, life })
   const upkeep = createUpkeep({ ...ground, folder: config.backupFolder })
   const entry = createEntry(ground, { config, parts, life })
-  const lastUsed = new LastUsed(ground)
+  const lastUsed = new LastUsed(ground, KEY_USE)
+  const lastHeard = new LastUsed(ground, BRIDGE_USE)
   const isWell = () => life.phase === 'running' && !ground.disk.isLow
   const heartbeat = new Heartbeat({ ...ground, isWell })
   const { checkHost = async () => [] } = parts
@@ -90,13 +92,13 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   ground.health.include(async () =>
     [ground.disk, upkeep.timetable, heartbeat].flatMap((one) => one.findings()).map(ofRelay),
   )
-  const rooms = { config, life, webhooks, messages, upkeep, lastUsed, entry }
+  const rooms = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
   const { disk } = ground
-  const own = [lastUsed, disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
-  const phones = ground.phones === null ? [] : [ground.phones]
-  const loops = [...own, new HealthWatch(ground), ...phones, ...(parts.companions ?? [])]
+  const own = [disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
+  const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
+  const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
   let running: ReturnType<typeof runServices> | null = null
   return {
     http,
@@ -189,7 +191,7 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   health.include(async () => rejectedFindings(db))
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
-    const found = ground.phones?.findings(macLines.map(({ line }) => line)) ?? []
+    const found = ground.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
     return found.map((finding) => ofLine(finding, macLines))
   })
   observeMessages(ground.metrics, tools)
@@ -234,14 +236,15 @@ type Rooms = {
   readonly webhooks: WebhookRoom
   readonly messages: ReturnType<typeof createMessageRoom>
   readonly upkeep: ReturnType<typeof createUpkeep>
-  readonly lastUsed: LastUsed
+  readonly lastUsed: LastUsed<KeyId>
+  readonly lastHeard: LastUsed<BridgeId>
   readonly entry: ReturnType<typeof createEntry>
 }
 
 /** What the API does, told in its own words. */
 function httpTools(ground: Ground, rooms: Rooms): HttpTools {
   const { db, metrics, settings } = ground
-  const { config, life, webhooks, messages, upkeep, lastUsed, entry } = rooms
+  const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = rooms
   const { reading } = messages
   return {
     ...ground,
@@ -255,6 +258,8 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
       list: (page) => listKeys({ db, lastUsed }, page),
       revoke: (id) => revokeKey(ground, id),
     },
+    bridges: createBridgeActions({ ...ground, lastHeard }),
+    bridge: ground.shortcuts,
     lines: messages.lineActions,
     messages: { ...reading.messages, send: messages.send },
     conversations: reading.conversations,
@@ -265,7 +270,13 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
       isMetricsOpen: () => settings.get('open_metrics'),
       findings: () => ground.health.list(),
     },
-    control: { events: webhooks.feed, settings, backUp: upkeep.backUp, acquit: ground.acquit },
+    control: {
+      events: webhooks.feed,
+      phones: () => ground.iphones?.driver?.reports() ?? [],
+      settings,
+      backUp: upkeep.backUp,
+      acquit: ground.acquit,
+    },
     listBackups: () => listBackupResources(ground.directory),
     about: () =>
       aboutResource({

@@ -5,9 +5,11 @@ import { homedir, platform } from 'node:os'
 
 import type { Config } from './config.ts'
 import type { Finding, LineDriver } from './domain/driver.ts'
-import { createDrivers, createPhoneAnchors } from './drivers/catalog.ts'
+import { createDrivers, createIphones } from './drivers/catalog.ts'
+import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
+import { listLiveBridges } from './storage/bridges.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestStamp } from './storage/message-rows.ts'
 import { createSettings } from './storage/settings.ts'
@@ -15,11 +17,12 @@ import { Writer } from './storage/writer.ts'
 import { Bell } from './system/bell.ts'
 import { Changes } from './system/changes.ts'
 import { systemClock, type Clock } from './system/clock.ts'
+import type { DataDirectory } from './system/data-directory.ts'
 import { freeBytes } from './system/files.ts'
 import { silentLog, type Log } from './system/log.ts'
 import { Metrics } from './system/metrics.ts'
 import type { PasswordHash } from './system/password-hash.ts'
-import { ownIds, processRunner, startProcess } from './system/process.ts'
+import { ownIds, processRunner, startProcess, startReadProcess } from './system/process.ts'
 import { systemRandom, type Random } from './system/random.ts'
 import { createSeal } from './system/seal.ts'
 import type { Service } from './system/service.ts'
@@ -71,17 +74,18 @@ export function openGround(config: Config, parts: Partial<Parts>) {
       healthBell.ring()
     },
   })
-  const outside = { run: processRunner(clock), start: startProcess, self: ownIds() }
+  const started = { start: startProcess, startRead: startReadProcess }
+  const outside = { run: processRunner(clock), ...started, self: ownIds() }
   const tools = { clock, random, log, ...outside, restart: parts.restart ?? null }
-  const places = {
-    platform: platform(),
-    homeFolder: homedir(),
-    simulatedLedgerPath: directory.simulatedDatabase,
-  }
   const fatal = Promise.withResolvers<unknown>()
   const changes = new Changes({ clock, random })
   const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
   const stamps = new Stamps(clock, random, newestStamp(db))
+  const shortcuts = new ShortcutsDriver({ clock, log, bridges: () => listLiveBridges(db) })
+  const options = { ...config, ...placesOf(directory) }
+  const iphones = createIphones(options, tools)
+  const phoneLines = iphones === null || iphones.driver === null ? [] : [iphones.driver]
+  const drivers = [...createDrivers(options, tools), ...phoneLines]
   return {
     clock,
     random,
@@ -95,8 +99,9 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     disk,
     writer,
     stamps,
-    drivers: parts.drivers ?? createDrivers({ ...config, ...places }, tools),
-    phones: createPhoneAnchors({ ...config, ...places }, tools),
+    drivers: [...(parts.drivers ?? drivers), shortcuts],
+    shortcuts,
+    iphones,
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
@@ -108,4 +113,9 @@ export function openGround(config: Config, parts: Partial<Parts>) {
       data.close()
     },
   }
+}
+
+function placesOf(directory: DataDirectory) {
+  const { simulatedDatabase: simulatedLedgerPath, goIos: goIosFolder } = directory
+  return { platform: platform(), homeFolder: homedir(), simulatedLedgerPath, goIosFolder }
 }

@@ -1,5 +1,6 @@
 import { ABOUT_COMMANDS } from './about.ts'
 import { BACKUP_COMMANDS } from './backup.ts'
+import { BRIDGE_COMMANDS } from './bridges.ts'
 import type { Command } from './command.ts'
 import { COMPLETIONS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
@@ -22,6 +23,7 @@ export const COMMANDS: readonly Command[] = [
   ...HOSTING_COMMANDS,
   SETUP_LINK_COMMAND,
   ...KEY_COMMANDS,
+  ...BRIDGE_COMMANDS,
   ...LINE_COMMANDS,
   ...MESSAGE_COMMANDS,
   TAIL_COMMAND,

@@ -88,7 +88,9 @@ async function revoke(call: Call): Promise<ExitCode> {
   const lives = answer.created
   call.out.data(answer, [`Revoked ${answer.id}.`])
   if (lives !== undefined) {
-    call.out.note(`What it made still lives: ${[...lives.keys, ...lives.webhooks].join(', ')}`)
+    call.out.note(
+      `What it made still lives: ${[...lives.keys, ...lives.webhooks, ...lives.bridges].join(', ')}`,
+    )
   }
   return EXIT.ok
 }

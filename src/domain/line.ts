@@ -1,6 +1,6 @@
 import type { LineId, Timestamp } from './ids.ts'
 
-export type DriverKind = 'mac' | 'iphone' | 'simulated'
+export type DriverKind = 'mac' | 'iphone' | 'shortcuts' | 'simulated'
 
 /** What a line can do and tell, so that nobody waits for an event that it cannot give. */
 export type Capabilities = {
@@ -62,6 +62,10 @@ export const OFFLINE_REASONS = {
   device_absent: {
     code: 'device_absent',
     hint: 'The device of this line is not attached: plug it in and switch it on.',
+  },
+  bridge_removed: {
+    code: 'device_absent',
+    hint: 'The bridge of this line was removed: add one with its number, or delete the line.',
   },
   number_changed: {
     code: 'number_changed',

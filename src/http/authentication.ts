@@ -1,13 +1,20 @@
 import type { Caller } from '../domain/api-key.ts'
+import type { BridgeId } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
-import { unauthorized, type Peer } from './exchange.ts'
+import { badToken, unauthorized, type BridgeCaller, type Peer } from './exchange.ts'
 import { clientAddress } from './hosts.ts'
 
 export type AuthenticationTools = {
   /** Who calls with this key and secret, or null. */
   readonly authenticate: (key: string, secret: string) => Caller | null
+  readonly bridges: {
+    /** Whose token this is, or null. */
+    ofToken(token: string): BridgeId | null
+    /** Hears of every call of a bridge. */
+    noteCall(id: BridgeId): void
+  }
   readonly isTrustedProxy: (address: string) => boolean
   readonly clock: Clock
   readonly log: Log
@@ -18,6 +25,7 @@ type Failures = { readonly loggedAt: number; readonly unlogged: number }
 
 const LOG_EVERY_MS = 60_000
 const ADDRESSES_MAX = 1_000
+const BEARER = /^Bearer +(hlb_[A-Za-z0-9_-]{43}) *$/i
 
 /**
  * Asks every request for its credentials, in its headers and nowhere else. Failures are counted, and
@@ -40,6 +48,19 @@ export class Authentication {
     if (caller !== null) return caller
     this.#noteFailure(clientAddress(request.headers, peer, this.#tools.isTrustedProxy))
     throw unauthorized()
+  }
+
+  /** The bridge whose token a request carries. Throws `unauthorized`, always the same, for all others. */
+  bridge(request: Request, peer: Peer): BridgeCaller {
+    const { bridges, isTrustedProxy } = this.#tools
+    const token = BEARER.exec(request.headers.get('authorization') ?? '')?.[1]
+    const id = token === undefined ? null : bridges.ofToken(token)
+    if (token === undefined || id === null) {
+      this.#noteFailure(clientAddress(request.headers, peer, isTrustedProxy))
+      throw badToken()
+    }
+    bridges.noteCall(id)
+    return { id, isGood: () => bridges.ofToken(token) !== null }
   }
 
   #noteFailure(address: string): void {

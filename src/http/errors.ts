@@ -11,7 +11,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   invalid_recipient: { status: 400, when: '`to` is nobody to whom the line can send.' },
   unauthorized: {
     status: 401,
-    when: '`X-API-Key` or `X-API-Secret` is missing or wrong, or the key is revoked.',
+    when: 'The credentials are missing, wrong or revoked: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
   },
   signed_out: { status: 401, when: 'Nobody is signed in to the dashboard in this browser.' },
   wrong_password: { status: 401, when: 'This is not the password of the dashboard.' },
@@ -26,6 +26,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     status: 409,
     when: 'A person answers this conversation, and the setting `enforce_automation_pause` is on.',
   },
+  bridge_exists: { status: 409, when: 'The number has a bridge already.' },
   phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is switched off.' },
   not_uncertain: { status: 409, when: 'The message is not `uncertain`.' },
@@ -34,11 +35,15 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   unsupported_media_type: { status: 415, when: 'The body is not `application/json`.' },
   misdirected_request: { status: 421, when: 'The `Host` is not one of this relay.' },
   send_failed: { status: 422, when: 'The line refused the message for good.' },
+  invalid_sender: {
+    status: 422,
+    when: 'The sender is a name, where only a number or an e-mail address can be answered.',
+  },
   rate_limit_exceeded: { status: 429, when: 'The daily contact limit is reached.' },
   internal_error: { status: 500, when: 'A fault of the relay; its log has the request id.' },
   no_phone_line: { status: 503, when: 'The relay has no enabled line.' },
   storage_full: { status: 503, when: 'The disk of the relay is full.' },
-  starting: { status: 503, when: 'The relay is starting.' },
+  starting: { status: 503, when: 'The relay is starting, or the line of a bridge is.' },
   stopping: { status: 503, when: 'The relay is stopping.' },
 }
 

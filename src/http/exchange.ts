@@ -1,6 +1,7 @@
 import type { DashboardSession } from '../access/sessions.ts'
 import type { Caller } from '../domain/api-key.ts'
 import { RelayError } from '../domain/errors.ts'
+import type { BridgeId } from '../domain/ids.ts'
 import type { Random } from '../system/random.ts'
 
 /** The other end of a connection. */
@@ -21,6 +22,14 @@ export type Exchange = {
   caller: Caller | null
   /** The browser that is signed in, on the dashboard's routes only. */
   session: DashboardSession | null
+  /** The bridge whose shortcut asks, on the bridge's routes only. */
+  bridge: BridgeCaller | null
+}
+
+export type BridgeCaller = {
+  readonly id: BridgeId
+  /** Whether its token is good still: a call may wait for long. */
+  readonly isGood: () => boolean
 }
 
 const exchanges = new WeakMap<Request, Exchange>()
@@ -47,6 +56,17 @@ export function sessionOf(request: Request): DashboardSession {
   const { session } = exchangeOf(request)
   if (session === null) throw signedOut()
   return session
+}
+
+/** The bridge that asks. A route for bridges that nobody authenticated for stays shut. */
+export function bridgeOf(request: Request): BridgeCaller {
+  const { bridge } = exchangeOf(request)
+  if (bridge === null) throw badToken()
+  return bridge
+}
+
+export function badToken(): RelayError {
+  return new RelayError('unauthorized', 'Invalid or missing bridge token')
 }
 
 export function signedOut(): RelayError {

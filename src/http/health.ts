@@ -48,7 +48,7 @@ const HEALTHZ = operation({
   summary: 'Whether the process lives',
   tag: 'Service',
   answers: { 200: Alive },
-  isOpen: true,
+  asksFor: 'nothing',
 })
 
 const READYZ = documentationOf({
@@ -57,7 +57,7 @@ const READYZ = documentationOf({
   tag: 'Service',
   answers: { 200: Ready },
   errors: ['starting', 'stopping'],
-  isOpen: true,
+  asksFor: 'nothing',
 })
 
 const METRICS = documentationOf({
@@ -67,7 +67,7 @@ const METRICS = documentationOf({
   tag: 'Service',
   answers: {},
   errors: ['not_found'],
-  isOpen: true,
+  asksFor: 'nothing',
 })
 
 const METRICS_TEXT = {

@@ -20,12 +20,15 @@ const TAGS = [
   { name: 'Phone lines', description: 'The numbers that send and receive.' },
   { name: 'Webhooks', description: 'Events on their way to you, signed after Standard Webhooks.' },
   { name: 'Keys', description: 'Who may call.' },
+  { name: 'Bridges', description: 'The ways in for iPhones that are lines by Shortcuts.' },
+  { name: 'Shortcuts', description: 'What the shortcuts of such an iPhone call, with its token.' },
   { name: 'Service', description: 'How the relay is.' },
 ]
 
 const SECURITY_SCHEMES = {
   apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
   apiSecret: { type: 'apiKey', in: 'header', name: 'X-API-Secret' },
+  bridgeToken: { type: 'http', scheme: 'bearer' },
 } as const
 
 /** The document of `api` as JSON text; made at the first call, and kept. */

@@ -4,7 +4,7 @@ import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
 import type { ErrorCode } from '../domain/errors.ts'
 import { ERRORS } from './errors.ts'
-import { callerOf } from './exchange.ts'
+import { bridgeOf, callerOf } from './exchange.ts'
 import { requireNoQuery } from './query.ts'
 import { ErrorAnswer, IdPath } from './schemas.ts'
 import { answerSchema, pathSchema, type Bridged, type Told } from './typebox.ts'
@@ -16,7 +16,15 @@ export type Operation<A extends Answers> = {
   readonly id: string
   readonly summary: string
   readonly description?: string | undefined
-  readonly tag: 'Messages' | 'Conversations' | 'Phone lines' | 'Webhooks' | 'Keys' | 'Service'
+  readonly tag:
+    | 'Messages'
+    | 'Conversations'
+    | 'Phone lines'
+    | 'Webhooks'
+    | 'Keys'
+    | 'Bridges'
+    | 'Shortcuts'
+    | 'Service'
   readonly query?: TObject | undefined
   readonly headers?: TObject | undefined
   readonly answers: A
@@ -24,8 +32,8 @@ export type Operation<A extends Answers> = {
   readonly errors?: readonly ErrorCode[] | undefined
   /** Headers of the successful answers, by name. */
   readonly answerHeaders?: Readonly<Record<string, string>> | undefined
-  /** Whether it needs no key. */
-  readonly isOpen?: boolean | undefined
+  /** What it asks for instead of a key: the token of a bridge, or nothing. */
+  readonly asksFor?: 'bridge_token' | 'nothing' | undefined
 }
 
 const EVERYWHERE: readonly ErrorCode[] = [
@@ -64,8 +72,15 @@ export function operation<A extends Answers>(op: Operation<A>) {
   }
 }
 
-function guardOf({ isOpen, query }: Operation<Answers>): typeof plainCall {
-  if (isOpen === true) return () => {}
+/** The same on a route for the shortcuts of a bridge. */
+function bridgeCall({ request }: { readonly request: Request }): void {
+  bridgeOf(request)
+  requireNoQuery(request)
+}
+
+function guardOf({ asksFor, query }: Operation<Answers>): typeof plainCall {
+  if (asksFor === 'nothing') return () => {}
+  if (asksFor === 'bridge_token') return bridgeCall
   // A handler that reads a query refuses what it does not know.
   return query === undefined ? plainCall : ({ request }) => void callerOf(request)
 }
@@ -83,8 +98,15 @@ export function documentationOf<A extends Answers>(op: Operation<A>) {
   ])
   const parameters = [...parametersOf('query', op.query), ...parametersOf('header', op.headers)]
   const responses = { ...Object.fromEntries(answers), ...errorAnswers(op) }
-  const open = op.isOpen === true ? { security: [] } : {}
-  return { operationId: id, summary, description, tags: [tag], parameters, responses, ...open }
+  const documented = { operationId: id, summary, description, tags: [tag], parameters, responses }
+  return { ...documented, ...SECURITY[op.asksFor ?? 'key'] }
+}
+
+const SECURITY = {
+  // As the document says of every route.
+  key: {},
+  bridge_token: { security: [{ bridgeToken: [] }] },
+  nothing: { security: [] },
 }
 
 const ANSWERS: Readonly<Record<number, string>> = {
@@ -111,7 +133,7 @@ function headersOf(headers: Readonly<Record<string, string>>) {
 
 /** One answer for each status, which tells every code that it can have. */
 function errorAnswers(op: Operation<Answers>) {
-  const codes = op.isOpen === true ? (op.errors ?? []) : [...EVERYWHERE, ...(op.errors ?? [])]
+  const codes = op.asksFor === 'nothing' ? (op.errors ?? []) : [...EVERYWHERE, ...(op.errors ?? [])]
   const byStatus = Object.groupBy(new Set(codes), (code) => ERRORS[code].status)
   const told = Object.entries(byStatus).map(([status, codes = []]) => [
     status,

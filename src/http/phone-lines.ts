@@ -51,8 +51,10 @@ const PATCH = operation({
 
 const REMOVE = operation({
   id: 'deletePhoneLine',
-  summary: 'Delete a simulated line',
-  description: 'Only one that this start did not ask for. Its messages keep its id and number.',
+  summary: 'Delete a line that nobody asks for',
+  description:
+    'A simulated one that this start did not ask for, or one by Shortcuts whose bridge was ' +
+    'removed. Its messages keep its id and number.',
   tag: 'Phone lines',
   answers: { 200: Deleted },
   errors: ['not_found', 'phone_line_in_use'],

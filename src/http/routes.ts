@@ -6,6 +6,8 @@ import type { Access } from '../access/access.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import { bridgeRoutes, type Bridge } from './bridge.ts'
+import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
@@ -13,6 +15,7 @@ import { requirePassword } from './dashboard-door.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { qrRoutes } from './dashboard-qr.ts'
 import { sessionRoutes } from './dashboard-session.ts'
+import { viewRoutes } from './dashboard-views.ts'
 import { pageRoutes } from './dashboard.ts'
 import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
 import { answerToFailure } from './errors.ts'
@@ -33,6 +36,9 @@ export type RouteTools = SchemeOptions & {
   readonly clock: Clock
   readonly log: Log
   readonly keys: KeyActions
+  readonly bridges: BridgeActions
+  /** The lines of iPhones whose shortcuts call. */
+  readonly bridge: Bridge
   readonly lines: PhoneLineActions
   readonly messages: MessageActions
   /** How long the answer to a send waits where the caller says nothing. */
@@ -52,7 +58,7 @@ export type RouteTools = SchemeOptions & {
 
 /** What the network sees. */
 export function publicRoutes(tools: RouteTools): AnyElysia {
-  const api = apiRoutes(tools)
+  const api = apiRoutes(tools).use(bridgeRoutes(tools.bridge))
   return frame(tools.log)
     .use(api)
     .use(swaggerRoutes(openApiDocument(api, tools.version)))
@@ -76,6 +82,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
+    .use(viewRoutes(tools))
     .use(qrRoutes())
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
@@ -100,6 +107,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(webhookRoutes(tools.webhooks))
     .use(deliveryRoutes(tools.webhooks))
     .use(keyRoutes(tools.keys))
+    .use(bridgeOwnerRoutes(tools.bridges))
     .use(healthRoutes(tools.health))
 }
 

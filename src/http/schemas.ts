@@ -75,7 +75,11 @@ export const RevokedKey = shape('RevokedKey', {
   deleted: Type.Literal(true),
   created: Type.Optional(
     Type.Object(
-      { keys: Type.Array(Type.String()), webhooks: Type.Array(Type.String()) },
+      {
+        keys: Type.Array(Type.String()),
+        webhooks: Type.Array(Type.String()),
+        bridges: Type.Array(Type.String()),
+      },
       { description: 'What the key made and what still lives; left out where there is nothing.' },
     ),
   ),
@@ -115,7 +119,7 @@ export const PhoneLine = shape('PhoneLine', {
   status: toldWord(['online', 'offline']),
   imessage_active: Type.Boolean({ description: 'Whether iMessage is activated on the line.' }),
   daily_contact_limit: LINE_SETTINGS.daily_contact_limit,
-  driver: toldWord(['mac', 'iphone', 'simulated']),
+  driver: toldWord(['mac', 'iphone', 'shortcuts', 'simulated']),
   status_reason: nullable(Type.String({ description: 'Why it is offline: a code.' })),
   status_hint: nullable(Type.String({ description: 'What the owner can do about it.' })),
   new_contacts_today: Type.Integer({ description: 'What of the limit is used.' }),

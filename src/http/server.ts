@@ -1,6 +1,6 @@
 // The front door. Every request passes here, in this order: its id, the Host rules, the credentials (keys
-// for the API, a cookie for the dashboard, never one for the other), whether the relay is up, and only
-// then the routes.
+// for the API, a token for shortcuts, a cookie for the dashboard, never one for the other), whether the
+// relay is up, and only then the routes.
 
 import type { AnyElysia } from 'elysia'
 
@@ -40,6 +40,7 @@ type Sides = { readonly outside: Side; readonly inside: Side; readonly dashboard
 type Target = { readonly request: Request; readonly path: string }
 
 const API = '/api/v1'
+const BRIDGE = '/bridge/v1'
 /** What answers also while the relay starts or stops. */
 const ALWAYS_OPEN = new Set(['/healthz', '/readyz', JUDGEMENT_PATH])
 /** Elysia looks for the path from this character on: a shorter host would hide it. */
@@ -58,7 +59,13 @@ export function createHttp(tools: HttpTools): Http {
   const nextId = requestIds(tools.random)
   return {
     async fetch(request, peer) {
-      const exchange: Exchange = { requestId: nextId(), peer, caller: null, session: null }
+      const exchange: Exchange = {
+        requestId: nextId(),
+        peer,
+        caller: null,
+        session: null,
+        bridge: null,
+      }
       const response = await answer(door, request, exchange)
       tools.metrics.count('hookline_http_responses_total', 'Answers by their status.', {
         status: String(response.status),
@@ -104,6 +111,10 @@ function admit(
   const side = peer.isControl ? sides.inside : sides.outside
   if (path === API || path.startsWith(`${API}/`)) {
     exchange.caller = authentication.caller(request, peer)
+    return { ...target, side }
+  }
+  if (!peer.isControl && (path === BRIDGE || path.startsWith(`${BRIDGE}/`))) {
+    exchange.bridge = authentication.bridge(request, peer)
     return { ...target, side }
   }
   requireOurHost(request, peer, tools.hosts)

@@ -99,7 +99,7 @@ export async function revokeKey(
     if (key === null) throw new RelayError('not_found', 'There is no key with this id.')
     markRevoked(tx, key.id, tools.stamps.now())
     const created = listCreatedBy(tx, key.id)
-    const isAlone = created.keys.length === 0 && created.webhooks.length === 0
+    const isAlone = Object.values(created).every((made) => made.length === 0)
     return { id: key.id, deleted: true as const, ...(isAlone ? {} : { created }) }
   })
 }

@@ -1,4 +1,6 @@
-import { timestamp, type KeyId, type Timestamp } from '../domain/ids.ts'
+import { timestamp, type BridgeId, type KeyId, type Timestamp } from '../domain/ids.ts'
+import { saveLastHeard } from '../storage/bridges.ts'
+import type { Tx } from '../storage/database.ts'
 import { saveLastUsed } from '../storage/keys.ts'
 import type { Writer } from '../storage/writer.ts'
 import { Bell } from '../system/bell.ts'
@@ -7,43 +9,62 @@ import type { Service } from '../system/service.ts'
 
 type Tools = { readonly clock: Clock; readonly writer: Pick<Writer, 'write'> }
 
-const WRITE_EVERY_MS = 1_000
+/** What is used, and how exactly that is known. */
+type Use<Id> = {
+  readonly name: string
+  readonly everyMs: number
+  readonly save: (tx: Tx, id: Id, at: Timestamp) => void
+}
+
+export const KEY_USE: Use<KeyId> = { name: 'keys.last-used', everyMs: 1_000, save: saveLastUsed }
+
+/** A shortcut calls every half minute, all day long. */
+export const BRIDGE_USE: Use<BridgeId> = {
+  name: 'bridges.last-heard',
+  everyMs: 60_000,
+  save: saveLastHeard,
+}
+
 const IDLE_MS = 60_000
 
 /**
- * When each key was last used, right to the second. A use costs a look into a map; what is new is
- * written once a second, all keys in one transaction, and once more at the end.
+ * When each key or bridge was last used, as exactly as `Use` says. A use costs a look into a map; what
+ * is new is written once in that time, all in one transaction, and once more at the end.
  */
-export class LastUsed implements Service {
-  readonly name = 'keys.last-used'
+export class LastUsed<Id extends string> implements Service {
+  readonly name: string
+  readonly #use: Use<Id>
   readonly #tools: Tools
   readonly #bell = new Bell()
-  /** As many entries as keys that were used since the start. */
-  readonly #usedAt = new Map<KeyId, Timestamp>()
-  readonly #unwritten = new Set<KeyId>()
+  /** As many entries as were used since the start. */
+  readonly #usedAt = new Map<Id, Timestamp>()
+  readonly #unwritten = new Set<Id>()
 
-  constructor(tools: Tools) {
+  constructor(tools: Tools, use: Use<Id>) {
     this.#tools = tools
+    this.#use = use
+    this.name = use.name
   }
 
-  note(id: KeyId): void {
+  note(id: Id): void {
     const now = timestamp(this.#tools.clock.now())
     const known = this.#usedAt.get(id)
-    if (known !== undefined && Math.floor(known / 1_000) === Math.floor(now / 1_000)) return
+    const { everyMs } = this.#use
+    if (known !== undefined && Math.floor(known / everyMs) === Math.floor(now / everyMs)) return
     this.#usedAt.set(id, now)
     this.#unwritten.add(id)
     this.#bell.ring()
   }
 
   /** The last use since the start; it may not be written yet. */
-  of(id: KeyId): Timestamp | null {
+  of(id: Id): Timestamp | null {
     return this.#usedAt.get(id) ?? null
   }
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       await this.#flush()
-      await this.#tools.clock.sleep(WRITE_EVERY_MS, signal)
+      await this.#tools.clock.sleep(this.#use.everyMs, signal)
       if (this.#unwritten.size === 0) await this.#bell.wait(this.#tools.clock, IDLE_MS, signal)
     }
     await this.#flush()
@@ -54,7 +75,7 @@ export class LastUsed implements Service {
     const batch = [...this.#usedAt].filter(([id]) => this.#unwritten.has(id))
     if (batch.length === 0) return
     await this.#tools.writer.write((tx) => {
-      for (const [id, at] of batch) saveLastUsed(tx, id, at)
+      for (const [id, at] of batch) this.#use.save(tx, id, at)
     })
     for (const [id, at] of batch) {
       if (this.#usedAt.get(id) === at) this.#unwritten.delete(id)

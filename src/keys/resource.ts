@@ -27,7 +27,11 @@ export type RevokedKeyResource = {
   readonly id: string
   readonly deleted: true
   /** What the key made and what still lives; left out where there is nothing. */
-  readonly created?: { readonly keys: readonly string[]; readonly webhooks: readonly string[] }
+  readonly created?: {
+    readonly keys: readonly string[]
+    readonly webhooks: readonly string[]
+    readonly bridges: readonly string[]
+  }
 }
 
 export function keyResource(key: ApiKey): KeyResource {

@@ -32,7 +32,9 @@ function offlineFinding(
   if (state.status === 'online') return null
   const { code, hint } = state.reason
   const cause = ofDriver.find(
-    ({ severity, key }) => severity === 'error' && (key === null || key === line.key),
+    (finding) =>
+      (finding.severity === 'error' || finding.code === code) &&
+      (finding.key === null || finding.key === line.key),
   )
   return {
     code: 'line_offline',

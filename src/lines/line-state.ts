@@ -1,5 +1,11 @@
 import type { LineEvent } from '../domain/driver.ts'
-import { OFFLINE_REASONS, type Line, type LineState, type OfflineReason } from '../domain/line.ts'
+import {
+  OFFLINE_REASONS,
+  type DriverKind,
+  type Line,
+  type LineState,
+  type OfflineReason,
+} from '../domain/line.ts'
 import type { Log } from '../system/log.ts'
 
 export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
@@ -18,11 +24,18 @@ export type LineFacts = {
   readonly downReason: OfflineReason | null
 }
 
+/** Why a line has no device, by its kind. */
+const ABSENCE = {
+  mac: 'device_absent',
+  iphone: 'device_absent',
+  shortcuts: 'bridge_removed',
+  simulated: 'not_configured',
+} as const satisfies Record<DriverKind, keyof typeof OFFLINE_REASONS>
+
 export function stateOf(facts: LineFacts): LineState {
   if (facts.isStopping) return offline(OFFLINE_REASONS.stopping)
   if (facts.isFound === false) {
-    const isSimulated = facts.line.driver === 'simulated'
-    return offline(isSimulated ? OFFLINE_REASONS.not_configured : OFFLINE_REASONS.device_absent)
+    return offline(OFFLINE_REASONS[ABSENCE[facts.line.driver]])
   }
   if (facts.otherNumber !== null) return offline(OFFLINE_REASONS.number_changed)
   if (facts.online === null) return offline(facts.downReason ?? OFFLINE_REASONS.starting)

@@ -34,14 +34,17 @@ export async function changeLine(
   return replaced(life, changed)
 }
 
-/** Only a simulated line that this start did not ask for can be deleted. */
+/** Only a line that somebody asked for, and nobody does any more, can be deleted. */
 export async function removeLine(tools: OwnerTools, id: string): Promise<void> {
   const { writer, stamps, registry } = tools
   const life = requireLife(tools, id)
-  if (life.line.driver !== 'simulated' || life.isFound !== false) {
+  const { driver } = life.line
+  const isMadeByOwner = driver === 'simulated' || driver === 'shortcuts'
+  if (!isMadeByOwner || life.isFound !== false) {
     throw new RelayError(
       'phone_line_in_use',
-      'Only a simulated line that this start did not ask for can be deleted.',
+      'Only a simulated line that this start did not ask for can be deleted, and one by Shortcuts ' +
+        'whose bridge was removed.',
     )
   }
   await registry.retire(life)

@@ -107,7 +107,7 @@ export class LineSupervisor implements Service {
     return changeLine({ ...this.#tools, registry: this.#registry }, id, changes)
   }
 
-  /** Deletes a simulated line that this start did not ask for; throws `phone_line_in_use` else. */
+  /** Deletes a line that nobody asks for any more; throws `phone_line_in_use` for any other. */
   remove(id: string): Promise<void> {
     return removeLine({ ...this.#tools, registry: this.#registry }, id)
   }

@@ -1,5 +1,5 @@
 import type { ApiKey } from '../domain/api-key.ts'
-import type { KeyId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { BridgeId, KeyId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
 import { prepared } from './statement.ts'
 
@@ -95,19 +95,27 @@ function touch(tx: Tx, id: KeyId): void {
   tx.touched?.push({ what: 'key', id })
 }
 
-/** What a key made and what still lives: keys that are not revoked, webhooks that are not deleted. */
+/** What a key made and what still lives: neither revoked nor deleted. */
 export function listCreatedBy(
   db: Db,
   id: KeyId,
-): { readonly keys: readonly KeyId[]; readonly webhooks: readonly WebhookId[] } {
+): {
+  readonly keys: readonly KeyId[]
+  readonly webhooks: readonly WebhookId[]
+  readonly bridges: readonly BridgeId[]
+} {
   const keys = db.sqlite.query<{ id: KeyId }, [Values]>(
     'SELECT id FROM api_keys WHERE created_by = $id AND revoked_at IS NULL ORDER BY rowid',
   )
   const webhooks = db.sqlite.query<{ id: WebhookId }, [Values]>(
     'SELECT id FROM webhooks WHERE created_by = $id AND deleted_at IS NULL ORDER BY rowid',
   )
+  const bridges = db.sqlite.query<{ id: BridgeId }, [Values]>(
+    'SELECT id FROM bridges WHERE created_by = $id AND revoked_at IS NULL ORDER BY rowid',
+  )
   return {
     keys: keys.all({ id }).map((row) => row.id),
     webhooks: webhooks.all({ id }).map((row) => row.id),
+    bridges: bridges.all({ id }).map((row) => row.id),
   }
 }

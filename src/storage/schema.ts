@@ -15,7 +15,7 @@ import {
 
 import type { ContactHold } from '../domain/contact-limit.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
+import type { BridgeId, ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
 import type { DriverKind } from '../domain/line.ts'
 import type { AnswerKind, MessageSource, MessageStatus, QueuedReason } from '../domain/message.ts'
 import { at, flag } from './columns.ts'
@@ -42,6 +42,28 @@ export const apiKeys = sqliteTable('api_keys', {
   lastUsedAt: at('last_used_at'),
   revokedAt: at('revoked_at'),
 })
+
+/** The ways in for the shortcuts of iPhones; a removed one stays listed. */
+export const bridges = sqliteTable(
+  'bridges',
+  {
+    id: text('id').$type<BridgeId>().primaryKey(),
+    phoneNumber: text('phone_number').notNull(),
+    label: text('label'),
+    tokenSha256: blob('token_sha256', { mode: 'buffer' }).notNull().unique(),
+    tokenHint: text('token_hint').notNull(),
+    createdBy: text('created_by').notNull(),
+    createdAt: at('created_at').notNull(),
+    tokenCreatedAt: at('token_created_at').notNull(),
+    lastHeardAt: at('last_heard_at'),
+    revokedAt: at('revoked_at'),
+  },
+  (t) => [
+    uniqueIndex('bridges_by_number')
+      .on(t.phoneNumber)
+      .where(sql`revoked_at IS NULL`),
+  ],
+)
 
 export const lines = sqliteTable(
   'lines',

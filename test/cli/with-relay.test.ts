@@ -21,6 +21,16 @@ const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])
   [['keys', 'create', '--name', 'a'], 'POST', '/keys', { name: 'a' }],
   [['keys', 'list'], 'GET', '/keys?limit=200', null],
   [['keys', 'revoke', 'key_a'], 'DELETE', '/keys/key_a', null],
+  [['bridges', 'list'], 'GET', '/bridges?limit=200', null],
+  [['bridges', 'add', '+12025550147'], 'POST', '/bridges', { phone_number: '+12025550147' }],
+  [
+    ['bridges', 'add', '+12025550147', '--label', 'Shop'],
+    'POST',
+    '/bridges',
+    { phone_number: '+12025550147', label: 'Shop' },
+  ],
+  [['bridges', 'token', 'brg_a'], 'POST', '/bridges/brg_a/token', null],
+  [['bridges', 'remove', 'brg_a'], 'DELETE', '/bridges/brg_a', null],
   [['lines'], 'GET', '/phone-lines', null],
   [['lines', '--json'], 'GET', '/phone-lines', null],
   [

@@ -76,6 +76,26 @@ test('a key is made, listed and revoked in the file itself', async () => {
   expect(after.stdout).not.toContain('"revoked_at":null')
 })
 
+test('a bridge is made, given another token, removed and listed in the file itself', async () => {
+  using folder = new ScratchFolder()
+  const run = async (...args: readonly string[]) => {
+    const { stdout } = await on(folder, 'bridges', ...args, '--json')
+    return JSON.parse(stdout) as { id: string; token: string }
+  }
+  const made = await run('add', '+12025550147', '--label', 'Shop')
+
+  const renewed = await run('token', made.id)
+  const removed = await run('remove', made.id)
+  const listed = await on(folder, 'bridges', 'list')
+
+  expect([made.token, renewed.token].every((token) => /^hlb_[\w-]{43}$/.test(token))).toBe(true)
+  expect(renewed).toEqual({ id: made.id, token: expect.not.stringMatching(made.token) })
+  expect({ ...removed }).toEqual({ id: made.id, deleted: true } as object as typeof removed)
+  expect(listed.stdout).toContain(`${made.id}  +12025550147  Shop   ${renewed.token.slice(0, 10)}`)
+  expect(listed.stdout).toEndWith('removed\n')
+  expect(listed.stdout).not.toContain(renewed.token)
+})
+
 test('a key that does not exist cannot be revoked', async () => {
   using folder = new ScratchFolder()
 

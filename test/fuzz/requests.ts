@@ -88,7 +88,13 @@ function pathOf(path: string): fc.Arbitrary<readonly PathPart[]> {
 
 /** What the ids in a path begin with. */
 function prefixFor(path: string): string {
-  const prefixes = { 'webhook-deliveries': 'dlv', webhooks: 'wh', keys: 'key', messages: 'msg' }
+  const prefixes = {
+    'webhook-deliveries': 'dlv',
+    webhooks: 'wh',
+    keys: 'key',
+    messages: 'msg',
+    bridges: 'brg',
+  }
   const found = Object.entries(prefixes).find(([word]) => path.includes(`/${word}/`))
   return found?.[1] ?? (path.includes('/conversations/') ? 'conv' : 'line')
 }

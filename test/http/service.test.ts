@@ -26,9 +26,11 @@ type Document = {
 }
 
 const ROUTES = `
+DELETE /api/v1/bridges/{id} deleteBridge
 DELETE /api/v1/keys/{id} revokeKey
 DELETE /api/v1/phone-lines/{id} deletePhoneLine
 DELETE /api/v1/webhooks/{id} deleteWebhook
+GET /api/v1/bridges listBridges
 GET /api/v1/conversations listConversations
 GET /api/v1/conversations/{id} getConversation
 GET /api/v1/health listHealthFindings
@@ -45,6 +47,8 @@ GET /metrics getMetrics
 GET /readyz getReadiness
 PATCH /api/v1/conversations/{id} updateConversation
 PATCH /api/v1/phone-lines/{id} updatePhoneLine
+POST /api/v1/bridges createBridge
+POST /api/v1/bridges/{id}/token renewBridgeToken
 POST /api/v1/keys createKey
 POST /api/v1/messages/send sendMessage
 POST /api/v1/messages/{id}/resolve resolveMessage
@@ -53,6 +57,9 @@ POST /api/v1/webhooks createWebhook
 POST /api/v1/webhooks/{id}/replay replayWebhook
 POST /api/v1/webhooks/{id}/rotate-secret rotateWebhookSecret
 POST /api/v1/webhooks/{id}/test testWebhook
+POST /bridge/v1/done bridgeDone
+POST /bridge/v1/next bridgeNext
+POST /bridge/v1/receive bridgeReceive
 PUT /api/v1/webhooks/{id} updateWebhook`
 
 async function readDocument(): Promise<Document> {
@@ -88,7 +95,7 @@ test('the document has every route with a readable operation id, and no route be
   expect(routes.toSorted()).toEqual(ROUTES.trim().split('\n'))
 })
 
-test('spec 5.1: both headers are needed together, but on the service endpoints', async () => {
+test('spec 5.1: both headers are needed together, but on the service endpoints and by shortcuts', async () => {
   const document = await readDocument()
 
   const open = operationsOf(document).filter(([, operation]) => operation.security !== undefined)
@@ -96,9 +103,17 @@ test('spec 5.1: both headers are needed together, but on the service endpoints',
   expect(document.components.securitySchemes).toEqual({
     apiKey: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
     apiSecret: { type: 'apiKey', in: 'header', name: 'X-API-Secret' },
+    bridgeToken: { type: 'http', scheme: 'bearer' },
   })
   expect(document.security).toEqual([{ apiKey: [], apiSecret: [] }])
-  expect(open.map(([route]) => route)).toEqual(['GET /healthz', 'GET /readyz', 'GET /metrics'])
+  expect(open.map(([route, { security }]) => [route, security])).toEqual([
+    ['GET /healthz', []],
+    ['GET /readyz', []],
+    ['GET /metrics', []],
+    ['POST /bridge/v1/receive', [{ bridgeToken: [] }]],
+    ['POST /bridge/v1/next', [{ bridgeToken: [] }]],
+    ['POST /bridge/v1/done', [{ bridgeToken: [] }]],
+  ])
 })
 
 test('bodies are JSON only, and every error has the one shape', async () => {
@@ -113,8 +128,8 @@ test('bodies are JSON only, and every error has the one shape', async () => {
       const schema = answer.content?.['application/json']?.schema
       expect([route, schema]).toEqual([route, { $ref: '#/components/schemas/Error' }])
     }
-    const isBehindKeys = route.includes('/api/v1/')
-    expect('401' in operation.responses).toBe(isBehindKeys)
+    const isShut = route.includes('/v1/')
+    expect('401' in operation.responses).toBe(isShut)
   }
 })
 

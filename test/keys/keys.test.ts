@@ -132,7 +132,7 @@ test('a revocation tells what the key made and what still lives', async () => {
   expect(revoked).toEqual({
     id: key.id,
     deleted: true,
-    created: { keys: [child.id], webhooks: ['wh_lives'] },
+    created: { keys: [child.id], webhooks: ['wh_lives'], bridges: [] },
   })
 })
 

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { KeyId } from '../../src/domain/ids.ts'
 import { authenticate } from '../../src/keys/authenticate.ts'
 import { createKey, listKeys } from '../../src/keys/keys.ts'
-import { LastUsed } from '../../src/keys/last-used.ts'
+import { KEY_USE, LastUsed } from '../../src/keys/last-used.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer, type Work } from '../../src/storage/writer.ts'
 import { systemRandom } from '../../src/system/random.ts'
@@ -25,7 +25,7 @@ async function createRig() {
       return state.isDiskFull ? Promise.reject(new Error('full')) : real.write(work)
     },
   }
-  const lastUsed = new LastUsed({ clock, writer })
+  const lastUsed = new LastUsed({ clock, writer }, KEY_USE)
   const stamps = new Stamps(clock, systemRandom, TEST_START)
   const key = await createKey(
     { db, writer: real, stamps, random: systemRandom },

@@ -40,7 +40,7 @@ export function createRig(
     intake: async (line, event) => {
       await gate.intake(event)
       taken.push({ line, event })
-      const checkpoint = event.type === 'settled' ? null : event.checkpoint
+      const checkpoint = 'checkpoint' in event ? event.checkpoint : null
       if (checkpoint !== null) await writer.write((tx) => saveCheckpoint(tx, line.id, checkpoint))
     },
   })

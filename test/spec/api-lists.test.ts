@@ -10,7 +10,7 @@ const MESSAGES = '/api/v1/messages'
 test('api, lists: every list refuses a limit below 1 or above 200, and takes what is between', async () => {
   await using relay = await startSpecRelay()
   const { id } = await relay.webhook()
-  const lists = ['keys', 'phone-lines', 'messages', 'conversations', 'webhooks']
+  const lists = ['keys', 'bridges', 'phone-lines', 'messages', 'conversations', 'webhooks']
 
   for (const path of [...lists, `webhooks/${id}/deliveries`]) {
     const ask = async (limit: string) =>
@@ -30,7 +30,7 @@ test('api, lists: every list refuses a limit below 1 or above 200, and takes wha
 test('api, lists: every list refuses a cursor that it did not give', async () => {
   await using relay = await startSpecRelay()
   const { id } = await relay.webhook()
-  const lists = ['keys', 'phone-lines', 'messages', 'conversations', 'webhooks']
+  const lists = ['keys', 'bridges', 'phone-lines', 'messages', 'conversations', 'webhooks']
 
   for (const path of [...lists, `webhooks/${id}/deliveries`]) {
     for (const cursor of ['oops', '0', 'MS4yLjM', "'"]) {

@@ -53,7 +53,7 @@ test('api, keys: a revocation tells what the key created and what still lives', 
   expect(body).toEqual({
     id: key.id,
     deleted: true,
-    created: { keys: [keys[1]], webhooks: [webhooks[1]] },
+    created: { keys: [keys[1]], webhooks: [webhooks[1]], bridges: [] },
   })
 })
 

@@ -11,7 +11,8 @@ import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type TestRelay } from '../support/test-relay.ts'
 import { WebhookSink } from '../support/webhook-sink.ts'
 
-const SMALL = 'about|api_keys|contact_days|lines|rejected_events|settings|webhooks|webhook_secrets'
+const SMALL =
+  'about|api_keys|bridges|contact_days|lines|rejected_events|settings|webhooks|webhook_secrets'
 const SCAN_THAT_MATTERS = new RegExp(`^SCAN (?!(${SMALL})\\b)`)
 const SORT_THAT_MATTERS = /^USE TEMP B-TREE/
 const ABOUT_WHAT_GROWS =

@@ -1,0 +1,34 @@
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { ShortcutsDriver } from '../../src/drivers/shortcuts/driver.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { ShortcutsPhone } from '../support/shortcuts-phone.ts'
+import { TestClock } from '../support/test-clock.ts'
+import type { LineRig } from './line-rig.ts'
+
+const BRIDGE = { key: 'brg_00000000000000000000000000', number: '+12025550147' }
+
+/** An iPhone whose shortcuts call. It keeps what it could not tell yet; nobody can ask it for more. */
+export function makeShortcutsRig(): LineRig {
+  const clock = new TestClock()
+  const make = () => new ShortcutsDriver({ clock, log: silentLog, bridges: () => [BRIDGE] })
+  let driver = make()
+  const phone = new ShortcutsPhone(clock, BRIDGE.key, () => driver)
+  phone.start()
+  return {
+    clock,
+    driver,
+    restart: () => {
+      driver = make()
+      return driver
+    },
+    recipient: deviceHandle('+12025550155'),
+    startMs: 1_000,
+    settleMs: 30_000,
+    burst: Infinity,
+    provesUnsent: false,
+    canBeAsked: false,
+    carried: (text) => phone.sent.filter((sent) => sent === text).length,
+    receive: async (text) => phone.receive('+12025550166', text),
+    close: () => phone.switchOff(),
+  }
+}

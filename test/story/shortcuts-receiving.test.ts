@@ -1,0 +1,216 @@
+// The way in by Shortcuts, and what the line says of itself.
+
+import { expect, test } from 'bun:test'
+
+import { FRIEND, NUMBER, ASYNC, eventsIn, startBridged } from './shortcuts-relay.ts'
+
+const MINUTE_MS = 60_000
+
+test('what the iPhone posts is stored and announced before it is told so, once for each id', async () => {
+  await using box = await startBridged()
+  const { relay, phone, clock } = box
+  const message = { id: 'a', text: 'Is my table ready? 🍝', at: '2026-11-21T10:59:00+01:00' }
+
+  const answers = [await phone.receive(message), await phone.receive(message)]
+  const stored = await relay.get('/api/v1/messages')
+  await phone.receive({ ...message, id: 'b' })
+  await clock.advance(1_000)
+
+  expect(answers.map(({ status, body }) => [status, body])).toEqual([
+    [200, { stored: true }],
+    [200, { stored: true }],
+  ])
+  expect(stored.data).toMatchObject([
+    {
+      direction: 'inbound',
+      status: 'received',
+      from: FRIEND,
+      to: NUMBER,
+      text: message.text,
+      service: 'iMessage',
+      sent_at: '2026-11-21T09:59:00.000Z',
+    },
+  ])
+  expect(eventsIn(box.sink)).toEqual(['message.received', 'message.received'])
+})
+
+test('a message of the whole length comes in as it is; a longer one is refused', async () => {
+  await using box = await startBridged()
+  const { relay, phone } = box
+  const text = '👍'.repeat(20_000)
+
+  const whole = await phone.receive({ text })
+  const longer = await phone.receive({ id: '2', text: `${text}x` })
+
+  const { data } = await relay.get('/api/v1/messages')
+  expect([whole.status, longer.status]).toEqual([200, 400])
+  expect(data.map((message: { text: string }) => message.text)).toEqual([text])
+})
+
+for (const [at, why] of [
+  ['2026-11-21T10:11:00Z', 'ahead of ours'],
+  ['2026-10-21T10:00:00Z', 'older than a month'],
+  ['yesterday', 'no time'],
+  [null, 'not there'],
+] as const) {
+  test(`a time that is ${why} is passed over, and the message is not lost`, async () => {
+    await using box = await startBridged()
+    const now = new Date(box.clock.now()).toISOString()
+
+    const { status } = await box.phone.receive({ at })
+
+    const { data } = await box.relay.get('/api/v1/messages')
+    expect(status).toBe(200)
+    expect(data[0].sent_at).toBe(now)
+  })
+}
+
+const SENDERS = [
+  ['+1 (202) 555-0123', '+12025550123'],
+  ['\u202a+1\u00a0202\u2011555\u20110123\u202c', '+12025550123'],
+  ['Mum@Example.com', 'mum@example.com'],
+  ['72345', '72345'],
+] as const
+
+for (const [from, handle] of SENDERS) {
+  test(`a sender that is told as ${JSON.stringify(from)} is ${handle}`, async () => {
+    await using box = await startBridged()
+
+    await box.phone.receive({ from })
+
+    const { data } = await box.relay.get('/api/v1/messages')
+    expect(data[0]?.handle).toBe(handle)
+  })
+}
+
+test('a name in place of a number is refused with what to do, and counted once in the health catalogue', async () => {
+  await using box = await startBridged()
+  const { relay, phone, clock } = box
+
+  const answers = [
+    await phone.receive({ from: 'Aunt Polly' }),
+    await phone.receive({ from: 'Aunt Polly' }),
+    await phone.receive({ from: 'R2-D2', id: '2' }),
+  ]
+  await clock.advance(1_000)
+
+  const { data: stored } = await relay.get('/api/v1/messages')
+  const { data: findings } = await relay.get('/api/v1/health')
+  const finding = findings.find(({ code }: { code: string }) => code === 'sender_is_a_name')
+  expect(answers.map(({ status }) => status)).toEqual([422, 422, 422])
+  expect(answers[0]?.body.error).toEqual({
+    code: 'invalid_sender',
+    message:
+      'The sender is a name. Delete this contact on the iPhone, so that it tells the number.',
+  })
+  expect(stored).toEqual([])
+  expect(finding).toMatchObject({
+    severity: 'warning',
+    line_id: (await box.line()).id,
+    why: "2 messages of the last 30 days came with a contact's name in place of a number.",
+  })
+  expect(JSON.stringify(findings)).not.toContain('Polly')
+})
+
+test('a line is online while a shortcut asks, and 15 minutes after the last time it says what to do', async () => {
+  await using box = await startBridged()
+  const { relay, phone, clock } = box
+  const before = await box.line()
+
+  const asked = phone.next()
+  await clock.advance(25_000)
+  await asked
+  const online = await box.line()
+  await clock.advance(15 * MINUTE_MS - 26_000)
+  const still = await box.line()
+  await clock.advance(2_000)
+  const silent = await box.line()
+
+  const { data: findings } = await relay.get('/api/v1/health')
+  expect(before).toMatchObject({ status: 'offline', status_reason: 'shortcut_silent' })
+  expect(online).toMatchObject({
+    driver: 'shortcuts',
+    status: 'online',
+    imessage_active: true,
+    capabilities: {
+      new_contacts: true,
+      choose_service: false,
+      delivered: false,
+      read: false,
+      guid: false,
+      attachments: false,
+    },
+  })
+  expect([still.status, silent.status]).toEqual(['online', 'offline'])
+  expect(silent.status_hint).toStartWith('Start the shortcut that sends')
+  expect(
+    findings.map(({ code, depends_on }: Record<string, unknown>) => [code, depends_on]),
+  ).toEqual([
+    ['shortcut_silent', null],
+    ['line_offline', 'shortcut_silent'],
+  ])
+})
+
+test('a line that is silent receives all the same, and keeps what is to be sent', async () => {
+  await using box = await startBridged()
+  const { relay, phone, clock } = box
+  const sent = await relay.send({ to: FRIEND, text: 'hello' })
+
+  const received = await phone.receive({})
+  await clock.advance(30 * MINUTE_MS)
+
+  expect([sent.status, sent.body.queued_reason]).toEqual([202, 'line_offline'])
+  expect(received.status).toBe(200)
+  expect((await relay.message(sent.body.id)).status).toBe('queued')
+})
+
+test('a disabled line hands out nothing and goes on receiving', async () => {
+  await using box = await startBridged()
+  const { relay, phone, clock } = box
+  const { id } = await box.line()
+  const sent = await relay.send({ to: FRIEND, text: 'hello' }, ASYNC)
+  await relay.patch(`/api/v1/phone-lines/${id}`, { is_enabled: false })
+
+  const asked = phone.next()
+  await clock.advance(25_000)
+  const received = await phone.receive({})
+  await relay.patch(`/api/v1/phone-lines/${id}`, { is_enabled: true })
+  const again = phone.next()
+  await clock.advance(1_000)
+
+  expect((await asked).body).toEqual({ message: null })
+  expect(received.status).toBe(200)
+  expect((await again).body.message.id).toBe(sent.body.id)
+})
+
+test('a line that is switched off while a message waits for the shortcut keeps it', async () => {
+  await using box = await startBridged()
+  const { relay, phone, clock } = box
+  const first = phone.next()
+  await clock.advance(25_000)
+  await first
+  const sent = await relay.send({ to: FRIEND, text: 'hello' }, ASYNC)
+  await clock.advance(100)
+  await relay.patch(`/api/v1/phone-lines/${(await box.line()).id}`, { is_enabled: false })
+
+  const asked = phone.next()
+  await clock.advance(25_000)
+
+  expect((await asked).body).toEqual({ message: null })
+  expect((await relay.message(sent.body.id)).status).toBe('queued')
+})
+
+test('a full disk stores nothing and says so; the same message is stored later', async () => {
+  await using box = await startBridged()
+  const { relay, phone, clock } = box
+  relay.fillDisk()
+
+  const refused = await phone.receive({ text: 'x'.repeat(15_000) })
+  relay.freeDisk()
+  await clock.advance(10_000)
+  const stored = await phone.receive({ text: 'x'.repeat(15_000) })
+
+  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
+  expect(stored.status).toBe(200)
+  expect((await relay.get('/api/v1/messages')).data.length).toBe(1)
+})
