@@ -171,8 +171,8 @@ const OF_THE_AGENT: readonly Row[] = [
 
 const ON_THE_SCREEN: readonly Row[] = [
   {
-    what: 'the screen is locked, and stays so when it is opened',
-    happens: (rig) => Object.assign(rig.of(UDID).phone, { isLocked: true, unlock: () => true }),
+    what: 'the screen is locked with a passcode',
+    happens: (rig) => Object.assign(rig.of(UDID).phone, { isLocked: true, hasPasscode: true }),
     code: 'locked',
     state: 'agent_running',
     mends: (rig) => Object.assign(rig.of(UDID).phone, { isLocked: false }),

@@ -28,6 +28,7 @@ const DEPTH_MAX = 100
 /** A message has 20,000 characters at most. */
 const TEXT_LENGTH_MAX = 100_000
 const SKELETON_LINES_MAX = 400
+const ID_LENGTH_MAX = 60
 
 /** Null for what is no tree, and for one that is larger than a screen can be. */
 export function parseTree(value: unknown): UiNode | null {
@@ -74,13 +75,22 @@ export function skeletonOf(root: UiNode): string {
   const lines: string[] = []
   const write = (node: UiNode, indent: string) => {
     if (lines.length >= SKELETON_LINES_MAX) return
-    const id = node.id === null ? '' : ` #${node.id.replaceAll(/[\d@]/g, '*').slice(0, 60)}`
+    const id = node.id === null ? '' : ` #${shownId(node.type, node.id)}`
     const label = node.label === null ? '' : ` label:${node.label.length}`
     lines.push(`${indent}${node.type.slice(0, 40)}${id}${label}`)
     for (const child of node.children) write(child, `${indent} `)
   }
   write(root, '')
   return lines.join('\n')
+}
+
+/** Several words in one, as programmers join them: `sendButton`, `lockscreen-date-view`. */
+const JOINED_WORDS = /^(?:[A-Za-z]*[a-z][A-Z][A-Za-z]*|[a-z]+(?:[-_.][A-Za-z]+)+)$/
+
+/** Where nobody gave one it is what the element says, and that of a navigation bar is its title (XCTest). */
+function shownId(type: string, id: string): string {
+  const isProgrammers = JOINED_WORDS.test(id) && type !== 'NavigationBar'
+  return isProgrammers ? id.slice(0, ID_LENGTH_MAX) : `(${id.length})`
 }
 
 function rectOf(value: unknown): Rect {

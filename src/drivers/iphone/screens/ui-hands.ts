@@ -2,7 +2,7 @@
 
 import type { Handle } from '../../../domain/handle.ts'
 import type { Clock } from '../../../system/clock.ts'
-import type { PhoneAgent } from '../agent/agent.ts'
+import { AgentError, type PhoneAgent } from '../agent/agent.ts'
 import { isTitleOf } from './chat-title.ts'
 import {
   readScreen,
@@ -67,12 +67,17 @@ async function mendOf(
   const { agent } = hands
   if (await pressAwayAlert(hands, signal)) return 'alert'
   if (screen.screen === 'locked' || (await agent.locked(signal))) {
-    await agent.unlock(signal)
+    // With a passcode WebDriverAgent answers an error (XCUIDevice+FBHelpers.m).
+    await agent.unlock(signal).catch(passOverRefusal)
     if (await agent.locked(signal)) throw new UiTrouble('locked')
     return 'unlock'
   }
   await agent.activate(signal)
   return 'activate'
+}
+
+function passOverRefusal(error: unknown): void {
+  if (!(error instanceof AgentError) || error.code !== 'other') throw error
 }
 
 function troubleOf(screen: Screen): UiTrouble {

@@ -42,6 +42,9 @@ describe('a tree', () => {
         node('Button', 'ConversationTitle', { label: NUMBER }),
         node('Cell', null, { children: [secret] }),
         node('Other', NUMBER),
+        node('Other', 'Anna'),
+        node('Other', 'lockscreen-date-view'),
+        node('NavigationBar', 'AuntEm'),
       ],
     })
 
@@ -53,7 +56,10 @@ describe('a tree', () => {
         ` Button #ConversationTitle label:${NUMBER.length}`,
         ' Cell',
         `  Other label:${NUMBER.length + 19}`,
-        ' Other #+* (***) ***-****',
+        ` Other #(${NUMBER.length})`,
+        ' Other #(4)',
+        ' Other #lockscreen-date-view',
+        ' NavigationBar #(6)',
       ].join('\n'),
     )
   })
