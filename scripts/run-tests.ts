@@ -10,7 +10,9 @@ import { CHROMIUM } from '../test/browser/chromium.ts'
 type Part = { readonly name: string; readonly command: readonly string[] }
 type Count = { readonly passed: number; readonly failed: number }
 
-const TEST = ['bun', 'test', '--only-failures']
+/** Many stories walk through days; on a machine that does other things too they take their time. */
+const TEST_MS_MAX = 30_000
+const TEST = ['bun', 'test', '--only-failures', `--timeout=${TEST_MS_MAX}`]
 /** Tests that take minutes come last, each alone: they want the machine for themselves. */
 const HEAVY = ['test/fuzz/', 'test/executable/', 'test/browser/']
 const INSTALL_TIMEOUT_MS = 300_000

@@ -1,6 +1,16 @@
 // What the relay tells of its changes: which thing it was, never what is in it.
 
-export type What = 'message' | 'conversation' | 'line' | 'delivery' | 'webhook' | 'key' | 'health'
+export type What =
+  | 'message'
+  | 'conversation'
+  | 'line'
+  | 'delivery'
+  | 'webhook'
+  | 'key'
+  | 'health'
+  | 'setting'
+  | 'backup'
+  | 'session'
 
 export type Change = {
   readonly what: What

@@ -1,3 +1,5 @@
+import { basename } from 'node:path'
+
 import { BackupWorker, backUpTo } from '../storage/backup.ts'
 import {
   deleteDeletedWebhooks,
@@ -7,6 +9,7 @@ import {
 } from '../storage/delivery-retention.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
+import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
@@ -20,6 +23,7 @@ export type UpkeepTools = {
   readonly writer: Writer
   readonly settings: Pick<Settings, 'get'>
   readonly directory: DataDirectory
+  readonly changes: Pick<Changes, 'tell'>
   /** A second folder for the daily back-ups, or null. */
   readonly folder: string | null
 }
@@ -33,11 +37,15 @@ const PURGES: readonly Purge[] = [
 
 /** Retention, back-ups and statistics, by the clock; and a back-up when somebody asks for one. */
 export function createUpkeep(tools: UpkeepTools) {
-  const { clock, log, directory } = tools
+  const { clock, log, directory, changes } = tools
   // The thread is made by the first back-up: most starts never need it.
   let thread: BackupWorker | null = null
   const worker: Pick<BackupWorker, 'take'> = {
-    take: (order) => (thread ??= new BackupWorker()).take(order),
+    async take(order) {
+      const made = await (thread ??= new BackupWorker()).take(order)
+      changes.tell([{ what: 'backup', id: basename(order.to) }])
+      return made
+    },
   }
   const jobs = [
     retentionJob({ ...tools, purges: PURGES }),

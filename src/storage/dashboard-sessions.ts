@@ -52,6 +52,7 @@ export function insertSession(
        VALUES ($tokenSha256, $now, $now, $elevatedUntil)`,
     )
     .run({ ...session })
+  touch(tx)
 }
 
 export function markSeen(tx: Tx, tokenSha256: Uint8Array, now: Timestamp): void {
@@ -74,6 +75,7 @@ export function deleteSession(tx: Tx, tokenSha256: Uint8Array): void {
   tx.sqlite
     .query<null, [Values]>('DELETE FROM dashboard_sessions WHERE token_sha256 = $tokenSha256')
     .run({ tokenSha256 })
+  touch(tx)
 }
 
 /** Deletes every session but one; every one where `kept` is null. */
@@ -81,6 +83,7 @@ export function deleteOtherSessions(tx: Tx, kept: Uint8Array | null): void {
   tx.sqlite
     .query<null, [Values]>('DELETE FROM dashboard_sessions WHERE token_sha256 IS NOT $kept')
     .run({ kept })
+  touch(tx)
 }
 
 /** Deletes what was last seen at `before` or earlier, and of the rest all but the `count` seen last. */
@@ -92,4 +95,9 @@ export function keepLatestSessions(tx: Tx, before: Timestamp, count: number): vo
          ORDER BY last_seen_at DESC, created_at DESC LIMIT $count)`,
     )
     .run({ before, count })
+}
+
+/** Sessions have no ids that others may see, so it is said of all of them at once. */
+function touch(tx: Tx): void {
+  tx.touched?.push({ what: 'session', id: 'all' })
 }

@@ -51,6 +51,7 @@ export function createSettings(tools: {
              ON CONFLICT DO UPDATE SET value = $value, updated_at = $now`,
           )
           .run({ name, value, now: stamps.now() })
+        tx.touched?.push({ what: 'setting', id: name })
         writer.afterCommit(() => stored.set(known, value))
       })
       return stateOf(known, stored, locked)

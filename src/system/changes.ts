@@ -6,7 +6,17 @@ import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
 
 export type Change = {
-  readonly what: 'message' | 'conversation' | 'line' | 'delivery' | 'webhook' | 'key' | 'health'
+  readonly what:
+    | 'message'
+    | 'conversation'
+    | 'line'
+    | 'delivery'
+    | 'webhook'
+    | 'key'
+    | 'health'
+    | 'setting'
+    | 'backup'
+    | 'session'
   readonly id: string
   /** Where the thing is a message: the conversation that shows it. */
   readonly conversationId?: string | undefined

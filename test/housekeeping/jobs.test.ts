@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 
-import { defaultSetting, type SettingValues } from '../../src/domain/setting.ts'
+import type { SettingValues } from '../../src/domain/setting.ts'
 import { dailyBackupJob } from '../../src/housekeeping/daily-backup.ts'
 import { retentionJob, statisticsJob, type Purge } from '../../src/housekeeping/retention.ts'
 import { BackupWorker, dailyBackup } from '../../src/storage/backup.ts'
@@ -12,17 +12,9 @@ import { silentLog } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
+import { settingsOf } from './chosen-settings.ts'
 
 const DAY_MS = 86_400_000
-
-function settingsOf(values: Partial<SettingValues>) {
-  return {
-    get: <N extends keyof SettingValues>(name: N): SettingValues[N] => {
-      const held: SettingValues[N] | undefined = values[name]
-      return held === undefined ? defaultSetting(name) : held
-    },
-  }
-}
 
 function openRetention(values: Partial<SettingValues>, purges: readonly Purge[] = []) {
   const clock = new TestClock()

@@ -226,3 +226,15 @@ test('what is the matter is told when it begins and when it is over, and not in 
   const health = [{ what: 'health', id: 'health' }]
   expect([begun, lasting, over]).toEqual([health, [], health])
 })
+
+test('a setting that changes and a browser that logs in are told, for the page that lists them', async () => {
+  await using relay = await watched()
+
+  await relay.browser.put('/dashboard/api/settings/open_metrics', { value: 'on' })
+  const afterSetting = await relay.hear()
+  await relay.logIn()
+  const afterLogIn = await relay.hear()
+
+  expect(afterSetting).toEqual([{ what: 'setting', id: 'open_metrics' }])
+  expect(afterLogIn).toEqual([{ what: 'session', id: 'all' }])
+})

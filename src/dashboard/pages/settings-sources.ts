@@ -5,11 +5,11 @@ import type { Read } from '../store.ts'
 import type { About, Backup, BrowserSession, Data, Setting } from './settings-resources.ts'
 
 export function useSettings(): Read<Data<Setting>> {
-  return useRead('settings')
+  return useRead('settings', 'setting')
 }
 
 export function useBackups(): Read<Data<Backup>> {
-  return useRead('backups')
+  return useRead('backups', 'backup')
 }
 
 export function useAbout(): Read<About> {
@@ -17,5 +17,5 @@ export function useAbout(): Read<About> {
 }
 
 export function useBrowsers(): Read<Data<BrowserSession>> {
-  return useRead('/dashboard/sessions')
+  return useRead('/dashboard/sessions', 'session')
 }
