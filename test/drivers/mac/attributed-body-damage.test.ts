@@ -20,7 +20,7 @@ import { encodeAttributedBody } from '../../support/mac/attributed-body-encoder.
 import { mutated } from './mutations.ts'
 import { SeededRandom } from './seeded-random.ts'
 
-const DECODE_MS_MAX = 50
+const DECODE_MS_MAX = 250
 const MEMORY_BYTES_MAX = 200 * 1_048_576
 const MUTATED_STREAMS = 100_000
 
