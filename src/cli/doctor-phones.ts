@@ -10,7 +10,10 @@ import { fields } from './table.ts'
 
 /** One paragraph for each phone. */
 export function phoneLines(phones: readonly Row[]): readonly string[] {
-  return phones.flatMap((phone) => [headOf(phone), ...statesOf(phone), ''])
+  return phones.flatMap((phone) => {
+    const states = statesOf(phone)
+    return [`${headOf(phone)}${states.length === 0 ? ': online' : ''}`, ...states, '']
+  })
 }
 
 /** Writes a file for each phone that shows something unknown, and says which. */
@@ -41,17 +44,17 @@ function endOf(phone: Row): string {
   return textOf(phone, 'key').slice(-6)
 }
 
-/** A row for each state up to the first that is not reached, which says why. */
+/** A row for each state up to the first that is not reached, which says why; none where all are. */
 function statesOf(phone: Row): readonly string[] {
   const states = rowsOf({ data: phone['states'] })
   const reached = states.filter((state) => state['is_reached'] === true)
   const next = states[reached.length]
-  const stop = rowOf(phone['stop'])
-  const why = textOf(stop, 'title') === '' ? 'not yet' : `no: ${textOf(stop, 'title')}`
+  if (next === undefined) return []
+  const title = textOf(rowOf(phone['stop']), 'title')
   const rows = [
-    ...reached.map((state) => [inWords(state), 'yes'] as const),
-    ...(next === undefined ? [] : [[inWords(next), why] as const]),
-    ...(textOf(stop, 'fix') === '' ? [] : [['fix', textOf(stop, 'fix')] as const]),
+    // Each phone that is listed has been there.
+    ...reached.slice(1).map((state) => [inWords(state), 'yes'] as const),
+    [inWords(next), title === '' ? 'not yet' : `no: ${title}`] as const,
   ]
   return fields(rows).map((row) => `    ${row}`)
 }
