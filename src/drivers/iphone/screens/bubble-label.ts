@@ -4,9 +4,8 @@
 
 import type { Rect } from '../agent/ui-tree.ts'
 import { splitTime } from './label-time.ts'
-import type { UiService } from './messages-screen.ts'
 import { endOfPrefix } from './plain-text.ts'
-import type { UiWords } from './ui-words.ts'
+import type { UiService, UiWords } from './ui-words.ts'
 
 /** Where a bubble lies: own ones near the right edge of the chat, others near the left. */
 export type Side = 'left' | 'right' | 'unclear'

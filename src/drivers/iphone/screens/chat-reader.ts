@@ -6,11 +6,12 @@ import type { Handle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { compareChat, knownAfter, type Comparison, type ReadRow } from './chat-comparison.ts'
-import type { Bubble, TranscriptScreen, UiService } from './messages-screen.ts'
+import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import type { OwnSends } from './own-sends.ts'
 import type { TranscriptMemory } from './transcript-memory.ts'
 import type { UiListener } from './ui-listener.ts'
 import { receiptsOf } from './ui-receipts.ts'
+import type { UiService } from './ui-words.ts'
 
 export type ReaderTools = {
   readonly clock: Clock

@@ -7,9 +7,7 @@ import { readChatTitle, type ChatTitle } from './chat-title.ts'
 import { conversationCell, type ChatCell } from './conversation-cell.ts'
 import { readDateRow, timeAtEnd, type DateRow } from './label-time.ts'
 import { comparable } from './plain-text.ts'
-import type { UiWords } from './ui-words.ts'
-
-export type UiService = 'iMessage' | 'SMS'
+import type { UiService, UiWords } from './ui-words.ts'
 
 /** What stands below an own bubble. */
 export type BubbleStatus =

@@ -2,7 +2,7 @@
 
 import type { Handle } from '../../../domain/handle.ts'
 import { compare, keepSeen, type ReaderTools } from './chat-reader.ts'
-import type { Composer, TranscriptScreen, UiService } from './messages-screen.ts'
+import type { Composer, TranscriptScreen } from './messages-screen.ts'
 import { comparableLines } from './plain-text.ts'
 import {
   isChatWith,
@@ -14,6 +14,7 @@ import {
   waitForChat,
   type Hands,
 } from './ui-hands.ts'
+import type { UiService } from './ui-words.ts'
 
 export type ComposeTools = Hands & ReaderTools
 

@@ -4,10 +4,11 @@ import type { Settlement } from '../../../domain/driver.ts'
 import { deadline } from '../../../system/clock.ts'
 import type { ReadRow } from './chat-comparison.ts'
 import { compare, outcomeOf } from './chat-reader.ts'
-import { readScreen, type TranscriptScreen, type UiService } from './messages-screen.ts'
+import { readScreen, type TranscriptScreen } from './messages-screen.ts'
 import { isTimeOf, saysText } from './own-sends.ts'
 import { emptyComposer, holds, type Composed, type ComposeTools, type Draft } from './ui-compose.ts'
 import { isChatWith, LOOK_MS, showChat } from './ui-hands.ts'
+import type { UiService } from './ui-words.ts'
 
 /** How a send ended, and by which service its bubble says that it went. */
 export type Confirmed = { readonly outcome: Settlement; readonly service: UiService | null }

@@ -10,12 +10,12 @@ import {
 import { deadline } from '../../../system/clock.ts'
 import { AgentError, type AgentErrorCode } from '../agent/agent.ts'
 import type { TurnQueue } from '../agent/turn-queue.ts'
-import type { UiService } from './messages-screen.ts'
 import { noteText } from './own-sends.ts'
 import { hasControls, withPlainLines } from './plain-text.ts'
 import { compose, wipe, type Composed, type ComposeTools, type Draft } from './ui-compose.ts'
 import { confirm } from './ui-confirm.ts'
 import { UiTrouble, type UiTroubleCode } from './ui-hands.ts'
+import type { UiService } from './ui-words.ts'
 
 export type UiSendTools = ComposeTools & {
   /** One sequence of touches at a time on the phone. */

@@ -1,7 +1,7 @@
 // What Messages says in words, for each language of a phone; English is the only one so far. Words that
 // nobody has seen on a phone through WebDriverAgent are marked unproven.
 
-import type { UiService } from './messages-screen.ts'
+export type UiService = 'iMessage' | 'SMS'
 
 export type UiWords = {
   /** How an own bubble begins, with the service that it went by. */
