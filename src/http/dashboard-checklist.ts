@@ -44,12 +44,53 @@ const MAC_POWER: Step = {
   codes: ['sleep_enabled', 'autorestart_off', 'auto_login_off', 'filevault_on'],
 }
 
-const DEVICE_STEPS: readonly Step[] = [
+/** In the order in which a phone climbs to a line. */
+const IPHONE_STEPS: readonly Step[] = [
   {
-    title: 'The device is attached',
-    codes: ['device_absent', 'driver_failed', 'device_untrusted'],
+    title: 'The iPhone is plugged in',
+    codes: ['device_absent', 'driver_failed', 'usbmux_denied'],
   },
-  { title: 'It has the number of this line', codes: ['number_changed'] },
+  {
+    title: 'It trusts this computer',
+    codes: ['not_trusted', 'trust_dialog', 'trust_denied', 'pairing_stale', 'passcode_locked'],
+  },
+  {
+    title: 'It can be a line: its iOS, its settings and its power',
+    codes: [
+      'unreadable',
+      'ios_too_old',
+      'developer_mode_off',
+      'language_not_english',
+      'battery_empty',
+      'battery_low',
+    ],
+  },
+  {
+    title: 'What starts the agent is ready',
+    codes: ['launcher_absent', 'image_mount_failed', 'tunnel_failed'],
+  },
+  {
+    title: 'The agent runs and answers',
+    codes: [
+      'agent_not_installed',
+      'agent_expired',
+      'launch_failed',
+      'passcode_prompt',
+      'agent_starting',
+      'agent_down',
+      'agent_stuck',
+      'agent_shared',
+    ],
+  },
+  {
+    title: 'Messages can be seen on its screen',
+    codes: ['locked', 'alert', 'ui_unknown', 'wrong_chat'],
+  },
+  { title: 'Messages leave by iMessage', codes: ['imessage_off'] },
+  {
+    title: 'It has the number of this line',
+    codes: ['number_changed', 'phone_number_mismatch'],
+  },
 ]
 
 const SHORTCUTS_STEPS: readonly Step[] = [
@@ -63,6 +104,7 @@ const SIMULATED_STEPS: readonly Step[] = [
 
 const STEPS: Readonly<Record<string, readonly Step[]>> = {
   mac: MAC_STEPS,
+  iphone: IPHONE_STEPS,
   shortcuts: SHORTCUTS_STEPS,
   simulated: SIMULATED_STEPS,
 }
@@ -74,6 +116,7 @@ const PAUSED: Check = {
   fix: 'Switch "Sends messages" on in the settings.',
 }
 
+const WITHOUT_IMESSAGE = ['imessage_off', 'imessage_not_connected']
 const NO_IMESSAGE: Check = {
   state: 'bad',
   title: 'iMessage is not active on this line',
@@ -93,7 +136,7 @@ const DENIALS: Readonly<Record<string, string>> = {
 /** The findings that speak of the machine, not of one line, and matter to a line of this kind. */
 const OF_MACHINE: Readonly<Record<string, readonly string[]>> = {
   mac: [...MAC_STEPS, MAC_POWER].flatMap(({ codes }) => codes),
-  iphone: DEVICE_STEPS.flatMap(({ codes }) => codes),
+  iphone: IPHONE_STEPS.flatMap(({ codes }) => codes),
 }
 
 export function checklist(
@@ -104,18 +147,24 @@ export function checklist(
   const own = findings.filter(({ line_id, code }) =>
     line_id === null ? ofMachine.includes(code) : line_id === line.id,
   )
-  const steps = STEPS[line.driver] ?? DEVICE_STEPS
+  const steps = STEPS[line.driver] ?? []
   const named = new Set([...steps, MAC_POWER].flatMap(({ codes }) => codes))
   const others = own.filter(({ code }) => code !== 'line_offline' && !named.has(code))
   return [
     ...known(steps.flatMap((step) => checksOf(step, line, own))),
     ...(line.driver === 'mac' ? checksOf(MAC_POWER, line, own) : []),
     ...(named.has(line.status_reason ?? '') ? [] : unexplained(own)),
-    ...(line.status === 'online' && !line.imessage_active ? [NO_IMESSAGE] : []),
+    ...(isSilentlyOff(line, own) ? [NO_IMESSAGE] : []),
     ...(line.is_enabled ? [] : [PAUSED]),
     roomForContacts(line),
     ...others.map(foundCheck),
   ]
+}
+
+/** Whether iMessage is off and no finding says so with its reason. */
+function isSilentlyOff(line: PhoneLineResource, own: readonly HealthFinding[]): boolean {
+  const isTold = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
+  return line.status === 'online' && !line.imessage_active && !isTold
 }
 
 /** How a line stands as a whole, in a sentence. */

@@ -43,6 +43,25 @@ test('what fails is told with why and fix, and nothing behind it counts as known
   })
 })
 
+test('an iPhone is asked what it climbs by, and of iMessage that is off it is said once', () => {
+  const line = phoneLine({ driver: 'iphone', imessage_active: false })
+  const findings = [finding({ code: 'imessage_off', severity: 'error', line_id: line.id })]
+
+  const checks = checklist(line, findings)
+
+  expect(checks.map(({ state, title }) => `${state}: ${title}`)).toEqual([
+    'ok: The iPhone is plugged in',
+    'ok: It trusts this computer',
+    'ok: It can be a line: its iOS, its settings and its power',
+    'ok: What starts the agent is ready',
+    'ok: The agent runs and answers',
+    'ok: Messages can be seen on its screen',
+    'bad: About imessage_off',
+    'unknown: It has the number of this line',
+    'ok: There is room for new contacts today',
+  ])
+})
+
 test('the machine of a Mac line is part of its checks, each fault on its own', () => {
   const findings = [finding({ code: 'sleep_enabled' }), finding({ code: 'autorestart_off' })]
 
