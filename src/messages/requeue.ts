@@ -159,7 +159,7 @@ function moveOne(
   const contactHold = hold === 'full' ? 'undecided' : hold
   placeMessage(tx, message.seq, place)
   noteMessage(tx, place.conversationId, { seq: message.seq, service: message.service, now })
-  forgetMessage(tx, message.conversationId)
+  forgetMessage(tx, message.conversationId, place.conversationId)
   return saveMessage(tx, { ...message, ...place, contactHold }, now)
 }
 

@@ -65,8 +65,18 @@ export function noteMessage(
   touch(tx, id)
 }
 
-/** A message went to another conversation: an empty one it leaves behind goes too. */
-export function forgetMessage(tx: Tx, id: ConversationId): void {
+/**
+ * A message went to the conversation `to`: an empty one that it leaves behind goes too, and hands on that
+ * a person answers.
+ */
+export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): void {
+  tx.sqlite
+    .query(
+      `UPDATE conversations SET automation_paused = 1 WHERE id = $to
+         AND EXISTS (SELECT 1 FROM conversations WHERE id = $id AND automation_paused = 1)
+         AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_id = $id)`,
+    )
+    .run({ id, to })
   tx.sqlite
     .query(
       `UPDATE conversations SET message_count = message_count - 1,

@@ -37,7 +37,7 @@ test('a conversation is told when one of its messages moves elsewhere', async ()
   const { sqlite, touched } = openWatched()
   storeMessages(sqlite, [{ id: 'msg_a', status: 'queued' }])
 
-  const told = await touched((tx) => forgetMessage(tx, 'conv_a' as never)) // Compared only.
+  const told = await touched((tx) => forgetMessage(tx, 'conv_a' as never, 'conv_b' as never)) // Compared only.
 
   expect(told).toEqual([{ what: 'conversation', id: 'conv_a' }])
 })

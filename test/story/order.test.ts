@@ -111,3 +111,19 @@ test('the answer to a message that moved tells where it is', async () => {
   const conversation = await relay.get(`/api/v1/conversations/${answer.body.conversation_id}`)
   expect(conversation.message_count).toBe(1)
 })
+
+test('a person who answers a conversation answers it on the line to which its only message goes', async () => {
+  const driver = new ScriptedDriver()
+  driver.add('+12025550801', false)
+  const second = driver.add('+12025550802', false)
+  await using relay = await startRelay({ drivers: [driver] })
+  const { body } = await relay.send({ to: TO, text: 'one' })
+  const path = `/api/v1/conversations/${body.conversation_id}`
+  await relay.patch(path, { automation_paused: true })
+
+  await second.goOnline()
+  await relay.clock.advance(10_000)
+
+  const { data } = await relay.get('/api/v1/conversations')
+  expect(data).toMatchObject([{ phone_number: '+12025550802', automation_paused: true }])
+})
