@@ -143,6 +143,26 @@ test('a ledger that cannot be written carries nothing, and says so', async () =>
   rig.close()
 })
 
+test('messages that leave in one turn are carried together, or none of them', async () => {
+  const rig = makeSimulatedRig()
+  const attended = await attend(rig, rig.driver)
+  const db = new Database(rig.ledgerPath)
+  db.run(`CREATE TRIGGER full BEFORE INSERT ON carried WHEN new.recipient = '+15550001235'
+    BEGIN SELECT raise(ABORT, 'full'); END`)
+  db.close()
+
+  const outcomes = await Promise.all([
+    sendTo(rig, attended, '+15550001234'),
+    sendTo(rig, attended, '+15550001235'),
+  ])
+
+  const failed = { outcome: 'not_sent', reason: 'network_failed', blame: 'line' } as const
+  expect(outcomes).toEqual([failed, failed])
+  expect(rig.carried('hello')).toBe(0)
+  await attended.end()
+  rig.close()
+})
+
 test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {
   const rig = makeSimulatedRig()
   const first = await attend(rig, rig.driver)

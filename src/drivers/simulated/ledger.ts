@@ -3,7 +3,7 @@
 
 import { Database } from 'bun:sqlite'
 
-export type Carried = {
+type Carried = {
   readonly messageId: string
   readonly line: string
   readonly to: string
@@ -21,6 +21,9 @@ export type News = {
   readonly text: string | null
   readonly at: number
 }
+
+/** A message, and what follows from it. */
+export type CarriedLetter = { readonly carried: Carried; readonly news: readonly News[] }
 
 /** `seq` is its position, which is never given twice. */
 export type Happening = Omit<News, 'line'> & { readonly seq: number }
@@ -83,7 +86,7 @@ export class Ledger {
   readonly identity: string
   readonly #db: Database
   readonly #sql: ReturnType<typeof prepareStatements>
-  readonly #carry: (carried: Carried, news: readonly News[]) => void
+  readonly #carry: (letters: readonly CarriedLetter[]) => void
   readonly #bringDue: (what: Values) => void
 
   /** Opens the file at `path`; `newIdentity` names it when it is new. */
@@ -97,13 +100,8 @@ export class Ledger {
     this.#db = db
     this.#sql = prepareStatements(db)
     this.identity = this.#sql.identity.get()?.value ?? newIdentity
-    this.#carry = db.transaction((carried: Carried, news: readonly News[]) => {
-      this.#sql.insertCarried.run(carried)
-      for (const one of news) {
-        // What follows at once need not wait in the future first.
-        const insertion = one.at <= carried.at ? this.#sql.insertHappening : this.#sql.insertFuture
-        insertion.run(one)
-      }
+    this.#carry = db.transaction((letters: readonly CarriedLetter[]) => {
+      for (const letter of letters) this.#insert(letter)
     }).immediate
     this.#bringDue = db.transaction((what: Values) => {
       this.#sql.copyDue.run(what)
@@ -111,9 +109,9 @@ export class Ledger {
     }).immediate
   }
 
-  /** Writes down a message and all that follows from it, or throws and has written nothing. */
-  carry(carried: Carried, news: readonly News[]): void {
-    this.#carry(carried, news)
+  /** Writes down messages and all that follows from them, or throws and has written nothing. */
+  carry(letters: readonly CarriedLetter[]): void {
+    this.#carry(letters)
   }
 
   /** Makes at most `limit` things of a line's future happen that are due at `now`. */
@@ -157,6 +155,15 @@ export class Ledger {
 
   close(): void {
     this.#db.close()
+  }
+
+  #insert({ carried, news }: CarriedLetter): void {
+    this.#sql.insertCarried.run(carried)
+    for (const one of news) {
+      // What follows at once need not wait in the future first.
+      const insertion = one.at <= carried.at ? this.#sql.insertHappening : this.#sql.insertFuture
+      insertion.run(one)
+    }
   }
 }
 

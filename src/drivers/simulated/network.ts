@@ -3,9 +3,15 @@ import { Bell } from '../../system/bell.ts'
 import type { Clock } from '../../system/clock.ts'
 import type { Random } from '../../system/random.ts'
 import type { Consequence, Letter } from './correspondents.ts'
-import { Ledger, type Happening, type News } from './ledger.ts'
+import { Ledger, type CarriedLetter, type Happening, type News } from './ledger.ts'
 
 export type NetworkTools = { readonly clock: Clock; readonly random: Random }
+
+/** A letter that is not in the ledger yet. */
+type Posted = CarriedLetter & {
+  readonly resolve: (guid: string) => void
+  readonly reject: (error: unknown) => void
+}
 
 const DUE_MAX = 256
 const PRUNE_MAX = 500
@@ -19,6 +25,8 @@ export class SimulatedNetwork {
   readonly #bells = new Map<string, Bell>()
   /** When the next of a line's future is due, where that is known; Infinity for never. */
   readonly #nextDueAt = new Map<string, number>()
+  /** What was posted in this turn. */
+  #posted: Posted[] = []
   #time: number
   #monotonic: number
 
@@ -46,16 +54,18 @@ export class SimulatedNetwork {
   }
 
   /**
-   * Carries a message, with all that follows from it, and returns its guid; or throws and has carried
-   * nothing.
+   * Carries a message, with all that follows from it, and resolves with its guid; or rejects and has
+   * carried nothing. What is posted in one turn is one transaction of the ledger: messages pass their
+   * points of no return together.
    */
-  carry(messageId: string, letter: Letter, consequences: readonly Consequence[]): string {
+  carry(messageId: string, letter: Letter, consequences: readonly Consequence[]): Promise<string> {
     const guid = this.#newGuid()
     const at = this.#now()
     const news = consequences.map((consequence) => this.#newsOf(consequence, guid, at))
-    this.#ledger.carry({ ...letter, messageId, guid, at }, news)
-    for (const one of news) this.#expect(one, at)
-    return guid
+    const { promise, resolve, reject } = Promise.withResolvers<string>()
+    this.#posted.push({ carried: { ...letter, messageId, guid, at }, news, resolve, reject })
+    if (this.#posted.length === 1) queueMicrotask(() => this.#carryPosted())
+    return promise
   }
 
   /** What a line is told after `position`, in order; makes happen what is due. */
@@ -92,6 +102,21 @@ export class SimulatedNetwork {
 
   close(): void {
     this.#ledger.close()
+  }
+
+  #carryPosted(): void {
+    const posted = this.#posted
+    this.#posted = []
+    try {
+      this.#ledger.carry(posted)
+    } catch (error) {
+      for (const { reject } of posted) reject(error)
+      return
+    }
+    for (const { carried, news, resolve } of posted) {
+      for (const one of news) this.#expect(one, carried.at)
+      resolve(carried.guid)
+    }
   }
 
   #newsOf({ line, afterMs, news }: Consequence, guid: string, now: number): News {

@@ -51,7 +51,7 @@ async function send(
     return { outcome: 'not_sent', reason: 'line_refused', blame: 'line' }
   }
 
-  const guid = carry(tools, message)
+  const guid = await carry(tools, message)
   if (guid === null) return { outcome: 'not_sent', reason: 'network_failed', blame: 'line' }
   if (behaviour.kind === 'nobody_knows') return { outcome: 'unknown', reason: 'no_answer' }
   if (behaviour.dropsLine) tools.drop()
@@ -70,11 +70,11 @@ async function mayPass(pointOfNoReturn: PointOfNoReturn, note: string): Promise<
 }
 
 /** The guid under which the message was carried, or null: then the ledger holds nothing of it. */
-function carry(tools: SendTools, { id, to, text }: OutgoingMessage): string | null {
+async function carry(tools: SendTools, { id, to, text }: OutgoingMessage): Promise<string | null> {
   const letter = { line: tools.number, to, text }
   const consequences = consequencesOf(letter, behaviourOf(to, tools.lineCount), tools)
   try {
-    return tools.network.carry(id, letter, consequences)
+    return await tools.network.carry(id, letter, consequences)
   } catch {
     return null
   }
