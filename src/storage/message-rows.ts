@@ -7,6 +7,7 @@ import { deviceHandle, type Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message, MessageSource, Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
+import { forgetMessages, recallMessage, rememberMessage } from './recent-messages.ts'
 import { messages } from './schema.ts'
 import { prepared } from './statement.ts'
 
@@ -81,8 +82,13 @@ const byId = prepared(({ sqlite }) =>
 )
 
 export function findMessage(db: Db, id: string): Outbound | null {
+  const recent = recallMessage(db, id)
+  if (recent !== null) return recent
   const row = byId(db).get({ id })
-  return row === null ? null : toOutbound(row)
+  if (row === null) return null
+  const message = toOutbound(row)
+  rememberMessage(db, message)
+  return message
 }
 
 const insertion = prepared(({ sqlite }) =>
@@ -121,7 +127,9 @@ export function insertMessage(tx: Tx, message: NewMessage): Outbound {
     sentAt: message.sentAt,
   })
   touch(tx, message)
-  return { ...message, seq: row?.seq ?? 0, updatedAt: message.createdAt }
+  const inserted = { ...message, seq: row?.seq ?? 0, updatedAt: message.createdAt }
+  rememberMessage(tx, inserted)
+  return inserted
 }
 
 const update = prepared(({ sqlite }) =>
@@ -158,7 +166,9 @@ export function saveMessage(tx: Tx, message: Outbound, now: Timestamp): Outbound
     revision: nextRevision(tx),
   })
   touch(tx, message)
-  return { ...message, updatedAt: now }
+  const saved = { ...message, updatedAt: now }
+  rememberMessage(tx, saved)
+  return saved
 }
 
 function touch(tx: Tx, { id, conversationId }: NewMessage): void {
@@ -174,6 +184,7 @@ export type MessagePlace = {
 /** Puts a message on another line; the caller keeps conversations and budgets in step. */
 export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
   tx.orm.update(messages).set(place).where(eq(messages.seq, seq)).run()
+  forgetMessages(tx)
 }
 
 /** What a message starts with that a device or a client does not say. */
