@@ -75,14 +75,14 @@ class AttendedSimulatedLine {
     if (this.#line.checkpoint === null) await this.#tell([this.#checkpointEvent()])
     await this.#goOnline()
     while (!this.#signal.aborted) {
+      // A send that was carried has its outcome out first: a receipt never overtakes it.
+      await nextTurn()
       const isMore = await this.#tellNews()
       if (this.#mustDrop) await this.#dropOut()
       if (isMore || this.#signal.aborted) continue
       this.#prune()
       const waitMs = Math.min(network.msUntilNext(this.#line.number), PRUNE_EVERY_MS)
       await network.bellOf(this.#line.number).wait(clock, waitMs, this.#signal)
-      // A send that rang has its outcome out first: a receipt never overtakes it.
-      await nextTurn()
     }
   }
 
