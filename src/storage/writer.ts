@@ -20,6 +20,7 @@ const NOBODY: ChangeTeller = { isWatched: false, tell() {} }
 
 /** How many works share a commit at most. */
 const GROUP_MAX = 512
+const GATHER_TURNS_MAX = 8
 
 /**
  * The only way to write. Works that arrive together share one `BEGIN IMMEDIATE … COMMIT`, each in a
@@ -27,6 +28,7 @@ const GROUP_MAX = 512
  * the disk thus serves many requests, at full durability.
  */
 export class Writer {
+  readonly #control: ReturnType<typeof prepareControl>
   readonly #tx: { -readonly [K in keyof Tx]: Tx[K] }
   readonly #onFatal: (error: unknown) => void
   readonly #onDiskFull: () => void
@@ -47,6 +49,7 @@ export class Writer {
     onDiskFull: () => void = () => {},
     changes: ChangeTeller = NOBODY,
   ) {
+    this.#control = prepareControl(db)
     this.#tx = { ...db, touched: null } as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
     this.#onFatal = onFatal
     this.#onDiskFull = onDiskFull
@@ -84,11 +87,22 @@ export class Writer {
   #schedule(): void {
     if (this.#isScheduled) return
     this.#isScheduled = true
-    setImmediate(() => {
-      this.#isScheduled = false
-      this.#commitGroup()
-      if (this.#waiting.length > 0) this.#schedule()
-    })
+    setImmediate(() => this.#gather(1, GATHER_TURNS_MAX))
+  }
+
+  /**
+   * A work that came alone is committed at once. Where others joined it, more are under way: as long as
+   * each turn of the event loop brings some, their flush is worth more than that turn.
+   */
+  #gather(known: number, turns: number): void {
+    const { length } = this.#waiting
+    if (length > known && length < GROUP_MAX && turns > 0) {
+      setImmediate(() => this.#gather(length, turns - 1))
+      return
+    }
+    this.#isScheduled = false
+    this.#commitGroup()
+    if (this.#waiting.length > 0) this.#schedule()
   }
 
   #commitGroup(): void {
@@ -98,9 +112,9 @@ export class Writer {
     const touched = this.#changes.isWatched ? [] : null
     this.#tx.touched = touched
     try {
-      this.#run('BEGIN IMMEDIATE')
+      this.#control.begin.run()
       for (const waiting of group) settle.push(this.#runOne(waiting))
-      this.#run('COMMIT')
+      this.#control.commit.run()
     } catch (error) {
       this.#abandon(group, error)
       return
@@ -117,11 +131,11 @@ export class Writer {
   #runOne({ work, resolve, reject }: Waiting): () => void {
     const acts = this.#afterCommit.length
     const touched = this.#tx.touched?.length ?? 0
-    this.#run('SAVEPOINT work')
+    this.#control.savepoint.run()
     try {
       const value = work(this.#tx) as never // `write` tied this value's type to `resolve`.
       this.#requireTransaction(null)
-      this.#run('RELEASE work')
+      this.#control.release.run()
       return () => resolve(value)
     } catch (error) {
       // SQLite may have rolled the whole group back by itself: then nothing more of it may run.
@@ -129,8 +143,8 @@ export class Writer {
       this.#afterCommit.length = acts
       this.#tx.touched?.splice(touched)
       forgetMessages(this.#tx)
-      this.#run('ROLLBACK TO work')
-      this.#run('RELEASE work')
+      this.#control.rollbackTo.run()
+      this.#control.release.run()
       const told = this.#told(error)
       return () => reject(told)
     }
@@ -144,7 +158,7 @@ export class Writer {
   #abandon(group: readonly Waiting[], error: unknown): void {
     if (this.#tx.sqlite.inTransaction) {
       try {
-        this.#run('ROLLBACK')
+        this.#control.rollback.run()
       } catch (failure) {
         this.#onFatal(failure)
       }
@@ -171,9 +185,16 @@ export class Writer {
     this.#onDiskFull()
     return storageFull(error)
   }
+}
 
-  #run(sql: string): void {
-    this.#tx.sqlite.query(sql).run()
+function prepareControl({ sqlite }: Db) {
+  return {
+    begin: sqlite.prepare('BEGIN IMMEDIATE'),
+    commit: sqlite.prepare('COMMIT'),
+    rollback: sqlite.prepare('ROLLBACK'),
+    savepoint: sqlite.prepare('SAVEPOINT work'),
+    release: sqlite.prepare('RELEASE work'),
+    rollbackTo: sqlite.prepare('ROLLBACK TO work'),
   }
 }
 
