@@ -30,6 +30,7 @@ import { createLineActions } from './lines/line-actions.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
+import { keepAnswers } from './messages/kept-answers.ts'
 import { waitReasonOf } from './messages/line-board.ts'
 import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
@@ -81,7 +82,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const life: Life = { phase: 'starting', listener: null }
   const webhooks = createWebhookRoom(ground, { config, parts, life })
   const messages = createMessageRoom(ground, webhooks, { config, parts, life })
-  const upkeep = createUpkeep({ ...ground, folder: config.backupFolder })
+  const upkeep = createUpkeep({ ...ground, keepAnswers, folder: config.backupFolder })
   const entry = createEntry(ground, { config, parts, life })
   const lastUsed = new LastUsed(ground, KEY_USE)
   const lastHeard = new LastUsed(ground, BRIDGE_USE)

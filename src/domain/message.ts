@@ -115,7 +115,8 @@ export function progressBy(
     steps.includes(step) ? at : known
   return {
     status: receipt.kind,
-    sentAt: stampOf('sent', message.sentAt),
+    // One that was sent, and then failed, was sent when it was.
+    sentAt: message.sentAt ?? receipt.at,
     deliveredAt: stampOf('delivered', message.deliveredAt),
     readAt: stampOf('read', message.readAt),
     error: null,

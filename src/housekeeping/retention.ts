@@ -19,6 +19,8 @@ export type RetentionTools = {
   readonly writer: Pick<Writer, 'write'>
   readonly clock: Clock
   readonly settings: Pick<Settings, 'get'>
+  /** Called before as many messages from before a time are deleted. */
+  readonly keepAnswers: (tx: Tx, before: Timestamp, limit: number) => void
   /** What other rooms keep and let go. */
   readonly purges: readonly Purge[]
 }
@@ -31,7 +33,7 @@ const DAY_MS = 86_400_000
 /** Every hour: deletes what has grown old, in small steps. */
 export function retentionJob(tools: RetentionTools): Job {
   const purges: readonly Purge[] = [
-    (tx, now, limit) => deleteMessages(tx, { now, limit, settings: tools.settings }),
+    (tx, now, limit) => deleteMessages(tools, tx, now, limit),
     deleteOldIdempotency,
     deleteWaitingReceipts,
     deleteRejectedEvents,
@@ -68,11 +70,10 @@ async function purgeAll(tools: RetentionTools, purge: Purge, signal: AbortSignal
   }
 }
 
-function deleteMessages(
-  tx: Tx,
-  given: Pick<RetentionTools, 'settings'> & { readonly now: Timestamp; readonly limit: number },
-): number {
-  const days = given.settings.get('message_retention_days')
+function deleteMessages(tools: RetentionTools, tx: Tx, now: Timestamp, limit: number): number {
+  const days = tools.settings.get('message_retention_days')
   if (days === null) return 0
-  return deleteOldMessages(tx, timestamp(given.now - days * DAY_MS), given.limit)
+  const before = timestamp(now - days * DAY_MS)
+  tools.keepAnswers(tx, before, limit)
+  return deleteOldMessages(tx, before, limit)
 }

@@ -14,7 +14,7 @@ import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
 import { dailyBackupJob } from './daily-backup.ts'
-import { retentionJob, statisticsJob, type Purge } from './retention.ts'
+import { retentionJob, statisticsJob, type Purge, type RetentionTools } from './retention.ts'
 import { Timetable } from './timetable.ts'
 
 export type UpkeepTools = {
@@ -22,6 +22,7 @@ export type UpkeepTools = {
   readonly log: Log
   readonly writer: Writer
   readonly settings: Pick<Settings, 'get'>
+  readonly keepAnswers: RetentionTools['keepAnswers']
   readonly directory: DataDirectory
   readonly changes: Pick<Changes, 'tell'>
   /** A second folder for the daily back-ups, or null. */

@@ -15,7 +15,7 @@ import type { Settings } from '../storage/settings.ts'
 import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
-import { answerOf, type Answer } from './answer.ts'
+import { answerOf, sentAnswerOf, type Answer } from './answer.ts'
 import { takePlace } from './contact-budget.ts'
 import { turnOfNewcomer } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
@@ -185,7 +185,10 @@ function record(
   return message
 }
 
-/** The same request again: its first answer, or, where a crash left none, the message as it is now. */
+/**
+ * The same request again: its first answer, which was kept or is that of a message that was sent; or,
+ * where a crash left none, the message as it is now.
+ */
 function repeat(tools: SendTools, tx: Tx, request: SendRequest, print: string): Accepted | null {
   const key = request.idempotencyKey
   const known = key === null ? null : findIdempotency(tx, key)
@@ -198,7 +201,8 @@ function repeat(tools: SendTools, tx: Tx, request: SendRequest, print: string): 
   if (message === null) throw new RelayError('not_found', 'The message of this key was deleted.')
   const isUnderWay = message.status === 'queued' || message.status === 'sending'
   if (isUnderWay) return { ...replay, first: null, message }
-  return { ...replay, first: answerOf(message, tools.waitReason) }
+  const asSent = kind === null ? sentAnswerOf(message) : null
+  return { ...replay, first: asSent ?? answerOf(message, tools.waitReason) }
 }
 
 /** Waits while a line works on the message; one that waits for more than that is answered at once. */

@@ -4,7 +4,7 @@ import type { Tx } from '../storage/database.ts'
 import { rememberAnswer } from '../storage/idempotency.ts'
 import type { Writer } from '../storage/writer.ts'
 import { within, type Clock } from '../system/clock.ts'
-import { answerOf, type Answer } from './answer.ts'
+import { answerOf, isToldByMessage, type Answer } from './answer.ts'
 import type { WaitReason } from './resource.ts'
 
 type Waiting = {
@@ -22,7 +22,8 @@ type Tools = {
 
 /**
  * Those who asked for a send and wait for its end. An answer under an `Idempotency-Key` is kept in
- * the transaction that settles the message, so that a repeat gets the same one, word for word.
+ * the transaction that settles the message, so that a repeat gets the same one, word for word; but for
+ * the usual one, which the message itself tells again.
  */
 export class WaitingCallers {
   readonly #tools: Tools
@@ -49,7 +50,7 @@ export class WaitingCallers {
     if (waiting === undefined || (waiting.isPrepared && message.deliveredAt !== null)) return
     waiting.isPrepared = true
     const answer = answerOf(message, this.#tools.waitReason)
-    if (waiting.idempotencyKey !== null) {
+    if (waiting.idempotencyKey !== null && !isToldByMessage(message)) {
       rememberAnswer(tx, waiting.idempotencyKey, { answer: answer.kind, body: answer.body })
     }
     this.#tools.writer.afterCommit(() => waiting.resolve(answer))

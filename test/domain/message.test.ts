@@ -58,6 +58,14 @@ test.each(['failed', 'uncertain'] as const)('%s yields to proof', (status) => {
   expect(progress?.error).toBeNull()
 })
 
+test('a message that was sent and then failed was sent when it was, also where proof comes later', () => {
+  const receipt = { kind: 'delivered', at: later, reason: null } as const
+  const progress = progressBy(stamped('failed', true), receipt)
+
+  expect(progress).toMatchObject({ status: 'delivered', sentAt: at, deliveredAt: later })
+  expect(progress?.events).toEqual(['message.sent', 'message.delivered'])
+})
+
 test('failed never follows delivered, and nothing follows expired', () => {
   expect(failBy(stamped('delivered', true, true), 'x')).toBeNull()
   expect(failBy(stamped('expired'), 'x')).toBeNull()

@@ -21,7 +21,13 @@ function openRetention(values: Partial<SettingValues>, purges: readonly Purge[] 
   const { db } = openDatabase(':memory:', { version: 'test' })
   storeLine(db.sqlite)
   const writer = new Writer(db, () => {})
-  const job = retentionJob({ writer, clock, settings: settingsOf(values), purges })
+  const job = retentionJob({
+    writer,
+    clock,
+    settings: settingsOf(values),
+    keepAnswers: () => {},
+    purges,
+  })
   const stop = new AbortController()
   const ids = () => db.sqlite.query('SELECT id FROM messages').values().flat()
   return { clock, db, writer, job, stop, ids }
