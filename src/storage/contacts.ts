@@ -5,6 +5,7 @@ import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contac
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
+import { recentRows } from './recent-rows.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number | null>
@@ -20,7 +21,13 @@ const one = prepared(({ sqlite }) =>
 )
 
 export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
-  return one(db).get({ lineId, handle }) ?? NO_CONTACT
+  const { contacts } = recentRows(db)
+  const key = `${lineId} ${handle}`
+  const recent = contacts.get(key)
+  if (recent !== null) return recent
+  const contact = one(db).get({ lineId, handle }) ?? NO_CONTACT
+  contacts.set(key, contact)
+  return contact
 }
 
 const usage = prepared(({ sqlite }) =>
@@ -51,6 +58,7 @@ export function changeContact(
   after: Contact,
 ): void {
   saving(tx).run({ ...who, ...after })
+  recentRows(tx).contacts.set(`${who.lineId} ${who.handle}`, after)
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return

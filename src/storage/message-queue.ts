@@ -6,7 +6,7 @@ import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
 import { OUTBOUND_COLUMNS, findMessage, toOutbound, type OutboundRow } from './message-rows.ts'
-import { forgetMessages } from './recent-messages.ts'
+import { forgetRows } from './recent-rows.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -226,7 +226,7 @@ export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
          AND line_id = +$lineId AND queued_reason = 'daily_contact_limit'`,
     )
     .run({ lineId, now })
-  forgetMessages(tx)
+  forgetRows(tx)
 }
 
 /** When a message that becomes uncertain now is announced. */

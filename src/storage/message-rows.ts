@@ -7,7 +7,7 @@ import { deviceHandle, type Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message, MessageSource, Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { forgetMessages, recallMessage, rememberMessage } from './recent-messages.ts'
+import { forgetRows, recentRows } from './recent-rows.ts'
 import { messages } from './schema.ts'
 import { prepared } from './statement.ts'
 
@@ -82,12 +82,12 @@ const byId = prepared(({ sqlite }) =>
 )
 
 export function findMessage(db: Db, id: string): Outbound | null {
-  const recent = recallMessage(db, id)
+  const recent = recentRows(db).messages.get(id)
   if (recent !== null) return recent
   const row = byId(db).get({ id })
   if (row === null) return null
   const message = toOutbound(row)
-  rememberMessage(db, message)
+  recentRows(db).messages.set(id, message)
   return message
 }
 
@@ -128,7 +128,7 @@ export function insertMessage(tx: Tx, message: NewMessage): Outbound {
   })
   touch(tx, message)
   const inserted = { ...message, seq: row?.seq ?? 0, updatedAt: message.createdAt }
-  rememberMessage(tx, inserted)
+  recentRows(tx).messages.set(inserted.id, inserted)
   return inserted
 }
 
@@ -167,7 +167,7 @@ export function saveMessage(tx: Tx, message: Outbound, now: Timestamp): Outbound
   })
   touch(tx, message)
   const saved = { ...message, updatedAt: now }
-  rememberMessage(tx, saved)
+  recentRows(tx).messages.set(saved.id, saved)
   return saved
 }
 
@@ -184,7 +184,7 @@ export type MessagePlace = {
 /** Puts a message on another line; the caller keeps conversations and budgets in step. */
 export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
   tx.orm.update(messages).set(place).where(eq(messages.seq, seq)).run()
-  forgetMessages(tx)
+  forgetRows(tx)
 }
 
 /** What a message starts with that a device or a client does not say. */

@@ -3,7 +3,7 @@
 
 import type { ConversationId, Timestamp } from '../domain/ids.ts'
 import type { Tx } from './database.ts'
-import { forgetMessages } from './recent-messages.ts'
+import { forgetRows } from './recent-rows.ts'
 
 type Values = Record<string, string | number>
 
@@ -27,7 +27,7 @@ export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): num
        RETURNING conversation_id AS id`,
     )
     .all({ before, limit })
-  if (deleted.length > 0) forgetMessages(tx)
+  if (deleted.length > 0) forgetRows(tx)
   const counts = new Map<ConversationId, number>()
   for (const { id } of deleted) counts.set(id, (counts.get(id) ?? 0) + 1)
   for (const [id, count] of counts) shrinkConversation(tx, id, count)

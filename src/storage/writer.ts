@@ -2,7 +2,7 @@ import { RelayError } from '../domain/errors.ts'
 import type { Bell } from '../system/bell.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Db, Tx } from './database.ts'
-import { forgetMessages } from './recent-messages.ts'
+import { forgetRows } from './recent-rows.ts'
 
 /** A synchronous work: a promise would be committed before it ends, so its type is refused. */
 export type Work<T> = (tx: Tx) => T extends PromiseLike<unknown> ? never : T
@@ -142,7 +142,7 @@ export class Writer {
       this.#requireTransaction(error)
       this.#afterCommit.length = acts
       this.#tx.touched?.splice(touched)
-      forgetMessages(this.#tx)
+      forgetRows(this.#tx)
       this.#control.rollbackTo.run()
       this.#control.release.run()
       const told = this.#told(error)
@@ -164,7 +164,7 @@ export class Writer {
       }
     }
     this.#afterCommit.length = 0
-    forgetMessages(this.#tx)
+    forgetRows(this.#tx)
     this.#bells.clear()
     const told = this.#told(error)
     for (const { reject } of group) reject(told)

@@ -1,9 +1,11 @@
-// What is remembered of a message is what is stored of it, whatever becomes of either.
+// What is remembered of a row is what is stored of it, whatever becomes of either.
 
 import { expect, test } from 'bun:test'
 
+import { NO_CONTACT } from '../../src/domain/contact-limit.ts'
 import { timestamp, type ConversationId, type LineId } from '../../src/domain/ids.ts'
 import type { Outbound } from '../../src/domain/message.ts'
+import { changeContact, markKnown, readContact } from '../../src/storage/contacts.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { wakeLimited } from '../../src/storage/message-queue.ts'
 import {
@@ -13,7 +15,7 @@ import {
   placeMessage,
   saveMessage,
 } from '../../src/storage/message-rows.ts'
-import { forgetMessages, recallMessage } from '../../src/storage/recent-messages.ts'
+import { forgetRows, recentRows } from '../../src/storage/recent-rows.ts'
 import { deleteOldMessages } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
@@ -40,8 +42,8 @@ function found(db: Db, id = 'msg_a'): Outbound {
 
 /** The message as it is remembered, and as it is stored. */
 function bothOf(db: Db, id: string) {
-  const remembered = recallMessage(db, id)
-  forgetMessages(db)
+  const remembered = recentRows(db).messages.get(id)
+  forgetRows(db)
   return { remembered, stored: findMessage(db, id) }
 }
 
@@ -129,6 +131,27 @@ test('what is written to many messages, or to a part of one, is read afterwards'
   expect(findMessage(db, 'msg_a')).toBeNull()
 })
 
+test('a contact is remembered as it is stored, and as it was where a change is undone', async () => {
+  const { db, writer } = openStore()
+  const { handle } = found(db)
+  const reserved = { knownAt: null, queued: 1, passed: 0, spentDay: null }
+  const read = () => readContact(db, LINE, handle)
+  const who = { lineId: LINE, handle }
+
+  const unknown = read()
+  await writer.write((tx) => changeContact(tx, who, unknown, reserved))
+  const changed = [read(), (forgetRows(db), read())]
+  const failing = writer.write((tx) => {
+    markKnown(tx, who, NOW)
+    throw new Error('no')
+  })
+
+  await expect(failing).rejects.toThrow('no')
+  expect(unknown).toEqual(NO_CONTACT)
+  expect(changed).toEqual([reserved, reserved])
+  expect(read()).toEqual(reserved)
+})
+
 test('no more than the last few hundred messages are remembered', () => {
   const { db } = openStore()
   const ids = Array.from({ length: 400 }, (_, number) => `msg_${number}`)
@@ -139,5 +162,5 @@ test('no more than the last few hundred messages are remembered', () => {
 
   for (const id of ids) findMessage(db, id)
 
-  expect(ids.filter((id) => recallMessage(db, id) !== null)).toEqual(ids.slice(-256))
+  expect(ids.filter((id) => recentRows(db).messages.get(id) !== null)).toEqual(ids.slice(-256))
 })

@@ -1,0 +1,54 @@
+// Rows that were read or written last, as the rest of the program knows them. A message on its way is
+// looked up whole at each of its steps, and reading its 27 columns costs as much as all else in a step
+// but the saving; the contact that it goes to is asked for twice.
+
+import type { Contact } from '../domain/contact-limit.ts'
+import type { Outbound } from '../domain/message.ts'
+import type { Db } from './database.ts'
+import { prepared } from './statement.ts'
+
+/** More than are on their way at once; what waits for longer is read again when its turn comes. */
+const MESSAGES_MAX = 256
+const CONTACTS_MAX = 4_096
+
+/** Up to `max` values; the one that was set longest ago goes first. */
+class Recent<T> {
+  readonly #values = new Map<string, T>()
+  readonly #max: number
+
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  /** Null where nobody remembers: then it must be read. */
+  get(key: string): T | null {
+    return this.#values.get(key) ?? null
+  }
+
+  /** Call it with what was just read or written, and only then. */
+  set(key: string, value: T): void {
+    // A map is in order of entry: one that changes goes to its end, and the first one is the oldest.
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    if (this.#values.size <= this.#max) return
+    const oldest = this.#values.keys().next()
+    if (!oldest.done) this.#values.delete(oldest.value)
+  }
+
+  clear(): void {
+    this.#values.clear()
+  }
+}
+
+/** What is remembered of a connection's rows: messages by id, contacts by line and handle. */
+export const recentRows = prepared(() => ({
+  messages: new Recent<Outbound>(MESSAGES_MAX),
+  contacts: new Recent<Contact>(CONTACTS_MAX),
+}))
+
+/** After a roll-back, and after every write that is not of one row as a whole. */
+export function forgetRows(db: Db): void {
+  const { messages, contacts } = recentRows(db)
+  messages.clear()
+  contacts.clear()
+}
