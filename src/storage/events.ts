@@ -31,15 +31,15 @@ export type ReplayableEvent = {
 
 /** Writes the event down and gives its seq, or null where that event is known already. */
 export function insertEvent(tx: Tx, event: NewEvent): number | null {
-  return insertStatement(tx).get({ ...event })?.seq ?? null
+  const { changes, lastInsertRowid } = insertStatement(tx).run({ ...event })
+  return changes === 0 ? null : Number(lastInsertRowid)
 }
 
 const insertStatement = prepared((db) =>
-  db.sqlite.prepare<{ seq: number }, [Record<keyof NewEvent, string | number | null>]>(
+  db.sqlite.prepare<null, [Record<keyof NewEvent, string | number | null>]>(
     `INSERT INTO events (id, name, message_id, conversation_id, body, created_at)
      VALUES ($id, $name, $messageId, $conversationId, $body, $createdAt)
-     ON CONFLICT (id) DO NOTHING
-     RETURNING seq`,
+     ON CONFLICT (id) DO NOTHING`,
   ),
 )
 

@@ -91,21 +91,21 @@ export function findMessage(db: Db, id: string): Outbound | null {
   return message
 }
 
+// Without `RETURNING`, for which SQLite makes a table of its own at every run.
 const insertion = prepared(({ sqlite }) =>
-  sqlite.prepare<{ seq: number }, [Record<string, string | number | null>]>(
+  sqlite.prepare<null, [Record<string, string | number | null>]>(
     `INSERT INTO messages (id, line_id, conversation_id, phone_number, handle, direction, status,
        service, text, guid, platform_guid, source, is_pinned, queued_reason, due_at, contact_hold,
        revision, created_at, updated_at, sent_at)
      VALUES ($id, $lineId, $conversationId, $phoneNumber, $handle, $direction, $status,
        $service, $text, $guid, $platformGuid, $source, $isPinned, $queuedReason, $dueAt,
-       $contactHold, $revision, $createdAt, $createdAt, $sentAt)
-     RETURNING seq`,
+       $contactHold, $revision, $createdAt, $createdAt, $sentAt)`,
   ),
 )
 
 /** Stores a message as it was recorded; what happens to it later is `saveMessage`'s. */
 export function insertMessage(tx: Tx, message: NewMessage): Outbound {
-  const row = insertion(tx).get({
+  const { lastInsertRowid } = insertion(tx).run({
     id: message.id,
     lineId: message.lineId,
     conversationId: message.conversationId,
@@ -127,7 +127,7 @@ export function insertMessage(tx: Tx, message: NewMessage): Outbound {
     sentAt: message.sentAt,
   })
   touch(tx, message)
-  const inserted = { ...message, seq: row?.seq ?? 0, updatedAt: message.createdAt }
+  const inserted = { ...message, seq: Number(lastInsertRowid), updatedAt: message.createdAt }
   recentRows(tx).messages.set(inserted.id, inserted)
   return inserted
 }
