@@ -9,7 +9,9 @@ import { WITHDRAWN } from '../../src/domain/driver.ts'
 import {
   attend,
   carry,
+  guidOf,
   messageOf,
+  NEVER,
   messagesOf,
   receiptsOf,
   settledOf,
@@ -159,6 +161,30 @@ test('messages that leave in one turn are carried together, or none of them', as
   const failed = { outcome: 'not_sent', reason: 'network_failed', blame: 'line' } as const
   expect(outcomes).toEqual([failed, failed])
   expect(rig.carried('hello')).toBe(0)
+  await attended.end()
+  rig.close()
+})
+
+test('a line that is telling already tells no receipt before its outcome went through all hands', async () => {
+  const rig = makeSimulatedRig(0)
+  const attended = await attend(rig, rig.driver)
+  attended.hold()
+  await sendTo(rig, attended, '+15550001234', 'first')
+  await rig.clock.advance(0)
+  const pass = Promise.withResolvers<boolean>()
+  const message = messageOf(rig, 'second')
+  const sending = attended.session().send(message, () => pass.promise, NEVER)
+  const early = sending.then(async (outcome) => {
+    for (let hands = 0; hands < 20; hands += 1) await Promise.resolve()
+    return receiptsOf(attended.events).filter(({ guid }) => guid === guidOf(outcome))
+  })
+
+  pass.resolve(true)
+  attended.letGo()
+
+  expect(await early).toEqual([])
+  await rig.clock.advance(0)
+  expect(receiptsOf(attended.events).map(({ guid }) => guid)).toContain(guidOf(await sending) ?? '')
   await attended.end()
   rig.close()
 })
