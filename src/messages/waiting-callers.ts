@@ -10,8 +10,8 @@ import type { WaitReason } from './resource.ts'
 type Waiting = {
   readonly idempotencyKey: string | null
   readonly resolve: (answer: Answer | null) => void
-  /** Whether an answer is on its way: receipts that follow at once change nothing of it. */
-  isPrepared: boolean
+  /** The answer that is on its way, and whether its message tells it. */
+  prepared: { readonly answer: Answer; readonly isTold: boolean } | null
 }
 
 type Tools = {
@@ -38,7 +38,7 @@ export class WaitingCallers {
   async wait(id: MessageId, idempotencyKey: string | null, waitMs: number): Promise<Answer | null> {
     if (this.#isStopping || waitMs <= 0) return null
     const { promise, resolve } = Promise.withResolvers<Answer | null>()
-    this.#waiting.set(id, { idempotencyKey, resolve, isPrepared: false })
+    this.#waiting.set(id, { idempotencyKey, resolve, prepared: null })
     const answer = await within(this.#tools.clock, waitMs, promise, null)
     this.#waiting.delete(id)
     return answer
@@ -47,10 +47,15 @@ export class WaitingCallers {
   /** `message` is settled, or waits for more than its turn, once this transaction is committed. */
   settled(tx: Tx, message: Message): void {
     const waiting = this.#waiting.get(message.id)
-    if (waiting === undefined || (waiting.isPrepared && message.deliveredAt !== null)) return
-    waiting.isPrepared = true
-    const answer = answerOf(message, this.#tools.waitReason)
-    if (waiting.idempotencyKey !== null && !isToldByMessage(message)) {
+    if (waiting === undefined) return
+    // Receipts that follow at once change nothing of an answer that is on its way. It is given and kept
+    // again with them: what it was prepared by may have been undone.
+    if (waiting.prepared === null || message.deliveredAt === null) {
+      const answer = answerOf(message, this.#tools.waitReason)
+      waiting.prepared = { answer, isTold: isToldByMessage(message) }
+    }
+    const { answer, isTold } = waiting.prepared
+    if (waiting.idempotencyKey !== null && !isTold) {
       rememberAnswer(tx, waiting.idempotencyKey, { answer: answer.kind, body: answer.body })
     }
     this.#tools.writer.afterCommit(() => waiting.resolve(answer))

@@ -23,6 +23,7 @@ test('a back-up that was made is told to the pages that list them', async () => 
     settings: settingsOf({}),
     directory,
     changes: { tell: (changes) => told.push(...changes) },
+    keepAnswers: () => {},
     folder: null,
   })
 
