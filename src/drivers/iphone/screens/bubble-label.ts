@@ -42,12 +42,12 @@ export function readLabel(
   const split = splitTime(label)
   if (split === null) return null
   const { before, minutes } = split
-  const own = words.own.find(({ prefix }) => endOfPrefix(before, `${prefix},`) !== -1)
+  const own = words.own.find(({ prefix }) => endOf(before, prefix) !== -1)
   if (side === 'left' || (side === 'unclear' && own === undefined)) {
     const { sender, text } = splitSender(before, title, words)
     return { isFromMe: false, service: null, sender, text, minutes }
   }
-  const { text } = splitSender(before, title, words)
+  const text = own === undefined ? splitSender(before, title, words).text : rest(before, own.prefix)
   return { isFromMe: true, service: own?.service ?? null, sender: null, text, minutes }
 }
 
@@ -57,10 +57,10 @@ function splitSender(
   title: string,
   words: UiWords,
 ): { readonly sender: string | null; readonly text: string } {
-  if (title !== '' && endOfPrefix(label, `${title},`) !== -1) {
+  if (title !== '' && endOf(label, title) !== -1) {
     return { sender: title, text: rest(label, title) }
   }
-  if (endOfPrefix(label, `${words.anonymous},`) !== -1) {
+  if (endOf(label, words.anonymous) !== -1) {
     return { sender: null, text: rest(label, words.anonymous) }
   }
   const comma = label.indexOf(', ')
@@ -69,7 +69,12 @@ function splitSender(
     : { sender: label.slice(0, comma), text: label.slice(comma + 2) }
 }
 
-/** What follows a prefix and its comma. */
-function rest(label: string, prefix: string): string {
-  return label.slice(endOfPrefix(label, `${prefix},`)).replace(/^\s/, '')
+/** What follows a sender and its comma; of a label without a text that is nothing. */
+function rest(label: string, sender: string): string {
+  return label.slice(endOf(label, sender)).replace(/^\s/, '')
+}
+
+/** Where a label goes on after its sender and the comma, which a label without a text may lack; else -1. */
+function endOf(label: string, sender: string): number {
+  return endOfPrefix(`${label},`, `${sender},`)
 }

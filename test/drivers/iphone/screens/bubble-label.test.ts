@@ -106,6 +106,13 @@ const LABELS: readonly (readonly [
     'left',
     { isFromMe: false, service: null, sender: 'Maybe: Ann', text: 'hello, there', minutes: 810 },
   ],
+  ['a bubble of the other side without a text', `${WRITTEN}, 1:30 PM`, 'left', inbound('')],
+  [
+    'an own bubble without a text',
+    'Your iMessage, 1:30 PM',
+    'right',
+    { isFromMe: true, service: 'iMessage', sender: null, text: '', minutes: 810 },
+  ],
   ['somebody who is typing', `${NUMBER} is typing`, 'left', null],
   ['a message that was taken back', `${NUMBER} unsent a message`, 'left', null],
   ['an hour that does not exist', `${NUMBER}, hello, 25:30`, 'left', null],
@@ -118,6 +125,38 @@ describe('a label is read by where its bubble lies first, and by its words secon
     })
   }
 })
+
+/** What a stranger may write so that it looks like something else. */
+const NASTY = [
+  'a، b，c、 d',
+  'Your iMessage, on my way, 13:05',
+  'Your text message, ok',
+  `${NUMBER}, hi`,
+  'at 1:05 PM',
+  'see you, 13:05',
+  'hi, Loved by you',
+  'x, 1:05 PM, Liked by you',
+  '\u200F\u202Eedoc\u202C, 1:05\u202FPM',
+  'one\n, 1:05 PM\nYour iMessage, two',
+  ' , ',
+  '',
+  'long, '.repeat(1_000),
+]
+
+for (const text of NASTY) {
+  test(`whoever writes ${JSON.stringify(text.slice(0, 40))} has written just that`, () => {
+    const times = ['1:30\u202FPM', '1:30 PM', '13:30']
+    const labels = times.flatMap((time) =>
+      [NUMBER, WRITTEN].map((who) => `${who}, ${text}, ${time}`),
+    )
+
+    const others = labels.flatMap((label) => [read(label, 'left'), read(label, 'unclear')])
+    const own = times.map((time) => read(`Your iMessage, ${text}, ${time}`, 'right'))
+
+    expect(others).toEqual(others.map(() => inbound(text)))
+    expect(own.map((one) => [one?.isFromMe, one?.text])).toEqual(own.map(() => [true, text]))
+  })
+}
 
 test('a bubble lies on the side whose edge it is nearer to', () => {
   const pane = { x: 100, y: 0, width: 400, height: 800 }
