@@ -4,12 +4,20 @@ import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { Service } from '../../../system/service.ts'
 import { muxAddress } from './mux-address.ts'
+import type { OpenSocket } from './mux-connection.ts'
 import { MuxError } from './mux-error.ts'
 import { MuxWatch } from './mux-watch.ts'
 import type { PhoneCable } from './phone-cable.ts'
 import type { Phone } from './phone-facts.ts'
 import { PhoneWatch } from './phone-watch.ts'
 import { Usbmux } from './usbmux.ts'
+
+type CableTools = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Stands in for a system that refuses the socket. */
+  readonly open?: OpenSocket | undefined
+}
 
 /** The cable as usbmuxd gives it; it knows phones only while it runs. */
 export class UsbCable implements PhoneCable, Service {
@@ -19,8 +27,8 @@ export class UsbCable implements PhoneCable, Service {
   readonly #phones: PhoneWatch
 
   /** `address` is where usbmuxd listens, null for the usual place. Throws a RangeError for no address. */
-  constructor(address: string | null, tools: { readonly clock: Clock; readonly log: Log }) {
-    this.#mux = new Usbmux(muxAddress(address), tools.clock)
+  constructor(address: string | null, tools: CableTools) {
+    this.#mux = new Usbmux(muxAddress(address), tools.clock, tools.open)
     this.#watch = new MuxWatch({ ...tools, mux: this.#mux })
     this.#phones = new PhoneWatch({ ...tools, mux: this.#mux, watch: this.#watch })
   }
