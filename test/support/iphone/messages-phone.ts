@@ -39,7 +39,7 @@ export type TouchEffect =
   | 'fails'
   /** It goes as a text message after all. */
   | 'as_text'
-  /** The composer is empty at once, the bubble comes 5 s later. */
+  /** The composer is empty at once, the bubble comes later. */
   | 'late_bubble'
 
 /** How an address turns out: what the composer says at first, and what it says after a while. */
@@ -56,7 +56,6 @@ export type PhoneScreen =
   | { readonly on: 'elsewhere' }
 
 const ON_IMESSAGE: Reach = { first: 'iMessage', settled: 'iMessage', afterMs: 0 }
-const LATE_BUBBLE_MS = 5_000
 /** The lock screen of a phone without a passcode opens by the home button (WebDriverAgent's unlock). */
 const NEVER = new AbortController().signal
 
@@ -85,6 +84,8 @@ export class MessagesPhone {
   /** What the keyboard makes of a text. */
   typed: (text: string) => string = (text) => text
   canClear = true
+  /** How long after its touch a late bubble comes. */
+  lateBubbleMs = 5_000
   nextTouches: TouchEffect[] = []
   /** Whom the next link opens instead. */
   wrongChats: string[] = []
@@ -215,7 +216,7 @@ export class MessagesPhone {
     chat.draft = ''
     if (effect === 'late_bubble') {
       void this.clock
-        .sleep(LATE_BUBBLE_MS, NEVER)
+        .sleep(this.lateBubbleMs, NEVER)
         .then(() => this.#send(chat, text, service, false))
     } else this.#send(chat, text, service, effect === 'fails')
   }

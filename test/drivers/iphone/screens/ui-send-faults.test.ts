@@ -46,6 +46,8 @@ const SCHEDULE = fc.record({
   /** Something that happens to the touch itself. */
   atTouch: fc.option(MEDDLING),
   effect: fc.constantFrom<TouchEffect>('sends', 'sends', 'nothing', 'fails', 'late_bubble'),
+  /** Within the time that it is waited for, and after it. */
+  lateBubbleMs: fc.constantFrom(5_000, 12_000),
   pass: fc.constantFrom('grants', 'grants', 'grants', 'refuses', 'throws'),
   abortAtMs: fc.option(fc.nat({ max: 12_000 })),
   hasHistory: fc.boolean(),
@@ -54,8 +56,9 @@ const SCHEDULE = fc.record({
 
 type Schedule = typeof SCHEDULE extends fc.Arbitrary<infer T> ? T : never
 
-function rigOf({ incidents, atTouch, effect, hasHistory, text }: Schedule) {
+function rigOf({ incidents, atTouch, effect, lateBubbleMs, hasHistory, text }: Schedule) {
   const rig = makeUiRig()
+  rig.phone.lateBubbleMs = lateBubbleMs
   const byOrdinal = new Map(incidents)
   // What was there before the line, with the very text that is to be sent.
   if (hasHistory) rig.phone.write(FRIEND, text, 60_000)

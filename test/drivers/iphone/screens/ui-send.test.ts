@@ -143,6 +143,20 @@ test('a bubble that takes five seconds is waited for', async () => {
   expect(sent.outcome).toEqual(ACCEPTED)
 })
 
+test('a bubble that takes longer leaves the outcome open, and settles it when it is seen', async () => {
+  const rig = makeUiRig()
+  rig.phone.nextTouches = ['late_bubble']
+  rig.phone.lateBubbleMs = 12_000
+
+  const sent = await rig.send('hello')
+  await rig.clock.advance(12_000)
+  await rig.poll()
+
+  expect(sent.outcome).toEqual(unknown('no_bubble'))
+  expect(rig.told.settled.map(({ outcome }) => outcome)).toEqual([ACCEPTED])
+  expect(rig.told.messages).toEqual([])
+})
+
 test('two sends at once go one after the other', async () => {
   const rig = makeUiRig()
 
