@@ -79,6 +79,8 @@ const TEXTS: readonly (readonly [what: string, text: string])[] = [
   ['the words of the placeholder', 'iMessage'],
   ['the look of a label', 'Your iMessage, hi, 1:30 PM'],
   ['commas, quotes and percent signs', '"100%", she said, & more'],
+  // Lines come by the link, in which all of these mean something else.
+  ['lines and the signs of a link', 'a&body=b\n100% #a + b = c?\n%41 👋🏽'],
 ]
 
 for (const [what, text] of TEXTS) {
