@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { ACCEPTED, notSent } from '../../../support/iphone/expected-sends.ts'
+import { node } from '../../../support/iphone/messages-tree.ts'
 import { FRIEND, makeUiRig, OTHER } from '../../../support/iphone/ui-rig.ts'
 
 const WITHDRAWN = notSent('withdrawn')
@@ -43,17 +44,21 @@ test('what stood in the composer is cleared, and what cannot be cleared stops th
 })
 
 describe('an alert', () => {
-  const UPDATE = { text: 'Software Update\nInstall now?', buttons: ['Install', 'Later'] }
+  const UPDATE = { text: 'Software Update\nInstall now?' }
   const SIM = { text: 'No SIM\nInsert one.', buttons: ['Settings', 'OK'] }
 
-  test('that has a button which changes nothing is pressed away', async () => {
-    const rig = makeUiRig()
-    rig.phone.alerts = [UPDATE]
+  test.each(['Later', 'Not Now', 'Remind Me Later', 'Close'])(
+    'that has a button which changes nothing is pressed away: %s',
+    async (button) => {
+      const rig = makeUiRig()
+      rig.phone.alerts = [{ ...UPDATE, buttons: ['Install', button] }]
 
-    const sent = await rig.send('hello')
+      const sent = await rig.send('hello')
 
-    expect(sent.outcome).toEqual(ACCEPTED)
-  })
+      expect(sent.outcome).toEqual(ACCEPTED)
+      expect(rig.phone.alerts).toEqual([])
+    },
+  )
 
   test('that has none stops the send', async () => {
     const rig = makeUiRig()
@@ -137,4 +142,14 @@ test('a locked phone is opened; one with a passcode is in trouble', async () => 
   expect(opened.outcome).toEqual(ACCEPTED)
   expect(locked).toMatchObject({ outcome: { outcome: 'not_sent', blame: 'line' } })
   expect(rig.phone.sent(FRIEND, 'again')).toEqual([])
+})
+
+test('a locked phone is told as locked, also where its lock screen looks like nothing that is known', async () => {
+  const rig = makeUiRig()
+  Object.assign(rig.phone, { isLocked: true, hasPasscode: true })
+  rig.phone.tree = () => node('Application', null)
+
+  const sent = await rig.send('hello')
+
+  expect(sent).toEqual({ outcome: notSent('locked'), service: null, trouble: 'locked' })
 })
