@@ -73,13 +73,12 @@ test('a restart repeats nothing, and tells what came meanwhile', async () => {
   const rig = await makeLine()
   rig.phone.receive(FRIEND, 'one')
   await rig.poll()
-  const next = rig.restart()
   const visits = rig.commands.names.length
-  await next.poll()
+  await rig.restart().poll()
   const again = rig.commands.names.slice(visits).filter((name) => name === 'tap')
 
   rig.phone.receive(FRIEND, 'two')
-  await next.poll()
+  await rig.restart().poll()
 
   expect(textsOf(rig)).toEqual(['< one', '< two'])
   expect(again).toEqual([])
@@ -195,6 +194,20 @@ test('a text with commas and a time at its end is whole', async () => {
   expect(textsOf(rig)).toEqual(['< at the bar, say, 1:30 PM'])
 })
 
+test('whatever a stranger writes is told as it is, once', async () => {
+  const rig = await makeLine()
+  const ofRows = ['Delivered', 'Not Delivered', 'Read 1:31 PM', 'Today 4:35 PM', 'x, Unread']
+  const texts = ['ok', 'ok, Loved by you', '1:05 PM', '\n', '', 'z'.repeat(5_000), ...ofRows]
+
+  for (const text of texts) {
+    rig.phone.receive(FRIEND, text)
+    await rig.poll()
+    await rig.poll()
+  }
+
+  expect(textsOf(rig)).toEqual(texts.map((text) => `< ${text}`))
+})
+
 test('somebody new is told of', async () => {
   const rig = await makeLine()
 
@@ -233,6 +246,16 @@ test('after a poll the list is on the screen, whatever was before', async () => 
 
   expect([fromChat, rig.phone.screen.on]).toEqual(['list', 'list'])
   expect(textsOf(rig)).toEqual(['< hello'])
+})
+
+test('a chat that is looked at for a text of ours is left again', async () => {
+  const rig = await makeLine()
+  rig.tools.own.leaveDraft(FRIEND)
+
+  await rig.poll()
+
+  expect(rig.commands.names).toContain('url')
+  expect(rig.phone.screen.on).toBe('list')
 })
 
 for (const keepsListPlace of [true, false]) {
