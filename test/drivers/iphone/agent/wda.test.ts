@@ -28,6 +28,16 @@ for (const body of ['<html><title>Health Check</title></html>', '', 'null', '{}'
 
     expect(code).toBe('other')
   })
+
+  test(`a command that is answered by ${JSON.stringify(body)} does not count as done`, async () => {
+    const rig = overCommands()
+    rig.commands.meddle = firstOf('url', { how: 'answer', body })
+    const link = { handle: FRIEND, body: null }
+
+    const code = await run(rig.clock, codeOf(rig.agent.openChat(link, NEVER)))
+
+    expect(code).toBe('other')
+  })
 }
 
 test('commands go out one at a time, the most urgent first', async () => {
