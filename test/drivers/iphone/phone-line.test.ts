@@ -200,6 +200,22 @@ test('what comes in and what is typed on the phone is told, a text message with 
   await host.end()
 })
 
+test('a time on the screen is one of the zone of the phone, and not of this computer', async () => {
+  const rig = new PhoneLineRig([UDID])
+  rig.cable.attach(UDID, { timeZone: 'America/New_York' })
+  const { phone } = rig.of(UDID)
+  // What it writes beside a message is five hours less than UTC.
+  phone.aheadMs = -5 * 3_600_000
+  const host = await PhoneHost.online(rig, UDID)
+
+  phone.receive(FRIEND, 'hello')
+  const at = Math.floor(rig.clock.now() / 60_000) * 60_000
+  await rig.clock.advance(10_000)
+
+  expect(messagesOf(host.events).map((message) => Number(message.at))).toEqual([at])
+  await host.end()
+})
+
 test('what comes in while the line sends is told, and the send is not', async () => {
   const { rig, host, phone } = await online()
 
