@@ -2,7 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../../../src/domain/handle.ts'
 import type { PhoneAgent } from '../../../../src/drivers/iphone/agent/agent.ts'
+import { chatUrl } from '../../../../src/drivers/iphone/agent/wda-answers.ts'
 import { wdaAgent } from '../../../../src/drivers/iphone/agent/wda.ts'
 import { directExchange } from '../../../support/iphone/fake-wda.ts'
 import { MessagesPhone } from '../../../support/iphone/messages-phone.ts'
@@ -39,6 +41,15 @@ for (const body of ['<html><title>Health Check</title></html>', '', 'null', '{}'
     expect(code).toBe('other')
   })
 }
+
+test('a chat is opened by a number or an address as it is, and its text in the signs of a link', () => {
+  const urls = [
+    chatUrl({ handle: FRIEND, body: null }),
+    chatUrl({ handle: deviceHandle('ann+1@example.com'), body: 'a & b?' }),
+  ]
+
+  expect(urls).toEqual(['sms:+12025550123', 'sms:ann+1@example.com&body=a%20%26%20b%3F'])
+})
 
 test('commands go out one at a time, the most urgent first', async () => {
   const rig = overCommands()
