@@ -33,6 +33,7 @@ describe('the title of a chat', () => {
 
     expect(fits(NUMBER, '+12025550123')).toBe(true)
     expect(fits('(202) 555-0123', '+12025550123')).toBe(true)
+    expect(fits('1 (202) 555-0123', '+12025550123')).toBe(true)
     expect(fits('ann@example.com', 'ann@example.com')).toBe(true)
     expect(fits(NUMBER, '+12025550124')).toBe(false)
     expect(fits('+44 2025550123', '+12025550123')).toBe(false)

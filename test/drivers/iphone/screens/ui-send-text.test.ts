@@ -46,6 +46,20 @@ describe('the service', () => {
     expect(rig.commands.names).not.toContain('value')
   })
 
+  test('of somebody who was on iMessage is looked at twice', async () => {
+    const rig = makeUiRig()
+    await rig.send('before')
+    await rig.clock.advance(60_000)
+    rig.phone.reach.set(FRIEND, { first: 'iMessage', settled: 'SMS', afterMs: 500 })
+    rig.phone.back()
+    const before = rig.commands.names.length
+
+    const sent = await rig.send('hello')
+
+    expect(sent.outcome).toEqual(notSent('not_on_imessage', 'message'))
+    expect(rig.commands.names.slice(before)).not.toContain('value')
+  })
+
   test('that changes while the text is typed: the text is taken back', async () => {
     const rig = makeUiRig()
     rig.commands.meddle = (name) => {
