@@ -179,6 +179,14 @@ test('16 MiB are the most, and 100,000 values', () => {
   expect(refusalOf(many)).toContain('too many')
 })
 
+test('a megabyte of white space is refused or read as fast as anything else', () => {
+  const space = ' '.repeat(1_048_576)
+  const heads = ['', '<?xml version="1.0"?>', '<!DOCTYPE plist PUBLIC "a" "b">', '<!DOCTYPE plist']
+
+  for (const head of heads) expect(refusalOf(Buffer.from(`${head}${space}x`))).toContain('begin')
+  expect(parsePropertyList(Buffer.from(`${space}<plist><true/></plist>${space}`))).toBe(true)
+})
+
 const TEXT = Buffer.concat([marker(0x5, 3), Buffer.from('abc')])
 const ODD_BINARY: readonly (readonly [what: string, list: Uint8Array])[] = [
   ['that contains itself', binaryOf([arrayObject([0])])],
