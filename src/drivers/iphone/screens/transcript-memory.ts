@@ -9,6 +9,9 @@ import { readDescriptor, storedDescriptor, STORED_DESCRIPTOR } from './stored-de
 import type { Descriptor } from './transcript.ts'
 
 const BUBBLES_MAX = 60
+/** All of it is written down with each event: of chats that rest a few bubbles find the place again. */
+const RESTING_BUBBLES_MAX = 12
+const AWAKE_CHATS_MAX = 20
 const CHATS_MAX = 500
 const MARKS_MAX = 500
 const OWED_MAX = 100
@@ -75,6 +78,8 @@ export class TranscriptMemory {
     this.#chats.delete(handle)
     this.#chats.set(handle, known.slice(-BUBBLES_MAX))
     dropOldest(this.#chats, CHATS_MAX)
+    const resting = [...this.#chats.keys()].at(-AWAKE_CHATS_MAX - 1)
+    if (resting !== undefined) this.#chats.set(resting, endOf(this.#chats.get(resting) ?? []))
   }
 
   /** Puts what `change` makes of it in the place of one bubble. */
@@ -118,6 +123,13 @@ export class TranscriptMemory {
   settle(handle: Handle): void {
     this.#owed.delete(handle)
   }
+}
+
+/** The last few, and all from the first that was not told. */
+function endOf(known: readonly Descriptor[]): readonly Descriptor[] {
+  const untold = known.findIndex(({ isTold }) => !isTold)
+  const start = known.length - RESTING_BUBBLES_MAX
+  return known.slice(Math.max(0, untold === -1 ? start : Math.min(start, untold)))
 }
 
 function parse(text: string | null): unknown {

@@ -65,5 +65,21 @@ test('the memory has a bound: 60 bubbles a chat, 500 chats, those left longest a
   expect(memory.handles[0]).toBe(deviceHandle('+12025550100'))
   expect(memory.chat(deviceHandle('+12025550599'))?.map(({ hash }) => hash)[0]).toBe('20')
   expect([memory.knowsMark('mark 99'), memory.knowsMark('mark 100')]).toEqual([false, true])
-  expect(memory.toText().length).toBeLessThan(3_000_000)
+  expect(memory.toText().length).toBeLessThan(600_000)
+})
+
+test('of a chat that rests the end is kept, and all that was not told', () => {
+  const memory = new TranscriptMemory(NOW)
+  const told = Array.from({ length: 60 }, (_, index) => ({ ...ONE, hash: String(index) }))
+  const untold = told.map((one, index) => ({ ...one, isTold: index < 30 }))
+
+  memory.keep(FRIEND, told)
+  memory.keep(OTHER, untold)
+  for (let i = 0; i < 19; i += 1) memory.keep(deviceHandle(`+12025550${300 + i}`), told)
+  const awake = memory.chat(OTHER)
+  memory.keep(deviceHandle('+12025550400'), told)
+
+  expect(memory.chat(FRIEND)).toEqual(told.slice(-12))
+  expect(awake).toEqual(untold)
+  expect(memory.chat(OTHER)).toEqual(untold.slice(30))
 })

@@ -200,3 +200,22 @@ test('a chat in which we wrote last is left once, and not opened again for that'
   expect(first.filter((name) => name === 'tap' || name === 'url')).toEqual(['tap'])
   expect(rig.commands.names.slice(before + first.length)).toEqual(['source'])
 })
+
+test('a chat that has rested while many others went on tells what is new of it, and that once', async () => {
+  const rig = await makeLine()
+  for (let i = 0; i < 30; i += 1) rig.phone.receive(FRIEND, `early ${i}`)
+  await rig.poll()
+  for (let i = 0; i < 25; i += 1) rig.phone.receive(`+120255503${10 + i}`, 'hi')
+  await rig.poll()
+  await rig.poll()
+  const before = rig.told.messages.length
+  const next = rig.restart()
+
+  await rig.clock.advance(120_000)
+  rig.phone.receive(FRIEND, 'late')
+  await next.poll()
+  await next.poll()
+
+  expect(before).toBe(55)
+  expect(textsOf(rig).slice(before)).toEqual(['< late'])
+})
