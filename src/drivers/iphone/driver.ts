@@ -8,7 +8,7 @@ import { AttendedPhone, type PhoneLineTools } from './attended-phone.ts'
 import { normalUdid } from './cable/mux-device.ts'
 import type { PhoneCable } from './cable/phone-cable.ts'
 import type { Phone } from './cable/phone-facts.ts'
-import { deniedFinding, lineFindings, waitingFindings } from './phone-findings.ts'
+import { deniedFinding, lineFindings, unseenFindings, waitingFindings } from './phone-findings.ts'
 import { phoneReport, type PhoneReport } from './phone-report.ts'
 import { ENGLISH } from './screens/ui-words.ts'
 
@@ -59,7 +59,9 @@ export function createIphoneDriver(options: IphoneOptions, tools: IphoneTools): 
       const denied = cable.isDenied ? [deniedFinding()] : []
       const waiting = chosen().filter(({ udid }) => !attended.has(udid))
       const lines = [...attended.values()].flatMap((line) => lineFindings(line, numberOf))
-      return [...denied, ...lines, ...waiting.flatMap((phone) => waitingFindings(phone, numberOf))]
+      const unseen = phones.filter((one) => !cable.phones().some((phone) => isOf(one, phone)))
+      const ofWaiting = waiting.flatMap((phone) => waitingFindings(phone, numberOf))
+      return [...(denied.length > 0 ? denied : unseenFindings(unseen)), ...lines, ...ofWaiting]
     },
     async attend(line, listener, signal) {
       const ownDrafts = drafts.get(line.key) ?? new Set<Handle>()

@@ -1,10 +1,14 @@
 // What the health catalogue says of iPhone lines.
 
 import type { Finding } from '../../domain/driver.ts'
+import type { PhoneChoice } from '../../domain/value-kind.ts'
 import type { AttendedPhone } from './attended-phone.ts'
 import type { Phone } from './cable/phone-facts.ts'
 import { firstStop, inWords, stopOfLine } from './phone-report.ts'
 import type { PhoneStop } from './phone-stops.ts'
+
+/** By so much of it a person knows a phone again. */
+const UDID_END_LENGTH = 6
 
 type NumberOf = (phone: Phone) => string | null
 type Remark = Omit<Finding, 'key' | 'depends_on'>
@@ -30,6 +34,24 @@ export function waitingFindings(phone: Phone, numberOf: NumberOf): readonly Find
   const stop = firstStop(phone)
   if (stop !== null) return about(stopRemark(stop), phone.udid)
   return about(numberOf(phone) === null ? NO_NUMBER : null, phone.udid)
+}
+
+/** Phones that shall be lines and were not plugged in since the start. */
+export function unseenFindings(unseen: readonly PhoneChoice[]): readonly Finding[] {
+  if (unseen.length === 0) return []
+  const ends = unseen.flatMap(({ udid }) => udid?.slice(-UDID_END_LENGTH) ?? [])
+  const which = ends.length === 0 ? 'None' : `Of those that end in ${ends.join(', ')} none`
+  return [
+    {
+      code: 'iphone_not_seen',
+      severity: 'warning',
+      title: 'An iPhone that shall be a line was not seen yet',
+      why: `The option iphone-lines asks for it. ${which} was plugged in since the relay started.`,
+      fix: 'Plug it in and unlock it; on Linux, usbmuxd must be installed.',
+      key: null,
+      depends_on: null,
+    },
+  ]
 }
 
 /** Nothing of any phone can be seen. */
