@@ -3,14 +3,15 @@
 import { RelayError } from '../domain/errors.ts'
 import type { MessageResource } from '../messages/resource.ts'
 import { hintFor, type Hint } from './dashboard-delivery-hints.ts'
-import { bodyOf, headersOf } from './dashboard-delivery-request.ts'
+import { headersOf, readableBody } from './dashboard-delivery-request.ts'
 import type { DeliveryActions } from './deliveries.ts'
 import type { MessageActions } from './messages.ts'
 import type { WebhookActions } from './webhooks.ts'
 
 export type SeenDeliveryTools = {
   readonly version: string
-  readonly webhooks: Pick<WebhookActions, 'get'> & Pick<DeliveryActions, 'getDelivery'>
+  readonly webhooks: Pick<WebhookActions, 'get'> &
+    Pick<DeliveryActions, 'getDelivery' | 'getSentBody'>
   readonly messages: Pick<MessageActions, 'get'>
 }
 
@@ -29,7 +30,7 @@ export type SeenDelivery = Omit<Tried, 'attempts'> & {
 
 export type SentRequest = {
   readonly headers: string
-  /** Null for a test, and where the message is not kept any more. */
+  /** Null where its event is not kept any more. */
   readonly body: string | null
   readonly conversation_id: string | null
 }
@@ -42,7 +43,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 /** `knownUrl` is that of its webhook, for whoever reads many of one. Throws `not_found`. */
 export function seenDelivery(
-  { webhooks }: Pick<SeenDeliveryTools, 'webhooks'>,
+  { webhooks }: { readonly webhooks: Pick<SeenDeliveryTools['webhooks'], 'get' | 'getDelivery'> },
   id: string,
   knownUrl: string | null = null,
 ): SeenDelivery {
@@ -68,10 +69,11 @@ export function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
   const delivery = webhooks.getDelivery(id, { isTrusted: true })
   const { url } = webhooks.get(delivery.webhook_id)
   const attempt = delivery.attempts.at(-1)
+  const body = webhooks.getSentBody(id)
   const message = delivery.message_id === null ? null : messageOf(tools, delivery.message_id)
   return {
     headers: attempt === undefined ? '' : headersOf({ delivery, attempt, url, version }),
-    body: message === null ? null : bodyOf(delivery.event, message),
+    body: body === null ? null : readableBody(body),
     conversation_id: message?.conversation_id ?? null,
   }
 }

@@ -1,7 +1,5 @@
-// What went out in an attempt, as far as it can be told: the relay keeps neither the signature nor a
-// copy of the request.
+// What went out in an attempt, as far as it can be told: the relay does not keep the signature.
 
-import type { MessageResource } from '../messages/resource.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 
 type Sent = {
@@ -25,36 +23,7 @@ export function headersOf({ delivery, attempt, url, version }: Sent): string {
   ].join('\n')
 }
 
-/** The body, made of the message as `webhooks/payload.ts` makes it, with line breaks for the reader. */
-export function bodyOf(event: string, message: MessageResource): string {
-  const flags = flagsOf(event, message)
-  const { isFromMe, isSent, isDelivered, isRead } = flags
-  const told = {
-    id: message.id,
-    guid: message.guid,
-    text: message.text,
-    handle: message.handle,
-    chatIdentifier: message.handle,
-    isFromMe,
-    service: message.service,
-    isSent,
-    isDelivered,
-    isRead,
-    ...(event === 'message.failed' ? { error: message.error } : {}),
-  }
-  return JSON.stringify({ event, phone_line_id: message.phone_line_id, message: told }, null, 2)
-}
-
-function flagsOf(event: string, message: MessageResource) {
-  const isRead = event === 'message.read'
-  const isDelivered = isRead || event === 'message.delivered' || event === 'message.received'
-  if (event === 'message.failed') {
-    return {
-      isFromMe: message.direction === 'outbound',
-      isSent: message.sent_at !== null,
-      isDelivered: message.delivered_at !== null,
-      isRead: message.read_at !== null,
-    }
-  }
-  return { isFromMe: event !== 'message.received', isSent: true, isDelivered, isRead }
+/** The body that was sent, with line breaks for the reader. */
+export function readableBody(body: string): string {
+  return JSON.stringify(JSON.parse(body), null, 2)
 }

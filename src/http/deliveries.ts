@@ -38,6 +38,8 @@ export type DeliveryActions = {
   replay(webhookId: string, since: Timestamp): Promise<number>
   /** What a private target answered is told to trusted callers only. */
   getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttemptsResource
+  /** The body that each attempt sends; null where its event is not kept any more. */
+  getSentBody(id: string): string | null
   redeliver(id: string): Promise<DeliveryResource>
 }
 

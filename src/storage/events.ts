@@ -57,6 +57,12 @@ const readStatement = prepared((db) =>
   ),
 )
 
+/** The bytes that are signed and sent of an event; null where it is not kept any more. */
+export function readEventBody(db: Db, id: EventId): string | null {
+  const sql = 'SELECT body FROM events WHERE id = $id'
+  return db.sqlite.query<{ body: string }, [{ id: string }]>(sql).get({ id })?.body ?? null
+}
+
 /** The seq of the first event recorded at `since` or later. */
 export function firstEventSince(db: Db, since: Timestamp): number | null {
   const row = db.sqlite

@@ -22,7 +22,12 @@ import {
   restartDelivery,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
-import { firstEventSince, insertEvent, listReplayableEvents } from '../storage/events.ts'
+import {
+  firstEventSince,
+  insertEvent,
+  listReplayableEvents,
+  readEventBody,
+} from '../storage/events.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
@@ -76,6 +81,8 @@ export function createRedelivery(parts: RedeliveryParts) {
         attempts: attempts.map((attempt) => attemptResource(attempt, reader.isTrusted)),
       }
     },
+    /** The body that each attempt sends; null where its event is not kept any more. */
+    getSentBody: (id: string) => readEventBody(db, deliveryById(db, id).eventId),
   }
 }
 

@@ -241,6 +241,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
       listDeliveries: told('webhooks.listDeliveries', page(DELIVERY)),
       replay: later('webhooks.replay', 3),
       getDelivery: told('webhooks.getDelivery', { ...DELIVERY, attempts: [] }),
+      getSentBody: told('webhooks.getSentBody', '{}'),
       redeliver: later('webhooks.redeliver', DELIVERY),
     },
     health: {

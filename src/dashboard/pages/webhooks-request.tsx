@@ -8,7 +8,7 @@ import type { Delivery, SentRequest } from './webhooks-resources.ts'
 export function DeliveryRequest({ delivery }: { readonly delivery: Delivery }) {
   const { id, event, message_id } = delivery
   const path = `/dashboard/webhook-deliveries/${id}/request`
-  const sent = useRead<SentRequest>(path, id, message_id ?? id)
+  const sent = useRead<SentRequest>(path, id)
   return (
     <div class="stack-tight">
       <h3>The request</h3>
@@ -21,7 +21,7 @@ export function DeliveryRequest({ delivery }: { readonly delivery: Delivery }) {
               {message_id === null && `The body is that of a test: a sample of ${event}.`}
               {message_id !== null &&
                 (body === null
-                  ? 'The message of this event is not kept any more.'
+                  ? 'This event is not kept any more.'
                   : 'The body is sent in one line. ')}
               {conversation_id !== null && (
                 <a href={href('conversations', [conversation_id])}>Open the conversation</a>

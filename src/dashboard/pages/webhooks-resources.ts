@@ -35,7 +35,7 @@ export type WebhookDay = {
 /** The request of a delivery, as far as it can be told. */
 export type SentRequest = {
   readonly headers: string
-  /** Null where the message is not kept any more, and for a test. */
+  /** Null where its event is not kept any more. */
   readonly body: string | null
   readonly conversation_id: string | null
 }
