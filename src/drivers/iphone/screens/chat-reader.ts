@@ -95,7 +95,6 @@ async function tell(
     at: timestamp(at),
     isFromMe,
     service: bubble.service ?? service,
-    hasAttachment: bubble.isAttachment,
   }
   await tellOnce(tools, handle, row, () => tools.listener.onMessage(message))
   return 1

@@ -13,7 +13,6 @@ export type BubbleMessage = {
   readonly at: Timestamp
   readonly isFromMe: boolean
   readonly service: UiService
-  readonly hasAttachment: boolean
 }
 
 export type UiReceipt = {
@@ -21,8 +20,6 @@ export type UiReceipt = {
   readonly kind: 'delivered' | 'read' | 'failed'
   readonly at: Timestamp
   readonly reason: string | null
-  /** Nobody saw it: a later message of the chat was delivered. */
-  readonly isInferred: boolean
 }
 
 /**

@@ -39,9 +39,9 @@ function stepsOf(
 ): readonly FoundReceipt[] {
   const { guid, stage } = descriptor
   const { now } = circumstances
-  const step = (kind: UiReceipt['kind'], at: number, isInferred = false): FoundReceipt => {
+  const step = (kind: UiReceipt['kind'], at: number): FoundReceipt => {
     const reason = kind === 'failed' ? 'not_delivered' : null
-    return { receipt: { guid, kind, at: timestamp(at), reason, isInferred }, stage: kind }
+    return { receipt: { guid, kind, at: timestamp(at), reason }, stage: kind }
   }
   if (bubble.status?.kind === 'read') {
     const readAt = readTime(bubble.status.minutes, circumstances)
@@ -51,7 +51,7 @@ function stepsOf(
   const isInferred = bubble.status === null
   // One that failed is delivered only where its own bubble says so.
   if (isInferred && !(isLaterDelivered && stage === 'sent')) return []
-  return stepsTo('delivered', stage).map((kind) => step(kind, now, isInferred))
+  return stepsTo('delivered', stage).map((kind) => step(kind, now))
 }
 
 const STEPS = ['delivered', 'read'] as const
