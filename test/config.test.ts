@@ -234,3 +234,20 @@ test('every default is printed as it could be written', () => {
     )
   }
 })
+
+test('the iPhones that are lines are all, or named by UDID, each with its number where that is said', () => {
+  const old = 'a'.repeat(40)
+  const flags = { iphoneLines: `00008110-000A4C2E1E38801E=+12025550100,${old}` }
+
+  const named = load({ flags }).config.iphoneLines
+  const all = load({ flags: { iphoneLines: 'all' } }).config.iphoneLines
+  const odd = ['x', 'all=+12025550100', `${old}=`, `${old}=1`, `${old}=+12025550100=`]
+  const refused = odd.map((iphoneLines) => problemsOf({ flags: { iphoneLines } }).length)
+
+  expect(named).toEqual([
+    { udid: '00008110-000A4C2E1E38801E', number: '+12025550100' },
+    { udid: old, number: null },
+  ])
+  expect(all).toEqual([{ udid: null, number: null }])
+  expect(refused).toEqual([1, 1, 1, 1, 1])
+})

@@ -1,6 +1,8 @@
 // How the values of options and settings are written by people: one grammar for flags, environment,
 // files and `config set`.
 
+import { isUdid } from './udid.ts'
+
 /** A kind of value: `parse` gives undefined where the text does not fit. */
 export type ValueKind<T> = {
   /** What help calls it, as `PORT`. */
@@ -142,15 +144,15 @@ export const PHONE_NUMBER_KIND: ValueKind<string> = {
 /** A phone that shall be a line: `udid` is null for every phone, `number` where its SIM says it. */
 export type PhoneChoice = { readonly udid: string | null; readonly number: string | null }
 
-/** UDIDs are 40 hex digits, or since 2018 eight and sixteen with a dash between. */
-const PHONE_CHOICE = /^(?:([0-9a-f]{40}|[0-9a-f]{8}-?[0-9a-f]{16})(?:=(\+[1-9][0-9]{6,14}))?|all)$/i
-
 export const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
   placeholder: 'UDID=NUMBER',
   wanted: 'all, or the UDID of an iPhone, with = and its number behind it where its SIM says none',
   parse: (text) => {
-    const match = PHONE_CHOICE.exec(text)
-    return match === null ? undefined : { udid: match[1] ?? null, number: match[2] ?? null }
+    if (text === 'all') return { udid: null, number: null }
+    const [udid = '', ...numbers] = text.split('=')
+    const [number = null] = numbers.map((one) => PHONE_NUMBER_KIND.parse(one))
+    const isWhole = numbers.length === 0 || (numbers.length === 1 && number !== null)
+    return isUdid(udid) && isWhole ? { udid, number } : undefined
   },
   print: ({ udid, number }) => `${udid ?? 'all'}${number === null ? '' : `=${number}`}`,
 }

@@ -3,6 +3,7 @@
 
 import { mkdirSync } from 'node:fs'
 
+import { normalUdid } from '../../../domain/udid.ts'
 import { whenAborted, type Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { ProcessEnd } from '../../../system/process.ts'
@@ -11,7 +12,6 @@ import { CALLED_OFF, endWhy, startTrouble, troubleIn } from './launch-words.ts'
 import { codeOf, type LauncherProcesses } from './launcher-processes.ts'
 import type { LaunchTrouble } from './launcher.ts'
 import { ToolRun, untilEnd } from './tool-run.ts'
-import { isSamePhone } from './udid-form.ts'
 
 export type TunnelTools = {
   readonly clock: Clock
@@ -68,7 +68,8 @@ export class GoIosTunnel {
       // Not before: a program that is not there need not be started again and again.
       if (listing.is === 'absent') return listing.trouble
       this.#needed.resolve(null)
-      const isListed = listing.is === 'up' && listing.udids.some((name) => isSamePhone(name, udid))
+      const isListed =
+        listing.is === 'up' && listing.udids.some((name) => normalUdid(name) === normalUdid(udid))
       if (isListed && !this.#doubted.delete(udid)) return null
       if (isListed) await this.#renew(udid, signal)
       if (clock.monotonic() >= until) return await this.#giveUp(listing)
@@ -84,7 +85,7 @@ export class GoIosTunnel {
 
   /** The UDID as go-ios writes it, which knows no other writing. */
   nameOf(udid: string): string {
-    return this.#names.find((name) => isSamePhone(name, udid)) ?? udid
+    return this.#names.find((name) => normalUdid(name) === normalUdid(udid)) ?? udid
   }
 
   /** Keeps the process alive from the first need until `signal` aborts, and then ends it. */

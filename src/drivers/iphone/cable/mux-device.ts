@@ -1,5 +1,6 @@
 // What usbmuxd says of the devices that hang on it.
 
+import { normalUdid } from '../../../domain/udid.ts'
 import {
   dictionaryOf,
   numberOf,
@@ -25,17 +26,7 @@ export type MuxEvent =
   /** The owner has just tapped Trust. */
   | { readonly event: 'paired'; readonly deviceId: number }
 
-/** Phones since the XS have a UDID of 8 and 16 digits, which some write without the dash. */
-const NEW_UDID = /^([0-9a-f]{8})-?([0-9a-f]{16})$/i
-const OLD_UDID = /^[0-9a-f]{40}$/i
 const SERIAL_LENGTH_MAX = 64
-
-/** One writing for every way to write a UDID: `00008110-001A2B3C4D5E6F70`, or 40 small digits. */
-export function normalUdid(text: string): string {
-  const [, head, tail] = NEW_UDID.exec(text) ?? []
-  if (head !== undefined && tail !== undefined) return `${head}-${tail}`.toUpperCase()
-  return OLD_UDID.test(text) ? text.toLowerCase() : text
-}
 
 /** The event that a message of a listening connection tells; null for what we do not know. */
 export function muxEvent(message: PropertyDictionary): MuxEvent | null {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { normalUdid } from '../../../../src/drivers/iphone/cable/mux-device.ts'
+import { normalUdid } from '../../../../src/domain/udid.ts'
 import { Usbmux } from '../../../../src/drivers/iphone/cable/usbmux.ts'
 import { frame } from '../../../support/iphone/fake-mux.ts'
 import { MuxRig, UDID } from '../../../support/iphone/fake-phones.ts'
