@@ -49,7 +49,8 @@ export async function attempt(
   // driver's order.
   const { result, written } = await board
     .send(lineId, outgoing(message), (note) => {
-      return writer.write((tx) => passPointOfNoReturn(tools, tx, { id: message.id, lineId }, note))
+      const what = { id: message.id, lineId }
+      return writer.write((tx) => passPointOfNoReturn(tools, tx, what, note), 'repeatable')
     })
     .then((answer) => {
       const result = { ...answer, lineId }
@@ -131,7 +132,7 @@ function write(tools: AttemptTools, id: MessageId, result: Result): Promise<bool
     .write((tx) => {
       const message = findMessage(tx, id)
       if (message !== null) applyOutcome(tools, tx, message, result)
-    })
+    }, 'repeatable')
     .then(
       () => true,
       (error: unknown) => {

@@ -10,10 +10,11 @@ import { TEXT_LENGTH_MAX, type Outbound } from '../domain/message.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { noteMessage, openConversation } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
+import { NotWrittenError } from '../storage/faults.ts'
 import { keepReceipt, messageIdOfGuid, rejectEvent, rememberGuid } from '../storage/guids.ts'
 import { saveCheckpoint } from '../storage/lines.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
-import { NotWrittenError, type Writer } from '../storage/writer.ts'
+import type { Writer } from '../storage/writer.ts'
 import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
@@ -38,7 +39,7 @@ export function createIntake(
 ): (line: Line, event: IntakeEvent) => Promise<void> {
   return async (line, event) => {
     try {
-      await tools.writer.write((tx) => take(tools, tx, line, event))
+      await tools.writer.write((tx) => take(tools, tx, line, event), 'repeatable')
     } catch (error) {
       if (isPassing(error)) throw error
       await reject(tools, line, event, error)

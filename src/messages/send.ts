@@ -99,11 +99,13 @@ async function sendOnce(
 ): Promise<SendAnswer> {
   const target = { recipient: checkedRecipient(request.to), lineId: request.lineId }
   const histories = await askHistories(tools, target)
-  const accepted = await tools.writer.write((tx) =>
-    accept(tools, tx, { request, print, target, histories }),
+  const accepted = await tools.writer.write(
+    (tx) => acceptOrRefuse(tools, tx, { request, print, target, histories }),
+    'repeatable',
   )
   const { isReplay, messageId } = accepted
   const answer = accepted.first ?? (await waitForEnd(tools, request, accepted.message))
+  if (accepted instanceof RelayError) throw accepted
   return { ...answer, isReplay, messageId, reason: reasonOf(answer) }
 }
 
@@ -123,6 +125,16 @@ type Acceptance = {
 
 function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const { request, print } = acceptance
+/** What speaks against a message comes before anything is written of it, so nothing must be undone. */
+function acceptOrRefuse(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted | RelayError {
+  try {
+    return accept(tools, tx, acceptance)
+  } catch (error) {
+    if (error instanceof RelayError) return error
+    throw error
+  }
+}
+
   const repeated = request.idempotencyKey === null ? null : repeat(tools, tx, request, print)
   if (repeated !== null) return repeated
   tools.requireAccepting()

@@ -1,13 +1,21 @@
-import { RelayError } from '../domain/errors.ts'
 import type { Bell } from '../system/bell.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Db, Tx } from './database.ts'
+import { isDamage, isDiskFull, NotWrittenError, storageFull } from './faults.ts'
 import { forgetRows } from './recent-rows.ts'
 
 /** A synchronous work: a promise would be committed before it ends, so its type is refused. */
 export type Work<T> = (tx: Tx) => T extends PromiseLike<unknown> ? never : T
 
+/**
+ * A `repeatable` work changes nothing but the database and what can stand it twice: where a fault undoes
+ * it, it is run again. A group of such works needs no savepoints, for which SQLite copies every page
+ * that a work changes: a fifth of what it does for a message.
+ */
+type Kind = 'once' | 'repeatable'
+
 type Waiting = {
+  readonly kind: Kind
   readonly work: (tx: Tx) => unknown
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
@@ -23,9 +31,9 @@ const GROUP_MAX = 512
 const GATHER_TURNS_MAX = 8
 
 /**
- * The only way to write. Works that arrive together share one `BEGIN IMMEDIATE … COMMIT`, each in a
- * savepoint of its own, in the order of arrival; every promise settles after the commit. One flush of
- * the disk thus serves many requests, at full durability.
+ * The only way to write. Works that arrive together share one `BEGIN IMMEDIATE … COMMIT`, in the order
+ * of arrival, and one that throws undoes itself only; every promise settles after the commit. One flush
+ * of the disk thus serves many requests, at full durability.
  */
 export class Writer {
   readonly #control: ReturnType<typeof prepareControl>
@@ -35,6 +43,7 @@ export class Writer {
   readonly #changes: ChangeTeller
   readonly #waiting: Waiting[] = []
   readonly #bells = new Set<Bell>()
+  readonly #beforeCommit = new Set<() => void>()
   readonly #afterCommit: (() => void)[] = []
   #isScheduled = false
   #isClosed = false
@@ -60,12 +69,20 @@ export class Writer {
    * Runs `work` in a transaction and resolves with its value once that is durable. Rejects, with
    * nothing of `work` kept, when it throws or the commit fails.
    */
-  write<T>(work: Work<T>): Promise<T> {
+  write<T>(work: Work<T>, kind: Kind = 'once'): Promise<T> {
     if (this.#isClosed) return Promise.reject(new NotWrittenError('The writer is closed.'))
     return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ work, resolve, reject })
+      this.#waiting.push({ kind, work, resolve, reject })
       this.#schedule()
     })
+  }
+
+  /**
+   * Calls `act` when the works of this group have run: the repeatable works that it brings share the
+   * commit. It may read, but what it sees is not durable yet.
+   */
+  beforeCommit(act: () => void): void {
+    this.#beforeCommit.add(act)
   }
 
   /** Rings `bell` after the commit of the work that asks for it. */
@@ -108,12 +125,12 @@ export class Writer {
   #commitGroup(): void {
     const group = this.#waiting.splice(0, GROUP_MAX)
     if (group.length === 0) return
-    const settle: (() => void)[] = []
     const touched = this.#changes.isWatched ? [] : null
     this.#tx.touched = touched
+    let settle: readonly (() => void)[]
     try {
       this.#control.begin.run()
-      for (const waiting of group) settle.push(this.#runOne(waiting))
+      settle = this.#runAtOnce(group) ?? this.#runAll(group, (waiting) => this.#runOne(waiting))
       this.#control.commit.run()
     } catch (error) {
       this.#abandon(group, error)
@@ -127,27 +144,72 @@ export class Writer {
     if (touched !== null) this.#changes.tell(touched)
   }
 
-  /** Runs one work in its savepoint; what it returns settles the promise after the commit. */
+  /** Runs a group without savepoints; null, and nothing of it is left, where that cannot be. */
+  #runAtOnce(group: Waiting[]): readonly (() => void)[] | null {
+    if (group.some(({ kind }) => kind === 'once')) return null
+    try {
+      return this.#runAll(group, ({ work, resolve }) => {
+        const value = this.#valueOf(work)
+        return () => resolve(value)
+      })
+    } catch (error) {
+      this.#forget(error, { acts: 0, touched: 0 })
+      this.#control.rollback.run()
+      this.#control.begin.run()
+      return null
+    }
+  }
+
+  /** Runs a group by `run`, with all that joins it meanwhile. What it gives settles the promises. */
+  #runAll(group: Waiting[], run: (waiting: Waiting) => () => void): readonly (() => void)[] {
+    const settle: (() => void)[] = []
+    for (const waiting of group) {
+      settle.push(run(waiting))
+      if (settle.length === group.length) this.#letJoin(group) // The loop goes on with those.
+    }
+    return settle
+  }
+
+  #letJoin(group: Waiting[]): void {
+    const acts = [...this.#beforeCommit]
+    this.#beforeCommit.clear()
+    for (const act of acts) this.#perform(act)
+    this.#requireTransaction(null)
+    while (this.#waiting[0]?.kind === 'repeatable' && group.length < GROUP_MAX) {
+      group.push(...this.#waiting.splice(0, 1))
+    }
+  }
+
+  /** Runs one work in its savepoint. */
   #runOne({ work, resolve, reject }: Waiting): () => void {
-    const acts = this.#afterCommit.length
-    const touched = this.#tx.touched?.length ?? 0
+    const before = { acts: this.#afterCommit.length, touched: this.#tx.touched?.length ?? 0 }
     this.#control.savepoint.run()
     try {
-      const value = work(this.#tx) as never // `write` tied this value's type to `resolve`.
-      this.#requireTransaction(null)
+      const value = this.#valueOf(work)
       this.#control.release.run()
       return () => resolve(value)
     } catch (error) {
-      // SQLite may have rolled the whole group back by itself: then nothing more of it may run.
-      this.#requireTransaction(error)
-      this.#afterCommit.length = acts
-      this.#tx.touched?.splice(touched)
-      forgetRows(this.#tx)
+      this.#forget(error, before)
       this.#control.rollbackTo.run()
       this.#control.release.run()
       const told = this.#told(error)
       return () => reject(told)
     }
+  }
+
+  /** Before what failed is undone: so is all that was to follow its commit. */
+  #forget(error: unknown, before: { readonly acts: number; readonly touched: number }): void {
+    // SQLite may have rolled the whole group back by itself: then nothing more of it may run.
+    this.#requireTransaction(error)
+    this.#afterCommit.length = before.acts
+    this.#tx.touched?.splice(before.touched)
+    forgetRows(this.#tx)
+  }
+
+  #valueOf(work: Waiting['work']): never {
+    const value = work(this.#tx)
+    this.#requireTransaction(null)
+    return value as never // `write` tied the type of this value to that of its promise.
   }
 
   #requireTransaction(cause: unknown): void {
@@ -163,6 +225,7 @@ export class Writer {
         this.#onFatal(failure)
       }
     }
+    this.#beforeCommit.clear()
     this.#afterCommit.length = 0
     forgetRows(this.#tx)
     this.#bells.clear()
@@ -196,34 +259,4 @@ function prepareControl({ sqlite }: Db) {
     release: sqlite.prepare('RELEASE work'),
     rollbackTo: sqlite.prepare('ROLLBACK TO work'),
   }
-}
-
-/** The work was not at fault: nothing could be written just then. */
-export class NotWrittenError extends Error {
-  override readonly name = 'NotWrittenError'
-}
-
-/** Whether SQLite says that the disk, or the file's allowed size, is full. */
-function isDiskFull(error: unknown): boolean {
-  return codesOf(error).includes('SQLITE_FULL')
-}
-
-function isDamage(error: unknown): boolean {
-  return codesOf(error).some((code) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code))
-}
-
-/** The code of an error and those of its causes: drizzle wraps what SQLite throws. */
-function codesOf(error: unknown): string[] {
-  if (!(error instanceof Error)) return []
-  const code = 'code' in error ? [String(error.code)] : []
-  return [...code, ...codesOf(error.cause)]
-}
-
-/** What a caller is told while nothing can be stored. */
-export function storageFull(cause?: unknown): RelayError {
-  const error = new RelayError('storage_full', 'The disk of the relay is full.', {
-    retryAfterSeconds: 30,
-  })
-  error.cause = cause
-  return error
 }

@@ -22,9 +22,6 @@ const fail = (tx: Tx) => {
   throw new Error('no')
 }
 
-/** One turn of the event loop. */
-const turn = () => new Promise((resolve) => setImmediate(resolve))
-
 function names(db: Db): readonly string[] {
   return db.sqlite
     .query<{ name: string }, []>('SELECT name FROM settings ORDER BY rowid')
@@ -45,42 +42,6 @@ test('works that arrive together share one commit, in the order of arrival', asy
   expect(answers).toEqual(['a', 'b', 'c'])
   expect(names(db)).toEqual(['a', 'b', 'c'])
   expect(transactions).toBe(1)
-})
-
-test('as long as each turn brings more works, they wait for one commit', async () => {
-  const { db, writer } = openWriter()
-  const commits: string[] = []
-  const written = (name: string) => writer.write(put(name)).then(() => names(db).join())
-  const writing = [written('a'), written('b')]
-  await turn()
-  writing.push(written('c'))
-  await turn()
-  writing.push(written('d'))
-
-  commits.push(...(await Promise.all(writing)))
-
-  expect(commits).toEqual(Array.from({ length: 4 }, () => 'a,b,c,d'))
-})
-
-test('works that never cease to come are committed nevertheless', async () => {
-  const { db, writer } = openWriter()
-  void writer.write(put('first'))
-
-  for (const name of Array.from({ length: 12 }, (_, number) => `more ${number}`)) {
-    void writer.write(put(name))
-    await turn()
-  }
-
-  expect(names(db)).toContain('first')
-})
-
-test('a work that comes alone is committed in the next turn', async () => {
-  const { db, writer } = openWriter()
-  void writer.write(put('a'))
-
-  await turn()
-
-  expect(names(db)).toEqual(['a'])
 })
 
 test('a promise resolves after the commit, never before', async () => {
