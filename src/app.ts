@@ -196,12 +196,13 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
     return found.map((finding) => ofLine(finding, macLines))
   })
   observeMessages(ground.metrics, tools)
+  const dispatch = new Dispatch(tools)
   return {
     tools,
     lines,
     callers,
-    dispatch: new Dispatch(tools),
-    send: createSend(tools),
+    dispatch,
+    send: createSend({ ...tools, giveDue: () => dispatch.giveDue() }),
     reading: createReading(tools),
     lineActions: createLineActions({
       ...ground,

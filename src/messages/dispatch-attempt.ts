@@ -43,7 +43,8 @@ export async function attempt(
   trouble: Trouble,
 ): Promise<void> {
   const { board, writer } = tools
-  await askHistory(tools, message)
+  // In the turn in which it is given: see `Dispatch.giveDue`.
+  if (message.contactHold === 'undecided') await askHistory(tools, message)
   const { lineId } = message
   // The outcome goes to the writer in the turn in which it arrives: outcomes and events keep the
   // driver's order.
@@ -70,7 +71,6 @@ type Result = {
 
 /** Asks the device about a recipient that was accepted while it could not be asked. */
 async function askHistory({ board, writer, stamps }: AttemptTools, message: Outbound) {
-  if (message.contactHold !== 'undecided') return
   const { lineId, handle } = message
   if ((await board.knows(lineId, handle)) !== true) return
   await writer.write((tx) => markKnown(tx, { lineId, handle }, stamps.now()))

@@ -36,6 +36,8 @@ export class Dispatch implements Service {
   readonly #attempts = new Set<Promise<unknown>>()
   /** Messages whose outcome could not be written: their lines send nothing until it is. */
   readonly #unwritten = new Map<MessageId, LineId>()
+  /** Null while the loop does not run: nothing is given then. */
+  #signal: AbortSignal | null = null
 
   constructor(tools: DispatchTools) {
     this.#tools = tools
@@ -43,9 +45,10 @@ export class Dispatch implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const { bell, clock } = this.#tools
+    this.#signal = signal
     try {
       while (!signal.aborted) {
-        await this.#look(signal)
+        await this.#look()
         await bell.wait(clock, bell.isRung ? 0 : this.#untilNext(), signal)
       }
     } finally {
@@ -53,14 +56,26 @@ export class Dispatch implements Service {
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #look(): Promise<void> {
     await this.#expire()
     await this.#giveUpHeld()
     await this.#announce()
     if (!this.#tools.mayLeave()) return
+    this.giveDue()
+    for (const line of this.#tools.board.lines()) {
+      if (!takesMessages(line)) await this.#moveAway(line)
+    }
+  }
+
+  /**
+   * Gives what is due to every line that has room, in this very turn. Within a transaction too: a
+   * message that is undone is refused its point of no return.
+   */
+  giveDue(): void {
+    const signal = this.#signal
+    if (signal === null || signal.aborted || !this.#tools.mayLeave()) return
     for (const line of this.#tools.board.lines()) {
       if (takesMessages(line)) this.#give(line, signal)
-      else await this.#moveAway(line)
     }
   }
 

@@ -56,6 +56,8 @@ export type SendTools = AttemptTools & {
   readonly waitReason: WaitReason
   readonly defaultWaitMs: number
   readonly settings: Pick<Settings, 'get'>
+  /** Gives lines what is due: one that takes it at once passes its point of no return in the same commit. */
+  readonly giveDue: () => void
   /** Hears of a line on which two programs seem to answer each other. */
   readonly onLoop: (line: Line) => void
   /** Throws where nothing is accepted now: `storage_full`, `stopping`. */
@@ -103,9 +105,9 @@ async function sendOnce(
     (tx) => acceptOrRefuse(tools, tx, { request, print, target, histories }),
     'repeatable',
   )
+  if (accepted instanceof RelayError) throw accepted
   const { isReplay, messageId } = accepted
   const answer = accepted.first ?? (await waitForEnd(tools, request, accepted.message))
-  if (accepted instanceof RelayError) throw accepted
   return { ...answer, isReplay, messageId, reason: reasonOf(answer) }
 }
 
@@ -123,8 +125,6 @@ type Acceptance = {
   readonly histories: Histories
 }
 
-function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
-  const { request, print } = acceptance
 /** What speaks against a message comes before anything is written of it, so nothing must be undone. */
 function acceptOrRefuse(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted | RelayError {
   try {
@@ -135,6 +135,8 @@ function acceptOrRefuse(tools: SendTools, tx: Tx, acceptance: Acceptance): Accep
   }
 }
 
+function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
+  const { request, print } = acceptance
   const repeated = request.idempotencyKey === null ? null : repeat(tools, tx, request, print)
   if (repeated !== null) return repeated
   tools.requireAccepting()
@@ -150,6 +152,7 @@ function acceptOrRefuse(tools: SendTools, tx: Tx, acceptance: Acceptance): Accep
   const hold = takePlace(tx, found.line, handle, { history, now })
   if (hold === 'full') throw limitReached(tx, found.line, now)
   const message = record(tools, tx, acceptance, { found, hold, now })
+  tools.writer.beforeCommit(tools.giveDue)
   tools.writer.ringAfterCommit(tools.bell)
   return { message, messageId: message.id, first: null, isReplay: false }
 }
