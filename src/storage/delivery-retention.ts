@@ -3,6 +3,7 @@
 
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
+import { firstEventSince } from './events.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
 type Values = Record<string, string | number>
@@ -29,11 +30,10 @@ export function deleteOldEvents(tx: Tx, now: Timestamp, limit: number): number {
   return run(
     tx,
     `DELETE FROM events WHERE seq IN (
-       SELECT seq FROM events e INDEXED BY events_by_age
-       WHERE created_at < $before
-         AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq)
-       ORDER BY created_at LIMIT $limit)`,
-    { before: now - KEPT_MS, limit },
+       SELECT seq FROM events e
+       WHERE seq < $kept AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq)
+       ORDER BY seq LIMIT $limit)`,
+    { kept: firstEventSince(tx, now - KEPT_MS) ?? Number.MAX_SAFE_INTEGER, limit },
   )
 }
 

@@ -64,9 +64,12 @@ export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
   return nextDue(db).get({ lineId, now })?.due_at ?? null
 }
 
+/** The words of the index over them: SQLite takes it for no others. */
+const IS_UNFINISHED = "(status = 'queued' OR status = 'sending' OR status = 'uncertain')"
+
 const unfinished = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = +$conversationId AND status IN ('queued', 'sending', 'uncertain')
+   WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
    ORDER BY seq LIMIT +$limit`,
 )
 
@@ -96,13 +99,13 @@ export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished
 
 const firstWaiting = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = +$conversationId AND status IN ('queued', 'sending', 'uncertain')
+   WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
      AND status <> 'uncertain' ORDER BY seq LIMIT 1`,
 )
 
 const withTurn = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = +$conversationId AND status IN ('queued', 'sending', 'uncertain')
+   WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
      AND status = 'queued' AND due_at IS NOT NULL ORDER BY seq`,
 )
 
@@ -116,7 +119,7 @@ const BEHIND_MAX = 1_000
 
 const behind = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = +$conversationId AND status IN ('queued', 'sending', 'uncertain')
+   WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
      AND status = 'queued' AND seq > +$seq ORDER BY seq LIMIT +$limit`,
 )
 
@@ -134,7 +137,7 @@ const onTheWay = prepared(({ sqlite }) =>
   sqlite.prepare<{ lineId: LineId }, [Values]>(
     `SELECT m.line_id AS lineId FROM conversations c
      CROSS JOIN messages m INDEXED BY messages_unfinished_by_conversation
-       ON m.conversation_id = c.id AND m.status IN ('queued', 'sending', 'uncertain')
+       ON m.conversation_id = c.id AND ${IS_UNFINISHED}
      WHERE c.handle = +$handle AND m.status <> 'uncertain' AND m.is_pinned = 0
        AND m.platform_guid IS NULL
      LIMIT 1`,

@@ -11,8 +11,11 @@ export type Migration = { readonly name: string; readonly sql: string }
 /** Every migration of this executable, in order; their number is its schema number. */
 export const MIGRATIONS: readonly Migration[] = readMigrations()
 
-/** The oldest schema whose executable may use a database that this one wrote. */
-const USABLE_FROM = 1
+/**
+ * The oldest schema whose executable may use a database that this one wrote: before 5, the index over
+ * unfinished messages had other words, and SQLite takes it for those only.
+ */
+export const USABLE_FROM = 5
 
 const UNJUDGED_FROM = 'unjudged_from'
 

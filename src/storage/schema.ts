@@ -201,7 +201,8 @@ export const messages = sqliteTable(
       .where(sql`status = 'uncertain' AND due_at IS NOT NULL`),
     index('messages_unfinished_by_conversation')
       .on(t.conversationId)
-      .where(sql`status IN ('queued', 'sending', 'uncertain')`),
+      // SQLite builds a table for an IN, at each change of a message.
+      .where(sql`status = 'queued' OR status = 'sending' OR status = 'uncertain'`),
   ],
 )
 

@@ -51,19 +51,15 @@ export const webhookSecrets = sqliteTable(
 )
 
 /** Every event, whether a webhook wants it or not. `body` is the very bytes that are signed. */
-export const events = sqliteTable(
-  'events',
-  {
-    seq: integer('seq').primaryKey(),
-    id: text('id').$type<EventId>().notNull().unique(),
-    name: text('name').$type<EventName>().notNull(),
-    messageId: text('message_id').$type<MessageId>(),
-    conversationId: text('conversation_id').$type<ConversationId>(),
-    body: text('body').notNull(),
-    createdAt: at('created_at').notNull(),
-  },
-  (t) => [index('events_by_age').on(t.createdAt)],
-)
+export const events = sqliteTable('events', {
+  seq: integer('seq').primaryKey(),
+  id: text('id').$type<EventId>().notNull().unique(),
+  name: text('name').$type<EventName>().notNull(),
+  messageId: text('message_id').$type<MessageId>(),
+  conversationId: text('conversation_id').$type<ConversationId>(),
+  body: text('body').notNull(),
+  createdAt: at('created_at').notNull(),
+})
 
 export const deliveries = sqliteTable(
   'deliveries',

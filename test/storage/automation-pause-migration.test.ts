@@ -1,11 +1,10 @@
-// The column `automation_paused` comes to databases that have conversations already, and older
-// executables go on with them.
+// The column `automation_paused` comes to databases that have conversations already.
 
 import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
-import { MIGRATIONS, readSchemaState } from '../../src/storage/migrations.ts'
+import { MIGRATIONS } from '../../src/storage/migrations.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages, type StoredMessage } from '../support/stored-rows.ts'
 
@@ -52,26 +51,5 @@ test('a database from before keeps its rows, and no conversation of it is paused
     ...before,
     conversations: conversations.map((row) => ({ ...row, automation_paused: 0 })),
   })
-  closeDatabase(db)
-})
-
-test('an older executable starts on the database, writes to it, and leaves what is paused', () => {
-  using folder = new ScratchFolder()
-  const path = folder.file('hookline.db')
-  const newer = openDatabase(path, { version: '2' }).db
-  storeLine(newer.sqlite)
-  storeMessages(newer.sqlite, STORED.slice(0, 1))
-  newer.sqlite.run('UPDATE conversations SET automation_paused = 1')
-  closeDatabase(newer)
-
-  const { db, migratedFrom } = openDatabase(path, { version: '1', migrations: OLDER })
-  storeMessages(db.sqlite, STORED.slice(1))
-
-  expect(migratedFrom).toBeNull()
-  expect(readSchemaState(db.sqlite).usableFrom).toBe(1)
-  expect(db.sqlite.query(CONVERSATIONS).all()).toMatchObject([
-    { id: 'conv_a', message_count: 1, automation_paused: 1 },
-    { id: 'conv_b', message_count: 2, automation_paused: 0 },
-  ])
   closeDatabase(db)
 })

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 
 import { backUpBeforeMigration } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
-import { MIGRATIONS } from '../../src/storage/migrations.ts'
+import { MIGRATIONS, USABLE_FROM } from '../../src/storage/migrations.ts'
 import {
   backupsBeforeMigration,
   rollBackDatabase,
@@ -48,7 +48,7 @@ test('the database of before comes back to the letter, and what was queued in it
 
   expect(schemaStateOf(directory.database)).toEqual({
     version: MIGRATIONS.length,
-    usableFrom: 1,
+    usableFrom: USABLE_FROM,
     writtenBy: '1',
     unjudgedFrom: null,
   })

@@ -4,7 +4,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { MIGRATIONS } from '../../src/storage/migrations.ts'
+import { MIGRATIONS, USABLE_FROM } from '../../src/storage/migrations.ts'
 import type { ScratchFolder } from './scratch-folder.ts'
 import { ROOT } from './source-files.ts'
 
@@ -17,7 +17,7 @@ const ADDS = 'CREATE TABLE notes (id TEXT PRIMARY KEY NOT NULL) STRICT;'
 /** Makes every older executable refuse what this one leaves. */
 export const BREAKS_OLDER: Patch = [
   'src/storage/migrations.ts',
-  'const USABLE_FROM = 1',
+  `const USABLE_FROM = ${USABLE_FROM}`,
   `const USABLE_FROM = ${MIGRATIONS.length + 1}`,
 ]
 
