@@ -78,6 +78,19 @@ for (const [to, receipts] of Object.entries(RECEIPTS)) {
   })
 }
 
+test('without a delay, that it was read is all that is told: it says that it was delivered', async () => {
+  const rig = makeSimulatedRig(0)
+  const attended = await attend(rig, rig.driver)
+  const since = rig.clock.now()
+
+  for (const to of ['+15550001234', '+15550000191']) await sendTo(rig, attended, to)
+  await rig.clock.advance(1)
+
+  expect(timed(attended, since)).toEqual(['read +0', 'delivered +0'])
+  await attended.end()
+  rig.close()
+})
+
 test('0192 is not on iMessage: the message is to blame, and nothing is asked or carried', async () => {
   const rig = makeSimulatedRig()
   const attended = await attend(rig, rig.driver)

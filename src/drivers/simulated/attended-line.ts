@@ -140,7 +140,7 @@ class AttendedSimulatedLine {
     const last = happenings.at(-1)
     if (last === undefined) return false
     this.#checkpoint = { position: last.seq, historyUntil }
-    const events = withoutSteps(happenings).flatMap((news) => eventsOf(news, historyUntil))
+    const events = happenings.flatMap((news) => eventsOf(news, historyUntil))
     const [only] = events
     if (events.length === 1 && only !== undefined) {
       await this.#tell([{ ...only, checkpoint: checkpointText(network, this.#checkpoint) }])
@@ -174,15 +174,6 @@ class AttendedSimulatedLine {
 }
 
 type NewsEvent = Extract<LineEvent, { readonly type: 'message' | 'receipt' }>
-
-/** `read` at the moment of `delivered` says both: the step before it is left out. */
-function withoutSteps(happenings: readonly Happening[]): readonly Happening[] {
-  const readAt = new Map<string, number>()
-  for (const { kind, guid, at } of happenings) if (kind === 'read') readAt.set(guid, at)
-  return happenings.filter(({ kind, guid, at }) => {
-    return kind !== 'delivered' || readAt.get(guid) !== at
-  })
-}
 
 /** The receipts of history are left out: nobody waits for them. */
 function eventsOf(happening: Happening, historyUntil: number): readonly NewsEvent[] {

@@ -93,7 +93,11 @@ export function consequencesOf(
   if (isLine(to, network.lineCount)) {
     all.push({ line: to, afterMs: deliveredMs, news: { kind: 'message', from: line, text } })
   }
-  if (behaviour.isDelivered) all.push({ line, afterMs: deliveredMs, news: { kind: 'delivered' } })
+  // `read` at the moment of `delivered` says both.
+  const isOneStep = behaviour.isRead && readMs === deliveredMs
+  if (behaviour.isDelivered && !isOneStep) {
+    all.push({ line, afterMs: deliveredMs, news: { kind: 'delivered' } })
+  }
   if (behaviour.isRead) all.push({ line, afterMs: readMs, news: { kind: 'read' } })
   if (behaviour.isEchoed) {
     all.push({ line, afterMs: readMs, news: { kind: 'message', from: to, text } })
