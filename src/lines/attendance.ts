@@ -1,4 +1,5 @@
 import type { AttendedLine, LineDriver, LineEvent, LineListener } from '../domain/driver.ts'
+import { PassingSet } from '../system/passing.ts'
 
 /** How many events of one line may be on their way to the disk. */
 const EVENTS_MAX = 1_000
@@ -16,7 +17,7 @@ type Core = {
  */
 export class Attendance implements LineListener {
   readonly #controller = new AbortController()
-  readonly #pending = new Set<Promise<void>>()
+  readonly #pending = new PassingSet<Promise<void>>()
   readonly #core: Core
   #hasFailed = false
 
@@ -36,7 +37,7 @@ export class Attendance implements LineListener {
     } catch (error) {
       if (!this.isOver) this.#fail(error)
     }
-    await Promise.allSettled(this.#pending)
+    await Promise.allSettled(this.#pending.values())
   }
 
   end(): void {
@@ -49,13 +50,13 @@ export class Attendance implements LineListener {
       throw this.#fail(new Error(`More than ${EVENTS_MAX} events were not waited for.`))
     }
     const taken = this.#core.take(event)
-    this.#pending.add(taken)
+    const leave = this.#pending.add(taken)
     try {
       await taken
     } catch (error) {
       throw this.#fail(error)
     } finally {
-      this.#pending.delete(taken)
+      leave()
     }
   }
 

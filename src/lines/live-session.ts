@@ -7,6 +7,7 @@ import {
 import type { Handle } from '../domain/handle.ts'
 import { within, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import { PassingSet } from '../system/passing.ts'
 import { SendInFlight, type SendAnswer } from './send-in-flight.ts'
 
 type SessionTools = {
@@ -25,7 +26,7 @@ export class LiveSession {
   readonly #session: LineSession
   readonly #tools: SessionTools
   readonly #controller = new AbortController()
-  readonly #sends = new Set<SendInFlight>()
+  readonly #sends = new PassingSet<SendInFlight>()
   readonly #drained = Promise.withResolvers<void>()
 
   constructor(session: LineSession, tools: SessionTools) {
@@ -58,13 +59,13 @@ export class LiveSession {
       pointOfNoReturn,
       signal: this.#controller.signal,
       onAnswer: () => {
-        this.#sends.delete(send)
+        leave()
         if (this.#sends.size === 0 && this.#controller.signal.aborted) this.#drained.resolve()
         onTraffic()
       },
       onFault: (fault, error) => log.error(`driver ${fault}`, { message_id: message.id, error }),
     })
-    this.#sends.add(send)
+    const leave = this.#sends.add(send)
     onTraffic()
     send.start(this.#session)
     return send.answer
@@ -83,10 +84,11 @@ export class LiveSession {
 
   /** The sends that the driver never took past their point of no return have not left. */
   giveUpWaiting(): void {
-    for (const send of this.#sends) if (!send.isPastPointOfNoReturn) send.giveUp(WITHDRAWN)
+    for (const send of this.#sends.values()) if (!send.isPastPointOfNoReturn) send.giveUp(WITHDRAWN)
   }
 
   giveUp(): void {
-    for (const send of this.#sends) send.giveUp({ outcome: 'unknown', reason: 'session_ended' })
+    for (const send of this.#sends.values())
+      send.giveUp({ outcome: 'unknown', reason: 'session_ended' })
   }
 }

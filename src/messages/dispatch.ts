@@ -14,6 +14,7 @@ import {
 } from '../storage/message-queue.ts'
 import { findMessage, saveMessage } from '../storage/message-rows.ts'
 import type { Bell } from '../system/bell.ts'
+import { PassingSet } from '../system/passing.ts'
 import type { Service } from '../system/service.ts'
 import { attempt, type AttemptTools } from './dispatch-attempt.ts'
 import { takesMessages, type BoardLine } from './line-board.ts'
@@ -33,7 +34,7 @@ export class Dispatch implements Service {
   readonly #tools: DispatchTools
   /** Messages that a driver has in hand, and the line of each. */
   readonly #inHand = new Map<MessageId, LineId>()
-  readonly #attempts = new Set<Promise<unknown>>()
+  readonly #attempts = new PassingSet<Promise<unknown>>()
   /** Messages whose outcome could not be written: their lines send nothing until it is. */
   readonly #unwritten = new Map<MessageId, LineId>()
   /** Null while the loop does not run: nothing is given then. */
@@ -52,7 +53,7 @@ export class Dispatch implements Service {
         await bell.wait(clock, bell.isRung ? 0 : this.#untilNext(), signal)
       }
     } finally {
-      await Promise.all(this.#attempts)
+      await Promise.all(this.#attempts.values())
     }
   }
 
@@ -105,10 +106,10 @@ export class Dispatch implements Service {
       .finally(() => {
         this.#inHand.delete(message.id)
         this.#unwritten.delete(message.id)
-        this.#attempts.delete(running)
+        leave()
         bell.ring()
       })
-    this.#attempts.add(running)
+    const leave = this.#attempts.add(running)
   }
 
   /** A message that named no line leaves one that cannot take it, as soon as another one can. */

@@ -14,6 +14,7 @@ import { findMessage, insertMessage, newMessage } from '../storage/message-rows.
 import type { Settings } from '../storage/settings.ts'
 import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
+import { PassingMap } from '../system/passing.ts'
 import type { Random } from '../system/random.ts'
 import { answerOf, sentAnswerOf, type Answer } from './answer.ts'
 import { takePlace } from './contact-budget.ts'
@@ -69,17 +70,17 @@ type Accepted = { readonly messageId: MessageId; readonly isReplay: boolean } & 
   | { readonly first: null; readonly message: Outbound }
 )
 
+/** A request that is not answered yet: the same one again gets its answer. */
+type Running = { readonly print: string; readonly answer: Promise<SendAnswer> }
+
 /** Sends a message: see `api.md`, "Sending". Throws RelayError for what is not accepted. */
 export function createSend(tools: SendTools): (request: SendRequest) => Promise<SendAnswer> {
-  const running = new Map<
-    string,
-    { readonly print: string; readonly answer: Promise<SendAnswer> }
-  >()
+  const running = new PassingMap<string, Running>()
   return async (request) => {
     const key = request.idempotencyKey
     const print = fingerprint(request)
-    const twin = key === null ? undefined : running.get(key)
-    if (twin !== undefined) {
+    const twin = key === null ? null : running.get(key)
+    if (twin !== null) {
       requireSame(twin.print, print)
       return { ...(await twin.answer), isReplay: true }
     }

@@ -4,6 +4,7 @@ import type { Tx } from '../storage/database.ts'
 import { rememberAnswer } from '../storage/idempotency.ts'
 import type { Writer } from '../storage/writer.ts'
 import { within, type Clock } from '../system/clock.ts'
+import { PassingMap } from '../system/passing.ts'
 import { answerOf, isToldByMessage, type Answer } from './answer.ts'
 import type { WaitReason } from './resource.ts'
 
@@ -27,7 +28,7 @@ type Tools = {
  */
 export class WaitingCallers {
   readonly #tools: Tools
-  readonly #waiting = new Map<MessageId, Waiting>()
+  readonly #waiting = new PassingMap<MessageId, Waiting>()
   #isStopping = false
 
   constructor(tools: Tools) {
@@ -47,7 +48,7 @@ export class WaitingCallers {
   /** `message` is settled, or waits for more than its turn, once this transaction is committed. */
   settled(tx: Tx, message: Message): void {
     const waiting = this.#waiting.get(message.id)
-    if (waiting === undefined) return
+    if (waiting === null) return
     // Receipts that follow at once change nothing of an answer that is on its way. It is given and kept
     // again with them: what it was prepared by may have been undone.
     if (waiting.prepared === null || message.deliveredAt === null) {

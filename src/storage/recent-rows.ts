@@ -4,6 +4,7 @@
 
 import type { Contact } from '../domain/contact-limit.ts'
 import type { Outbound } from '../domain/message.ts'
+import { PassingMap } from '../system/passing.ts'
 import type { Db } from './database.ts'
 import { prepared } from './statement.ts'
 
@@ -11,9 +12,9 @@ import { prepared } from './statement.ts'
 const MESSAGES_MAX = 256
 const CONTACTS_MAX = 4_096
 
-/** Up to `max` values; the one that was set longest ago goes first. */
-class Recent<T> {
-  readonly #values = new Map<string, T>()
+/** Up to `max` values; the one that came longest ago goes first. */
+class Recent<T extends object> {
+  readonly #values = new PassingMap<string, T>()
   readonly #max: number
 
   constructor(max: number) {
@@ -22,17 +23,14 @@ class Recent<T> {
 
   /** Null where nobody remembers: then it must be read. */
   get(key: string): T | null {
-    return this.#values.get(key) ?? null
+    return this.#values.get(key)
   }
 
   /** Call it with what was just read or written, and only then. */
   set(key: string, value: T): void {
-    // A map is in order of entry: one that changes goes to its end, and the first one is the oldest.
-    this.#values.delete(key)
     this.#values.set(key, value)
-    if (this.#values.size <= this.#max) return
-    const oldest = this.#values.keys().next()
-    if (!oldest.done) this.#values.delete(oldest.value)
+    const oldest = this.#values.firstKey()
+    if (this.#values.size > this.#max && oldest !== undefined) this.#values.delete(oldest)
   }
 
   clear(): void {

@@ -3,6 +3,7 @@ import { timestamp } from '../domain/ids.ts'
 import { recordAttempt, releaseDeliveries } from '../storage/delivery-queue.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
 import type { Metrics } from '../system/metrics.ts'
+import { PassingSet } from '../system/passing.ts'
 import type { Service } from '../system/service.ts'
 import { recordOf, type Tried, type Turn } from './attempt.ts'
 import { runErrand, type CourierParts } from './courier.ts'
@@ -36,7 +37,7 @@ export class DeliveryLoop implements Service {
   readonly name = 'deliveries'
   readonly #parts: DeliveryParts
   readonly #recorder: Recorder
-  readonly #running = new Set<Promise<void>>()
+  readonly #running = new PassingSet<Promise<void>>()
   #lanes: Lanes
   #ending = new AbortController()
   #isStopping = true
@@ -86,7 +87,7 @@ export class DeliveryLoop implements Service {
 
   /** What is in flight gets ten seconds; what was tried is written. */
   async #close(): Promise<void> {
-    const all = Promise.allSettled(this.#running)
+    const all = Promise.allSettled(this.#running.values())
     const timer = new AbortController()
     await Promise.race([all, this.#parts.clock.sleep(LAST_ATTEMPTS_MS, timer.signal)])
     timer.abort()
@@ -132,10 +133,10 @@ export class DeliveryLoop implements Service {
     const turn = lane.next(clock.now(), clock.monotonic())
     if (turn === null) return false
     const running: Promise<void> = this.#deliver(lane, turn).finally(() => {
-      this.#running.delete(running)
+      leave()
       this.#goOn(lane)
     })
-    this.#running.add(running)
+    const leave = this.#running.add(running)
     return true
   }
 
