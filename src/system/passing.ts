@@ -36,7 +36,7 @@ export class PassingMap<K, V extends object> {
   }
 
   clear(): void {
-    for (const key of [...this.#places.keys()]) this.delete(key)
+    for (const key of this.#places.keys()) this.delete(key)
   }
 
   /** The key that came first of those that are there. */
