@@ -20,6 +20,9 @@ export type BridgeId = Id<'brg'>
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 26
+/** Two zero bits and the 48 bits of the time. */
+const TIME_LENGTH = 10
+const TIME_BYTES = 6
 /** Two characters for each ten bits: half the steps of one by one, and every message has many ids. */
 const PAIRS = Array.from(ALPHABET, (first) =>
   Array.from(ALPHABET, (second) => first + second),
@@ -34,7 +37,7 @@ export function timestamp(ms: number): Timestamp {
 export function uuidV7(at: Timestamp, random: Uint8Array): Uint8Array {
   const bytes = new Uint8Array(16)
   const ms = Math.min(Math.max(at, 0), LAST_TIMESTAMP)
-  for (let i = 0; i < 6; i += 1) bytes[i] = Math.floor(ms / 2 ** (8 * (5 - i))) & 0xff
+  for (let i = 0; i < TIME_BYTES; i += 1) bytes[i] = Math.floor(ms / 2 ** (8 * (5 - i))) & 0xff
   // A view of those 10 bytes would cost more than all the rest.
   for (let i = 0; i < 10; i += 1) bytes[i + 6] = random[i] ?? 0
   bytes[6] = 0x70 | ((bytes[6] ?? 0) & 0x0f)
@@ -44,11 +47,19 @@ export function uuidV7(at: Timestamp, random: Uint8Array): Uint8Array {
 
 /** `msg_` and 26 characters of base32 for 16 bytes. */
 export function idFromBytes<P extends IdPrefix>(prefix: P, bytes: Uint8Array): Id<P> {
-  let text = `${prefix}_`
   // 128 bits are 25 characters of 5 bits and a first one of 3: two zero bits are put in front.
-  let bits = 2
+  return withBase32(`${prefix}_`, bytes, { from: 0, zeroBits: 2 }) as Id<P> // The form of an id.
+}
+
+/** Adds the bytes from `from` on to `text`, behind so many zero bits: ten bits each time. */
+function withBase32(
+  text: string,
+  bytes: Uint8Array,
+  { from, zeroBits }: { readonly from: number; readonly zeroBits: number },
+): string {
+  let bits = zeroBits
   let value = 0
-  for (let i = 0; i < bytes.length; i += 1) {
+  for (let i = from; i < bytes.length; i += 1) {
     value = (value << 8) | (bytes[i] ?? 0)
     bits += 8
     if (bits < 10) continue
@@ -56,7 +67,7 @@ export function idFromBytes<P extends IdPrefix>(prefix: P, bytes: Uint8Array): I
     text += PAIRS[value >>> bits] ?? ''
     value &= (1 << bits) - 1
   }
-  return text as Id<P> // The one place where ids are made.
+  return text
 }
 
 /**
@@ -65,6 +76,19 @@ export function idFromBytes<P extends IdPrefix>(prefix: P, bytes: Uint8Array): I
  */
 export function derivedId<P extends IdPrefix>(prefix: P, at: Timestamp, hash: Uint8Array): Id<P> {
   return idFromBytes(prefix, uuidV7(at, hash))
+}
+
+/** What `derivedId` gives for the moment inside another id: its time is taken as it is written there. */
+export function siblingId<P extends IdPrefix>(
+  prefix: P,
+  sibling: Id<IdPrefix>,
+  hash: Uint8Array,
+): Id<P> {
+  const start = sibling.indexOf('_') + 1
+  const time = sibling.slice(start, start + TIME_LENGTH)
+  const bytes = uuidV7(timestamp(0), hash)
+  const behindTime = { from: TIME_BYTES, zeroBits: 0 }
+  return withBase32(`${prefix}_${time}`, bytes, behindTime) as Id<P> // The form of an id.
 }
 
 /** The id in `text`, or null where it cannot be one of ours. */

@@ -81,11 +81,14 @@ export type Unfinished = {
   readonly uncertain: readonly Outbound[]
 }
 
+const NOTHING_UNFINISHED: Unfinished = { first: null, uncertain: [] }
+
 /** Uncertain messages of one conversation that are looked at, and one that waits. */
 const UNFINISHED_MAX = 50
 
 export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished {
   const rows = unfinished(db).all({ conversationId, limit: UNFINISHED_MAX })
+  if (rows.length === 0) return NOTHING_UNFINISHED
   const uncertain = rows.filter((row) => row.status === 'uncertain')
   const isCut = uncertain.length === UNFINISHED_MAX
   const first = isCut

@@ -40,7 +40,8 @@ export function payloadOf(name: EventName, message: Told): string {
       isSent,
       isDelivered,
       isRead,
-      ...(name === 'message.failed' ? { error: message.error } : {}),
+      // Left out of the text where it is undefined.
+      error: name === 'message.failed' ? message.error : undefined,
     },
   })
 }

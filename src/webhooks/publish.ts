@@ -1,4 +1,4 @@
-import { derivedId, timestamp, type EventId, type MessageId } from '../domain/ids.ts'
+import { siblingId, timestamp, type EventId, type MessageId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Tx } from '../storage/database.ts'
@@ -57,18 +57,5 @@ export function createPublish(parts: PublishParts): Publish {
  * the kind, and of nothing that happened since.
  */
 export function eventIdOf(name: EventName, messageId: MessageId): EventId {
-  return derivedId('evt', timestamp(timeInside(messageId)), sha256(`${messageId} ${name}`))
-}
-
-const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
-const TIME_CHARACTERS = 10
-
-/** The first 50 bits of an id are two zeros and the 48 bits of its time. */
-function timeInside(id: MessageId): number {
-  const start = id.indexOf('_') + 1
-  let ms = 0
-  for (const character of id.slice(start, start + TIME_CHARACTERS)) {
-    ms = ms * 32 + ALPHABET.indexOf(character)
-  }
-  return ms
+  return siblingId('evt', messageId, sha256(`${messageId} ${name}`))
 }

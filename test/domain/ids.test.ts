@@ -6,9 +6,11 @@ import {
   guidFromBytes,
   idFromBytes,
   parseId,
+  siblingId,
   timestamp,
   uuidV7,
 } from '../../src/domain/ids.ts'
+import { TEST_START } from '../support/test-clock.ts'
 
 const zeros = new Uint8Array(10)
 
@@ -41,6 +43,16 @@ test('the same fact gives the same id again', () => {
 
   expect(derivedId('msg', timestamp(5), hash)).toBe(derivedId('msg', timestamp(5), hash))
 })
+
+test.each([0, 5, TEST_START, 2 ** 47 + 12_345, 2 ** 48 - 1])(
+  'an id made beside one of the moment %d is the one derived from that moment',
+  (at) => {
+    const hash = Uint8Array.from({ length: 32 }, (_, index) => index * 37)
+    const message = derivedId('msg', timestamp(at), new Uint8Array(32).fill(201))
+
+    expect(siblingId('evt', message, hash)).toBe(derivedId('evt', timestamp(at), hash))
+  },
+)
 
 test.each(['msg_', 'msg_0123456789abcdefghjkmnpqr', 'conv_0123456789abcdefghjkmnpqrs', 'x'])(
   '%s is no id of a message',
