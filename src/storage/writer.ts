@@ -14,6 +14,9 @@ export type Work<T> = (tx: Tx) => T extends PromiseLike<unknown> ? never : T
  */
 type Kind = 'once' | 'repeatable'
 
+/** How the promise of a work settles once its group is committed. */
+type End = { readonly settle: (value: never) => void; readonly value: never }
+
 type Waiting = {
   readonly kind: Kind
   readonly work: (tx: Tx) => unknown
@@ -71,10 +74,10 @@ export class Writer {
    */
   write<T>(work: Work<T>, kind: Kind = 'once'): Promise<T> {
     if (this.#isClosed) return Promise.reject(new NotWrittenError('The writer is closed.'))
-    return new Promise<T>((resolve, reject) => {
-      this.#waiting.push({ kind, work, resolve, reject })
-      this.#schedule()
-    })
+    const { promise, resolve, reject } = Promise.withResolvers<T>()
+    this.#waiting.push({ kind, work, resolve, reject })
+    this.#schedule()
+    return promise
   }
 
   /**
@@ -127,16 +130,16 @@ export class Writer {
     if (group.length === 0) return
     const touched = this.#changes.isWatched ? [] : null
     this.#tx.touched = touched
-    let settle: readonly (() => void)[]
+    let ends: readonly End[]
     try {
       this.#control.begin.run()
-      settle = this.#runAtOnce(group) ?? this.#runAll(group, (waiting) => this.#runOne(waiting))
+      ends = this.#runAtOnce(group) ?? this.#runAll(group, (waiting) => this.#runOne(waiting))
       this.#control.commit.run()
     } catch (error) {
       this.#abandon(group, error)
       return
     }
-    for (const done of settle) done()
+    for (const { settle, value } of ends) settle(value)
     const acts = this.#afterCommit.splice(0)
     for (const act of acts) this.#perform(act)
     for (const bell of this.#bells) bell.ring()
@@ -145,13 +148,13 @@ export class Writer {
   }
 
   /** Runs a group without savepoints; null, and nothing of it is left, where that cannot be. */
-  #runAtOnce(group: Waiting[]): readonly (() => void)[] | null {
+  #runAtOnce(group: Waiting[]): readonly End[] | null {
     if (group.some(({ kind }) => kind === 'once')) return null
     try {
-      return this.#runAll(group, ({ work, resolve }) => {
-        const value = this.#valueOf(work)
-        return () => resolve(value)
-      })
+      return this.#runAll(group, ({ work, resolve }) => ({
+        settle: resolve,
+        value: this.#valueOf(work),
+      }))
     } catch (error) {
       this.#forget(error, { acts: 0, touched: 0 })
       this.#control.rollback.run()
@@ -160,14 +163,14 @@ export class Writer {
     }
   }
 
-  /** Runs a group by `run`, with all that joins it meanwhile. What it gives settles the promises. */
-  #runAll(group: Waiting[], run: (waiting: Waiting) => () => void): readonly (() => void)[] {
-    const settle: (() => void)[] = []
+  /** Runs a group by `run`, with all that joins it meanwhile. */
+  #runAll(group: Waiting[], run: (waiting: Waiting) => End): readonly End[] {
+    const ends: End[] = []
     for (const waiting of group) {
-      settle.push(run(waiting))
-      if (settle.length === group.length) this.#letJoin(group) // The loop goes on with those.
+      ends.push(run(waiting))
+      if (ends.length === group.length) this.#letJoin(group) // The loop goes on with those.
     }
-    return settle
+    return ends
   }
 
   #letJoin(group: Waiting[]): void {
@@ -181,19 +184,18 @@ export class Writer {
   }
 
   /** Runs one work in its savepoint. */
-  #runOne({ work, resolve, reject }: Waiting): () => void {
+  #runOne({ work, resolve, reject }: Waiting): End {
     const before = { acts: this.#afterCommit.length, touched: this.#tx.touched?.length ?? 0 }
     this.#control.savepoint.run()
     try {
       const value = this.#valueOf(work)
       this.#control.release.run()
-      return () => resolve(value)
+      return { settle: resolve, value }
     } catch (error) {
       this.#forget(error, before)
       this.#control.rollbackTo.run()
       this.#control.release.run()
-      const told = this.#told(error)
-      return () => reject(told)
+      return { settle: reject, value: this.#told(error) as never } // Any reason may be given.
     }
   }
 
