@@ -6,6 +6,7 @@ import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Db, Tx } from './database.ts'
 import { toMessage } from './message-rows.ts'
+import { forgetRows, recentRows } from './recent-rows.ts'
 import { conversations, messages } from './schema.ts'
 import { prepared } from './statement.ts'
 
@@ -18,7 +19,11 @@ const byLineAndHandle = prepared(({ sqlite }) =>
 )
 
 function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
-  return byLineAndHandle(db).get({ lineId, handle })?.id ?? null
+  const { conversations: recent } = recentRows(db)
+  const key = `${lineId} ${handle}`
+  const known = recent.get(key) ?? byLineAndHandle(db).get({ lineId, handle })
+  if (known !== null) recent.set(key, known)
+  return known?.id ?? null
 }
 
 const insertion = prepared(({ sqlite }) =>
@@ -90,6 +95,7 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
          AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_id = $id)`,
     )
     .run({ id })
+  forgetRows(tx)
   touch(tx, id)
 }
 

@@ -1,8 +1,9 @@
 // Rows that were read or written last, as the rest of the program knows them. A message on its way is
 // looked up whole at each of its steps, and reading its 27 columns costs as much as all else in a step
-// but the saving; the contact that it goes to is asked for twice.
+// but the saving; the contact that it goes to is asked for twice, and its conversation for each message.
 
 import type { Contact } from '../domain/contact-limit.ts'
+import type { ConversationId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import { PassingMap } from '../system/passing.ts'
 import type { Db } from './database.ts'
@@ -11,6 +12,7 @@ import { prepared } from './statement.ts'
 /** More than are on their way at once; what waits for longer is read again when its turn comes. */
 const MESSAGES_MAX = 256
 const CONTACTS_MAX = 4_096
+const CONVERSATIONS_MAX = 4_096
 
 /** Up to `max` values; the one that came longest ago goes first. */
 class Recent<T extends object> {
@@ -38,15 +40,17 @@ class Recent<T extends object> {
   }
 }
 
-/** What is remembered of a connection's rows: messages by id, contacts by line and handle. */
+/** What is remembered of a connection's rows: messages by id, the others by line and handle. */
 export const recentRows = prepared(() => ({
   messages: new Recent<Outbound>(MESSAGES_MAX),
   contacts: new Recent<Contact>(CONTACTS_MAX),
+  conversations: new Recent<{ readonly id: ConversationId }>(CONVERSATIONS_MAX),
 }))
 
 /** After a roll-back, and after every write that is not of one row as a whole. */
 export function forgetRows(db: Db): void {
-  const { messages, contacts } = recentRows(db)
+  const { messages, contacts, conversations } = recentRows(db)
   messages.clear()
   contacts.clear()
+  conversations.clear()
 }

@@ -3,9 +3,11 @@
 import { expect, test } from 'bun:test'
 
 import { NO_CONTACT } from '../../src/domain/contact-limit.ts'
+import type { Handle } from '../../src/domain/handle.ts'
 import { timestamp, type ConversationId, type LineId } from '../../src/domain/ids.ts'
 import type { Outbound } from '../../src/domain/message.ts'
 import { changeContact, markKnown, readContact } from '../../src/storage/contacts.ts'
+import { forgetMessage, openConversation } from '../../src/storage/conversations.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { wakeLimited } from '../../src/storage/message-queue.ts'
 import {
@@ -18,8 +20,10 @@ import {
 import { forgetRows, recentRows } from '../../src/storage/recent-rows.ts'
 import { deleteOldMessages } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { TEST_START } from '../support/test-clock.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const LINE = 'line_a' as LineId
 const NOW = timestamp(TEST_START)
@@ -150,6 +154,34 @@ test('a contact is remembered as it is stored, and as it was where a change is u
   expect(unknown).toEqual(NO_CONTACT)
   expect(changed).toEqual([reserved, reserved])
   expect(read()).toEqual(reserved)
+})
+
+test('a conversation that is gone, or never came to be, is opened anew', async () => {
+  const { db, writer } = openStore()
+  const stamps = new Stamps(new TestClock(), systemRandom, 0)
+  const { handle } = found(db)
+  const party = { lineId: LINE, phoneNumber: '+12025550101', handle, now: NOW }
+  const open = () => writer.write((tx) => openConversation(tx, stamps, party))
+  const isStored = (id: string) =>
+    db.sqlite.query('SELECT 1 FROM conversations WHERE id = $id').get({ id }) !== null
+
+  let undone = ''
+  const failing = writer.write((tx) => {
+    undone = openConversation(tx, stamps, { ...party, handle: 'a@example.org' as Handle })
+    throw new Error('no')
+  })
+  await expect(failing).rejects.toThrow('no')
+  const other = { ...party, handle: 'a@example.org' as Handle }
+  const next = await writer.write((tx) => openConversation(tx, stamps, other))
+  const first = await open()
+  const again = await open()
+  await writer.write((tx) => forgetMessage(tx, first, next))
+  const anew = await open()
+
+  expect(next).not.toBe(undone as ConversationId)
+  expect(again).toBe(first)
+  expect(anew).not.toBe(first)
+  expect([undone, next, first, anew].map(isStored)).toEqual([false, true, false, true])
 })
 
 test('no more than the last few hundred messages are remembered', () => {
