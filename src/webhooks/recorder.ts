@@ -3,7 +3,7 @@ import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 
-/** Writes one thing in a transaction, and says what to do once that is on disk. */
+/** Writes one thing in a transaction, perhaps more than once, and says what to do once that is on disk. */
 export type Entry = { readonly write: (tx: Tx) => () => void }
 
 const BATCH_MAX = 256
@@ -75,7 +75,8 @@ export class Recorder {
 
   async #write(batch: readonly Entry[]) {
     try {
-      const after = await this.#writer.write((tx) => batch.map(({ write }) => write(tx)))
+      const writeBatch = (tx: Tx) => batch.map(({ write }) => write(tx))
+      const after = await this.#writer.write(writeBatch, 'repeatable')
       return { isWritten: true, after } as const
     } catch (error) {
       return { isWritten: false, error } as const
