@@ -3,7 +3,7 @@
 
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { firstEventSince } from './events.ts'
+import { firstSeqSince } from './moments.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
 type Values = Record<string, string | number>
@@ -33,7 +33,7 @@ export function deleteOldEvents(tx: Tx, now: Timestamp, limit: number): number {
        SELECT seq FROM events e
        WHERE seq < $kept AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq)
        ORDER BY seq LIMIT $limit)`,
-    { kept: firstEventSince(tx, now - KEPT_MS) ?? Number.MAX_SAFE_INTEGER, limit },
+    { kept: firstSeqSince(tx, 'events', now - KEPT_MS), limit },
   )
 }
 

@@ -63,35 +63,6 @@ export function readEventBody(db: Db, id: EventId): string | null {
   return db.sqlite.query<{ body: string }, [{ id: string }]>(sql).get({ id })?.body ?? null
 }
 
-const from = prepared((db) =>
-  db.sqlite.prepare<{ seq: number; createdAt: number }, [{ seq: number }]>(
-    'SELECT seq, created_at AS createdAt FROM events WHERE seq >= $seq ORDER BY seq LIMIT 1',
-  ),
-)
-
-/**
- * The seq of the first event recorded at `since` or later. `seq` grows with `created_at`, so halving
- * finds it without an index, which every event would have to pay for.
- */
-export function firstEventSince(db: Db, since: number): number | null {
-  let first = 1
-  let last = newestEvent(db) + 1
-  while (first < last) {
-    const middle = Math.floor((first + last) / 2)
-    const event = from(db).get({ seq: middle })
-    if (event === null || event.createdAt >= since) last = middle
-    else first = event.seq + 1
-  }
-  return from(db).get({ seq: first })?.seq ?? null
-}
-
-function newestEvent(db: Db): number {
-  return (
-    db.sqlite.query<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM events').get()?.seq ??
-    0
-  )
-}
-
 /** Events of messages from `fromSeq` on, oldest first. */
 export function listReplayableEvents(
   db: Db,

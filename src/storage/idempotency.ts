@@ -1,6 +1,7 @@
 import type { MessageId, Timestamp } from '../domain/ids.ts'
 import type { AnswerKind } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
+import { firstSeqSince } from './moments.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -64,12 +65,12 @@ export function rememberAnswer(
 
 const untold = prepared(({ sqlite }) =>
   sqlite.prepare<{ key: string; messageId: MessageId }, [Values]>(
-    `SELECT i.key, m.id AS messageId FROM messages m INDEXED BY messages_by_creation
+    `SELECT i.key, m.id AS messageId FROM messages m
      CROSS JOIN idempotency i INDEXED BY idempotency_by_age
        ON i.created_at = m.created_at AND i.message_id = m.id
-     WHERE m.created_at < +$before AND m.sent_at IS NOT NULL
+     WHERE m.seq < +$kept AND m.sent_at IS NOT NULL
        AND i.body IS NULL AND i.answer IS NULL
-     ORDER BY m.created_at LIMIT +$limit`,
+     ORDER BY m.seq LIMIT +$limit`,
   ),
 )
 
@@ -79,7 +80,7 @@ export function untoldAnswers(
   before: Timestamp,
   limit: number,
 ): readonly { readonly key: string; readonly messageId: MessageId }[] {
-  return untold(db).all({ before, limit })
+  return untold(db).all({ kept: firstSeqSince(db, 'messages', before), limit })
 }
 
 const unfinishedUnanswered = prepared(({ sqlite }) =>

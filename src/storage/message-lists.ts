@@ -1,10 +1,11 @@
-import { and, asc, desc, eq, gt, lt, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
 
 import type { Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { toMessage } from './message-rows.ts'
+import { firstSeqSince } from './moments.ts'
 import { messages } from './schema.ts'
 import { prepared } from './statement.ts'
 
@@ -43,10 +44,10 @@ function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[]
     page.before === null ? undefined : lt(messages.seq, page.before),
     filter.createdAfter === undefined
       ? undefined
-      : gt(messages.seq, lastSeqUpTo(db, filter.createdAfter)),
+      : gte(messages.seq, firstSeqSince(db, 'messages', filter.createdAfter + 1)),
     filter.createdBefore === undefined
       ? undefined
-      : lt(messages.seq, firstSeqFrom(db, filter.createdBefore)),
+      : lt(messages.seq, firstSeqSince(db, 'messages', filter.createdBefore)),
   ]
   return db.orm
     .select()
@@ -74,7 +75,7 @@ export function sendsToSince(
   handle: string,
   since: Timestamp,
 ): { readonly count: number; readonly oldest: number } {
-  const row = sendsSince(db).get({ handle, from: firstSeqFrom(db, since) })
+  const row = sendsSince(db).get({ handle, from: firstSeqSince(db, 'messages', since) })
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
@@ -141,26 +142,4 @@ function matching(filter: MessageFilter): (SQL | undefined)[] {
   return columns.map(
     ([name, value]) => (value === undefined ? undefined : eq(byColumn[name], value as never)), // Compared only.
   )
-}
-
-/** `seq` grows with `created_at`: a bound in time is a bound in seq, found by one index step. */
-function lastSeqUpTo(db: Db, at: Timestamp): number {
-  const row = db.sqlite
-    .query<{ seq: number }, [Values]>(
-      `SELECT seq FROM messages INDEXED BY messages_by_creation WHERE created_at <= $at
-       ORDER BY created_at DESC, seq DESC LIMIT 1`,
-    )
-    .get({ at })
-  return row?.seq ?? 0
-}
-
-/** The seq of the first message recorded at `at` or later. */
-export function firstSeqFrom(db: Db, at: number): number {
-  const row = db.sqlite
-    .query<{ seq: number }, [Values]>(
-      `SELECT seq FROM messages INDEXED BY messages_by_creation WHERE created_at >= $at
-       ORDER BY created_at, seq LIMIT 1`,
-    )
-    .get({ at })
-  return row?.seq ?? Number.MAX_SAFE_INTEGER
 }

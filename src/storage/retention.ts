@@ -3,6 +3,7 @@
 
 import type { ConversationId, Timestamp } from '../domain/ids.ts'
 import type { Tx } from './database.ts'
+import { firstSeqSince } from './moments.ts'
 import { forgetRows } from './recent-rows.ts'
 
 type Values = Record<string, string | number>
@@ -21,12 +22,12 @@ export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): num
   const deleted = tx.sqlite
     .query<{ id: ConversationId }, [Values]>(
       `DELETE FROM messages WHERE seq IN (
-         SELECT seq FROM messages INDEXED BY messages_by_creation
-         WHERE created_at < $before AND status NOT IN ('queued', 'sending', 'uncertain')
-         ORDER BY created_at LIMIT $limit)
+         SELECT seq FROM messages
+         WHERE seq < $kept AND status NOT IN ('queued', 'sending', 'uncertain')
+         ORDER BY seq LIMIT $limit)
        RETURNING conversation_id AS id`,
     )
-    .all({ before, limit })
+    .all({ kept: firstSeqSince(tx, 'messages', before), limit })
   if (deleted.length > 0) forgetRows(tx)
   const counts = new Map<ConversationId, number>()
   for (const { id } of deleted) counts.set(id, (counts.get(id) ?? 0) + 1)

@@ -191,7 +191,6 @@ export const messages = sqliteTable(
     index('messages_by_conversation').on(t.conversationId),
     index('messages_by_direction').on(t.direction),
     index('messages_by_status').on(t.status),
-    index('messages_by_creation').on(t.createdAt),
     index('messages_by_change').on(t.updatedAt, t.revision),
     index('messages_due_by_line')
       .on(t.lineId, t.dueAt)

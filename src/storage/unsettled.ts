@@ -4,8 +4,8 @@ import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
 import type { LineId, MessageId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import type { Db } from './database.ts'
-import { firstSeqFrom } from './message-lists.ts'
 import { findMessage } from './message-rows.ts'
+import { firstSeqSince } from './moments.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -51,13 +51,21 @@ export function unfinishedOf(
   lineId: LineId,
   now: number,
 ): Pick<AttendedLine, 'unsettled' | 'open'> {
-  const weekAgo = { lineId, from: firstSeqFrom(db, now - UNSETTLED_MS_MAX), limit: UNSETTLED_MAX }
+  const weekAgo = {
+    lineId,
+    from: firstSeqSince(db, 'messages', now - UNSETTLED_MS_MAX),
+    limit: UNSETTLED_MAX,
+  }
   const unsettled = ['sending', 'uncertain']
     .flatMap((status) => oldestOfStatus(db).all({ ...weekAgo, status }))
     .sort((a, b) => a.seq - b.seq)
     .slice(0, UNSETTLED_MAX)
     .flatMap((row) => findMessage(db, row.id) ?? [])
-  const monthAgo = { lineId, from: firstSeqFrom(db, now - OPEN_MS_MAX), limit: OPEN_MAX }
+  const monthAgo = {
+    lineId,
+    from: firstSeqSince(db, 'messages', now - OPEN_MS_MAX),
+    limit: OPEN_MAX,
+  }
   const open = ['sent', 'delivered']
     .flatMap((status) => newestWithGuid(db).all({ ...monthAgo, status }))
     .sort((a, b) => a.seq - b.seq)

@@ -22,12 +22,8 @@ import {
   restartDelivery,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
-import {
-  firstEventSince,
-  insertEvent,
-  listReplayableEvents,
-  readEventBody,
-} from '../storage/events.ts'
+import { insertEvent, listReplayableEvents, readEventBody } from '../storage/events.ts'
+import { firstSeqSince } from '../storage/moments.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
@@ -133,7 +129,7 @@ async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery
 
 async function replay(parts: RedeliveryParts, id: string, since: Timestamp): Promise<number> {
   requireActive(webhookById(parts.db, id))
-  let fromSeq = firstEventSince(parts.db, since)
+  let fromSeq: number | null = firstSeqSince(parts.db, 'events', since)
   let queued = 0
   while (fromSeq !== null && queued < REPLAY_MAX) {
     const start: number = fromSeq

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { EventId } from '../../src/domain/ids.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { openDatabase } from '../../src/storage/database.ts'
-import { firstEventSince, insertEvent, readEvent } from '../../src/storage/events.ts'
+import { insertEvent, readEvent } from '../../src/storage/events.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { TEST_START } from '../support/test-clock.ts'
 
@@ -27,19 +27,4 @@ test('an event that is known already has no new seq, and stays as it was', async
 
   expect(seqs).toEqual([1, 2, null])
   expect(readEvent(db, 1)).toEqual({ id: 'evt_a' as EventId, body: 'first' })
-})
-
-test('the first event of a time is found, whatever was deleted before and after', async () => {
-  const { db } = openDatabase(':memory:', { version: 'test' })
-  const stored = [3, 4, 9, 10, 11, 40, 41, 1_000]
-  const insert = db.sqlite.prepare(
-    "INSERT INTO events (seq, id, name, body, created_at) VALUES (?, ?, 'message.sent', '', ?)",
-  )
-  // Two events of each moment.
-  const timeOf = (seq: number) => Math.floor(stored.indexOf(seq) / 2) * 10
-  for (const seq of stored) insert.run(seq, `evt_${seq}`, timeOf(seq))
-
-  const found = [-5, 0, 1, 10, 11, 25, 30, 31].map((since) => firstEventSince(db, since))
-
-  expect(found).toEqual([3, 3, 9, 9, 11, 41, 41, null])
 })
