@@ -45,6 +45,7 @@ const BRIDGE = '/bridge/v1'
 const ALWAYS_OPEN = new Set(['/healthz', '/readyz', JUDGEMENT_PATH])
 /** Elysia looks for the path from this character on: a shorter host would hide it. */
 const ELYSIA_PATH_FROM = 11
+const NO_STREAM = { value: null }
 
 export function createHttp(tools: HttpTools): Http {
   const streamsEnd = new AbortController()
@@ -91,7 +92,7 @@ async function answer(door: Door, given: Request, exchange: Exchange): Promise<R
     openExchange(request, exchange)
     const isSignedIn = exchange.session !== null
     const cookie = isSignedIn ? await keepSession(tools, request, exchange) : null
-    const response: Response = await side.app.fetch(request)
+    const response: Response = await side.app.fetch(withoutStream(request))
     if (cookie !== null) response.headers.set('set-cookie', cookie)
     // An answer without our id is Elysia's own: no route fits.
     return response.headers.has('x-request-id') ? response : noRoute(side, path, requestId)
@@ -120,6 +121,14 @@ function admit(
   requireOurHost(request, peer, tools.hosts)
   if (peer.isControl || !isDashboardPath(path)) return { ...target, side }
   return { ...admitToDashboard(tools, target, exchange), side: sides.dashboard() }
+}
+
+/**
+ * Elysia asks each request for its `body`, which makes a stream that nobody reads from: `body.ts` reads
+ * the bytes. So there is none to be seen.
+ */
+function withoutStream(request: Request): Request {
+  return Object.defineProperty(request, 'body', NO_STREAM)
 }
 
 function sideOf(app: AnyElysia): Side {
