@@ -31,8 +31,9 @@ class Recent<T extends object> {
   /** Call it with what was just read or written, and only then. */
   set(key: string, value: T): void {
     this.#values.set(key, value)
+    if (this.#values.size <= this.#max) return
     const oldest = this.#values.firstKey()
-    if (this.#values.size > this.#max && oldest !== undefined) this.#values.delete(oldest)
+    if (oldest !== undefined) this.#values.delete(oldest)
   }
 
   clear(): void {
