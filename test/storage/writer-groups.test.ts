@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 
 import { openDatabase, type Db, type Tx } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { seededRandom } from '../support/test-relay.ts'
 
 function openWriter(): { readonly db: Db; readonly writer: Writer } {
   const { db } = openDatabase(':memory:', { version: 'test' })
@@ -175,4 +176,41 @@ test('what a group brought is not written outside a transaction where the group 
   await turn()
   expect(inTransaction).toEqual([true])
   expect(names(db)).toEqual([])
+})
+
+test('whatever fails among works of both kinds, all that was promised is there, and nothing else', async () => {
+  const random = seededRandom(20_261_122)
+  const { db, writer } = openWriter()
+  const promised: string[] = []
+  const writing: Promise<unknown>[] = []
+  let count = 0
+
+  const handIn = (): void => {
+    count += 1
+    const name = String(count)
+    const [end, brings] = [random.chance(), random.chance() < 0.2]
+    const work = (tx: Tx) => {
+      if (end < 0.1) throw new Error('before it wrote')
+      put(name)(tx)
+      if (brings) writer.beforeCommit(handIn)
+      if (end < 0.2) throw new Error('after it wrote')
+      if (end < 0.3) put(name)(tx) // SQLite refuses the second one.
+    }
+    const written = writer.write(work, random.chance() < 0.8 ? 'repeatable' : 'once')
+    writing.push(
+      written.then(
+        () => promised.push(name),
+        () => {},
+      ),
+    )
+  }
+
+  for (let group = 0; group < 400; group += 1) {
+    for (let works = random.chance() * 6; works > 0; works -= 1) handIn()
+    if (random.chance() < 0.7) await turn()
+  }
+  for (let settled = 0; settled < writing.length; settled += 1) await writing[settled]
+
+  expect(promised.length).toBeGreaterThan(500)
+  expect(names(db).toSorted()).toEqual(promised.toSorted())
 })
