@@ -88,7 +88,7 @@ export class LiveSession {
   }
 
   giveUp(): void {
-    for (const send of this.#sends.values())
-      send.giveUp({ outcome: 'unknown', reason: 'session_ended' })
+    const outcome = { outcome: 'unknown', reason: 'session_ended' } as const
+    for (const send of this.#sends.values()) send.giveUp(outcome)
   }
 }

@@ -5,7 +5,7 @@ import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contac
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { recentRows } from './recent-rows.ts'
+import { partyKey, recentRows } from './recent-rows.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number | null>
@@ -21,13 +21,9 @@ const one = prepared(({ sqlite }) =>
 )
 
 export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
-  const { contacts } = recentRows(db)
-  const key = `${lineId} ${handle}`
-  const recent = contacts.get(key)
-  if (recent !== null) return recent
-  const contact = one(db).get({ lineId, handle }) ?? NO_CONTACT
-  contacts.set(key, contact)
-  return contact
+  const who = { lineId, handle }
+  const read = () => one(db).get(who) ?? NO_CONTACT
+  return recentRows(db).contacts.getOrRead(partyKey(who), read)
 }
 
 const usage = prepared(({ sqlite }) =>
@@ -58,7 +54,7 @@ export function changeContact(
   after: Contact,
 ): void {
   saving(tx).run({ ...who, ...after })
-  recentRows(tx).contacts.set(`${who.lineId} ${who.handle}`, after)
+  recentRows(tx).contacts.set(partyKey(who), after)
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return

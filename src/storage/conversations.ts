@@ -6,7 +6,7 @@ import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Db, Tx } from './database.ts'
 import { toMessage } from './message-rows.ts'
-import { forgetRows, recentRows } from './recent-rows.ts'
+import { forgetRows, partyKey, recentRows } from './recent-rows.ts'
 import { conversations, messages } from './schema.ts'
 import { prepared } from './statement.ts'
 
@@ -19,11 +19,9 @@ const byLineAndHandle = prepared(({ sqlite }) =>
 )
 
 function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
-  const { conversations: recent } = recentRows(db)
-  const key = `${lineId} ${handle}`
-  const known = recent.get(key) ?? byLineAndHandle(db).get({ lineId, handle })
-  if (known !== null) recent.set(key, known)
-  return known?.id ?? null
+  const party = { lineId, handle }
+  const read = () => byLineAndHandle(db).get(party)
+  return recentRows(db).conversations.getOrRead(partyKey(party), read)?.id ?? null
 }
 
 const insertion = prepared(({ sqlite }) =>

@@ -82,13 +82,10 @@ const byId = prepared(({ sqlite }) =>
 )
 
 export function findMessage(db: Db, id: string): Outbound | null {
-  const recent = recentRows(db).messages.get(id)
-  if (recent !== null) return recent
-  const row = byId(db).get({ id })
-  if (row === null) return null
-  const message = toOutbound(row)
-  recentRows(db).messages.set(id, message)
-  return message
+  return recentRows(db).messages.getOrRead(id, () => {
+    const row = byId(db).get({ id })
+    return row === null ? null : toOutbound(row)
+  })
 }
 
 // Without `RETURNING`, for which SQLite makes a table of its own at every run.

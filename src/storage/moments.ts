@@ -17,7 +17,10 @@ const placesIn = (table: Timed) =>
 
 const PLACES = { messages: placesIn('messages'), events: placesIn('events') }
 
-/** The seq of the first row recorded at `at` or later, whatever was deleted since; beyond all where there is none. */
+/**
+ * The seq of the first row recorded at `at` or later, whatever was deleted since; beyond all others where
+ * there is none.
+ */
 export function firstSeqSince(db: Db, table: Timed, at: number): number {
   const { from, newest } = PLACES[table](db)
   let first = 1

@@ -3,7 +3,8 @@
 // but the saving; the contact that it goes to is asked for twice, and its conversation for each message.
 
 import type { Contact } from '../domain/contact-limit.ts'
-import type { ConversationId } from '../domain/ids.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { ConversationId, LineId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import { PassingMap } from '../system/passing.ts'
 import type { Db } from './database.ts'
@@ -23,7 +24,16 @@ class Recent<T extends object> {
     this.#max = max
   }
 
-  /** Null where nobody remembers: then it must be read. */
+  /** What is remembered; else what `read` gives, which is remembered where it is anything. */
+  getOrRead<R extends T | null>(key: string, read: () => R): T | R {
+    const known = this.get(key)
+    if (known !== null) return known
+    const found = read()
+    if (found !== null) this.set(key, found)
+    return found
+  }
+
+  /** Null where nobody remembers. */
   get(key: string): T | null {
     return this.#values.get(key)
   }
@@ -41,12 +51,19 @@ class Recent<T extends object> {
   }
 }
 
-/** What is remembered of a connection's rows: messages by id, the others by line and handle. */
+type Party = { readonly lineId: LineId; readonly handle: Handle }
+
+/** What is remembered of a connection's rows: messages by id, the others by `partyKey`. */
 export const recentRows = prepared(() => ({
   messages: new Recent<Outbound>(MESSAGES_MAX),
   contacts: new Recent<Contact>(CONTACTS_MAX),
   conversations: new Recent<{ readonly id: ConversationId }>(CONVERSATIONS_MAX),
 }))
+
+/** The key of what a line has with a handle: its contact, its conversation. */
+export function partyKey({ lineId, handle }: Party): string {
+  return `${lineId} ${handle}`
+}
 
 /** After a roll-back, and after every write that is not of one row as a whole. */
 export function forgetRows(db: Db): void {

@@ -236,7 +236,7 @@ export class Writer {
     if (isDamage(error)) this.#onFatal(error)
   }
 
-  /** What follows a commit cannot undo it: a fault there is ours, and must not pass unseen. */
+  /** No work is to blame for what goes along with a commit: a fault there is ours, and must not pass unseen. */
   #perform(act: () => void): void {
     try {
       act()

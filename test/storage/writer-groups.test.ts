@@ -2,24 +2,10 @@
 
 import { expect, test } from 'bun:test'
 
-import { openDatabase, type Db, type Tx } from '../../src/storage/database.ts'
-import { Writer } from '../../src/storage/writer.ts'
+import type { Tx } from '../../src/storage/database.ts'
+import type { Writer } from '../../src/storage/writer.ts'
 import { seededRandom } from '../support/test-relay.ts'
-
-function openWriter(): { readonly db: Db; readonly writer: Writer } {
-  const { db } = openDatabase(':memory:', { version: 'test' })
-  return { db, writer: new Writer(db, () => {}) }
-}
-
-const put = (name: string) => (tx: Tx) => {
-  tx.sqlite.query('INSERT INTO settings VALUES ($name, $name, 0)').run({ name })
-  return name
-}
-
-const fail = (tx: Tx) => {
-  put('half done')(tx)
-  throw new Error('no')
-}
+import { fail, names, openWriter, put } from './writer-rig.ts'
 
 type Works = readonly ((tx: Tx) => unknown)[]
 
@@ -31,13 +17,6 @@ async function writeRepeatable(writer: Writer, works: Works): Promise<readonly u
 
 /** One turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
-
-function names(db: Db): readonly string[] {
-  return db.sqlite
-    .query<{ name: string }, []>('SELECT name FROM settings ORDER BY rowid')
-    .all()
-    .map((row) => row.name)
-}
 
 test('as long as each turn brings more works, they wait for one commit', async () => {
   const { db, writer } = openWriter()

@@ -1,33 +1,11 @@
 import { expect, test } from 'bun:test'
 
-import { openDatabase, type Db, type Tx } from '../../src/storage/database.ts'
+import { openDatabase, type Tx } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { Bell } from '../../src/system/bell.ts'
 import type { Change } from '../../src/system/changes.ts'
 import { TestClock, settle } from '../support/test-clock.ts'
-
-function openWriter(): { readonly db: Db; readonly writer: Writer; readonly fatal: unknown[] } {
-  const { db } = openDatabase(':memory:', { version: 'test' })
-  const fatal: unknown[] = []
-  return { db, writer: new Writer(db, (error) => fatal.push(error)), fatal }
-}
-
-const put = (name: string) => (tx: Tx) => {
-  tx.sqlite.query('INSERT INTO settings VALUES ($name, $name, 0)').run({ name })
-  return name
-}
-
-const fail = (tx: Tx) => {
-  put('half done')(tx)
-  throw new Error('no')
-}
-
-function names(db: Db): readonly string[] {
-  return db.sqlite
-    .query<{ name: string }, []>('SELECT name FROM settings ORDER BY rowid')
-    .all()
-    .map((row) => row.name)
-}
+import { fail, names, openWriter, put } from './writer-rig.ts'
 
 test('works that arrive together share one commit, in the order of arrival', async () => {
   const { db, writer } = openWriter()
