@@ -18,6 +18,18 @@ const FOCUSED = `(() => {
   return name.trim()
 })()`
 
+/** Notes each heading of a page that has the focus when it first stands there. */
+const WATCH_HEADINGS = `
+  window.headings = []
+  let last = document.querySelector('main h1').textContent
+  new MutationObserver(() => {
+    const heading = document.querySelector('main h1')
+    if (heading === null || heading.textContent === last) return
+    last = heading.textContent
+    if (document.activeElement === heading) window.headings.push(last)
+  }).observe(document, { childList: true, subtree: true, characterData: true })
+`
+
 story('the setup link leads from an empty data directory to the first message', async () => {
   await using stage = await Stage.open({ isClaimed: false })
   const link = await setupLink(stage)
@@ -121,6 +133,20 @@ story('by keyboard alone one logs in, walks all pages, sends a message and answe
   await watched.page.getByRole('article').filter({ hasText: 'It is by the door.' }).waitFor()
 
   expect(watched.faults).toEqual([])
+})
+
+story('the heading of a page has the focus before a key can be pressed at its sight', async () => {
+  await using stage = await Stage.open()
+  const watched = await stage.page()
+
+  await watched.show('home')
+  await watched.page.evaluate(WATCH_HEADINGS)
+  for (const name of PAGES.slice(1)) {
+    await watched.link(name).click()
+    await watched.heading(name).waitFor()
+  }
+
+  expect(await watched.page.evaluate<string[]>('window.headings')).toEqual(PAGES.slice(1))
 })
 
 async function setupLink({ dataDir }: Stage): Promise<string> {

@@ -1,4 +1,4 @@
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 
 /**
  * Begins a new view at its top, with the focus on its heading, as a browser would. `view` names what is
@@ -7,7 +7,8 @@ import { useEffect, useRef } from 'preact/hooks'
  */
 export function useNewView(view: string, before = view): void {
   const shown = useRef(before)
-  useEffect(() => {
+  // Before anything is drawn: a key that is pressed at the sight of the new view goes to it.
+  useLayoutEffect(() => {
     if (shown.current === view) return
     shown.current = view
     window.scrollTo(0, 0)
