@@ -6,6 +6,7 @@ import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 
 import { WITHDRAWN } from '../../src/domain/driver.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
 import {
   attend,
   carry,
@@ -124,6 +125,25 @@ test('a new ledger is read from its beginning', async () => {
 
   const told = messagesOf(second.events).map(({ text, isHistory }) => ({ text, isHistory }))
   expect(told).toEqual([{ text: 'four', isHistory: false }])
+  await second.end()
+  rig.close()
+})
+
+test('a ledger of an earlier version still knows to whom its lines wrote', async () => {
+  const rig = makeSimulatedRig()
+  const first = await attend(rig, rig.driver)
+  await sendTo(rig, first, '+15550001234')
+  await first.end()
+  const db = new Database(rig.ledgerPath)
+  db.run('DROP TABLE recipients; CREATE INDEX carried_by_contact ON carried (line, recipient);')
+  db.close()
+
+  const second = await attend(rig, rig.restart())
+  const known = ['+15550001234', '+15550001299'].map((to) =>
+    second.session().knows(deviceHandle(to)),
+  )
+
+  expect(await Promise.all(known)).toEqual([true, false])
   await second.end()
   rig.close()
 })

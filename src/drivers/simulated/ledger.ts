@@ -1,5 +1,5 @@
-// The file of the simulated network. `carried` says what was sent; `future` what will happen, and
-// when; `happenings` what has happened, in the order in which lines are told.
+// The file of the simulated network. `carried` says what was sent, and `recipients` to whom; `future` what
+// will happen, and when; `happenings` what has happened, in the order in which lines are told.
 
 import { Database } from 'bun:sqlite'
 
@@ -51,7 +51,11 @@ CREATE TABLE IF NOT EXISTS carried (
   carried_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS carried_by_message ON carried (message_id);
-CREATE INDEX IF NOT EXISTS carried_by_contact ON carried (line, recipient);
+CREATE TABLE IF NOT EXISTS recipients (
+  line TEXT NOT NULL,
+  handle TEXT NOT NULL,
+  PRIMARY KEY (line, handle)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS future (
   seq INTEGER PRIMARY KEY,
   line TEXT NOT NULL,
@@ -76,6 +80,13 @@ CREATE INDEX IF NOT EXISTS happenings_by_contact ON happenings (line, handle)
   WHERE kind = 'message';
 `
 
+/** An index that ledgers had in place of `recipients`: it put every message on a page of its own. */
+const OLD_INDEX = 'carried_by_contact'
+const REPLACE_OLD_INDEX = `
+INSERT INTO recipients SELECT DISTINCT line, recipient FROM carried WHERE true ON CONFLICT DO NOTHING;
+DROP INDEX ${OLD_INDEX};
+`
+
 const DUE = `SELECT seq FROM future WHERE line = $line AND due_at <= $now
   ORDER BY due_at, seq LIMIT +$limit`
 
@@ -94,6 +105,7 @@ export class Ledger {
     const db = new Database(path, { strict: true, create: true, readwrite: true })
     for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`)
     db.run(TABLES)
+    replaceOldIndex(db)
     db.query("INSERT INTO about VALUES ('identity', $id) ON CONFLICT DO NOTHING").run({
       id: newIdentity,
     })
@@ -158,7 +170,9 @@ export class Ledger {
   }
 
   #insert({ carried, news }: CarriedLetter): void {
+    const { line, to: handle } = carried
     this.#sql.insertCarried.run(carried)
+    this.#sql.insertRecipient.run({ line, handle })
     for (const one of news) {
       // What follows at once need not wait in the future first.
       const insertion = one.at <= carried.at ? this.#sql.insertHappening : this.#sql.insertFuture
@@ -167,12 +181,20 @@ export class Ledger {
   }
 }
 
+function replaceOldIndex(db: Database): void {
+  const isThere = db.query('SELECT 1 FROM sqlite_schema WHERE name = ?').get(OLD_INDEX) !== null
+  if (isThere) db.transaction(() => db.run(REPLACE_OLD_INDEX)).immediate()
+}
+
 function prepareStatements(db: Database) {
   return {
     identity: db.prepare<{ value: string }, []>("SELECT value FROM about WHERE name = 'identity'"),
     insertCarried: db.prepare<null, [Values]>(
       `INSERT INTO carried (message_id, line, recipient, text, guid, carried_at)
        VALUES ($messageId, $line, $to, $text, $guid, $at)`,
+    ),
+    insertRecipient: db.prepare<null, [Values]>(
+      'INSERT INTO recipients (line, handle) VALUES ($line, $handle) ON CONFLICT DO NOTHING',
     ),
     insertFuture: db.prepare<null, [Values]>(
       `INSERT INTO future (line, due_at, kind, guid, handle, text)
@@ -205,7 +227,7 @@ function prepareStatements(db: Database) {
       'SELECT guid FROM carried WHERE message_id = $messageId ORDER BY seq LIMIT 1',
     ),
     history: db.prepare<{ found: number }, [Values]>(
-      `SELECT 1 AS found FROM carried WHERE line = $line AND recipient = $handle
+      `SELECT 1 AS found FROM recipients WHERE line = $line AND handle = $handle
        UNION ALL SELECT 1 FROM happenings
          WHERE line = +$line AND handle = +$handle AND kind = 'message' LIMIT 1`,
     ),
