@@ -4,8 +4,9 @@
 import type { ConversationId, Timestamp } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import type { Tx } from '../storage/database.ts'
-import { queuedWithTurn, unfinishedIn, type Unfinished } from '../storage/message-queue.ts'
+import { queuedWithTurn } from '../storage/message-queue.ts'
 import { saveMessage } from '../storage/message-rows.ts'
+import { unfinishedIn, type Unfinished } from '../storage/message-turns.ts'
 
 type Turn = Pick<Outbound, 'dueAt' | 'queuedReason'>
 

@@ -4,7 +4,6 @@
 import { timestamp, type LineId, type MessageId } from '../domain/ids.ts'
 import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import {
-  dueMessages,
   heldUntil,
   messagesToAnnounce,
   movableMessages,
@@ -13,6 +12,7 @@ import {
   queuedUntil,
 } from '../storage/message-queue.ts'
 import { findMessage, saveMessage } from '../storage/message-rows.ts'
+import { dueMessages } from '../storage/message-turns.ts'
 import type { Bell } from '../system/bell.ts'
 import { PassingSet } from '../system/passing.ts'
 import type { Service } from '../system/service.ts'

@@ -5,15 +5,15 @@ import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contac
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { partyKey, recentRows } from './recent-rows.ts'
-import { prepared } from './statement.ts'
+import { recentRows } from './recent-rows.ts'
+import { preparedBeside } from './statement.ts'
 
 type Values = Record<string, string | number | null>
 
 /** How many places of the day are taken, and by what. */
 export type ContactUsage = { readonly reserved: number; readonly spent: number }
 
-const one = prepared(({ sqlite }) =>
+const one = preparedBeside(({ sqlite }) =>
   sqlite.prepare<Contact, [Values]>(
     `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
      WHERE line_id = $lineId AND handle = $handle`,
@@ -23,10 +23,10 @@ const one = prepared(({ sqlite }) =>
 export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
   const who = { lineId, handle }
   const read = () => one(db).get(who) ?? NO_CONTACT
-  return recentRows(db).contacts.getOrRead(partyKey(who), read)
+  return recentRows(db).contacts.getOrRead(who, read)
 }
 
-const usage = prepared(({ sqlite }) =>
+const usage = preparedBeside(({ sqlite }) =>
   sqlite.prepare<ContactUsage, [Values]>(
     `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
        WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`,
@@ -37,7 +37,7 @@ export function contactUsage(db: Db, lineId: LineId, day: UtcDay): ContactUsage 
   return usage(db).get({ lineId, day }) ?? { reserved: 0, spent: 0 }
 }
 
-const saving = prepared(({ sqlite }) =>
+const saving = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
      VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
@@ -54,7 +54,7 @@ export function changeContact(
   after: Contact,
 ): void {
   saving(tx).run({ ...who, ...after })
-  recentRows(tx).contacts.set(partyKey(who), after)
+  recentRows(tx).contacts.set(who, after)
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return

@@ -6,13 +6,13 @@ import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Db, Tx } from './database.ts'
 import { toMessage } from './message-rows.ts'
-import { forgetRows, partyKey, recentRows } from './recent-rows.ts'
+import { forgetRows, recentRows } from './recent-rows.ts'
 import { conversations, messages } from './schema.ts'
-import { prepared } from './statement.ts'
+import { prepared, preparedBeside } from './statement.ts'
 
 type Values = Record<string, string | number>
 
-const byLineAndHandle = prepared(({ sqlite }) =>
+const byLineAndHandle = preparedBeside(({ sqlite }) =>
   sqlite.prepare<{ id: ConversationId }, [Values]>(
     'SELECT id FROM conversations WHERE line_id = $lineId AND handle = $handle',
   ),
@@ -21,10 +21,10 @@ const byLineAndHandle = prepared(({ sqlite }) =>
 function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
   const party = { lineId, handle }
   const read = () => byLineAndHandle(db).get(party)
-  return recentRows(db).conversations.getOrRead(partyKey(party), read)?.id ?? null
+  return recentRows(db).conversations.getOrRead(party, read)?.id ?? null
 }
 
-const insertion = prepared(({ sqlite }) =>
+const insertion = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
        created_at, updated_at)
@@ -51,7 +51,7 @@ export function openConversation(
   return id
 }
 
-const noting = prepared(({ sqlite }) =>
+const noting = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
        service = $service, updated_at = $now WHERE id = $id`,

@@ -3,6 +3,7 @@ import { Database, constants } from 'bun:sqlite'
 import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 import type { Change } from '../system/changes.ts'
+import { LateMessages } from './late-messages.ts'
 import {
   MIGRATIONS,
   UnusableDatabaseError,
@@ -12,8 +13,15 @@ import {
   type Migration,
 } from './migrations.ts'
 
-/** The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. */
-export type Db = { readonly sqlite: Database; readonly orm: BunSQLiteDatabase }
+/**
+ * The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. Late
+ * messages are written before either is handed out, so that nobody reads a table without them.
+ */
+export type Db = {
+  readonly sqlite: Database
+  readonly orm: BunSQLiteDatabase
+  readonly lateMessages: LateMessages
+}
 
 declare const inTransaction: unique symbol
 /** A `Db` inside the writer's transaction. Whatever writes takes one, so nothing writes outside. */
@@ -76,12 +84,27 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
     const backupPath = isBehind ? (options.backUp?.(sqlite, before) ?? null) : null
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     migrate(sqlite, options.version, migrations)
-    const db = { sqlite, orm: drizzle({ client: sqlite }) }
-    return { db, migratedFrom: isBehind ? before : null, backupPath }
+    return { db: dbOf(sqlite), migratedFrom: isBehind ? before : null, backupPath }
   } catch (error) {
     sqlite.close()
     if (!isUnusableDatabase(error) || error instanceof UnusableDatabaseError) throw error
     throw new UnusableDatabaseError('The database is damaged.', { cause: error })
+  }
+}
+
+function dbOf(sqlite: Database): Db {
+  const orm = drizzle({ client: sqlite })
+  const lateMessages = new LateMessages(sqlite)
+  return {
+    lateMessages,
+    get sqlite() {
+      lateMessages.write()
+      return sqlite
+    },
+    get orm() {
+      lateMessages.write()
+      return orm
+    },
   }
 }
 

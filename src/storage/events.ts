@@ -8,7 +8,7 @@ import type {
 } from '../domain/ids.ts'
 import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared } from './statement.ts'
+import { prepared, preparedBeside } from './statement.ts'
 
 export type NewEvent = {
   readonly id: EventId
@@ -35,7 +35,7 @@ export function insertEvent(tx: Tx, event: NewEvent): number | null {
   return changes === 0 ? null : Number(lastInsertRowid)
 }
 
-const insertStatement = prepared((db) =>
+const insertStatement = preparedBeside((db) =>
   db.sqlite.prepare<null, [Record<keyof NewEvent, string | number | null>]>(
     `INSERT INTO events (id, name, message_id, conversation_id, body, created_at)
      VALUES ($id, $name, $messageId, $conversationId, $body, $createdAt)

@@ -1,11 +1,11 @@
 import type { Receipt, ReceiptKind, Rejection } from '../domain/driver.ts'
 import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared } from './statement.ts'
+import { preparedBeside } from './statement.ts'
 
 type Values = Record<string, string | number | null>
 
-const byGuid = prepared(({ sqlite }) =>
+const byGuid = preparedBeside(({ sqlite }) =>
   sqlite.prepare<{ id: MessageId }, [Values]>(
     'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid',
   ),
@@ -16,7 +16,7 @@ export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId
   return byGuid(db).get({ lineId, guid })?.id ?? null
 }
 
-const insertion = prepared(({ sqlite }) =>
+const insertion = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO known_guids (line_id, guid, message_id) VALUES ($lineId, $guid, $messageId)
      ON CONFLICT DO NOTHING`,
@@ -28,7 +28,7 @@ export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: Me
 }
 
 /** Almost always there are none, which every sent message would have to ask for. */
-const keptReceipts = prepared(({ sqlite }) => {
+const keptReceipts = preparedBeside(({ sqlite }) => {
   const row = sqlite.query<{ count: number }, []>('SELECT count(*) AS count FROM waiting_receipts')
   return { count: row.get()?.count ?? 0 }
 })
@@ -44,7 +44,7 @@ export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Times
     .run({ lineId, ...receipt, now })
 }
 
-const waiting = prepared(({ sqlite }) =>
+const waiting = preparedBeside(({ sqlite }) =>
   sqlite.prepare<{ kind: ReceiptKind; at: Timestamp; reason: string | null }, [Values]>(
     `SELECT kind, at, reason FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid
      ORDER BY at, recorded_at`,

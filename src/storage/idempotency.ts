@@ -2,7 +2,7 @@ import type { MessageId, Timestamp } from '../domain/ids.ts'
 import type { AnswerKind } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
 import { firstSeqSince } from './moments.ts'
-import { prepared } from './statement.ts'
+import { prepared, preparedBeside } from './statement.ts'
 
 type Values = Record<string, string | number>
 
@@ -17,7 +17,7 @@ export type IdempotencyRecord = {
   readonly body: string | null
 }
 
-const byKey = prepared(({ sqlite }) =>
+const byKey = preparedBeside(({ sqlite }) =>
   sqlite.prepare<IdempotencyRecord, [Values]>(
     `SELECT fingerprint, message_id AS messageId, answer, body
      FROM idempotency WHERE key = $key`,
@@ -28,7 +28,7 @@ export function findIdempotency(db: Db, key: string): IdempotencyRecord | null {
   return byKey(db).get({ key })
 }
 
-const insertion = prepared(({ sqlite }) =>
+const insertion = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO idempotency (key, fingerprint, message_id, created_at)
      VALUES ($key, $fingerprint, $messageId, $now)`,
@@ -47,7 +47,7 @@ export function rememberRequest(
   insertion(tx).run(record)
 }
 
-const answering = prepared(({ sqlite }) =>
+const answering = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE idempotency SET answer = $answer, body = $body
      WHERE key = $key AND body IS NULL`,

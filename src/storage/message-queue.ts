@@ -1,4 +1,5 @@
-// What dispatch asks for. Each query runs on a partial index, or on the few rows of a passing status, so
+// What dispatch asks for now and then; what it asks for at each step of a message is in
+// `message-turns.ts`. Each query runs on a partial index, or on the few rows of a passing status, so
 // its cost depends on what waits, not on what was ever sent.
 
 import type { Handle } from '../domain/handle.ts'
@@ -6,6 +7,7 @@ import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
 import { OUTBOUND_COLUMNS, findMessage, toOutbound, type OutboundRow } from './message-rows.ts'
+import { IS_UNFINISHED } from './message-turns.ts'
 import { forgetRows } from './recent-rows.ts'
 import { prepared } from './statement.ts'
 
@@ -19,30 +21,13 @@ const whole = (sql: string) =>
     sqlite.prepare<OutboundRow, [Values]>(`SELECT ${OUTBOUND_COLUMNS} FROM messages ${sql}`),
   )
 
-const dueOnLine = ids(
-  `SELECT id FROM messages INDEXED BY messages_due_by_line
-   WHERE status = 'queued' AND line_id = +$lineId AND due_at <= +$now
-   ORDER BY due_at, seq LIMIT +$limit`,
-)
-
-/** The queued messages that a line may take now: the first of each conversation, longest due first. */
-export function dueMessages(
-  db: Db,
-  line: { readonly lineId: LineId; readonly now: number },
-  limit: number,
-): readonly MessageId[] {
-  return dueOnLine(db)
-    .all({ ...line, limit })
-    .map((row) => row.id)
-}
-
 const dueUnpinned = ids(
   `SELECT id FROM messages INDEXED BY messages_due_by_line
    WHERE status = 'queued' AND line_id = +$lineId AND due_at <= +$now AND is_pinned = 0
    ORDER BY due_at, seq LIMIT +$limit`,
 )
 
-/** Those of them that may go to another line. */
+/** Those of the due messages that may go to another line: see `dueMessages`. */
 export function movableMessages(
   db: Db,
   line: { readonly lineId: LineId; readonly now: number },
@@ -63,48 +48,6 @@ const nextDue = prepared(({ sqlite }) =>
 export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
   return nextDue(db).get({ lineId, now })?.due_at ?? null
 }
-
-/** The words of the index over them: SQLite takes it for no others. */
-const IS_UNFINISHED = "(status = 'queued' OR status = 'sending' OR status = 'uncertain')"
-
-const unfinished = whole(
-  `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
-   ORDER BY seq LIMIT +$limit`,
-)
-
-/** What of a conversation is not settled; far more than that wait behind the first. */
-export type Unfinished = {
-  /** The message whose turn it is: the earliest that is queued or sending. */
-  readonly first: Outbound | null
-  /** Those that nobody can say of whether they left. */
-  readonly uncertain: readonly Outbound[]
-}
-
-const NOTHING_UNFINISHED: Unfinished = { first: null, uncertain: [] }
-
-/** Uncertain messages of one conversation that are looked at, and one that waits. */
-const UNFINISHED_MAX = 50
-
-export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished {
-  const rows = unfinished(db).all({ conversationId, limit: UNFINISHED_MAX })
-  if (rows.length === 0) return NOTHING_UNFINISHED
-  const uncertain = rows.filter((row) => row.status === 'uncertain')
-  const isCut = uncertain.length === UNFINISHED_MAX
-  const first = isCut
-    ? firstWaiting(db).get({ conversationId })
-    : (rows.find((row) => row.status !== 'uncertain') ?? null)
-  return {
-    first: first === null ? null : toOutbound(first),
-    uncertain: uncertain.map(toOutbound),
-  }
-}
-
-const firstWaiting = whole(
-  `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
-     AND status <> 'uncertain' ORDER BY seq LIMIT 1`,
-)
 
 const withTurn = whole(
   `INDEXED BY messages_unfinished_by_conversation

@@ -9,7 +9,7 @@ import type { Message, MessageSource, Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
 import { forgetRows, recentRows } from './recent-rows.ts'
 import { messages } from './schema.ts'
-import { prepared } from './statement.ts'
+import { prepared, preparedBeside } from './statement.ts'
 
 /** A message that is not stored yet. */
 export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
@@ -88,84 +88,22 @@ export function findMessage(db: Db, id: string): Outbound | null {
   })
 }
 
-// Without `RETURNING`, for which SQLite makes a table of its own at every run.
-const insertion = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Record<string, string | number | null>]>(
-    `INSERT INTO messages (id, line_id, conversation_id, phone_number, handle, direction, status,
-       service, text, guid, platform_guid, source, is_pinned, queued_reason, due_at, contact_hold,
-       revision, created_at, updated_at, sent_at)
-     VALUES ($id, $lineId, $conversationId, $phoneNumber, $handle, $direction, $status,
-       $service, $text, $guid, $platformGuid, $source, $isPinned, $queuedReason, $dueAt,
-       $contactHold, $revision, $createdAt, $createdAt, $sentAt)`,
-  ),
-)
-
 /** Stores a message as it was recorded; what happens to it later is `saveMessage`'s. */
 export function insertMessage(tx: Tx, message: NewMessage): Outbound {
-  const { lastInsertRowid } = insertion(tx).run({
-    id: message.id,
-    lineId: message.lineId,
-    conversationId: message.conversationId,
-    phoneNumber: message.phoneNumber,
-    handle: message.handle,
-    direction: message.direction,
-    status: message.status,
-    service: message.service,
-    text: message.text,
-    guid: message.guid,
-    platformGuid: message.platformGuid,
-    source: message.source,
-    isPinned: message.isPinned ? 1 : 0,
-    queuedReason: message.queuedReason,
-    dueAt: message.dueAt,
-    contactHold: message.contactHold,
-    revision: nextRevision(tx),
-    createdAt: message.createdAt,
-    sentAt: message.sentAt,
-  })
-  touch(tx, message)
-  const inserted = { ...message, seq: Number(lastInsertRowid), updatedAt: message.createdAt }
-  recentRows(tx).messages.set(inserted.id, inserted)
-  return inserted
+  const seq = tx.lateMessages.nextSeq()
+  return save(tx, { ...message, seq, updatedAt: message.createdAt }, { isNew: true })
 }
-
-const update = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Record<string, string | number | null>]>(
-    `UPDATE messages SET status = $status, service = $service, platform_guid = $platformGuid,
-       queued_reason = $queuedReason, due_at = $dueAt, round = $round, refused_by = $refusedBy,
-       contact_hold = $contactHold, note = $note, passed_at = $passedAt, error_code = $errorCode,
-       error_message = $errorMessage, sent_at = $sentAt, delivered_at = $deliveredAt,
-       read_at = $readAt, updated_at = $now, revision = $revision
-     WHERE seq = $seq`,
-  ),
-)
 
 /** Saves everything that can change but the line. */
 export function saveMessage(tx: Tx, message: Outbound, now: Timestamp): Outbound {
-  update(tx).run({
-    seq: message.seq,
-    status: message.status,
-    service: message.service,
-    platformGuid: message.platformGuid,
-    queuedReason: message.queuedReason,
-    dueAt: message.dueAt,
-    round: message.round,
-    refusedBy: message.refusedBy.length === 0 ? null : JSON.stringify(message.refusedBy),
-    contactHold: message.contactHold,
-    note: message.note,
-    passedAt: message.passedAt,
-    errorCode: message.error?.code ?? null,
-    errorMessage: message.error?.message ?? null,
-    sentAt: message.sentAt,
-    deliveredAt: message.deliveredAt,
-    readAt: message.readAt,
-    now,
-    revision: nextRevision(tx),
-  })
+  return save(tx, { ...message, updatedAt: now }, { isNew: false })
+}
+
+function save(tx: Tx, message: Outbound, { isNew }: { readonly isNew: boolean }): Outbound {
+  tx.lateMessages.save({ message, revision: nextRevision(tx), isNew })
   touch(tx, message)
-  const saved = { ...message, updatedAt: now }
-  recentRows(tx).messages.set(saved.id, saved)
-  return saved
+  recentRows(tx).messages.set(message.id, message)
+  return message
 }
 
 function touch(tx: Tx, { id, conversationId }: NewMessage): void {
@@ -209,7 +147,14 @@ export function newMessage(
     contactHold: 'none',
     note: null,
     passedAt: null,
-    ...base,
+    id: base.id,
+    lineId: base.lineId,
+    conversationId: base.conversationId,
+    phoneNumber: base.phoneNumber,
+    text: base.text,
+    guid: base.guid,
+    source: base.source,
+    createdAt: base.createdAt,
     handle: deviceHandle(base.handle),
     ...more,
   }
@@ -223,7 +168,7 @@ export function newestStamp(db: Db): number {
   return row?.at ?? 0
 }
 
-const revisions = prepared(({ sqlite }) => {
+const revisions = preparedBeside(({ sqlite }) => {
   const newest = sqlite.query<{ revision: number }, []>(
     'SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1',
   )

@@ -8,12 +8,11 @@ import type { ConversationId, LineId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import { PassingMap } from '../system/passing.ts'
 import type { Db } from './database.ts'
-import { prepared } from './statement.ts'
+import { preparedBeside } from './statement.ts'
 
 /** More than are on their way at once; what waits for longer is read again when its turn comes. */
 const MESSAGES_MAX = 256
-const CONTACTS_MAX = 4_096
-const CONVERSATIONS_MAX = 4_096
+const PARTIES_MAX = 4_096
 
 /** Up to `max` values; the one that came longest ago goes first. */
 class Recent<T extends object> {
@@ -53,17 +52,44 @@ class Recent<T extends object> {
 
 type Party = { readonly lineId: LineId; readonly handle: Handle }
 
-/** What is remembered of a connection's rows: messages by id, the others by `partyKey`. */
-export const recentRows = prepared(() => ({
-  messages: new Recent<Outbound>(MESSAGES_MAX),
-  contacts: new Recent<Contact>(CONTACTS_MAX),
-  conversations: new Recent<{ readonly id: ConversationId }>(CONVERSATIONS_MAX),
-}))
+/** What a line has with a handle: its contact, its conversation. Up to `max` for each line. */
+class RecentOfParties<T extends object> {
+  readonly #max: number
+  /** As many entries as there were ever lines. */
+  readonly #lines = new Map<LineId, Recent<T>>()
 
-/** The key of what a line has with a handle: its contact, its conversation. */
-export function partyKey({ lineId, handle }: Party): string {
-  return `${lineId} ${handle}`
+  constructor(max: number) {
+    this.#max = max
+  }
+
+  getOrRead<R extends T | null>({ lineId, handle }: Party, read: () => R): T | R {
+    return this.#of(lineId).getOrRead(handle, read)
+  }
+
+  set({ lineId, handle }: Party, value: T): void {
+    this.#of(lineId).set(handle, value)
+  }
+
+  clear(): void {
+    for (const recent of this.#lines.values()) recent.clear()
+  }
+
+  /** Two looks: a key made of both would be a new text, to be hashed each time. */
+  #of(lineId: LineId): Recent<T> {
+    const known = this.#lines.get(lineId)
+    if (known !== undefined) return known
+    const recent = new Recent<T>(this.#max)
+    this.#lines.set(lineId, recent)
+    return recent
+  }
 }
+
+/** What is remembered of a connection's rows. */
+export const recentRows = preparedBeside(() => ({
+  messages: new Recent<Outbound>(MESSAGES_MAX),
+  contacts: new RecentOfParties<Contact>(PARTIES_MAX),
+  conversations: new RecentOfParties<{ readonly id: ConversationId }>(PARTIES_MAX),
+}))
 
 /** After a roll-back, and after every write that is not of one row as a whole. */
 export function forgetRows(db: Db): void {

@@ -10,12 +10,24 @@ import type { Db } from './database.ts'
  * four times the cost of running (measured with drizzle-orm 0.45).
  */
 export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
+  const beside = preparedBeside(make)
+  return (db) => {
+    db.lateMessages.write()
+    return beside(db)
+  }
+}
+
+/**
+ * The same for a statement that asks nothing of `messages`, or knows which of them are not written yet:
+ * it leaves those as they are.
+ */
+export function preparedBeside<P>(make: (db: Db) => P): (db: Db) => P {
   const known = new WeakMap<object, P>()
   return (db) => {
-    const found = known.get(db.sqlite)
+    const found = known.get(db.lateMessages)
     if (found !== undefined) return found
     const made = make(db)
-    known.set(db.sqlite, made)
+    known.set(db.lateMessages, made)
     return made
   }
 }

@@ -62,7 +62,7 @@ export class Writer {
     changes: ChangeTeller = NOBODY,
   ) {
     this.#control = prepareControl(db)
-    this.#tx = { ...db, touched: null } as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
+    this.#tx = Object.assign(Object.create(db), { touched: null }) as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
     this.#onFatal = onFatal
     this.#onDiskFull = onDiskFull
     this.#changes = changes
@@ -151,10 +151,12 @@ export class Writer {
   #runAtOnce(group: Waiting[]): readonly End[] | null {
     if (group.some(({ kind }) => kind === 'once')) return null
     try {
-      return this.#runAll(group, ({ work, resolve }) => ({
+      const ends = this.#runAll(group, ({ work, resolve }) => ({
         settle: resolve,
         value: this.#valueOf(work),
       }))
+      this.#tx.lateMessages.write()
+      return ends
     } catch (error) {
       this.#forget(error, { acts: 0, touched: 0 })
       this.#control.rollback.run()
@@ -189,6 +191,7 @@ export class Writer {
     this.#control.savepoint.run()
     try {
       const value = this.#valueOf(work)
+      this.#tx.lateMessages.write()
       this.#control.release.run()
       return { settle: resolve, value }
     } catch (error) {
@@ -205,6 +208,7 @@ export class Writer {
     this.#requireTransaction(error)
     this.#afterCommit.length = before.acts
     this.#tx.touched?.splice(before.touched)
+    this.#tx.lateMessages.forget()
     forgetRows(this.#tx)
   }
 
@@ -215,12 +219,13 @@ export class Writer {
   }
 
   #requireTransaction(cause: unknown): void {
-    if (this.#tx.sqlite.inTransaction) return
+    if (this.#control.isOpen()) return
     throw new NotWrittenError('SQLite rolled the whole transaction back.', { cause })
   }
 
   #abandon(group: readonly Waiting[], error: unknown): void {
-    if (this.#tx.sqlite.inTransaction) {
+    this.#tx.lateMessages.forget()
+    if (this.#control.isOpen()) {
       try {
         this.#control.rollback.run()
       } catch (failure) {
@@ -260,5 +265,6 @@ function prepareControl({ sqlite }: Db) {
     savepoint: sqlite.prepare('SAVEPOINT work'),
     release: sqlite.prepare('RELEASE work'),
     rollbackTo: sqlite.prepare('ROLLBACK TO work'),
+    isOpen: () => sqlite.inTransaction,
   }
 }

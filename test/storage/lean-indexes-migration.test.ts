@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import type { ConversationId } from '../../src/domain/ids.ts'
 import { closeDatabase, openDatabase, type Db } from '../../src/storage/database.ts'
-import { unfinishedIn } from '../../src/storage/message-queue.ts'
+import { unfinishedIn } from '../../src/storage/message-turns.ts'
 import { MIGRATIONS } from '../../src/storage/migrations.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
