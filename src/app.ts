@@ -20,7 +20,7 @@ import { aboutResource } from './http/dashboard-about.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
-import { authenticate } from './keys/authenticate.ts'
+import { createAuthenticate } from './keys/authenticate.ts'
 import { createBridgeActions } from './keys/bridge-actions.ts'
 import { createFirstKey } from './keys/first-key.ts'
 import { createKey, listKeys, revokeKey } from './keys/keys.ts'
@@ -254,7 +254,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
     isTrustedProxy: addressRanges(config.trustedProxies),
-    authenticate: (key, secret) => authenticate({ db, lastUsed }, key, secret),
+    authenticate: createAuthenticate({ db, lastUsed }),
     keys: {
       create: (request) => createKey(ground, request),
       list: (page) => listKeys({ db, lastUsed }, page),

@@ -1,22 +1,38 @@
 import type { Caller } from '../domain/api-key.ts'
 import type { KeyId } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
-import { findCredential } from '../storage/keys.ts'
+import { findCredential, type Credential } from '../storage/keys.ts'
 import { equalBytes, sha256 } from '../system/hash.ts'
 
 type Tools = { readonly db: Db; readonly lastUsed: { note(id: KeyId): void } }
+
+/** Who calls with this key and secret, or null. */
+export type Authenticate = (key: string, secret: string) => Caller | null
 
 /** Compared with where the key is unknown, so that it takes as long. */
 const NO_SECRET = new Uint8Array(32)
 
 /**
- * Who calls with this key and secret, or null. Nothing is cached: the row is read and the secret
- * hashed each time, so a revocation counts from the next request on, whoever made it.
+ * Nothing is cached beyond a turn of the event loop: the row is read and the secret hashed, so a
+ * revocation counts from the next request on, whoever made it. Requests of one turn were all there
+ * when its first one was taken up, so they share what was read for that.
  */
-export function authenticate(tools: Tools, key: string, secret: string): Caller | null {
-  const credential = findCredential(tools.db, key)
-  const isRight = equalBytes(sha256(secret), credential?.secretSha256 ?? NO_SECRET)
-  if (credential === null || !isRight || credential.revokedAt !== null) return null
-  tools.lastUsed.note(credential.id)
-  return { kind: 'key', keyId: credential.id }
+export function createAuthenticate({ db, lastUsed }: Tools): Authenticate {
+  const ofThisTurn = new Map<string, Credential>()
+  const credentialOf = (key: string) => {
+    const known = ofThisTurn.get(key)
+    if (known !== undefined) return known
+    const found = findCredential(db, key)
+    if (found === null) return null
+    if (ofThisTurn.size === 0) setImmediate(() => ofThisTurn.clear())
+    ofThisTurn.set(key, found)
+    return found
+  }
+  return (key, secret) => {
+    const credential = credentialOf(key)
+    const isRight = equalBytes(sha256(secret), credential?.secretSha256 ?? NO_SECRET)
+    if (credential === null || !isRight || credential.revokedAt !== null) return null
+    lastUsed.note(credential.id)
+    return { kind: 'key', keyId: credential.id }
+  }
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import type { KeyId } from '../../src/domain/ids.ts'
-import { authenticate } from '../../src/keys/authenticate.ts'
+import { createAuthenticate } from '../../src/keys/authenticate.ts'
 import { createKey, listKeys } from '../../src/keys/keys.ts'
 import { KEY_USE, LastUsed } from '../../src/keys/last-used.ts'
 import { openDatabase } from '../../src/storage/database.ts'
@@ -39,7 +39,7 @@ async function createRig() {
     lastUsed,
     key,
     stop,
-    use: () => authenticate({ db, lastUsed }, key.key, key.secret),
+    use: () => createAuthenticate({ db, lastUsed })(key.key, key.secret),
     stored: () =>
       db.sqlite.query('SELECT last_used_at AS at FROM api_keys').get() as { at: unknown },
     told: () => listKeys({ db, lastUsed }, { limit: 1, cursor: null }).data[0]?.last_used_at,
@@ -60,7 +60,7 @@ test('spec 2.1, 5.7: last_used_at is right to the second as soon as a key was us
 test('a failed authentication is no use', async () => {
   const rig = await createRig()
 
-  authenticate({ db: rig.db, lastUsed: rig.lastUsed }, rig.key.key, 'wrong')
+  createAuthenticate({ db: rig.db, lastUsed: rig.lastUsed })(rig.key.key, 'wrong')
 
   expect(rig.told()).toBeNull()
 })
