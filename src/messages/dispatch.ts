@@ -26,6 +26,8 @@ type DispatchTools = AttemptTools & { readonly bell: Bell }
 const BATCH_MAX = 64
 /** An attempt that failed by a fault of ours is not made again at once. */
 const FAILED_MS = 1_000
+/** What ages takes days: under load there is no need to ask for it at each look. */
+const AGE_EVERY_MS = 1_000
 /** The loop looks around at least this often; it is rung for everything that matters. */
 const LOOK_MS_MAX = 10_000
 
@@ -37,6 +39,8 @@ export class Dispatch implements Service {
   readonly #attempts = new PassingSet<Promise<unknown>>()
   /** Messages whose outcome could not be written: their lines send nothing until it is. */
   readonly #unwritten = new Map<MessageId, LineId>()
+  /** When nothing was found that is too old, on the monotonic clock. */
+  #agedAt = -Infinity
   /** Null while the loop does not run: nothing is given then. */
   #signal: AbortSignal | null = null
 
@@ -58,8 +62,7 @@ export class Dispatch implements Service {
   }
 
   async #look(): Promise<void> {
-    await this.#expire()
-    await this.#giveUpHeld()
+    await this.#age()
     await this.#announce()
     if (!this.#tools.mayLeave()) return
     this.giveDue()
@@ -135,10 +138,18 @@ export class Dispatch implements Service {
     if (moved > 0) this.#tools.bell.ring()
   }
 
-  async #expire(): Promise<void> {
+  async #age(): Promise<void> {
+    const now = this.#tools.clock.monotonic()
+    if (now - this.#agedAt < AGE_EVERY_MS) return
+    const isMore = (await this.#expire()) || (await this.#giveUpHeld())
+    this.#agedAt = isMore ? -Infinity : now
+  }
+
+  /** Whether there were any, and there may be more. */
+  async #expire(): Promise<boolean> {
     const { db, stamps, writer } = this.#tools
     const ids = queuedUntil(db, stamps.now() - QUEUED_MS_MAX, BATCH_MAX)
-    if (ids.length === 0) return
+    if (ids.length === 0) return false
     await writer.write((tx) => {
       for (const id of ids) {
         const message = findMessage(tx, id)
@@ -146,14 +157,15 @@ export class Dispatch implements Service {
       }
     })
     this.#tools.bell.ring()
+    return true
   }
 
   /** The device took it a day ago and never said more: nobody can say whether it left. */
-  async #giveUpHeld(): Promise<void> {
+  async #giveUpHeld(): Promise<boolean> {
     const { db, stamps, writer } = this.#tools
     const ids = heldUntil(db, stamps.now() - HELD_MS_MAX, BATCH_MAX)
     const silent = ids.filter((id) => !this.#inHand.has(id))
-    if (silent.length === 0) return
+    if (silent.length === 0) return false
     await writer.write((tx) => {
       for (const id of silent) {
         const message = findMessage(tx, id)
@@ -162,6 +174,7 @@ export class Dispatch implements Service {
       }
     })
     this.#tools.bell.ring()
+    return true
   }
 
   async #announce(): Promise<void> {

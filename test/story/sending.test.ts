@@ -159,6 +159,23 @@ test('messages to one recipient leave in order, and one that waits holds back th
   expect(device.sent.map((message) => message.text)).toEqual(['elsewhere', 'one', 'two'])
 })
 
+test('whatever waited for a day expires within seconds, however much that is', async () => {
+  const driver = new ScriptedDriver()
+  driver.add('+12025550801', false)
+  await using relay = await startRelay({ drivers: [driver] })
+  const orders = Array.from({ length: 150 }, (_, number) => ({
+    to: `+120255507${10 + (number % 10)}`,
+    text: `message ${number}`,
+  }))
+
+  await relay.clock.advance(15_000)
+  const answers = await Promise.all(orders.map((order) => relay.send(order)))
+  await relay.clock.advance(24 * HOUR + 500)
+  const messages = await Promise.all(answers.map(({ body }) => relay.message(body.id)))
+
+  expect(messages.filter(({ status }) => status === 'expired')).toHaveLength(orders.length)
+})
+
 test('a message that expires while its driver prepares is not sent', async () => {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801', false)
