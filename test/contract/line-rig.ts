@@ -47,12 +47,13 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
   const controller = new AbortController()
   const gate = {
     held: null as PromiseWithResolvers<void> | null,
+    holds: (_event: LineEvent) => true,
     refuses: (_event: LineEvent) => false,
   }
   const onEvent = async (event: LineEvent) => {
     if (gate.refuses(event)) throw new Error('not durable')
     events.push(event)
-    await gate.held?.promise
+    if (gate.holds(event)) await gate.held?.promise
   }
   const [device] = await driver.discover(NEVER)
   const number = device?.number ?? ''
@@ -86,7 +87,9 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
     refuse: (refuses: (event: LineEvent) => boolean) => {
       gate.refuses = refuses
     },
-    hold: () => {
+    /** Events of which `holds` is true are not durable until `letGo`. */
+    hold: (holds: (event: LineEvent) => boolean = () => true) => {
+      gate.holds = holds
       gate.held = Promise.withResolvers()
     },
     letGo: () => {

@@ -209,6 +209,32 @@ test('a line that is telling already tells no receipt before its outcome went th
   rig.close()
 })
 
+test('what happens while a checkpoint is written is told, but for the next checkpoint', async () => {
+  const rig = makeSimulatedRig(0)
+  const attended = await attend(rig, rig.driver)
+  const tell = async (text: string) => {
+    await Promise.all(['4', '5'].map((end) => sendTo(rig, attended, `+1555000123${end}`, text)))
+    await rig.clock.advance(0)
+  }
+  const told = () => ({
+    receipts: receiptsOf(attended.events).length,
+    checkpoints: attended.events.filter(({ type }) => type === 'checkpoint').length,
+  })
+  const before = told()
+
+  attended.hold(({ type }) => type === 'checkpoint')
+  await tell('first')
+  await tell('second')
+  const meanwhile = told()
+  attended.letGo()
+  await rig.clock.advance(0)
+
+  expect(meanwhile).toEqual({ receipts: 4, checkpoints: before.checkpoints + 1 })
+  expect(told()).toEqual({ receipts: 4, checkpoints: before.checkpoints + 2 })
+  await attended.end()
+  rig.close()
+})
+
 test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {
   const rig = makeSimulatedRig()
   const first = await attend(rig, rig.driver)

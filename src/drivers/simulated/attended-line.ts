@@ -43,6 +43,8 @@ export async function attendLine(
     await attended.run()
   } catch (error) {
     if (!signal.aborted) throw error
+  } finally {
+    await attended.end()
   }
 }
 
@@ -52,6 +54,8 @@ class AttendedSimulatedLine {
   readonly #listener: LineListener
   readonly #signal: AbortSignal
   #checkpoint: Checkpoint
+  /** Settles when the last checkpoint that went alone is durable. */
+  #checkpointed: Promise<void> = Promise.resolve()
   #mustDrop = false
   #pruneAt = 0
 
@@ -84,6 +88,11 @@ class AttendedSimulatedLine {
       const waitMs = Math.min(network.msUntilNext(this.#line.number), PRUNE_EVERY_MS)
       await network.bellOf(this.#line.number).wait(clock, waitMs, this.#signal)
     }
+  }
+
+  /** Resolves when nothing that was told is under way. */
+  async end(): Promise<void> {
+    await Promise.allSettled([this.#checkpointed])
   }
 
   /** Says what became of messages that a crash left open, before anything new is read. */
@@ -146,9 +155,12 @@ class AttendedSimulatedLine {
       await this.#tell([{ ...only, checkpoint: checkpointText(network, this.#checkpoint) }])
       return true
     }
-    // Told at once, so the checkpoint goes alone, after them: none of them may be skipped.
+    // Told at once, so the checkpoint goes alone, after them: none of them may be skipped. What happens
+    // meanwhile need not wait for it, only the next one does.
     await this.#tell(events)
-    await this.#tell([this.#checkpointEvent()])
+    await this.#checkpointed
+    this.#checkpointed = this.#tell([this.#checkpointEvent()])
+    this.#checkpointed.catch(() => {}) // Whoever waits for it hears of it.
     return true
   }
 
