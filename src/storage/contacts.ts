@@ -23,7 +23,7 @@ const one = preparedBeside(({ sqlite }) =>
 export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
   const who = { lineId, handle }
   const read = () => one(db).get(who) ?? NO_CONTACT
-  return recentRows(db).contacts.getOrRead(who, read)
+  return recentRows(db).contacts.of(lineId).getOrRead(handle, read)
 }
 
 const usage = preparedBeside(({ sqlite }) =>
@@ -54,7 +54,7 @@ export function changeContact(
   after: Contact,
 ): void {
   saving(tx).run({ ...who, ...after })
-  recentRows(tx).contacts.set(who, after)
+  recentRows(tx).contacts.of(who.lineId).set(who.handle, after)
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return

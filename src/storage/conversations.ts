@@ -19,9 +19,8 @@ const byLineAndHandle = preparedBeside(({ sqlite }) =>
 )
 
 function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
-  const party = { lineId, handle }
-  const read = () => byLineAndHandle(db).get(party)
-  return recentRows(db).conversations.getOrRead(party, read)?.id ?? null
+  const read = () => byLineAndHandle(db).get({ lineId, handle })
+  return recentRows(db).conversations.of(lineId).getOrRead(handle, read)?.id ?? null
 }
 
 const insertion = preparedBeside(({ sqlite }) =>

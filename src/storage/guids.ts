@@ -1,6 +1,7 @@
 import type { Receipt, ReceiptKind, Rejection } from '../domain/driver.ts'
 import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
+import { recentRows } from './recent-rows.ts'
 import { preparedBeside } from './statement.ts'
 
 type Values = Record<string, string | number | null>
@@ -13,7 +14,8 @@ const byGuid = preparedBeside(({ sqlite }) =>
 
 /** The message that a line's guid belongs to: known for good, also when the message is gone. */
 export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId | null {
-  return byGuid(db).get({ lineId, guid })?.id ?? null
+  const read = () => byGuid(db).get({ lineId, guid })
+  return recentRows(db).guids.of(lineId).getOrRead(guid, read)?.id ?? null
 }
 
 const insertion = preparedBeside(({ sqlite }) =>
@@ -24,7 +26,9 @@ const insertion = preparedBeside(({ sqlite }) =>
 )
 
 export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: MessageId): void {
-  insertion(tx).run({ lineId, guid, messageId })
+  const { changes } = insertion(tx).run({ lineId, guid, messageId })
+  // Its receipts come next, most of the time.
+  if (changes > 0) recentRows(tx).guids.of(lineId).set(guid, { id: messageId })
 }
 
 /** Almost always there are none, which every sent message would have to ask for. */

@@ -3,8 +3,7 @@
 // but the saving; the contact that it goes to is asked for twice, and its conversation for each message.
 
 import type { Contact } from '../domain/contact-limit.ts'
-import type { Handle } from '../domain/handle.ts'
-import type { ConversationId, LineId } from '../domain/ids.ts'
+import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import { PassingMap } from '../system/passing.ts'
 import type { Db } from './database.ts'
@@ -50,10 +49,8 @@ class Recent<T extends object> {
   }
 }
 
-type Party = { readonly lineId: LineId; readonly handle: Handle }
-
-/** What a line has with a handle: its contact, its conversation. Up to `max` for each line. */
-class RecentOfParties<T extends object> {
+/** What a line has under a key of its own, a handle or a guid. Up to `max` for each line. */
+class RecentOfLines<T extends object> {
   readonly #max: number
   /** As many entries as there were ever lines. */
   readonly #lines = new Map<LineId, Recent<T>>()
@@ -62,39 +59,29 @@ class RecentOfParties<T extends object> {
     this.#max = max
   }
 
-  getOrRead<R extends T | null>({ lineId, handle }: Party, read: () => R): T | R {
-    return this.#of(lineId).getOrRead(handle, read)
-  }
-
-  set({ lineId, handle }: Party, value: T): void {
-    this.#of(lineId).set(handle, value)
-  }
-
-  clear(): void {
-    for (const recent of this.#lines.values()) recent.clear()
-  }
-
   /** Two looks: a key made of both would be a new text, to be hashed each time. */
-  #of(lineId: LineId): Recent<T> {
+  of(lineId: LineId): Recent<T> {
     const known = this.#lines.get(lineId)
     if (known !== undefined) return known
     const recent = new Recent<T>(this.#max)
     this.#lines.set(lineId, recent)
     return recent
   }
+
+  clear(): void {
+    for (const recent of this.#lines.values()) recent.clear()
+  }
 }
 
-/** What is remembered of a connection's rows. */
+/** What is remembered of a connection's rows: contacts and conversations of a line by handle. */
 export const recentRows = preparedBeside(() => ({
   messages: new Recent<Outbound>(MESSAGES_MAX),
-  contacts: new RecentOfParties<Contact>(PARTIES_MAX),
-  conversations: new RecentOfParties<{ readonly id: ConversationId }>(PARTIES_MAX),
+  guids: new RecentOfLines<{ readonly id: MessageId }>(MESSAGES_MAX),
+  contacts: new RecentOfLines<Contact>(PARTIES_MAX),
+  conversations: new RecentOfLines<{ readonly id: ConversationId }>(PARTIES_MAX),
 }))
 
 /** After a roll-back, and after every write that is not of one row as a whole. */
 export function forgetRows(db: Db): void {
-  const { messages, contacts, conversations } = recentRows(db)
-  messages.clear()
-  contacts.clear()
-  conversations.clear()
+  for (const rows of Object.values(recentRows(db))) rows.clear()
 }

@@ -4,11 +4,17 @@ import { expect, test } from 'bun:test'
 
 import { NO_CONTACT } from '../../src/domain/contact-limit.ts'
 import type { Handle } from '../../src/domain/handle.ts'
-import { timestamp, type ConversationId, type LineId } from '../../src/domain/ids.ts'
+import {
+  timestamp,
+  type ConversationId,
+  type LineId,
+  type MessageId,
+} from '../../src/domain/ids.ts'
 import type { Outbound } from '../../src/domain/message.ts'
 import { changeContact, markKnown, readContact } from '../../src/storage/contacts.ts'
 import { forgetMessage, openConversation } from '../../src/storage/conversations.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
+import { messageIdOfGuid, rememberGuid } from '../../src/storage/guids.ts'
 import { wakeLimited } from '../../src/storage/message-queue.ts'
 import {
   findMessage,
@@ -154,6 +160,29 @@ test('a contact is remembered as it is stored, and as it was where a change is u
   expect(unknown).toEqual(NO_CONTACT)
   expect(changed).toEqual([reserved, reserved])
   expect(read()).toEqual(reserved)
+})
+
+test('a guid belongs to the message that it was first told of, as it is stored', async () => {
+  const { db, writer } = openStore()
+  const told = (guid: string) => [
+    messageIdOfGuid(db, LINE, guid),
+    (forgetRows(db), messageIdOfGuid(db, LINE, guid)),
+  ]
+  const first = 'msg_a' as MessageId
+  const second = 'msg_b' as MessageId
+
+  await writer.write((tx) => rememberGuid(tx, LINE, 'GUID', first))
+  await writer.write((tx) => rememberGuid(tx, LINE, 'GUID', second))
+  const toldTwice = told('GUID')
+  const failing = writer.write((tx) => {
+    rememberGuid(tx, LINE, 'UNDONE', second)
+    throw new Error('no')
+  })
+  await expect(failing).rejects.toThrow('no')
+
+  expect(toldTwice).toEqual([first, first])
+  expect(told('UNDONE')).toEqual([null, null])
+  expect(messageIdOfGuid(db, 'line_b' as LineId, 'GUID')).toBeNull()
 })
 
 test('a conversation that is gone, or never came to be, is opened anew', async () => {
