@@ -5,7 +5,7 @@ import { eq } from 'drizzle-orm'
 
 import { deviceHandle, type Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
-import type { Message, MessageSource, Outbound } from '../domain/message.ts'
+import { isUnfinished, type Message, type MessageSource, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
 import { forgetRows, recentRows } from './recent-rows.ts'
 import { messages } from './schema.ts'
@@ -100,10 +100,23 @@ export function saveMessage(tx: Tx, message: Outbound, now: Timestamp): Outbound
 }
 
 function save(tx: Tx, message: Outbound, { isNew }: { readonly isNew: boolean }): Outbound {
+  countUnfinished(tx, message)
   tx.lateMessages.save({ message, revision: nextRevision(tx), isNew })
   touch(tx, message)
   recentRows(tx).messages.set(message.id, message)
   return message
+}
+
+/**
+ * Where it is known how many of a conversation are unfinished, it stays known. One whose last state is
+ * not remembered counts as new: too many cost a question, which mends it.
+ */
+function countUnfinished(tx: Tx, after: Outbound): void {
+  const { messages, unfinished } = recentRows(tx)
+  const known = unfinished.get(after.conversationId)
+  if (known === null) return
+  const before = messages.get(after.id)
+  known.count += Number(isUnfinished(after)) - Number(before !== null && isUnfinished(before))
 }
 
 function touch(tx: Tx, { id, conversationId }: NewMessage): void {

@@ -3,9 +3,10 @@
 // late in the place of its row.
 
 import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
-import type { Outbound } from '../domain/message.ts'
+import { isUnfinished, type Outbound } from '../domain/message.ts'
 import type { Db } from './database.ts'
 import { findMessage } from './message-rows.ts'
+import { recentRows } from './recent-rows.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -73,12 +74,15 @@ const NOTHING_UNFINISHED: Unfinished = { first: null, uncertain: [] }
 const UNFINISHED_MAX = 50
 
 export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished {
+  const known = recentRows(db).unfinished
+  if (known.get(conversationId)?.count === 0) return NOTHING_UNFINISHED
   const found = withLate(db, {
     rows: () => unfinished(db).all({ conversationId, limit: UNFINISHED_MAX }),
     late: () => db.lateMessages.ofConversation(conversationId).filter(isUnfinished),
     limit: UNFINISHED_MAX,
   })
   const rows = found.toSorted((a, b) => a.seq - b.seq).slice(0, UNFINISHED_MAX)
+  if (rows.length < UNFINISHED_MAX) known.set(conversationId, { count: rows.length })
   if (rows.length === 0) return NOTHING_UNFINISHED
   const uncertain = rows.filter(({ status }) => status === 'uncertain')
   const isCut = uncertain.length === UNFINISHED_MAX
@@ -89,10 +93,6 @@ export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished
     first: first ? findMessage(db, first.id) : null,
     uncertain: uncertain.flatMap(({ id }) => findMessage(db, id) ?? []),
   }
-}
-
-function isUnfinished({ status }: Outbound): boolean {
-  return status === 'queued' || status === 'sending' || status === 'uncertain'
 }
 
 type Ask<R> = {

@@ -77,6 +77,8 @@ class RecentOfLines<T extends object> {
 export const recentRows = preparedBeside(() => ({
   messages: new Recent<Outbound>(MESSAGES_MAX),
   guids: new RecentOfLines<{ readonly id: MessageId }>(MESSAGES_MAX),
+  /** How many messages of a conversation are not settled: rather too many than too few. */
+  unfinished: new Recent<{ count: number }>(PARTIES_MAX),
   contacts: new RecentOfLines<Contact>(PARTIES_MAX),
   conversations: new RecentOfLines<{ readonly id: ConversationId }>(PARTIES_MAX),
 }))

@@ -139,6 +139,28 @@ test('messages of a work that is undone are not written by the next one', async 
   expect([statusOf(db, 'undone'), statusOf(db, 'kept')]).toEqual([undefined, 'queued'])
 })
 
+test('however many of a conversation are unfinished, the next one is found when others settle', async () => {
+  const { db, writer } = openStore()
+  const ids = Array.from({ length: 60 }, (_, number) => `msg_${number}`)
+  const queued = ids.map((id) => ({ id, status: 'queued', conversation: 'conv_a' }) as const)
+  storeMessages(db.sqlite, queued)
+  const next = () => unfinishedIn(db, 'conv_a' as ConversationId).first?.id
+  const settle = (many: readonly string[]) =>
+    writer.write((tx) => {
+      for (const id of many) {
+        const message = findMessage(tx, id)
+        if (message !== null) saveMessage(tx, { ...message, status: 'sent' }, NOW)
+      }
+    })
+
+  const before = next()
+  await settle(ids.slice(0, 50))
+  const between = next()
+  await settle(ids.slice(50))
+
+  expect([before, between, next()] as unknown[]).toEqual(['msg_0', 'msg_50', undefined])
+})
+
 const STATUSES = ['queued', 'sending', 'uncertain', 'sent'] as const
 
 /** A hundred steps of messages, and what dispatch is told after each. */
@@ -170,10 +192,13 @@ async function play(seed: number, afterStep: (tx: Tx) => void): Promise<readonly
   return told
 }
 
-test('dispatch is told the same, whether messages are written late or at once', async () => {
+test('dispatch is told the same as where each message is written at once and nothing is remembered', async () => {
   for (let seed = 1; seed <= 40; seed += 1) {
     const late = await play(seed, () => {})
-    const atOnce = await play(seed, (tx) => tx.lateMessages.write())
+    const atOnce = await play(seed, (tx) => {
+      tx.lateMessages.write()
+      forgetRows(tx)
+    })
 
     expect(late).toEqual(atOnce)
   }
