@@ -13,9 +13,8 @@ export type Authenticate = (key: string, secret: string) => Caller | null
 const NO_SECRET = new Uint8Array(32)
 
 /**
- * Nothing is cached beyond a turn of the event loop: the row is read and the secret hashed, so a
- * revocation counts from the next request on, whoever made it. Requests of one turn were all there
- * when its first one was taken up, so they share what was read for that.
+ * Nothing is cached beyond a turn of the event loop, so a revocation counts from the next one on, whoever
+ * made it. Requests that are taken up in one turn came together, and share what is read of their key.
  */
 export function createAuthenticate({ db, lastUsed }: Tools): Authenticate {
   const ofThisTurn = new Map<string, Credential>()

@@ -138,6 +138,7 @@ export class Dispatch implements Service {
     if (moved > 0) this.#tools.bell.ring()
   }
 
+  /** Ends what waited for too long. */
   async #age(): Promise<void> {
     const now = this.#tools.clock.monotonic()
     if (now - this.#agedAt < AGE_EVERY_MS) return

@@ -47,7 +47,7 @@ const byKey = prepared(({ sqlite }) =>
   ),
 )
 
-/** Asked for every request: a key that another process revoked fails at once. */
+/** Asked in every turn that brings requests: another process may have revoked the key. */
 export function findCredential(db: Db, key: string): Credential | null {
   return byKey(db).get({ key })
 }

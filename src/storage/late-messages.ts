@@ -49,7 +49,7 @@ export class LateMessages {
     return this.#those(({ conversationId }) => conversationId === id)
   }
 
-  /** Those of a line, in the order in which they were saved first. */
+  /** Those of a line, in no order. */
   ofLine(id: LineId): readonly Outbound[] {
     return this.#those(({ lineId }) => lineId === id)
   }
@@ -57,8 +57,8 @@ export class LateMessages {
   /** Writes them all. Where that throws, the rest stays, and the next time throws too. */
   write(): void {
     if (this.#late.size === 0) return
+    const { insertion, update } = this.#sql()
     for (const late of this.#late.values()) {
-      const { insertion, update } = this.#sql()
       if (late.isNew) insertion.run(rowOf(late))
       else update.run(changesOf(late))
       this.#late.delete(late.message.id)

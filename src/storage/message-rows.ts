@@ -135,7 +135,7 @@ export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
   forgetRows(tx)
 }
 
-/** What a message starts with that a device or a client does not say. */
+/** What a message starts with that a device or a client does not say. Field by field, as `toMessage`. */
 export function newMessage(
   base: Pick<
     NewMessage,

@@ -1,6 +1,7 @@
 // Rows that were read or written last, as the rest of the program knows them. A message on its way is
 // looked up whole at each of its steps, and reading its 27 columns costs as much as all else in a step
-// but the saving; the contact that it goes to is asked for twice, and its conversation for each message.
+// but the saving; the contact that it goes to is asked for twice, and its conversation, what of that is
+// unfinished, and the message of a guid for each message.
 
 import type { Contact } from '../domain/contact-limit.ts'
 import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
