@@ -5,6 +5,7 @@ import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
   deleteOldEvents,
+  deleteUntoldEvents,
   exhaustHeldDeliveries,
 } from '../storage/delivery-retention.ts'
 import type { Settings } from '../storage/settings.ts'
@@ -32,6 +33,7 @@ export type UpkeepTools = {
 const PURGES: readonly Purge[] = [
   deleteFinishedDeliveries,
   deleteOldEvents,
+  deleteUntoldEvents,
   (tx, _now, limit) => deleteDeletedWebhooks(tx, limit),
   exhaustHeldDeliveries,
 ]

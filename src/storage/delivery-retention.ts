@@ -37,6 +37,16 @@ export function deleteOldEvents(tx: Tx, now: Timestamp, limit: number): number {
   )
 }
 
+/** Events of 30 days ago that no webhook came for. */
+export function deleteUntoldEvents(tx: Tx, now: Timestamp, limit: number): number {
+  return run(
+    tx,
+    `DELETE FROM untold_events WHERE seq IN (
+       SELECT seq FROM untold_events WHERE seq < $kept ORDER BY seq LIMIT $limit)`,
+    { kept: firstSeqSince(tx, 'untold_events', now - KEPT_MS), limit },
+  )
+}
+
 /** Deliveries of deleted webhooks, and with the last of them the webhook. */
 export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
   let deleted = 0

@@ -12,10 +12,10 @@ export type Migration = { readonly name: string; readonly sql: string }
 export const MIGRATIONS: readonly Migration[] = readMigrations()
 
 /**
- * The oldest schema whose executable may use a database that this one wrote: before 5, the index over
- * unfinished messages had other words, and SQLite takes it for those only.
+ * The oldest schema whose executable may use a database that this one wrote: before 6, untold events
+ * were not known, and a replay would miss them.
  */
-export const USABLE_FROM = 5
+export const USABLE_FROM = 6
 
 const UNJUDGED_FROM = 'unjudged_from'
 

@@ -5,7 +5,7 @@ import type { Db } from './database.ts'
 import { prepared } from './statement.ts'
 
 type Place = { readonly seq: number; readonly createdAt: number }
-type Timed = 'messages' | 'events'
+type Timed = 'messages' | 'events' | 'untold_events'
 
 const placesIn = (table: Timed) =>
   prepared(({ sqlite }) => ({
@@ -15,7 +15,11 @@ const placesIn = (table: Timed) =>
     newest: sqlite.prepare<{ seq: number | null }, []>(`SELECT max(seq) AS seq FROM ${table}`),
   }))
 
-const PLACES = { messages: placesIn('messages'), events: placesIn('events') }
+const PLACES = {
+  messages: placesIn('messages'),
+  events: placesIn('events'),
+  untold_events: placesIn('untold_events'),
+}
 
 /**
  * The seq of the first row recorded at `at` or later, whatever was deleted since; beyond all others where

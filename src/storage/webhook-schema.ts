@@ -50,7 +50,7 @@ export const webhookSecrets = sqliteTable(
   (t) => [index('webhook_secrets_by_webhook').on(t.webhookId)],
 )
 
-/** Every event, whether a webhook wants it or not. `body` is the very bytes that are signed. */
+/** Every event that a webhook is to get. `body` is the very bytes that are signed. */
 export const events = sqliteTable('events', {
   seq: integer('seq').primaryKey(),
   id: text('id').$type<EventId>().notNull().unique(),
@@ -58,6 +58,17 @@ export const events = sqliteTable('events', {
   messageId: text('message_id').$type<MessageId>(),
   conversationId: text('conversation_id').$type<ConversationId>(),
   body: text('body').notNull(),
+  createdAt: at('created_at').notNull(),
+})
+
+/**
+ * Every event that no webhook is to get yet: no more than it takes to make it from its message when one
+ * is. Their `seq` is that of `events` too, so that an event keeps its own when it moves there.
+ */
+export const untoldEvents = sqliteTable('untold_events', {
+  seq: integer('seq').primaryKey(),
+  name: text('name').$type<EventName>().notNull(),
+  messageId: text('message_id').$type<MessageId>().notNull(),
   createdAt: at('created_at').notNull(),
 })
 

@@ -8,6 +8,11 @@ export class EventFeed {
     return () => this.#listeners.delete(listener)
   }
 
+  /** Whether anybody listens. */
+  get isHeard(): boolean {
+    return this.#listeners.size > 0
+  }
+
   tell(event: string): void {
     for (const listener of this.#listeners) listener(event)
   }

@@ -16,6 +16,11 @@ type Told = Pick<
   | 'error'
 >
 
+/** Whether the payload can be made from the message at any time: a failure may be disproved later. */
+export function staysTrue(name: EventName): boolean {
+  return name !== 'message.failed'
+}
+
 type Flags = {
   readonly isFromMe: boolean
   readonly isSent: boolean

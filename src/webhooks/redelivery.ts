@@ -22,8 +22,15 @@ import {
   restartDelivery,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
-import { insertEvent, listReplayableEvents, readEventBody } from '../storage/events.ts'
-import { firstSeqSince } from '../storage/moments.ts'
+import {
+  firstEventSince,
+  insertEvent,
+  listReplayableEvents,
+  readEventBody,
+  tellEvent,
+  type ReplayableEvent,
+} from '../storage/events.ts'
+import { findMessage } from '../storage/message-rows.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
@@ -31,6 +38,7 @@ import { pageOf, type Page } from '../system/cursor.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Notices } from './notices.ts'
 import { payloadOf } from './payload.ts'
+import { eventIdOf } from './publish.ts'
 import { positionOf, requireActive, webhookById } from './requests.ts'
 import {
   attemptResource,
@@ -129,7 +137,7 @@ async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery
 
 async function replay(parts: RedeliveryParts, id: string, since: Timestamp): Promise<number> {
   requireActive(webhookById(parts.db, id))
-  let fromSeq: number | null = firstSeqSince(parts.db, 'events', since)
+  let fromSeq: number | null = firstEventSince(parts.db, since)
   let queued = 0
   while (fromSeq !== null && queued < REPLAY_MAX) {
     const start: number = fromSeq
@@ -148,7 +156,9 @@ function replayBatch(
 ): { readonly queued: number; readonly nextSeq: number | null } {
   const webhook = webhookById(tx, id)
   const events = listReplayableEvents(tx, webhook.id, fromSeq, REPLAY_BATCH)
-  const wanted = events.filter((event) => isMissing(webhook, event))
+  const wanted = events
+    .filter((event) => isMissing(webhook, event))
+    .flatMap((event) => (event.isUntold ? (toldNow(tx, event) ?? []) : event))
   const createdAt = stamps.now()
   const now = timestamp(clock.now())
   for (const { seq: eventSeq, deliveryId, conversationId } of wanted) {
@@ -167,10 +177,22 @@ function replayBatch(
 
 function isMissing(
   webhook: StoredWebhook,
-  event: { readonly name: EventName; readonly deliveryStatus: DeliveryStatus | null },
+  event: Pick<ReplayableEvent, 'name' | 'deliveryStatus'>,
 ): boolean {
   if (event.deliveryStatus !== null) return event.deliveryStatus === 'exhausted'
   return webhook.events.includes(event.name)
+}
+
+/** An untold event, made from its message as it is now; null where that is deleted. */
+function toldNow(tx: Tx, event: ReplayableEvent): ReplayableEvent | null {
+  const { seq, name, messageId, createdAt } = event
+  const message = findMessage(tx, messageId)
+  if (message === null) return null
+  const { conversationId } = message
+  const id = eventIdOf(name, messageId)
+  const body = payloadOf(name, message)
+  const isNew = tellEvent(tx, seq, { id, name, messageId, conversationId, body, createdAt })
+  return isNew ? { ...event, conversationId } : null
 }
 
 function deliveryById(db: Db, text: string): StoredDelivery {

@@ -29,19 +29,20 @@ export type Ledgers = {
   readonly damage: readonly string[]
 }
 
+/** An event that no webhook is to get has no delivery either: it is one that was lost. */
+export const STORED_EVENTS = `
+  SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
+    coalesce(sum(status = 'succeeded'), 0) AS succeeded
+  FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq
+  UNION ALL SELECT 'untold', name, message_id, 0, 0 FROM untold_events`
+
 export function readLedgers(dataDir: string): Ledgers {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
   using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
   const messages = relay
     .query<StoredMessage, []>('SELECT id, direction, status, text FROM messages')
     .all()
-  const events = relay
-    .query<StoredEvent, []>(
-      `SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
-         coalesce(sum(status = 'succeeded'), 0) AS succeeded
-       FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq`,
-    )
-    .all()
+  const events = relay.query<StoredEvent, []>(STORED_EVENTS).all()
   const carried = network
     .query<{ id: string; times: number }, []>(
       'SELECT message_id AS id, count(*) AS times FROM carried GROUP BY message_id',

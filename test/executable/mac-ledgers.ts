@@ -5,7 +5,13 @@ import { join } from 'node:path'
 
 import type { Letter } from '../support/mac/messages-behaviours.ts'
 import type { Received } from '../support/receiver.ts'
-import type { Ledgers, StoredEvent, StoredMessage, Told } from './ledgers.ts'
+import {
+  STORED_EVENTS,
+  type Ledgers,
+  type StoredEvent,
+  type StoredMessage,
+  type Told,
+} from './ledgers.ts'
 
 /** The ledgers, with Messages in place of the simulated network: no text is sent to two people. */
 export function readMacLedgers(dataDir: string, letters: readonly Letter[]): Ledgers {
@@ -13,13 +19,7 @@ export function readMacLedgers(dataDir: string, letters: readonly Letter[]): Led
   const messages = relay
     .query<StoredMessage, []>('SELECT id, direction, status, text FROM messages')
     .all()
-  const events = relay
-    .query<StoredEvent, []>(
-      `SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
-         coalesce(sum(status = 'succeeded'), 0) AS succeeded
-       FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq`,
-    )
-    .all()
+  const events = relay.query<StoredEvent, []>(STORED_EVENTS).all()
   const integrity = relay.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
   const outbound = messages.filter(isOutbound)
   const idOf = ({ text }: Letter) => outbound.find((one) => one.text === text)?.id ?? text

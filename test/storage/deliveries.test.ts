@@ -9,6 +9,7 @@ import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
   deleteOldEvents,
+  deleteUntoldEvents,
   exhaustHeldDeliveries,
 } from '../../src/storage/delivery-retention.ts'
 import { settle } from '../support/test-clock.ts'
@@ -45,13 +46,14 @@ test('events go after 30 days, once no delivery needs them', async () => {
   await rig.clock.advance(30 * DAY + 1)
 
   const counts = [
+    await purge(rig, deleteUntoldEvents, 10),
     await purge(rig, deleteOldEvents, 10),
     await purge(rig, deleteFinishedDeliveries, 10),
     await purge(rig, deleteOldEvents, 10),
   ]
 
-  expect(counts).toEqual([1, 1, 1])
-  expect(count(rig, 'events')).toBe(0)
+  expect(counts).toEqual([1, 0, 1, 1])
+  expect([count(rig, 'events'), count(rig, 'untold_events')]).toEqual([0, 0])
   await rig.stop()
 })
 
@@ -122,6 +124,7 @@ test('no query of the loop, a list or retention scans a table that grows', async
   db.sqlite.run("UPDATE webhooks SET disabled_reason = 'gone'")
   await purge(rig, deleteFinishedDeliveries, 1)
   await purge(rig, deleteOldEvents, 1)
+  await purge(rig, deleteUntoldEvents, 1)
   await purge(rig, exhaustHeldDeliveries, 1)
   await rig.subscriptions.remove(webhook.id)
   await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 1)

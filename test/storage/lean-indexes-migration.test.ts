@@ -1,5 +1,4 @@
-// The index over unfinished messages gets other words: what waits in a database of before is found, and
-// executables of before, which ask by the old words, stay away.
+// The index over unfinished messages gets other words: what waits in a database of before is found.
 
 import { expect, test } from 'bun:test'
 
@@ -39,14 +38,4 @@ test('what waits in a database from before is found after it was migrated', () =
   expect(unfinished(db, 'conv_a')).toEqual(['msg_b', 'msg_c'])
   expect(unfinished(db, 'conv_b')).toEqual(['msg_e'])
   closeDatabase(db)
-})
-
-test('an executable from before refuses the database, and says which one it needs', () => {
-  using folder = new ScratchFolder()
-  const path = folder.file('hookline.db')
-  closeDatabase(openDatabase(path, { version: '2' }).db)
-
-  const open = () => openDatabase(path, { version: '1', migrations: OLDER })
-
-  expect(open).toThrow(`was written by Hookline 2 and needs schema ${BEFORE + 1}`)
 })

@@ -16,7 +16,7 @@ const SMALL =
 const SCAN_THAT_MATTERS = new RegExp(`^SCAN (?!(${SMALL})\\b)`)
 const SORT_THAT_MATTERS = /^USE TEMP B-TREE/
 const ABOUT_WHAT_GROWS =
-  /\b(attempts|contacts|conversations|deliveries|events|idempotency|known_guids|messages|waiting_receipts)\b/
+  /\b(attempts|contacts|conversations|deliveries|events|idempotency|known_guids|messages|untold_events|waiting_receipts)\b/
 
 type Exception = { readonly sql: RegExp; readonly step: RegExp; readonly why: string }
 
@@ -140,6 +140,7 @@ function growOld(sqlite: Database): void {
     waiting_receipts: ['guid'],
     idempotency: ['key'],
     events: ['id'],
+    untold_events: ['message_id'],
   }
   for (const [table, columns] of Object.entries(varied)) copyRows(sqlite, table, columns)
   sqlite.run(

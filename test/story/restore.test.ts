@@ -7,6 +7,7 @@ import type { LineDriver } from '../../src/domain/driver.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { findMessage } from '../../src/storage/message-rows.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
 import { openDataDirectory, type DataDirectory } from '../../src/system/data-directory.ts'
@@ -135,10 +136,12 @@ test('the places of the day that queued messages held are free again', async () 
 })
 
 /** What `message.received` told, in any order that the device chose. */
-function receivedEvents({ db }: TestRelay): readonly unknown[] {
-  const sql = `SELECT e.id AS event, m.id AS message, m.guid, m.text FROM events e
-    JOIN messages m ON m.id = e.message_id WHERE e.name = 'message.received' ORDER BY e.seq`
-  return db.sqlite.query(sql).all()
+function receivedEvents({ db, events }: TestRelay): readonly unknown[] {
+  const received = events().filter(({ name }) => name === 'message.received')
+  return received.map(({ id, messageId }) => {
+    const message = findMessage(db, messageId)
+    return { event: id, message: messageId, guid: message?.guid, text: message?.text }
+  })
 }
 
 function reservedPlaces({ db }: TestRelay): readonly unknown[] {

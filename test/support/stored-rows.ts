@@ -8,18 +8,21 @@ export type StoredMessage = {
   readonly status: MessageStatus
   readonly conversation?: string
   readonly direction?: 'inbound' | 'outbound'
+  readonly text?: string
+  readonly guid?: string
   readonly createdAt?: number
   readonly hold?: string
   readonly queuedReason?: string
   readonly dueAt?: number | null
 }
 
-/** A line `line_a` with one place of its budget reserved. */
+/** A line `line_a` with one place of its budget reserved, unless it is there. */
 export function storeLine(sqlite: Database): void {
   sqlite.run(
     `INSERT INTO lines (id, driver, device_key, phone_number, daily_contact_limit, is_enabled,
        relay_sms, contacts_reserved, created_at)
-     VALUES ('line_a', 'simulated', '1', '+12025550101', 50, 1, 0, 1, ${TEST_START})`,
+     VALUES ('line_a', 'simulated', '1', '+12025550101', 50, 1, 0, 1, ${TEST_START})
+     ON CONFLICT DO NOTHING`,
   )
 }
 
@@ -56,7 +59,7 @@ function storeMessage(
          service, text, guid, source, queued_reason, due_at, contact_hold, revision, created_at,
          updated_at)
        VALUES ($id, 'line_a', $conversation, '+12025550101', '+12025550147', $direction, $status,
-         'iMessage', 'hello', $id, 'api', $queuedReason, $dueAt, $hold,
+         'iMessage', $text, $guid, 'api', $queuedReason, $dueAt, $hold,
          (SELECT coalesce(max(revision), 0) + 1 FROM messages), $at, $at)
        RETURNING seq`,
     )
@@ -64,6 +67,8 @@ function storeMessage(
       id: message.id,
       conversation,
       direction: message.direction ?? 'outbound',
+      text: message.text ?? 'hello',
+      guid: message.guid ?? message.id,
       status: message.status,
       queuedReason: message.queuedReason ?? null,
       dueAt: message.dueAt ?? null,

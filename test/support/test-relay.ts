@@ -4,6 +4,8 @@
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { LineDriver } from '../../src/domain/driver.ts'
+import type { MessageId } from '../../src/domain/ids.ts'
+import type { EventName } from '../../src/domain/webhook.ts'
 import type { Parts } from '../../src/ground.ts'
 import type { CreatedKeyResource } from '../../src/keys/resource.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
@@ -11,6 +13,7 @@ import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { Random } from '../../src/system/random.ts'
 import type { Post } from '../../src/webhooks/post.ts'
+import { eventIdOf } from '../../src/webhooks/publish.ts'
 import { settle, TestClock } from './test-clock.ts'
 
 type Options = {
@@ -115,6 +118,7 @@ export async function startRelay(options: Options = {}) {
       }
     },
     elapsedMs: () => clock.monotonic() - startedAt,
+    events: () => readEvents(db),
     eventNames: async () => readEvents(db).map((event) => event.name),
     eventIds: async () => readEvents(db).map((event) => event.id),
     /** From now on the database file may not grow: every write meets SQLITE_FULL. */
@@ -150,10 +154,15 @@ export function seededRandom(seed: number): Random {
   }
 }
 
+/** Every event, with the id that it has or, where no webhook is to get it yet, will have. */
 function readEvents(db: OpenedDatabase['db']) {
   return db.sqlite
-    .query<{ id: string; name: string }, []>('SELECT id, name FROM events ORDER BY seq')
+    .query<{ id: string | null; name: EventName; messageId: MessageId }, []>(
+      `SELECT seq, id, name, message_id AS messageId FROM events
+       UNION ALL SELECT seq, NULL, name, message_id FROM untold_events ORDER BY seq`,
+    )
     .all()
+    .map(({ id, name, messageId }) => ({ id: id ?? eventIdOf(name, messageId), name, messageId }))
 }
 
 /** Takes every page that is free, and forbids new ones. */

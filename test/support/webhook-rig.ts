@@ -22,6 +22,7 @@ import { createRedelivery } from '../../src/webhooks/redelivery.ts'
 import { Subscribers } from '../../src/webhooks/subscribers.ts'
 import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
 import type { TargetRules } from '../../src/webhooks/targets.ts'
+import { storeLine, storeMessages, type StoredMessage } from './stored-rows.ts'
 import { settle, TestClock } from './test-clock.ts'
 import { WebhookSink } from './webhook-sink.ts'
 
@@ -41,11 +42,12 @@ type Options = {
 export type Rig = Awaited<ReturnType<typeof startRig>>
 
 export const OWNER = { kind: 'cli' } as const
-const LINE = 'line_00000000000000000000000001' as LineId
+const LINE = 'line_a' as LineId
 
 export async function startRig(options: Options = {}) {
   const clock = options.clock ?? new TestClock()
   const db = options.db ?? openDatabase(':memory:', { version: 'test' }).db
+  storeLine(db.sqlite)
   const random = countingRandom()
   const fatal: unknown[] = []
   const writer = new Writer(db, (error) => fatal.push(error))
@@ -92,10 +94,13 @@ export async function startRig(options: Options = {}) {
       await settle()
       return created
     },
-    /** Publishes an event of a new message, and lets it go out. */
+    /** Stores a new message, publishes an event of it, and lets it go out. */
     async event(conversation = 'a', name: EventName = 'message.received'): Promise<Message> {
       const message = messageOf((messages += 1), { conversation, at: clock.now(), stamps })
-      await writer.write((tx) => publish(tx, name, message))
+      await writer.write((tx) => {
+        storeMessages(tx.sqlite, [storedOf(message)])
+        publish(tx, name, message)
+      })
       await settle()
       return message
     },
@@ -151,6 +156,11 @@ export function messageOf(
     deliveredAt: null,
     readAt: null,
   }
+}
+
+function storedOf(message: Message): StoredMessage {
+  const { id, status, direction, text, guid, conversationId: conversation } = message
+  return { id, status, direction, text, guid, conversation }
 }
 
 /** The code that a call is refused with, or `none`. */

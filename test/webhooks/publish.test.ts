@@ -33,15 +33,22 @@ test('the id of an event is the same after a restore, however late it is publish
   await second.stop()
 })
 
-test('an event is written down whether a webhook wants it or not, and the feed hears it', async () => {
+test('the feed hears every event, whether a webhook wants it or not', async () => {
   const rig = await startRig()
   const heard: string[] = []
   rig.feed.subscribe((event) => heard.push(event))
 
   await rig.event('a', 'message.delivered')
 
-  expect(readEvent(rig.db, 1)?.body).toBe(heard[0] ?? '')
-  expect(heard).toHaveLength(1)
+  await rig.webhook()
+  await rig.event('a', 'message.received')
+
+  expect(readEvent(rig.db, 1)).toBeNull()
+  expect(readEvent(rig.db, 2)?.body).toBe(heard[1] ?? '')
+  expect(heard.map((event) => JSON.parse(event).event)).toEqual([
+    'message.delivered',
+    'message.received',
+  ])
   await rig.stop()
 })
 

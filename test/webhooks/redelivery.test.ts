@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
-import { settle, TEST_START } from '../support/test-clock.ts'
+import { settle } from '../support/test-clock.ts'
 import { codeOf, startRig } from '../support/webhook-rig.ts'
 
 const URL = 'https://receiver.example/hook'
@@ -82,29 +82,6 @@ test('a redelivery that fails starts the whole schedule anew', async () => {
     'manual',
     'scheduled',
   ])
-  await rig.stop()
-})
-
-test('a replay sends what was exhausted since, and what the webhook has no delivery of', async () => {
-  const rig = await startRig({ scheduleMs: [] })
-  await rig.event('before')
-  await rig.clock.advance(1_000)
-  await rig.event('missed')
-  const { id } = await rig.webhook(URL, ['message.received'])
-  await rig.event('succeeded')
-  await rig.event('unwanted', 'message.sent')
-  rig.sink.answer = () => 500
-  await rig.event('exhausted')
-  rig.sink.answer = () => 200
-  const begun = rig.sink.posts.length
-
-  const replayed = await rig.subscriptions.replay(id, timestamp(TEST_START + 1_000))
-  await settle()
-
-  const texts = rig.sink.posts.slice(begun).map(({ body }) => JSON.parse(body).message.text)
-  expect(replayed).toBe(2)
-  expect(new Set(texts)).toEqual(new Set(['Message 2', 'Message 5']))
-  expect(await rig.subscriptions.replay(id, timestamp(TEST_START + 1_000))).toBe(0)
   await rig.stop()
 })
 
