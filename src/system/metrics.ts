@@ -1,21 +1,19 @@
 /** Labels of a sample; their values are from small sets, never handles or ids of messages. */
 export type Labels = Readonly<Record<string, string>>
 
-type Kind = 'counter' | 'gauge' | 'histogram'
+/** How many were seen in each bucket and in none below it, and the sum of them all. */
+type Histogram = { readonly counts: number[]; sum: number }
+
 type Family = {
-  readonly kind: Kind
+  readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  readonly samples: Map<string, number>
-  /** The sample names of a histogram, by its labels: made once, used for every observation. */
-  readonly names: Map<string, HistogramNames>
-}
-type HistogramNames = {
-  readonly buckets: readonly string[]
-  readonly sum: string
-  readonly count: string
+  /** By their labels, as these are told. */
+  readonly values: Map<string, number>
+  readonly histograms: Map<string, Histogram>
 }
 
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, Infinity]
+const TO_ESCAPE = /[\\"\n]/
 
 /** Counters, gauges and histograms, told in Prometheus' text format 0.0.4. */
 export class Metrics {
@@ -23,22 +21,21 @@ export class Metrics {
   readonly #collectors: (() => void)[] = []
 
   count(name: string, help: string, labels: Labels = {}, by = 1): void {
-    add(this.#family(name, 'counter', help), keyOf(labels), by)
+    const { values } = this.#family(name, 'counter', help)
+    const key = keyOf(labels)
+    values.set(key, (values.get(key) ?? 0) + by)
   }
 
   set(name: string, help: string, value: number, labels: Labels = {}): void {
-    this.#family(name, 'gauge', help).samples.set(keyOf(labels), value)
+    this.#family(name, 'gauge', help).values.set(keyOf(labels), value)
   }
 
   /** Adds `seconds` to a histogram. */
   observe(name: string, help: string, seconds: number, labels: Labels = {}): void {
-    const family = this.#family(name, 'histogram', help)
-    const { buckets, sum, count } = histogramNames(family, labels)
-    for (const [i, bucket] of BUCKETS_SECONDS.entries()) {
-      add(family, buckets[i] ?? '', seconds <= bucket ? 1 : 0)
-    }
-    add(family, sum, seconds)
-    add(family, count, 1)
+    const histogram = histogramOf(this.#family(name, 'histogram', help), keyOf(labels))
+    const bucket = BUCKETS_SECONDS.findIndex((limit) => seconds <= limit)
+    histogram.counts[bucket] = (histogram.counts[bucket] ?? 0) + 1
+    histogram.sum += seconds
   }
 
   /** `collect` sets gauges each time the text is asked for. */
@@ -50,42 +47,51 @@ export class Metrics {
     for (const collect of this.#collectors) collect()
     const blocks = [...this.#families].map(([name, family]) => {
       const head = `# HELP ${name} ${family.help}\n# TYPE ${name} ${family.kind}\n`
-      return head + [...family.samples].map(([key, value]) => `${name}${key} ${value}\n`).join('')
+      const values = [...family.values].map(([key, value]) => `${name}${key} ${value}\n`)
+      const histograms = [...family.histograms].map(([key, one]) => textOf(name, key, one))
+      return head + values.join('') + histograms.join('')
     })
     return blocks.join('')
   }
 
-  #family(name: string, kind: Kind, help: string): Family {
+  #family(name: string, kind: Family['kind'], help: string): Family {
     const known = this.#families.get(name)
     if (known !== undefined) return known
-    const family: Family = { kind, help, samples: new Map(), names: new Map() }
+    const family: Family = { kind, help, values: new Map(), histograms: new Map() }
     this.#families.set(name, family)
     return family
   }
 }
 
-function histogramNames(family: Family, labels: Labels): HistogramNames {
-  const key = keyOf(labels)
-  const known = family.names.get(key)
+function histogramOf({ histograms }: Family, key: string): Histogram {
+  const known = histograms.get(key)
   if (known !== undefined) return known
-  const buckets = BUCKETS_SECONDS.map((bucket) => {
-    const le = bucket === Infinity ? '+Inf' : String(bucket)
-    return `_bucket${keyOf({ ...labels, le })}`
+  const histogram = { counts: BUCKETS_SECONDS.map(() => 0), sum: 0 }
+  histograms.set(key, histogram)
+  return histogram
+}
+
+/** A bucket is told with all those below it. */
+function textOf(name: string, key: string, { counts, sum }: Histogram): string {
+  const others = key === '' ? '' : `${key.slice(1, -1)},`
+  let seen = 0
+  const buckets = BUCKETS_SECONDS.map((limit, i) => {
+    seen += counts[i] ?? 0
+    const le = limit === Infinity ? '+Inf' : String(limit)
+    return `${name}_bucket{${others}le="${le}"} ${seen}\n`
   })
-  const names = { buckets, sum: `_sum${key}`, count: `_count${key}` }
-  family.names.set(key, names)
-  return names
+  return `${buckets.join('')}${name}_sum${key} ${sum}\n${name}_count${key} ${seen}\n`
 }
 
-function add(family: Family, key: string, by: number): void {
-  family.samples.set(key, (family.samples.get(key) ?? 0) + by)
-}
-
+/** As it stands behind the name: `{a="1",b="2"}`, or nothing. */
 function keyOf(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(value)}"`)
-  return pairs.length === 0 ? '' : `{${pairs.join(',')}}`
+  let pairs = ''
+  for (const name in labels)
+    pairs += `${pairs === '' ? '' : ','}${name}="${escaped(labels[name] ?? '')}"`
+  return pairs === '' ? '' : `{${pairs}}`
 }
 
 function escaped(value: string): string {
+  if (!TO_ESCAPE.test(value)) return value
   return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
 }

@@ -24,7 +24,8 @@ export class Stamps {
   readonly #clock: Clock
   readonly #random: Random
   #last: number
-  #lastMonotonic: number
+  /** When a stamp was ahead of the wall clock last, on the monotonic one; null since that caught up. */
+  #aheadAt: number | null = null
   #idAt = 0
   #counter = 0
 
@@ -33,16 +34,21 @@ export class Stamps {
     this.#clock = clock
     this.#random = random
     this.#last = last
-    this.#lastMonotonic = clock.monotonic()
   }
 
   now(): Timestamp {
     const wall = this.#clock.now()
-    const monotonic = this.#clock.monotonic()
-    const elapsed = monotonic - this.#lastMonotonic
-    this.#last = wall >= this.#last ? wall : this.#last + elapsed * SPEED_WHEN_AHEAD
-    this.#lastMonotonic = monotonic
+    if (wall >= this.#last) {
+      this.#last = wall
+      this.#aheadAt = null
+    } else this.#goOnSlowly()
     return timestamp(this.#last)
+  }
+
+  #goOnSlowly(): void {
+    const monotonic = this.#clock.monotonic()
+    this.#last += (monotonic - (this.#aheadAt ?? monotonic)) * SPEED_WHEN_AHEAD
+    this.#aheadAt = monotonic
   }
 
   /** 12 bits count within a millisecond, 62 bits are random; a full counter borrows the next one. */

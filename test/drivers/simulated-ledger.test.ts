@@ -165,6 +165,25 @@ test('a ledger that cannot be written carries nothing, and says so', async () =>
   rig.close()
 })
 
+test('whom a line could not write to first, and could later, is known to it', async () => {
+  const rig = makeSimulatedRig()
+  const first = await attend(rig, rig.driver)
+  const db = new Database(rig.ledgerPath)
+  db.run("CREATE TRIGGER full BEFORE INSERT ON future BEGIN SELECT raise(ABORT, 'full'); END")
+  await sendTo(rig, first, '+15550001234')
+  db.run('DROP TRIGGER full')
+  db.close()
+  await sendTo(rig, first, '+15550001234')
+  await sendTo(rig, first, '+15550001234')
+  await first.end()
+
+  const second = await attend(rig, rig.restart())
+
+  expect(await second.session().knows(deviceHandle('+15550001234'))).toBe(true)
+  await second.end()
+  rig.close()
+})
+
 test('messages that leave in one turn are carried together, or none of them', async () => {
   const rig = makeSimulatedRig()
   const attended = await attend(rig, rig.driver)

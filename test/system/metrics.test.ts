@@ -11,6 +11,8 @@ test('counters, gauges and histograms are told in the text format of Prometheus'
   metrics.observe('seconds', 'Time of an attempt.', 0.3, { outcome: 'ok' })
   metrics.observe('seconds', 'Time of an attempt.', 20, { outcome: 'ok' })
 
+  metrics.observe('pause_seconds', 'Time without one.', 7)
+
   expect(metrics.text()).toBe(`# HELP sent_total Messages sent.
 # TYPE sent_total counter
 sent_total{line="a\\"b\\n"} 3
@@ -30,6 +32,12 @@ seconds_bucket{outcome="ok",le="10"} 1
 seconds_bucket{outcome="ok",le="+Inf"} 2
 seconds_sum{outcome="ok"} 20.3
 seconds_count{outcome="ok"} 2
+# HELP pause_seconds Time without one.
+# TYPE pause_seconds histogram
+${[0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5].map((le) => `pause_seconds_bucket{le="${le}"} 0\n`).join('')}pause_seconds_bucket{le="10"} 1
+pause_seconds_bucket{le="+Inf"} 1
+pause_seconds_sum 7
+pause_seconds_count 1
 # HELP pending Deliveries that wait.
 # TYPE pending gauge
 pending 7

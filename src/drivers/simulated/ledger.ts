@@ -90,6 +90,9 @@ DROP INDEX ${OLD_INDEX};
 const DUE = `SELECT seq FROM future WHERE line = $line AND due_at <= $now
   ORDER BY due_at, seq LIMIT +$limit`
 
+/** How many recipients of a line are remembered. */
+const REMEMBERED_MAX = 10_000
+
 type Values = Record<string, string | number | null>
 
 export class Ledger {
@@ -99,6 +102,8 @@ export class Ledger {
   readonly #sql: ReturnType<typeof prepareStatements>
   readonly #carry: (letters: readonly CarriedLetter[]) => void
   readonly #bringDue: (what: Values) => void
+  /** Of whom it is known that they are recipients of a line: most letters go to one of those. */
+  readonly #recipients = new Map<string, Set<string>>()
 
   /** Opens the file at `path`; `newIdentity` names it when it is new. */
   constructor(path: string, newIdentity: string) {
@@ -124,6 +129,7 @@ export class Ledger {
   /** Writes down messages and all that follows from them, or throws and has written nothing. */
   carry(letters: readonly CarriedLetter[]): void {
     this.#carry(letters)
+    for (const { carried } of letters) this.#remember(carried.line, carried.to)
   }
 
   /** Makes at most `limit` things of a line's future happen that are due at `now`. */
@@ -172,12 +178,20 @@ export class Ledger {
   #insert({ carried, news }: CarriedLetter): void {
     const { line, to: handle } = carried
     this.#sql.insertCarried.run(carried)
-    this.#sql.insertRecipient.run({ line, handle })
+    if (this.#recipients.get(line)?.has(handle) !== true) {
+      this.#sql.insertRecipient.run({ line, handle })
+    }
     for (const one of news) {
       // What follows at once need not wait in the future first.
       const insertion = one.at <= carried.at ? this.#sql.insertHappening : this.#sql.insertFuture
       insertion.run(one)
     }
+  }
+
+  #remember(line: string, handle: string): void {
+    const recipients = this.#recipients.get(line)
+    if (recipients !== undefined && recipients.size < REMEMBERED_MAX) recipients.add(handle)
+    else this.#recipients.set(line, new Set([handle]))
   }
 }
 
