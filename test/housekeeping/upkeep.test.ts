@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { basename } from 'node:path'
 
+import { timestamp, type EventId, type MessageId } from '../../src/domain/ids.ts'
 import { createUpkeep } from '../../src/housekeeping/upkeep.ts'
 import { openDatabase } from '../../src/storage/database.ts'
+import { insertEvent, noteUntoldEvent } from '../../src/storage/events.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import type { Change } from '../../src/system/changes.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
@@ -11,23 +13,55 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { settingsOf } from './chosen-settings.ts'
 
-test('a back-up that was made is told to the pages that list them', async () => {
-  using folder = new ScratchFolder()
+const DAY_MS = 86_400_000
+
+function startUpkeep(folder: ScratchFolder) {
   const directory = openDataDirectory(folder.path)
   const { db } = openDatabase(directory.database, { version: 'test' })
   const told: Change[] = []
+  const clock = new TestClock()
+  const writer = new Writer(db, () => {})
   const upkeep = createUpkeep({
-    clock: new TestClock(),
+    clock,
     log: silentLog,
-    writer: new Writer(db, () => {}),
+    writer,
     settings: settingsOf({}),
     directory,
     changes: { tell: (changes) => told.push(...changes) },
     keepAnswers: () => {},
     folder: null,
   })
+  return { clock, db, writer, upkeep, told }
+}
+
+test('a back-up that was made is told to the pages that list them', async () => {
+  using folder = new ScratchFolder()
+  const { upkeep, told } = startUpkeep(folder)
 
   const made = await upkeep.backUp(null)
 
   expect(told).toEqual([{ what: 'backup', id: basename(made.path) }])
+})
+
+test('events go by themselves after 30 days, whether a webhook was to get them or not', async () => {
+  using folder = new ScratchFolder()
+  const { clock, db, writer, upkeep } = startUpkeep(folder)
+  const monthAgo = clock.now() - 30 * DAY_MS
+  await writer.write((tx) => {
+    for (const at of [monthAgo - 1, monthAgo + DAY_MS]) {
+      const about = { messageId: 'msg_a' as MessageId, createdAt: timestamp(at) } as const
+      noteUntoldEvent(tx, { ...about, name: 'message.sent' })
+      const id = `evt_${at}` as EventId
+      insertEvent(tx, { ...about, id, name: 'message.failed', conversationId: null, body: '{}' })
+    }
+  })
+  const stop = new AbortController()
+
+  const running = upkeep.timetable.run(stop.signal)
+  await clock.advance(60_000)
+
+  const left = (table: string) => db.sqlite.query(`SELECT seq FROM ${table}`).values().flat()
+  expect([left('untold_events'), left('events')]).toEqual([[3], [4]])
+  stop.abort()
+  await running
 })

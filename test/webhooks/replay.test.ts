@@ -95,3 +95,17 @@ test('what nobody was told of a deleted message stays untold; what somebody was 
   expect(told.map((body) => JSON.parse(body).message.text)).toEqual(['Message 2'])
   await rig.stop()
 })
+
+test('what was told, and happens once more while nobody is to be told, is told once', async () => {
+  const rig = await startRig()
+  const first = await rig.webhook('https://first.example/')
+  const message = await rig.event('a', 'message.sent')
+  await rig.subscriptions.remove(first.id)
+  await rig.publish('message.sent', message)
+  const { id } = await rig.webhook(URL)
+
+  const told = await replayed(rig, id)
+
+  expect(told).toEqual([payloadOf('message.sent', message)])
+  await rig.stop()
+})
