@@ -273,6 +273,25 @@ test('after 30 days the ledger forgets what was told, and keeps what was not', a
   rig.close()
 })
 
+test('what was forgotten is not given its position again, by a new start neither', async () => {
+  const rig = makeSimulatedRig()
+  const first = await attend(rig, rig.driver)
+  await sendTo(rig, first, '+15550001234')
+  await rig.clock.advance(31 * DAY_MS)
+  const left = countHappenings(rig.ledgerPath)
+  const checkpoint = first.checkpoint()
+  await first.end()
+
+  const second = await attend(rig, rig.restart(), { checkpoint })
+  await rig.receive('new')
+  await rig.clock.advance(800)
+
+  expect(left).toBe(0)
+  expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['new'])
+  await second.end()
+  rig.close()
+})
+
 function countHappenings(ledgerPath: string): number {
   const db = new Database(ledgerPath, { readonly: true })
   const row = db.query<{ count: number }, []>('SELECT count(*) AS count FROM happenings').get()
