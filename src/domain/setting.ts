@@ -47,7 +47,8 @@ export const SETTINGS = {
   }),
   message_retention_days: setting(optionalKind(integerKind('DAYS', 1, DAYS_MAX), 'forever'), {
     default: null,
-    sentence: 'After how many days messages are deleted.',
+    sentence:
+      'After how many days messages are deleted, and with them what no webhook was to be told of them.',
   }),
   backups_kept: setting(integerKind('N', 1, 365), {
     default: 7,
