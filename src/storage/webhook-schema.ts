@@ -50,7 +50,10 @@ export const webhookSecrets = sqliteTable(
   (t) => [index('webhook_secrets_by_webhook').on(t.webhookId)],
 )
 
-/** Every event that a webhook is to get. `body` is the very bytes that are signed. */
+/**
+ * Every event that a webhook is to get, and every failure, wanted or not: it may be disproved later.
+ * `body` is the very bytes that are signed.
+ */
 export const events = sqliteTable('events', {
   seq: integer('seq').primaryKey(),
   id: text('id').$type<EventId>().notNull().unique(),
