@@ -12,7 +12,7 @@ import { load } from './load.ts'
 import { sendRequest, startBenchRelay, type BenchRelay } from './relay.ts'
 
 const CONNECTIONS = 64
-const WARM_UP_MS = 15_000
+const WARM_UP_MS = 3_000
 const ROUNDS = 3
 const OURS_MS = 5_000
 const BARE_MS = 2_000
