@@ -7,7 +7,12 @@ import { systemClock } from '../../src/system/clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 
-type Party = { readonly conversationId: string; readonly handle: string }
+type Party = {
+  readonly conversationSeq: number
+  readonly conversationId: string
+  readonly handle: string
+}
+type Numbered = { readonly seq: number; readonly id: string }
 type Values = Record<string, string | number | null>
 
 export type Row = Party & {
@@ -22,23 +27,21 @@ const STEP_MS = 500
 /** Ways to put a line, conversations and messages into `sqlite`. */
 export function openPopulation(sqlite: Database) {
   const stamps = new Stamps(systemClock, systemRandom, 0)
-  const lineId = firstLine(sqlite) ?? addLine(sqlite, stamps)
+  const line = firstLine(sqlite) ?? addLine(sqlite, stamps)
   const parties = new Map<number, Party>()
   const statement = sqlite.prepare<null, [Values]>(
-    `INSERT INTO messages (seq, id, line_id, conversation_id, phone_number, handle, direction,
+    `INSERT INTO messages (seq, id, line_seq, conversation_seq, phone_number, handle, direction,
        status, service, text, guid, source, revision, created_at, updated_at, sent_at)
-     VALUES ($seq, $id, $lineId, $conversationId, '+12025550101', $handle, $direction,
-       $status, 'iMessage', $text, $guid, 'api', $seq, $at, $at, $at)`,
+     VALUES ($seq, $id, $lineSeq, $conversationSeq, '+12025550101', $handle, $direction, $status,
+       'iMessage', $text, $guid, 'api', $seq, $at, $at, $at)`,
   )
 
   function conversation(number: number): Party {
     const known = parties.get(number)
     if (known !== undefined) return known
     const handle = `+1202557${String(number).padStart(4, '0')}`
-    const party = {
-      conversationId: addConversation(sqlite, stamps.id('conv'), lineId, handle),
-      handle,
-    }
+    const { seq, id } = addConversation(sqlite, stamps.id('conv'), line.id, handle)
+    const party = { conversationSeq: seq, conversationId: id, handle }
     parties.set(number, party)
     return party
   }
@@ -46,10 +49,11 @@ export function openPopulation(sqlite: Database) {
   function insert(seq: number, row: Row): void {
     const id = stamps.id('msg')
     const text = `Message ${seq}, of about the length that people write.`
-    statement.run({ seq, id, lineId, guid: crypto.randomUUID().toUpperCase(), text, ...row })
+    const guid = crypto.randomUUID().toUpperCase()
+    statement.run({ seq, id, lineSeq: line.seq, guid, text, ...row })
   }
 
-  return { lineId, conversation, insert }
+  return { conversation, insert }
 }
 
 /** `count` messages in `conversations` conversations, half a second apart, until now. */
@@ -69,35 +73,40 @@ export function populate(sqlite: Database, count: number, conversations: number)
       })
     }
     sqlite.run(`UPDATE conversations SET
-      message_count = (SELECT count(*) FROM messages WHERE conversation_id = conversations.id),
-      last_seq = (SELECT max(seq) FROM messages WHERE conversation_id = conversations.id)`)
+      message_count = (SELECT count(*) FROM messages WHERE conversation_seq = conversations.seq),
+      last_seq = (SELECT max(seq) FROM messages WHERE conversation_seq = conversations.seq)`)
   })()
   sqlite.run('PRAGMA optimize')
 }
 
-function firstLine(sqlite: Database): string | null {
-  return sqlite.query<{ id: string }, []>('SELECT id FROM lines LIMIT 1').get()?.id ?? null
+function firstLine(sqlite: Database): Numbered | null {
+  return sqlite.query<Numbered, []>('SELECT seq, id FROM lines LIMIT 1').get()
 }
 
-function addLine(sqlite: Database, stamps: Stamps): string {
-  const id = stamps.id('line')
-  sqlite
-    .query(
-      `INSERT INTO lines (id, driver, device_key, phone_number, daily_contact_limit, is_enabled,
-         relay_sms, created_at)
-       VALUES ($id, 'simulated', 'bench', '+12025550101', 100000, 1, 0, $now)`,
-    )
-    .run({ id, now: Date.now() })
-  return id
+function addLine(sqlite: Database, stamps: Stamps): Numbered {
+  return added(
+    sqlite,
+    `INSERT INTO lines (id, driver, device_key, phone_number, daily_contact_limit, is_enabled,
+       relay_sms, created_at)
+     VALUES ($id, 'simulated', 'bench', '+12025550101', 100000, 1, 0, $now)`,
+    { id: stamps.id('line') },
+  )
 }
 
-function addConversation(sqlite: Database, id: string, lineId: string, handle: string): string {
-  sqlite
-    .query(
-      `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count,
-         last_seq, created_at, updated_at)
-       VALUES ($id, $lineId, '+12025550101', $handle, 'iMessage', 0, 0, $now, $now)`,
-    )
-    .run({ id, lineId, handle, now: Date.now() })
-  return id
+function addConversation(sqlite: Database, id: string, lineId: string, handle: string): Numbered {
+  return added(
+    sqlite,
+    `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count,
+       last_seq, created_at, updated_at)
+     VALUES ($id, $lineId, '+12025550101', $handle, 'iMessage', 0, 0, $now, $now)`,
+    { id, lineId, handle },
+  )
+}
+
+function added(sqlite: Database, insertion: string, values: Values): Numbered {
+  const row = sqlite
+    .query<Numbered, [Values]>(`${insertion} RETURNING seq, id`)
+    .get({ ...values, now: Date.now() })
+  if (row === null) throw new Error('Nothing was stored.')
+  return row
 }

@@ -76,20 +76,22 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
     .query(
       `UPDATE conversations SET automation_paused = 1 WHERE id = $to
          AND EXISTS (SELECT 1 FROM conversations WHERE id = $id AND automation_paused = 1)
-         AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_id = $id)`,
+         AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_seq =
+           (SELECT seq FROM conversations WHERE id = $id))`,
     )
     .run({ id, to })
   tx.sqlite
     .query(
       `UPDATE conversations SET message_count = message_count - 1,
-         last_seq = coalesce((SELECT max(seq) FROM messages WHERE conversation_id = $id), 0)
+         last_seq = coalesce(
+           (SELECT max(m.seq) FROM messages m WHERE m.conversation_seq = conversations.seq), 0)
        WHERE id = $id`,
     )
     .run({ id })
   tx.sqlite
     .query(
       `DELETE FROM conversations WHERE id = $id
-         AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_id = $id)`,
+         AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_seq = conversations.seq)`,
     )
     .run({ id })
   forgetRows(tx)
@@ -192,7 +194,10 @@ function toConversation(row: Row): Conversation & { readonly lastSeq: number } {
     handle: c.handle,
     service: c.service,
     messageCount: c.messageCount,
-    lastMessage: row.messages === null ? null : toMessage(row.messages),
+    lastMessage:
+      row.messages === null
+        ? null
+        : toMessage(Object.assign(row.messages, { lineId: c.lineId, conversationId: c.id })),
     isAutomationPaused: c.isAutomationPaused,
     createdAt: c.createdAt,
     updatedAt: c.updatedAt,

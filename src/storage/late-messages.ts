@@ -2,6 +2,7 @@ import type { Database, Statement } from 'bun:sqlite'
 
 import type { ConversationId, LineId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
+import { CONVERSATION_SEQ, LINE_SEQ } from './parties.ts'
 
 /** A message as its row is to be; `isNew` where there is no row of it yet. */
 export type LateMessage = {
@@ -89,11 +90,11 @@ function prepareStatements(sqlite: Database) {
     'SELECT max(seq) AS seq FROM messages',
   )
   const insertion: Statement<null, [Values]> = sqlite.prepare(
-    `INSERT INTO messages (seq, id, line_id, conversation_id, phone_number, handle, direction, status,
+    `INSERT INTO messages (seq, id, line_seq, conversation_seq, phone_number, handle, direction, status,
        service, text, guid, platform_guid, source, is_pinned, queued_reason, due_at, round,
        refused_by, contact_hold, note, passed_at, error_code, error_message, revision, created_at,
        updated_at, sent_at, delivered_at, read_at)
-     VALUES ($seq, $id, $lineId, $conversationId, $phoneNumber, $handle, $direction, $status,
+     VALUES ($seq, $id, ${LINE_SEQ}, ${CONVERSATION_SEQ}, $phoneNumber, $handle, $direction, $status,
        $service, $text, $guid, $platformGuid, $source, $isPinned, $queuedReason, $dueAt, $round,
        $refusedBy, $contactHold, $note, $passedAt, $errorCode, $errorMessage, $revision, $createdAt,
        $now, $sentAt, $deliveredAt, $readAt)`,

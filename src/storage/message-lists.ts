@@ -1,11 +1,12 @@
-import { and, asc, desc, eq, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, getTableColumns, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
 
-import type { Timestamp } from '../domain/ids.ts'
+import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { toMessage } from './message-rows.ts'
 import { firstSeqSince } from './moments.ts'
+import { CONVERSATION_ID, LINE_ID } from './parties.ts'
 import { messages } from './schema.ts'
 import { prepared } from './statement.ts'
 
@@ -24,6 +25,12 @@ export type MessageFilter = {
 
 /** How many rows, and after which; `before` is the cursor's seq. */
 export type Newest = { readonly limit: number; readonly before: number | null }
+
+const COLUMNS = {
+  ...getTableColumns(messages),
+  lineId: sql<LineId>`${sql.raw(LINE_ID)}`,
+  conversationId: sql<ConversationId>`${sql.raw(CONVERSATION_ID)}`,
+}
 
 /** Messages newest first. */
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
@@ -50,7 +57,7 @@ function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[]
       : lt(messages.seq, firstSeqSince(db, 'messages', filter.createdBefore)),
   ]
   return db.orm
-    .select()
+    .select(COLUMNS)
     .from(messages)
     .where(and(...matching(filter), ...bounds))
     .orderBy(desc(messages.seq))
@@ -63,7 +70,7 @@ const sendsSince = prepared(({ sqlite }) =>
   sqlite.prepare<{ count: number; oldest: number | null }, [Values]>(
     `SELECT count(*) AS count, min(m.created_at) AS oldest
      FROM conversations c JOIN lines l ON l.id = c.line_id
-     CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_id = c.id
+     CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
      WHERE c.handle = +$handle AND l.driver <> 'simulated' AND m.seq >= +$from
        AND m.direction = 'outbound' AND m.source <> 'device'`,
   ),
@@ -104,7 +111,7 @@ export function listChanges(
     ),
   )
   return db.orm
-    .select()
+    .select(COLUMNS)
     .from(messages)
     .where(
       and(
@@ -124,22 +131,18 @@ export function listChanges(
 }
 
 /** Ids from outside are only compared, so any string may stand for one. */
-function matching(filter: MessageFilter): (SQL | undefined)[] {
-  const columns = [
-    ['line_id', filter.lineId],
-    ['conversation_id', filter.conversationId],
-    ['handle', filter.handle],
-    ['direction', filter.direction],
-    ['status', filter.status],
-  ] as const
-  const byColumn = {
-    line_id: messages.lineId,
-    conversation_id: messages.conversationId,
-    handle: messages.handle,
-    direction: messages.direction,
-    status: messages.status,
-  }
-  return columns.map(
-    ([name, value]) => (value === undefined ? undefined : eq(byColumn[name], value as never)), // Compared only.
-  )
+function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
+  const { lineId, conversationId, handle, direction, status } = filter
+  const given = (value: string | undefined, condition: SQL) =>
+    value === undefined ? undefined : condition
+  return [
+    given(lineId, sql`${messages.lineSeq} = (SELECT seq FROM lines WHERE id = ${lineId})`),
+    given(
+      conversationId,
+      sql`${messages.conversationSeq} = (SELECT seq FROM conversations WHERE id = ${conversationId})`,
+    ),
+    given(handle, sql`${messages.handle} = ${handle}`),
+    given(direction, sql`${messages.direction} = ${direction}`),
+    given(status, sql`${messages.status} = ${status}`),
+  ]
 }

@@ -8,6 +8,7 @@ import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.t
 import type { Db, Tx } from './database.ts'
 import { OUTBOUND_COLUMNS, findMessage, toOutbound, type OutboundRow } from './message-rows.ts'
 import { IS_UNFINISHED } from './message-turns.ts'
+import { CONVERSATION_SEQ, LINE_SEQ } from './parties.ts'
 import { forgetRows } from './recent-rows.ts'
 import { prepared } from './statement.ts'
 
@@ -23,7 +24,7 @@ const whole = (sql: string) =>
 
 const dueUnpinned = ids(
   `SELECT id FROM messages INDEXED BY messages_due_by_line
-   WHERE status = 'queued' AND line_id = +$lineId AND due_at <= +$now AND is_pinned = 0
+   WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at <= +$now AND is_pinned = 0
    ORDER BY due_at, seq LIMIT +$limit`,
 )
 
@@ -41,7 +42,7 @@ export function movableMessages(
 const nextDue = prepared(({ sqlite }) =>
   sqlite.prepare<{ due_at: number }, [Values]>(
     `SELECT due_at FROM messages INDEXED BY messages_due_by_line
-     WHERE status = 'queued' AND line_id = +$lineId AND due_at > +$now ORDER BY due_at LIMIT 1`,
+     WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at > +$now ORDER BY due_at LIMIT 1`,
   ),
 )
 
@@ -51,7 +52,7 @@ export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
 
 const withTurn = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED}
      AND status = 'queued' AND due_at IS NOT NULL ORDER BY seq`,
 )
 
@@ -65,7 +66,7 @@ const BEHIND_MAX = 1_000
 
 const behind = whole(
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED}
      AND status = 'queued' AND seq > +$seq ORDER BY seq LIMIT +$limit`,
 )
 
@@ -81,9 +82,9 @@ export function queuedBehind(
 
 const onTheWay = prepared(({ sqlite }) =>
   sqlite.prepare<{ lineId: LineId }, [Values]>(
-    `SELECT m.line_id AS lineId FROM conversations c
+    `SELECT c.line_id AS lineId FROM conversations c
      CROSS JOIN messages m INDEXED BY messages_unfinished_by_conversation
-       ON m.conversation_id = c.id AND ${IS_UNFINISHED}
+       ON m.conversation_seq = c.seq AND ${IS_UNFINISHED}
      WHERE c.handle = +$handle AND m.status <> 'uncertain' AND m.is_pinned = 0
        AND m.platform_guid IS NULL
      LIMIT 1`,
@@ -137,7 +138,7 @@ export function queuedOnDeletedLines(db: Db): readonly Outbound[] {
   const rows = db.sqlite
     .query<IdRow, []>(
       `SELECT m.id FROM messages m INDEXED BY messages_by_status
-       JOIN lines l ON l.id = m.line_id
+       JOIN lines l ON l.seq = m.line_seq
        WHERE m.status = 'queued' AND l.deleted_at IS NOT NULL ORDER BY m.seq`,
     )
     .all()
@@ -172,7 +173,7 @@ export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
   tx.sqlite
     .query(
       `UPDATE messages SET due_at = $now WHERE status = 'queued' AND due_at IS NOT NULL
-         AND line_id = +$lineId AND queued_reason = 'daily_contact_limit'`,
+         AND line_seq = ${LINE_SEQ} AND queued_reason = 'daily_contact_limit'`,
     )
     .run({ lineId, now })
   forgetRows(tx)

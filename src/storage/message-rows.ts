@@ -1,14 +1,12 @@
 // One message at a time: read it, decide, save it. Lists are in `message-lists.ts`, what dispatch asks
 // for in `message-queue.ts`.
 
-import { eq } from 'drizzle-orm'
-
 import { deviceHandle, type Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import { isUnfinished, type Message, type MessageSource, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
+import { CONVERSATION_ID, CONVERSATION_SEQ, LINE_ID, LINE_SEQ } from './parties.ts'
 import { forgetRows, recentRows } from './recent-rows.ts'
-import { messages } from './schema.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
 /** A message that is not stored yet. */
@@ -47,7 +45,7 @@ export function toMessage(row: MessageRow): Message {
 }
 
 /** The columns of an `OutboundRow`, for the queries that want messages whole. */
-export const OUTBOUND_COLUMNS = `seq, id, line_id AS lineId, conversation_id AS conversationId,
+export const OUTBOUND_COLUMNS = `seq, id, ${LINE_ID} AS lineId, ${CONVERSATION_ID} AS conversationId,
   phone_number AS phoneNumber, handle, direction, status, service, text, guid,
   platform_guid AS platformGuid, source, queued_reason AS queuedReason, error_code AS errorCode,
   error_message AS errorMessage, created_at AS createdAt, updated_at AS updatedAt,
@@ -129,9 +127,17 @@ export type MessagePlace = {
   readonly conversationId: ConversationId
 }
 
+const placing = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [MessagePlace & { readonly seq: number }]>(
+    `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
+       phone_number = $phoneNumber
+     WHERE seq = $seq`,
+  ),
+)
+
 /** Puts a message on another line; the caller keeps conversations and budgets in step. */
 export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
-  tx.orm.update(messages).set(place).where(eq(messages.seq, seq)).run()
+  placing(tx).run({ ...place, seq })
   forgetRows(tx)
 }
 

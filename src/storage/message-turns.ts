@@ -6,6 +6,7 @@ import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
 import { isUnfinished, type Outbound } from '../domain/message.ts'
 import type { Db } from './database.ts'
 import { findMessage } from './message-rows.ts'
+import { CONVERSATION_SEQ, LINE_SEQ } from './parties.ts'
 import { recentRows } from './recent-rows.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
@@ -17,7 +18,7 @@ type UnfinishedRow = Row & Pick<Outbound, 'status'>
 const dueOnLine = preparedBeside(({ sqlite }) =>
   sqlite.prepare<DueRow, [Values]>(
     `SELECT id, seq, due_at AS dueAt FROM messages INDEXED BY messages_due_by_line
-     WHERE status = 'queued' AND line_id = +$lineId AND due_at <= +$now
+     WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at <= +$now
      ORDER BY due_at, seq LIMIT +$limit`,
   ),
 )
@@ -47,7 +48,7 @@ export const IS_UNFINISHED = "(status = 'queued' OR status = 'sending' OR status
 const unfinished = preparedBeside(({ sqlite }) =>
   sqlite.prepare<UnfinishedRow, [Values]>(
     `SELECT seq, id, status FROM messages INDEXED BY messages_unfinished_by_conversation
-     WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
+     WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED}
      ORDER BY seq LIMIT +$limit`,
   ),
 )
@@ -55,7 +56,7 @@ const unfinished = preparedBeside(({ sqlite }) =>
 const firstWaiting = prepared(({ sqlite }) =>
   sqlite.prepare<{ id: MessageId }, [Values]>(
     `SELECT id FROM messages INDEXED BY messages_unfinished_by_conversation
-     WHERE conversation_id = +$conversationId AND ${IS_UNFINISHED}
+     WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED}
        AND status <> 'uncertain' ORDER BY seq LIMIT 1`,
   ),
 )

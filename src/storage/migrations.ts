@@ -12,10 +12,10 @@ export type Migration = { readonly name: string; readonly sql: string }
 export const MIGRATIONS: readonly Migration[] = readMigrations()
 
 /**
- * The oldest schema whose executable may use a database that this one wrote: before 6, untold events
- * were not known, and a replay would miss them.
+ * The oldest schema whose executable may use a database that this one wrote: before 7, a message
+ * named its line and its conversation by their ids.
  */
-export const USABLE_FROM = 6
+export const USABLE_FROM = 7
 
 const UNJUDGED_FROM = 'unjudged_from'
 

@@ -20,18 +20,20 @@ const REJECTED_EVENTS_KEPT_MS = 30 * DAY_MS
  */
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const deleted = tx.sqlite
-    .query<{ id: ConversationId }, [Values]>(
+    .query<{ conversation: number }, [Values]>(
       `DELETE FROM messages WHERE seq IN (
          SELECT seq FROM messages
          WHERE seq < $kept AND status NOT IN ('queued', 'sending', 'uncertain')
          ORDER BY seq LIMIT $limit)
-       RETURNING conversation_id AS id`,
+       RETURNING conversation_seq AS conversation`,
     )
     .all({ kept: firstSeqSince(tx, 'messages', before), limit })
   if (deleted.length > 0) forgetRows(tx)
-  const counts = new Map<ConversationId, number>()
-  for (const { id } of deleted) counts.set(id, (counts.get(id) ?? 0) + 1)
-  for (const [id, count] of counts) shrinkConversation(tx, id, count)
+  const counts = new Map<number, number>()
+  for (const { conversation } of deleted) {
+    counts.set(conversation, (counts.get(conversation) ?? 0) + 1)
+  }
+  for (const [seq, count] of counts) shrinkConversation(tx, seq, count)
   return deleted.length
 }
 
@@ -72,16 +74,16 @@ export function refreshStatistics(tx: Tx): void {
   tx.sqlite.run('PRAGMA optimize')
 }
 
-function shrinkConversation(tx: Tx, id: ConversationId, count: number): void {
-  tx.sqlite
-    .query(
+function shrinkConversation(tx: Tx, seq: number, count: number): void {
+  const shrunk = tx.sqlite
+    .query<{ id: ConversationId }, [Values]>(
       `UPDATE conversations SET message_count = message_count - $count,
-         last_seq = coalesce((SELECT max(seq) FROM messages WHERE conversation_id = $id), 0)
-       WHERE id = $id`,
+         last_seq = coalesce((SELECT max(seq) FROM messages WHERE conversation_seq = $seq), 0)
+       WHERE seq = $seq RETURNING id`,
     )
-    .run({ id, count })
-  tx.sqlite.query('DELETE FROM conversations WHERE id = $id AND last_seq = 0').run({ id })
-  tx.touched?.push({ what: 'conversation', id })
+    .get({ seq, count })
+  tx.sqlite.query('DELETE FROM conversations WHERE seq = $seq AND last_seq = 0').run({ seq })
+  if (shrunk !== null) tx.touched?.push({ what: 'conversation', id: shrunk.id })
 }
 
 function run(tx: Tx, sql: string, values: Values): number {

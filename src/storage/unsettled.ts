@@ -6,6 +6,7 @@ import type { Outbound } from '../domain/message.ts'
 import type { Db } from './database.ts'
 import { findMessage } from './message-rows.ts'
 import { firstSeqSince } from './moments.ts'
+import { LINE_SEQ } from './parties.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -31,7 +32,7 @@ const OPEN_MAX = 10_000
 const oldestOfStatus = prepared(({ sqlite }) =>
   sqlite.prepare<{ id: MessageId; seq: number }, [Values]>(
     `SELECT id, seq FROM messages INDEXED BY messages_by_status
-     WHERE status = +$status AND seq >= +$from AND line_id = +$lineId
+     WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
      ORDER BY seq LIMIT +$limit`,
   ),
 )
@@ -39,7 +40,7 @@ const oldestOfStatus = prepared(({ sqlite }) =>
 const newestWithGuid = prepared(({ sqlite }) =>
   sqlite.prepare<{ guid: string; note: string | null; seq: number }, [Values]>(
     `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
-     WHERE status = +$status AND seq >= +$from AND line_id = +$lineId
+     WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
        AND direction = 'outbound' AND platform_guid IS NOT NULL
      ORDER BY seq DESC LIMIT +$limit`,
   ),

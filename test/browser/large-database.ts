@@ -38,19 +38,19 @@ export async function fillDatabase(
 
 const CONVERSATIONS = `
   WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < $conversations - 1)
-  INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
+  INSERT INTO conversations (seq, id, line_id, phone_number, handle, service, message_count, last_seq,
     created_at, updated_at)
-  SELECT printf('conv_%026d', i), (SELECT min(id) FROM lines), '+12025550101',
+  SELECT i + 1, printf('conv_%026d', i), (SELECT min(id) FROM lines), '+12025550101',
     printf('+1303%07d', i), 'iMessage', $messages / $conversations,
     $messages - $conversations + i + 1, $start, $start + ($messages - $conversations + i) * 1000
   FROM n`
 
 const MESSAGES = `
   WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < $messages - 1)
-  INSERT INTO messages (seq, id, line_id, conversation_id, phone_number, handle, direction, status,
+  INSERT INTO messages (seq, id, line_seq, conversation_seq, phone_number, handle, direction, status,
     service, text, guid, source, revision, created_at, updated_at)
-  SELECT i + 1, printf('msg_%026d', i), (SELECT min(id) FROM lines),
-    printf('conv_%026d', i % $conversations), '+12025550101',
+  SELECT i + 1, printf('msg_%026d', i), (SELECT seq FROM lines ORDER BY id LIMIT 1),
+    i % $conversations + 1, '+12025550101',
     printf('+1303%07d', i % $conversations), iif(i % 2, 'inbound', 'outbound'),
     iif(i % 2, 'received', 'read'), 'iMessage', 'This is message number ' || i || ' of many.',
     printf('00000000-0000-4000-8000-%012d', i), iif(i % 2, 'device', 'api'), i + 1,

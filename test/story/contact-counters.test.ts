@@ -216,9 +216,9 @@ const WRONG: Readonly<Record<string, string>> = {
        (SELECT 1 FROM contact_days d WHERE d.line_id = c.line_id AND d.day = c.spent_day)`,
   'days above the limit': `SELECT line_id, day, spent FROM contact_days WHERE spent > ${LIMIT}`,
   'places that messages hold': `SELECT line_id, handle, queued, passed,
-       (SELECT count(*) FROM messages m WHERE m.line_id = c.line_id AND m.handle = c.handle
+       (SELECT count(*) FROM messages m WHERE m.line_seq = (SELECT seq FROM lines l WHERE l.id = c.line_id) AND m.handle = c.handle
           AND contact_hold = 'reserved') AS reserved,
-       (SELECT count(*) FROM messages m WHERE m.line_id = c.line_id AND m.handle = c.handle
+       (SELECT count(*) FROM messages m WHERE m.line_seq = (SELECT seq FROM lines l WHERE l.id = c.line_id) AND m.handle = c.handle
           AND contact_hold = 'spent') AS spent
      FROM contacts c WHERE queued <> reserved OR (known_at IS NULL AND passed <> spent)`,
   'places of messages that wait for nothing': `SELECT id, status, contact_hold FROM messages
