@@ -1,4 +1,4 @@
-import { and, desc, eq, lt, type SQL } from 'drizzle-orm'
+import { and, eq, inArray, lt } from 'drizzle-orm'
 
 import type { Conversation } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
@@ -7,7 +7,7 @@ import type { Stamps } from '../system/stamps.ts'
 import type { Db, Tx } from './database.ts'
 import { toMessage } from './message-rows.ts'
 import { forgetRows, recentRows } from './recent-rows.ts'
-import { conversations, messages } from './schema.ts'
+import { conversations, lines, messages } from './schema.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -103,23 +103,63 @@ export type ConversationFilter = {
   readonly handle?: string | undefined
 }
 
+type Place = { readonly seq: number; readonly lastSeq: number }
+
+const latestOfLine = prepared(({ sqlite }) =>
+  sqlite.prepare<Place, [Values]>(
+    `SELECT seq, last_seq AS lastSeq FROM conversations
+     WHERE line_id = $lineId AND last_seq < +$before ORDER BY last_seq DESC LIMIT +$limit`,
+  ),
+)
+
 /** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
 export function listConversations(
   db: Db,
   filter: ConversationFilter,
-  page: { readonly limit: number; readonly before: number | null },
+  { limit, before }: { readonly limit: number; readonly before: number | null },
 ): readonly (Conversation & { readonly lastSeq: number })[] {
-  const conditions: (SQL | undefined)[] = [
-    filter.lineId === undefined ? undefined : eq(conversations.lineId, filter.lineId as LineId), // Compared only.
-    filter.handle === undefined ? undefined : eq(conversations.handle, filter.handle as Handle), // Compared only.
-    page.before === null ? undefined : lt(conversations.lastSeq, page.before),
-  ]
+  const { lineId, handle } = filter
+  const bound = before ?? Number.MAX_SAFE_INTEGER
+  const isListed =
+    handle === undefined
+      ? inArray(conversations.seq, latest(db, lineId, { limit, before: bound }))
+      : and(
+          eq(conversations.handle, handle as Handle), // Compared only.
+          lineId === undefined ? undefined : eq(conversations.lineId, lineId as LineId), // Compared only.
+          lt(conversations.lastSeq, bound),
+        )
   return select(db)
-    .where(and(...conditions))
-    .orderBy(desc(conversations.lastSeq))
-    .limit(page.limit)
+    .where(isListed)
     .all()
     .map(toConversation)
+    .sort((a, b) => b.lastSeq - a.lastSeq)
+    .slice(0, limit)
+}
+
+/**
+ * The numbers of the latest conversations. Those of all lines are among the latest of each: that spares every
+ * message an index over all of them, in which its conversation would have to move.
+ */
+function latest(
+  db: Db,
+  lineId: string | undefined,
+  page: { readonly limit: number; readonly before: number },
+): readonly number[] {
+  const lineIds = lineId === undefined ? everyLineId(db) : [lineId]
+  return lineIds
+    .flatMap((id) => latestOfLine(db).all({ lineId: id, ...page }))
+    .sort((a, b) => b.lastSeq - a.lastSeq)
+    .slice(0, page.limit)
+    .map(({ seq }) => seq)
+}
+
+/** Deleted ones too: their conversations stay listed. */
+function everyLineId(db: Db): readonly LineId[] {
+  return db.orm
+    .select({ id: lines.id })
+    .from(lines)
+    .all()
+    .map(({ id }) => id)
 }
 
 export function getConversation(db: Db, id: string): Conversation | null {

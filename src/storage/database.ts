@@ -3,7 +3,7 @@ import { Database, constants } from 'bun:sqlite'
 import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 import type { Change } from '../system/changes.ts'
-import { LateMessages } from './late-messages.ts'
+import { LateWrites } from './late-writes.ts'
 import {
   MIGRATIONS,
   UnusableDatabaseError,
@@ -20,7 +20,7 @@ import {
 export type Db = {
   readonly sqlite: Database
   readonly orm: BunSQLiteDatabase
-  readonly lateMessages: LateMessages
+  readonly late: LateWrites
 }
 
 declare const inTransaction: unique symbol
@@ -94,15 +94,15 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
 
 function dbOf(sqlite: Database): Db {
   const orm = drizzle({ client: sqlite })
-  const lateMessages = new LateMessages(sqlite)
+  const late = new LateWrites(sqlite)
   return {
-    lateMessages,
+    late,
     get sqlite() {
-      lateMessages.write()
+      late.write()
       return sqlite
     },
     get orm() {
-      lateMessages.write()
+      late.write()
       return orm
     },
   }

@@ -8,6 +8,7 @@ import type {
 } from '../domain/ids.ts'
 import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
+import { notesIn, type Note, type NotesRow, type UntoldEvent } from './late-notes.ts'
 import { firstSeqSince } from './moments.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
@@ -21,16 +22,8 @@ export type NewEvent = {
   readonly createdAt: Timestamp
 }
 
-/** An event that no webhook is to get yet. Its id and its body are made when one is. */
-export type UntoldEvent = {
-  readonly name: EventName
-  readonly messageId: MessageId
-  readonly createdAt: Timestamp
-}
-
 /** An event as replay sees it: with the delivery that one webhook has of it already. */
-export type ReplayableEvent = UntoldEvent & {
-  readonly seq: number
+export type ReplayableEvent = Note & {
   readonly isUntold: boolean
   /** Null where it is untold: its message knows. */
   readonly conversationId: ConversationId | null
@@ -43,41 +36,37 @@ type Values = Record<string, string | number | null>
 /** Writes the event down and gives its seq, or null where that event is known already. */
 export function insertEvent(tx: Tx, event: NewEvent): number | null {
   const seq = nextSeq(tx)
-  return insertAt(tx, seq, event) ? seq : null
+  return tellEvent(tx, seq, event) ? seq : null
 }
 
 /** Writes down that the event was, for webhooks that may come. */
 export function noteUntoldEvent(tx: Tx, event: UntoldEvent): void {
-  statements(tx).note.run({ ...event, seq: nextSeq(tx) })
+  const { name, messageId, createdAt } = event
+  tx.late.notes.add({ seq: nextSeq(tx), name, messageId, createdAt })
 }
 
-/** Makes an untold event one that webhooks get; whether it was none of those already. */
+/** Makes an untold event one that webhooks get, at its place; whether it was none of those already. */
 export function tellEvent(tx: Tx, seq: number, event: NewEvent): boolean {
-  statements(tx).forget.run({ seq })
-  return insertAt(tx, seq, event)
+  return insertion(tx).run({ ...event, seq }).changes > 0
 }
 
-function insertAt(tx: Tx, seq: number, event: NewEvent): boolean {
-  return statements(tx).insert.run({ ...event, seq }).changes > 0
-}
-
-const statements = preparedBeside(({ sqlite }) => ({
-  insert: sqlite.prepare<null, [Values]>(
+const insertion = preparedBeside(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
     `INSERT INTO events (seq, id, name, message_id, conversation_id, body, created_at)
      VALUES ($seq, $id, $name, $messageId, $conversationId, $body, $createdAt)
      ON CONFLICT (id) DO NOTHING`,
   ),
-  note: sqlite.prepare<null, [Values]>(
-    `INSERT INTO untold_events (seq, name, message_id, created_at)
-     VALUES ($seq, $name, $messageId, $createdAt)`,
-  ),
-  forget: sqlite.prepare<null, [Values]>('DELETE FROM untold_events WHERE seq = $seq'),
-}))
+)
+
+const NOTES = 'SELECT seq, created_at AS createdAt, events FROM untold_events'
 
 const lastSeqs = preparedBeside(({ sqlite }) => {
-  const newest = (table: string) =>
-    sqlite.query<{ seq: number | null }, []>(`SELECT max(seq) AS seq FROM ${table}`).get()?.seq ?? 0
-  return { last: Math.max(newest('events'), newest('untold_events')) }
+  const told = sqlite.query<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM events').get()
+  const row = sqlite
+    .query<NotesRow, []>(`${NOTES} WHERE seq = (SELECT max(seq) FROM untold_events)`)
+    .get()
+  const untold = row === null ? null : notesIn(row).at(-1)
+  return { last: Math.max(told?.seq ?? 0, untold?.seq ?? 0) }
 })
 
 /** Counted in memory: a work that is rolled back leaves a gap, which nobody minds. */
@@ -109,7 +98,9 @@ export function readEventBody(db: Db, id: EventId): string | null {
 
 /** Where the events of `at` and later begin. */
 export function firstEventSince(db: Db, at: Timestamp): number {
-  return Math.min(firstSeqSince(db, 'events', at), firstSeqSince(db, 'untold_events', at))
+  const row = notesFrom(db).get({ seq: firstSeqSince(db, 'untold_events', at) })
+  const untold = row === null ? undefined : notesIn(row).find(({ createdAt }) => createdAt >= at)
+  return Math.min(firstSeqSince(db, 'events', at), untold?.seq ?? Number.MAX_SAFE_INTEGER)
 }
 
 /** At most `limit` events of messages from `fromSeq` on, oldest first. */
@@ -128,16 +119,38 @@ export function listReplayableEvents(
        ORDER BY e.seq LIMIT $limit`,
     )
     .all({ webhookId, fromSeq, limit })
-  const untold = db.sqlite
-    .query<Omit<ReplayableEvent, 'isUntold'>, [Values]>(
-      `SELECT seq, name, message_id AS messageId, NULL AS conversationId, created_at AS createdAt,
-              NULL AS deliveryId, NULL AS deliveryStatus
-       FROM untold_events WHERE seq >= $fromSeq ORDER BY seq LIMIT $limit`,
-    )
-    .all({ fromSeq, limit })
+  const places = new Set(told.map(({ seq }) => seq))
+  const untold = notesSince(db, fromSeq, limit).filter(({ seq }) => !places.has(seq))
   const events = [
     ...told.map((row) => ({ ...row, isUntold: false })),
-    ...untold.map((row) => ({ ...row, isUntold: true })),
+    ...untold.map((note) => ({ ...note, ...UNTOLD })),
   ]
   return events.toSorted((one, other) => one.seq - other.seq).slice(0, limit)
+}
+
+const UNTOLD = { isUntold: true, conversationId: null, deliveryId: null, deliveryStatus: null }
+
+const notesFrom = prepared(({ sqlite }) =>
+  sqlite.prepare<NotesRow, [{ readonly seq: number }]>(
+    `${NOTES} WHERE seq >= +$seq ORDER BY seq LIMIT 1`,
+  ),
+)
+
+const rowBefore = prepared(({ sqlite }) =>
+  sqlite.prepare<{ seq: number | null }, [{ readonly seq: number }]>(
+    'SELECT max(seq) AS seq FROM untold_events WHERE seq <= +$seq',
+  ),
+)
+
+/** Notes from `fromSeq` on, at least `limit` of them where there are that many; told ones too. */
+function notesSince(db: Db, fromSeq: number, limit: number): readonly Note[] {
+  const notes: Note[] = []
+  // It may be in the midst of a row.
+  const start = rowBefore(db).get({ seq: fromSeq })?.seq ?? fromSeq
+  let row = notesFrom(db).get({ seq: start })
+  while (row !== null && notes.length < limit) {
+    notes.push(...notesIn(row).filter(({ seq }) => seq >= fromSeq))
+    row = notesFrom(db).get({ seq: row.seq + 1 })
+  }
+  return notes
 }

@@ -88,7 +88,7 @@ export function findMessage(db: Db, id: string): Outbound | null {
 
 /** Stores a message as it was recorded; what happens to it later is `saveMessage`'s. */
 export function insertMessage(tx: Tx, message: NewMessage): Outbound {
-  const seq = tx.lateMessages.nextSeq()
+  const seq = tx.late.messages.nextSeq()
   return save(tx, { ...message, seq, updatedAt: message.createdAt }, { isNew: true })
 }
 
@@ -99,7 +99,7 @@ export function saveMessage(tx: Tx, message: Outbound, now: Timestamp): Outbound
 
 function save(tx: Tx, message: Outbound, { isNew }: { readonly isNew: boolean }): Outbound {
   countUnfinished(tx, message)
-  tx.lateMessages.save({ message, revision: nextRevision(tx), isNew })
+  tx.late.messages.save({ message, revision: nextRevision(tx), isNew })
   touch(tx, message)
   recentRows(tx).messages.set(message.id, message)
   return message

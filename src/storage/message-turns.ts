@@ -30,7 +30,8 @@ export function dueMessages(
   limit: number,
 ): readonly MessageId[] {
   const rows = () => dueOnLine(db).all({ ...line, limit })
-  const late = () => db.lateMessages.ofLine(line.lineId).flatMap((message) => dueRow(message, line))
+  const late = () =>
+    db.late.messages.ofLine(line.lineId).flatMap((message) => dueRow(message, line))
   return withLate(db, { rows, late, limit })
     .toSorted((a, b) => a.dueAt - b.dueAt || a.seq - b.seq)
     .slice(0, limit)
@@ -79,7 +80,7 @@ export function unfinishedIn(db: Db, conversationId: ConversationId): Unfinished
   if (known.get(conversationId)?.count === 0) return NOTHING_UNFINISHED
   const found = withLate(db, {
     rows: () => unfinished(db).all({ conversationId, limit: UNFINISHED_MAX }),
-    late: () => db.lateMessages.ofConversation(conversationId).filter(isUnfinished),
+    late: () => db.late.messages.ofConversation(conversationId).filter(isUnfinished),
     limit: UNFINISHED_MAX,
   })
   const rows = found.toSorted((a, b) => a.seq - b.seq).slice(0, UNFINISHED_MAX)
@@ -106,11 +107,11 @@ type Ask<R> = {
 
 /** The rows as they will be when those that are late are written; in no order. */
 function withLate<R extends Row>(db: Db, { rows, late, limit }: Ask<R>): readonly R[] {
-  const { lateMessages } = db
+  const { messages } = db.late
   const found = rows()
-  const written = found.filter(({ id }) => !lateMessages.has(id))
+  const written = found.filter(({ id }) => !messages.has(id))
   if (written.length === found.length || found.length < limit) return [...written, ...late()]
   // Cut off, and some of them will not count: what came behind them does.
-  lateMessages.write()
+  messages.write()
   return rows()
 }

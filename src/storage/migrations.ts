@@ -12,10 +12,10 @@ export type Migration = { readonly name: string; readonly sql: string }
 export const MIGRATIONS: readonly Migration[] = readMigrations()
 
 /**
- * The oldest schema whose executable may use a database that this one wrote: before 7, a message
- * named its line and its conversation by their ids.
+ * The oldest schema whose executable may use a database that this one wrote: before 8, each event
+ * that no webhook was to get had a row of its own.
  */
-export const USABLE_FROM = 7
+export const USABLE_FROM = 8
 
 const UNJUDGED_FROM = 'unjudged_from'
 

@@ -135,7 +135,6 @@ export const conversations = sqliteTable(
   },
   (t) => [
     uniqueIndex('conversations_by_line_and_handle').on(t.lineId, t.handle),
-    index('conversations_by_last').on(t.lastSeq),
     index('conversations_by_line_and_last').on(t.lineId, t.lastSeq),
     index('conversations_by_handle').on(t.handle),
   ],

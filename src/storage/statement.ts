@@ -12,7 +12,7 @@ import type { Db } from './database.ts'
 export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
   const beside = preparedBeside(make)
   return (db) => {
-    db.lateMessages.write()
+    db.late.write()
     return beside(db)
   }
 }
@@ -24,10 +24,10 @@ export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
 export function preparedBeside<P>(make: (db: Db) => P): (db: Db) => P {
   const known = new WeakMap<object, P>()
   return (db) => {
-    const found = known.get(db.lateMessages)
+    const found = known.get(db.late)
     if (found !== undefined) return found
     const made = make(db)
-    known.set(db.lateMessages, made)
+    known.set(db.late, made)
     return made
   }
 }

@@ -65,14 +65,14 @@ export const events = sqliteTable('events', {
 })
 
 /**
- * Every event that no webhook is to get yet: no more than it takes to make it from its message when one
- * is. Their `seq` is that of `events` too, so that an event keeps its own when it moves there.
+ * Events that no webhook was to get when they happened: no more than it takes to make them from their
+ * messages when one is. Those of a commit are one row, see `late-notes.ts`. Their places are among the
+ * `seq` of `events`, so that each has its own there once it is told.
  */
 export const untoldEvents = sqliteTable('untold_events', {
   seq: integer('seq').primaryKey(),
-  name: text('name').$type<EventName>().notNull(),
-  messageId: text('message_id').$type<MessageId>().notNull(),
   createdAt: at('created_at').notNull(),
+  events: text('events').notNull(),
 })
 
 export const deliveries = sqliteTable(

@@ -155,7 +155,7 @@ export class Writer {
         settle: resolve,
         value: this.#valueOf(work),
       }))
-      this.#tx.lateMessages.write()
+      this.#tx.late.write()
       return ends
     } catch (error) {
       this.#forget(error, { acts: 0, touched: 0 })
@@ -191,7 +191,7 @@ export class Writer {
     this.#control.savepoint.run()
     try {
       const value = this.#valueOf(work)
-      this.#tx.lateMessages.write()
+      this.#tx.late.write()
       this.#control.release.run()
       return { settle: resolve, value }
     } catch (error) {
@@ -208,7 +208,7 @@ export class Writer {
     this.#requireTransaction(error)
     this.#afterCommit.length = before.acts
     this.#tx.touched?.splice(before.touched)
-    this.#tx.lateMessages.forget()
+    this.#tx.late.forget()
     forgetRows(this.#tx)
   }
 
@@ -224,7 +224,7 @@ export class Writer {
   }
 
   #abandon(group: readonly Waiting[], error: unknown): void {
-    this.#tx.lateMessages.forget()
+    this.#tx.late.forget()
     if (this.#control.isOpen()) {
       try {
         this.#control.rollback.run()

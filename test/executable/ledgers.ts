@@ -34,7 +34,8 @@ export const STORED_EVENTS = `
   SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
     coalesce(sum(status = 'succeeded'), 0) AS succeeded
   FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq
-  UNION ALL SELECT 'untold', name, message_id, 0, 0 FROM untold_events`
+  UNION ALL SELECT 'untold', value ->> 1, value ->> 2, 0, 0
+    FROM untold_events, json_each(untold_events.events)`
 
 export function readLedgers(dataDir: string): Ledgers {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })

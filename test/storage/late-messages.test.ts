@@ -196,7 +196,7 @@ test('dispatch is told the same as where each message is written at once and not
   for (let seed = 1; seed <= 40; seed += 1) {
     const late = await play(seed, () => {})
     const atOnce = await play(seed, (tx) => {
-      tx.lateMessages.write()
+      tx.late.write()
       forgetRows(tx)
     })
 

@@ -64,13 +64,3 @@ test('messages stay with their lines and conversations, and every other word of 
   expect(idsOf({ conversationId: 'conv_gone' })).toEqual([])
   closeDatabase(db)
 })
-
-test('an executable from before refuses the database, and says which one it needs', () => {
-  using folder = new ScratchFolder()
-  const path = folder.file('hookline.db')
-  closeDatabase(openDatabase(path, { version: '2' }).db)
-
-  const open = () => openDatabase(path, { version: '1', migrations: OLDER })
-
-  expect(open).toThrow(`was written by Hookline 2 and needs schema ${BEFORE + 1}`)
-})

@@ -159,7 +159,9 @@ function readEvents(db: OpenedDatabase['db']) {
   return db.sqlite
     .query<{ id: string | null; name: EventName; messageId: MessageId }, []>(
       `SELECT seq, id, name, message_id AS messageId FROM events
-       UNION ALL SELECT seq, NULL, name, message_id FROM untold_events ORDER BY seq`,
+       UNION ALL SELECT u.seq + (value ->> 0), NULL, value ->> 1, value ->> 2
+         FROM untold_events u, json_each(u.events)
+       ORDER BY seq`,
     )
     .all()
     .map(({ id, name, messageId }) => ({ id: id ?? eventIdOf(name, messageId), name, messageId }))
