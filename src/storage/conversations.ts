@@ -1,11 +1,11 @@
-import { and, eq, inArray, lt } from 'drizzle-orm'
+import { and, eq, getTableColumns, inArray, lt } from 'drizzle-orm'
 
 import type { Conversation } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Db, Tx } from './database.ts'
-import { toMessage } from './message-rows.ts'
+import { TOLD_COLUMNS, toMessage } from './message-rows.ts'
 import { forgetRows, recentRows } from './recent-rows.ts'
 import { conversations, lines, messages } from './schema.ts'
 import { prepared, preparedBeside } from './statement.ts'
@@ -214,19 +214,19 @@ function touch(tx: Tx, id: ConversationId): void {
 
 function select(db: Db) {
   return db.orm
-    .select()
+    .select({ conversation: getTableColumns(conversations), message: TOLD_COLUMNS })
     .from(conversations)
     .leftJoin(messages, eq(messages.seq, conversations.lastSeq))
     .$dynamic()
 }
 
-type Row = {
-  readonly conversations: typeof conversations.$inferSelect
-  readonly messages: typeof messages.$inferSelect | null
-}
+type Row = ReturnType<ReturnType<typeof select>['all']>[number]
 
-function toConversation(row: Row): Conversation & { readonly lastSeq: number } {
-  const c = row.conversations
+function toConversation({
+  conversation: c,
+  message,
+}: Row): Conversation & { readonly lastSeq: number } {
+  const place = { lineId: c.lineId, conversationId: c.id }
   return {
     id: c.id,
     lineId: c.lineId,
@@ -234,10 +234,7 @@ function toConversation(row: Row): Conversation & { readonly lastSeq: number } {
     handle: c.handle,
     service: c.service,
     messageCount: c.messageCount,
-    lastMessage:
-      row.messages === null
-        ? null
-        : toMessage(Object.assign(row.messages, { lineId: c.lineId, conversationId: c.id })),
+    lastMessage: message && toMessage(Object.assign(message, place)),
     isAutomationPaused: c.isAutomationPaused,
     createdAt: c.createdAt,
     updatedAt: c.updatedAt,

@@ -1,10 +1,10 @@
-import { and, asc, desc, eq, getTableColumns, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, eq, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
 
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
-import { toMessage } from './message-rows.ts'
+import { TOLD_COLUMNS, toMessage } from './message-rows.ts'
 import { firstSeqSince } from './moments.ts'
 import { CONVERSATION_ID, LINE_ID } from './parties.ts'
 import { messages } from './schema.ts'
@@ -27,7 +27,8 @@ export type MessageFilter = {
 export type Newest = { readonly limit: number; readonly before: number | null }
 
 const COLUMNS = {
-  ...getTableColumns(messages),
+  ...TOLD_COLUMNS,
+  revision: messages.revision,
   lineId: sql<LineId>`${sql.raw(LINE_ID)}`,
   conversationId: sql<ConversationId>`${sql.raw(CONVERSATION_ID)}`,
 }
