@@ -10,6 +10,7 @@ import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { notesIn, type Note, type NotesRow, type UntoldEvent } from './late-notes.ts'
 import { firstSeqSince } from './moments.ts'
+import { recentRows, type SentEvent } from './recent-rows.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
 export type NewEvent = {
@@ -76,18 +77,13 @@ function nextSeq(tx: Tx): number {
   return counter.last
 }
 
-/** What is sent of an event. */
-export function readEvent(
-  db: Db,
-  seq: number,
-): { readonly id: EventId; readonly body: string } | null {
-  return readStatement(db).get({ seq })
+/** What is sent of an event; null where it is not kept. */
+export function readEvent(db: Db, seq: number): SentEvent | null {
+  return recentRows(db).events.getOrRead(seq, () => reading(db).get({ seq }))
 }
 
-const readStatement = prepared((db) =>
-  db.sqlite.prepare<{ id: EventId; body: string }, [{ seq: number }]>(
-    'SELECT id, body FROM events WHERE seq = $seq',
-  ),
+const reading = prepared((db) =>
+  db.sqlite.prepare<SentEvent, [{ seq: number }]>('SELECT id, body FROM events WHERE seq = $seq'),
 )
 
 /** The bytes that are signed and sent of an event; null where it is not kept any more. */

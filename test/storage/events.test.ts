@@ -49,6 +49,23 @@ test('an event that is known already has no new seq, and stays as it was', async
   expect(readEvent(db, 1)).toEqual({ id: 'evt_a' as EventId, body: 'first' })
 })
 
+test('an event that was undone is not read again, though it was read before', async () => {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const writer = new Writer(db, () => {})
+  const bodies: unknown[] = []
+
+  const undone = writer.write((tx) => {
+    const seq = insertEvent(tx, event('evt_a', 'first')) ?? 0
+    bodies.push(readEvent(tx, seq)?.body, readEvent(tx, seq)?.body)
+    throw new Error('undone')
+  })
+
+  await expect(undone).rejects.toThrow('undone')
+  await writer.write((tx) => insertEvent(tx, event('evt_b', 'second')))
+  expect(bodies).toEqual(['first', 'first'])
+  expect([1, 2].map((seq) => readEvent(db, seq)?.body)).toEqual([undefined, 'second'])
+})
+
 test('told and untold events have one order, also after a new start', async () => {
   using folder = new ScratchFolder()
   const path = folder.file('hookline.db')
