@@ -5,9 +5,10 @@ import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Db, Tx } from './database.ts'
+import { everyLineId } from './lines.ts'
 import { TOLD_COLUMNS, toMessage } from './message-rows.ts'
 import { forgetRows, recentRows } from './recent-rows.ts'
-import { conversations, lines, messages } from './schema.ts'
+import { conversations, messages } from './schema.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -151,15 +152,6 @@ function latest(
     .sort((a, b) => b.lastSeq - a.lastSeq)
     .slice(0, page.limit)
     .map(({ seq }) => seq)
-}
-
-/** Deleted ones too: their conversations stay listed. */
-function everyLineId(db: Db): readonly LineId[] {
-  return db.orm
-    .select({ id: lines.id })
-    .from(lines)
-    .all()
-    .map(({ id }) => id)
 }
 
 export function getConversation(db: Db, id: string): Conversation | null {

@@ -40,6 +40,15 @@ export function listLines(db: Db): readonly Line[] {
     .all()
 }
 
+/** Those of deleted lines too: their conversations stay listed. */
+export function everyLineId(db: Db): readonly LineId[] {
+  return db.orm
+    .select({ id: lines.id })
+    .from(lines)
+    .all()
+    .map(({ id }) => id)
+}
+
 /** A line that is not deleted. */
 export function getLine(db: Db, id: LineId): Line | null {
   const found = db.orm.select(COLUMNS).from(lines).where(isLive(id)).get()

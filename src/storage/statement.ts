@@ -18,8 +18,8 @@ export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
 }
 
 /**
- * The same for a statement that asks nothing of `messages`, or knows which of them are not written yet:
- * it leaves those as they are.
+ * The same for a statement that asks nothing of what is written late (messages, and notes of untold
+ * events), or knows what of it is not written yet: it leaves that as it is.
  */
 export function preparedBeside<P>(make: (db: Db) => P): (db: Db) => P {
   const known = new WeakMap<object, P>()
