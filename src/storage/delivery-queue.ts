@@ -117,7 +117,18 @@ export function recordAttempt(tx: Tx, record: DeliveryRecord): void {
     nextAttemptAt: record.nextAttemptAt,
     completedAt: record.completedAt,
   })
-  attempted(tx).run({ deliverySeq, ...attempt, isPrivateTarget: attempt.isPrivateTarget ? 1 : 0 })
+  const { trigger, startedAt, durationMs, statusCode, error, responseExcerpt } = attempt
+  const isPrivateTarget = attempt.isPrivateTarget ? 1 : 0
+  attempted(tx).run({
+    deliverySeq,
+    trigger,
+    startedAt,
+    durationMs,
+    statusCode,
+    error,
+    responseExcerpt,
+    isPrivateTarget,
+  })
   if (tx.touched === null) return
   const row = idOf(tx).get({ deliverySeq })
   if (row !== null) tx.touched.push({ what: 'delivery', id: row.id })

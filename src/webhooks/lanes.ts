@@ -39,6 +39,8 @@ const STEP_MS_MIN = 2_000
 export class Lanes {
   readonly #parts: LanesParts
   readonly #lanes = new Map<WebhookId, Lane>()
+  /** The same, as a list: it is gone through for each delivery. */
+  #all: readonly Lane[] = []
   #lookedAt = 0
   #drift: number
 
@@ -49,7 +51,7 @@ export class Lanes {
   }
 
   all(): readonly Lane[] {
-    return [...this.#lanes.values()]
+    return this.#all
   }
 
   /** A wall clock that steps back takes all times along, or they would be hours away. */
@@ -130,6 +132,7 @@ export class Lanes {
         await this.#load(lane, webhook)
       }
     }
+    this.#all = [...this.#lanes.values()]
   }
 
   async #load(lane: Lane, webhook: StoredWebhook): Promise<void> {

@@ -5,6 +5,7 @@
 import { deadline, type Clock } from '../system/clock.ts'
 import { parseHttpDate } from '../system/iso-time.ts'
 import type { Lookup } from '../system/network-address.ts'
+import { remembering } from '../system/remembering.ts'
 import { judgeAddress, parseTarget, type Target, type TargetRules } from './targets.ts'
 
 export type PostRequest = {
@@ -55,11 +56,13 @@ const POST_MS_MAX = 10_000
 const EXCERPT_BYTES = 1_024
 const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
+const UTF8 = new TextDecoder()
 
 type Address = { readonly address: string; readonly isPrivate: boolean }
 
 export function createPost(parts: PostParts): Post {
-  const targetOf = rememberingTargets()
+  // Every attempt of a webhook goes to the same url.
+  const targetOf = remembering(TARGETS_MAX, parseTarget)
   return async (request, signal) => {
     const limit = deadline(parts.clock, POST_MS_MAX, signal)
     try {
@@ -69,19 +72,6 @@ export function createPost(parts: PostParts): Post {
     } finally {
       limit.clear()
     }
-  }
-}
-
-/** Every attempt of a webhook goes to the same url. */
-function rememberingTargets(): typeof parseTarget {
-  const known = new Map<string, Target | string>()
-  return (url) => {
-    const found = known.get(url)
-    if (found !== undefined) return found
-    if (known.size >= TARGETS_MAX) known.clear()
-    const target = parseTarget(url)
-    known.set(url, target)
-    return target
   }
 }
 
@@ -182,7 +172,7 @@ async function excerptOf(response: Response): Promise<string | null> {
   // A stream costs as much as the rest of the exchange: most answers are short and say so.
   const isShort = length !== null && Number(length) <= EXCERPT_BYTES
   const bytes = isShort ? await response.bytes() : await firstBytes(response)
-  return bytes.length === 0 ? null : new TextDecoder().decode(bytes).replaceAll('\0', '\uFFFD')
+  return bytes.length === 0 ? null : UTF8.decode(bytes).replaceAll('\0', '\uFFFD')
 }
 
 async function firstBytes({ body }: Response): Promise<Uint8Array> {

@@ -1,7 +1,5 @@
 // Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, one signature for each secret.
 
-import { createHmac } from 'node:crypto'
-
 import type { Random } from '../system/random.ts'
 
 const PREFIX = 'whsec_'
@@ -27,9 +25,10 @@ export function secretText(secret: Uint8Array): string {
 export function signatureOf({ id, timestamp, body }: Signed, secrets: readonly Uint8Array[]) {
   const head = `${id}.${timestamp}.`
   return secrets
-    .map(
-      (secret) => `v1,${createHmac('sha256', secret).update(head).update(body).digest('base64')}`,
-    )
+    .map((secret) => {
+      const hash = new Bun.CryptoHasher('sha256', secret).update(head).update(body)
+      return `v1,${hash.digest('base64')}`
+    })
     .join(' ')
 }
 

@@ -2,6 +2,8 @@
 // are allowed unless the setting says `public`; link-local and metadata services, the relay's own
 // listener and what is no single host never are, in whatever form IPv6 wraps an address.
 
+import { remembering } from '../system/remembering.ts'
+
 export const TARGET_POLICIES = ['any-private', 'public'] as const
 export type TargetPolicy = (typeof TARGET_POLICIES)[number]
 
@@ -25,7 +27,11 @@ export type Judgement =
   | { readonly judgement: 'forbidden'; readonly why: string }
 
 type Kind = 'public' | 'private' | 'forbidden'
+/** Where an address leads, told without what wraps it. */
+type Place = { readonly plainAddress: string; readonly kind: Kind }
 type Range = { readonly prefix: Uint8Array; readonly bits: number; readonly kind: Kind }
+
+const PLACES_MAX = 1_000
 
 /** The target that a URL names, or a sentence on what is wrong with it. */
 export function parseTarget(text: string): Target | string {
@@ -42,13 +48,12 @@ export function parseTarget(text: string): Target | string {
 
 /** Whether a webhook may connect to `address`, which is literal, in any spelling. */
 export function judgeAddress(address: string, port: number, rules: TargetRules): Judgement {
-  const bytes = bytesOf(address.replace(/%.*$/, ''))
-  if (bytes === null) return { judgement: 'forbidden', why: 'is not an IP address' }
-  const inner = innermost(bytes)
-  if (rules.isOwnListener(textOf(inner), port)) {
+  const place = placeOf(address)
+  if (place === null) return { judgement: 'forbidden', why: 'is not an IP address' }
+  const { plainAddress, kind } = place
+  if (rules.isOwnListener(plainAddress, port)) {
     return { judgement: 'forbidden', why: 'is where the relay itself listens' }
   }
-  const kind = kindOf(inner)
   if (kind === 'forbidden') {
     return { judgement: 'forbidden', why: 'is link-local, a metadata service, or no single host' }
   }
@@ -100,6 +105,14 @@ const WRAPPERS: readonly { readonly range: Range; readonly at: number; readonly 
   // Teredo hides the address of its client by inverting it.
   wrapper('2001::/32', 12, 0xff),
 ]
+
+/** The same few addresses are judged before every post. */
+const placeOf = remembering(PLACES_MAX, (address): Place | null => {
+  const bytes = bytesOf(address.replace(/%.*$/, ''))
+  if (bytes === null) return null
+  const inner = innermost(bytes)
+  return { plainAddress: textOf(inner), kind: kindOf(inner) }
+})
 
 function kindOf(bytes: Uint8Array): Kind {
   const ranges = bytes.length === 4 ? V4_RANGES : V6_RANGES

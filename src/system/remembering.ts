@@ -1,0 +1,12 @@
+/** What `read` makes of a text, remembered for up to `max` of them; beyond that it begins anew. */
+export function remembering<T>(max: number, read: (text: string) => T): (text: string) => T {
+  const known = new Map<string, T>()
+  return (text) => {
+    const found = known.get(text)
+    if (found !== undefined) return found
+    if (known.size >= max) known.clear()
+    const value = read(text)
+    known.set(text, value)
+    return value
+  }
+}

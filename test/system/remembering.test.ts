@@ -1,0 +1,16 @@
+import { expect, test } from 'bun:test'
+
+import { remembering } from '../../src/system/remembering.ts'
+
+test('a text is read once, also where it reads as nothing, and again once too many were read', () => {
+  const read: string[] = []
+  const lengthOf = remembering(2, (text) => {
+    read.push(text)
+    return text === '' ? null : text.length
+  })
+
+  const told = ['a', '', 'a', '', 'bb', 'a'].map(lengthOf)
+
+  expect(told).toEqual([1, null, 1, null, 2, 1])
+  expect(read).toEqual(['a', '', 'bb', 'a'])
+})
