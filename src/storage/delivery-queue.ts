@@ -101,22 +101,22 @@ const attempted = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO attempts (delivery_seq, number, "trigger", started_at, duration_ms, status_code,
                            error, response_excerpt, is_private_target)
-     SELECT seq, attempt_count, $trigger, $startedAt, $durationMs, $statusCode, $error,
-            $responseExcerpt, $isPrivateTarget
-     FROM deliveries WHERE seq = $deliverySeq`,
+     VALUES ($deliverySeq, (SELECT attempt_count FROM deliveries WHERE seq = $deliverySeq), $trigger,
+             $startedAt, $durationMs, $statusCode, $error, $responseExcerpt, $isPrivateTarget)`,
   ),
 )
 
 /** Writes an attempt and its delivery; nothing where the delivery is gone. */
 export function recordAttempt(tx: Tx, record: DeliveryRecord): void {
   const { deliverySeq, attempt } = record
-  progress(tx).run({
+  const { changes } = progress(tx).run({
     deliverySeq,
     status: record.status,
     scheduled: record.isOfSchedule ? 1 : 0,
     nextAttemptAt: record.nextAttemptAt,
     completedAt: record.completedAt,
   })
+  if (changes === 0) return
   const { trigger, startedAt, durationMs, statusCode, error, responseExcerpt } = attempt
   const isPrivateTarget = attempt.isPrivateTarget ? 1 : 0
   attempted(tx).run({

@@ -5,6 +5,7 @@ import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
 import { openDatabase, type Tx } from '../../src/storage/database.ts'
+import { recordAttempt } from '../../src/storage/delivery-queue.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
@@ -73,6 +74,26 @@ test('a deleted webhook goes with its deliveries and secrets, step by step', asy
   expect(count(rig, 'webhooks')).toBe(1)
   expect(count(rig, 'webhook_secrets')).toBe(1)
   expect(rig.deliveries(kept.id)).toHaveLength(3)
+  await rig.stop()
+})
+
+test('an attempt whose delivery went meanwhile is forgotten, and fails nothing', async () => {
+  const rig = await startRig()
+  const answered = { statusCode: 200, error: null, responseExcerpt: 'ok', isPrivateTarget: false }
+  const startedAt = timestamp(rig.clock.now())
+
+  await rig.writer.write((tx) =>
+    recordAttempt(tx, {
+      deliverySeq: 7,
+      attempt: { trigger: 'scheduled', startedAt, durationMs: 3, ...answered },
+      status: 'succeeded',
+      isOfSchedule: true,
+      nextAttemptAt: null,
+      completedAt: startedAt,
+    }),
+  )
+
+  expect([count(rig, 'deliveries'), count(rig, 'attempts')]).toEqual([0, 0])
   await rig.stop()
 })
 
