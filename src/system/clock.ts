@@ -1,3 +1,5 @@
+import { PassingSet } from './passing.ts'
+
 /** Time as it comes in everywhere: wall clock for what people see, monotonic for how long. */
 export type Clock = {
   /** Milliseconds since 1970 by the wall clock; it may step back. */
@@ -41,13 +43,27 @@ export function deadline(
   const controller = new AbortController()
   const abort = () => controller.abort()
   if (signal?.aborted === true) controller.abort()
-  signal?.addEventListener('abort', abort)
+  const leave = signal && followersOf(signal).add(controller)
   const cancel = clock.after(ms, abort)
   const clear = () => {
     cancel()
-    signal?.removeEventListener('abort', abort)
+    leave?.()
   }
   return { signal: controller.signal, clear }
+}
+
+const followers = new WeakMap<AbortSignal, PassingSet<AbortController>>()
+
+/** Those that abort with `signal`. One listener for all: each listener of a signal is dear. */
+function followersOf(signal: AbortSignal): PassingSet<AbortController> {
+  const known = followers.get(signal)
+  if (known !== undefined) return known
+  const added = new PassingSet<AbortController>()
+  followers.set(signal, added)
+  signal.addEventListener('abort', () => {
+    for (const controller of added.values()) controller.abort()
+  })
+  return added
 }
 
 /** Resolves with null once `signal` has aborted. */

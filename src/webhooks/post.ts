@@ -82,11 +82,15 @@ async function exchange(
   signal: AbortSignal,
 ): Promise<PostResult> {
   if (typeof target === 'string') return failed('invalid_url', false)
-  const addresses = await addressesOf(parts, target, signal)
-  if ('result' in addresses) return addresses
+  const { lookup, rules } = parts
+  const { address: literal, hostname, port } = target
+  const found = literal === null ? await addressesOf(lookup, hostname, signal) : [literal]
+  if ('result' in found) return found
+  const allowed = judged(rules, found, port)
+  if ('result' in allowed) return allowed
 
   let last: PostResult = failed('dns_error', false)
-  for (const address of addresses.slice(0, ADDRESSES_MAX)) {
+  for (const address of allowed.slice(0, ADDRESSES_MAX)) {
     const result = await postTo(parts, { request, target, address }, signal)
     if (!isUnconnected(result)) return result
     // One address without a route, as IPv6 often is, says less than one that refused.
@@ -97,27 +101,31 @@ async function exchange(
   return last
 }
 
-/** The addresses that may be connected to, or why there are none. */
+/** Those that may be connected to, or why there are none. */
+function judged(rules: TargetRules, addresses: readonly string[], port: number) {
+  const allowed = addresses.flatMap((address): Address[] => {
+    const verdict = judgeAddress(address, port, rules)
+    return verdict.judgement === 'allowed' ? [{ address, isPrivate: verdict.isPrivate }] : []
+  })
+  return allowed.length === 0 ? failed('forbidden_target', true) : allowed
+}
+
+/** The addresses of a name, or why there are none. */
 async function addressesOf(
-  { lookup, rules }: PostParts,
-  target: Target,
+  lookup: Lookup,
+  hostname: string,
   signal: AbortSignal,
-): Promise<readonly Address[] | PostResult> {
-  const found = await literalOrLookup(lookup, target, signal)
+): Promise<readonly string[] | PostResult> {
+  const found = await lookUp(lookup, hostname, signal)
   if (found === 'timeout') return failed('timeout', false)
   if (found.answer === 'out_of_reach') return { result: 'unreachable' }
   if (found.answer === 'no_such_name' || found.addresses.length === 0) {
     return failed('dns_error', false)
   }
-  const allowed = found.addresses.flatMap((address): Address[] => {
-    const judged = judgeAddress(address, target.port, rules)
-    return judged.judgement === 'allowed' ? [{ address, isPrivate: judged.isPrivate }] : []
-  })
-  return allowed.length === 0 ? failed('forbidden_target', true) : allowed
+  return found.addresses
 }
 
-async function literalOrLookup(lookup: Lookup, { address, hostname }: Target, signal: AbortSignal) {
-  if (address !== null) return { answer: 'addresses', addresses: [address] } as const
+async function lookUp(lookup: Lookup, hostname: string, signal: AbortSignal) {
   if (signal.aborted) return 'timeout'
   const late = Promise.withResolvers<'timeout'>()
   const expire = () => late.resolve('timeout')
