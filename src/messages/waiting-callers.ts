@@ -3,7 +3,7 @@ import type { Message } from '../domain/message.ts'
 import type { Tx } from '../storage/database.ts'
 import { rememberAnswer } from '../storage/idempotency.ts'
 import type { Writer } from '../storage/writer.ts'
-import { within, type Clock } from '../system/clock.ts'
+import type { Clock } from '../system/clock.ts'
 import { PassingMap } from '../system/passing.ts'
 import { answerOf, isToldByMessage, type Answer } from './answer.ts'
 import type { WaitReason } from './resource.ts'
@@ -40,7 +40,9 @@ export class WaitingCallers {
     if (this.#isStopping || waitMs <= 0) return null
     const { promise, resolve } = Promise.withResolvers<Answer | null>()
     this.#waiting.set(id, { idempotencyKey, resolve, prepared: null })
-    const answer = await within(this.#tools.clock, waitMs, promise, null)
+    const cancel = this.#tools.clock.after(waitMs, () => resolve(null))
+    const answer = await promise
+    cancel()
     this.#waiting.delete(id)
     return answer
   }
