@@ -48,3 +48,16 @@ test('an answer whose transaction was undone is given by the next one', async ()
 
   expect((await waiting)?.kind).toBe('sent')
 })
+
+test('who was answered leaves no timer behind', async () => {
+  const clock = new TestClock()
+  const writer = { afterCommit: (act: () => void) => act() }
+  const callers = new WaitingCallers({ clock, writer, waitReason: () => null })
+  const waiting = callers.wait(ID, null, 1_000)
+  const before = clock.sleeping
+
+  callers.settled({} as Tx, DELIVERED) // As above.
+  await waiting
+
+  expect([before, clock.sleeping]).toEqual([1, 0])
+})

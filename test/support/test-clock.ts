@@ -64,6 +64,11 @@ export class TestClock implements Clock {
     await settle()
   }
 
+  /** How many wait for their time. */
+  get sleeping(): number {
+    return this.#sleepers.length
+  }
+
   /** Sets the wall clock forward or back, as a person or a time server does. */
   step(ms: number): void {
     this.#wall += ms
