@@ -117,18 +117,7 @@ export function recordAttempt(tx: Tx, record: DeliveryRecord): void {
     completedAt: record.completedAt,
   })
   if (changes === 0) return
-  const { trigger, startedAt, durationMs, statusCode, error, responseExcerpt } = attempt
-  const isPrivateTarget = attempt.isPrivateTarget ? 1 : 0
-  attempted(tx).run({
-    deliverySeq,
-    trigger,
-    startedAt,
-    durationMs,
-    statusCode,
-    error,
-    responseExcerpt,
-    isPrivateTarget,
-  })
+  attempted(tx).run({ deliverySeq, ...attempt, isPrivateTarget: attempt.isPrivateTarget ? 1 : 0 })
   if (tx.touched === null) return
   const row = idOf(tx).get({ deliverySeq })
   if (row !== null) tx.touched.push({ what: 'delivery', id: row.id })

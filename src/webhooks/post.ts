@@ -101,7 +101,7 @@ async function exchange(
   return last
 }
 
-/** Those that may be connected to, or why there are none. */
+/** Those of the addresses that may be connected to, or why there are none. */
 function judged(rules: TargetRules, addresses: readonly string[], port: number) {
   const allowed = addresses.flatMap((address): Address[] => {
     const verdict = judgeAddress(address, port, rules)
