@@ -9,6 +9,7 @@ import { createDrivers, createIphones } from './drivers/catalog.ts'
 import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
+import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/bridges.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestStamp } from './storage/message-rows.ts'
@@ -39,6 +40,7 @@ export type Parts = {
   readonly drivers: readonly LineDriver[]
   readonly post: Post
   readonly freeBytes: () => number
+  readonly backupWorker: Pick<BackupWorker, 'take'>
   readonly passwordHash: PasswordHash
   /** In place of the data directory. */
   readonly data: Data
@@ -102,6 +104,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     drivers: [...(parts.drivers ?? drivers), shortcuts],
     shortcuts,
     iphones,
+    backupWorker: parts.backupWorker ?? new BackupWorker(),
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),

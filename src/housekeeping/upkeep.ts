@@ -1,6 +1,6 @@
 import { basename } from 'node:path'
 
-import { BackupWorker, backUpTo } from '../storage/backup.ts'
+import { backUpTo, type BackupWorker } from '../storage/backup.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
@@ -26,6 +26,7 @@ export type UpkeepTools = {
   readonly keepAnswers: RetentionTools['keepAnswers']
   readonly directory: DataDirectory
   readonly changes: Pick<Changes, 'tell'>
+  readonly backupWorker: Pick<BackupWorker, 'take'>
   /** A second folder for the daily back-ups, or null. */
   readonly folder: string | null
 }
@@ -41,11 +42,9 @@ const PURGES: readonly Purge[] = [
 /** Retention, back-ups and statistics, by the clock; and a back-up when somebody asks for one. */
 export function createUpkeep(tools: UpkeepTools) {
   const { clock, log, directory, changes } = tools
-  // The thread is made by the first back-up: most starts never need it.
-  let thread: BackupWorker | null = null
   const worker: Pick<BackupWorker, 'take'> = {
     async take(order) {
-      const made = await (thread ??= new BackupWorker()).take(order)
+      const made = await tools.backupWorker.take(order)
       changes.tell([{ what: 'backup', id: basename(order.to) }])
       return made
     },

@@ -27,22 +27,14 @@ const BEFORE_MIGRATION_KEPT = 3
 type Task = Pick<PromiseWithResolvers<Snapshot | null>, 'resolve' | 'reject'>
 
 /**
- * Copies and checks databases in a thread of its own, one after another. The thread lives as long as
- * this does: ending one that holds a database can crash the process.
+ * Copies and checks databases in a thread of its own, one after another. The thread is made by the
+ * first request, for most starts never need it, and lives as long as this does: ending one that holds
+ * a database can crash the process.
  */
 export class BackupWorker {
-  readonly #worker: Worker
   readonly #waiting = new Map<number, Task>()
+  #thread: Worker | null = null
   #lastId = 0
-
-  constructor() {
-    this.#worker = new Worker(new URL('./backup-worker.ts', import.meta.url).href)
-    this.#worker.unref()
-    this.#worker.addEventListener('message', (event: MessageEvent<BackupReply>) => {
-      this.#settle(event.data)
-    })
-    this.#worker.addEventListener('error', (event) => this.#fail(event.message))
-  }
 
   async take(order: SnapshotOrder): Promise<Snapshot> {
     const snapshot = await this.#ask((id) => ({ id, order }))
@@ -59,8 +51,19 @@ export class BackupWorker {
     const waiting = Promise.withResolvers<Snapshot | null>()
     this.#lastId += 1
     this.#waiting.set(this.#lastId, waiting)
-    this.#worker.postMessage(request(this.#lastId))
+    this.#thread ??= this.#startThread()
+    this.#thread.postMessage(request(this.#lastId))
     return waiting.promise
+  }
+
+  #startThread(): Worker {
+    const thread = new Worker(new URL('./backup-worker.ts', import.meta.url).href)
+    thread.unref()
+    thread.addEventListener('message', (event: MessageEvent<BackupReply>) => {
+      this.#settle(event.data)
+    })
+    thread.addEventListener('error', (event) => this.#fail(event.message))
+    return thread
   }
 
   #settle(reply: BackupReply): void {

@@ -3,6 +3,7 @@ import { basename } from 'node:path'
 
 import { timestamp, type EventId, type MessageId } from '../../src/domain/ids.ts'
 import { createUpkeep } from '../../src/housekeeping/upkeep.ts'
+import { BackupWorker } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { insertEvent, noteUntoldEvent } from '../../src/storage/events.ts'
 import { Writer } from '../../src/storage/writer.ts'
@@ -29,6 +30,7 @@ function startUpkeep(folder: ScratchFolder) {
     directory,
     changes: { tell: (changes) => told.push(...changes) },
     keepAnswers: () => {},
+    backupWorker: new BackupWorker(),
     folder: null,
   })
   return { clock, db, writer, upkeep, told }

@@ -4,6 +4,7 @@
 import { cpSync, existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { BackupWorker } from '../../src/storage/backup.ts'
 import { openData } from '../../src/storage/data.ts'
 import type { Clock } from '../../src/system/clock.ts'
 import { jsonLog } from '../../src/system/log.ts'
@@ -90,7 +91,7 @@ export class PhoneBox implements AsyncDisposable {
         HOOKLINE_MAC: 'off',
         USBMUXD_SOCKET_ADDRESS: `UNIX:${this.mux.path}`,
       },
-      parts: { data, random, log },
+      parts: { data, random, log, backupWorker: new BackupWorker() },
     })
     const relay = await this.during(starting)
     this.#relays.add(relay)

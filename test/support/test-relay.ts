@@ -59,6 +59,7 @@ export async function startRelay(options: Options = {}) {
     ...(options.drivers === 'own' ? {} : { drivers: options.drivers ?? [] }),
     post: options.post ?? neverPost,
     freeBytes: () => Number.MAX_SAFE_INTEGER,
+    backupWorker: noBackups,
     isListening: false,
     ...options.parts,
   })
@@ -135,6 +136,11 @@ export async function startRelay(options: Options = {}) {
 function testConfig(environment: Readonly<Record<string, string>>) {
   const given = { flags: {}, environment, defaultDataDir: '/nowhere', folder: '/' }
   return loadConfig({ ...given, readText: () => null }).config
+}
+
+/** A database in memory has no file that a thread could copy. */
+const noBackups: Parts['backupWorker'] = {
+  take: async ({ to }) => ({ path: to, sizeBytes: 0 }),
 }
 
 const neverPost: Post = async () => ({ result: 'unreachable' })
