@@ -1,7 +1,8 @@
 import { expect, test } from 'bun:test'
 
+import { hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { FakeRelay, hookline } from './command-line.ts'
+import { FakeRelay } from './fake-relay.ts'
 
 const URL_OF_MONITOR = 'https://monitor.example/ping/s3cret'
 

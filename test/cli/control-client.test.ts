@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { NoRelayError } from '../../src/cli/command.ts'
 import { ControlClient, RefusedError } from '../../src/cli/control-client.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { FakeRelay } from './command-line.ts'
+import { FakeRelay } from './fake-relay.ts'
 
 function clientIn(folder: ScratchFolder): ControlClient {
   return new ControlClient(folder.file('control.sock'))

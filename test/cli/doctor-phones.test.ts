@@ -5,11 +5,12 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
 import { phoneResource } from '../../src/http/phones.ts'
+import { hookline } from '../support/executable.ts'
 import { PhoneLineRig } from '../support/iphone/phone-line-rig.ts'
 import { run } from '../support/iphone/ui-rig.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { startRelay } from '../support/test-relay.ts'
-import { FakeRelay, hookline } from './command-line.ts'
+import { FakeRelay } from './fake-relay.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'
 const FRIEND = '+12025550123'

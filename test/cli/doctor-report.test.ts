@@ -8,7 +8,7 @@ import { doctorCommand } from '../../src/cli/doctor.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { ProcessEnd, ProcessOrder } from '../../src/system/process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { FakeRelay } from './command-line.ts'
+import { FakeRelay } from './fake-relay.ts'
 
 type Row = Readonly<Record<string, unknown>>
 

@@ -6,11 +6,12 @@ import type { Finding, LineDriver } from '../../src/domain/driver.ts'
 import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { hookline, type CommandResult } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type TestRelay } from '../support/test-relay.ts'
-import { FakeRelay, hookline, type Finished } from './command-line.ts'
+import { FakeRelay } from './fake-relay.ts'
 
 const OWNER = { address: null, isControl: true, liftTimeout: () => {} }
 
@@ -41,7 +42,7 @@ async function askRelay(
   drivers: readonly LineDriver[],
   args: readonly string[] = [],
   clock = new TestClock(),
-): Promise<Finished & { readonly lines: Awaited<ReturnType<TestRelay['lines']>> }> {
+): Promise<CommandResult & { readonly lines: Awaited<ReturnType<TestRelay['lines']>> }> {
   using folder = new ScratchFolder()
   await using relay = await startRelay({ drivers, clock })
   const server = Bun.serve({

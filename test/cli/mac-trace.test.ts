@@ -4,11 +4,16 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'
 
+import {
+  builtExecutable,
+  cleanEnvironment,
+  hookline,
+  type CommandResult,
+} from '../support/executable.ts'
 import { ChatDbFile } from '../support/mac/chat-db-file.ts'
 import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START } from '../support/test-clock.ts'
-import { hookline, MAIN, plainEnvironment, type Finished } from './command-line.ts'
 
 const ANNA = '+12025550123'
 
@@ -140,18 +145,15 @@ class TraceRig implements Disposable {
   readonly #heardAll: Promise<void>
 
   constructor(options: readonly string[] = []) {
-    this.child = Bun.spawn(
-      [process.execPath, MAIN, 'mac', 'trace', '--to', this.file, ...options],
-      {
-        env: plainEnvironment({
-          HOOKLINE_DATA_DIR: this.#folder.path,
-          HOOKLINE_MAC_CHAT_DB: this.messages.path,
-        }),
-        stdin: 'pipe',
-        stdout: 'pipe',
-        stderr: 'pipe',
-      },
-    )
+    this.child = Bun.spawn([builtExecutable(), 'mac', 'trace', '--to', this.file, ...options], {
+      env: cleanEnvironment({
+        HOOKLINE_DATA_DIR: this.#folder.path,
+        HOOKLINE_MAC_CHAT_DB: this.messages.path,
+      }),
+      stdin: 'pipe',
+      stdout: 'pipe',
+      stderr: 'pipe',
+    })
     this.#heardAll = this.#listen()
   }
 
@@ -173,7 +175,7 @@ class TraceRig implements Disposable {
     return existsSync(this.file) ? readFileSync(this.file, 'utf8') : ''
   }
 
-  async ended(): Promise<Finished> {
+  async ended(): Promise<CommandResult> {
     const stdout = await new Response(this.child.stdout).text()
     await this.#heardAll
     return { exitCode: await this.child.exited, stdout, stderr: this.#stderr }

@@ -3,36 +3,20 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
+import { builtExecutable, cleanEnvironment, hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { MAIN, hookline, plainEnvironment } from './command-line.ts'
+import { serveAtTerminal } from './terminal.ts'
 
 /** A relay on a free port that listens already. */
 async function startRelay(folder: ScratchFolder) {
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0'], {
-    env: plainEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
+  const child = Bun.spawn([builtExecutable(), 'serve', '--port', '0'], {
+    env: cleanEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
     stdout: 'pipe',
     stderr: 'pipe',
   })
   const { value } = await child.stdout.getReader().read()
   const stderr = new Response(child.stderr).text()
   return { child, stderr, firstLine: new TextDecoder().decode(value) }
-}
-
-/** What a person sees who starts a relay at a terminal and stops it by Ctrl-C. */
-async function serveAtTerminal(folder: ScratchFolder): Promise<string> {
-  let seen = ''
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0'], {
-    env: plainEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
-    terminal: {
-      cols: 200,
-      data(_terminal, data) {
-        seen += new TextDecoder().decode(data)
-        if (seen.includes('hookline listening on')) child.kill('SIGINT')
-      },
-    },
-  })
-  await child.exited
-  return seen.replaceAll('\r', '')
 }
 
 test('it says where it listens, answers there, and ends with 0 on SIGTERM', async () => {

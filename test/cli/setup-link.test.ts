@@ -2,8 +2,10 @@
 
 import { expect, test } from 'bun:test'
 
+import { builtExecutable, cleanEnvironment, hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { FakeRelay, MAIN, hookline, plainEnvironment } from './command-line.ts'
+import { FakeRelay } from './fake-relay.ts'
+import { serveAtTerminal } from './terminal.ts'
 
 const LINK = {
   url: 'http://127.0.0.1:4665/#/setup/T',
@@ -34,8 +36,8 @@ test('without a relay it says so, for a link lives in the memory of the relay', 
 test('at a terminal each start without a password shows a link, another one each time', async () => {
   using folder = new ScratchFolder()
 
-  const first = await serveAtTerminal(folder, {})
-  const second = await serveAtTerminal(folder, {})
+  const first = await serveAtTerminal(folder)
+  const second = await serveAtTerminal(folder)
 
   const links = [first, second].map((seen) => LINK_LINE.exec(seen)?.[1] ?? '')
   expect(links.map((link) => link.length)).toEqual([43, 43])
@@ -54,9 +56,8 @@ test('at a terminal no link is shown once there is a password', async () => {
 
 test('elsewhere no link is made, and the log says how to get one', async () => {
   using folder = new ScratchFolder()
-  const environment = plainEnvironment({ HOOKLINE_DATA_DIR: folder.path })
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0'], {
-    env: environment,
+  const child = Bun.spawn([builtExecutable(), 'serve', '--port', '0'], {
+    env: cleanEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
     stdout: 'pipe',
     stderr: 'pipe',
   })
@@ -70,25 +71,6 @@ test('elsewhere no link is made, and the log says how to get one', async () => {
 })
 
 const LINK_LINE = /dashboard +http:\/\/127\.0\.0\.1:[0-9]+\/#\/setup\/([A-Za-z0-9_-]+) /
-
-async function serveAtTerminal(
-  folder: ScratchFolder,
-  environment: Readonly<Record<string, string>>,
-): Promise<string> {
-  let seen = ''
-  const child = Bun.spawn([process.execPath, MAIN, 'serve', '--port', '0'], {
-    env: plainEnvironment({ HOOKLINE_DATA_DIR: folder.path, ...environment }),
-    terminal: {
-      cols: 200,
-      data(_terminal, data) {
-        seen += new TextDecoder().decode(data)
-        if (seen.includes('hookline listening on')) child.kill('SIGINT')
-      },
-    },
-  })
-  await child.exited
-  return seen.replaceAll('\r', '')
-}
 
 /** The lines of the banner: those of the log begin with a time. */
 function bannerOf(seen: string): readonly string[] {

@@ -4,19 +4,20 @@ import { expect, test } from 'bun:test'
 
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { MIGRATIONS } from '../../src/storage/migrations.ts'
+import { cleanEnvironment, hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { hookline } from './command-line.ts'
+import { ROOT } from '../support/source-files.ts'
 
 test('an upgrade needs a file to upgrade from, and an executable to upgrade', async () => {
-  using folder = new ScratchFolder()
-  const environment = { HOOKLINE_DATA_DIR: folder.path, HOME: folder.path }
-
-  const without = await hookline(['upgrade'], environment)
-  const fromSources = await hookline(['upgrade', '--from', '/nowhere/hookline'], environment)
+  const without = await hookline(['upgrade'])
+  const fromSources = Bun.spawnSync(
+    [process.execPath, `${ROOT}/src/main.ts`, 'upgrade', '--from', '/nowhere/hookline'],
+    { env: cleanEnvironment({}) },
+  )
 
   expect([without.exitCode, fromSources.exitCode]).toEqual([2, 2])
   expect(without.stderr).toContain('hookline upgrade --from FILE')
-  expect(fromSources.stderr).toContain('An upgrade needs the built executable.')
+  expect(fromSources.stderr.toString()).toContain('An upgrade needs the built executable.')
 })
 
 test('a new executable is asked whether it can migrate a back-up: 0 where it can, 78 where not', async () => {

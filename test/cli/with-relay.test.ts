@@ -2,8 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
+import { hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { FakeRelay, hookline, type Asked } from './command-line.ts'
+import { FakeRelay, type Asked } from './fake-relay.ts'
 
 /** Runs a command beside a relay that answers `body` to everything. */
 async function run(

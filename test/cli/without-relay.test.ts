@@ -7,9 +7,9 @@ import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt, openDataDirectory } from '../../src/system/data-directory.ts'
 import { takeInstanceLock } from '../../src/system/instance-lock.ts'
+import { hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { hookline } from './command-line.ts'
 
 /** Runs a command on the data directory `folder`. */
 function on(folder: ScratchFolder, ...args: readonly string[]) {

@@ -7,12 +7,15 @@ const EXECUTABLE = `${ROOT}/dist/hookline`
 const SOURCES = '{src,migrations}/**/*'
 const MORE_SOURCES = ['package.json', 'bun.lock', 'scripts/build.ts']
 
-/** The built executable, made anew where a source is newer than it. */
+let isBuilt = false
+
+/** The built executable, made anew where a source is newer than it; looked at once in a run. */
 export function builtExecutable(): string {
-  if (isStale()) {
+  if (!isBuilt && isStale()) {
     const build = Bun.spawnSync([process.execPath, 'scripts/build.ts'], { cwd: ROOT })
     if (build.exitCode !== 0) throw new Error(`The build failed:\n${build.stderr.toString()}`)
   }
+  isBuilt = true
   return EXECUTABLE
 }
 
@@ -22,7 +25,7 @@ export type CommandResult = {
   readonly stderr: string
 }
 
-/** Runs one command of the executable to its end. */
+/** Runs one command of the executable to its end, with no option but those given here. */
 export async function hookline(
   args: readonly string[],
   environment: Readonly<Record<string, string>> = {},
@@ -41,10 +44,9 @@ export async function hookline(
   return { exitCode, stdout, stderr }
 }
 
-/** No option of the person who runs the tests reaches the relay. */
+/** No option of the person who runs the tests reaches the relay, nor any data in that person's home. */
 export function cleanEnvironment(more: Readonly<Record<string, string>>): Record<string, string> {
-  const { PATH = '', HOME = '' } = process.env
-  return { PATH, HOME, ...more }
+  return { PATH: process.env['PATH'] ?? '', HOME: '/nowhere', ...more }
 }
 
 function isStale(): boolean {
