@@ -39,7 +39,7 @@ export class RealUsbmuxd implements AsyncDisposable {
     const command = ['unshare', '--mount', 'sh', '-c', script, this.#folder.path]
     const quiet = { stdout: 'ignore', stderr: 'ignore', env: { PATH } } as const
     this.#child = Bun.spawn(command, quiet)
-    await eventually(() => (existsSync(this.path) ? true : null), 'a socket of usbmuxd')
+    await eventually(() => this.#isAnswering(), 'an answer of usbmuxd')
   }
 
   async stop(): Promise<void> {
@@ -50,6 +50,19 @@ export class RealUsbmuxd implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
     this.#folder[Symbol.dispose]()
+  }
+
+  /** Its socket lies there for a moment before anybody listens at it. */
+  async #isAnswering(): Promise<true | null> {
+    if (!existsSync(this.path)) return null
+    const connecting = Bun.connect({ unix: this.path, socket: { data: () => {} } })
+    return connecting.then(
+      (socket) => {
+        socket.end()
+        return true
+      },
+      () => null,
+    )
   }
 }
 
