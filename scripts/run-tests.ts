@@ -2,6 +2,7 @@
 // last line is `N passed, N failed`. With arguments it runs the tests that they name, and no checks.
 
 import { existsSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
 
 import { spawn, spawnSync } from 'bun'
 
@@ -13,6 +14,11 @@ type Count = { readonly passed: number; readonly failed: number }
 /** Many stories walk through days; on a machine that does other things too they take their time. */
 const TEST_MS_MAX = 30_000
 const TEST = ['bun', 'test', '--only-failures', `--timeout=${TEST_MS_MAX}`]
+/**
+ * Files of tests run side by side in two processes for each processor, for many of them wait for
+ * something outside. Within a process modules are loaded once, for all its files.
+ */
+const SIDE_BY_SIDE = [`--parallel=${2 * availableParallelism()}`, '--no-isolate']
 /** Tests that take minutes come last, each alone: they want the machine for themselves. */
 const HEAVY = ['test/fuzz/', 'test/executable/', 'test/browser/']
 const INSTALL_TIMEOUT_MS = 300_000
@@ -49,7 +55,7 @@ function allParts(): readonly Part[] {
   const ignored = HEAVY.map((folder) => `--path-ignore-patterns=${folder}**`)
   return [
     ...CHECKS,
-    { name: 'tests', command: [...TEST, ...ignored] },
+    { name: 'tests', command: [...TEST, ...SIDE_BY_SIDE, ...ignored] },
     ...HEAVY.map((folder) => ({ name: folder, command: [...TEST, folder] })),
   ]
 }
