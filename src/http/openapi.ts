@@ -86,11 +86,33 @@ function validDocument(raw: JsonObject): JsonObject {
 }
 
 function validOperation(operation: JsonObject): JsonObject {
-  const { requestBody, ...rest } = operation
+  const { requestBody, parameters = [], ...others } = operation
+  const rest = { ...others, parameters: listIn(parameters).map(parameterOf) }
   const schema = bodySchemaIn(requestBody)
   if (schema === null || Object.keys(objectIn(schema['properties'])).length === 0) return rest
   const required = 'required' in schema || 'minProperties' in schema
-  return { ...rest, requestBody: { required, content: { 'application/json': { schema } } } }
+  const content = { 'application/json': { schema, ...exampleOf(schema) } }
+  return { ...rest, requestBody: { required, content } }
+}
+
+/** With `examples`, which the page shows; an `example` it would fill in, and send. */
+function parameterOf(parameter: Json): Json {
+  const { schema, ...rest } = objectIn(parameter)
+  const { example, ...shape } = objectIn(schema)
+  const examples = example === undefined ? {} : { examples: [example] }
+  return { ...rest, schema: { ...shape, ...examples } }
+}
+
+/**
+ * What a body must say and no more, where all of that has an example: the page sends it as it is, and
+ * what one may say besides names a line of somebody else's.
+ */
+function exampleOf(schema: JsonObject): { readonly example?: Json } {
+  const names = listIn(schema['required']).map(String)
+  const properties = objectIn(schema['properties'])
+  const told = names.map((name) => [name, objectIn(properties[name])['example']] as const)
+  const isWhole = names.length > 0 && told.every(([, value]) => value !== undefined)
+  return isWhole ? { example: Object.fromEntries(told) as JsonObject } : {} // None is undefined.
 }
 
 function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
@@ -119,6 +141,10 @@ function mapObject(node: JsonObject, map: (value: JsonObject) => Json): JsonObje
 
 function objectIn(node: Json | undefined): JsonObject {
   return typeof node === 'object' && node !== null && !isList(node) ? node : {}
+}
+
+function listIn(node: Json | undefined): readonly Json[] {
+  return node !== undefined && isList(node) ? node : []
 }
 
 function isList(node: Json): node is readonly Json[] {

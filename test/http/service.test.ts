@@ -12,7 +12,8 @@ type Operation = {
   tags: string[]
   security?: unknown
   responses: Record<string, { content?: Record<string, { schema: unknown }> }>
-  requestBody?: { required: boolean; content: Record<string, unknown> }
+  parameters: readonly { name: string; schema: { example?: unknown; examples?: unknown } }[]
+  requestBody?: { required: boolean; content: Record<string, { example?: unknown }> }
 }
 type Document = {
   openapi: string
@@ -61,6 +62,8 @@ POST /bridge/v1/done bridgeDone
 POST /bridge/v1/next bridgeNext
 POST /bridge/v1/receive bridgeReceive
 PUT /api/v1/webhooks/{id} updateWebhook`
+
+const LINE_ID = 'line_01k5c3qv7yfxn8t2w9r4d6m0ab'
 
 async function readDocument(): Promise<Document> {
   const response = await createRig().call('GET', '/swagger/json')
@@ -159,6 +162,21 @@ test('spec 2.3: the message of the document has the fields of the specification,
   ]
   for (const name of specified) expect(properties[name]?.example).toBeString()
   expect(Object.keys(properties)).toContain('status')
+})
+
+test('who tries an operation on the page sends what it needs, and nothing of the other examples', async () => {
+  const document = await readDocument()
+
+  const parameters = operationsOf(document).flatMap(([, operation]) => operation.parameters)
+  const lineIds = parameters.filter(({ name }) => name === 'phone_line_id')
+  const send = document.paths['/api/v1/messages/send']?.['post']?.requestBody
+
+  expect(parameters.filter(({ schema }) => 'example' in schema)).toEqual([])
+  expect(lineIds.map(({ schema }) => schema.examples)).toEqual([[LINE_ID], [LINE_ID]])
+  expect(send?.content['application/json']?.example).toEqual({
+    to: '+12025550147',
+    text: 'Your table is ready.',
+  })
 })
 
 test('the page loads nothing from elsewhere, and its policy forbids it', async () => {
