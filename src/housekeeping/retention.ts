@@ -12,7 +12,10 @@ import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Job } from './timetable.ts'
 
-/** Deletes at most `limit` rows that are old by `now`, and says how many. */
+/**
+ * Goes through at most `limit` rows that are old by `now`, deletes those that nothing needs, and says
+ * how many it went through: fewer at the end.
+ */
 export type Purge = (tx: Tx, now: Timestamp, limit: number) => number
 
 export type RetentionTools = {
@@ -64,8 +67,8 @@ export function statisticsJob(tools: Pick<RetentionTools, 'writer'>): Job {
 async function purgeAll(tools: RetentionTools, purge: Purge, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const now = timestamp(tools.clock.now())
-    const deleted = await tools.writer.write((tx) => purge(tx, now, BATCH_ROWS))
-    if (deleted < BATCH_ROWS) return
+    const passed = await tools.writer.write((tx) => purge(tx, now, BATCH_ROWS))
+    if (passed < BATCH_ROWS) return
     await tools.clock.sleep(PAUSE_MS, signal)
   }
 }

@@ -4,9 +4,9 @@ import { backUpTo, type BackupWorker } from '../storage/backup.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
-  deleteOldEvents,
   deleteUntoldEvents,
   exhaustHeldDeliveries,
+  oldEventsPurge,
 } from '../storage/delivery-retention.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
@@ -31,14 +31,6 @@ export type UpkeepTools = {
   readonly folder: string | null
 }
 
-const PURGES: readonly Purge[] = [
-  deleteFinishedDeliveries,
-  deleteOldEvents,
-  deleteUntoldEvents,
-  (tx, _now, limit) => deleteDeletedWebhooks(tx, limit),
-  exhaustHeldDeliveries,
-]
-
 /** Retention, back-ups and statistics, by the clock; and a back-up when somebody asks for one. */
 export function createUpkeep(tools: UpkeepTools) {
   const { clock, log, directory, changes } = tools
@@ -49,8 +41,15 @@ export function createUpkeep(tools: UpkeepTools) {
       return made
     },
   }
+  const purges: readonly Purge[] = [
+    deleteFinishedDeliveries,
+    oldEventsPurge(),
+    deleteUntoldEvents,
+    (tx, _now, limit) => deleteDeletedWebhooks(tx, limit),
+    exhaustHeldDeliveries,
+  ]
   const jobs = [
-    retentionJob({ ...tools, purges: PURGES }),
+    retentionJob({ ...tools, purges }),
     statisticsJob(tools),
     dailyBackupJob({ ...tools, worker }),
   ]

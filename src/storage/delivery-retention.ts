@@ -1,5 +1,5 @@
-// What webhooks leave behind goes in bounded steps: each function deletes at most `limit` rows and
-// says how many, so that its caller goes on until it is 0.
+// What webhooks leave behind goes in bounded steps: each function goes through at most `limit` rows and
+// says how many, so that its caller goes on until they are fewer.
 
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
@@ -25,16 +25,29 @@ export function deleteFinishedDeliveries(tx: Tx, now: Timestamp, limit: number):
   )
 }
 
-/** Events of 30 days ago that no delivery needs. */
-export function deleteOldEvents(tx: Tx, now: Timestamp, limit: number): number {
-  return run(
-    tx,
-    `DELETE FROM events WHERE seq IN (
-       SELECT seq FROM events e
-       WHERE seq < $kept AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = e.seq)
-       ORDER BY seq LIMIT $limit)`,
-    { kept: firstSeqSince(tx, 'events', now - KEPT_MS), limit },
-  )
+/**
+ * Deletes events of 30 days ago that no delivery needs. A webhook that is paused may need a million of
+ * them, so each step goes on where the one before it ended; after the last one it is all of them again.
+ */
+export function oldEventsPurge(): (tx: Tx, now: Timestamp, limit: number) => number {
+  let after = 0
+  return (tx, now, limit) => {
+    const kept = firstSeqSince(tx, 'events', now - KEPT_MS)
+    const old = tx.sqlite
+      .query<{ seq: number }, [Values]>(
+        'SELECT seq FROM events WHERE seq > $after AND seq < $kept ORDER BY seq LIMIT $limit',
+      )
+      .all({ after, kept, limit })
+    const last = old.at(-1)?.seq ?? after
+    run(
+      tx,
+      `DELETE FROM events WHERE seq > $after AND seq <= $last
+         AND NOT EXISTS (SELECT 1 FROM deliveries d WHERE d.event_seq = events.seq)`,
+      { after, last },
+    )
+    after = old.length < limit ? 0 : last
+    return old.length
+  }
 }
 
 /** Events of 30 days ago that no webhook came for. */
