@@ -96,7 +96,7 @@ async function restore(call: Call): Promise<ExitCode> {
       ...(aside === null ? [] : [`What was there before is in ${aside}.`]),
       ...(uncertainCount === 0
         ? []
-        : [`${uncertainCount} messages are uncertain now: nobody can say whether they left.`]),
+        : [`Messages that may have left, and are uncertain now: ${uncertainCount}.`]),
     ])
     return EXIT.ok
   } finally {

@@ -21,14 +21,14 @@ function wordsFor(
     return {
       code: reason,
       title: 'Messages came from a name, and nobody could answer it',
-      why: `${count} messages of the last 30 days came with a contact's name in place of a number.`,
+      why: `Messages of the last 30 days that came with a contact's name in place of a number: ${count}.`,
       fix: 'On that iPhone delete the contacts who write to the line; their messages are still there.',
     }
   }
   return {
     code: 'events_rejected',
     title: 'Something the device told could not be stored',
-    why: `${count} events of this line were rejected in the last 30 days; the line goes on.`,
+    why: `Events of this line that were rejected in the last 30 days: ${count}. The line goes on.`,
     fix: 'Look at the log for "event of a line was rejected" and report it.',
   }
 }
