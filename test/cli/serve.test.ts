@@ -3,51 +3,40 @@
 import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
-import { builtExecutable, cleanEnvironment, hookline } from '../support/executable.ts'
+import { hookline } from '../support/executable.ts'
+import { eventually, RelayProcess } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { serveAtTerminal } from './terminal.ts'
 
-/** A relay on a free port that listens already. */
-async function startRelay(folder: ScratchFolder) {
-  const child = Bun.spawn([builtExecutable(), 'serve', '--port', '0'], {
-    env: cleanEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  const { value } = await child.stdout.getReader().read()
-  const stderr = new Response(child.stderr).text()
-  return { child, stderr, firstLine: new TextDecoder().decode(value) }
-}
-
 test('it says where it listens, answers there, and ends with 0 on SIGTERM', async () => {
   using folder = new ScratchFolder()
-  const { child, firstLine } = await startRelay(folder)
-  const url = /^hookline listening on (http:\/\/127\.0\.0\.1:[0-9]+)\n$/.exec(firstLine)?.[1] ?? ''
+  await using relay = await RelayProcess.start({ dataDir: folder.path })
 
-  const { status } = await fetch(`${url}/healthz`)
-  child.kill('SIGTERM')
+  const { status } = await fetch(`${relay.url}/healthz`)
+  const exitCode = await relay.end('SIGTERM')
 
-  expect([status, await child.exited]).toEqual([200, 0])
+  expect(relay.url).toMatch(/^http:\/\/127\.0\.0\.1:[0-9]+$/)
+  expect([status, exitCode]).toEqual([200, 0])
 })
 
 test('without a terminal it makes no key, says how to make one, and logs JSON lines', async () => {
   using folder = new ScratchFolder()
-  const { child, stderr } = await startRelay(folder)
+  await using relay = await RelayProcess.start({ dataDir: folder.path })
 
   const keys = await hookline(['keys', 'list', '--json'], { HOOKLINE_DATA_DIR: folder.path })
-  child.kill('SIGINT')
-  await child.exited
+  const messages = await eventually('a log that tells of the key', () => {
+    const lines = relay.log.split('\n').slice(0, -1)
+    const told = lines.map((line) => (JSON.parse(line) as { message: string }).message)
+    return told.some((message) => message.includes('key')) ? told : null
+  })
 
-  const lines = (await stderr).trim().split('\n')
-  const messages = lines.map((line) => (JSON.parse(line) as { message: string }).message)
   expect(messages).toContain('there is no API key yet: make one by "hookline keys create"')
   expect(JSON.parse(keys.stdout)).toMatchObject({ data: [] })
 })
 
 test('a key that the command line makes and revokes counts at once', async () => {
   using folder = new ScratchFolder()
-  const { child, firstLine } = await startRelay(folder)
-  const url = firstLine.trim().split(' ').at(-1) ?? ''
+  await using relay = await RelayProcess.start({ dataDir: folder.path })
   const environment = { HOOKLINE_DATA_DIR: folder.path }
   const key = JSON.parse((await hookline(['keys', 'create', '--json'], environment)).stdout) as {
     id: string
@@ -55,27 +44,23 @@ test('a key that the command line makes and revokes counts at once', async () =>
     secret: string
   }
   const headers = { 'x-api-key': key.key, 'x-api-secret': key.secret }
-  const ask = async () => (await fetch(`${url}/api/v1/phone-lines`, { headers })).status
+  const ask = async () => (await fetch(`${relay.url}/api/v1/phone-lines`, { headers })).status
 
   const before = await ask()
   await hookline(['keys', 'revoke', key.id], environment)
   const after = await ask()
-  child.kill('SIGTERM')
-  await child.exited
 
   expect([before, after]).toEqual([200, 401])
 })
 
 test('a second relay on the same data is refused and told who has them', async () => {
   using folder = new ScratchFolder()
-  const { child } = await startRelay(folder)
+  await using relay = await RelayProcess.start({ dataDir: folder.path })
 
   const second = await hookline(['serve', '--port', '0'], { HOOKLINE_DATA_DIR: folder.path })
-  child.kill('SIGTERM')
-  await child.exited
 
   expect([second.exitCode, second.stdout]).toEqual([1, ''])
-  expect(second.stderr).toContain(`a relay, process ${child.pid}, since `)
+  expect(second.stderr).toContain(`a relay, process ${relay.pid}, since `)
 })
 
 test('a port that is taken is told in one line', async () => {

@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { builtExecutable, cleanEnvironment, hookline } from '../support/executable.ts'
+import { hookline } from '../support/executable.ts'
+import { eventually, RelayProcess } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { FakeRelay } from './fake-relay.ts'
 import { serveAtTerminal } from './terminal.ts'
@@ -56,16 +57,13 @@ test('at a terminal no link is shown once there is a password', async () => {
 
 test('elsewhere no link is made, and the log says how to get one', async () => {
   using folder = new ScratchFolder()
-  const child = Bun.spawn([builtExecutable(), 'serve', '--port', '0'], {
-    env: cleanEnvironment({ HOOKLINE_DATA_DIR: folder.path }),
-    stdout: 'pipe',
-    stderr: 'pipe',
-  })
-  await child.stdout.getReader().read()
+  await using relay = await RelayProcess.start({ dataDir: folder.path })
 
-  child.kill('SIGTERM')
+  await relay.end()
+  const log = await eventually('a log that tells of a link', () =>
+    relay.log.includes('link') ? relay.log : null,
+  )
 
-  const log = await new Response(child.stderr).text()
   expect(log).toContain('get a link by \\"hookline setup-link\\"')
   expect(log).not.toContain('/#/setup/')
 })
