@@ -163,7 +163,7 @@ function faultIn(request: FuzzRequest, response: Response, text: string): string
   const { status, headers } = response
   if (headers.get('x-request-id') === null) return 'no X-Request-Id'
   if (status < 400) return null
-  if (status >= 500 && !isForBridge(request, status)) return `status ${status}`
+  if (status >= 500 && !isBridgeOff(request, text)) return `status ${status}`
   // An answer to HEAD has no body to look at.
   if (request.method === 'HEAD') return null
   if (!isInShape(text)) return 'an error that is not in the one shape'
@@ -176,8 +176,8 @@ function isStranger({ credentials, path }: FuzzRequest): boolean {
 }
 
 /** A bridge whose line is off is told to come again: it is off because one that asks waits for 25 s. */
-function isForBridge({ path }: FuzzRequest, status: number): boolean {
-  return path[1] === 'bridge' && status === 503
+function isBridgeOff({ path }: FuzzRequest, text: string): boolean {
+  return path[1] === 'bridge' && text.startsWith('{"error":{"code":"starting"')
 }
 
 /** Whether an error is in the one shape: `{"error":{"code","message","details"?}}`. */
