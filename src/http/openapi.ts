@@ -86,12 +86,12 @@ function validDocument(raw: JsonObject): JsonObject {
 }
 
 function validOperation(operation: JsonObject): JsonObject {
-  const { requestBody, parameters = [], ...others } = operation
+  const { requestBody, parameters, ...others } = operation
   const rest = { ...others, parameters: listIn(parameters).map(parameterOf) }
   const schema = bodySchemaIn(requestBody)
   if (schema === null || Object.keys(objectIn(schema['properties'])).length === 0) return rest
   const required = 'required' in schema || 'minProperties' in schema
-  const content = { 'application/json': { schema, ...exampleOf(schema) } }
+  const content = { 'application/json': { schema, ...bodyExample(schema) } }
   return { ...rest, requestBody: { required, content } }
 }
 
@@ -104,10 +104,10 @@ function parameterOf(parameter: Json): Json {
 }
 
 /**
- * What a body must say and no more, where all of that has an example: the page sends it as it is, and
- * what one may say besides names a line of somebody else's.
+ * What a body must say and no more, where all of that has an example: whoever tries the page sends it as
+ * it is, and has no line with the id of an example.
  */
-function exampleOf(schema: JsonObject): { readonly example?: Json } {
+function bodyExample(schema: JsonObject): { readonly example?: Json } {
   const names = listIn(schema['required']).map(String)
   const properties = objectIn(schema['properties'])
   const told = names.map((name) => [name, objectIn(properties[name])['example']] as const)
