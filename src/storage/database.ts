@@ -1,8 +1,9 @@
-import { Database, constants } from 'bun:sqlite'
+import { constants, type Database } from 'bun:sqlite'
 
 import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 import type { Change } from '../system/changes.ts'
+import { LastingDatabase } from '../system/lasting-database.ts'
 import { LateWrites } from './late-writes.ts'
 import {
   MIGRATIONS,
@@ -75,7 +76,7 @@ export type OpenedDatabase = {
  */
 export function openDatabase(path: string, options: OpenOptions): OpenedDatabase {
   const migrations = options.migrations ?? MIGRATIONS
-  const sqlite = new Database(path, { strict: true, create: true, readwrite: true })
+  const sqlite = new LastingDatabase(path, { strict: true, create: true, readwrite: true })
   try {
     requireSqliteVersion(sqlite)
     const before = readChecked(sqlite, migrations.length, options.backupsPath)

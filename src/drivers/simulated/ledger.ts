@@ -1,7 +1,9 @@
 // The file of the simulated network. `carried` says what was sent, and `recipients` to whom; `future` what
 // will happen, and when; `happenings` what has happened, in the order in which lines are told.
 
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
+
+import { LastingDatabase } from '../../system/lasting-database.ts'
 
 type Carried = {
   readonly messageId: string
@@ -107,7 +109,7 @@ export class Ledger {
 
   /** Opens the file at `path`; `newIdentity` names it when it is new. */
   constructor(path: string, newIdentity: string) {
-    const db = new Database(path, { strict: true, create: true, readwrite: true })
+    const db = new LastingDatabase(path, { strict: true, create: true, readwrite: true })
     for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`)
     db.run(TABLES)
     replaceOldIndex(db)
