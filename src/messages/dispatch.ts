@@ -1,7 +1,7 @@
 // The loop of the way out: gives due messages to the lines that can take them, moves those whose own
 // line cannot, lets the old ones expire, and tells of uncertain ones.
 
-import { timestamp, type LineId, type MessageId } from '../domain/ids.ts'
+import type { LineId, MessageId } from '../domain/ids.ts'
 import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import {
   heldUntil,
@@ -14,6 +14,7 @@ import {
 import { findMessage, saveMessage } from '../storage/message-rows.ts'
 import { dueMessages } from '../storage/message-turns.ts'
 import type { Bell } from '../system/bell.ts'
+import { nextTurn } from '../system/clock.ts'
 import { PassingSet } from '../system/passing.ts'
 import type { Service } from '../system/service.ts'
 import { attempt, type AttemptTools } from './dispatch-attempt.ts'
@@ -41,6 +42,8 @@ export class Dispatch implements Service {
   readonly #unwritten = new Map<MessageId, LineId>()
   /** When nothing was found that is too old, on the monotonic clock. */
   #agedAt = -Infinity
+  /** When the next uncertain message is told of, as far as was seen when ages were looked at. */
+  #announceAt = Infinity
   /** Null while the loop does not run: nothing is given then. */
   #signal: AbortSignal | null = null
 
@@ -55,6 +58,7 @@ export class Dispatch implements Service {
       while (!signal.aborted) {
         await this.#look()
         await bell.wait(clock, bell.isRung ? 0 : this.#untilNext(), signal)
+        await nextTurn() // Attempts of one commit ring one after the other.
       }
     } finally {
       await Promise.all(this.#attempts.values())
@@ -144,6 +148,7 @@ export class Dispatch implements Service {
     if (now - this.#agedAt < AGE_EVERY_MS) return
     const isMore = (await this.#expire()) || (await this.#giveUpHeld())
     this.#agedAt = isMore ? -Infinity : now
+    this.#announceAt = nextAnnouncementAt(this.#tools.db) ?? Infinity
   }
 
   /** Whether there were any, and there may be more. */
@@ -180,8 +185,12 @@ export class Dispatch implements Service {
 
   async #announce(): Promise<void> {
     const { db, stamps, writer, publish } = this.#tools
+    if (stamps.now() < this.#announceAt) return
     const ids = messagesToAnnounce(db, stamps.now(), BATCH_MAX)
-    if (ids.length === 0) return
+    if (ids.length === 0) {
+      this.#announceAt = nextAnnouncementAt(db) ?? Infinity
+      return
+    }
     await writer.write((tx) => {
       for (const id of ids) {
         const message = findMessage(tx, id)
@@ -196,9 +205,8 @@ export class Dispatch implements Service {
   #untilNext(): number {
     const { db, board, stamps } = this.#tools
     const now = stamps.now()
-    const times = [nextAnnouncementAt(db)]
-    for (const { line } of board.lines()) times.push(nextDueAt(db, line.id, now))
-    const soonest = Math.min(...times.map((at) => (at === null ? Infinity : timestamp(at))))
+    const dueAt = board.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
+    const soonest = Math.min(this.#announceAt, ...dueAt)
     return Math.min(LOOK_MS_MAX, Math.max(0, soonest - now))
   }
 }

@@ -66,6 +66,11 @@ function followersOf(signal: AbortSignal): PassingSet<AbortController> {
   return added
 }
 
+/** Resolves in the next turn of the event loop: what was to follow in this one has followed then. */
+export function nextTurn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve))
+}
+
 /** Resolves with null once `signal` has aborted. */
 export function whenAborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import type { Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
+import { nextTurn, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 
 /** Writes one thing in a transaction, perhaps more than once, and says what to do once that is on disk. */
@@ -69,7 +69,7 @@ export class Recorder {
   /** A few turns of the event loop bring in answers that arrive together: one flush for all. */
   async #gather(): Promise<void> {
     for (let turn = 0; turn < GATHER_TURNS && this.#kept.length < GATHER_MAX; turn += 1) {
-      await new Promise((resolve) => setImmediate(resolve))
+      await nextTurn()
     }
   }
 

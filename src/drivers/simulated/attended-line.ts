@@ -8,6 +8,7 @@ import type {
 import { deviceHandle } from '../../domain/handle.ts'
 import { timestamp } from '../../domain/ids.ts'
 import type { Capabilities } from '../../domain/line.ts'
+import { nextTurn } from '../../system/clock.ts'
 import { checkpointText, readCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { behaviourOf } from './correspondents.ts'
 import type { Happening } from './ledger.ts'
@@ -206,8 +207,4 @@ function eventsOf(happening: Happening, historyUntil: number): readonly NewsEven
     isHistory,
   }
   return [{ type: 'message', message, checkpoint: null }]
-}
-
-function nextTurn(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve))
 }
