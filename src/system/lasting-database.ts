@@ -9,5 +9,6 @@ import { Database } from 'bun:sqlite'
  */
 export class LastingDatabase extends Database {
   /** By `query`, also for drizzle, which calls no other. It may give one statement twice: never nest its runs. */
-  override readonly prepare: Database['prepare'] = (sql) => this.query(sql)
+  override readonly prepare: Database['prepare'] = (sql, values) =>
+    values === undefined ? this.query(sql) : super.prepare(sql, values)
 }

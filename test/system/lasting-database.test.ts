@@ -23,6 +23,12 @@ test('it outlives the cache of queries that it came from', () => {
   expect(prepared.get({ number: 7 })).toEqual({ number: 7 })
 })
 
+test('values that come with the text are bound', () => {
+  using db = new LastingDatabase(':memory:', { strict: true })
+  const prepared = db.prepare<{ number: number }, number[]>('SELECT ? AS number', [7])
+  expect(prepared.all()).toEqual([{ number: 7 }])
+})
+
 test("drizzle's statements are of that kind too", () => {
   using db = new LastingDatabase(':memory:', { strict: true })
   const asked: string[] = []
