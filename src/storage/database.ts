@@ -46,7 +46,8 @@ const PRAGMAS = [
   'trusted_schema = OFF',
   'cell_size_check = ON',
   'temp_store = MEMORY',
-  'cache_size = -16000',
+  // The system keeps pages too; where more of them are ours, each is colder in the processor's cache.
+  'cache_size = -4000',
   // Hot pages are written to the file once for many commits; 48 MiB are read again at a crash.
   'wal_autocheckpoint = 12000',
   'journal_size_limit = 67108864',
