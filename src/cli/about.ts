@@ -2,7 +2,10 @@ import { MIGRATIONS } from '../storage/migrations.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { VERSION } from '../system/version.ts'
 import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
+import { readLicenses } from './licenses.macro.ts' with { type: 'macro' }
 import { fields } from './table.ts'
+
+const LICENSES: string = readLicenses()
 
 export const ABOUT_COMMANDS: readonly Command[] = [
   {
@@ -19,6 +22,13 @@ export const ABOUT_COMMANDS: readonly Command[] = [
     sentence: 'Print the version.',
     run: version,
   },
+  {
+    name: 'licenses',
+    args: [],
+    options: [],
+    sentence: 'Print the licences of everything inside this executable.',
+    run: licenses,
+  },
 ]
 
 async function paths(call: Call): Promise<ExitCode> {
@@ -34,6 +44,11 @@ async function paths(call: Call): Promise<ExitCode> {
     ['simulated_network', directory.simulatedDatabase],
   ] as const
   call.out.data(Object.fromEntries(rows), fields(rows))
+  return EXIT.ok
+}
+
+async function licenses(call: Call): Promise<ExitCode> {
+  call.out.data({ text: LICENSES }, LICENSES.split('\n'))
   return EXIT.ok
 }
 
