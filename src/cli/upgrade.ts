@@ -5,6 +5,7 @@ import { resolve } from 'node:path'
 import { readInstallation } from '../hosting/installation.ts'
 import { takeWatch } from '../hosting/judgement.ts'
 import type { RelayState, WatchedRelay } from '../hosting/relay-state.ts'
+import { RELEASE_KEY } from '../hosting/release-key.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import type {
   UpgradeOrder,
@@ -38,8 +39,16 @@ export function upgradeCommand(findPlace: FindPlace): Command {
     name: 'upgrade',
     args: [],
     options: [
-      { name: 'from', value: 'FILE', sentence: 'The new executable, its SHA-256 beside it.' },
-      { name: 'unverified', value: null, sentence: 'Take a file without a published SHA-256.' },
+      {
+        name: 'from',
+        value: 'FILE',
+        sentence: 'The new executable, its signed SHA256SUMS beside it.',
+      },
+      {
+        name: 'unverified',
+        value: null,
+        sentence: 'Take a file that no release signature covers.',
+      },
     ],
     sentence: 'Change to another version, and back by itself if that one does not work.',
     run: (call) => runUpgrade(openServiceCall(call, findPlace)),
@@ -135,6 +144,7 @@ function toolsOf(
     directory,
     service,
     signal,
+    releaseKey: RELEASE_KEY,
     relay: watchedRelay(client),
     isSignedHere: platform === 'darwin' && arch() === 'x64',
     holdData: () =>
@@ -200,6 +210,9 @@ function tell({ out }: Call, result: UpgradeResult): ExitCode {
   switch (result.outcome) {
     case 'upgraded':
       out.data(result, [`Hookline ${result.to} is installed; ${result.previous} is the old one.`])
+      if (result.from !== null && Bun.semver.order(result.to, result.from) < 0) {
+        out.note(`It is older than the version before it, ${result.from}.`)
+      }
       if (!result.isRunning) out.note('Start it: hookline serve')
       return EXIT.ok
     case 'refused':

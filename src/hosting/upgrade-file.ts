@@ -6,6 +6,7 @@ import { closeSync, chmodSync, openSync, readSync, writeSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 
 import { flush, readTextOrNull } from '../system/files.ts'
+import { verifyMinisign, type MinisignKey } from '../system/minisign.ts'
 import type { RunProcess } from '../system/process.ts'
 import { tryTool } from './system-tool.ts'
 
@@ -40,16 +41,36 @@ export function copyExecutable(from: string, to: string): string {
   return hash.digest('hex')
 }
 
+/** The line that names a file in a sum file, as sha256sum writes it, and the signature of that sum file. */
+export type PublishedSum = {
+  readonly sum: string
+  /** The whole sum file, which is what was signed. */
+  readonly content: string
+  /** The path of its signature. */
+  readonly signature: string
+}
+
 /**
- * The SHA-256 that was published with `file`: in `file.sha256`, or in the line of its name in a SHA256SUMS
- * beside it, both as sha256sum writes them. Null where neither has one.
+ * Finds the SHA-256 that was published for `file` by its name: in `file.sha256`, or else in a SHA256SUMS
+ * beside it. Null where neither names it.
  */
-export function publishedSum(file: string): string | null {
-  const own = SUM.exec(readTextOrNull(`${file}.sha256`) ?? '')
-  if (own !== null) return sumIn(own)
-  const lines = (readTextOrNull(join(dirname(file), 'SHA256SUMS')) ?? '').split('\n')
-  const named = lines.map((line) => SUM.exec(line)).find((match) => match?.[2] === basename(file))
-  return named === undefined || named === null ? null : sumIn(named)
+export function publishedSum(file: string): PublishedSum | null {
+  for (const path of [`${file}.sha256`, join(dirname(file), 'SHA256SUMS')]) {
+    const content = readTextOrNull(path) ?? ''
+    const matches = content.split('\n').map((line) => SUM.exec(line))
+    const sum = matches.find((match) => match?.[2] === basename(file))?.[1]
+    if (sum !== undefined) return { sum: sum.toLowerCase(), content, signature: `${path}.minisig` }
+  }
+  return null
+}
+
+/** Explains why a sum file cannot be trusted; null where its signature is of `key`. */
+export function signatureProblem(published: PublishedSum, key: MinisignKey): string | null {
+  const { content, signature } = published
+  const text = readTextOrNull(signature)
+  if (text === null) return `There is no signature of the release: ${signature} is missing.`
+  if (verifyMinisign(key, Buffer.from(content), text) !== null) return null
+  return `${signature} was not made with Hookline's release key, or its sums were changed afterwards.`
 }
 
 /** What the executable at `path` says of itself; null where it is none of ours, or none for this machine. */
@@ -63,12 +84,8 @@ export async function aboutExecutable(
   return answer?.exitCode === 0 ? parseAbout(answer.stdout) : null
 }
 
-/** The sum, and after it, where it has one, the name; a star before the name means binary. */
-const SUM = /^([0-9a-f]{64})(?:[ \t]+\*?(\S.*?))?[ \t\r]*$/im
-
-function sumIn(match: RegExpExecArray): string | null {
-  return match[1]?.toLowerCase() ?? null
-}
+/** The sum and the name; a star before the name means binary. */
+const SUM = /^([0-9a-f]{64})[ \t]+\*?(\S.*?)[ \t\r]*$/i
 
 function writeAll(descriptor: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes.subarray(at))

@@ -1,6 +1,7 @@
 import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { InstanceLock } from '../system/instance-lock.ts'
+import type { MinisignKey } from '../system/minisign.ts'
 import type { RunProcess } from '../system/process.ts'
 import type { WatchedRelay } from './relay-state.ts'
 
@@ -10,7 +11,7 @@ export type UpgradeOrder = {
   readonly file: string
   /** The path of the old one, links resolved: what the service runs, or is made from. */
   readonly executable: string
-  /** Whether `file` may come without a published sum. */
+  /** Whether `file` may come without a sum that the release key signed. */
   readonly isUnverified: boolean
 }
 
@@ -18,6 +19,8 @@ export type UpgradeTools = {
   readonly clock: Clock
   readonly run: RunProcess
   readonly directory: DataDirectory
+  /** What a release must be signed with; null where this build has no key. */
+  readonly releaseKey: MinisignKey | null
   readonly relay: WatchedRelay
   /** What starts and stops the relay; null where it is no service. */
   readonly service: UpgradedService | null

@@ -6,9 +6,17 @@ import { join } from 'node:path'
 import { dailyBackup } from '../storage/backup.ts'
 import { takeSnapshot } from '../storage/snapshot.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
+import type { MinisignKey } from '../system/minisign.ts'
 import { hashFile } from './installation.ts'
 import { toldBy, tryTool, useTool } from './system-tool.ts'
-import { aboutExecutable, copyExecutable, publishedSum, type About } from './upgrade-file.ts'
+import {
+  aboutExecutable,
+  copyExecutable,
+  publishedSum,
+  signatureProblem,
+  type About,
+  type PublishedSum,
+} from './upgrade-file.ts'
 import type { Refused, UpgradeOrder, UpgradeStep, UpgradeTools } from './upgrade-order.ts'
 import { clearStaged, swapPathsOf, type SwapPaths } from './upgrade-swap.ts'
 
@@ -30,6 +38,8 @@ const CHECK_MS_MAX = 3_600_000
 /** How the copy ends on which migrations are tried. */
 const TRIAL = '.trial'
 
+const UNVERIFIED = 'If you trust where it came from: --unverified takes it as it is.'
+
 const FOREGROUND =
   'A relay is running in the foreground, and is no service: stop it by Ctrl-C where it runs, upgrade, ' +
   'and start it again.'
@@ -47,7 +57,7 @@ export async function* prepareUpgrade(
 
   const sum = copyExecutable(order.file, paths.staged)
   yield 'staged'
-  const doubt = doubtOf(order, sum)
+  const doubt = doubtOf(tools, order, sum)
   if (doubt !== null) return no(doubt)
   if (tools.isSignedHere) await sign(tools, paths.staged)
   const next = await aboutExecutable(run, paths.staged, signal)
@@ -77,18 +87,36 @@ function no(why: string): Refused {
   return { outcome: 'refused', why }
 }
 
-/** Why the file may not be what its makers published; null where it is, or need not be proven. */
-function doubtOf({ file, isUnverified }: UpgradeOrder, sum: string): string | null {
+/** Explains why the file may not be what Hookline released; null where it is, or need not be proven. */
+function doubtOf(
+  { releaseKey }: UpgradeTools,
+  { file, isUnverified }: UpgradeOrder,
+  sum: string,
+): string | null {
   const published = publishedSum(file)
-  if (published === null && isUnverified) return null
+  if (published !== null && published.sum !== sum) {
+    return `${file} is not what was published: its SHA-256 is ${sum}, and should be ${published.sum}.`
+  }
+  if (isUnverified) return null
+  const problem = releaseProblem(file, published, releaseKey)
+  return problem === null ? null : `${problem} ${UNVERIFIED}`
+}
+
+function releaseProblem(
+  file: string,
+  published: PublishedSum | null,
+  releaseKey: MinisignKey | null,
+): string | null {
   if (published === null) {
     return (
-      `Nothing says what ${file} should be: there is neither ${file}.sha256 nor a line for it in a ` +
-      'SHA256SUMS beside it. With --unverified it is taken as it is.'
+      `Nothing says what ${file} should be: neither ${file}.sha256 nor a SHA256SUMS beside it has a ` +
+      'line with its name.'
     )
   }
-  if (published === sum) return null
-  return `${file} is not what was published: its SHA-256 is ${sum}, and should be ${published}.`
+  if (releaseKey === null) {
+    return 'This Hookline was built without a release key, so it cannot tell who made the file.'
+  }
+  return signatureProblem(published, releaseKey)
 }
 
 async function sign({ run, signal }: UpgradeTools, path: string): Promise<void> {

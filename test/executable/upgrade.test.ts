@@ -2,13 +2,21 @@
 // judges, and that no message is lost or sent twice. What an upgrade does step by step is in test/hosting.
 
 import { afterAll, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { signRelease } from '../../scripts/sign-release.ts'
 import { takeWatch } from '../../src/hosting/judgement.ts'
 import { MIGRATIONS } from '../../src/storage/migrations.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
-import { BREAKS_OLDER, buildVersion, builtOnce, type Patch } from '../support/next-version.ts'
+import {
+  BREAKS_OLDER,
+  RELEASE_KEY,
+  buildVersion,
+  builtOnce,
+  type Patch,
+} from '../support/next-version.ts'
 import { eventually } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { UpgradeMachine } from './upgrade-machine.ts'
@@ -73,14 +81,16 @@ test('a version that finds the database wanting is taken back: the message leave
 test('without a service the executable changes itself, once no relay runs, and keeps the one before', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
   await using _machine = machine
-  const sum = new Bun.CryptoHasher('sha256').update(await Bun.file(nextVersion()).bytes())
-  await Bun.write(`${nextVersion()}.sha256`, `${sum.digest('hex')}  hookline\n`)
+  const upgradeTo = (from: string, ...more: readonly string[]) =>
+    machine.run('upgrade', '--from', from, '--json', ...more)
 
-  const early = await machine.run('upgrade', '--from', nextVersion())
+  const early = await upgradeTo(nextVersion(), '--unverified')
   await machine.stop()
-  const late = await machine.run('upgrade', '--from', nextVersion(), '--json')
+  const late = await upgradeTo(nextVersion(), '--unverified')
   const now = await machine.run('version')
-  const back = await machine.run('upgrade', '--from', `${machine.executable}.previous`)
+  const previous = `${machine.executable}.previous`
+  const back = await upgradeTo(previous)
+  const older = await machine.run('upgrade', '--from', previous, '--unverified')
 
   expect(early).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('Ctrl-C') })
   expect(late.exitCode).toBe(0)
@@ -88,6 +98,34 @@ test('without a service the executable changes itself, once no relay runs, and k
   expect(now.stdout).toBe('hookline 9.9.9\n')
   // The old one has no published sum.
   expect(back).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--unverified') })
+  expect(older).toMatchObject({ exitCode: 0, stderr: expect.stringContaining('It is older than') })
+}, 30_000)
+
+test('a version with a release key takes what was signed with it, and nothing that was not', async () => {
+  const { machine } = await UpgradeMachine.create('wait for it')
+  await using _machine = machine
+  await machine.stop()
+  const next = nextVersion()
+  const sum = new Bun.CryptoHasher('sha256').update(await Bun.file(next).bytes()).digest('hex')
+  await Bun.write(join(next, '../SHA256SUMS'), `${sum}  hookline\n`)
+  signRelease(join(next, '..'), RELEASE_KEY)
+  const upgradeTo = (...more: readonly string[]) => machine.run('upgrade', '--from', next, ...more)
+
+  const without = await upgradeTo()
+  await upgradeTo('--unverified')
+  const genuine = await upgradeTo()
+  signRelease(join(next, '..'), generateKeyPairSync('ed25519').privateKey)
+  const forged = await upgradeTo()
+
+  expect(without.stderr).toContain('built without a release key')
+  expect(genuine).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('9.9.9 is installed'),
+  })
+  expect(forged).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining("Hookline's release key"),
+  })
 }, 30_000)
 
 test('where the service is installed but a relay runs in the foreground, nothing is stopped', async () => {

@@ -2,90 +2,10 @@
 // and stand-ins for the tools that tell and sign.
 
 import { expect, test } from 'bun:test'
-import { chmodSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 
-import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
-
-type System = {
-  readonly uname: readonly [system: string, processor: string]
-  readonly libc?: string
-}
-
-class Setup implements Disposable {
-  readonly folder = new ScratchFolder()
-  readonly home = this.folder.file('home')
-  readonly program = `${this.home}/.local/bin/hookline`
-  readonly #releases = this.folder.file('releases')
-  readonly #tools = this.folder.file('tools')
-
-  constructor({ uname: [system, processor], libc = 'ldd (GNU libc) 2.36' }: System) {
-    for (const path of [this.home, this.#releases, this.#tools]) mkdirSync(path)
-    this.#tool('uname', `case $1 in -s) echo ${system} ;; *) echo ${processor} ;; esac`)
-    this.#tool('ldd', `echo '${libc}' >&2; exit 1`)
-    this.#tool('sysctl', 'exit 1')
-    for (const name of ['codesign', 'xattr']) this.#tool(name, `echo "${name} $*" >>"$HOME/tools"`)
-  }
-
-  /** Publishes an executable that notes what it is called with and ends with `exitCode`. */
-  publish(name: string, { version = 'one', exitCode = 0, sum = '' } = {}): void {
-    const text = `#!/bin/sh\n# ${version}\necho "$*" >>"$HOME/called"\nexit ${exitCode}\n`
-    writeFileSync(`${this.#releases}/${name}`, text)
-    const hash = sum === '' ? new Bun.CryptoHasher('sha256').update(text).digest('hex') : sum
-    writeFileSync(
-      `${this.#releases}/SHA256SUMS`,
-      `${'0'.repeat(64)}  hookline-other\n${hash}  ${name}\n`,
-    )
-  }
-
-  translated(): void {
-    this.#tool('sysctl', 'echo 1')
-  }
-
-  async run(environment: Readonly<Record<string, string>> = {}) {
-    const child = Bun.spawn(['/bin/sh'], {
-      // As `curl ... | sh` has it.
-      stdin: Bun.file(`${ROOT}/scripts/install`),
-      stdout: 'pipe',
-      stderr: 'pipe',
-      env: {
-        HOME: this.home,
-        PATH: `${this.#tools}:/usr/bin:/bin`,
-        TMPDIR: this.folder.path,
-        HOOKLINE_RELEASES: `file://${this.#releases}`,
-        ...environment,
-      },
-    })
-    const [stdout, stderr, exitCode] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ])
-    return { exitCode, stdout, stderr }
-  }
-
-  /** What a stand-in or the installed executable noted; null for nothing. */
-  noted(name: 'called' | 'tools'): string | null {
-    const path = `${this.home}/${name}`
-    return existsSync(path) ? readFileSync(path, 'utf8') : null
-  }
-
-  /** What there is that was not there before. */
-  left(): readonly string[] {
-    const own = readdirSync(this.folder.path).filter((name) => name.startsWith('tmp'))
-    const bin = `${this.home}/.local/bin`
-    return [...own, ...(existsSync(bin) ? readdirSync(bin) : [])]
-  }
-
-  #tool(name: string, script: string): void {
-    writeFileSync(`${this.#tools}/${name}`, `#!/bin/sh\n${script}\n`)
-    chmodSync(`${this.#tools}/${name}`, 0o755)
-  }
-
-  [Symbol.dispose](): void {
-    this.folder[Symbol.dispose]()
-  }
-}
+import { Setup, type System } from './install-rig.ts'
 
 const SYSTEMS: readonly (readonly [System, string])[] = [
   [{ uname: ['Darwin', 'arm64'] }, 'hookline-darwin-arm64'],
@@ -149,6 +69,63 @@ test('what differs from its published checksum is not installed', async () => {
   expect([setup.left(), setup.noted('called')]).toEqual([[], null])
 })
 
+const UNSIGNED =
+  "hookline: file:///\\S+/SHA256SUMS was not signed with Hookline's release key. Nothing is installed.\n"
+
+test('sums that were changed after they were signed install nothing', async () => {
+  using setup = new Setup(LINUX)
+  setup.publish('hookline-linux-x64')
+  setup.replace('hookline-linux-x64')
+
+  const { exitCode, stderr } = await setup.run()
+
+  expect(exitCode).toBe(1)
+  expect(stderr).toMatch(new RegExp(`^${UNSIGNED}$`))
+  expect([setup.left(), setup.noted('called')]).toEqual([[], null])
+})
+
+test.skipIf(Bun.which('minisign') === null)(
+  'where there is no ssh-keygen, minisign tells a signed release from another',
+  async () => {
+    using setup = new Setup(LINUX)
+    setup.publish('hookline-linux-x64')
+    setup.withoutSsh({ hasMinisign: true })
+
+    const genuine = await setup.run({ PATH: setup.toolsOnly })
+    setup.replace('hookline-linux-x64')
+    const changed = await setup.run({ PATH: setup.toolsOnly })
+
+    expect([genuine.exitCode, genuine.stderr]).toEqual([0, ''])
+    expect(changed.stderr).toMatch(new RegExp(`^${UNSIGNED}$`))
+  },
+)
+
+test('where nothing can verify a signature, nothing is installed unless the owner says so', async () => {
+  using setup = new Setup(LINUX)
+  setup.publish('hookline-linux-x64')
+  setup.withoutSsh({ hasMinisign: false })
+
+  const careful = await setup.run({ PATH: setup.toolsOnly })
+  const left = setup.left()
+  const trusting = await setup.run({ PATH: setup.toolsOnly, HOOKLINE_UNVERIFIED: '1' })
+
+  expect(careful.exitCode).toBe(1)
+  expect(careful.stderr).toContain('neither ssh-keygen nor minisign')
+  expect(left).toEqual([])
+  expect(trusting.exitCode).toBe(0)
+})
+
+test('an installer from a checkout without a release key installs nothing unverified', async () => {
+  using setup = new Setup(LINUX)
+  setup.publish('hookline-linux-x64')
+
+  const { exitCode, stderr } = await setup.run({}, `${ROOT}/scripts/install`)
+
+  expect(exitCode).toBe(1)
+  expect(stderr).toContain('has no release key')
+  expect(setup.left()).toEqual([])
+})
+
 test('what has no published checksum is not installed', async () => {
   using setup = new Setup(LINUX)
   setup.publish('hookline-linux-x64')
@@ -176,6 +153,7 @@ test('a release that cannot be had leaves what was there', async () => {
 
 test('nothing is taken over plain http', async () => {
   using setup = new Setup(LINUX)
+  setup.publish('hookline-linux-x64')
 
   const { exitCode, stderr } = await setup.run({ HOOKLINE_RELEASES: 'http://127.0.0.1:9' })
 
@@ -211,7 +189,7 @@ test('a folder that is not on the PATH is told, one that is, is not', async () =
   const bin = `${setup.home}/.local/bin`
 
   const without = await setup.run()
-  const path = `${setup.folder.file('tools')}:${bin}:/usr/bin:/bin`
+  const path = `${setup.toolsOnly}:${bin}:/usr/bin:/bin`
   const within = await setup.run({ PATH: path })
 
   expect(without.stdout).toContain(`${bin} is not on your PATH.`)
@@ -235,6 +213,7 @@ for (const uname of [
 ] as const) {
   test(`for ${uname.join(' ')} there is none`, async () => {
     using setup = new Setup({ uname })
+    setup.publish('hookline-linux-x64')
 
     const { exitCode, stderr } = await setup.run()
 

@@ -28,15 +28,29 @@ const SUMS: readonly (readonly [
   files: Readonly<Record<string, string>>,
   sum: string | null,
 ])[] = [
-  ['a file of its own, bare', { 'hookline.sha256': SUM }, SUM],
-  ['a file of its own, as sha256sum writes it', { 'hookline.sha256': `${SUM}  any-name\n` }, SUM],
-  ['a file of its own, in capitals', { 'hookline.sha256': `${SUM.toUpperCase()}\r\n` }, SUM],
+  ['a file of its own', { 'hookline.sha256': `${SUM}  hookline\n` }, SUM],
+  ['a file of its own, bare', { 'hookline.sha256': SUM }, null],
+  ['a file of its own, with another name', { 'hookline.sha256': `${SUM}  any-name\n` }, null],
+  [
+    'a file of its own, in capitals',
+    { 'hookline.sha256': `${SUM.toUpperCase()}  hookline\r\n` },
+    SUM,
+  ],
   ['its line among others', { SHA256SUMS: `${OTHER}  hookline-x\n${SUM}  hookline\n` }, SUM],
   ['its line, marked as binary', { SHA256SUMS: `${SUM} *hookline\n` }, SUM],
-  ['both, which differ', { 'hookline.sha256': SUM, SHA256SUMS: `${OTHER}  hookline\n` }, SUM],
+  [
+    'both, which differ',
+    { 'hookline.sha256': `${SUM}  hookline`, SHA256SUMS: `${OTHER}  hookline\n` },
+    SUM,
+  ],
+  [
+    'the line among others where its own file names another',
+    { 'hookline.sha256': `${OTHER}  hookline-x\n`, SHA256SUMS: `${SUM}  hookline\n` },
+    SUM,
+  ],
   ['the line of another file', { SHA256SUMS: `${OTHER}  hookline-x\n` }, null],
   ['a bare line among the sums', { SHA256SUMS: `${SUM}\nhookline\n` }, null],
-  ['something shorter', { 'hookline.sha256': SUM.slice(1) }, null],
+  ['something shorter', { 'hookline.sha256': `${SUM.slice(1)}  hookline` }, null],
   ['nothing', {}, null],
 ]
 
@@ -45,7 +59,7 @@ for (const [what, files, sum] of SUMS) {
     using folder = new ScratchFolder()
     for (const [name, text] of Object.entries(files)) writeFileSync(folder.file(name), text)
 
-    expect(publishedSum(folder.file('hookline'))).toBe(sum)
+    expect(publishedSum(folder.file('hookline'))?.sum ?? null).toBe(sum)
   })
 }
 

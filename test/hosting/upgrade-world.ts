@@ -2,9 +2,11 @@
 // notes of how they behave. A relay that serves carries what is queued, so that whatever an upgrade
 // would lose or repeat shows in `carried`.
 
+import { generateKeyPairSync, type KeyObject } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { minisign, minisignPublicKey } from '../../scripts/sign-release.ts'
 import type { RelayState } from '../../src/hosting/relay-state.ts'
 import type {
   UpgradeOrder,
@@ -19,6 +21,7 @@ import { acceptMigration, MIGRATIONS, readSchemaState } from '../../src/storage/
 import type { Clock } from '../../src/system/clock.ts'
 import { openDataDirectory, type DataDirectory } from '../../src/system/data-directory.ts'
 import { takeInstanceLock, type InstanceLock } from '../../src/system/instance-lock.ts'
+import { parseMinisignKey } from '../../src/system/minisign.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -27,6 +30,9 @@ import { OLD, readBuild, runBuild, writeBuild, type Build } from './upgrade-buil
 const ADDS = { name: '0001_adds.sql', sql: 'CREATE TABLE added (a INTEGER) STRICT' }
 const TRIAL_MS = 100_000
 const START_MS = 200_000
+
+/** Releases are signed with this one. */
+const RELEASE = generateKeyPairSync('ed25519').privateKey
 
 type Relay = {
   readonly build: Build
@@ -43,6 +49,8 @@ export class UpgradeWorld implements Disposable {
   /** The id of each message that left, as often as it did. */
   readonly carried: string[] = []
   isHosted = true
+  /** False for a build from a checkout that has no release key. */
+  hasReleaseKey = true
   /** How many wait for the test's time to pass. */
   #sleeping = 0
   #relay: Relay | null = null
@@ -61,11 +69,24 @@ export class UpgradeWorld implements Disposable {
     this.accept('msg_before')
   }
 
-  /** What was published, with its sum unless it is `null`. */
-  publish(build: Build, sum?: string | null): void {
+  /** A release with its signed sums: of the right key, of another, or none. */
+  publish(
+    build: Build,
+    { sum = '', signedBy = RELEASE }: { sum?: string; signedBy?: KeyObject } = {},
+  ) {
     writeBuild(this.file, build)
     const real = new Bun.CryptoHasher('sha256').update(readFileSync(this.file)).digest('hex')
-    if (sum !== null) writeFileSync(`${this.file}.sha256`, `${sum ?? real}  hookline-next\n`)
+    const content = `${sum === '' ? real : sum}  hookline-next\n`
+    writeFileSync(this.sums, content)
+    writeFileSync(this.signature, minisign(signedBy, Buffer.from(content), 'hookline'))
+  }
+
+  get sums(): string {
+    return join(this.file, '../SHA256SUMS')
+  }
+
+  get signature(): string {
+    return `${this.sums}.minisig`
   }
 
   /** Runs an upgrade to its end, or until `stopAfter` is done: there its process is killed. */
@@ -153,6 +174,7 @@ export class UpgradeWorld implements Disposable {
         return end
       },
       directory: this.directory,
+      releaseKey: this.hasReleaseKey ? parseMinisignKey(minisignPublicKey(RELEASE)) : null,
       relay: {
         state: async () => this.#state(),
         acquit: async () => {

@@ -1,9 +1,11 @@
 // Executables of versions that do not exist yet: the sources of this one with a migration more, compiled
 // in a folder of their own.
 
+import { generateKeyPairSync } from 'node:crypto'
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { minisignPublicKey } from '../../scripts/sign-release.ts'
 import { MIGRATIONS, USABLE_FROM } from '../../src/storage/migrations.ts'
 import type { ScratchFolder } from './scratch-folder.ts'
 import { ROOT } from './source-files.ts'
@@ -11,7 +13,10 @@ import { ROOT } from './source-files.ts'
 /** A place in the sources, and what stands there instead. */
 export type Patch = readonly [file: string, from: string, to: string]
 
-const COPIED = ['src', 'migrations', 'scripts', 'package.json', 'tsconfig.json']
+/** The secret half of the key that these versions trust. */
+export const RELEASE_KEY = generateKeyPairSync('ed25519').privateKey
+
+const COPIED = ['src', 'migrations', 'scripts', 'package.json', 'tsconfig.json', 'LICENSE']
 const ADDS = 'CREATE TABLE notes (id TEXT PRIMARY KEY NOT NULL) STRICT;'
 
 /** Makes every older executable refuse what this one leaves. */
@@ -38,6 +43,7 @@ export function buildVersion(
   for (const name of COPIED) cpSync(join(ROOT, name), join(sources, name), { recursive: true })
   symlinkSync(join(ROOT, 'node_modules'), join(sources, 'node_modules'))
   writeFileSync(join(sources, 'migrations', '9999_adds.sql'), ADDS)
+  writeFileSync(join(sources, '.release-key.pub'), minisignPublicKey(RELEASE_KEY))
   const own = readFileSync(join(ROOT, 'package.json'), 'utf8')
   const { version: before } = JSON.parse(own) as { readonly version: string } // The file is ours.
   const isVersion: Patch = ['package.json', `"version": "${before}"`, `"version": "${version}"`]
