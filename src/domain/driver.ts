@@ -103,6 +103,15 @@ export type SendOutcome =
 /** What can become of a message that has passed its point of no return. */
 export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
 
+/**
+ * The end of an unsettled message. `proof` is the driver's own durable record that nothing of it was
+ * ever handed over and nothing that could still do so is alive: only such a message is queued again.
+ * Any other `not_sent` is final.
+ */
+export type Settled =
+  | Exclude<Settlement, { readonly outcome: 'not_sent' }>
+  | (Extract<Settlement, { readonly outcome: 'not_sent' }> & { readonly proof?: true | undefined })
+
 /** `not_sent` because the point of no return was not granted; counts as no try. */
 export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
 
@@ -125,8 +134,8 @@ export type LineEvent =
       readonly checkpoint: string | null
     }
   | { readonly type: 'receipt'; readonly receipt: Receipt; readonly checkpoint: string | null }
-  /** The end of a message that was unsettled. `not_sent` by this way is never sent again. */
-  | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settlement }
+  /** The end of a message that was unsettled. */
+  | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settled }
   | { readonly type: 'checkpoint'; readonly checkpoint: string }
   /** Something arrived that nobody can use; it is counted, and shown in the health catalogue. */
   | { readonly type: 'rejected'; readonly reason: Rejection }

@@ -150,7 +150,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   restored: 'The message comes from a back-up, and nobody can say whether it left since.',
   expired: 'The message waited for longer than 24 hours and was not sent.',
   not_on_imessage: 'The recipient is not on iMessage.',
-  not_carried: 'The relay ended before the message left; it is not sent again by itself.',
+  not_carried: 'The message had not left when the relay ended; it is not sent again by itself.',
   line_removed: 'The phone line of the message was deleted.',
   session_ended: 'The line went away while it sent the message, and never said what became of it.',
   driver_error: 'The line failed while it sent the message.',

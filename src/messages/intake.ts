@@ -18,6 +18,8 @@ import type { Writer } from '../storage/writer.ts'
 import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
+import type { LineBoard } from './line-board.ts'
+import { requeue } from './requeue.ts'
 import { acceptMessage, applyReceipt, assignGuid, failMessage, type SettleTools } from './settle.ts'
 
 export type IntakeEvent = Extract<
@@ -29,6 +31,7 @@ export type IntakeTools = SettleTools & {
   readonly writer: Writer
   readonly log: Log
   readonly bell: Bell
+  readonly board: LineBoard
 }
 
 const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
@@ -120,7 +123,7 @@ function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, receipt: Receipt): 
   if (message?.direction === 'outbound') applyReceipt(tools, tx, message, receipt)
 }
 
-/** The end of an unsettled message, found by its driver. It is never sent again. */
+/** The end of an unsettled message, found by its driver. Only proof sends one again. */
 function takeSettled(
   tools: IntakeTools,
   tx: Tx,
@@ -137,10 +140,20 @@ function takeSettled(
       assignGuid(tools, tx, message, outcome.guid)
       return
     case 'not_sent':
-      failMessage(tools, tx, message, outcome.reason)
+      if (outcome.proof === true && mayGoAgain(message)) requeue(tools, tx, message, outcome.reason)
+      else failMessage(tools, tx, message, outcome.reason)
       return
     case 'unknown':
   }
+}
+
+/**
+ * A message that the device gave a guid was handed over. One of a back-up is the past: a restore never
+ * causes a send. One whose failure was announced may have been sent again by whoever heard of it.
+ */
+function mayGoAgain({ status, error, dueAt, platformGuid }: Outbound): boolean {
+  if (platformGuid !== null || error?.code === 'restored') return false
+  return status === 'sending' || dueAt !== null
 }
 
 function unsettled(tx: Tx, id: MessageId): Outbound | null {

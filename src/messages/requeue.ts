@@ -15,7 +15,7 @@ import type { Db, Tx } from '../storage/database.ts'
 import { queuedBehind } from '../storage/message-queue.ts'
 import { placeMessage, saveMessage } from '../storage/message-rows.ts'
 import { givePlaceBack, hasBudget, reserveAgain, takePlace } from './contact-budget.ts'
-import { passTurn, reorder } from './conversation-order.ts'
+import { passTurn, reorder, wakeSameText } from './conversation-order.ts'
 import { toRoutingLine, waitReasonOf, type LineBoard } from './line-board.ts'
 import { failMessage, type SettleTools } from './settle.ts'
 
@@ -72,6 +72,22 @@ export function withdraw(tools: Tools, tx: Tx, message: Outbound): void {
  */
 export function refuse(tools: Tools, tx: Tx, message: Outbound): void {
   if (message.status !== 'queued' && message.status !== 'sending') return
+  tryAgain(tools, tx, message, 'line_refused')
+}
+
+/**
+ * Proven unsent after its session ended: it counts as a try, so that a message that ends the relay each
+ * time fails in the end. It goes before those that got its turn while nobody knew what became of it.
+ */
+export function requeue(tools: Tools, tx: Tx, message: Outbound, reason: string): void {
+  tryAgain(tools, tx, { ...message, error: null }, reason)
+  const now = tools.stamps.now()
+  reorder(tx, message.conversationId, now)
+  wakeSameText(tx, message.conversationId, now)
+}
+
+/** `reason` is that of the failure, where this was the last try. */
+function tryAgain(tools: Tools, tx: Tx, message: Outbound, reason: string): void {
   const now = tools.stamps.now()
   const contactHold = reserveAgain(tx, message, now)
   const refusedBy = [...message.refusedBy, message.lineId]
@@ -84,7 +100,7 @@ export function refuse(tools: Tools, tx: Tx, message: Outbound): void {
   }
   const delayMs = ROUND_DELAYS_MS[message.round]
   if (delayMs === undefined) {
-    failMessage(tools, tx, queued, 'line_refused')
+    failMessage(tools, tx, queued, reason)
     return
   }
   const turn = { dueAt: later(now, delayMs), queuedReason: 'retry' } as const

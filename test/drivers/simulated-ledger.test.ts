@@ -263,6 +263,9 @@ test('after 30 days the ledger forgets what was told, and keeps what was not', a
   await sendTo(rig, first, '+12025550102', 'still there?')
 
   await rig.clock.advance(31 * DAY_MS)
+  // The newest message is kept, whatever its age.
+  await sendTo(rig, first, '+15550000190')
+  await rig.clock.advance(DAY_MS)
 
   expect([rig.carried('still there?'), countHappenings(rig.ledgerPath)]).toEqual([0, 1])
   const neighbour = { key: '2', number: '+12025550102', checkpoint }

@@ -13,7 +13,7 @@ import {
   temporaryDataDir,
   type ApiKey,
 } from '../support/relay-process.ts'
-import { disagreements, readLedgers, type Told } from './ledgers.ts'
+import { disagreements, failedUnrefused, readLedgers, type Told } from './ledgers.ts'
 
 const KILLS = Number(process.env['HOOKLINE_KILLS'] ?? '100')
 const CLIENTS = 8
@@ -61,6 +61,7 @@ test(`after ${KILLS} kills under load nothing is lost and nothing is sent twice`
   expect(exitCode).toBe(0)
   expect(clients.contradictions).toEqual([])
   expect(clients.told.length).toBeGreaterThan(KILLS)
+  expect(failedUnrefused(ledgers)).toEqual([])
   expect(disagreements(ledgers, clients.told, receiver.received)).toEqual({
     damaged: [],
     lost: [],

@@ -5,7 +5,13 @@ import { expect, test } from 'bun:test'
 import type { Received } from '../support/receiver.ts'
 import { disagreements, type Ledgers, type StoredMessage, type Told } from './ledgers.ts'
 
-const MESSAGE: StoredMessage = { id: 'msg_1', direction: 'outbound', status: 'sent', text: 'hello' }
+const MESSAGE: StoredMessage = {
+  id: 'msg_1',
+  direction: 'outbound',
+  status: 'sent',
+  text: 'hello',
+  errorCode: null,
+}
 const EVENT = { id: 'evt_1', name: 'message.sent', messageId: 'msg_1', deliveries: 1, succeeded: 1 }
 const TOLD: Told = { messageId: 'msg_1', text: 'hello', status: 'sent' }
 const POST: Received = {

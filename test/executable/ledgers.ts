@@ -11,6 +11,7 @@ export type StoredMessage = {
   readonly direction: 'inbound' | 'outbound'
   readonly status: string
   readonly text: string
+  readonly errorCode: string | null
 }
 
 export type StoredEvent = {
@@ -41,7 +42,9 @@ export function readLedgers(dataDir: string): Ledgers {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
   using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
   const messages = relay
-    .query<StoredMessage, []>('SELECT id, direction, status, text FROM messages')
+    .query<StoredMessage, []>(
+      'SELECT id, direction, status, text, error_code AS errorCode FROM messages',
+    )
     .all()
   const events = relay.query<StoredEvent, []>(STORED_EVENTS).all()
   const carried = network
@@ -95,6 +98,13 @@ export function disagreements(
     underTwoIds: [...idsByFact].filter(([, all]) => new Set(all.map((one) => one.id)).size > 1),
     unsigned: received.filter((one) => !one.isSigned),
   }
+}
+
+/** Messages that failed although no line ever refused them. */
+export function failedUnrefused({ messages }: Ledgers): readonly StoredMessage[] {
+  return [...messages.values()].filter(
+    ({ status, errorCode }) => status === 'failed' && errorCode !== 'line_refused',
+  )
 }
 
 /** The events that a message must have caused by its state. */

@@ -2,7 +2,7 @@ import type {
   AttendedLine,
   LineEvent,
   LineListener,
-  Settlement,
+  Settled,
   Unsettled,
 } from '../../domain/driver.ts'
 import { deviceHandle } from '../../domain/handle.ts'
@@ -75,15 +75,17 @@ class AttendedSimulatedLine {
 
   async run(): Promise<void> {
     const { network, clock } = this.#tools
+    // Before anything is looked up: what a send of an earlier session would still write is refused.
+    const session = network.beginSession(this.#line.number)
     await this.#settle()
     // Without a checkpoint on disk, a second start would take what is new by then for history.
     if (this.#line.checkpoint === null) await this.#tell([this.#checkpointEvent()])
-    await this.#goOnline()
+    await this.#goOnline(session)
     while (!this.#signal.aborted) {
       // A send that was carried has its outcome out first: a receipt never overtakes it.
       await nextTurn()
       const isMore = await this.#tellNews()
-      if (this.#mustDrop) await this.#dropOut()
+      if (this.#mustDrop) await this.#dropOut(session)
       if (isMore || this.#signal.aborted) continue
       this.#prune()
       const waitMs = Math.min(network.msUntilNext(this.#line.number), PRUNE_EVERY_MS)
@@ -98,6 +100,7 @@ class AttendedSimulatedLine {
 
   /** Says what became of messages that a crash left open, before anything new is read. */
   async #settle(): Promise<void> {
+    const { network } = this.#tools
     for (let at = 0; at < this.#line.unsettled.length; at += BATCH_MAX) {
       const batch = this.#line.unsettled.slice(at, at + BATCH_MAX)
       await this.#tell(
@@ -108,10 +111,11 @@ class AttendedSimulatedLine {
         }),
       )
     }
+    if (!this.#signal.aborted) network.settleSessions(this.#line.number)
   }
 
   /** Null where nobody can say. That a message was not carried is proven by its own ledger only. */
-  #outcomeOf({ message, note }: Unsettled): Settlement | null {
+  #outcomeOf({ message, note }: Unsettled): Settled | null {
     const { network, lineCount } = this.#tools
     const behaviour = behaviourOf(message.to, lineCount)
     if (behaviour.kind === 'nobody_knows') return null
@@ -120,26 +124,32 @@ class AttendedSimulatedLine {
       const isSlow = behaviour.kind === 'carried' && behaviour.acceptMs > 0
       return { outcome: isSlow ? 'held' : 'accepted', guid }
     }
-    if (note !== network.identity) return null
-    return { outcome: 'not_sent', reason: 'not_carried', blame: 'line' }
+    // A ledger that was put back to an earlier time does not know its own position.
+    const isPutBack = this.#checkpoint.position > network.lastPosition()
+    if (isPutBack || !network.isCompleteSince(this.#line.number, note)) return null
+    return { outcome: 'not_sent', reason: 'not_carried', blame: 'line', proof: true }
   }
 
-  async #goOnline(): Promise<void> {
+  async #goOnline(session: string): Promise<void> {
     const { number } = this.#line
     const drop = () => {
       this.#mustDrop = true
       this.#tools.network.bellOf(number).ring()
     }
-    const session = createSession(this.#tools, number, drop)
-    const capabilities = CAPABILITIES
-    await this.#tell([{ type: 'online', session, number, imessageActive: true, capabilities }])
+    const online = {
+      session: createSession({ ...this.#tools, number, session, drop }),
+      number,
+      imessageActive: true,
+      capabilities: CAPABILITIES,
+    }
+    await this.#tell([{ type: 'online', ...online }])
   }
 
-  async #dropOut(): Promise<void> {
+  async #dropOut(session: string): Promise<void> {
     this.#mustDrop = false
     await this.#tell([{ type: 'offline', reason: OUTAGE }])
     await this.#tools.clock.sleep(OUTAGE_MS, this.#signal)
-    await this.#goOnline()
+    await this.#goOnline(session)
   }
 
   /** Tells one batch; whether there was anything. */

@@ -24,8 +24,12 @@ export type News = {
   readonly at: number
 }
 
-/** A message, and what follows from it. */
-export type CarriedLetter = { readonly carried: Carried; readonly news: readonly News[] }
+/** A message, the session of its line that posted it, and what follows from it. */
+export type CarriedLetter = {
+  readonly carried: Carried
+  readonly session: string
+  readonly news: readonly News[]
+}
 
 /** `seq` is its position, which is never given twice. */
 export type Happening = Omit<News, 'line'> & { readonly seq: number }
@@ -53,6 +57,12 @@ CREATE TABLE IF NOT EXISTS carried (
   carried_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS carried_by_message ON carried (message_id);
+CREATE TABLE IF NOT EXISTS sessions (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  line TEXT NOT NULL,
+  id TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS sessions_by_line ON sessions (line);
 CREATE TABLE IF NOT EXISTS recipients (
   line TEXT NOT NULL,
   handle TEXT NOT NULL,
@@ -128,6 +138,26 @@ export class Ledger {
     }).immediate
   }
 
+  /** Begins a session of a line: whatever an earlier one posts from now on is refused. */
+  beginSession(line: string, id: string): void {
+    this.#sql.insertSession.run({ line, id })
+  }
+
+  /** Whether a session is one of those that were not settled yet. */
+  hasSession(line: string, id: string): boolean {
+    return this.#sql.session.get({ line, id }) !== null
+  }
+
+  /** Forgets every session of a line but the newest. */
+  settleSessions(line: string): void {
+    this.#sql.deleteSessions.run({ line })
+  }
+
+  /** The seqs of the oldest and of the newest message that is kept; 0 where nothing was carried. */
+  carriedSeqs(): { readonly oldest: number; readonly newest: number } {
+    return this.#sql.carriedSeqs.get() ?? { oldest: 0, newest: 0 }
+  }
+
   /** Writes down messages and all that follows from them, or throws and has written nothing. */
   carry(letters: readonly CarriedLetter[]): void {
     this.#carry(letters)
@@ -167,7 +197,10 @@ export class Ledger {
     return this.#sql.history.get({ line, handle }) !== null
   }
 
-  /** Forgets at most `limit` entries from before `before`: of `line`, those up to `told` only. */
+  /**
+   * Forgets at most `limit` entries from before `before`: of `line`, those up to `told` only. The newest
+   * message stays, so that no seq is given twice.
+   */
   prune(line: string, what: { readonly told: number; before: number; limit: number }): void {
     this.#sql.pruneHappenings.run({ line, ...what })
     this.#sql.pruneCarried.run({ before: what.before, limit: what.limit })
@@ -177,8 +210,9 @@ export class Ledger {
     this.#db.close()
   }
 
-  #insert({ carried, news }: CarriedLetter): void {
+  #insert({ carried, session, news }: CarriedLetter): void {
     const { line, to: handle } = carried
+    if (this.#sql.newestSession.get({ line })?.id !== session) throw new Error('Session is over.')
     this.#sql.insertCarried.run(carried)
     if (this.#recipients.get(line)?.has(handle) !== true) {
       this.#sql.insertRecipient.run({ line, handle })
@@ -208,6 +242,23 @@ function prepareStatements(db: Database) {
     insertCarried: db.prepare<null, [Values]>(
       `INSERT INTO carried (message_id, line, recipient, text, guid, carried_at)
        VALUES ($messageId, $line, $to, $text, $guid, $at)`,
+    ),
+    insertSession: db.prepare<null, [Values]>(
+      'INSERT INTO sessions (line, id) VALUES ($line, $id)',
+    ),
+    session: db.prepare<{ seq: number }, [Values]>(
+      'SELECT seq FROM sessions WHERE line = $line AND id = $id',
+    ),
+    newestSession: db.prepare<{ id: string }, [Values]>(
+      'SELECT id FROM sessions WHERE line = $line ORDER BY seq DESC LIMIT 1',
+    ),
+    deleteSessions: db.prepare<null, [Values]>(
+      `DELETE FROM sessions WHERE line = $line
+         AND seq < (SELECT max(seq) FROM sessions WHERE line = $line)`,
+    ),
+    carriedSeqs: db.prepare<{ oldest: number; newest: number }, []>(
+      `SELECT coalesce((SELECT min(seq) FROM carried), 0) AS oldest,
+              coalesce((SELECT max(seq) FROM carried), 0) AS newest`,
     ),
     insertRecipient: db.prepare<null, [Values]>(
       'INSERT INTO recipients (line, handle) VALUES ($line, $handle) ON CONFLICT DO NOTHING',
@@ -255,7 +306,7 @@ function prepareStatements(db: Database) {
     pruneCarried: db.prepare<null, [Values]>(
       `DELETE FROM carried WHERE seq IN (
          SELECT seq FROM (SELECT seq, carried_at FROM carried ORDER BY seq LIMIT +$limit)
-         WHERE carried_at < $before)`,
+         WHERE carried_at < $before AND seq < (SELECT max(seq) FROM carried))`,
     ),
   }
 }

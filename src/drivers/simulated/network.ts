@@ -7,6 +7,9 @@ import { Ledger, type CarriedLetter, type Happening, type News } from './ledger.
 
 export type NetworkTools = { readonly clock: Clock; readonly random: Random }
 
+/** A letter as a session of its line posts it. */
+type PostedLetter = Letter & { readonly session: string }
+
 /** A letter that is not in the ledger yet. */
 type Posted = CarriedLetter & {
   readonly resolve: (guid: string) => void
@@ -44,6 +47,35 @@ export class SimulatedNetwork {
     return this.#ledger.identity
   }
 
+  /** Begins a session of a line and gives its id; earlier ones carry nothing from now on. */
+  beginSession(line: string): string {
+    const id = this.#newGuid()
+    this.#ledger.beginSession(line, id)
+    return id
+  }
+
+  /** What became of all that earlier sessions of a line left open is durable. */
+  settleSessions(line: string): void {
+    this.#ledger.settleSessions(line)
+  }
+
+  /** The note of a point of no return: `identity:session:seq of the newest message so far`. */
+  noteOf(session: string): string {
+    return `${this.identity}:${session}:${this.#ledger.carriedSeqs().newest}`
+  }
+
+  /**
+   * Whether this ledger would hold the message of a note, had it been carried. Its session is over, so
+   * no send of it can write any more; it is not settled, so the relay's own file is not of an earlier
+   * time; and the ledger has neither lost nor pruned what came after the note.
+   */
+  isCompleteSince(line: string, note: string | null): boolean {
+    const [identity, session = '', seq] = note?.split(':') ?? []
+    const { oldest, newest } = this.#ledger.carriedSeqs()
+    const isSameLedger = identity === this.identity && this.#ledger.hasSession(line, session)
+    return isSameLedger && Number(seq) <= newest && Number(seq) >= oldest - 1
+  }
+
   /** Rung when a line has something to read earlier than it was told. */
   bellOf(line: string): Bell {
     const known = this.#bells.get(line)
@@ -58,12 +90,17 @@ export class SimulatedNetwork {
    * carried nothing. What is posted in one turn is one transaction of the ledger: messages pass their
    * points of no return together.
    */
-  carry(messageId: string, letter: Letter, consequences: readonly Consequence[]): Promise<string> {
+  carry(
+    messageId: string,
+    { session, ...letter }: PostedLetter,
+    consequences: readonly Consequence[],
+  ): Promise<string> {
     const guid = this.#newGuid()
     const at = this.#now()
     const news = consequences.map((consequence) => this.#newsOf(consequence, guid, at))
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    this.#posted.push({ carried: { ...letter, messageId, guid, at }, news, resolve, reject })
+    const carried = { ...letter, messageId, guid, at }
+    this.#posted.push({ carried, session, news, resolve, reject })
     if (this.#posted.length === 1) queueMicrotask(() => this.#carryPosted())
     return promise
   }

@@ -20,21 +20,24 @@ export type SimulatedLineTools = {
 
 const CAPACITY = 32
 
-/** One life of the line with this number; `drop` is called when the line must go offline. */
-export function createSession(
-  tools: SimulatedLineTools,
-  number: string,
-  drop: () => void,
-): LineSession {
-  return {
-    capacity: CAPACITY,
-    knows: async (handle) => tools.network.hasHistory(number, handle),
-    send: (message, pointOfNoReturn, signal) =>
-      send({ ...tools, number, drop }, message, pointOfNoReturn, signal),
-  }
+type LineOfSession = {
+  readonly number: string
+  /** Which session of the line the network takes messages of. */
+  readonly session: string
+  /** Called when the line must go offline. */
+  readonly drop: () => void
 }
 
-type SendTools = SimulatedLineTools & { readonly number: string; readonly drop: () => void }
+type SendTools = SimulatedLineTools & LineOfSession
+
+/** One life of a line. */
+export function createSession(tools: SendTools): LineSession {
+  return {
+    capacity: CAPACITY,
+    knows: async (handle) => tools.network.hasHistory(tools.number, handle),
+    send: (message, pointOfNoReturn, signal) => send(tools, message, pointOfNoReturn, signal),
+  }
+}
 
 async function send(
   tools: SendTools,
@@ -46,7 +49,8 @@ async function send(
   if (behaviour.kind === 'not_on_imessage') {
     return { outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' }
   }
-  if (signal.aborted || !(await mayPass(pointOfNoReturn, tools.network.identity))) return WITHDRAWN
+  if (signal.aborted || !(await mayPass(pointOfNoReturn, tools.network.noteOf(tools.session))))
+    return WITHDRAWN
   if (behaviour.kind === 'line_refuses') {
     return { outcome: 'not_sent', reason: 'line_refused', blame: 'line' }
   }
@@ -71,7 +75,7 @@ async function mayPass(pointOfNoReturn: PointOfNoReturn, note: string): Promise<
 
 /** The guid under which the message was carried, or null: then the ledger holds nothing of it. */
 async function carry(tools: SendTools, { id, to, text }: OutgoingMessage): Promise<string | null> {
-  const letter = { line: tools.number, to, text }
+  const letter = { line: tools.number, session: tools.session, to, text }
   const consequences = consequencesOf(letter, behaviourOf(to, tools.lineCount), tools)
   try {
     return await tools.network.carry(id, letter, consequences)

@@ -1,0 +1,185 @@
+// A message that was under way when the relay ended, and that its driver proves was never handed over,
+// goes out after all. The proof itself is in `simulated-proof.test.ts`.
+
+import { expect, test } from 'bun:test'
+
+import type { Settled } from '../../src/domain/driver.ts'
+import { timestamp, type MessageId } from '../../src/domain/ids.ts'
+import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { restoreBackup } from '../../src/storage/restore.ts'
+import { openDataDirectory } from '../../src/system/data-directory.ts'
+import { asOwner } from '../support/control-socket.ts'
+import { copyDatabase, startOn, vanishes } from '../support/ended-relay.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { accepts, ScriptedDriver, type SendScript } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
+import type { TestRelay } from '../support/test-relay.ts'
+
+const NUMBER = '+12025550801'
+const TO = '+15550001234'
+const HOUR_MS = 3_600_000
+const ASYNC = { Prefer: 'respond-async' }
+const UNPROVEN = { outcome: 'not_sent', reason: 'not_carried', blame: 'line' } as const
+const PROVEN: Settled = { ...UNPROVEN, proof: true }
+
+/** A relay in `folder` with one device that does what `script` says. */
+async function startScripted(
+  folder: ScratchFolder,
+  name: string,
+  script: SendScript,
+  before?: TestRelay,
+) {
+  const driver = new ScriptedDriver()
+  const device = driver.add(NUMBER)
+  device.script = script
+  const { clock = new TestClock(), key = null } = before ?? {}
+  const relay = await startOn(folder.file(name), { clock, driver, key })
+  return { relay, device, [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose]() }
+}
+
+/** Ends a relay in the middle of a send and starts another one on what it left. */
+async function endInSend(folder: ScratchFolder, bodies: readonly Record<string, unknown>[]) {
+  const before = await startScripted(folder, 'a.db', vanishes)
+  await before.relay.limit(1)
+  const ids: MessageId[] = []
+  for (const body of bodies) ids.push((await before.relay.send(body, ASYNC)).body.id)
+  await before.relay.clock.advance(10)
+  copyDatabase(folder, 'a.db', 'b.db')
+  const after = await startScripted(folder, 'b.db', accepts, before.relay)
+  const messages = () => Promise.all(ids.map((id) => after.relay.message(id)))
+  return { ...after, ids, first: ids[0] ?? ('' as MessageId), messages }
+}
+
+test('a message that is proven unsent goes out after all, before those behind it', async () => {
+  using folder = new ScratchFolder()
+  await using after = await endInSend(folder, [
+    { to: TO, text: 'first' },
+    { to: TO, text: 'first' },
+    { to: TO, text: 'last' },
+  ])
+  const { relay, device, ids, first, messages } = after
+  await device.goOffline()
+  await relay.clock.advance(1_000)
+
+  await device.settle(first, PROVEN)
+  const queued = await messages()
+  await device.goOnline()
+  await relay.clock.advance(5_000)
+
+  expect(queued.map((message) => [message.status, message.queued_reason])).toEqual([
+    ['queued', 'retry'],
+    ['queued', 'earlier_message'],
+    ['queued', 'earlier_message'],
+  ])
+  expect(queued[0]?.error).toBeNull()
+  expect(device.sent.map(({ id }) => id)).toEqual(ids)
+  expect(await relay.eventNames()).toEqual(['message.sent', 'message.sent', 'message.sent'])
+})
+
+test('what was proven unsent keeps its place among the contacts of the day', async () => {
+  using folder = new ScratchFolder()
+  await using after = await endInSend(folder, [{ to: TO, text: 'hello' }])
+  const { relay, device, first } = after
+  const used = async () => (await relay.lines())[0].new_contacts_today
+  const uncertain = await used()
+
+  await device.settle(first, PROVEN)
+  const queued = await used()
+  const newcomer = await relay.send({ to: '+15550001299', text: 'hello' })
+  await relay.clock.advance(5_000)
+
+  expect([uncertain, queued, await used()]).toEqual([1, 1, 1])
+  expect(newcomer.status).toBe(429)
+  expect(device.sent).toHaveLength(1)
+})
+
+test('a repeat of a request whose answer was lost gets the message that goes out', async () => {
+  using folder = new ScratchFolder()
+  const headers = { 'Idempotency-Key': 'once' }
+  const body = { to: TO, text: 'hello' }
+  const before = await startScripted(folder, 'a.db', vanishes)
+  void before.relay.send(body, headers)
+  await before.relay.clock.advance(10)
+  copyDatabase(folder, 'a.db', 'b.db')
+  await using after = await startScripted(folder, 'b.db', accepts, before.relay)
+  const [{ id }] = (await asOwner(after.relay, 'GET', '/messages')).data
+  await after.device.settle(id, PROVEN)
+
+  const repeated = await after.relay.send(body, headers)
+  await after.relay.clock.advance(5_000)
+  const later = await after.relay.send(body, headers)
+
+  expect([repeated.status, repeated.body.id, repeated.body.status]).toEqual([202, id, 'queued'])
+  expect([later.status, later.body.status]).toEqual([202, 'queued'])
+  expect((await after.relay.message(id)).status).toBe('sent')
+  expect(after.device.sent).toHaveLength(1)
+})
+
+test('a message that is under way at each end of the relay fails in the end, and says so', async () => {
+  using folder = new ScratchFolder()
+  let life = await startScripted(folder, '0.db', vanishes)
+  const { body } = await life.relay.send({ to: TO, text: 'poison' }, ASYNC)
+
+  const statuses: string[] = []
+  for (let ends = 1; ends <= 4; ends += 1) {
+    await life.relay.clock.advance(31_000)
+    copyDatabase(folder, `${ends - 1}.db`, `${ends}.db`)
+    life = await startScripted(folder, `${ends}.db`, vanishes, life.relay)
+    await life.device.settle(body.id, PROVEN)
+    statuses.push((await life.relay.message(body.id)).status)
+  }
+  await life.relay.clock.advance(HOUR_MS)
+
+  expect(statuses).toEqual(['queued', 'queued', 'queued', 'failed'])
+  expect((await life.relay.message(body.id)).error.code).toBe('not_carried')
+  expect(life.device.given).toEqual([])
+  expect(await life.relay.eventNames()).toEqual(['message.failed'])
+})
+
+test('without proof it is never sent again', async () => {
+  using folder = new ScratchFolder()
+  await using after = await endInSend(folder, [{ to: TO, text: 'hello' }])
+  const { relay, device, first, messages } = after
+
+  await device.settle(first, UNPROVEN)
+  await relay.clock.advance(HOUR_MS)
+
+  expect((await messages())[0].status).toBe('failed')
+  expect(device.given).toEqual([])
+})
+
+test('once its failure was announced nobody sends it again', async () => {
+  using folder = new ScratchFolder()
+  await using after = await endInSend(folder, [{ to: TO, text: 'hello' }])
+  const { relay, device, first, messages } = after
+  await relay.clock.advance(601_000)
+  const announced = await relay.eventNames()
+
+  await device.settle(first, PROVEN)
+  await relay.clock.advance(HOUR_MS)
+
+  expect(announced).toEqual(['message.failed'])
+  expect((await messages())[0].status).toBe('failed')
+  expect(device.given).toEqual([])
+  expect(await relay.eventNames()).toEqual(['message.failed'])
+})
+
+test('a restore never causes a send, whatever is proven', async () => {
+  using folder = new ScratchFolder()
+  const directory = openDataDirectory(folder.path)
+  const before = await startScripted(folder, 'a.db', vanishes)
+  const { body } = await before.relay.send({ to: TO, text: 'hello' }, ASYNC)
+  await before.relay.clock.advance(10)
+  copyDatabase(folder, 'a.db', 'backup.db')
+  closeDatabase(openDatabase(folder.file('backup.db'), { version: 'test' }).db)
+  const { clock } = before.relay
+  const file = folder.file('backup.db')
+  restoreBackup({ directory, file, version: 'test', now: timestamp(clock.now()) })
+  await using after = await startScripted(folder, 'hookline.db', accepts, before.relay)
+
+  await after.device.settle(body.id, PROVEN)
+  await clock.advance(HOUR_MS)
+
+  expect((await after.relay.message(body.id)).status).toBe('failed')
+  expect(after.device.given).toEqual([])
+})
