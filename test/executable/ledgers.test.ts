@@ -3,7 +3,14 @@
 import { expect, test } from 'bun:test'
 
 import type { Received } from '../support/receiver.ts'
-import { disagreements, type Ledgers, type StoredMessage, type Told } from './ledgers.ts'
+import {
+  disagreements,
+  NOBODY_KNOWS,
+  unexplained,
+  type Ledgers,
+  type StoredMessage,
+  type Told,
+} from './ledgers.ts'
 
 const MESSAGE: StoredMessage = {
   id: 'msg_1',
@@ -11,6 +18,7 @@ const MESSAGE: StoredMessage = {
   status: 'sent',
   text: 'hello',
   errorCode: null,
+  handle: '+12025550123',
 }
 const EVENT = { id: 'evt_1', name: 'message.sent', messageId: 'msg_1', deliveries: 1, succeeded: 1 }
 const TOLD: Told = { messageId: 'msg_1', text: 'hello', status: 'sent' }
@@ -58,7 +66,21 @@ const CASES: readonly Case[] = [
   {
     what: 'failed was said of what was carried',
     ledgers: { messages: new Map([['msg_1', { ...MESSAGE, status: 'failed' }]]) },
-    found: ['carriedButNotSaid', 'withoutEvent'],
+    found: ['carriedButNotSaid', 'failedUnrefused', 'withoutEvent'],
+  },
+  {
+    what: 'nobody knows of a message that the network has no secret about',
+    ledgers: { messages: new Map([['msg_1', { ...MESSAGE, status: 'uncertain' }]]) },
+    found: ['carriedButNotSaid', 'uncertainWithoutReason'],
+  },
+  {
+    what: 'nobody knows of a message that the network says nothing of',
+    ledgers: {
+      messages: new Map([
+        ['msg_1', { ...MESSAGE, status: 'uncertain', handle: `+1202555${NOBODY_KNOWS}` }],
+      ]),
+    },
+    found: [],
   },
   {
     what: 'an event was never written',
@@ -81,7 +103,8 @@ const CASES: readonly Case[] = [
 
 for (const { what, ledgers = {}, told = [TOLD], received = [POST], found } of CASES) {
   test(`the ledgers are compared where ${what}`, () => {
-    const lists = disagreements({ ...AGREED, ...ledgers }, told, received)
+    const all = { ...AGREED, ...ledgers }
+    const lists = { ...disagreements(all, told, [received]), ...unexplained(all) }
 
     const notEmpty = Object.entries(lists).filter(([, list]) => list.length > 0)
     expect(notEmpty.map(([name]) => name).sort()).toEqual([...found].sort())

@@ -12,7 +12,12 @@ export type StoredMessage = {
   readonly status: string
   readonly text: string
   readonly errorCode: string | null
+  /** Whom it is to, or from. */
+  readonly handle: string
 }
+
+/** How the numbers of people end of whom the network says nothing, whether it carried or not. */
+export const NOBODY_KNOWS = '0194'
 
 export type StoredEvent = {
   readonly id: string
@@ -30,6 +35,9 @@ export type Ledgers = {
   readonly damage: readonly string[]
 }
 
+export const STORED_MESSAGES =
+  'SELECT id, direction, status, text, error_code AS errorCode, handle FROM messages'
+
 /** An event that no webhook is to get has no delivery either: it is one that was lost. */
 export const STORED_EVENTS = `
   SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
@@ -41,11 +49,7 @@ export const STORED_EVENTS = `
 export function readLedgers(dataDir: string): Ledgers {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
   using network = new Database(join(dataDir, 'simulated.db'), { readonly: true })
-  const messages = relay
-    .query<StoredMessage, []>(
-      'SELECT id, direction, status, text, error_code AS errorCode FROM messages',
-    )
-    .all()
+  const messages = relay.query<StoredMessage, []>(STORED_MESSAGES).all()
   const events = relay.query<StoredEvent, []>(STORED_EVENTS).all()
   const carried = network
     .query<{ id: string; times: number }, []>(
@@ -64,18 +68,20 @@ export function readLedgers(dataDir: string): Ledgers {
 /** What a client was told of one request, by the last answer it got. */
 export type Told = { readonly messageId: string; readonly text: string; readonly status: string }
 
-/** Everything that the three ledgers do not agree on; each list is empty when all is well. */
+/**
+ * Everything that the ledgers do not agree on; each list is empty when all is well. `receivers` are what
+ * each webhook got: every event is to reach every one of them.
+ */
 export function disagreements(
   ledgers: Ledgers,
   told: readonly Told[],
-  received: readonly Received[],
+  receivers: readonly (readonly Received[])[],
 ) {
   const { messages, events, carried } = ledgers
-  const arrived = new Set(received.map((one) => one.id))
+  const received = receivers.flat()
+  const arrived = receivers.map((one) => new Set(one.map(({ id }) => id)))
   const idsByFact = Map.groupBy(received, (one) => `${one.message.id} ${one.event}`)
-  const proven = [...messages.values()].filter((message) =>
-    ['sent', 'delivered', 'read'].includes(message.status),
-  )
+  const proven = [...messages.values()].filter((message) => isProven(message))
   const announced = new Set(events.map((event) => `${event.messageId} ${event.name}`))
   return {
     damaged: ledgers.damage,
@@ -87,24 +93,46 @@ export function disagreements(
     carriedTwice: [...carried].filter(([, times]) => times > 1),
     carriedButUnknown: [...carried.keys()].filter((id) => !messages.has(id)),
     carriedButNotSaid: [...carried.keys()].filter((id) => {
-      const status = messages.get(id)?.status
-      return status !== 'read' && status !== 'delivered' && status !== 'sent'
+      const message = messages.get(id)
+      return message === undefined || !(isProven(message) || isInDoubt(message))
     }),
     withoutEvent: [...messages.values()].filter(
       (message) => !factsOf(message).every((name) => announced.has(`${message.id} ${name}`)),
     ),
-    withoutDelivery: events.filter((event) => event.deliveries !== 1 || event.succeeded !== 1),
-    notReceived: events.filter((event) => !arrived.has(event.id)),
+    withoutDelivery: events.filter(
+      ({ deliveries, succeeded }) =>
+        deliveries !== receivers.length || succeeded !== receivers.length,
+    ),
+    notReceived: events.filter(({ id }) => !arrived.every((ids) => ids.has(id))),
     underTwoIds: [...idsByFact].filter(([, all]) => new Set(all.map((one) => one.id)).size > 1),
     unsigned: received.filter((one) => !one.isSigned),
   }
 }
 
-/** Messages that failed although no line ever refused them. */
-export function failedUnrefused({ messages }: Ledgers): readonly StoredMessage[] {
-  return [...messages.values()].filter(
-    ({ status, errorCode }) => status === 'failed' && errorCode !== 'line_refused',
-  )
+/**
+ * Messages that ended as they need not have: the simulated network keeps a ledger, so its line knows of
+ * each message that was not refused whether it left.
+ */
+export function unexplained({ messages }: Ledgers) {
+  return {
+    uncertainWithoutReason: [...messages.values()].filter(
+      (message) => message.status === 'uncertain' && !isInDoubt(message),
+    ),
+    failedUnrefused: [...messages.values()].filter(
+      ({ status, errorCode }) => status === 'failed' && !REFUSALS.includes(errorCode ?? ''),
+    ),
+  }
+}
+
+/** Why a line refuses a message. */
+const REFUSALS: readonly string[] = ['line_refused', 'not_on_imessage']
+
+function isProven({ status }: StoredMessage): boolean {
+  return ['sent', 'delivered', 'read'].includes(status)
+}
+
+function isInDoubt({ status, handle }: StoredMessage): boolean {
+  return status === 'uncertain' && handle.endsWith(NOBODY_KNOWS)
 }
 
 /** The events that a message must have caused by its state. */

@@ -7,6 +7,7 @@ import type { Letter } from '../support/mac/messages-behaviours.ts'
 import type { Received } from '../support/receiver.ts'
 import {
   STORED_EVENTS,
+  STORED_MESSAGES,
   type Ledgers,
   type StoredEvent,
   type StoredMessage,
@@ -16,9 +17,7 @@ import {
 /** The ledgers, with Messages in place of the simulated network: no text is sent to two people. */
 export function readMacLedgers(dataDir: string, letters: readonly Letter[]): Ledgers {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
-  const messages = relay
-    .query<StoredMessage, []>('SELECT id, direction, status, text FROM messages')
-    .all()
+  const messages = relay.query<StoredMessage, []>(STORED_MESSAGES).all()
   const events = relay.query<StoredEvent, []>(STORED_EVENTS).all()
   const integrity = relay.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
   const outbound = messages.filter(isOutbound)

@@ -130,7 +130,7 @@ test(`after ${KILLS} kills a Mac line has lost nothing, sent nothing twice and t
   expect(clients.told.length).toBeGreaterThan(KILLS / 2)
   expect(announcedBy(receiver.received)).toEqual(writers.written)
   expect({
-    ...disagreements(ledgers, clients.told, receiver.received),
+    ...disagreements(ledgers, clients.told, [receiver.received]),
     notAskedFor: notAskedFor(ledgers, clients.told),
     untrueEvents: untrueEvents(ledgers),
   }).toEqual({

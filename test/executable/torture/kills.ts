@@ -1,0 +1,97 @@
+// Kills the executable again and again, under load and before it listens, and asks the ledgers what became
+// of each message: what clients were told, what the simulated network carried, what receivers got.
+
+import { systemRandom } from '../../../src/system/random.ts'
+import { builtExecutable, cleanEnvironment } from '../../support/executable.ts'
+import { Receiver } from '../../support/receiver.ts'
+import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../../support/relay-process.ts'
+import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
+import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
+
+const LIFE_MS_MIN = 150
+const LIFE_MS_MAX = 700
+/** A start to its first answer takes some 150 ms. */
+const START_MS_MAX = 150
+/** How many answers of the receiver that is not well are refusals. */
+const REFUSED_SHARE = 0.25
+/** How many kills come before the relay listens. */
+const EARLY_SHARE = 0.3
+
+export type KillFigures = {
+  readonly kills: number
+  readonly early: number
+  readonly told: number
+  readonly repeats: number
+  readonly carried: number
+  readonly posts: number
+  readonly exitCode: number
+  /** Every list is empty when all is well. */
+  readonly faults: Readonly<Record<string, readonly unknown[]>>
+}
+
+export async function runKills(kills: number): Promise<KillFigures> {
+  using dir = temporaryDataDir()
+  using well = new Receiver()
+  using unwell = new Receiver(refuseSome)
+  const key = await createKey(dir.path)
+  const start = (port: number) =>
+    RelayProcess.start({ dataDir: dir.path, port, environment: ENVIRONMENT })
+  let relay = await start(0)
+  let early = 0
+  const api = new ApiClient(() => relay.url, key)
+  const clients = new Clients(api, key, await prepare(api, [well, unwell]))
+  const running = clients.run()
+  const { port } = relay
+  for (let done = 0; done < kills; done += 1) {
+    if (systemRandom.chance() < EARLY_SHARE && done > 0) {
+      await killStarting(dir.path, port)
+      early += 1
+      continue
+    }
+    if (done > 0) relay = await start(port)
+    await Bun.sleep(between(LIFE_MS_MIN, LIFE_MS_MAX))
+    await relay.end('SIGKILL')
+  }
+  relay = await start(port)
+  clients.stop()
+  await running
+  await comeToRest(api)
+  const exitCode = await relay.end('SIGTERM')
+  const ledgers = readLedgers(dir.path)
+  return {
+    kills,
+    early,
+    told: clients.told.length,
+    repeats: clients.repeats,
+    carried: ledgers.carried.size,
+    posts: well.received.length + unwell.received.length,
+    exitCode,
+    faults: {
+      contradictions: clients.contradictions,
+      stepsBack: clients.stepsBack,
+      ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
+      ...unexplained(ledgers),
+    },
+  }
+}
+
+/** Starts a relay and kills it before it can have said that it listens, or soon after. */
+async function killStarting(dataDir: string, port: number): Promise<void> {
+  const serve = ['serve', '--data-dir', dataDir, '--port', String(port)]
+  const child = Bun.spawn([builtExecutable(), ...serve], {
+    cwd: dataDir,
+    env: cleanEnvironment(ENVIRONMENT),
+    stdio: ['ignore', 'ignore', 'ignore'],
+  })
+  await Bun.sleep(between(0, START_MS_MAX))
+  child.kill('SIGKILL')
+  await child.exited
+}
+
+function between(least: number, most: number): number {
+  return least + systemRandom.chance() * (most - least)
+}
+
+function refuseSome(): Response {
+  return new Response(null, { status: systemRandom.chance() < REFUSED_SHARE ? 500 : 200 })
+}

@@ -1,0 +1,190 @@
+// Clients that send one message after another to a relay that dies under them, each until it has an answer.
+
+import type { ApiClient, ApiKey } from '../../support/relay-process.ts'
+import { eventually } from '../../support/relay-process.ts'
+import type { Receiver } from '../../support/receiver.ts'
+import { NOBODY_KNOWS, type Told } from '../ledgers.ts'
+
+export type Line = {
+  readonly id: string
+  readonly phone_number: string
+  readonly status: string
+}
+export type Page<T> = { readonly data: readonly T[]; readonly has_more: boolean }
+
+const CLIENTS = 8
+const RANKS = ['queued', 'sending', 'uncertain', 'failed', 'sent', 'delivered', 'read']
+const EVENTS = [
+  'message.received',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'message.failed',
+]
+/** Quick retries, so that a receiver that was down gets everything before the test ends. */
+export const ENVIRONMENT = {
+  HOOKLINE_SIMULATED_LINES: '2',
+  HOOKLINE_SIMULATED_DELAY_MS: '30',
+  HOOKLINE_WEBHOOK_RETRY_SCHEDULE: '50ms,100ms,200ms,400ms,1s,1s,2s,2s,5s,5s,5s',
+}
+
+/** Gives both lines, without a daily limit, and each receiver a webhook that takes every event. */
+export async function prepare(
+  api: ApiClient,
+  receivers: readonly Receiver[],
+): Promise<readonly Line[]> {
+  const lines = await eventually('both lines are online', async () => {
+    const { data } = await api.ask<Page<Line>>('GET', '/api/v1/phone-lines')
+    return data.filter((line) => line.status === 'online').length === 2 ? data : null
+  })
+  for (const line of lines) {
+    await api.ask('PATCH', `/api/v1/phone-lines/${line.id}`, { daily_contact_limit: 100_000 })
+  }
+  for (const receiver of receivers) {
+    const body = { url: receiver.url, events: EVENTS }
+    const hook = await api.ask<{ secret: string }>('POST', '/api/v1/webhooks', body)
+    receiver.secret = hook.secret
+  }
+  return lines
+}
+
+/** Waits until no message is under way and every delivery is done. */
+export async function comeToRest(api: ApiClient): Promise<void> {
+  const { data: hooks } = await api.ask<Page<{ id: string }>>('GET', '/api/v1/webhooks')
+  const busy = [
+    ...['queued', 'sending', 'sent', 'delivered'].map(
+      (status) => `/api/v1/messages?direction=outbound&limit=1&status=${status}`,
+    ),
+    ...hooks.map(({ id }) => `/api/v1/webhooks/${id}/deliveries?limit=1&status=pending`),
+  ]
+  await eventually(
+    'everything comes to rest',
+    async () => {
+      const pages = await Promise.all(busy.map((path) => api.ask<Page<unknown>>('GET', path)))
+      return pages.every((page) => page.data.length === 0) ? true : null
+    },
+    180_000,
+  )
+}
+
+export class Clients {
+  readonly told: Told[] = []
+  /** Keys that were answered with two messages. */
+  readonly contradictions: string[] = []
+  /** Statuses that a reader saw go back, as `id: read, then sent`. */
+  readonly stepsBack: string[] = []
+  repeats = 0
+  readonly #api: ApiClient
+  readonly #name: string
+  readonly #lines: readonly Line[]
+  readonly #onTold: (told: Told) => void
+  #isStopped = false
+
+  constructor(
+    api: ApiClient,
+    key: ApiKey,
+    lines: readonly Line[],
+    onTold: (told: Told) => void = () => {},
+  ) {
+    this.#api = api
+    this.#name = key.id
+    this.#lines = lines
+    this.#onTold = onTold
+  }
+
+  async run(): Promise<void> {
+    const clients = Array.from({ length: CLIENTS }, (_, number) => this.#runOne(number))
+    await Promise.all([...clients, this.#read()])
+  }
+
+  stop(): void {
+    this.#isStopped = true
+  }
+
+  async #runOne(client: number): Promise<void> {
+    for (let count = 0; !this.#isStopped; count += 1) {
+      const text = `client ${client}, message ${count}`
+      const told = await this.#sendUntilAnswered(text, this.#partyOf(client, count))
+      if (told === null) return
+      this.told.push(told)
+      this.#onTold(told)
+      // Now and then a client asks twice although it was answered.
+      if (count % 7 !== 0) continue
+      const again = await this.#sendUntilAnswered(text, this.#partyOf(client, count))
+      if (again !== null && again.messageId !== told.messageId) this.contradictions.push(text)
+    }
+  }
+
+  /** Looks at the newest messages throughout: no status may go back, but that of a try that did not go. */
+  async #read(): Promise<void> {
+    const seen = new Map<string, string>()
+    while (!this.#isStopped) {
+      const path = '/api/v1/messages?direction=outbound&limit=100'
+      const page = await this.#api
+        .ask<Page<{ id: string; status: string }>>('GET', path)
+        .catch(() => null)
+      for (const { id, status } of page?.data ?? []) {
+        const before = seen.get(id) ?? 'queued'
+        const isBack = RANKS.indexOf(status) < RANKS.indexOf(before)
+        if (isBack && before !== 'sending') this.stepsBack.push(`${id}: ${before}, then ${status}`)
+        seen.set(id, status)
+      }
+      await Bun.sleep(50)
+    }
+  }
+
+  /** Simulated people, each other's lines, pinned and not pinned; some refused, some in doubt. */
+  #partyOf(client: number, count: number): { to: string; phone_line_id?: string } {
+    const [first, second] = this.#lines
+    const person = `+1202556${String(1_000 + client * 100 + (count % 97)).padStart(4, '0')}`
+    if (first === undefined || second === undefined) return { to: person }
+    if (count % 23 === 5) return { to: `+1202557${NOBODY_KNOWS}` }
+    if (count % 23 === 11) return { to: '+12025570192' }
+    if (count % 4 === 0) return { to: person }
+    if (count % 4 === 1) return { to: person, phone_line_id: second.id }
+    if (count % 4 === 2) return { to: second.phone_number, phone_line_id: first.id }
+    return { to: first.phone_number, phone_line_id: second.id }
+  }
+
+  /** Null where it was stopped before there was an answer. */
+  async #sendUntilAnswered(
+    text: string,
+    party: { to: string; phone_line_id?: string },
+  ): Promise<Told | null> {
+    while (!this.#isStopped) {
+      const told = await this.#sendOnce(text, party)
+      if (told !== null) return told
+      this.repeats += 1
+      await Bun.sleep(15)
+    }
+    return null
+  }
+
+  /** Null where the answer got lost, or asks to come again. */
+  async #sendOnce(text: string, party: { to: string }): Promise<Told | null> {
+    const answer = await this.#api
+      .request('POST', '/api/v1/messages/send', {
+        body: { ...party, text },
+        headers: { 'Idempotency-Key': `${this.#name} ${text}` },
+      })
+      .catch(() => null)
+    if (answer === null || answer.status === 503) return null
+    return toldBy(answer.status, answer.body, text)
+  }
+}
+
+type SendBody = {
+  readonly id?: string
+  readonly status?: string
+  readonly error?: { readonly code: string; readonly details?: { readonly message_id?: string } }
+}
+
+function toldBy(status: number, body: unknown, text: string): Told {
+  const answer = body as SendBody // Any other shape throws below.
+  if (status === 200 || status === 202) {
+    return { messageId: answer.id ?? '', text, status: answer.status ?? '' }
+  }
+  const messageId = answer.error?.details?.message_id
+  if (status === 422 && messageId !== undefined) return { messageId, text, status: 'failed' }
+  throw new Error(`A send was answered ${status}: ${JSON.stringify(body)}`)
+}
