@@ -1,12 +1,12 @@
 // Both directions of a Mac line at once: clients that send to people whom Messages treats differently,
 // and the same people writing to the line.
 
-import { SeededRandom } from '../drivers/mac/seeded-random.ts'
 import type { MessagesControl } from '../support/mac/mac-rig.ts'
 import type { Behaviour } from '../support/mac/script-behaviours.ts'
 import { inboundRow, insert, join, update } from '../support/mac/trace-steps.ts'
 import type { TraceStep } from '../support/mac/trace.ts'
 import type { ApiClient } from '../support/relay-process.ts'
+import { SeededRandom } from '../support/seeded-random.ts'
 import type { Told } from './ledgers.ts'
 
 type Person = { readonly handle: string; readonly behaviour: Behaviour }

@@ -4,7 +4,6 @@
 
 import { expect, test } from 'bun:test'
 
-import { SeededRandom } from '../drivers/mac/seeded-random.ts'
 import { hookline } from '../support/executable.ts'
 import { startMessages, type MessagesRig } from '../support/mac/mac-rig.ts'
 import { FRIEND, OWN_NUMBER } from '../support/mac/trace-steps.ts'
@@ -16,6 +15,7 @@ import {
   RelayProcess,
   temporaryDataDir,
 } from '../support/relay-process.ts'
+import { SeededRandom } from '../support/seeded-random.ts'
 import { disagreements, type Ledgers } from './ledgers.ts'
 import { announcedBy, notAskedFor, readMacLedgers, untrueEvents } from './mac-ledgers.ts'
 import { Clients, PEOPLE, Writers } from './mac-traffic.ts'

@@ -26,13 +26,14 @@ export class Receiver {
   readonly #server: Bun.Server<undefined>
 
   /** `answer` stands in for the answer 200. */
-  constructor(answer: () => Response | Promise<Response> = () => new Response('ok')) {
+  constructor(answer: (post: Received) => Response | Promise<Response> = () => new Response('ok')) {
     this.#server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
       fetch: async (request) => {
-        this.received.push(this.#read(request.headers, await request.text()))
-        return answer()
+        const post = this.#read(request.headers, await request.text())
+        this.received.push(post)
+        return answer(post)
       },
     })
   }

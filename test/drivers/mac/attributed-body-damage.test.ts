@@ -17,8 +17,8 @@ import {
   type Parts,
 } from '../../fixtures/typed-streams.ts'
 import { encodeAttributedBody } from '../../support/mac/attributed-body-encoder.ts'
+import { SeededRandom } from '../../support/seeded-random.ts'
 import { mutated } from './mutations.ts'
-import { SeededRandom } from './seeded-random.ts'
 
 const DECODE_MS_MAX = 250
 const MEMORY_BYTES_MAX = 200 * 1_048_576

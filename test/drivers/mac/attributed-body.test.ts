@@ -16,7 +16,7 @@ import {
   type Attributes,
   type EncodeOptions,
 } from '../../support/mac/attributed-body-encoder.ts'
-import { SeededRandom } from './seeded-random.ts'
+import { SeededRandom } from '../../support/seeded-random.ts'
 
 const ROOTS = [
   'NSAttributedString',

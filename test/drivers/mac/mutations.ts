@@ -1,7 +1,7 @@
 // Damage as disks, other programs and enemies do it to a typedstream.
 
 import { bytesOf } from '../../fixtures/typed-streams.ts'
-import type { SeededRandom } from './seeded-random.ts'
+import type { SeededRandom } from '../../support/seeded-random.ts'
 
 /** What is put in place of how many bytes, at a place that chance says. */
 type Change = { readonly cut: number; readonly piece: Uint8Array }

@@ -4,7 +4,12 @@
 import { systemRandom } from '../../../src/system/random.ts'
 import { builtExecutable, cleanEnvironment } from '../../support/executable.ts'
 import { Receiver } from '../../support/receiver.ts'
-import { ApiClient, createKey, RelayProcess, temporaryDataDir } from '../../support/relay-process.ts'
+import {
+  ApiClient,
+  createKey,
+  RelayProcess,
+  temporaryDataDir,
+} from '../../support/relay-process.ts'
 import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 

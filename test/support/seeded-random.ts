@@ -7,13 +7,18 @@ export class SeededRandom {
     this.#state = seed
   }
 
-  /** A whole number from 0 up to `limit`, which is left out. */
-  below(limit: number): number {
+  /** A number in [0, 1). */
+  chance(): number {
     // The generator mulberry32: 32 bits of state are enough for test data.
     this.#state = (this.#state + 0x6d2b79f5) | 0
     let bits = Math.imul(this.#state ^ (this.#state >>> 15), 1 | this.#state)
     bits = (bits + Math.imul(bits ^ (bits >>> 7), 61 | bits)) ^ bits
-    return Math.floor((((bits ^ (bits >>> 14)) >>> 0) / 0x1_0000_0000) * limit)
+    return ((bits ^ (bits >>> 14)) >>> 0) / 0x1_0000_0000
+  }
+
+  /** A whole number from 0 up to `limit`, which is left out. */
+  below(limit: number): number {
+    return Math.floor(this.chance() * limit)
   }
 
   /** One of `all`, which has one at least. */
