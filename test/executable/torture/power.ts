@@ -6,6 +6,7 @@ import { Database } from 'bun:sqlite'
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { MIGRATIONS, readSchemaState } from '../../../src/storage/migrations.ts'
 import { Receiver } from '../../support/receiver.ts'
 import { ApiClient, createKey, RelayProcess } from '../../support/relay-process.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
@@ -145,7 +146,7 @@ class Checker {
     this.lookedUp += told.length + received.length
     try {
       const stored = readStored(folder)
-      if (stored === null) return told.length > 0 ? ['the database is empty'] : []
+      if (stored === null) return told.length > 0 ? ['the database is not whole'] : []
       return [
         ...stored.damage,
         ...told
@@ -164,13 +165,13 @@ class Checker {
   }
 }
 
-/** What a start would find; null where the power went before there was a database. */
+/** What a start would find; null where the power went before the database was whole. */
 function readStored(folder: string) {
   using relay = new Database(join(folder, DATABASE), { create: true, readwrite: true })
-  const tables = relay.query("SELECT 1 FROM sqlite_schema WHERE name = 'deliveries'").all()
+  const { version } = readSchemaState(relay)
   const integrity = relay.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
   const damage = integrity.map((row) => row.integrity_check).filter((line) => line !== 'ok')
-  if (tables.length === 0) return damage.length > 0 ? { ...NOTHING, damage } : null
+  if (version < MIGRATIONS.length) return damage.length > 0 ? { ...NOTHING, damage } : null
   const messages = relay
     .query<{ id: string; text: string; status: string }, []>(
       'SELECT id, text, status FROM messages',
