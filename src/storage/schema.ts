@@ -18,6 +18,7 @@ import type { Handle } from '../domain/handle.ts'
 import type { BridgeId, ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
 import type { DriverKind } from '../domain/line.ts'
 import type { AnswerKind, MessageSource, MessageStatus, QueuedReason } from '../domain/message.ts'
+import type { NotRelayedKind } from '../domain/not-relayed.ts'
 import { at, flag } from './columns.ts'
 
 /** What the file says of itself: `usable_from`, `written_by`. */
@@ -246,6 +247,19 @@ export const rejectedEvents = sqliteTable(
     recordedAt: at('recorded_at').notNull(),
   },
   (t) => [index('rejected_events_by_age').on(t.recordedAt)],
+)
+
+/** How many messages of each kind a line did not relay, since when, and when the last one came. */
+export const notRelayed = sqliteTable(
+  'not_relayed',
+  {
+    lineId: text('line_id').$type<LineId>().notNull(),
+    kind: text('kind').$type<NotRelayedKind>().notNull(),
+    count: integer('count').notNull(),
+    since: at('since').notNull(),
+    lastAt: at('last_at').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.lineId, t.kind] })],
 )
 
 /** What was accepted under an `Idempotency-Key`, and the first answer, word for word. */
