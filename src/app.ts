@@ -10,7 +10,7 @@ import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { openGround, type Ground, type Parts } from './ground.ts'
 import { ofLine, ofRelay } from './health/catalogue.ts'
-import { loopFinding, rejectedFindings } from './health/findings.ts'
+import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
 import { listBackupResources } from './housekeeping/backup-list.ts'
 import { Heartbeat } from './housekeeping/heartbeat.ts'
@@ -190,6 +190,12 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
   health.include(async () => rejectedFindings(db))
+  health.include(async () => {
+    return notRelayedFindings(
+      db,
+      lines.lines().map(({ line }) => line),
+    )
+  })
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
     const found = ground.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []

@@ -10,7 +10,7 @@ const CHANGES = [
   { name: 'label', value: 'TEXT', sentence: 'What the line is called.' },
   { name: 'daily-contact-limit', value: 'N', sentence: 'New contacts a day, 0 to 100000.' },
   { name: 'enabled', value: 'true|false', sentence: 'Whether it sends; it receives all the same.' },
-  { name: 'relay-sms', value: 'true|false', sentence: 'Whether SMS are relayed too.' },
+  { name: 'relay-sms', value: 'true|false', sentence: 'Whether SMS and RCS are announced too.' },
 ] as const
 
 export const LINE_COMMANDS: readonly Command[] = [

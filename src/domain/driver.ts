@@ -5,6 +5,7 @@
 import type { Handle } from './handle.ts'
 import type { LineId, MessageId, Timestamp } from './ids.ts'
 import type { Capabilities, DriverKind, OfflineReason } from './line.ts'
+import type { LeftOut, Withheld } from './not-relayed.ts'
 
 export type LineDriver = {
   readonly kind: DriverKind
@@ -137,6 +138,12 @@ export type LineEvent =
   /** The end of a message that was unsettled. */
   | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settled }
   | { readonly type: 'checkpoint'; readonly checkpoint: string }
+  /** A message that the line leaves out: counted once for its guid, and nothing else is kept of it. */
+  | {
+      readonly type: 'left_out'
+      readonly leftOut: LeftOutMessage
+      readonly checkpoint: string | null
+    }
   /** Something arrived that nobody can use; it is counted, and shown in the health catalogue. */
   | { readonly type: 'rejected'; readonly reason: Rejection }
 
@@ -154,6 +161,15 @@ export type DeviceMessage = {
   readonly at: Timestamp
   /** History is recorded and never announced: it was there before the relay was. */
   readonly isHistory: boolean
+  /** Why news is recorded like history, and counted; absent where it is announced. */
+  readonly withheld?: Withheld | null | undefined
+}
+
+export type LeftOutMessage = {
+  readonly guid: string
+  readonly kind: LeftOut
+  /** The device's date of the message. */
+  readonly at: Timestamp
 }
 
 export type Receipt = {

@@ -5,6 +5,7 @@ export const NOT_RELAYED_KINDS = [
   'rcs',
   'group',
   'spam',
+  /** The device does not say which conversation it belongs to. */
   'unplaced',
   'not_understood',
 ] as const
@@ -26,47 +27,49 @@ export function carrierKind(service: string): Extract<NotRelayedKind, 'sms' | 'r
   return service === 'RCS' ? 'rcs' : null
 }
 
+/** Whether the line relays the kind now: what was counted came before. */
+export function isRelayedNow(line: { readonly relaySms: boolean }, kind: NotRelayedKind): boolean {
+  return line.relaySms && (kind === 'sms' || kind === 'rcs')
+}
+
+/** How the owner gets what was not relayed, in one sentence. */
+export function hintFor(line: { readonly relaySms: boolean }, kind: NotRelayedKind): string {
+  if (isRelayedNow(line, kind)) return 'relay_sms is on: new ones are announced; these are listed.'
+  return NOT_RELAYED_WORDS[kind].hint
+}
+
 type Words = {
   readonly title: string
-  /** Goes on behind "12 since 3 November". */
-  readonly what: string
-  /** How the owner gets them. */
+  readonly why: string
   readonly hint: string
 }
 
-const CARRIER_HINT =
-  'Switch on relay_sms ("hookline lines set ID --relay-sms true", or the line\'s page) and new ones are announced; those of before stay in the list.'
+const LISTED = 'They are listed as history.'
+const SWITCH_ON =
+  'Switch relay_sms on (hookline lines set ID --relay-sms true, or on the page of the line) and ' +
+  'new ones are announced; those that came before stay history.'
 
-/** The sentences for the owner, of the health catalogue, the API and the dashboard. */
 export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
-  sms: {
-    title: 'SMS are not relayed',
-    what: 'They are listed as history and were not announced.',
-    hint: CARRIER_HINT,
-  },
-  rcs: {
-    title: 'RCS messages are not relayed',
-    what: 'They are listed as history and were not announced.',
-    hint: CARRIER_HINT,
-  },
+  sms: { title: 'SMS are not announced', why: LISTED, hint: SWITCH_ON },
+  rcs: { title: 'RCS messages are not announced', why: LISTED, hint: SWITCH_ON },
   group: {
     title: 'Group messages are not relayed',
-    what: 'They are not stored; they stay in Messages.',
+    why: 'They are not stored; they stay in Messages.',
     hint: 'Read them in Messages; Hookline relays messages between two.',
   },
   spam: {
     title: 'Junk messages were not announced',
-    what: 'Messages took them for junk; they are listed as history.',
+    why: `Messages took them for junk. ${LISTED}`,
     hint: 'Look for them in the list; where one is no junk, say so in Messages.',
   },
   unplaced: {
     title: 'Messages without a conversation were not announced',
-    what: 'Messages did not say which conversation they belong to; those with a sender are listed as history.',
-    hint: 'Look for them in the list, and in Messages on the device.',
+    why: 'Messages did not say whether they belong to a group. Those with a sender are listed as history.',
+    hint: 'Look for them in the list, or in Messages.',
   },
   not_understood: {
     title: 'Messages of an unknown kind were left out',
-    what: 'This version of Hookline does not know their kind; they stay in Messages.',
+    why: 'They are not stored; they stay in Messages.',
     hint: 'Upgrade Hookline; where that does not help, record "hookline mac trace" and report it.',
   },
 }

@@ -2,8 +2,16 @@
 
 import type { Rejection } from '../domain/driver.ts'
 import type { Line } from '../domain/line.ts'
+import {
+  hintFor,
+  isRelayedNow,
+  NOT_RELAYED_WORDS,
+  type NotRelayedKind,
+} from '../domain/not-relayed.ts'
 import type { Db } from '../storage/database.ts'
 import { countRejected } from '../storage/guids.ts'
+import { listNotRelayed, type NotRelayedCount } from '../storage/not-relayed.ts'
+import { isoTime } from '../system/iso-time.ts'
 import type { HealthFinding } from './catalogue.ts'
 
 /** What intake refused in the last 30 days. */
@@ -31,6 +39,37 @@ function wordsFor(
     why: `Events of this line that were rejected in the last 30 days: ${count}. The line goes on.`,
     fix: 'Look at the log for "event of a line was rejected" and report it.',
   }
+}
+
+/** What each line received and announced to nobody, kind by kind. */
+export function notRelayedFindings(db: Db, lines: readonly Line[]): readonly HealthFinding[] {
+  return lines.flatMap((line) =>
+    listNotRelayed(db, line.id)
+      .filter(({ kind }) => !isRelayedNow(line, kind))
+      .map((counted) => notRelayedFinding(line, counted)),
+  )
+}
+
+function notRelayedFinding(line: Line, { kind, count, since }: NotRelayedCount): HealthFinding {
+  const { title, why } = NOT_RELAYED_WORDS[kind]
+  return {
+    code: FINDING_CODES[kind],
+    severity: 'info',
+    title,
+    why: `Messages that came since ${isoTime(since).slice(0, 10)}: ${count}. ${why}`,
+    fix: hintFor(line, kind),
+    lineId: line.id,
+    depends_on: null,
+  }
+}
+
+const FINDING_CODES: Readonly<Record<NotRelayedKind, string>> = {
+  sms: 'sms_not_announced',
+  rcs: 'rcs_not_announced',
+  group: 'group_messages_not_relayed',
+  spam: 'spam_not_announced',
+  unplaced: 'unplaced_messages',
+  not_understood: 'messages_not_understood',
 }
 
 /** Two programs seem to answer each other on this line. */

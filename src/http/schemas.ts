@@ -10,6 +10,7 @@ import {
   QUEUED_REASONS,
   TEXT_LENGTH_MAX,
 } from '../domain/message.ts'
+import { NOT_RELAYED_KINDS } from '../domain/not-relayed.ts'
 import { id, listOf, nullable, shape, time, toldWord, word } from './schema-parts.ts'
 
 const DAILY_CONTACT_LIMIT_MAX = 100_000
@@ -109,8 +110,24 @@ const LINE_SETTINGS = {
     example: 50,
   }),
   is_enabled: Type.Boolean({ description: 'False stops sending; the line goes on receiving.' }),
-  relay_sms: Type.Boolean({ description: 'Whether SMS and RCS are stored and announced too.' }),
+  relay_sms: Type.Boolean({
+    description:
+      'Whether SMS and RCS are announced as iMessages are. While it is false they are listed as ' +
+      'history, and stay history when it is switched on.',
+  }),
 }
+
+const NotRelayed = shape(
+  'NotRelayed',
+  {
+    kind: toldWord(NOT_RELAYED_KINDS),
+    count: Type.Integer({ minimum: 1 }),
+    since: time('When the first of them came.'),
+    last_at: time('When the last of them came.'),
+    hint: Type.String({ description: 'How the owner gets them.' }),
+  },
+  'What of one kind came in on the line and was announced to nobody.',
+)
 
 export const PhoneLine = shape('PhoneLine', {
   id: id('line', 'Identifies the line.'),
@@ -126,6 +143,9 @@ export const PhoneLine = shape('PhoneLine', {
   is_enabled: LINE_SETTINGS.is_enabled,
   relay_sms: LINE_SETTINGS.relay_sms,
   capabilities: Capabilities,
+  not_relayed: Type.Optional(
+    Type.Array(NotRelayed, { description: 'What came in and was announced to nobody.' }),
+  ),
   created_at: time('When the relay saw the line first: the order of routing.'),
 })
 

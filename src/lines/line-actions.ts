@@ -3,6 +3,7 @@ import type { LineId } from '../domain/ids.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
 import type { LineSettings } from '../storage/lines.ts'
+import { listNotRelayed } from '../storage/not-relayed.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { LiveLine } from './live-line.ts'
 import { phoneLineResource, type PhoneLineResource } from './resource.ts'
@@ -22,7 +23,8 @@ type Tools = {
 export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
   const told = (live: LiveLine): PhoneLineResource => {
     const { reserved, spent } = contactUsage(db, live.line.id, utcDayOf(stamps.now()))
-    return phoneLineResource(live, reserved + spent)
+    const notRelayed = listNotRelayed(db, live.line.id)
+    return phoneLineResource(live, { newContactsToday: reserved + spent, notRelayed })
   }
   return {
     list: () => lines.lines().map(told),

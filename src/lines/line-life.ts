@@ -240,6 +240,7 @@ export class LineLife {
         this.#refresh()
         return
       case 'message':
+      case 'left_out':
       case 'receipt':
       case 'settled':
       case 'checkpoint':

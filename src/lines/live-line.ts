@@ -17,7 +17,7 @@ export type LiveLine = {
 /** What a device tells and must be written down. */
 export type IntakeEvent = Extract<
   LineEvent,
-  { readonly type: 'message' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
+  { readonly type: 'message' | 'left_out' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
 >
 
 /** Makes an event durable: resolves then, and rejects where that is impossible now. */

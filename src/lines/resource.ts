@@ -1,4 +1,6 @@
 import { NO_CAPABILITIES, type Capabilities, type DriverKind } from '../domain/line.ts'
+import { hintFor, type NotRelayedKind } from '../domain/not-relayed.ts'
+import type { NotRelayedCount } from '../storage/not-relayed.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LiveLine } from './live-line.ts'
 
@@ -17,12 +19,27 @@ export type PhoneLineResource = {
   readonly relay_sms: boolean
   readonly driver: DriverKind
   readonly capabilities: Capabilities
+  readonly not_relayed: readonly NotRelayedResource[]
   readonly created_at: string
+}
+
+/** What of one kind the line received and announced to nobody. */
+export type NotRelayedResource = {
+  readonly kind: NotRelayedKind
+  readonly count: number
+  readonly since: string
+  readonly last_at: string
+  readonly hint: string
+}
+
+type Counts = {
+  readonly newContactsToday: number
+  readonly notRelayed: readonly NotRelayedCount[]
 }
 
 export function phoneLineResource(
   { line, state }: LiveLine,
-  newContactsToday: number,
+  { newContactsToday, notRelayed }: Counts,
 ): PhoneLineResource {
   const isOnline = state.status === 'online'
   return {
@@ -39,6 +56,13 @@ export function phoneLineResource(
     relay_sms: line.relaySms,
     driver: line.driver,
     capabilities: isOnline ? state.capabilities : NO_CAPABILITIES,
+    not_relayed: notRelayed.map((count) => ({
+      kind: count.kind,
+      count: count.count,
+      since: isoTime(count.since),
+      last_at: isoTime(count.lastAt),
+      hint: hintFor(line, count.kind),
+    })),
     created_at: isoTime(line.createdAt),
   }
 }

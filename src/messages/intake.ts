@@ -2,11 +2,19 @@
 // deliveries and the line's checkpoint in one transaction. A crash before the commit reads the row
 // again; after it, the guid stops a double.
 
-import type { DeviceMessage, LineEvent, Receipt } from '../domain/driver.ts'
+import type { DeviceMessage, LeftOutMessage, LineEvent, Receipt } from '../domain/driver.ts'
 import { RelayError } from '../domain/errors.ts'
-import { derivedId, guidFromBytes, timestamp, uuidV7, type MessageId } from '../domain/ids.ts'
+import {
+  derivedId,
+  guidFromBytes,
+  timestamp,
+  uuidV7,
+  type MessageId,
+  type Timestamp,
+} from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import { TEXT_LENGTH_MAX, type Outbound } from '../domain/message.ts'
+import { carrierKind, type NotRelayedKind } from '../domain/not-relayed.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { noteMessage, openConversation } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
@@ -14,6 +22,7 @@ import { NotWrittenError } from '../storage/faults.ts'
 import { keepReceipt, messageIdOfGuid, rejectEvent, rememberGuid } from '../storage/guids.ts'
 import { saveCheckpoint } from '../storage/lines.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
+import { countNotRelayed } from '../storage/not-relayed.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
@@ -24,7 +33,7 @@ import { acceptMessage, applyReceipt, assignGuid, failMessage, type SettleTools 
 
 export type IntakeEvent = Extract<
   LineEvent,
-  { readonly type: 'message' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
+  { readonly type: 'message' | 'left_out' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
 >
 
 export type IntakeTools = SettleTools & {
@@ -55,6 +64,9 @@ function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void 
     case 'message':
       takeMessage(tools, tx, line, event.message)
       break
+    case 'left_out':
+      takeLeftOut(tools, tx, line, event.leftOut)
+      break
     case 'receipt':
       takeReceipt(tools, tx, line, event.receipt)
       break
@@ -72,19 +84,38 @@ function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void 
 }
 
 function takeMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): void {
-  if (device.service !== 'iMessage' && !line.relaySms) return
   if (messageIdOfGuid(tx, line.id, device.guid) !== null) return
   const message = recordMessage(tools, tx, line, device)
   rememberGuid(tx, line.id, device.guid, message.id)
   markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
   if (device.isHistory) return
+  const notRelayed = notRelayedKind(line, device)
+  if (notRelayed !== null) {
+    if (!device.isFromMe) countNotRelayed(tx, line.id, notRelayed, message.createdAt)
+    return
+  }
   if (!device.isFromMe) tools.publish(tx, 'message.received', message)
   else if (tools.announcesDeviceMessages()) tools.publish(tx, 'message.sent', message)
 }
 
+/** Why news is announced to nobody; null where it is announced. */
+function notRelayedKind(line: Line, { withheld, service }: DeviceMessage): NotRelayedKind | null {
+  return withheld ?? (line.relaySms ? null : carrierKind(service))
+}
+
+/** The guid is known from now on, with the id of a message that there never was: it counts once. */
+function takeLeftOut(tools: IntakeTools, tx: Tx, line: Line, leftOut: LeftOutMessage): void {
+  const { guid, kind } = leftOut
+  if (messageIdOfGuid(tx, line.id, guid) !== null) return
+  const now = tools.stamps.now()
+  const hash = sha256(`${line.id}\0${guid}`)
+  rememberGuid(tx, line.id, guid, derivedId('msg', deviceTime(leftOut.at, now), hash))
+  countNotRelayed(tx, line.id, kind, now)
+}
+
 function recordMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): Outbound {
   const createdAt = tools.stamps.now()
-  const at = timestamp(Number.isFinite(device.at) ? Math.max(0, device.at) : createdAt)
+  const at = deviceTime(device.at, createdAt)
   const hash = sha256(`${line.id}\0${device.guid}`)
   const party = { lineId: line.id, phoneNumber: line.number, handle: device.handle }
   const conversationId = openConversation(tx, tools.stamps, { ...party, now: createdAt })
@@ -111,6 +142,11 @@ function recordMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMes
   )
   noteMessage(tx, conversationId, { seq: message.seq, service: device.service, now: createdAt })
   return message
+}
+
+/** The date that a device gives, as far as it can be one. */
+function deviceTime(at: Timestamp, now: Timestamp): Timestamp {
+  return timestamp(Number.isFinite(at) ? Math.max(0, at) : now)
 }
 
 function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, receipt: Receipt): void {

@@ -138,7 +138,10 @@ const OFFLINE: LiveLine = {
 }
 
 test('a line is told as the API says', () => {
-  expect(phoneLineResource(ONLINE, 3)).toEqual({
+  const at = ONLINE.line.createdAt
+  const notRelayed = [{ kind: 'sms', count: 2, since: at, lastAt: timestamp(at + 1_000) }] as const
+
+  expect(phoneLineResource(ONLINE, { newContactsToday: 3, notRelayed })).toEqual({
     id: 'line_a',
     phone_number: '+12025550111',
     label: null,
@@ -152,12 +155,21 @@ test('a line is told as the API says', () => {
     relay_sms: false,
     driver: 'mac',
     capabilities: CAPABILITIES,
+    not_relayed: [
+      {
+        kind: 'sms',
+        count: 2,
+        since: '2026-11-21T10:00:00.000Z',
+        last_at: '2026-11-21T10:00:01.000Z',
+        hint: expect.stringContaining('hookline lines set ID --relay-sms true'),
+      },
+    ],
     created_at: '2026-11-21T10:00:00.000Z',
   })
 })
 
 test('an offline line says why, and what to do', () => {
-  const resource = phoneLineResource(OFFLINE, 0)
+  const resource = phoneLineResource(OFFLINE, { newContactsToday: 0, notRelayed: [] })
 
   expect(resource).toMatchObject({
     status: 'offline',

@@ -70,22 +70,6 @@ test('what a person types on the device is recorded and announced by no event', 
   expect(await relay.eventNames()).toEqual([])
 })
 
-test('an SMS is neither stored nor announced unless the line relays them', async () => {
-  const driver = new ScriptedDriver()
-  const device = driver.add('+12025550801')
-  await using relay = await startRelay({ drivers: [driver] })
-  const [line] = await relay.lines()
-
-  await device.receive({ guid: guidOf(4), service: 'SMS' })
-  const before = await relay.get('/api/v1/messages')
-  await relay.patch(`/api/v1/phone-lines/${line?.id}`, { relay_sms: true })
-  await device.receive({ guid: guidOf(5), service: 'SMS' })
-  const after = await relay.get('/api/v1/messages')
-
-  expect(before.data).toEqual([])
-  expect(after.data.map((message: { service: string }) => message.service)).toEqual(['SMS'])
-})
-
 test('a row with NUL, a lone surrogate and too much text is mended, not refused', async () => {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')

@@ -19,6 +19,7 @@ import type {
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type MessageId } from '../../src/domain/ids.ts'
 import type { DriverKind } from '../../src/domain/line.ts'
+import type { LeftOut } from '../../src/domain/not-relayed.ts'
 
 export type SendScript = (
   message: OutgoingMessage,
@@ -92,6 +93,11 @@ export class ScriptedDevice {
       },
       checkpoint: message.guid,
     })
+  }
+
+  async leaveOut(guid: string, kind: LeftOut, checkpoint = guid): Promise<void> {
+    const leftOut = { guid, kind, at: timestamp(1_795_255_100_000) }
+    await this.emit({ type: 'left_out', leftOut, checkpoint })
   }
 
   async tell(

@@ -65,7 +65,7 @@ export function LineSettings({ line }: { readonly line: PhoneLine }) {
       <Switch
         label="Relays SMS too"
         isOn={line.relay_sms}
-        hint="SMS and RCS that come in are stored and announced, as iMessages are."
+        hint="On, SMS and RCS are announced as iMessages are. Off, they are listed as history; they stay history when it is switched on."
         onChange={(relay_sms) => start({ relay_sms })}
       />
     </Card>
