@@ -8,7 +8,7 @@ import { createMacDriver } from '../../src/drivers/mac/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { RunProcess } from '../../src/system/process.ts'
-import { ChatDbFile } from '../support/mac/chat-db-file.ts'
+import { ChatDbFile, type SchemaName } from '../support/mac/chat-db-file.ts'
 import { fakeMac } from '../support/mac/fake-mac.ts'
 import { MessagesModel } from '../support/mac/messages-model.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -28,8 +28,8 @@ export class MacBox {
   /** What no process of a relay that crashed may do any more. */
   #isAlive = { value: true }
 
-  constructor() {
-    const file = ChatDbFile.create(this.#folder.file('chat.db'), 'macos26a')
+  constructor(schema: SchemaName = 'macos26a') {
+    const file = ChatDbFile.create(this.#folder.file('chat.db'), schema)
     this.model = new MessagesModel(file, this.clock, { sleep: (ms) => this.clock.step(ms) })
     this.#mac = fakeMac(this.model)
   }

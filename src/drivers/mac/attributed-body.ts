@@ -19,11 +19,17 @@ export type DecodedBody =
       readonly text: string
       /** In the order in which they stand in the text. */
       readonly attachmentGuids: readonly string[]
+      /** Of the marks in the text, those that stand for a picture in the midst of a line (Genmoji). */
+      readonly inlineEmoji?: readonly InlineEmoji[] | undefined
     }
   /** `problem` quotes nothing of the message. */
   | { readonly ok: false; readonly problem: string }
 
+/** `at` is the place of its mark in the text, in UTF-16 units. */
+export type InlineEmoji = { readonly at: number; readonly guid: string }
+
 const MARK = '\uFFFC'
+const EMOJI_ATTRIBUTE = '__kIMEmojiImageAttributeName'
 const GUID_ATTRIBUTE = '__kIMFileTransferGUIDAttributeName'
 const GUID_BYTES_MAX = 255
 const STREAM_AS_TEXT = '\u0004\u000Bstreamtyped'
@@ -79,61 +85,85 @@ function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBod
   const runs = runsOf(rest)
   const length = runs.reduce((sum, run) => sum + run.length, 0)
   if (length !== text.length) throw new TypedStreamError('the runs do not fit the text')
-  const guids = runs.map((run) => run.attachmentGuid).filter((guid) => guid !== null)
+  const guids = runs.map((run) => run.guid).filter((guid) => guid !== null)
+  const inlineEmoji = runs.flatMap(({ at, guid, isEmoji }) =>
+    isEmoji && guid !== null && text[at] === MARK ? [{ at, guid }] : [],
+  )
   // An attachment whose run is split by another attribute is still one.
-  return { ok: true, text, attachmentGuids: [...new Set(guids)] }
+  return { ok: true, text, attachmentGuids: [...new Set(guids)], inlineEmoji: some(inlineEmoji) }
 }
 
-type Run = { readonly length: number; readonly attachmentGuid: string | null }
+/** What a set of attributes says of its run. */
+type Marking = {
+  /** The transfer guid of the attachment that stands there. */
+  readonly guid: string | null
+  /** Whether it is shown in the midst of the line, as an emoji is. */
+  readonly isEmoji: boolean
+}
+
+type Run = Marking & { readonly at: number; readonly length: number }
+
+const UNMARKED: Marking = { guid: null, isEmoji: false }
 
 function runsOf(groups: readonly TypedGroup[]): readonly Run[] {
-  const guidOf = new Map<number, string | null>()
+  const markingOf = new Map<number, Marking>()
   // Many sets may be one dictionary: it is looked through once.
-  const guidIn = new Map<TypedObject, string | null>()
+  const markingIn = new Map<TypedObject, Marking>()
   const runs: Run[] = []
   const left = groups.values()
+  let at = 0
   for (const { encoding, values } of left) {
     const [set, length] = values
     if (encoding !== 'iI' || typeof set !== 'number' || typeof length !== 'number') {
       throw new TypedStreamError('something else stands where a run should be')
     }
-    if (!guidOf.has(set)) guidOf.set(set, guidInSet(left.next().value, guidIn))
-    runs.push({ length, attachmentGuid: guidOf.get(set) ?? null })
+    if (!markingOf.has(set)) markingOf.set(set, markingInSet(left.next().value, markingIn))
+    runs.push({ ...(markingOf.get(set) ?? UNMARKED), at, length })
+    at += length
   }
   return runs
 }
 
-function guidInSet(
-  group: TypedGroup | undefined,
-  known: Map<TypedObject, string | null>,
-): string | null {
+function markingInSet(group: TypedGroup | undefined, known: Map<TypedObject, Marking>): Marking {
   const [dictionary] = group?.values ?? []
-  if (dictionary === null) return null
+  if (dictionary === null) return UNMARKED
   if (!isKindOf(dictionary, 'NSDictionary')) throw new TypedStreamError('a run has no attributes')
   const found = known.get(dictionary)
   if (found !== undefined) return found
-  const guid = guidInDictionary(dictionary)
-  known.set(dictionary, guid)
-  return guid
+  const marking = markingInDictionary(dictionary)
+  known.set(dictionary, marking)
+  return marking
 }
 
 /** A dictionary is the count of its pairs, then name and value by turns. */
-function guidInDictionary({ groups: [count, ...rest] }: TypedObject): string | null {
+function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking {
   const values = rest.map((group) => group.values[0])
   if (count?.values[0] !== values.length / 2) {
     throw new TypedStreamError('a dictionary does not have as many pairs as it says')
   }
-  const at = values.findIndex((name, index) => index % 2 === 0 && isGuidAttribute(name))
-  const bytes = at < 0 ? null : bytesOf(values[at + 1])
+  const valueOf = (wanted: string) => {
+    const at = values.findIndex((name, index) => index % 2 === 0 && isNamed(name, wanted))
+    return at < 0 ? undefined : values[at + 1]
+  }
+  const bytes = bytesOf(valueOf(GUID_ATTRIBUTE))
   // What cannot be a guid is left out: it is no reason to lose the text.
-  return bytes === null || bytes.byteLength > GUID_BYTES_MAX ? null : strictly(STRICT_UTF8, bytes)
+  const isGuid = bytes !== null && bytes.byteLength <= GUID_BYTES_MAX
+  const emoji = valueOf(EMOJI_ATTRIBUTE)
+  return {
+    guid: isGuid ? strictly(STRICT_UTF8, bytes) : null,
+    isEmoji: isKindOf(emoji, 'NSNumber') && emoji.groups.at(-1)?.values[0] === 1,
+  }
 }
 
 /** The length is compared first: one long name, referred to often, would otherwise cost seconds. */
-function isGuidAttribute(name: TypedValue | undefined): boolean {
+function isNamed(name: TypedValue | undefined, wanted: string): boolean {
   const bytes = bytesOf(name)
-  if (bytes?.byteLength !== GUID_ATTRIBUTE.length) return false
-  return strictly(STRICT_UTF8, bytes) === GUID_ATTRIBUTE
+  if (bytes?.byteLength !== wanted.length) return false
+  return strictly(STRICT_UTF8, bytes) === wanted
+}
+
+function some<T>(items: readonly T[]): readonly T[] | undefined {
+  return items.length === 0 ? undefined : items
 }
 
 function textOf(string: TypedObject): string {

@@ -40,6 +40,9 @@ const MESSAGE_COLUMNS = [
   'cache_has_attachments',
   'date_edited',
   'destination_caller_id',
+  'cache_roomnames',
+  'filter_action',
+  'associated_message_guid',
 ] as const satisfies readonly MessageColumn[]
 
 export type StateColumn = 'id' | (typeof STATE_COLUMNS)[number]
@@ -50,7 +53,9 @@ export type FullColumn =
   | ChatColumn
   | 'body'
   | 'text'
+  | 'subject'
   | 'handle'
+  | 'is_junk_in_chat'
 
 /**
  * As much of a body as the decoder takes, and one byte more, which makes it say that it is too long.
@@ -64,6 +69,8 @@ const ALIAS_ROWS = 200
 /** A message may be joined to several chats: the lowest is taken, so that each comes once. */
 const LOWEST_CHAT = `(SELECT min(j.chat_id) FROM chat_message_join j WHERE j.message_id = m.ROWID)`
 const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
+/** `filter_action` of a message, and of its place in a chat: the category junk (imessage-database). */
+export const JUNK = 2
 const HANDLES = `(SELECT h.ROWID FROM handle h WHERE h.id = +$handle)`
 
 /** Every statement that is run on a database of this schema. */
@@ -72,12 +79,16 @@ export function queriesOf(schema: ChatDbSchema) {
   const named = (names: readonly MessageColumn[]) =>
     names.map((name) => `${column(name)} AS ${name}`).join(', ')
   const joinDate = schema.column('j', 'chat_message_join', 'message_date')
+  const joinFilter = schema.column('j', 'chat_message_join', 'filter_action')
   const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)} FROM message m`
   const chat = `c.ROWID AS chat_id, c.guid AS chat_guid, c.style AS chat_style,
     c.chat_identifier AS chat_identifier`
   const full = `SELECT m.ROWID AS id, ${named(MESSAGE_COLUMNS)}, ${chat}, h.id AS handle,
     substr(CAST(m.attributedBody AS BLOB), 1, ${BODY_BYTES_MAX}) AS body,
-    substr(${column('text')}, 1, ${BODY_BYTES_MAX}) AS text
+    substr(${column('text')}, 1, ${BODY_BYTES_MAX}) AS text,
+    substr(${column('subject')}, 1, ${BODY_BYTES_MAX}) AS subject,
+    (SELECT max(${joinFilter} = ${JUNK}) FROM chat_message_join j WHERE j.message_id = m.ROWID)
+      AS is_junk_in_chat
     FROM message m LEFT JOIN handle h ON h.ROWID = m.handle_id
     LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}`
   return {
@@ -113,6 +124,8 @@ export function queriesOf(schema: ChatDbSchema) {
         (SELECT h.ROWID FROM handle h WHERE h.id = +$handle UNION ALL SELECT 0 WHERE +$handle IS NULL)
       AND +m.ROWID < +$rowId AND +m.is_from_me = +$isFromMe
       ORDER BY m.date LIMIT +$limit`,
+    isRecoverable: isRecoverable(schema),
+    emojiWords: emojiWords(schema),
     ownAliases: aliases(schema, 1),
     receivedAliases: aliases(schema, 0),
   }
@@ -136,6 +149,29 @@ function lastWith(
         ORDER BY ${joinDate} DESC, j.message_id DESC LIMIT +$limit)
       WHERE c.chat_identifier = +$handle AND +c.style = 45)
     ORDER BY m.date DESC, m.ROWID DESC LIMIT +$limit`
+}
+
+/**
+ * Whether a message was deleted and can still be brought back. The table has no index by message: each
+ * of its few chats is found by the index that begins with the chat, and asked.
+ */
+function isRecoverable(schema: ChatDbSchema): string {
+  if (!schema.has('chat_recoverable_message_join')) return 'SELECT 1 AS value WHERE +$rowId IS NULL'
+  const lowest = 'SELECT min(r.chat_id) FROM chat_recoverable_message_join r'
+  return `WITH RECURSIVE recoverable_chat (id) AS (${lowest} UNION ALL
+      SELECT (${lowest} WHERE r.chat_id > recoverable_chat.id) FROM recoverable_chat
+      WHERE recoverable_chat.id IS NOT NULL)
+    SELECT 1 AS value FROM recoverable_chat WHERE EXISTS (
+      SELECT 1 FROM chat_recoverable_message_join r
+      WHERE r.chat_id = recoverable_chat.id AND r.message_id = +$rowId)`
+}
+
+/** What the system calls the inline emoji of those transfer guids. */
+function emojiWords(schema: ChatDbSchema): string {
+  const wanted = '(SELECT value FROM json_each($guids))'
+  if (!schema.has('attachment')) return `SELECT NULL AS guid, NULL AS words WHERE 0 IN ${wanted}`
+  return `SELECT a.guid AS guid, a.emoji_image_short_description AS words FROM attachment a
+    WHERE a.guid IN ${wanted}`
 }
 
 /**

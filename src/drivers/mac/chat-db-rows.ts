@@ -2,8 +2,8 @@
 // was put into it, whatever its type says.
 
 import { fromAppleTime } from './apple-time.ts'
-import { decodeAttributedBody } from './attributed-body.ts'
-import type { ChatColumn, FullColumn, StateColumn } from './chat-db-queries.ts'
+import { decodeAttributedBody, type InlineEmoji } from './attributed-body.ts'
+import { JUNK, type ChatColumn, type FullColumn, type StateColumn } from './chat-db-queries.ts'
 
 /** What says that a file is the same database as before. */
 export type DatabaseIdentity = {
@@ -53,8 +53,13 @@ export type MessageRow = {
   readonly handle: string | null
   /** The lowest of its chats; null while it is joined to none. */
   readonly chat: Chat | null
+  /** Whether it names the room of a group, which it does without its chat. */
+  readonly hasRoom: boolean
   /** With U+FFFC where attachments stand; null while there is none. */
   readonly text: string | null
+  readonly inlineEmoji: readonly InlineEmoji[]
+  /** The line above the text. */
+  readonly subject: string | null
   /** Why the body could not be decoded. */
   readonly bodyProblem: string | null
   readonly hasAttachments: boolean
@@ -62,8 +67,11 @@ export type MessageRow = {
   readonly balloon: string | null
   readonly itemType: number
   readonly associatedType: number
+  /** Whether it is about another message, by `associated_message_guid`. */
+  readonly isAboutOther: boolean
   readonly scheduleType: number
   readonly isSystem: boolean
+  /** Whether Messages takes it for junk, in whichever column its version says so. */
   readonly isSpam: boolean
   readonly isCorrupt: boolean
   readonly isEdited: boolean
@@ -100,7 +108,8 @@ const SCHEDULED = 2
 const SERVICES = ['iMessage', 'SMS', 'RCS']
 
 export function messageRowOf(raw: RawMessage): MessageRow {
-  const { text, problem } = bodyOf(raw)
+  const { text, inlineEmoji, problem } = bodyOf(raw)
+  const about = nameOf(raw.associated_message_guid)
   return {
     rowId: rowIdOf(raw.id),
     guid: String(raw.guid),
@@ -108,16 +117,20 @@ export function messageRowOf(raw: RawMessage): MessageRow {
     at: timeOf(raw.date),
     handle: nameOf(raw.handle),
     chat: raw.chat_id === null ? null : chatOf(raw),
+    hasRoom: nameOf(raw.cache_roomnames) !== null,
     text,
+    inlineEmoji,
+    subject: nameOf(raw.subject),
     bodyProblem: problem,
     hasAttachments: flagOf(raw.cache_has_attachments),
     isEmpty: flagOf(raw.is_empty),
     balloon: nameOf(raw.balloon_bundle_id),
     itemType: integerOf(raw.item_type),
     associatedType: integerOf(raw.associated_message_type),
+    isAboutOther: about !== null && about !== raw.guid,
     scheduleType: integerOf(raw.schedule_type),
     isSystem: flagOf(raw.is_system_message) || flagOf(raw.is_service_message),
-    isSpam: flagOf(raw.is_spam),
+    isSpam: isJunk(raw),
     isCorrupt: flagOf(raw.is_corrupt),
     isEdited: timeOf(raw.date_edited) !== null,
     ownAlias: nameOf(raw.destination_caller_id),
@@ -203,6 +216,12 @@ function isHeldBack(raw: RawState): boolean {
   )
 }
 
+/** `is_spam` up to macOS 26, categories since 27: of the message, or of its place in a chat. */
+function isJunk(raw: RawMessage): boolean {
+  const isCategory = integerOf(raw.filter_action) === JUNK || flagOf(raw.is_junk_in_chat)
+  return flagOf(raw.is_spam) || isCategory
+}
+
 function serviceOf(value: SqlValue): string {
   const service = nameOf(value) ?? ''
   const lower = service.toLowerCase()
@@ -212,13 +231,14 @@ function serviceOf(value: SqlValue): string {
 /** The body comes first: what AppleScript sends leaves the column `text` NULL (imessage-max). */
 function bodyOf(raw: RawMessage): {
   readonly text: string | null
+  readonly inlineEmoji: readonly InlineEmoji[]
   readonly problem: string | null
 } {
   const column = nameOf(raw.text)
-  if (!(raw.body instanceof Uint8Array) || raw.body.length === 0) {
-    return { text: column, problem: null }
-  }
+  const ofColumn = { text: column, inlineEmoji: [], problem: null }
+  if (!(raw.body instanceof Uint8Array) || raw.body.length === 0) return ofColumn
   const decoded = decodeAttributedBody(raw.body)
-  if (!decoded.ok) return { text: column, problem: decoded.problem }
-  return { text: decoded.text === '' ? (column ?? '') : decoded.text, problem: null }
+  if (!decoded.ok) return { ...ofColumn, problem: decoded.problem }
+  const { text, inlineEmoji = [] } = decoded
+  return text === '' ? { ...ofColumn, text: column ?? '' } : { text, inlineEmoji, problem: null }
 }

@@ -46,11 +46,23 @@ export const OPTIONAL_COLUMNS = {
     'balloon_bundle_id',
     'schedule_type',
     'destination_caller_id',
+    'subject',
+    'cache_roomnames',
+    'filter_action',
+    'associated_message_guid',
   ],
   handle: [],
   chat: ['last_addressed_handle'],
-  chat_message_join: ['message_date'],
+  chat_message_join: ['message_date', 'filter_action'],
   sqlite_sequence: [],
+} as const
+
+/** Tables that not every macOS has, with the columns that are read: one that lacks any is not read. */
+const OPTIONAL_TABLES = {
+  /** What was deleted in Messages and can still be brought back: since macOS 13. */
+  chat_recoverable_message_join: ['chat_id', 'message_id'],
+  /** With words for inline emoji: since macOS 15. */
+  attachment: ['guid', 'emoji_image_short_description'],
 } as const
 
 /** The tables that are read, and the columns of each that the relay knows. */
@@ -62,6 +74,7 @@ export type ChatDbColumn<T extends ChatDbTable> =
 export type ChatDbSchema = {
   /** The column of the table under an alias: `m.is_spam`, or NULL where this database lacks it. */
   column<T extends ChatDbTable>(alias: string, table: T, column: ChatDbColumn<T>): string
+  has(table: keyof typeof OPTIONAL_TABLES): boolean
 }
 
 /** What is there, or a sentence that names what is missing. */
@@ -83,11 +96,15 @@ export function probeSchema(db: Database): Probe {
   if (missing.length > 0) return { ok: false, problem: `It lacks ${missing.join(', ')}.` }
   const column: ChatDbSchema['column'] = (alias, table, name) =>
     has(table, name) ? `${alias}.${name}` : 'NULL'
-  return { ok: true, schema: { column } }
+  const hasTable: ChatDbSchema['has'] = (table) => {
+    const columns = columnsOf(db, table)
+    return OPTIONAL_TABLES[table].every((name) => columns.has(name))
+  }
+  return { ok: true, schema: { column, has: hasTable } }
 }
 
 /** SQLite does not tell upper case from lower in names. */
-function columnsOf(db: Database, table: ChatDbTable): ReadonlySet<string> {
+function columnsOf(db: Database, table: string): ReadonlySet<string> {
   using statement = db.prepare<{ name: string }, []>(`PRAGMA table_info(${table})`)
   return new Set(statement.all().map(({ name }) => name.toLowerCase()))
 }

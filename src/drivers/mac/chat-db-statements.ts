@@ -34,6 +34,8 @@ export function prepareStatements(db: Database, schema: ChatDbSchema) {
     knowsHandle: values(sql.knowsHandle),
     lastWith: db.prepare<RawExchanged, [Values]>(sql.lastWith),
     twins: rows(sql.twins),
+    isRecoverable: values(sql.isRecoverable),
+    emojiWords: db.prepare<Raw<'guid' | 'words'>, [Values]>(sql.emojiWords),
     ownAliases: aliases(sql.ownAliases),
     receivedAliases: aliases(sql.receivedAliases),
   }

@@ -158,6 +158,22 @@ export class ChatDb {
     return this.#one(this.#sql.knowsHandle, { handle }) !== null
   }
 
+  /** Whether the message was deleted in Messages, where it can still be brought back. */
+  isRecoverable(rowId: number): boolean {
+    return this.#one(this.#sql.isRecoverable, { rowId }) !== null
+  }
+
+  /** What the system calls inline emoji, by their transfer guids; one without words is left out. */
+  emojiWords(guids: readonly string[]): ReadonlyMap<string, string> {
+    const found = this.#all(this.#sql.emojiWords, { guids: JSON.stringify(guids) })
+    return new Map(
+      found.flatMap(({ guid, words }) => {
+        const name = nameOf(words)
+        return name === null ? [] : [[String(guid), name] as const]
+      }),
+    )
+  }
+
   /** The latest messages from and to a handle, latest first. */
   lastWith(handle: string, limit: number): readonly Exchanged[] {
     return this.#all(this.#sql.lastWith, { handle, limit }).map(exchangedOf)
@@ -263,7 +279,7 @@ function isBlank({ text }: MessageRow): boolean {
 
 /** Our own rows may name no handle: then the chat says to whom they went. */
 function isTwin(row: MessageRow, other: MessageRow): boolean {
-  if (other.text !== row.text) return false
+  if (other.text !== row.text || other.subject !== row.subject) return false
   return row.handle === null
     ? other.handle === null && other.chat?.identifier === row.chat?.identifier
     : other.handle === row.handle

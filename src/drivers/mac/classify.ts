@@ -1,30 +1,23 @@
-// What a row of chat.db is to the relay: nothing, something to wait for, history, or news.
+// What a row of chat.db is to the relay: nothing, something to count, to wait for, history, or news.
 
 import { deviceHandle, type Handle } from '../../domain/handle.ts'
-import { withoutMarks } from './attributed-body.ts'
+import type { LeftOut, Withheld } from '../../domain/not-relayed.ts'
 import type { MessageRow } from './chat-db-rows.ts'
-
-export type Skipped =
-  /** Tapbacks, renames, scheduled texts, junk: not a message that somebody wrote now. */
-  | 'not_a_message'
-  /** Typed on the device, and it failed. */
-  | 'not_sent'
-  | 'group'
-  /** The line writes to itself, or to another alias of its own: most of what iCloud replays. */
-  | 'own_alias'
-  /** The same message once more, under another guid. */
-  | 'twin'
+import { bodyText, readableText, type EmojiWords } from './readable-text.ts'
 
 export type Verdict =
-  | { readonly verdict: 'skip'; readonly because: Skipped }
-  /** Its chat or its body is not there yet. */
-  | { readonly verdict: 'hold' }
+  /** Nothing that somebody wrote now: reactions, renames, what failed, the line's letters to itself. */
+  | { readonly verdict: 'skip' }
+  | { readonly verdict: 'leave_out'; readonly kind: LeftOut }
+  /** Something of it is not there yet. A patient row keeps back nobody's, and is looked at now and then. */
+  | { readonly verdict: 'hold'; readonly isPatient: boolean }
   | {
       readonly verdict: 'tell'
       readonly handle: Handle
       readonly text: string
       readonly at: number
       readonly isHistory: boolean
+      readonly withheld: Withheld | null
     }
 
 /** What a row is judged by. All times are milliseconds since 1970. */
@@ -39,15 +32,22 @@ export type Circumstances = {
   readonly isBackFill: boolean
   readonly isOwnAlias: (handle: string) => boolean
   readonly isTwin: (row: MessageRow) => boolean
+  readonly isRecoverable: (rowId: number) => boolean
+  readonly hasDirectChat: (handle: string) => boolean
+  readonly emojiWords: EmojiWords
 }
 
 /** A row is joined to its chat up to seconds later (imsg retries for as long). */
 const CHAT_WAIT_MS = 10_000
+/** Some are joined later still; codes that services send may never be (beeper). */
+const LATE_CHAT_WAIT_MS = 60_000
 /** How long the body of a row may be missing that Messages calls finished. */
 const BODY_WAIT_MS = 2_000
 /** How long a message that somebody typed may take to leave, and an error in it to clear. */
 const SENDING_WAIT_MS = 60_000
 const ERROR_WAIT_MS = 10_000
+/** Messages schedules for two weeks ahead at most. */
+const SCHEDULE_WAIT_MS = 20 * 24 * 3_600_000
 const HISTORY_AGE_MS = 24 * 3_600_000
 /** Rows that are older than this when they appear may be a back-fill. */
 export const OLD_AGE_MS = 600_000
@@ -61,35 +61,89 @@ export function ageOf(row: MessageRow, good: number): number {
   return row.at === null ? 0 : good - row.at
 }
 
-/** Whether somebody wrote it: no tapback, no rename of a group, no text that is scheduled for later. */
+/** Whether somebody wrote it and sent it at once: no tapback, no rename, no text scheduled for later. */
 export function isMessage(row: MessageRow): boolean {
-  const isOther = row.itemType !== 0 || row.associatedType !== 0 || row.scheduleType !== 0
-  return !isOther && !row.isSystem && !row.isSpam && !row.isCorrupt
+  return kindOf(row) === 'message' && row.scheduleType === 0
+}
+
+type Kind = 'message' | 'notice' | 'not_understood'
+
+/** `associated_message_type` of what somebody wrote: text, or the balloon of an app (imessage-database). */
+const MESSAGE_TYPES: ReadonlySet<number> = new Set([0, 2, 3])
+/** Stickers, reactions and their removals, votes. */
+const NOTICE_TYPES: ReadonlySet<number> = new Set([
+  1000, 4000, 2000, 2001, 2002, 2003, 2004, 2005, 2006, 2007, 3000, 3001, 3002, 3003, 3004, 3005,
+  3006, 3007,
+])
+/** `item_type` of changes of a group, shared locations, kept audio, FaceTime (beeper). */
+const NOTICE_ITEMS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6])
+const POLLS = /(?:^|[.:])Polls$/
+
+/** Exact sets: a value that is in none of them is no message by guess. */
+function kindOf(row: MessageRow): Kind {
+  if (row.isSystem || NOTICE_ITEMS.has(row.itemType)) return 'notice'
+  if (NOTICE_TYPES.has(row.associatedType)) return 'notice'
+  const isKnown = row.itemType === 0 && MESSAGE_TYPES.has(row.associatedType)
+  if (!isKnown || row.isCorrupt) return 'not_understood'
+  return row.isAboutOther && POLLS.test(row.balloon ?? '') ? 'notice' : 'message'
 }
 
 export function judge(row: MessageRow, circumstances: Circumstances): Verdict {
-  const { waitedMs } = circumstances
-  const because = whySkipped(row, circumstances)
-  if (because === 'not_a_message') return { verdict: 'skip', because }
-  if (isIncomplete(row, waitedMs) || isOnItsWay(row, waitedMs)) return { verdict: 'hold' }
-  if (because !== null) return { verdict: 'skip', because }
+  const kind = kindOf(row)
+  if (kind === 'not_understood') return { verdict: 'leave_out', kind }
+  if (kind === 'notice' || isTakenBack(row)) return SKIP
+  if (row.chat === null && circumstances.isRecoverable(row.rowId)) return SKIP
+  const wait = waitOf(row, circumstances.waitedMs)
+  if (wait !== null) return { verdict: 'hold', isPatient: wait === 'patient' }
+  if (hasNotLeft(row)) return SKIP
+  if (isOfGroup(row)) return { verdict: 'leave_out', kind: 'group' }
+  return judgeDirect(row, circumstances)
+}
+
+/** How something that is still to come of the row is waited for; null where nothing is, any more. */
+function waitOf(row: MessageRow, waitedMs: number): 'urgent' | 'patient' | null {
+  if (isScheduled(row) && waitedMs < SCHEDULE_WAIT_MS) return 'patient'
+  if (isIncomplete(row, waitedMs) || isOnItsWay(row, waitedMs)) return 'urgent'
+  const isLate = row.chat === null && !isOfGroup(row) && waitedMs < LATE_CHAT_WAIT_MS
+  return isLate ? 'patient' : null
+}
+
+/** What is complete and of no group, as far as anybody can say. */
+function judgeDirect(row: MessageRow, circumstances: Circumstances): Verdict {
+  const { isOwnAlias, isTwin, good, now, emojiWords } = circumstances
+  const peer = peerOf(row)
+  const saysNothing = row.chat === null && isEmpty(row)
+  // macOS 26 writes ghosts of what we send: no chat, no text (imsg).
+  if (saysNothing && row.isFromMe) return SKIP
+  if (saysNothing || peer === null) return { verdict: 'leave_out', kind: 'unplaced' }
+  if (isOwnAlias(peer)) return SKIP
+  if (ageOf(row, good) > TWIN_AGE_MS && isTwin(row)) return SKIP
   return {
     verdict: 'tell',
-    handle: deviceHandle(peerOf(row) ?? ''),
-    text: textOf(row),
-    at: row.at ?? circumstances.now,
+    handle: deviceHandle(peer.replace(SMS_SUFFIX, '')),
+    text: readableText(row, emojiWords),
+    at: row.at ?? now,
     isHistory: isHistory(row, circumstances),
+    withheld: whyWithheld(row, peer, circumstances),
   }
 }
 
-function whySkipped(row: MessageRow, { isOwnAlias, isTwin, good }: Circumstances): Skipped | null {
-  if (!isMessage(row) || isTakenBack(row)) return 'not_a_message'
-  if (row.isFromMe && row.state.error !== 0) return 'not_sent'
-  const peer = peerOf(row)
-  // Without a chat and a handle nobody can say whom it is from: what groups leave behind.
-  if (row.chat?.isDirect === false || peer === null) return 'group'
-  if (isOwnAlias(peer)) return 'own_alias'
-  return ageOf(row, good) > TWIN_AGE_MS && isTwin(row) ? 'twin' : null
+const SKIP: Verdict = { verdict: 'skip' }
+/** Messages marks senders of SMS whom it cannot write to: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
+const SMS_SUFFIX = /(?<=.)\(sms[a-z_]*\)$/
+
+/** A row without a chat may belong to a group: it is direct only where its sender has a direct chat. */
+function whyWithheld(
+  row: MessageRow,
+  peer: string,
+  { hasDirectChat }: Circumstances,
+): Withheld | null {
+  if (row.isSpam && !row.isFromMe) return 'spam'
+  return row.chat === null && !hasDirectChat(peer) ? 'unplaced' : null
+}
+
+function isOfGroup({ chat, hasRoom }: MessageRow): boolean {
+  return chat === null ? hasRoom : !chat.isDirect
 }
 
 /** The other end of a direct chat, in the words of the row. */
@@ -98,14 +152,19 @@ export function peerOf(row: MessageRow): string | null {
   return row.chat?.identifier ?? row.handle
 }
 
-/** What somebody wrote; attachments leave no mark in it. */
-function textOf(row: MessageRow): string {
-  return withoutMarks(row.text ?? '')
-}
-
 /** Taken back by its sender: nothing is left of it. */
 function isTakenBack(row: MessageRow): boolean {
   return row.isEdited && isEmpty(row)
+}
+
+/** Typed on the device for a time to come ("Send Later"): its row stays the same when it goes out. */
+function isScheduled({ isFromMe, scheduleType, state }: MessageRow): boolean {
+  const isOpen = !state.isSent && !state.isDelivered && state.error === 0
+  return isFromMe && scheduleType !== 0 && isOpen
+}
+
+function hasNotLeft(row: MessageRow): boolean {
+  return row.isFromMe && (row.state.error !== 0 || isScheduled(row))
 }
 
 /** Typed on the device and not sent yet: it may fail, or be tried again. */
@@ -116,13 +175,15 @@ function isOnItsWay({ isFromMe, state }: MessageRow, waitedMs: number): boolean 
 
 /** Whether its chat, or its body, may still come. */
 function isIncomplete(row: MessageRow, waitedMs: number): boolean {
-  if (row.chat === null && waitedMs < CHAT_WAIT_MS) return true
+  if (row.chat === null && !row.hasRoom && waitedMs < CHAT_WAIT_MS) return true
   const bodyWaitMs = row.state.isFinished ? BODY_WAIT_MS : CHAT_WAIT_MS
-  return row.chat?.isDirect !== false && isEmpty(row) && waitedMs < bodyWaitMs
+  return !isOfGroup(row) && isEmpty(row) && waitedMs < bodyWaitMs
 }
 
+const NO_WORDS: EmojiWords = () => new Map()
+
 function isEmpty(row: MessageRow): boolean {
-  return textOf(row) === '' && !row.hasAttachments
+  return bodyText(row, NO_WORDS) === '' && !row.hasAttachments
 }
 
 /**

@@ -17,7 +17,6 @@ export function lineFindings(
     newContactsPaused(line, key),
     otherNumber(line, key, number),
     severalNumbers(line, key, number),
-    notRelayed(line, key),
     oldMessages(line, key),
     undecodable(line, key),
   ]
@@ -87,20 +86,6 @@ function severalNumbers(line: AttendedMacLine, key: string, number: string): Fin
     title: 'This Mac uses more than one number',
     why: 'All of them are received here; which one a message is sent from, Messages decides by the conversation.',
     fix: 'For a number of its own each, use one macOS user or one Mac per number.',
-    key,
-    depends_on: null,
-  }
-}
-
-function notRelayed(line: AttendedMacLine, key: string): Finding | null {
-  const count = line.database.reading?.countOf('group') ?? 0
-  if (count === 0) return null
-  return {
-    code: 'group_messages_not_relayed',
-    severity: 'info',
-    title: 'Group messages are not relayed',
-    why: `${count} of them came since the line started; they stay in Messages.`,
-    fix: 'Read them in Messages; Hookline relays messages between two.',
     key,
     depends_on: null,
   }

@@ -7,31 +7,54 @@ type Held = {
   readonly since: number
   /** Who wrote it; null for a row of ours, and until it was read in this life of the line. */
   readonly peer: string | null
+  readonly isPatient: boolean
 }
 
-/** Rows that were read and are not complete: those of the same person behind them wait too. */
+/**
+ * Rows that were read and are not complete: those of the same person behind them wait too. A patient row,
+ * which may wait for long, keeps back nobody's.
+ */
 export class HeldRows {
   readonly #clock: Clock
   readonly #held = new Map<number, Held>()
 
   constructor(clock: Clock, rowIds: readonly number[]) {
     this.#clock = clock
-    for (const rowId of rowIds) this.#held.set(rowId, { since: clock.monotonic(), peer: null })
+    for (const rowId of rowIds)
+      this.#held.set(rowId, { since: clock.monotonic(), peer: null, isPatient: false })
   }
 
   get rowIds(): readonly number[] {
     return [...this.#held.keys()]
   }
 
-  get size(): number {
-    return this.#held.size
+  /** Those that are not patient. */
+  get urgentCount(): number {
+    return this.#held.size - this.patientCount
+  }
+
+  get patientCount(): number {
+    let count = 0
+    for (const { isPatient } of this.#held.values()) if (isPatient) count += 1
+    return count
+  }
+
+  has({ rowId }: MessageRow): boolean {
+    return this.#held.has(rowId)
+  }
+
+  isPatient({ rowId }: MessageRow): boolean {
+    return this.#held.get(rowId)?.isPatient === true
   }
 
   /** Whether a row that the same person wrote before this one is held. */
   isBehind(row: MessageRow): boolean {
     const peer = row.isFromMe ? null : peerOf(row)
     if (peer === null || this.#held.size === 0) return false
-    return [...this.#held].some(([rowId, held]) => held.peer === peer && rowId < row.rowId)
+    for (const [rowId, held] of this.#held) {
+      if (held.peer === peer && !held.isPatient && rowId < row.rowId) return true
+    }
+    return false
   }
 
   waitedMs(row: MessageRow): number {
@@ -39,9 +62,9 @@ export class HeldRows {
     return held === undefined ? 0 : this.#clock.monotonic() - held.since
   }
 
-  hold(row: MessageRow): void {
+  hold(row: MessageRow, isPatient: boolean): void {
     const since = this.#held.get(row.rowId)?.since ?? this.#clock.monotonic()
-    this.#held.set(row.rowId, { since, peer: row.isFromMe ? null : peerOf(row) })
+    this.#held.set(row.rowId, { since, peer: row.isFromMe ? null : peerOf(row), isPatient })
   }
 
   release(rowId: number): void {

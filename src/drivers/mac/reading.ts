@@ -9,7 +9,7 @@ import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { checkpointText, type Checkpoint } from './checkpoint.ts'
 import { claimEvent, failed } from './claim-event.ts'
-import { judge, type Skipped, type Verdict } from './classify.ts'
+import { judge, type Circumstances, type Verdict } from './classify.ts'
 import { HeldRows } from './held-rows.ts'
 import type { Claim, OwnMessages } from './own-messages.ts'
 import { ERROR_GRACE_MS, reasonOf, type StatusTracker } from './status-tracker.ts'
@@ -23,12 +23,17 @@ export type ReadingTools = {
   readonly tell: (events: readonly LineEvent[]) => Promise<void>
 }
 
-/** What was seen and not told, and what was told with less than it had. */
-export type Counted = Skipped | 'history' | 'undecodable'
+/** What was told as history, and what was told with less than it had. */
+type Counted = 'history' | 'undecodable'
+/** What a row comes to: an event, nothing, or another look at it. */
+type Outcome = LineEvent | 'hold' | 'hold_patiently' | null
 
 /** So many rows are told at once. */
 const PAGE_MAX = 100
-const HELD_MAX = 100
+/** While so many are held that keep others back, nothing new is read. */
+const URGENT_MAX = 200
+/** Of the patient ones, one more is not waited for any longer. */
+const PATIENT_MAX = 200
 
 export class Reading {
   readonly #tools: ReadingTools
@@ -48,9 +53,9 @@ export class Reading {
     return this.#checkpoint
   }
 
-  /** Whether rows wait for something: the next tick has to look at them. */
+  /** Whether rows wait for something that may come at any moment: the next tick has to look at them. */
   get isHolding(): boolean {
-    return this.#held.size > 0
+    return this.#held.urgentCount > 0
   }
 
   countOf(what: Counted): number {
@@ -59,10 +64,10 @@ export class Reading {
 
   /** Tells everything that is new; resolves when it is durable, and its checkpoint with it. */
   async tick(db: ChatDb, signal: AbortSignal): Promise<void> {
-    const held = this.isHolding ? db.rowsAt(this.#held.rowIds) : []
+    const held = db.rowsAt(this.#held.rowIds)
     this.#held.releaseAllBut(held)
     if (held.length > 0) await this.#take(db, held, this.#checkpoint.rowId)
-    while (!signal.aborted && this.#held.size < HELD_MAX) {
+    while (!signal.aborted && this.#held.urgentCount < URGENT_MAX) {
       const rows = db.rowsAfter(this.#checkpoint.rowId, PAGE_MAX)
       const last = rows.at(-1)
       if (last !== undefined) await this.#take(db, rows, last.rowId)
@@ -87,15 +92,19 @@ export class Reading {
   }
 
   async #take(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
-    const isBackFill = this.#backFill.isBackFill(rows, this.#checkpoint.good)
-    const heldBefore = this.#held.size
+    const news = rows.filter((row) => !this.#held.has(row))
+    const isBackFill = this.#backFill.isBackFill(news, this.#checkpoint.good)
+    const heldBefore = this.#held.rowIds.length
     const events = rows.flatMap((row) => {
-      const event = this.#held.isBehind(row) ? 'hold' : this.#eventOf(db, row, isBackFill)
-      if (event === 'hold') this.#held.hold(row)
-      else this.#held.release(row.rowId)
-      return event === 'hold' || event === null ? [] : [event]
+      const outcome = this.#held.isBehind(row) ? 'hold' : this.#outcomeOf(db, row, isBackFill)
+      if (typeof outcome === 'string') {
+        this.#held.hold(row, outcome === 'hold_patiently')
+        return []
+      }
+      this.#held.release(row.rowId)
+      return outcome === null ? [] : [outcome]
     })
-    const isNews = events.length > 0 || heldBefore !== this.#held.size
+    const isNews = events.length > 0 || heldBefore !== this.#held.rowIds.length
     if (isNews || rowId !== this.#checkpoint.rowId) await this.#commit(db, events, rowId)
   }
 
@@ -112,7 +121,8 @@ export class Reading {
     }
     const checkpoint = checkpointText(next)
     const [only] = events
-    if (events.length === 1 && only?.type === 'message') {
+    const isAlone = events.length === 1
+    if (isAlone && (only?.type === 'message' || only?.type === 'left_out')) {
       await this.#tools.tell([{ ...only, checkpoint }])
     } else {
       await this.#tools.tell(events)
@@ -121,13 +131,25 @@ export class Reading {
     this.#checkpoint = next
   }
 
-  #eventOf(db: ChatDb, row: MessageRow, isBackFill: boolean): LineEvent | 'hold' | null {
-    const { clock, own, isOwnAlias } = this.#tools
+  #outcomeOf(db: ChatDb, row: MessageRow, isBackFill: boolean): Outcome {
+    const { own } = this.#tools
     const claim = own.claim(row)
     if (claim !== null) return this.#ownEvent(row, claim)
     // While a send is under way nobody can tell what is whose: its row may lack its text still.
     if (row.isFromMe && own.isInFlight) return 'hold'
-    const verdict = judge(row, {
+    const circumstances = this.#circumstances(db, row, isBackFill)
+    const verdict = judge(row, circumstances)
+    if (verdict.verdict !== 'hold') return this.#toEvent(row, verdict)
+    if (!verdict.isPatient) return 'hold'
+    const hasPlace = this.#held.isPatient(row) || this.#held.patientCount < PATIENT_MAX
+    if (hasPlace) return 'hold_patiently'
+    const atOnce = judge(row, { ...circumstances, waitedMs: Infinity })
+    return atOnce.verdict === 'hold' ? null : this.#toEvent(row, atOnce)
+  }
+
+  #circumstances(db: ChatDb, row: MessageRow, isBackFill: boolean): Circumstances {
+    const { clock, isOwnAlias } = this.#tools
+    return {
       now: clock.now(),
       waitedMs: this.#held.waitedMs(row),
       since: this.#checkpoint.since,
@@ -135,8 +157,11 @@ export class Reading {
       isBackFill,
       isOwnAlias,
       isTwin: (candidate) => db.twinOf(candidate),
-    })
-    return this.#toEvent(row, verdict)
+      isRecoverable: (rowId) => db.isRecoverable(rowId),
+      hasDirectChat: (handle) =>
+        [handle, handle.toLowerCase()].some((name) => db.directChats(name).length > 0),
+      emojiWords: (guids) => db.emojiWords(guids),
+    }
   }
 
   /** What the row of a message of ours tells; nothing while its sender is at it. */
@@ -148,19 +173,22 @@ export class Reading {
     return failed(claim.messageId, reasonOf(row.state.error))
   }
 
-  #toEvent(row: MessageRow, verdict: Verdict): LineEvent | 'hold' | null {
-    if (verdict.verdict === 'hold') return 'hold'
-    if (verdict.verdict === 'skip') {
-      this.#count(verdict.because)
-      return null
+  #toEvent(row: MessageRow, verdict: Exclude<Verdict, { verdict: 'hold' }>): LineEvent | null {
+    if (verdict.verdict === 'skip') return null
+    const { guid, isFromMe, state } = row
+    const now = this.#tools.clock.now()
+    if (verdict.verdict === 'leave_out') {
+      const leftOut = { guid, kind: verdict.kind, at: timestamp(row.at ?? now) }
+      return { type: 'left_out', leftOut, checkpoint: null }
     }
-    const { handle, text, isHistory } = verdict
+    const { handle, text, isHistory, withheld } = verdict
     if (isHistory) this.#count('history')
     if (row.bodyProblem !== null) this.#count('undecodable')
-    const { guid, isFromMe, state } = row
-    if (isFromMe && !isHistory) this.#tools.tracker.settle(row, this.#tools.clock.now())
+    if (isFromMe && !isHistory) this.#tools.tracker.settle(row, now)
     const at = timestamp(verdict.at)
-    const message = { guid, handle, text, isFromMe, service: state.service, at, isHistory }
+    // A row without a service is of the iMessage family.
+    const service = state.service === '' ? 'iMessage' : state.service
+    const message = { guid, handle, text, isFromMe, service, at, isHistory, withheld }
     return { type: 'message', message, checkpoint: null }
   }
 

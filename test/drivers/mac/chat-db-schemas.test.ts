@@ -25,6 +25,9 @@ const ROW_WITHOUT: Readonly<Record<string, Partial<MessageRow>>> = {
   'message.balloon_bundle_id': { balloon: null },
   'message.schedule_type': { scheduleType: 0 },
   'message.destination_caller_id': { ownAlias: null },
+  'message.subject': { subject: null },
+  'message.cache_roomnames': { hasRoom: false },
+  'message.associated_message_guid': { isAboutOther: false },
 }
 const STATE_WITHOUT: Readonly<Record<string, Partial<OwnState>>> = {
   'message.date_read': { isRead: false, readAt: null },
@@ -80,6 +83,8 @@ for (const variant of VARIANTS) {
       balloon_bundle_id: 'com.apple.messages.URLBalloonProvider',
       item_type: 2,
       associated_message_type: 2_006,
+      associated_message_guid: 'p:0/another',
+      subject: 'Lunch',
       schedule_type: 1,
       destination_caller_id: 'me@example.com',
     })
@@ -108,7 +113,10 @@ for (const variant of VARIANTS) {
       isFromMe: true,
       at: AT,
       handle: 'anna@example.com',
+      hasRoom: true,
       text: 'hello',
+      inlineEmoji: [],
+      subject: 'Lunch',
       bodyProblem: null,
       hasAttachments: true,
       isEmpty: true,
@@ -120,6 +128,7 @@ for (const variant of VARIANTS) {
       balloon: 'com.apple.messages.URLBalloonProvider',
       itemType: 2,
       associatedType: 2_006,
+      isAboutOther: true,
       scheduleType: 1,
       chat: { rowId: chatRowId, guid: 'any;+;chat7', isDirect: false, identifier: 'chat7' },
       ...mergeOf(variant.lacks.map((name) => ROW_WITHOUT[name])),
@@ -233,13 +242,6 @@ test('a date keeps its millisecond', () => {
   expect(rig.chatDb.rowsAfter(0, 50).map(({ at }) => at)).toEqual(dates)
 })
 
-test('what Messages writes by itself is a system message', () => {
-  using rig = openedVariant('macos27')
-  rig.file.addMessage({ at: AT, is_service_message: 1 })
-
-  expect(rig.chatDb.rowsAfter(0, 1).map(({ isSystem }) => isSystem)).toEqual([true])
-})
-
 test('a body above the limit is not read', () => {
   using rig = openedVariant('macos15')
   const body = new Uint8Array(3_000_000).fill(0x41)
@@ -262,13 +264,17 @@ function emptyRow(rowId: number, guid: string): MessageRow {
     at: null,
     handle: null,
     chat: null,
+    hasRoom: false,
     text: null,
+    inlineEmoji: [],
+    subject: null,
     bodyProblem: null,
     hasAttachments: false,
     isEmpty: false,
     balloon: null,
     itemType: 0,
     associatedType: 0,
+    isAboutOther: false,
     scheduleType: 0,
     isSystem: false,
     isSpam: false,

@@ -186,7 +186,7 @@ test('a row that waited for its chat is not looked for at its old place in a reb
   await rig.clock.advance(1_000)
 
   rebuild(rig)
-  await rig.clock.advance(15_000)
+  await rig.clock.advance(65_000)
 
   expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(['old', 'waits'])
   await attended.end()

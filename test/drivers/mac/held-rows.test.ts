@@ -12,7 +12,7 @@ test('a row that was deleted while it waited is not looked for any more', () => 
   db.file.db.run('DELETE FROM message WHERE ROWID = 1')
   held.releaseAllBut(db.chatDb.rowsAt(held.rowIds))
 
-  expect([held.rowIds, held.size]).toEqual([[2], 1])
+  expect([held.rowIds, held.urgentCount]).toEqual([[2], 1])
 })
 
 test('a row that is held again waits since it was held first', async () => {
@@ -23,9 +23,9 @@ test('a row that is held again waits since it was held first', async () => {
   const rows = db.chatDb.rowsAt([rowId])
 
   for (const row of rows) {
-    held.hold(row)
+    held.hold(row, false)
     await clock.advance(1_000)
-    held.hold(row)
+    held.hold(row, false)
     await clock.advance(1_000)
   }
 

@@ -4,7 +4,6 @@
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../src/domain/driver.ts'
-import { readCheckpoint } from '../../../src/drivers/mac/checkpoint.ts'
 import { attend, messagesOf, NEVER, receiptsOf } from '../../contract/line-rig.ts'
 import { makeMacRig } from '../../contract/mac-rig.ts'
 import { writeOwn } from '../../support/mac/own-rows.ts'
@@ -83,27 +82,6 @@ test('a body may be two seconds late where its row is finished, and ten where it
   rig.close()
 })
 
-test('a row that waits for its chat keeps back who wrote it, and nobody else', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
-
-  const { file } = rig.model
-  const at = rig.clock.now()
-  const waiting = file.addMessage({ at, text: 'first', handle_id: file.addHandle(FRIEND) })
-  file.receive({ from: FRIEND, text: 'second', at })
-  writeOwn(file, { to: FRIEND, text: 'typed', at })
-  file.receive({ from: '+15550002222', text: 'somebody else', at })
-  await rig.clock.advance(1_000)
-  const early = toldOf(attended.events)
-  file.joinChat(waiting.rowId, file.directChat(FRIEND))
-  await rig.clock.advance(1_000)
-
-  expect(early).toEqual(['typed', 'somebody else'])
-  expect(toldOf(attended.events).slice(2)).toEqual(['first', 'second'])
-  await attended.end()
-  rig.close()
-})
-
 test('what is typed on the Mac and not sent yet keeps back nothing of whom it is to', async () => {
   const rig = makeMacRig()
   const attended = await attend(rig, rig.driver)
@@ -119,23 +97,6 @@ test('what is typed on the Mac and not sent yet keeps back nothing of whom it is
   rig.close()
 })
 
-test('a row that turns out to be of no use is not waited for any more, also after a crash', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
-
-  const { file } = rig.model
-  const row = file.addMessage({ at: rig.clock.now(), text: 'hello', handle_id: 0 })
-  await rig.clock.advance(1_000)
-  const before = readCheckpoint(attended.checkpoint())?.held
-  file.joinChat(row.rowId, file.addChat({ identifier: 'chat831', style: 43 }))
-  await rig.clock.advance(1_000)
-
-  expect([before, readCheckpoint(attended.checkpoint())?.held]).toEqual([[row.rowId], []])
-  expect(toldOf(attended.events)).toEqual([])
-  await attended.end()
-  rig.close()
-})
-
 test('many messages at once are told at once', async () => {
   const rig = makeMacRig()
   const attended = await attend(rig, rig.driver)
@@ -145,30 +106,6 @@ test('many messages at once are told at once', async () => {
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events)).toEqual(texts)
-  await attended.end()
-  rig.close()
-})
-
-test('of rows without a chat a hundred are held at once, and none is passed over', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
-  const { file } = rig.model
-  const people = Array.from({ length: 110 }, (_, index) => `+1555100${1_000 + index}`)
-
-  const rows = file.db.transaction(() =>
-    people.map((from) => {
-      return file.addMessage({ at: rig.clock.now(), text: from, handle_id: file.addHandle(from) })
-    }),
-  )()
-  await rig.clock.advance(1_000)
-  const held = readCheckpoint(attended.checkpoint())?.held.length
-  for (const [index, from] of people.entries()) {
-    file.joinChat(rows[index]?.rowId ?? 0, file.directChat(from))
-  }
-  await rig.clock.advance(1_000)
-
-  expect(held).toBe(100)
-  expect(toldOf(attended.events)).toEqual(people)
   await attended.end()
   rig.close()
 })

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../src/domain/driver.ts'
-import { checkpointText } from '../../../src/drivers/mac/checkpoint.ts'
+import { checkpointText, readCheckpoint } from '../../../src/drivers/mac/checkpoint.ts'
 import { attend, messagesOf, receiptsOf } from '../../contract/line-rig.ts'
 import { makeMacRig } from '../../contract/mac-rig.ts'
 import { TRACES, type TraceName } from '../../support/mac/messages-traces.ts'
@@ -15,9 +15,13 @@ const DAY_MS = 86_400_000
 type Told = {
   readonly live: readonly string[]
   readonly history: number
+  /** Why each message that was withheld was. */
+  readonly withheld: readonly string[]
+  readonly leftOut: readonly string[]
   readonly receipts: readonly string[]
 }
 
+const NOTHING: Told = { live: [], history: 0, withheld: [], leftOut: [], receipts: [] }
 const STEPS = ['sent', 'delivered', 'read'] as const
 const TYPED = 'typed on the Mac'
 
@@ -43,7 +47,7 @@ const EXPECTED: Readonly<Record<TraceName, Partial<Told>>> = {
   inbound: { live: ['hello'] },
   two_identical_texts: { live: ['ok', 'ok'] },
   join_3s_late: { live: ['hello'] },
-  join_never: { live: ['your code is 123456'] },
+  join_never: { withheld: ['unplaced: your code is 123456'] },
   text_late: { live: ['hello'] },
   text_column_only: { live: ['plain'] },
   edited: { live: ['see you at eigth'] },
@@ -51,12 +55,12 @@ const EXPECTED: Readonly<Record<TraceName, Partial<Told>>> = {
   unsent: { live: ['wrong window'] },
   tapback: { live: ['lunch?'] },
   sticker: { live: ['lunch?'] },
-  group: {},
+  group: { leftOut: ['group'] },
   two_chats: { live: ['hello'] },
   from_mail: { live: ['hello'] },
   sms: { live: ['hello (SMS)'] },
   attachment_only: { live: [''] },
-  spam: {},
+  spam: { withheld: ['spam: you have won'] },
   system_row: {},
   backfill_500: { live: ['and now'], history: 500 },
   nightly_replay: { history: 2 },
@@ -75,7 +79,7 @@ describe('a Mac line tells of a trace', () => {
       const told = await tell(trace.steps)
 
       const expected = EXPECTED[name as TraceName] // The keys of TRACES are its names.
-      expect(told).toEqual({ live: [], history: 0, receipts: [], ...expected })
+      expect(told).toEqual({ ...NOTHING, ...expected })
     })
   }
 })
@@ -90,6 +94,8 @@ async function tell(steps: (typeof TRACES)[TraceName]['steps']): Promise<Told> {
   const played = rig.model.play(steps)
   await rig.clock.advance(25_000)
   await played
+  // A row without a chat is waited for a minute.
+  if (readCheckpoint(attended.checkpoint())?.held.length !== 0) await rig.clock.advance(60_000)
   await attended.end()
   rig.close()
   return toldOf(attended.events)
@@ -97,13 +103,17 @@ async function tell(steps: (typeof TRACES)[TraceName]['steps']): Promise<Told> {
 
 function toldOf(events: readonly LineEvent[]): Told {
   const messages = new Map(messagesOf(events).map((message) => [message.guid, message]))
-  const live = [...messages.values()].filter(({ isHistory }) => !isHistory)
+  const all = [...messages.values()]
+  const withheld = all.filter((message) => typeof message.withheld === 'string')
+  const live = all.filter((message) => !message.isHistory && !withheld.includes(message))
   return {
     live: live.map(({ text, isFromMe, service }) => {
       const by = service === 'iMessage' ? '' : ` (${service})`
       return `${isFromMe ? '> ' : ''}${text}${by}`
     }),
-    history: messages.size - live.length,
+    history: messages.size - live.length - withheld.length,
+    withheld: withheld.map(({ withheld: why, text }) => `${why}: ${text}`),
+    leftOut: events.flatMap((event) => (event.type === 'left_out' ? [event.leftOut.kind] : [])),
     receipts: receiptsOf(events)
       .map(({ kind }) => kind)
       .filter((kind) => kind !== 'sent')

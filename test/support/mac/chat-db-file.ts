@@ -146,6 +146,24 @@ export class ChatDbFile {
     })
   }
 
+  /** A picture in a message; `words` is what the system calls it, where it is a Genmoji. */
+  addAttachment(messageRowId: number, guid: string, words: string | null = null): void {
+    const attachmentRowId = this.#insert('attachment', {
+      guid,
+      original_guid: guid,
+      emoji_image_short_description: words,
+    })
+    const attached = { message_id: messageRowId, attachment_id: attachmentRowId }
+    this.#insert('message_attachment_join', attached)
+  }
+
+  /** Moves a message of a chat to what was deleted lately. */
+  deleteRecoverably(messageRowId: number, chatRowId: number): void {
+    this.db.query('DELETE FROM chat_message_join WHERE message_id = ?').run(messageRowId)
+    const deleted = { chat_id: chatRowId, message_id: messageRowId, delete_date: 1 }
+    this.#insert('chat_recoverable_message_join', deleted)
+  }
+
   /** Changes a message. */
   set(rowId: number, values: MessageValues): void {
     const row = this.#rowOf(values)

@@ -68,14 +68,17 @@ const TABLES = ['message', 'handle', 'chat', 'chat_message_join']
 
 function variant(name: string, lacks: readonly string[], options: FileOptions = {}): Variant {
   const drop = lacks.length === 0 ? {} : { mutate: (sql: string) => withoutColumns(sql, lacks) }
-  return { name, schema: 'macos26a', options: { ...drop, ...options }, lacks }
+  const all = [...new Set([...lacks, ...lackedBy('macos26a')])]
+  return { name, schema: 'macos26a', options: { ...drop, ...options }, lacks: all }
 }
 
 /** What came later than a version of macOS. */
 function lackedBy(schema: SchemaName): readonly string[] {
   const since15 = ['message.is_pending_satellite_send', 'message.schedule_type']
-  if (schema === 'macos12') return ['message.date_edited', ...since15]
-  return schema === 'macos13' || schema === 'macos14' ? since15 : []
+  const since27 = ['message.filter_action', 'chat_message_join.filter_action']
+  if (schema === 'macos12') return ['message.date_edited', ...since15, ...since27]
+  if (schema === 'macos13' || schema === 'macos14') return [...since15, ...since27]
+  return schema === 'macos27' ? [] : since27
 }
 
 /** Changes the definitions between the brackets of one table. */

@@ -22,7 +22,7 @@ export const INBOUND_TRACES = {
   },
   join_never: {
     // Seen with codes that services send (beeper).
-    tells: 'One message, live, from the handle of its row, once waiting for a chat is given up.',
+    tells: 'One message, kept and not announced: nobody can say whether it is of a group.',
     steps: [insert(0, 'a', inboundRow(0, 'your code is 123456'))],
   },
   text_late: {
@@ -74,7 +74,8 @@ export const INBOUND_TRACES = {
   },
   group: {
     // Adding, renaming, leaving: item types 1, 2 and 3 (BlueBubbles).
-    tells: 'Nothing: groups are counted, not relayed, and their turns are no messages.',
+    tells:
+      'One message left out: groups are counted, not relayed, and their turns are no messages.',
     steps: [
       insert(0, 'text', inboundRow(0, 'hello all')),
       join(0, 'text', GROUP),
@@ -108,7 +109,7 @@ export const INBOUND_TRACES = {
     steps: arrives(0, 'a', '\uFFFC', { cache_has_attachments: 1 }),
   },
   spam: {
-    tells: 'Nothing.',
+    tells: 'One message, kept and not announced.',
     steps: arrives(0, 'a', 'you have won', { is_spam: 1 }),
   },
   system_row: {
