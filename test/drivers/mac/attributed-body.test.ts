@@ -247,3 +247,20 @@ test.each([-1, 1])('a run that is off by %d does not fit the text', (by) => {
 test('marks are taken out of a text, and nothing else', () => {
   expect(withoutMarks('\uFFFC a\uFFFC\uFFFC\r\n \uFFFD ')).toBe(' a\r\n \uFFFD ')
 })
+
+test('a picture in the midst of a line is told apart from one in a bubble of its own', () => {
+  const part = { __kIMMessagePartAttributeName: 0 }
+  const guid = { __kIMFileTransferGUIDAttributeName: 'at_1' }
+  const runs = (isEmoji: number) => [
+    { length: 3, attributes: part },
+    { length: 1, attributes: { ...part, ...guid, __kIMEmojiImageAttributeName: isEmoji } },
+  ]
+  const body = (isEmoji: number) => encodeAttributedBody('hi \uFFFC', { runs: runs(isEmoji) })
+
+  const decoded = { ok: true, text: 'hi \uFFFC', attachmentGuids: ['at_1'] } as const
+  expect(decodeAttributedBody(body(1))).toEqual({
+    ...decoded,
+    inlineEmoji: [{ at: 3, guid: 'at_1' }],
+  })
+  expect(decodeAttributedBody(body(0))).toEqual(decoded)
+})
