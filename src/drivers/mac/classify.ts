@@ -9,7 +9,7 @@ export type Verdict =
   /** Nothing that somebody wrote now: reactions, renames, what failed, the line's letters to itself. */
   | { readonly verdict: 'skip' }
   | { readonly verdict: 'leave_out'; readonly kind: LeftOut }
-  /** Something of it is not there yet. A patient row keeps back nobody's, and is looked at now and then. */
+  /** Something of it is not there yet. A patient row delays no other, and is looked at now and then. */
   | { readonly verdict: 'hold'; readonly isPatient: boolean }
   | {
       readonly verdict: 'tell'
@@ -129,7 +129,7 @@ function judgeDirect(row: MessageRow, circumstances: Circumstances): Verdict {
 }
 
 const SKIP: Verdict = { verdict: 'skip' }
-/** Messages marks senders of SMS whom it cannot write to: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
+/** Messages adds it to the names of some senders of SMS: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
 const SMS_SUFFIX = /(?<=.)\(sms[a-z_]*\)$/
 
 /** A row without a chat may belong to a group: it is direct only where its sender has a direct chat. */

@@ -12,7 +12,7 @@ type Held = {
 
 /**
  * Rows that were read and are not complete: those of the same person behind them wait too. A patient row,
- * which may wait for long, keeps back nobody's.
+ * which may wait for long, delays no other.
  */
 export class HeldRows {
   readonly #clock: Clock
