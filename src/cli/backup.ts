@@ -4,6 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { timestamp } from '../domain/ids.ts'
 import { dailyBackup, listBackups, wholeBackup } from '../storage/backup.ts'
 import { restoreBackup } from '../storage/restore.ts'
+import type { EnvironmentChange } from '../storage/restored-environment.ts'
 import { snapshotOf } from '../storage/snapshot.ts'
 import { systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
@@ -37,7 +38,13 @@ export const BACKUP_COMMANDS: readonly Command[] = [
   {
     name: 'restore',
     args: [{ name: 'FILE' }],
-    options: [],
+    options: [
+      {
+        name: 'with-environment',
+        value: null,
+        sentence: 'Take programs, hosts, ports, files and passwords of its hookline.env too.',
+      },
+    ],
     sentence: 'Go back to a back-up, while no relay runs; never sends a message.',
     run: restore,
   },
@@ -89,10 +96,14 @@ async function restore(call: Call): Promise<ExitCode> {
   }
   try {
     const now = timestamp(systemClock.now())
-    const restored = restoreBackup({ directory: held.directory, file, version: VERSION, now })
-    const { aside, uncertainCount } = restored
-    call.out.data({ file, aside, uncertain_messages: uncertainCount, files: restored.files }, [
+    const takesEnvironment = call.options.has('with-environment')
+    const order = { directory: held.directory, file, version: VERSION, now, takesEnvironment }
+    const { aside, uncertainCount, files, environment } = restoreBackup(order)
+    const json = { file, aside, uncertain_messages: uncertainCount, files, environment }
+    call.out.data(json, [
       `Restored ${file}.`,
+      ...files.map((name) => `Brought back: ${name}`),
+      ...environment.map(describeChange),
       ...(aside === null ? [] : [`What was there before is in ${aside}.`]),
       ...(uncertainCount === 0
         ? []
@@ -102,6 +113,13 @@ async function restore(call: Call): Promise<ExitCode> {
   } finally {
     held.lock.release()
   }
+}
+
+function describeChange({ variable, value, isTaken }: EnvironmentChange): string {
+  const what = value === null ? `${variable} (not set)` : `${variable}=${value}`
+  return isTaken
+    ? `hookline.env, changed: ${what}`
+    : `hookline.env, left as it is: the back-up says ${what} (--with-environment takes it)`
 }
 
 /** A path, or the bare name of a back-up in the data directory. */

@@ -27,6 +27,11 @@ type Option<T> = {
   readonly sentence: string
   /** Whether nobody may read the value: then no flag takes it, for every user sees those of a process. */
   readonly isSecret: boolean
+  /**
+   * Whether it names a program, a host, a port, a file elsewhere or a password, so that whoever wrote it
+   * has a say over this machine: a restore takes it over only when it is asked to.
+   */
+  readonly needsTrust: boolean
   /** The environment variable, where other programs have given it a name. */
   readonly variable: string | null
 }
@@ -66,10 +71,12 @@ export const OPTIONS = {
     sentence: 'A second folder for the daily back-ups, best on another disk.',
   }),
   mac: option('mac', choiceKind('auto', 'on', 'off'), {
+    isHarmless: true,
     default: 'auto',
     sentence: 'Whether Messages on this computer is a line; auto means on a Mac.',
   }),
   macPhoneNumber: option('mac-phone-number', optionalKind(PHONE_NUMBER_KIND, 'auto'), {
+    isHarmless: true,
     default: null,
     sentence: 'The number that the Mac line sends as; auto reads it from the history of Messages.',
   }),
@@ -94,6 +101,7 @@ export const OPTIONS = {
     sentence: 'The program that keeps the Mac awake.',
   }),
   iphone: option('iphone', choiceKind('auto', 'on', 'off'), {
+    isHarmless: true,
     default: 'auto',
     sentence: 'Whether iPhones on a cable are watched; auto means where there is a Mac line.',
   }),
@@ -103,6 +111,7 @@ export const OPTIONS = {
     sentence: 'Where usbmuxd listens; auto is the usual place.',
   }),
   iphoneLines: option('iphone-lines', optionalKind(listKind(PHONE_CHOICE_KIND), 'off'), {
+    isHarmless: true,
     default: null,
     sentence: 'The iPhones on a cable that are lines of their own (experimental).',
   }),
@@ -135,18 +144,22 @@ export const OPTIONS = {
     sentence: 'The .xctestrun file of WebDriverAgent that xcodebuild runs.',
   }),
   simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
+    isHarmless: true,
     default: 0,
     sentence: 'How many simulated lines there are.',
   }),
   simulatedDelayMs: option('simulated-delay-ms', integerKind('MS', 0, 3_600_000), {
+    isHarmless: true,
     default: 400,
     sentence: 'Milliseconds until a simulated person gets a message, and again until it is read.',
   }),
   webhookRetryScheduleMs: option('webhook-retry-schedule', listKind(durationKind(1, 30 * DAY_MS)), {
+    isHarmless: true,
     default: DEFAULT_RETRY_SCHEDULE_MS,
     sentence: 'The delays between the attempts of a delivery.',
   }),
   sendWaitMs: option('send-wait', durationKind(0, 60_000), {
+    isHarmless: true,
     default: 15_000,
     sentence: 'How long the answer to a send waits while a line works on it.',
   }),
@@ -178,8 +191,10 @@ function option<T>(
     readonly default: NoInfer<T> | null
     readonly sentence: string
     readonly isSecret?: true | undefined
+    readonly isHarmless?: true | undefined
     readonly variable?: string | undefined
   },
 ): Option<T> {
-  return { name, kind, ...more, isSecret: more.isSecret ?? false, variable: more.variable ?? null }
+  const { isHarmless = false, isSecret = false, variable = null, ...rest } = more
+  return { name, kind, ...rest, isSecret, variable, needsTrust: !isHarmless }
 }

@@ -9,12 +9,22 @@ export class NotWrittenError extends Error {
 
 /** Whether SQLite says that the disk, or the file's allowed size, is full. */
 export function isDiskFull(error: unknown): boolean {
-  return codesOf(error).includes('SQLITE_FULL')
+  return codesOf(error).some((code) => ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(code))
+}
+
+/** Whether SQLite says that the file is damaged, whatever the disk does. */
+export function isCorrupt(error: unknown): boolean {
+  return codesOf(error).some((code) => /^SQLITE_(CORRUPT|NOTADB)/.test(code))
 }
 
 /** Whether SQLite says that the file, or what it lies on, is not sound. */
 export function isDamage(error: unknown): boolean {
   return codesOf(error).some((code) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code))
+}
+
+/** The first code of an error and its causes; null where none has one. */
+export function codeOf(error: unknown): string | null {
+  return codesOf(error)[0] ?? null
 }
 
 /** The code of an error and those of its causes: drizzle wraps what SQLite throws. */
@@ -24,11 +34,21 @@ function codesOf(error: unknown): string[] {
   return [...code, ...codesOf(error.cause)]
 }
 
-/** What a caller is told while nothing can be stored. */
-export function storageFull(cause?: unknown): RelayError {
-  const error = new RelayError('storage_full', 'The disk of the relay is full.', {
-    retryAfterSeconds: 30,
+/** What a caller is told of a relay that must not go on: nothing of it was accepted. */
+export function relayStopping(cause: unknown): RelayError {
+  const error = new RelayError('stopping', 'The relay is stopping: try again in a few seconds.', {
+    retryAfterSeconds: 5,
   })
+  error.cause = cause
+  return error
+}
+
+/** What a caller is told while nothing can be stored. */
+export function storageFull(
+  cause?: unknown,
+  message = 'The disk of the relay is full.',
+): RelayError {
+  const error = new RelayError('storage_full', message, { retryAfterSeconds: 30 })
   error.cause = cause
   return error
 }

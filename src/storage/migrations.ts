@@ -4,7 +4,11 @@
 import type { Database } from 'bun:sqlite'
 
 import { assert } from '../domain/errors.ts'
+import { codeOf, isCorrupt } from './faults.ts'
 import { readMigrations } from './migrations.macro.ts' with { type: 'macro' }
+
+/** "HKLN": says that the file is ours. */
+export const APPLICATION_ID = 0x484b4c4e
 
 export type Migration = { readonly name: string; readonly sql: string }
 
@@ -28,7 +32,7 @@ export class UnusableDatabaseError extends Error {
 
 /** Whether what was thrown says that the database is unusable or damaged, and no retry helps. */
 export function isUnusableDatabase(error: unknown): boolean {
-  return error instanceof UnusableDatabaseError || /^SQLITE_(CORRUPT|NOTADB)/.test(codeOf(error))
+  return error instanceof UnusableDatabaseError || isCorrupt(error)
 }
 
 export type SchemaState = {
@@ -121,11 +125,7 @@ function noteUnjudged(sqlite: Database, from: number): void {
 
 /** A disk that is full or fails, and another process: the same start may do better later. */
 function isPassing(error: unknown): boolean {
-  return /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM)/.test(codeOf(error))
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
+  return /^SQLITE_(FULL|IOERR|BUSY|LOCKED|NOMEM)/.test(codeOf(error) ?? '')
 }
 
 function userVersion(sqlite: Database): number {

@@ -1,4 +1,4 @@
-import { Database, constants } from 'bun:sqlite'
+import { constants, type Database } from 'bun:sqlite'
 import {
   copyFileSync,
   existsSync,
@@ -13,9 +13,13 @@ import { basename, join } from 'node:path'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, sentenceOf } from '../domain/message.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
-import { flush, renameDurably, writeFileAtomically } from '../system/files.ts'
+import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
 import { timeForName } from './backup.ts'
 import { closeDatabase, openDatabase } from './database.ts'
+import { UnusableDatabaseError } from './migrations.ts'
+import { openRaw } from './open-raw.ts'
+import { requireOwnSchema } from './own-schema.ts'
+import { restoredEnvironment, type EnvironmentChange } from './restored-environment.ts'
 import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
 export type RestoreOrder = {
@@ -25,6 +29,8 @@ export type RestoreOrder = {
   /** The version of this executable. */
   readonly version: string
   readonly now: Timestamp
+  /** Whether programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
+  readonly takesEnvironment?: boolean | undefined
 }
 
 export type Restored = {
@@ -34,6 +40,8 @@ export type Restored = {
   readonly uncertainCount: number
   /** The names of the files that came back beside the database. */
   readonly files: readonly string[]
+  /** The lines of `hookline.env` that the back-up has otherwise. */
+  readonly environment: readonly EnvironmentChange[]
 }
 
 /** What a back-up may bring along; any other name is left in it. */
@@ -48,14 +56,37 @@ export function restoreBackup(order: RestoreOrder): Restored {
   const staged = join(directory.path, 'restoring.db')
   const aside = join(directory.path, `restored-over-${timeForName(now)}`)
   try {
-    const { uncertainCount, files } = stage(order, staged)
+    const { uncertainCount, files: carried } = stage(order, staged)
+    const { files, environment } = withOwnEnvironment(order, carried)
     const isFirst = !existsSync(directory.database)
     exchange({ directory, staged, aside, files })
     const names = files.map(({ name }) => name)
-    return { aside: isFirst && names.length === 0 ? null : aside, uncertainCount, files: names }
+    return {
+      aside: isFirst && names.length === 0 ? null : aside,
+      uncertainCount,
+      files: names,
+      environment,
+    }
   } finally {
     for (const end of ['', '-wal', '-shm', '-journal']) rmSync(staged + end, { force: true })
   }
+}
+
+/** The files of the back-up, with the `hookline.env` that may come back. */
+function withOwnEnvironment(
+  { directory, takesEnvironment = false }: RestoreOrder,
+  files: readonly CarriedFile[],
+): { readonly files: readonly CarriedFile[]; readonly environment: readonly EnvironmentChange[] } {
+  const name = basename(directory.environmentFile)
+  const carried = files.find((file) => file.name === name)
+  if (carried === undefined) return { files, environment: [] }
+  const present = readTextOrNull(directory.environmentFile) ?? ''
+  const backedUp = Buffer.from(carried.content).toString()
+  const { text, changes } = restoredEnvironment(present, backedUp, takesEnvironment)
+  const others = files.filter((file) => file !== carried)
+  const isNeeded = changes.some(({ isTaken }) => isTaken)
+  const written = isNeeded ? [{ name, content: Buffer.from(text) }] : []
+  return { files: [...others, ...written], environment: changes }
 }
 
 /**
@@ -99,13 +130,14 @@ function stage(
   staged: string,
 ): { readonly uncertainCount: number; readonly files: readonly CarriedFile[] } {
   copyFileSync(order.file, staged)
-  const raw = new Database(staged, { readwrite: true, strict: true })
+  const raw = openRaw(staged, 'write')
   try {
+    // Checking a file runs what its schema says: that must be ours first.
+    requireOwnSchema(raw)
     requireIntegrity(raw)
-    // SQLite takes an empty file for an empty database.
-    if (raw.query('SELECT 1 FROM sqlite_schema').get() === null) throw new Error('It is empty.')
   } catch (error) {
-    throw new Error(`${order.file} cannot be restored: ${String(error)}`, { cause: error })
+    const why = error instanceof Error ? error.message : String(error)
+    throw new UnusableDatabaseError(`${order.file} cannot be restored: ${why}`, { cause: error })
   } finally {
     raw.close()
   }
@@ -173,7 +205,7 @@ function setDatabaseAside(path: string, { aside, undo }: Aside): void {
 /** A relay that was killed leaves a log behind. A damaged database keeps its own: it is set aside. */
 function emptyWriteAheadLog(path: string): void {
   try {
-    const present = new Database(path, { readwrite: true })
+    const present = openRaw(path, 'write')
     present.fileControl(constants.SQLITE_FCNTL_PERSIST_WAL, 0)
     present.run('PRAGMA wal_checkpoint(TRUNCATE)')
     present.close()

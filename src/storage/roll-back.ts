@@ -1,7 +1,6 @@
 // The way back from a migration whose executable never served: the database as it was, to the letter.
 // A restore is something else: it takes a back-up for the past, since which messages have left.
 
-import { Database } from 'bun:sqlite'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
@@ -9,15 +8,15 @@ import type { DataDirectory } from '../system/data-directory.ts'
 import { flush } from '../system/files.ts'
 import { listBackups, timeForName } from './backup.ts'
 import { readSchemaState, type SchemaState } from './migrations.ts'
+import { openRaw } from './open-raw.ts'
 import { exchange } from './restore.ts'
 import { requireIntegrity } from './snapshot.ts'
 
 /** What the database at `path` says of itself; null where there is none. Throws where it is damaged. */
 export function schemaStateOf(path: string): SchemaState | null {
   if (!existsSync(path)) return null
-  const database = new Database(path, { readonly: true, strict: true })
+  const database = openRaw(path, 'read')
   try {
-    database.run('PRAGMA busy_timeout = 5000')
     return readSchemaState(database)
   } finally {
     database.close()
@@ -41,7 +40,7 @@ export function rollBackDatabase(directory: DataDirectory, backup: string, now: 
   const aside = join(directory.path, `rolled-back-${timeForName(now)}`)
   try {
     copyFileSync(backup, staged)
-    const copy = new Database(staged, { readwrite: true, strict: true })
+    const copy = openRaw(staged, 'write')
     try {
       requireIntegrity(copy)
     } finally {

@@ -1,9 +1,11 @@
 // A verified copy of a database. It blocks whoever calls it, so a running relay calls it in a Worker.
 
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { chmodSync, rmSync, statSync } from 'node:fs'
 
 import { flush, renameDurably } from '../system/files.ts'
+import { isCorrupt, isDiskFull } from './faults.ts'
+import { openRaw } from './open-raw.ts'
 
 export type SnapshotOrder = {
   /** The database to copy. */
@@ -16,6 +18,10 @@ export type SnapshotOrder = {
 
 export type CarriedFile = { readonly name: string; readonly content: Uint8Array }
 
+/** The table in which a back-up carries files. */
+export const BACKUP_FILES_TABLE =
+  'CREATE TABLE backup_files (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT'
+
 export type Snapshot = { readonly path: string; readonly sizeBytes: number }
 
 /**
@@ -23,9 +29,8 @@ export type Snapshot = { readonly path: string; readonly sizeBytes: number }
  * whole and on disk.
  */
 export function takeSnapshot(order: SnapshotOrder): Snapshot {
-  const source = new Database(order.from, { readonly: true, strict: true })
+  const source = openRaw(order.from, 'read')
   try {
-    source.run('PRAGMA busy_timeout = 5000')
     return snapshotOf(source, order)
   } finally {
     source.close()
@@ -37,8 +42,8 @@ export function snapshotOf(source: Database, order: Omit<SnapshotOrder, 'from'>)
   const temporary = `${order.to}.new`
   rmSync(temporary, { force: true })
   try {
-    source.query('VACUUM INTO $path').run({ path: temporary })
-    const copy = new Database(temporary, { readwrite: true, strict: true })
+    copyInto(source, temporary)
+    const copy = openRaw(temporary, 'write')
     try {
       if (order.files.length > 0) carryFiles(copy, order.files)
       requireIntegrity(copy)
@@ -52,6 +57,24 @@ export function snapshotOf(source: Database, order: Omit<SnapshotOrder, 'from'>)
     rmSync(temporary, { force: true })
   }
   return { path: order.to, sizeBytes: statSync(order.to).size }
+}
+
+/** The database that is to be copied is damaged. */
+export class SourceDamagedError extends Error {
+  override readonly name = 'SourceDamagedError'
+}
+
+function copyInto(source: Database, path: string): void {
+  try {
+    source.query('VACUUM INTO $path').run({ path })
+  } catch (error) {
+    if (isDiskFull(error)) {
+      const message = `The disk of ${path} is full. Delete what is not needed there, or choose another.`
+      throw new Error(message, { cause: error })
+    }
+    if (!isCorrupt(error)) throw error
+    throw new SourceDamagedError(`${source.filename} is damaged.`, { cause: error })
+  }
 }
 
 /** Throws where SQLite finds damage, or a row that points to none. */
@@ -75,7 +98,7 @@ export function takeFiles(database: Database): readonly CarriedFile[] {
 }
 
 function carryFiles(copy: Database, files: readonly CarriedFile[]): void {
-  copy.run('CREATE TABLE backup_files (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT')
+  copy.run(BACKUP_FILES_TABLE)
   const insert = copy.prepare('INSERT INTO backup_files VALUES ($name, $content)')
   for (const file of files) insert.run(file)
   insert.finalize()

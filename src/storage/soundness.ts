@@ -1,7 +1,7 @@
 // Whether a database can be served from. It takes seconds for each gigabyte, so a running relay asks in
 // a Worker.
 
-import { Database } from 'bun:sqlite'
+import type { Database } from 'bun:sqlite'
 import { copyFileSync, rmSync } from 'node:fs'
 
 import { is } from 'drizzle-orm'
@@ -9,6 +9,7 @@ import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import { closeDatabase, openDatabase } from './database.ts'
 import { readSchemaState, UnusableDatabaseError } from './migrations.ts'
+import { openRaw } from './open-raw.ts'
 import * as tables from './schema.ts'
 import { requireIntegrity } from './snapshot.ts'
 import * as webhookTables from './webhook-schema.ts'
@@ -18,9 +19,8 @@ import * as webhookTables from './webhook-schema.ts'
  * lacks a column that this executable reads.
  */
 export function requireSound(path: string): void {
-  const database = new Database(path, { readonly: true, strict: true })
+  const database = openRaw(path, 'read')
   try {
-    database.run('PRAGMA busy_timeout = 5000')
     requireIntegrity(database)
     for (const table of Object.values({ ...tables, ...webhookTables })) {
       if (is(table, SQLiteTable)) readEveryColumn(database, table)

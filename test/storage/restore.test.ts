@@ -94,7 +94,7 @@ test('what was there is set aside, the key comes back, and the back-up stays as 
   const restored = restore(folder, directory)
 
   const aside = folder.file(ASIDE)
-  expect(restored).toEqual({ aside, uncertainCount: 0, files: ['secret.key'] })
+  expect(restored).toEqual({ aside, uncertainCount: 0, files: ['secret.key'], environment: [] })
   expect(readFileSync(directory.secretKey, 'utf8')).toBe('old key')
   expect(readFileSync(join(aside, 'secret.key'), 'utf8')).toBe('new key')
   expect(rows(join(aside, 'hookline.db'), 'SELECT id FROM messages')).toEqual([
@@ -183,7 +183,9 @@ test('an exchange that fails half-way is undone', () => {
   const before = readFileSync(directory.database)
   // A folder in the place of the options: the key is exchanged first, then this fails.
   const carried = new Database(folder.file('backup.db'))
-  carried.run("INSERT INTO backup_files VALUES ('hookline.env', x'00')")
+  carried.run(
+    "INSERT INTO backup_files VALUES ('hookline.env', CAST('HOOKLINE_SIMULATED_LINES=2' AS BLOB))",
+  )
   carried.close()
   mkdirSync(join(`${directory.environmentFile}.new`, 'in the way'), { recursive: true })
 
