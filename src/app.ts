@@ -17,6 +17,7 @@ import { Heartbeat } from './housekeeping/heartbeat.ts'
 import { createUpkeep } from './housekeeping/upkeep.ts'
 import type { SetupLinkResource } from './http/control.ts'
 import { aboutResource } from './http/dashboard-about.ts'
+import { lifeOf } from './http/health.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
@@ -48,8 +49,7 @@ import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createPost } from './webhooks/post.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
-
-export { listenInSafeMode } from './http/safe-mode.ts'
+export { listenInSafeMode, listenWithoutSocket } from './http/safe-mode.ts'
 
 export type App = {
   readonly http: Http
@@ -66,6 +66,8 @@ export type App = {
   start(mayServe?: Promise<boolean>): Promise<string>
   /** Resolves when nothing runs any more and the data are closed. */
   stop(): Promise<void>
+  /** After `fatal`: lets the refusals that were given reach their callers. Nothing is written. */
+  abandon(): Promise<void>
 }
 
 /** The address of a relay that takes requests by `http.fetch` only. */
@@ -74,6 +76,7 @@ const NOT_LISTENING = 'http://localhost'
 const CHECKUP_MS = 5_000
 /** How long requests that run get at a stop; sends that wait are answered at once. */
 const STOP_REQUESTS_MS = 5_000
+const LAST_ANSWERS_MS = 250
 
 /** The whole relay, not yet started. Throws where the data cannot be opened. */
 export function createApp(config: Config, parts: Partial<Parts> = {}): App {
@@ -84,8 +87,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const messages = createMessageRoom(ground, webhooks, { config, parts, life })
   const upkeep = createUpkeep({ ...ground, keepAnswers, folder: config.backupFolder })
   const entry = createEntry(ground, { config, parts, life })
-  const lastUsed = new LastUsed(ground, KEY_USE)
-  const lastHeard = new LastUsed(ground, BRIDGE_USE)
+  const [lastUsed, lastHeard] = [new LastUsed(ground, KEY_USE), new LastUsed(ground, BRIDGE_USE)]
   const isWell = () => life.phase === 'running' && !ground.disk.isLow
   const heartbeat = new Heartbeat({ ...ground, isWell })
   const { checkHost = async () => [] } = parts
@@ -96,20 +98,19 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const rooms = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
-  const { disk } = ground
-  const own = [disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
+  const own = [ground.disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
   const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
   let running: ReturnType<typeof runServices> | null = null
+  void ground.fatal.then(() => (life.phase = 'stopping'))
   return {
     http,
     fatal: ground.fatal,
     createFirstKey: () => createFirstKey(ground),
     dashboard: { ...entry, isClaimed: () => entry.access.isClaimed() },
     async start(mayServe) {
-      const { host, port } = config
-      const listening = { hostname: host, port, path: directory.controlSocket, log }
-      if (parts.isListening ?? true) life.listener = listenEverywhere(http, listening)
+      const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
+      if (parts.isListening ?? true) life.listener = listenEverywhere(http, { ...at, log })
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'judging'
       if ((await mayServe) === false) return url
@@ -127,6 +128,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       await Promise.all([life.listener?.stop(STOP_REQUESTS_MS), running?.stop()])
       ground.close()
     },
+    abandon: async () => life.listener?.stop(LAST_ANSWERS_MS),
   }
 }
 
@@ -273,7 +275,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     conversations: reading.conversations,
     webhooks: webhooks.actions,
     health: {
-      life: { phase: () => life.phase, isReady: () => life.phase !== 'starting' },
+      life: lifeOf(life, ground.disk),
       metrics,
       isMetricsOpen: () => settings.get('open_metrics'),
       findings: () => ground.health.list(),

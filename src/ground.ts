@@ -11,6 +11,7 @@ import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/bridges.ts'
+import { damageFound } from './storage/damage.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestStamp } from './storage/message-rows.ts'
 import { createSettings } from './storage/settings.ts'
@@ -63,25 +64,29 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   const { clock = systemClock, random = systemRandom, log = silentLog } = parts
   const data = parts.data ?? openData(config, { clock, random, log, version: VERSION })
   const { db, directory } = data
-  const bell = new Bell()
-  const healthBell = new Bell()
+  const [bell, healthBell] = [new Bell(), new Bell()]
   const notices = new Notices()
   const disk = new DiskWatch({
     clock,
     log,
     freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
+    requireInPlace: () => db.guard.requireInPlace(),
+    onLost: (error) => fail(error),
     onChange: () => {
-      bell.ring()
-      notices.bell.ring()
-      healthBell.ring()
+      for (const one of [bell, notices.bell, healthBell]) one.ring()
     },
   })
   const started = { start: startProcess, startRead: startReadProcess }
   const outside = { run: processRunner(clock), ...started, self: ownIds() }
   const tools = { clock, random, log, ...outside, restart: parts.restart ?? null }
   const fatal = Promise.withResolvers<unknown>()
+  const fail = (error: unknown) => {
+    writer.abandon(error)
+    fatal.resolve(error)
+  }
   const changes = new Changes({ clock, random })
-  const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
+  const writer = new Writer(db, fail, () => disk.check(), changes)
+  db.guard.onDamage((error) => fail(damageFound(directory, error)))
   const stamps = new Stamps(clock, random, newestStamp(db))
   const shortcuts = new ShortcutsDriver({ clock, log, bridges: () => listLiveBridges(db) })
   const options = { ...config, ...placesOf(directory) }
@@ -104,18 +109,21 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     drivers: [...(parts.drivers ?? drivers), shortcuts],
     shortcuts,
     iphones,
-    backupWorker: parts.backupWorker ?? new BackupWorker(),
+    backupWorker:
+      parts.backupWorker ?? new BackupWorker((error) => fail(damageFound(directory, error))),
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
     settings: createSettings({ db, writer, stamps, locked: config.lockedSettings }),
     fatal: fatal.promise,
     acquit: parts.acquit,
-    close() {
-      writer.close()
-      data.close()
-    },
+    close: () => close(writer, data),
   }
+}
+
+function close(writer: Writer, data: Data): void {
+  writer.close()
+  data.close()
 }
 
 function placesOf(directory: DataDirectory) {

@@ -7,14 +7,17 @@ import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { Judgement, dropSuspicion, isSuspected, isWatched } from '../hosting/judgement.ts'
 import { BackupWorker } from '../storage/backup.ts'
-import { openData, type Data } from '../storage/data.ts'
+import { damageFound } from '../storage/damage.ts'
+import { NotYetError, openData, requireDatabase, startFailure, type Data } from '../storage/data.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
 import { systemClock } from '../system/clock.ts'
+import { dataDirectoryAt } from '../system/data-directory.ts'
 import { HeldElsewhereError } from '../system/instance-lock.ts'
 import type { Log } from '../system/log.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import type { Call } from './command.ts'
+import { ControlClient } from './control-client.ts'
 
 /** What this start was asked for. */
 export type Start = {
@@ -25,6 +28,8 @@ export type Start = {
   readonly signal: AbortSignal
   /** Whether somebody starts it again when it ends, and nobody sees why it ended. */
   readonly isHosted: boolean
+  /** Whether there was a database before this start, so that a missing one is lost and not new. */
+  readonly expectsDatabase: boolean
 }
 
 /** How long a command that reads or writes the file itself may keep a relay from starting. */
@@ -33,7 +38,9 @@ const PASSING_TASKS = ['command', 'upgrade']
 const LOOK_AGAIN_MS = 50
 
 /** A command may have the data directory for a moment; another relay has it for good. */
-export async function openDataPatiently(config: Config, log: Log): Promise<Data> {
+export async function openDataPatiently({ config, log, ...start }: Start): Promise<Data> {
+  if (start.expectsDatabase) requireDatabase(dataDirectoryAt(config.dataDir))
+  await refuseBesideAnother(dataDirectoryAt(config.dataDir).controlSocket)
   const never = new AbortController().signal
   const until = systemClock.monotonic() + PATIENCE_MS
   for (;;) {
@@ -47,6 +54,12 @@ export async function openDataPatiently(config: Config, log: Log): Promise<Data>
   }
 }
 
+/** Also where its lock was deleted, a relay that answers keeps its data directory. */
+async function refuseBesideAnother(socket: string): Promise<void> {
+  if (!(await new ControlClient(socket).isThere())) return
+  throw new Error(`A relay already answers on ${socket}. Stop it first: hookline down, or Ctrl-C.`)
+}
+
 /** Lets go of the data where making the app meets damage: nothing runs yet. */
 export function createAppFrom(data: Data, create: () => App): App {
   try {
@@ -54,7 +67,8 @@ export function createAppFrom(data: Data, create: () => App): App {
   } catch (error) {
     if (!isUnusableDatabase(error)) throw error
     data.close()
-    throw new UnusableDatabaseError('The database is damaged.', { cause: error })
+    const damage = damageFound(data.directory, error)
+    throw new UnusableDatabaseError(damage.message, { cause: error })
   }
 }
 
@@ -90,6 +104,8 @@ export async function startJudged(
   } catch (error) {
     // By now only the verdict says so, and nothing but the listener runs.
     if (error instanceof UnusableDatabaseError) await app.stop()
-    throw error
+    const failure = startFailure(directory.path, error)
+    if (failure instanceof NotYetError) await app.stop()
+    throw failure
   }
 }

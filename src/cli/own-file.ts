@@ -1,6 +1,8 @@
 // Commands that need only the data: through the relay while one runs, else by their own hand, with the
 // data directory to themselves.
 
+import { existsSync } from 'node:fs'
+
 import { backUpBeforeMigration } from '../storage/backup.ts'
 import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
 import { Writer } from '../storage/writer.ts'
@@ -49,6 +51,13 @@ export async function throughRelayOrFile<T>(
   } finally {
     held.lock.release()
   }
+}
+
+/** Makes the database where there is none. */
+export async function makeDatabase(call: Call): Promise<void> {
+  const { database } = openDataDirectory(call.loadConfig().config.dataDir)
+  if (existsSync(database)) return
+  await throughRelayOrFile(call, { relay: async () => {}, file: () => {} })
 }
 
 export type HeldDirectory = { readonly directory: DataDirectory; readonly lock: InstanceLock }

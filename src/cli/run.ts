@@ -1,6 +1,7 @@
 import { ConfigError, loadConfig, type LoadedConfig } from '../config.ts'
 import { OPTION_NAMES, OPTIONS } from '../domain/option.ts'
-import { UnusableDatabaseError } from '../storage/migrations.ts'
+import { codeOf } from '../storage/faults.ts'
+import { isUnusableDatabase } from '../storage/migrations.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { readSurroundings, type Surroundings } from '../system/own-process.ts'
@@ -88,13 +89,8 @@ function isFault(error: Error): boolean {
 function exitCodeOf(error: unknown): ExitCode {
   if (error instanceof UsageError || error instanceof ConfigError) return EXIT.usage
   if (error instanceof NoRelayError) return EXIT.noRelay
-  if (error instanceof UnusableDatabaseError) return EXIT.personNeeded
-  const code = codeOf(error)
-  if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return EXIT.personNeeded
+  if (isUnusableDatabase(error)) return EXIT.personNeeded
+  const code = codeOf(error) ?? ''
   const isDenied = error instanceof RefusedError && [401, 403].includes(error.status)
   return isDenied || ['EACCES', 'EPERM'].includes(code) ? EXIT.notAllowed : EXIT.failed
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : ''
 }

@@ -1,4 +1,5 @@
-import { listenInSafeMode } from '../app.ts'
+import { listenInSafeMode, listenWithoutSocket } from '../app.ts'
+import type { NotYetError } from '../storage/data.ts'
 import type { UnusableDatabaseError } from '../storage/migrations.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
 import { openDataDirectory } from '../system/data-directory.ts'
@@ -21,7 +22,7 @@ export async function serveSafeMode(start: Start, error: UnusableDatabaseError):
   const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
   const reason = `${error.message}${cause}`
   log.error('safe mode: the database cannot be used', { error })
-  const mode = { reason, nextStep: NEXT_STEP }
+  const mode = { reason, nextStep: NEXT_STEP, code: 'starting' } as const
   const listening = { hostname: host, port, path, random: systemRandom, log }
   const listener = listenInSafeMode(mode, listening)
   call.out.data({ url: listener.url, safe_mode: reason }, [
@@ -31,4 +32,21 @@ export async function serveSafeMode(start: Start, error: UnusableDatabaseError):
   await listener.stop(0)
   lock.release()
   return EXIT.ok
+}
+
+const LOOK_AGAIN_MS = 2_000
+
+/**
+ * Answers on the port that the relay cannot start, until it can or has to stop. The data directory may
+ * be missing or full, so neither its lock nor its socket is taken.
+ */
+export async function waitInSafeMode(start: Start, error: NotYetError): Promise<void> {
+  const { config, log, signal } = start
+  log.error('safe mode: the relay cannot start yet', { error })
+  const mode = { reason: error.message, nextStep: '', code: error.code }
+  const listening = { hostname: config.host, port: config.port, random: systemRandom, log }
+  const listener = listenWithoutSocket(mode, listening)
+  while (!signal.aborted && !error.isOver()) await systemClock.sleep(LOOK_AGAIN_MS, signal)
+  await listener.stop(0)
+  if (!signal.aborted) log.info('what kept the relay from starting is over')
 }

@@ -1,9 +1,13 @@
+import { existsSync } from 'node:fs'
+
 import { createApp } from '../app.ts'
 import { OPTION_NAMES, OPTIONS, type OptionName } from '../domain/option.ts'
 import { suspectDamage } from '../hosting/judgement.ts'
+import { NotYetError } from '../storage/data.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
+import { LostFileError } from '../storage/open-files.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
-import { openDataDirectory } from '../system/data-directory.ts'
+import { dataDirectoryAt } from '../system/data-directory.ts'
 import { jsonLog, type Log } from '../system/log.ts'
 import { exitOnCrash, stopSignal } from '../system/own-process.ts'
 import { sayWhatIsMissing, showBanner } from './banner.ts'
@@ -17,7 +21,7 @@ import {
   type Start,
 } from './judged-start.ts'
 import { writeLogLine } from './output.ts'
-import { serveSafeMode } from './safe-mode.ts'
+import { serveSafeMode, waitInSafeMode } from './safe-mode.ts'
 import { terminalLog } from './terminal-log.ts'
 
 export const SERVE_COMMAND: Command = {
@@ -43,22 +47,38 @@ async function serve(call: Call): Promise<ExitCode> {
   const log = createLog(writeLogLine, () => systemClock.now())
   exitOnCrash((message, error) => log.error(message, { error }))
   const isHosted = ['HOOKLINE_SERVICE', 'HOOKLINE_JUDGED'].some((name) => environment[name] === '1')
-  const start = { call, config, log, signal: stopSignal(), isHosted }
+  const expectsDatabase = environment['HOOKLINE_EXPECTS_DATABASE'] === '1'
+  const start = { call, config, log, signal: stopSignal(), isHosted, expectsDatabase }
+  for (;;) {
+    const exitCode = await serveOnce(start)
+    if (exitCode !== null) return exitCode
+  }
+}
+
+/** Null where the relay could not start, and can now. */
+async function serveOnce(start: Start): Promise<ExitCode | null> {
+  const { call, config, log, signal, isHosted } = start
   try {
     return await serveRelay(start)
   } catch (error) {
-    if (!isHosted || !isUnusableDatabase(error)) throw error
-    if (error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
+    if (error instanceof NotYetError && isHosted) {
+      await waitInSafeMode(start, error)
+      return signal.aborted ? EXIT.ok : null
+    }
+    if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
+    if (!call.surroundings.isTerminal) log.error('the relay ends', { error })
+    const isSuspect = isUnusableDatabase(error) || error instanceof LostFileError
+    const directory = dataDirectoryAt(config.dataDir)
     // Met while the relay ran: the state of this process is unknown, but the next one can look.
-    suspectDamage(openDataDirectory(config.dataDir))
-    throw new Error('The database is damaged; the next start checks it.', { cause: error })
+    if (isHosted && isSuspect && existsSync(directory.database)) suspectDamage(directory)
+    throw error
   }
 }
 
 /** Throws an UnusableDatabaseError only where nothing runs and the data are closed. */
 async function serveRelay(start: Start): Promise<ExitCode> {
   const { call, config, log, signal } = start
-  const data = await openDataPatiently(config, log)
+  const data = await openDataPatiently(start)
   const judgement = judgementOf(data, start)
   const again = Promise.withResolvers<string>()
   const parts = {
@@ -80,7 +100,10 @@ async function serveRelay(start: Start): Promise<ExitCode> {
     again.promise.then((why) => sayWhyAgain(log, why)),
   ])
   // A relay whose disk fails is in an unknown state: it writes nothing any more, not even to stop.
-  if (failure !== null) throw failure.error
+  if (failure !== null) {
+    await app.abandon()
+    throw failure.error
+  }
   await app.stop()
   return EXIT.ok
 }

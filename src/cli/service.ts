@@ -1,8 +1,9 @@
 import type { Installed, ServiceState } from '../hosting/service-host.ts'
-import { openDataDirectory } from '../system/data-directory.ts'
+import { requireDatabase } from '../storage/data.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
 import { VERSION } from '../system/version.ts'
 import { EXIT, UsageError, type Command, type CommandOption, type ExitCode } from './command.ts'
+import { makeDatabase } from './own-file.ts'
 import { openServiceCall, type FindPlace, type ServiceCall } from './service-place.ts'
 
 /** Options of the commands that install. */
@@ -47,7 +48,9 @@ export function serviceCommands(findPlace: FindPlace): readonly Command[] {
 export async function installService(service: ServiceCall): Promise<Installed> {
   const { call, host, executable, directory, signal } = service
   if (executable === null) throw new UsageError('A service needs the built executable.')
-  openDataDirectory(directory.path)
+  const { isInstalled } = await host.state(signal)
+  if (isInstalled) requireDatabase(directory)
+  else await makeDatabase(call)
   const fromShell = call.surroundings.environment[CODESIGN_VARIABLE] ?? null
   const order = {
     executable,

@@ -1,4 +1,5 @@
 import type { ServiceState } from '../hosting/service-host.ts'
+import { requireDatabase } from '../storage/data.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
 import { countOnline, reportOf, type RelayReport } from './relay-report.ts'
 import { openServiceCall, type FindPlace, type ServiceCall } from './service-place.ts'
@@ -70,6 +71,7 @@ async function tell(service: ServiceCall): Promise<ExitCode> {
       ['service', describeState(host.name, state)],
     ] as const
     call.out.data(json, fields(rows))
+    if (state.isInstalled) requireDatabase(directory)
     call.out.note(
       `Start it: ${state.isInstalled ? 'hookline up' : 'hookline up, or hookline serve'}`,
     )

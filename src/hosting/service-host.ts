@@ -41,8 +41,14 @@ export type ServiceState = {
   readonly pid: number | null
 }
 
-/** What every service is started with: the relay knows by it that somebody starts it again. */
-export const SERVICE_ENVIRONMENT: Readonly<Record<string, string>> = { HOOKLINE_SERVICE: '1' }
+/**
+ * What every service is started with: the relay knows by it that somebody starts it again, and that its
+ * database was made when the service was installed.
+ */
+export const SERVICE_ENVIRONMENT: Readonly<Record<string, string>> = {
+  HOOKLINE_SERVICE: '1',
+  HOOKLINE_EXPECTS_DATABASE: '1',
+}
 
 /** A relay that ends lets a send past its point of no return end first; a little more than its 75 s. */
 export const STOP_MS_MAX = 90_000

@@ -8,7 +8,10 @@ export const FREE_BYTES_MIN = 256 * 1024 * 1024
 
 const INTERVAL_MS = 10_000
 
-/** Knows whether the disk is nearly full: asked every 10 s, and at once after a write that failed. */
+/**
+ * Knows whether the disk is nearly full, and whether the data still lie on it: asked every 10 s, and at
+ * once after a write that failed.
+ */
 export class DiskWatch implements Service {
   readonly name = 'disk-watch'
   readonly #tools: DiskWatchTools
@@ -26,7 +29,7 @@ export class DiskWatch implements Service {
   /** Looks now. */
   check(): void {
     const wasLow = this.isLow
-    this.#free = this.#tools.freeBytes()
+    this.#free = this.#readFree()
     if (this.isLow === wasLow) return
     const fields = { free_bytes: this.#free, needed_bytes: FREE_BYTES_MIN }
     if (this.isLow) this.#tools.log.error('the disk is nearly full: nothing is accepted', fields)
@@ -37,7 +40,27 @@ export class DiskWatch implements Service {
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
       this.check()
+      this.#requireInPlace()
       await this.#tools.clock.sleep(INTERVAL_MS, signal)
+    }
+  }
+
+  /** A disk that cannot be asked takes nothing. */
+  #readFree(): number {
+    try {
+      return this.#tools.freeBytes()
+    } catch (error) {
+      if (!this.isLow)
+        this.#tools.log.error('the disk cannot be asked for its free space', { error })
+      return 0
+    }
+  }
+
+  #requireInPlace(): void {
+    try {
+      this.#tools.requireInPlace()
+    } catch (error) {
+      this.#tools.onLost(error)
     }
   }
 
@@ -62,6 +85,10 @@ export type DiskWatchTools = {
   readonly log: Log
   /** The bytes that are free for the data directory. */
   readonly freeBytes: () => number
+  /** Throws where a file of the data directory is not the one that the relay has open. */
+  readonly requireInPlace: () => void
+  /** Called with what it throws: the process must not go on. */
+  readonly onLost: (error: unknown) => void
   /** Called when the answer changes. */
   readonly onChange: (isLow: boolean) => void
 }

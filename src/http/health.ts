@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
 import { RelayError } from '../domain/errors.ts'
+import { storageFull } from '../storage/faults.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { errorResponse } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
@@ -20,6 +21,20 @@ export type Life = {
   phase(): 'starting' | 'judging' | 'running' | 'stopping'
   /** Whether the database is open and migrated. */
   isReady(): boolean
+  /** Whether the disk is nearly full, so that nothing is accepted. */
+  isStorageFull(): boolean
+}
+
+/** The life of a relay by its phase and its disk. */
+export function lifeOf(
+  relay: { readonly phase: ReturnType<Life['phase']> },
+  disk: { readonly isLow: boolean },
+): Life {
+  return {
+    phase: () => relay.phase,
+    isReady: () => relay.phase !== 'starting',
+    isStorageFull: () => disk.isLow,
+  }
 }
 
 export type HealthActions = {
@@ -56,7 +71,7 @@ const READYZ = documentationOf({
   summary: 'Whether the relay is ready',
   tag: 'Service',
   answers: { 200: Ready },
-  errors: ['starting', 'stopping'],
+  errors: ['starting', 'stopping', 'storage_full'],
   asksFor: 'nothing',
 })
 
@@ -104,6 +119,7 @@ function readiness(life: Life, requestId: string): Response {
   const phase = life.phase()
   if (phase === 'stopping') return errorResponse(notRunning('stopping'), requestId)
   if (!life.isReady()) return errorResponse(notRunning('starting'), requestId)
+  if (life.isStorageFull()) return errorResponse(storageFull(), requestId)
   return respond('{"status":"ready"}', { status: 200, requestId })
 }
 

@@ -7,7 +7,7 @@ import type { Random } from '../system/random.ts'
 import { errorResponse } from './errors.ts'
 import { requestIds, type Peer } from './exchange.ts'
 import { isLoopbackOnly } from './hosts.ts'
-import { listenEverywhere, type Listener } from './listener.ts'
+import { listen, listenEverywhere, type Listener } from './listener.ts'
 import { respond } from './respond.ts'
 import type { Http } from './server.ts'
 
@@ -16,6 +16,8 @@ export type SafeMode = {
   readonly reason: string
   /** What the owner does about it: whole sentences. */
   readonly nextStep: string
+  /** The error code of its answers. */
+  readonly code: 'starting' | 'storage_full'
 }
 
 /** Nothing gets better by itself, but a program that asks again does no harm. */
@@ -35,6 +37,19 @@ export function listenInSafeMode(
   return listenEverywhere(createSafeMode(mode, options.random), options)
 }
 
+/** The same on the port alone. */
+export function listenWithoutSocket(
+  mode: SafeMode,
+  options: {
+    readonly hostname: string
+    readonly port: number
+    readonly random: Random
+    readonly log: Log
+  },
+): Listener {
+  return listen(createSafeMode(mode, options.random), options)
+}
+
 /** Answers every request without a database. */
 export function createSafeMode(mode: SafeMode, random: Random): Http {
   const nextId = requestIds(random)
@@ -52,16 +67,17 @@ function answer(mode: SafeMode, { request, peer, requestId }: Asked): Response {
   const isOwner = isLoopbackOnly(request.headers, peer)
   if (path === '/healthz') return alive(isOwner ? mode : null, requestId)
   const isPage = !path.startsWith('/api') && path !== '/readyz' && wantsPage(request)
-  if (isPage) return page(isOwner ? mode : FOR_OTHERS, requestId)
-  const { reason, nextStep } = isOwner ? mode : FOR_OTHERS
-  const message = `The relay is in safe mode and serves nothing. ${reason} ${nextStep}`
-  const error = new RelayError('starting', message, { retryAfterSeconds: RETRY_SECONDS })
+  if (isPage) return page(isOwner ? mode : forOthers(mode), requestId)
+  const { reason, nextStep, code } = isOwner ? mode : forOthers(mode)
+  const message = `The relay is in safe mode and serves nothing. ${reason} ${nextStep}`.trim()
+  const error = new RelayError(code, message, { retryAfterSeconds: RETRY_SECONDS })
   return errorResponse(error, requestId)
 }
 
-const FOR_OTHERS: SafeMode = {
-  reason: 'It cannot use its database.',
-  nextStep: 'On the machine itself, "hookline status" says more.',
+function forOthers({ code }: SafeMode): SafeMode {
+  const reason =
+    code === 'storage_full' ? 'The disk of the relay is full.' : 'It cannot use its database.'
+  return { reason, nextStep: 'On the machine itself, "hookline status" says more.', code }
 }
 
 /** The process lives, so this is no failure: to be started again would not help. */

@@ -1,6 +1,7 @@
 // The thread that copies and checks databases: an entry point of the build, started by backup.ts.
 
-import { takeSnapshot, type Snapshot, type SnapshotOrder } from './snapshot.ts'
+import { codeOf } from './faults.ts'
+import { SourceDamagedError, takeSnapshot, type Snapshot, type SnapshotOrder } from './snapshot.ts'
 import { requireSound } from './soundness.ts'
 
 /** What to copy, or the path of the database to check. */
@@ -11,7 +12,13 @@ export type BackupRequest = { readonly id: number } & (
 export type BackupReply =
   /** Null where it was a check, which found nothing. */
   | { readonly id: number; readonly snapshot: Snapshot | null }
-  | { readonly id: number; readonly problem: string }
+  | {
+      readonly id: number
+      readonly problem: string
+      readonly code: string | null
+      /** Whether the database that was to be copied is damaged. */
+      readonly isSourceDamaged: boolean
+    }
 
 declare const self: Worker
 
@@ -27,6 +34,9 @@ function replyTo(request: BackupRequest): BackupReply {
     return { id, snapshot: null }
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
-    return { id, problem: 'order' in request ? `The back-up failed: ${problem}` : problem }
+    const code = codeOf(error)
+    if (!('order' in request)) return { id, problem, code, isSourceDamaged: false }
+    const isSourceDamaged = error instanceof SourceDamagedError
+    return { id, problem: `The back-up failed: ${problem}`, code, isSourceDamaged }
   }
 }

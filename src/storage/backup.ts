@@ -8,6 +8,7 @@ import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import type { BackupReply, BackupRequest } from './backup-worker.ts'
+import { isDiskFull, storageFull } from './faults.ts'
 import { snapshotOf, type CarriedFile, type Snapshot, type SnapshotOrder } from './snapshot.ts'
 
 export type BackupKind = 'daily' | 'before_migration'
@@ -33,8 +34,14 @@ type Task = Pick<PromiseWithResolvers<Snapshot | null>, 'resolve' | 'reject'>
  */
 export class BackupWorker {
   readonly #waiting = new Map<number, Task>()
+  readonly #onDamage: (error: unknown) => void
   #thread: Worker | null = null
   #lastId = 0
+
+  /** `onDamage` hears of a database that cannot be copied because it is damaged. */
+  constructor(onDamage: (error: unknown) => void = () => {}) {
+    this.#onDamage = onDamage
+  }
 
   async take(order: SnapshotOrder): Promise<Snapshot> {
     const snapshot = await this.#ask((id) => ({ id, order }))
@@ -69,8 +76,13 @@ export class BackupWorker {
   #settle(reply: BackupReply): void {
     const waiting = this.#waiting.get(reply.id)
     this.#waiting.delete(reply.id)
-    if ('snapshot' in reply) waiting?.resolve(reply.snapshot)
-    else waiting?.reject(new Error(reply.problem))
+    if ('snapshot' in reply) {
+      waiting?.resolve(reply.snapshot)
+      return
+    }
+    const error = Object.assign(new Error(reply.problem), { code: reply.code })
+    waiting?.reject(isDiskFull(error) ? storageFull(error, reply.problem) : error)
+    if (reply.isSourceDamaged) this.#onDamage(error)
   }
 
   #fail(message: string): void {

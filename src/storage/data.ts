@@ -1,12 +1,22 @@
+import { existsSync, statSync } from 'node:fs'
+
+import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
-import { readOrMakeSecretKey } from '../system/files.ts'
+import { freeBytes, readOrMakeSecretKey } from '../system/files.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { backUpBeforeMigration } from './backup.ts'
 import { closeDatabase, openDatabase, type Db } from './database.ts'
-import { acceptMigration, MIGRATIONS, readSchemaState } from './migrations.ts'
+import { isDamage, isDiskFull } from './faults.ts'
+import {
+  acceptMigration,
+  MIGRATIONS,
+  readSchemaState,
+  UnusableDatabaseError,
+} from './migrations.ts'
+import { OpenFiles } from './open-files.ts'
 
 /** What lies in the data directory, opened. */
 export type Data = {
@@ -26,6 +36,19 @@ export type UnjudgedMigration = {
   accept(): void
 }
 
+/** A start that cannot be made now, and can as soon as `isOver` says so. */
+export class NotYetError extends Error {
+  override readonly name = 'NotYetError'
+  readonly code: 'starting' | 'storage_full'
+  readonly isOver: () => boolean
+
+  constructor(message: string, code: NotYetError['code'], isOver: () => boolean) {
+    super(message)
+    this.code = code
+    this.isOver = isOver
+  }
+}
+
 type Place = { readonly dataDir: string; readonly host: string; readonly port: number }
 type Tools = {
   readonly clock: Clock
@@ -34,8 +57,48 @@ type Tools = {
   readonly version: string
 }
 
+/** Less than this is free on a disk that counts as full whatever SQLite calls its error. */
+const FREE_BYTES_LEAST = 1024 * 1024
+
+/** Throws a NotYetError where the database of before is not there: its disk may be, in a while. */
+export function requireDatabase({ path, database, backups }: DataDirectory): void {
+  const isThere = () => (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
+  if (isThere()) return
+  throw new NotYetError(
+    `${database} is not there, and this service does not begin a new relay in its place. If ${path} ` +
+      'lies on a disk that is not mounted, mount it; if it was moved, move it back: the relay then goes ' +
+      `on by itself. Or go back to a back-up: hookline restore FILE (back-ups: ${backups}). To begin anew ` +
+      'without what was there: hookline keys create',
+    'starting',
+    isThere,
+  )
+}
+
+/** What to throw for `error`, which a start met: a NotYetError where the disk is full. */
+export function startFailure(path: string, error: unknown): unknown {
+  const hasRoom = () => freeBytes(path) >= FREE_BYTES_LEAST
+  const isCode = error instanceof RelayError && error.code === 'storage_full'
+  if (!existsSync(path) || !(isCode || isDiskFull(error) || (isDamage(error) && !hasRoom()))) {
+    return error
+  }
+  return new NotYetError(
+    `The disk of ${path} is full, and the relay cannot start without room. Delete what is not needed ` +
+      'on that disk, or move the folder to another and name it by --data-dir.',
+    'storage_full',
+    hasRoom,
+  )
+}
+
 /** Takes the data directory for this process, and migrates what lies in it. */
-export function openData(place: Place, { clock, random, log, version }: Tools): Data {
+export function openData(place: Place, tools: Tools): Data {
+  try {
+    return takeData(place, tools)
+  } catch (error) {
+    throw startFailure(place.dataDir, error)
+  }
+}
+
+function takeData(place: Place, { clock, random, log, version }: Tools): Data {
   const directory = openDataDirectory(place.dataDir)
   // A free port is known only once it is taken.
   const address = place.port === 0 ? null : `${place.host}:${place.port}`
@@ -49,7 +112,7 @@ export function openData(place: Place, { clock, random, log, version }: Tools): 
     if (migratedFrom !== null) {
       log.info('database migrated', { from_schema: migratedFrom, backup: backupPath })
     }
-    const secretKey = readOrMakeSecretKey(directory.secretKey, random)
+    const secretKey = prepare(directory, db, random)
     const close = () => {
       try {
         closeDatabase(db)
@@ -62,6 +125,32 @@ export function openData(place: Place, { clock, random, log, version }: Tools): 
     lock.release()
     throw error
   }
+}
+
+/** What is left to do once the database is open; closes it where that fails. */
+function prepare(directory: DataDirectory, db: Db, random: Random): Uint8Array {
+  try {
+    const key = secretKeyOf(directory.secretKey, db, random)
+    db.guard.watch(new OpenFiles(directory))
+    return key
+  } catch (error) {
+    db.sqlite.close()
+    throw error
+  }
+}
+
+/** A new key would open none of the secrets that the lost one sealed: only the owner can say that it is lost. */
+function secretKeyOf(path: string, { sqlite }: Db, random: Random): Uint8Array {
+  const sealed = sqlite.query('SELECT 1 FROM webhook_secrets LIMIT 1').get() !== null
+  const key = sealed && !existsSync(path) ? null : readOrMakeSecretKey(path, random)
+  if (key !== null) return key
+  const what = existsSync(path) ? 'is no key: it must have 32 bytes' : 'is missing'
+  throw new UnusableDatabaseError(
+    `${path} ${what}, and it opens the secrets of the webhooks. Put it back: a file of "hookline backup ` +
+      '--to FILE" holds it, and "hookline restore FILE" brings it back with its database. If it is lost ' +
+      `for good, make a new one: head -c 32 /dev/urandom > '${path}'. Then give each webhook a new ` +
+      'secret: hookline webhooks rotate-secret ID',
+  )
 }
 
 function unjudgedMigration({ sqlite }: Db): UnjudgedMigration | undefined {

@@ -4,8 +4,10 @@ import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 import type { Change } from '../system/changes.ts'
 import { LastingDatabase } from '../system/lasting-database.ts'
+import { Guard } from './guard.ts'
 import { LateWrites } from './late-writes.ts'
 import {
+  APPLICATION_ID,
   MIGRATIONS,
   UnusableDatabaseError,
   isUnusableDatabase,
@@ -13,6 +15,7 @@ import {
   readSchemaState,
   type Migration,
 } from './migrations.ts'
+import { LOG_BYTES_LIMIT } from './open-files.ts'
 
 /**
  * The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. Late
@@ -22,6 +25,7 @@ export type Db = {
   readonly sqlite: Database
   readonly orm: BunSQLiteDatabase
   readonly late: LateWrites
+  readonly guard: Guard
 }
 
 declare const inTransaction: unique symbol
@@ -32,8 +36,6 @@ export type Tx = Db & {
   readonly touched: Change[] | null
 }
 
-/** "HKLN": says that the file is ours. */
-const APPLICATION_ID = 0x484b4c4e
 const SQLITE_VERSION_MIN = [3, 37] as const
 
 const PRAGMAS = [
@@ -43,14 +45,13 @@ const PRAGMAS = [
   'fullfsync = ON',
   'checkpoint_fullfsync = ON',
   'foreign_keys = ON',
-  'trusted_schema = OFF',
   'cell_size_check = ON',
   'temp_store = MEMORY',
   // The system keeps pages too; where more of them are ours, each is colder in the processor's cache.
   'cache_size = -4000',
   // Hot pages are written to the file once for many commits; 48 MiB are read again at a crash.
   'wal_autocheckpoint = 12000',
-  'journal_size_limit = 67108864',
+  `journal_size_limit = ${LOG_BYTES_LIMIT}`,
   'mmap_size = 0',
 ]
 
@@ -79,6 +80,7 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
   const migrations = options.migrations ?? MIGRATIONS
   const sqlite = new LastingDatabase(path, { strict: true, create: true, readwrite: true })
   try {
+    sqlite.run('PRAGMA trusted_schema = OFF')
     requireSqliteVersion(sqlite)
     const before = readChecked(sqlite, migrations.length, options.backupsPath)
     for (const pragma of PRAGMAS) sqlite.run(`PRAGMA ${pragma}`)
@@ -94,11 +96,13 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
   }
 }
 
-function dbOf(sqlite: Database): Db {
+function dbOf(sqlite: LastingDatabase): Db {
+  const guard = new Guard(sqlite)
   const orm = drizzle({ client: sqlite })
   const late = new LateWrites(sqlite)
   return {
     late,
+    guard,
     get sqlite() {
       late.write()
       return sqlite

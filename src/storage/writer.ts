@@ -1,7 +1,9 @@
 import type { Bell } from '../system/bell.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Db, Tx } from './database.ts'
-import { isDamage, isDiskFull, NotWrittenError, storageFull } from './faults.ts'
+import { isDiskFull, NotWrittenError, relayStopping, storageFull } from './faults.ts'
+import { TakenOverError, type Guard } from './guard.ts'
+import { LostFileError } from './open-files.ts'
 import { forgetRows } from './recent-rows.ts'
 
 /** A synchronous work: a promise would be committed before it ends, so its type is refused. */
@@ -41,6 +43,7 @@ const GATHER_TURNS_MAX = 8
 export class Writer {
   readonly #control: ReturnType<typeof prepareControl>
   readonly #tx: { -readonly [K in keyof Tx]: Tx[K] }
+  readonly #guard: Guard
   readonly #onFatal: (error: unknown) => void
   readonly #onDiskFull: () => void
   readonly #changes: ChangeTeller
@@ -49,10 +52,11 @@ export class Writer {
   readonly #beforeCommit = new Set<() => void>()
   readonly #afterCommit: (() => void)[] = []
   #isScheduled = false
-  #isClosed = false
+  /** Why nothing is written any more. */
+  #refusal: Error | null = null
 
   /**
-   * `onFatal` hears of an I/O error or damage: the process must not go on. `onDiskFull` hears of every
+   * `onFatal` hears of data that are lost or another's, and of faults of ours: the process must not go on. `onDiskFull` hears of every
    * write that met a full disk; `changes`, of what a commit changed.
    */
   constructor(
@@ -63,6 +67,7 @@ export class Writer {
   ) {
     this.#control = prepareControl(db)
     this.#tx = Object.assign(Object.create(db), { touched: null }) as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
+    this.#guard = db.guard
     this.#onFatal = onFatal
     this.#onDiskFull = onDiskFull
     this.#changes = changes
@@ -73,7 +78,7 @@ export class Writer {
    * nothing of `work` kept, when it throws or the commit fails.
    */
   write<T>(work: Work<T>, kind: Kind = 'once'): Promise<T> {
-    if (this.#isClosed) return Promise.reject(new NotWrittenError('The writer is closed.'))
+    if (this.#refusal !== null) return Promise.reject(this.#refusal)
     const { promise, resolve, reject } = Promise.withResolvers<T>()
     this.#waiting.push({ kind, work, resolve, reject })
     this.#schedule()
@@ -101,7 +106,14 @@ export class Writer {
   /** Commits what waits and refuses what comes later. */
   close(): void {
     while (this.#waiting.length > 0) this.#commitGroup()
-    this.#isClosed = true
+    this.#refusal = new NotWrittenError('The writer is closed.')
+  }
+
+  /** Refuses what waits and what comes later: the process ends, and must write nothing more. */
+  abandon(cause: unknown): void {
+    const refusal = relayStopping(cause)
+    this.#refusal = refusal
+    for (const { reject } of this.#waiting.splice(0)) reject(refusal)
   }
 
   #schedule(): void {
@@ -132,9 +144,12 @@ export class Writer {
     this.#tx.touched = touched
     let ends: readonly End[]
     try {
-      this.#control.begin.run()
+      this.#begin()
       ends = this.#runAtOnce(group) ?? this.#runAll(group, (waiting) => this.#runOne(waiting))
+      this.#guard.requireInPlace()
       this.#control.commit.run()
+      // Also what was moved away meanwhile is not acknowledged.
+      this.#guard.requireInPlace()
     } catch (error) {
       this.#abandon(group, error)
       return
@@ -145,6 +160,11 @@ export class Writer {
     for (const bell of this.#bells) bell.ring()
     this.#bells.clear()
     if (touched !== null) this.#changes.tell(touched)
+  }
+
+  #begin(): void {
+    this.#control.begin.run()
+    this.#guard.requireOwn()
   }
 
   /** Runs a group without savepoints; null, and nothing of it is left, where that cannot be. */
@@ -160,7 +180,7 @@ export class Writer {
     } catch (error) {
       this.#forget(error, { acts: 0, touched: 0 })
       this.#control.rollback.run()
-      this.#control.begin.run()
+      this.#begin()
       return null
     }
   }
@@ -225,7 +245,8 @@ export class Writer {
 
   #abandon(group: readonly Waiting[], error: unknown): void {
     this.#tx.late.forget()
-    if (this.#control.isOpen()) {
+    const isUndone = this.#control.isOpen()
+    if (isUndone) {
       try {
         this.#control.rollback.run()
       } catch (failure) {
@@ -236,9 +257,10 @@ export class Writer {
     this.#afterCommit.length = 0
     forgetRows(this.#tx)
     this.#bells.clear()
-    const told = this.#told(error)
+    const isLost = error instanceof LostFileError || error instanceof TakenOverError
+    const told = isLost && isUndone ? relayStopping(error) : this.#told(error)
     for (const { reject } of group) reject(told)
-    if (isDamage(error)) this.#onFatal(error)
+    if (isLost) this.#onFatal(error)
   }
 
   /** No work is to blame for what goes along with a commit: a fault there is ours, and must not pass unseen. */

@@ -59,12 +59,11 @@ export function freeBytes(path: string): number {
   return bavail * bsize
 }
 
-/** The 32 bytes of `secret.key`, made at the first call. */
-export function readOrMakeSecretKey(path: string, random: Random): Uint8Array {
+/** The bytes of `secret.key`, or null where they are no key; made where there is no file yet. */
+export function readOrMakeSecretKey(path: string, random: Random): Uint8Array | null {
   if (!existsSync(path)) makeOnce(path, random.bytes(SECRET_KEY_LENGTH))
   const key = new Uint8Array(readFileSync(path))
-  if (key.length === SECRET_KEY_LENGTH) return key
-  throw new Error(`${path} has ${key.length} bytes; a key has ${SECRET_KEY_LENGTH}.`)
+  return key.length === SECRET_KEY_LENGTH ? key : null
 }
 
 /** A link is made only where there is no file yet: of two that try, one wins, and its key counts. */

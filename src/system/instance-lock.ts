@@ -27,6 +27,11 @@ export class HeldElsewhereError extends Error {
   }
 }
 
+/** The lock file is something else; a person must delete it. */
+class LockFileError extends Error {
+  override readonly name = 'LockFileError'
+}
+
 /** A connection that nobody points to is closed with the next collection, and its lock is gone. */
 const held = new Set<Database>()
 
@@ -40,10 +45,13 @@ export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): Ins
     // The write lock without a write: with a rollback journal, others can go on reading.
     file.run('BEGIN IMMEDIATE')
   } catch (error) {
-    const isHeld = error instanceof Error && 'code' in error && error.code === 'SQLITE_BUSY'
-    const other = isHeld ? readHolder(file) : null
+    const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+    const other = code === 'SQLITE_BUSY' ? readHolder(file) : null
     file.close()
-    throw isHeld ? new HeldElsewhereError(path, other) : error
+    if (code === 'SQLITE_BUSY') throw new HeldElsewhereError(path, other)
+    if (!/^SQLITE_(NOTADB|CORRUPT)/.test(code)) throw error
+    const message = `${path} is no lock file of Hookline. Delete it: the next start makes a new one.`
+    throw new LockFileError(message, { cause: error })
   }
   held.add(file)
   return {

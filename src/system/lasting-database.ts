@@ -1,4 +1,7 @@
-import { Database } from 'bun:sqlite'
+import { Database, type Statement } from 'bun:sqlite'
+
+type Runs = 'get' | 'all' | 'values' | 'raw' | 'run'
+const RUNS: readonly Runs[] = ['get', 'all', 'values', 'raw', 'run']
 
 /**
  * A database whose statements stay. What a statement needs while it runs, SQLite takes from a small store
@@ -8,7 +11,47 @@ import { Database } from 'bun:sqlite'
  * SQLite 3.54: a send takes 5 % less of the processor).
  */
 export class LastingDatabase extends Database {
+  /** Called with each error of SQLite on this connection, before the caller gets it. */
+  onError: (error: unknown) => void = () => {}
+  readonly #observed = new WeakSet<Statement>()
+
+  override query: Database['query'] = (sql) =>
+    this.#observe(this.#reporting(() => super.query(sql)))
+
   /** By `query`, also for drizzle, which calls no other. It may give one statement twice: never nest its runs. */
   override readonly prepare: Database['prepare'] = (sql, values) =>
-    values === undefined ? this.query(sql) : super.prepare(sql, values)
+    values === undefined
+      ? this.query(sql)
+      : this.#observe(this.#reporting(() => super.prepare(sql, values)))
+
+  override readonly run: Database['run'] = (sql, ...bindings) =>
+    this.#reporting(() => super.run(sql, ...bindings))
+
+  /** Bun gives each statement its methods as properties of its own. */
+  #observe<S extends Statement>(statement: S): S {
+    if (this.#observed.has(statement)) return statement
+    this.#observed.add(statement)
+    for (const name of RUNS) {
+      const original = statement[name] as (...values: unknown[]) => unknown // Called as it is given.
+      const observed = (...values: unknown[]) => {
+        try {
+          return original.apply(statement, values)
+        } catch (error) {
+          this.onError(error)
+          throw error
+        }
+      }
+      Object.assign(statement, { [name]: observed })
+    }
+    return statement
+  }
+
+  #reporting<T>(act: () => T): T {
+    try {
+      return act()
+    } catch (error) {
+      this.onError(error)
+      throw error
+    }
+  }
 }

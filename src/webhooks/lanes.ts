@@ -3,7 +3,12 @@ import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { clampDeliveries, moveDeliveriesBack } from '../storage/delivery-queue.ts'
-import { listWebhooks, saveBreaker, type StoredWebhook } from '../storage/webhooks.ts'
+import {
+  listWebhooks,
+  saveBreaker,
+  updateWebhook,
+  type StoredWebhook,
+} from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -140,9 +145,22 @@ export class Lanes {
     const { id, breaker, updatedAt: version } = webhook
     const secrets = openSecrets(db, seal, id)
     lane.load(webhook, secrets ?? [], clock.now())
+    if (secrets !== null && webhook.disabledReason === 'secret_unreadable') await this.#switchOn(id)
     if (secrets !== null || !webhook.isActive) return
     log.error('the secret of a webhook cannot be opened', { webhook: id })
     await writer.write((tx) => this.save(tx, { id, version }, breaker, 'secret_unreadable'))
+  }
+
+  /** The key is back that opens its secret: what was held goes out. */
+  async #switchOn(id: WebhookId): Promise<void> {
+    const { writer, stamps, subscribers, notices, log } = this.#parts
+    await writer.write((tx) => {
+      updateWebhook(tx, id, { isActive: true, disabledReason: null, updatedAt: stamps.now() })
+      subscribers.forget()
+      notices.webhooksChanged()
+      writer.ringAfterCommit(notices.bell)
+    })
+    log.info('the secret of a webhook opens again', { webhook: id })
   }
 }
 

@@ -5,6 +5,7 @@ import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
 import { ControlClient } from '../../src/cli/control-client.ts'
+import { SERVICE_ENVIRONMENT } from '../../src/hosting/service-host.ts'
 import { cleanEnvironment } from '../support/executable.ts'
 import { ApiClient, eventually, type ApiKey } from '../support/relay-process.ts'
 
@@ -27,7 +28,7 @@ export class UpgradedRelay implements AsyncDisposable {
     this.url = `http://127.0.0.1:${port}`
     this.control = new ControlClient(join(dataDir, 'control.sock'))
     this.#child = Bun.spawn([executable, 'serve', '--data-dir', dataDir, ...options], {
-      env: cleanEnvironment(isService ? { HOOKLINE_SERVICE: '1' } : {}),
+      env: cleanEnvironment(isService ? SERVICE_ENVIRONMENT : {}),
       stdin: 'ignore',
       stdout: 'pipe',
       stderr: 'pipe',

@@ -60,7 +60,7 @@ test('a first installation makes an identity, signs the bundle with it, and writ
     },
   ])
   const logPath = `${mac.home}/Library/Logs/Hookline/relay.log`
-  const environment = { HOOKLINE_SERVICE: '1' }
+  const environment = { HOOKLINE_SERVICE: '1', HOOKLINE_EXPECTS_DATABASE: '1' }
   expect(readFileSync(mac.agentPath, 'utf8')).toBe(
     launchAgentText({ executable: mac.inBundle, environment, logPath }),
   )

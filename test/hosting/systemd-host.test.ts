@@ -48,7 +48,11 @@ test('an installation writes the unit, lets the user linger, and enables it', as
     [...SYSTEMCTL, 'daemon-reload'],
     [...SYSTEMCTL, 'enable', 'hookline.service'],
   ])
-  const environment = { HOOKLINE_SERVICE: '1', HOOKLINE_DATA_DIR: box.folder.path }
+  const environment = {
+    HOOKLINE_SERVICE: '1',
+    HOOKLINE_EXPECTS_DATABASE: '1',
+    HOOKLINE_DATA_DIR: box.folder.path,
+  }
   expect(readFileSync(box.unitPath, 'utf8')).toBe(
     systemdUnit({ executable: box.executable, environment }),
   )

@@ -5,17 +5,25 @@ import { recordingLog } from '../support/recording-log.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 function openWatch(free: number) {
-  const disk = { free }
+  const disk = { free, isLost: false }
+  const lost: unknown[] = []
   const clock = new TestClock()
   const { log, lines } = recordingLog()
   const changes: boolean[] = []
   const watch = new DiskWatch({
     clock,
     log,
-    freeBytes: () => disk.free,
+    freeBytes: () => {
+      if (Number.isNaN(disk.free)) throw new Error('no such directory')
+      return disk.free
+    },
+    requireInPlace: () => {
+      if (disk.isLost) throw new Error('moved away')
+    },
+    onLost: (error) => lost.push(error),
     onChange: (isLow) => changes.push(isLow),
   })
-  return { disk, clock, lines, changes, watch }
+  return { disk, clock, lines, changes, lost, watch }
 }
 
 test('below 256 MiB the disk counts as full, and not at it', () => {
@@ -62,4 +70,30 @@ test('a full disk is a finding for as long as it is full', () => {
 
   expect(found).toEqual([['storage_full', 'error', '10 MiB are free; the relay needs 256 MiB.']])
   expect(watch.findings()).toEqual([])
+})
+
+test('a disk that cannot be asked counts as full until it can', () => {
+  const { watch, disk } = openWatch(FREE_BYTES_MIN)
+
+  disk.free = Number.NaN
+  watch.check()
+  const whileGone = watch.isLow
+  disk.free = FREE_BYTES_MIN
+  watch.check()
+
+  expect([whileGone, watch.isLow]).toEqual([true, false])
+})
+
+test('an idle relay sees within 10 seconds that its files are gone', async () => {
+  const { watch, disk, clock, lost } = openWatch(FREE_BYTES_MIN)
+  const stop = new AbortController()
+  const running = watch.run(stop.signal)
+
+  await clock.advance(1_000)
+  disk.isLost = true
+  await clock.advance(9_000)
+  stop.abort()
+  await running
+
+  expect(lost).toEqual([new Error('moved away')])
 })

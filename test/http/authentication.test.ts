@@ -46,7 +46,10 @@ test('spec 5.1: a call with neither header is 401', async () => {
 
 test('a call with bad credentials learns nothing of routes, bodies or the state of the relay', async () => {
   const rig = createRig({
-    health: { ...createHealth(), life: { phase: () => 'starting', isReady: () => false } },
+    health: {
+      ...createHealth(),
+      life: { phase: () => 'starting', isReady: () => false, isStorageFull: () => false },
+    },
   })
   const headers = { 'x-api-secret': 'wrong' }
 

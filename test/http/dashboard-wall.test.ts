@@ -172,7 +172,7 @@ test('the control socket has no routes of the dashboard, and the dashboard none 
 
 test('a relay that stops or starts says so to a browser that is signed in', async () => {
   const { metrics } = createRig()
-  const life = { phase: () => 'stopping' as const, isReady: () => true }
+  const life = { phase: () => 'stopping' as const, isReady: () => true, isStorageFull: () => false }
   const health = { metrics, life, findings: async () => [], isMetricsOpen: () => false }
   const rig = createRig({ health, access: SIGNED_IN })
 

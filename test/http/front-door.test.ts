@@ -75,7 +75,7 @@ for (const url of ['http://a/api/v1/keys', 'http://a:1/api/v1/keys?limit=5']) {
 
 function rigIn(phase: 'starting' | 'running' | 'stopping', isReady: boolean): Rig {
   const { metrics } = createRig()
-  const life = { phase: () => phase, isReady: () => isReady }
+  const life = { phase: () => phase, isReady: () => isReady, isStorageFull: () => false }
   const findings = () => Promise.resolve([])
   return createRig({ health: { metrics, life, findings, isMetricsOpen: () => false } })
 }

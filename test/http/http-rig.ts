@@ -245,7 +245,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
       redeliver: later('webhooks.redeliver', DELIVERY),
     },
     health: {
-      life: { phase: () => 'running', isReady: () => true },
+      life: { phase: () => 'running', isReady: () => true, isStorageFull: () => false },
       metrics,
       isMetricsOpen: () => false,
       findings: later('health.findings', []),

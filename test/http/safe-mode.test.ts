@@ -5,6 +5,8 @@ import { createSafeMode } from '../../src/http/safe-mode.ts'
 const MODE = {
   reason: 'The copy is in /data/backups & <elsewhere>.',
   nextStep: 'Run: hookline restore FILE',
+
+  code: 'starting' as const,
 }
 const WHOLE =
   'The relay is in safe mode and serves nothing. The copy is in /data/backups & <elsewhere>. ' +

@@ -226,7 +226,11 @@ for (const [name, more] of OUTSIDERS) {
   test(`the metrics do not answer ${name}, unless the setting opens them`, async () => {
     const closed = createRig()
     const { metrics } = closed
-    const life = { phase: () => 'running' as const, isReady: () => true }
+    const life = {
+      phase: () => 'running' as const,
+      isReady: () => true,
+      isStorageFull: () => false,
+    }
     const findings = () => Promise.resolve([])
     const open = createRig({ health: { metrics, life, findings, isMetricsOpen: () => true } })
 

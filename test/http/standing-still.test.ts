@@ -11,7 +11,7 @@ function standStill(): { readonly rig: Rig; readonly words: string[] } {
   const rig = createRig({
     health: {
       metrics,
-      life: { phase: () => 'judging', isReady: () => true },
+      life: { phase: () => 'judging', isReady: () => true, isStorageFull: () => false },
       isMetricsOpen: () => true,
       findings: () => Promise.resolve([]),
     },

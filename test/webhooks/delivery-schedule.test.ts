@@ -194,6 +194,28 @@ test('a deleted webhook gets nothing more, not even what was pending', async () 
   await rig.stop()
 })
 
+test('a webhook whose key is back switches itself on, and what was held goes out', async () => {
+  const first = await startRig()
+  const webhook = await first.webhook()
+  await first.stop()
+  const otherKey = new Uint8Array(32).fill(9)
+  const second = await startRig({ db: first.db, clock: first.clock, secretKey: otherKey })
+  await second.event()
+  const held = second.subscriptions.get(webhook.id)
+  await second.stop()
+
+  const rig = await startRig({ db: first.db, clock: first.clock })
+  await settle()
+
+  expect(held).toMatchObject({ is_active: false, disabled_reason: 'secret_unreadable' })
+  expect(rig.subscriptions.get(webhook.id)).toMatchObject({
+    is_active: true,
+    disabled_reason: null,
+  })
+  expect([second.sink.posts.length, rig.sink.posts.length]).toEqual([0, 1])
+  await rig.stop()
+})
+
 test('a secret that cannot be opened holds its webhook until it is rotated; nothing goes unsigned', async () => {
   const first = await startRig()
   const webhook = await first.webhook()

@@ -1,0 +1,89 @@
+// What a start finds in its data directory, and refuses to go on without.
+
+import { expect, test } from 'bun:test'
+import { rmSync, writeFileSync } from 'node:fs'
+
+import { NotYetError, openData, requireDatabase, startFailure } from '../../src/storage/data.ts'
+import { UnusableDatabaseError } from '../../src/storage/migrations.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { TestClock } from '../support/test-clock.ts'
+
+const tools = { clock: new TestClock(), random: systemRandom, log: silentLog, version: 'test' }
+
+function open(folder: ScratchFolder) {
+  return openData({ dataDir: folder.file('data'), host: '127.0.0.1', port: 0 }, tools)
+}
+
+/** A data directory with the sealed secret of a webhook. */
+function sealSecret(folder: ScratchFolder): void {
+  const data = open(folder)
+  const { db } = data
+  db.sqlite.run('PRAGMA foreign_keys = OFF')
+  db.sqlite.run(
+    "INSERT INTO webhook_secrets (webhook_id, sealed, created_at) VALUES ('wh', x'01', 1)",
+  )
+  data.close()
+}
+
+test('without sealed secrets a missing key is made anew', () => {
+  using folder = new ScratchFolder()
+  open(folder).close()
+  rmSync(dataDirectoryAt(folder.file('data')).secretKey)
+
+  const data = open(folder)
+  data.close()
+
+  expect(data.secretKey).toHaveLength(32)
+})
+
+for (const [what, sentence] of [
+  ['missing', 'secret.key is missing, and it opens the secrets of the webhooks. Put it back'],
+  ['cut short', 'secret.key is no key: it must have 32 bytes'],
+] as const) {
+  test(`a key that is ${what} while secrets are sealed is no reason to make another`, () => {
+    using folder = new ScratchFolder()
+    sealSecret(folder)
+    const { secretKey } = dataDirectoryAt(folder.file('data'))
+    if (what === 'missing') rmSync(secretKey)
+    else writeFileSync(secretKey, 'too short')
+
+    expect(() => open(folder)).toThrow(UnusableDatabaseError)
+    expect(() => open(folder)).toThrow(sentence)
+
+    writeFileSync(secretKey, new Uint8Array(32).fill(7))
+    open(folder).close()
+  })
+}
+
+test('a start that expects its database waits for it to be there again', () => {
+  using folder = new ScratchFolder()
+  const directory = dataDirectoryAt(folder.file('data'))
+  let waiting: unknown = null
+
+  try {
+    requireDatabase(directory)
+  } catch (error) {
+    waiting = error
+  }
+
+  expect(waiting).toBeInstanceOf(NotYetError)
+  const { isOver } = waiting as NotYetError
+  expect(isOver()).toBe(false)
+  open(folder).close()
+  expect(isOver()).toBe(true)
+})
+
+test('a start on a full disk says so, with the folder and what to do', () => {
+  using folder = new ScratchFolder()
+  for (const code of ['SQLITE_FULL', 'ENOSPC']) {
+    const failure = startFailure(folder.path, Object.assign(new Error('no'), { code }))
+
+    expect(failure).toMatchObject({ name: 'NotYetError', code: 'storage_full' })
+    expect(String(failure)).toContain(`The disk of ${folder.path} is full`)
+  }
+  const other = new Error('something else')
+  expect(startFailure(folder.path, other)).toBe(other)
+})
