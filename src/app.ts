@@ -259,6 +259,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     version: VERSION,
     defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
+    serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
     keys: {

@@ -190,6 +190,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
   } as const
   return {
     version: '0.0.0',
+    serverUrl: () => 'http://127.0.0.1:4665',
     clock,
     metrics,
     random: { bytes: (length) => new Uint8Array(length), chance: () => 0.5 },
