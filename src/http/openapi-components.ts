@@ -3,12 +3,13 @@
 // version adds fields and words, and no client that was generated from this document may refuse them.
 
 import { ERROR_ANSWER } from './error-answers.ts'
-import { listIn, mapObject, objectIn, type JsonObject } from './openapi-json.ts'
+import { listIn, mapObject, objectIn, type Json, type JsonObject } from './openapi-json.ts'
 import { IN_DOCUMENT } from './schema-parts.ts'
 
 export type Side = 'request' | 'answer'
 
 const JSON_TYPE = 'application/json'
+const NULL = { type: 'null' }
 
 export class Components {
   readonly #schemas = new Map<string, JsonObject>()
@@ -17,10 +18,11 @@ export class Components {
   /** The schema as the document has it: a reference where it has a title. */
   schema(schema: JsonObject, side: Side): JsonObject {
     const { title, ...unnamed } = schema
+    if (isWords(schema) && side === 'answer') return this.#openWords(schema, [])
     const written = this.#written(unnamed, side)
     if (typeof title !== 'string') return written
-    const named = keep(this.#schemas, { kind: 'schemas', name: title, value: written })
-    return 'enum' in schema && side === 'answer' ? this.#openWords(title, named) : named
+    const constants = isWords(schema) ? constantsOf(title, listIn(schema['enum'])) : {}
+    return this.#named(title, { ...written, ...constants })
   }
 
   /** Every schema of `content`, by its media type. */
@@ -57,11 +59,18 @@ export class Components {
     return { ...header, schema: this.schema(objectIn(header['schema']), 'answer') }
   }
 
-  /** The words that we know, or any other. */
-  #openWords(title: string, known: JsonObject): JsonObject {
-    const description = `One of \`${title}\`; a later version may add others.`
-    const value = { description, anyOf: [known, { type: 'string' }] }
-    return keep(this.#schemas, { kind: 'schemas', name: `Any${title}`, value })
+  #named(name: string, value: JsonObject): JsonObject {
+    return keep(this.#schemas, { kind: 'schemas', name, value })
+  }
+
+  /** The words that we know, or any other, or what is none: a name for all of that together. */
+  #openWords(schema: JsonObject, none: readonly JsonObject[]): JsonObject {
+    const title = textIn(schema, 'title')
+    const openness = `One of \`${title}\`; a later version may add others.`
+    const about = textIn(schema, 'description')
+    const description = about === '' ? openness : `${about} ${openness}`
+    const anyOf = [this.schema(schema, 'request'), { type: 'string' }, ...none]
+    return this.#named(`Any${title}${none.length > 0 ? 'OrNull' : ''}`, { description, anyOf })
   }
 
   #written(schema: JsonObject, side: Side): JsonObject {
@@ -83,18 +92,36 @@ export class Components {
   /** What may be null besides says so by its type, or where it has a name, around its reference. */
   #union(branches: readonly JsonObject[], side: Side): JsonObject {
     const [value = {}, ...others] = branches.filter((branch) => branch['type'] !== 'null')
-    const written = this.schema(value, side)
     if (others.length > 0 || branches.length !== 2) {
       return { anyOf: branches.map((branch) => this.schema(branch, side)) }
     }
+    if (isWords(value) && side === 'answer') return this.#openWords(value, [NULL])
+    const written = this.schema(value, side)
     const { type } = written
     if (type !== undefined) return { ...written, type: [type, 'null'] }
     const { description } = value
-    return {
-      anyOf: [written, { type: 'null' }],
-      ...(description === undefined ? {} : { description }),
-    }
+    return { anyOf: [written, NULL], ...(description === undefined ? {} : { description }) }
   }
+}
+
+/** Whether it is one of a few words that have a name together. */
+function isWords(schema: JsonObject): boolean {
+  return 'enum' in schema && 'title' in schema
+}
+
+/**
+ * What languages call the words. By itself openapi-generator makes `SENT` of each `sent`, and in Go, where
+ * constants belong to the whole package, two lists with one word in common do not compile.
+ */
+function constantsOf(title: string, words: readonly Json[]): JsonObject {
+  const prefix = title.replaceAll(/\B[A-Z]/g, '_$&')
+  const names = words.filter((word) => typeof word === 'string').map((word) => `${prefix}_${word}`)
+  return { 'x-enum-varnames': names.map((name) => name.replaceAll('.', '_').toUpperCase()) }
+}
+
+function textIn(node: JsonObject, name: string): string {
+  const { [name]: text } = node
+  return typeof text === 'string' ? text : ''
 }
 
 /** Points at what is kept under a name, which may mean one thing only. */

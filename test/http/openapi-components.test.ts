@@ -24,7 +24,11 @@ test('the same words are closed in a request, and open beside their closed form 
       description: 'One of `Colour`; a later version may add others.',
       anyOf: [{ $ref: '#/components/schemas/Colour' }, { type: 'string' }],
     },
-    Colour: { type: 'string', enum: ['red', 'blue'] },
+    Colour: {
+      type: 'string',
+      enum: ['red', 'blue'],
+      'x-enum-varnames': ['COLOUR_RED', 'COLOUR_BLUE'],
+    },
   })
 })
 
@@ -47,10 +51,16 @@ test('what may be null keeps its description outside, and keywords of the docume
 
   const scalar = components.schema(nullable(url), 'answer')
   const named = components.schema(nullable({ ...PAINT, description: 'What.' }), 'answer')
+  const words = components.schema(nullable(COLOUR), 'answer')
 
   expect(scalar).toEqual({ type: ['string', 'null'], description: 'Where.', format: 'uri' })
   expect(named).toEqual({
     anyOf: [{ $ref: '#/components/schemas/Paint' }, { type: 'null' }],
     description: 'What.',
+  })
+  // Java takes no null for a list of words that does not have it among its own branches.
+  expect(words).toEqual({ $ref: '#/components/schemas/AnyColourOrNull' })
+  expect(components.all().schemas['AnyColourOrNull']).toMatchObject({
+    anyOf: [{ $ref: '#/components/schemas/Colour' }, { type: 'string' }, { type: 'null' }],
   })
 })

@@ -98,6 +98,16 @@ const RULES: readonly Rule[] = [
         .map(({ path }) => path),
   },
   {
+    sentence: 'a word of a list has a constant that no word of another list has',
+    breaches: (document) => {
+      const lists = allSchemas(document).filter(({ node }) => 'enum' in node)
+      const constants = lists.flatMap(({ node }) => node['x-enum-varnames'] as string[])
+      const count = lists.flatMap(({ node }) => node['enum']).length
+      const twice = constants.filter((name, index) => constants.indexOf(name) !== index)
+      return [...twice, ...(constants.length === count ? [] : ['a word without a constant'])]
+    },
+  },
+  {
     sentence: 'an object has a name',
     breaches: (document) =>
       allSchemas(document)
@@ -255,7 +265,10 @@ function branchesBesideString({ node, path }: Place): readonly string[] {
 function isWrappedNull(node: Node): boolean {
   const branches = branchesOf(node)
   if (!branches.some((branch) => branch['type'] === 'null')) return false
-  return branches.some((branch) => branch['type'] !== 'null' && !('$ref' in branch))
+  const isBare = (branch: Node) => '$ref' in branch || Object.keys(branch).join() === 'type'
+  return branches.length === 2
+    ? !branches.every((one) => '$ref' in one || one['type'] === 'null')
+    : !branches.every(isBare)
 }
 
 function hasFields(node: Node): boolean {
