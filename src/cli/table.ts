@@ -1,3 +1,5 @@
+import { printable } from './output.ts'
+
 /** Rows in columns, with a head; nothing where there are no rows. */
 export function table(
   head: readonly string[],
@@ -22,8 +24,8 @@ export function fields(pairs: readonly (readonly [string, string | number | null
 
 function cell(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined || value === '') return '-'
-  // A text from outside must not steer the terminal.
-  return String(value).replaceAll(/\p{Cc}+/gu, ' ')
+  // Cleaned here too: what is not printed takes no room.
+  return printable(String(value))
 }
 
 function width(text: string): number {
