@@ -283,6 +283,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
       events: webhooks.feed,
       phones: () => ground.iphones?.driver?.reports() ?? [],
       settings,
+      options: ground.options,
       backUp: upkeep.backUp,
       acquit: ground.acquit,
     },

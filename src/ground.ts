@@ -3,7 +3,7 @@
 
 import { homedir, platform } from 'node:os'
 
-import type { Config } from './config.ts'
+import type { Config, ConfigRow } from './config.ts'
 import type { Finding, LineDriver } from './domain/driver.ts'
 import { createDrivers, createIphones } from './drivers/catalog.ts'
 import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
@@ -46,6 +46,8 @@ export type Parts = {
   readonly data: Data
   /** False where requests come by `http.fetch` only. */
   readonly isListening: boolean
+  /** The options of this start, as they are printed. */
+  readonly options: readonly ConfigRow[]
   /** Hears that an upgrade found this start healthy. */
   readonly acquit: () => void
   /** Starts the process anew; left out where nothing does that for it. */
@@ -111,6 +113,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     settings: createSettings({ db, writer, stamps, locked: config.lockedSettings }),
     fatal: fatal.promise,
     acquit: parts.acquit,
+    options: parts.options ?? [],
     close() {
       writer.close()
       data.close()

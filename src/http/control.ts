@@ -20,14 +20,19 @@ export type SetupLinkResource = {
   readonly expires_at: string
 }
 
+/** An option, its value and where that came from: `--port`, `HOOKLINE_PORT`, `hookline.env`, `default`. */
+export type OptionRow = { readonly name: string; readonly value: string; readonly from: string }
+
 export type ControlActions = OwnerActions & {
   readonly events: EventFeed
   readonly phones: () => readonly PhoneReport[]
+  /** The options of this start as they are printed: secrets are hidden. */
+  readonly options: readonly OptionRow[]
   /** Hears that an upgrade found this start healthy; left out where nobody waits for that. */
   readonly acquit?: (() => void) | undefined
 }
 
-type Tools = Pick<ControlActions, 'events' | 'phones' | 'acquit'> & {
+type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'acquit'> & {
   readonly version: string
   /** Whether the dashboard has a password. */
   readonly access: { isClaimed(): boolean }
@@ -52,6 +57,7 @@ export function controlRoutes(tools: Tools) {
       return respond(stream, { status: 200, requestId, headers })
     })
     .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
+    .get('/options', () => ({ data: tools.options }))
     .get('/phones', () => ({ data: tools.phones().map(phoneResource) }))
     .post('/setup-link', () => tools.createSetupLink(), mayTake(NoBody))
     .post(

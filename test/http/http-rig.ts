@@ -253,6 +253,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
     },
     control: {
       events: { subscribe: told('events.subscribe', () => {}) },
+      options: [],
       phones: told('phones', []),
       settings: {
         list: told('settings.list', [setting]),

@@ -17,6 +17,7 @@ function standStill(): { readonly rig: Rig; readonly words: string[] } {
     },
     control: {
       events: { subscribe: () => () => {} },
+      options: [],
       phones: () => [],
       settings: { list: () => [], set: () => Promise.reject(new Error('unused')) },
       backUp: () => Promise.reject(new Error('unused')),
