@@ -42,6 +42,7 @@ export function upgradeCommand(findPlace: FindPlace): Command {
       {
         name: 'from',
         value: 'FILE',
+        isRequired: true,
         sentence: 'The new executable, its signed SHA256SUMS beside it.',
       },
       {
