@@ -45,7 +45,7 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
   const { run, self, openChatDb = (path) => ChatDb.open(path) } = tools
   const open = () => openChatDb(chatDbPath)
   const host = macHost({ run, platform, uid: self.uid })
-  const script = new MessagesScript({ run, osascriptPath: paths.osascript })
+  const script = new MessagesScript({ ...tools, osascriptPath: paths.osascript })
   const app = new MessagesApp({ ...tools, paths })
   const lookup = new NumberLookup({ ...tools, chatDbPath, open, phoneNumber: options.phoneNumber })
   let attended: { readonly line: AttendedMacLine; readonly is: Device } | null = null

@@ -5,6 +5,7 @@ import {
   MessagesScript,
   type AccountAnswer,
   type ScriptAnswer,
+  type ScriptCall,
   type Target,
 } from '../../../src/drivers/mac/script-runner.ts'
 import { systemClock, type Clock } from '../../../src/system/clock.ts'
@@ -28,6 +29,9 @@ const STATES = {
   'enabled,disconnected': { isEnabled: true, isConnected: false },
   'disabled,connected': { isEnabled: false, isConnected: true },
   'disabled,disconnected': { isEnabled: false, isConnected: false },
+  'enabled,unknown': { isEnabled: true, isConnected: true },
+  'unknown,disconnected': { isEnabled: true, isConnected: false },
+  'unknown,unknown': { isEnabled: true, isConnected: true },
 }
 
 /** Every number of the table, and one that nobody knows. */
@@ -60,12 +64,56 @@ test('all stages came through only where the script says so', async () => {
   expect([check, send]).toEqual([{ answer: 'done' }, { answer: 'done' }])
 })
 
-test('the state of the account is one of four', async () => {
+test('the account that sends is told, and what could not be read of it counts as well', async () => {
   const answers = await Promise.all(
     Object.keys(STATES).map((words) => scriptOn(printed(`account\t0\t${words}\n`)).account(NEVER)),
   )
 
   expect(answers).toEqual(Object.values(STATES).map((state) => ({ answer: 'account', state })))
+})
+
+test('each run is told with its stage and its time, without text and number', async () => {
+  const clock = new TestClock()
+  const calls: ScriptCall[] = []
+  const detail = 'enabled,unknown iMessage,disabled,connected «constant»,x SMS,enabled,unknown'
+  const run: RunProcess = async ({ input = '' }) => {
+    await clock.sleep(120, NEVER)
+    return printed(input.includes('"account"') ? `account\t0\t${detail}\n` : 'done\t0\t\n')
+  }
+  const onCall = (call: ScriptCall) => void calls.push(call)
+  const script = new MessagesScript({ run, clock, onCall, osascriptPath: '/usr/bin/osascript' })
+  const at = clock.now()
+
+  for (const ask of [
+    () => script.account(NEVER),
+    () => script.check(CHAT, NEVER),
+    () => script.send(PERSON, 'private text'),
+  ]) {
+    const asked = ask()
+    await clock.advance(120)
+    await asked
+  }
+
+  const told = { stage: 'done', number: 0, ms: 120, accounts: [] }
+  expect(calls).toEqual([
+    {
+      ...{
+        at,
+        mode: 'account',
+        route: null,
+        keyPrefix: null,
+        stage: 'account',
+        number: 0,
+        ms: 120,
+      },
+      accounts: [
+        { service: 'iMessage', enabled: 'disabled', connection: 'connected' },
+        { service: 'SMS', enabled: 'enabled', connection: 'unknown' },
+      ],
+    },
+    { at: at + 120, mode: 'check', route: 'chat', keyPrefix: 'iMessage;-;', ...told },
+    { at: at + 240, mode: 'send', route: 'participant', keyPrefix: null, ...told },
+  ])
 })
 
 const UNREADABLE = [
@@ -145,6 +193,7 @@ test('an osascript that was killed may have acted, even with its answer on the o
 test('an osascript that is not there has sent nothing', async () => {
   const script = new MessagesScript({
     run: processRunner(systemClock),
+    clock: systemClock,
     osascriptPath: '/nowhere/osascript',
   })
 
@@ -154,15 +203,11 @@ test('an osascript that is not there has sent nothing', async () => {
   expect(answers).toEqual([notRun, notRun])
 })
 
-test('a text that no argument can hold is not sent, and not quoted', async () => {
-  using folder = new ScratchFolder()
-  const { osascript, script } = realScript(folder)
+test('an order that the script could not read has sent nothing', async () => {
+  const answers = await inEachMode(printed('order\t-1708\t\n'))
 
-  const answer = await script.send(PERSON, 'private\0text')
-
-  expect(answer).toMatchObject({ answer: 'not_run', number: null })
-  expect(JSON.stringify(answer)).not.toContain('private')
-  expect(osascript.calls()).toEqual([])
+  const notRun = { answer: 'not_run', number: -1708, why: 'order not read, number -1708' } as const
+  expect(answers).toEqual({ account: notRun, check: notRun, send: notRun })
 })
 
 test('an osascript that hangs is ended after 35 s, and killed after 38 s', async () => {
@@ -191,7 +236,11 @@ test('a check can be aborted; a send has its 35 s, whoever leaves', async () => 
     signals.push(signal)
     return { end: 'killed', why: 'aborted', stdout: '', stderr: '' }
   }
-  const script = new MessagesScript({ run, osascriptPath: '/usr/bin/osascript' })
+  const script = new MessagesScript({
+    run,
+    clock: systemClock,
+    osascriptPath: '/usr/bin/osascript',
+  })
   const leaving = new AbortController()
 
   await script.account(leaving.signal)
@@ -245,13 +294,14 @@ async function inEachMode(end: ProcessEnd): Promise<Answers> {
 }
 
 function scriptOn(end: ProcessEnd): MessagesScript {
-  return new MessagesScript({ run: async () => end, osascriptPath: '/usr/bin/osascript' })
+  const run = async () => end
+  return new MessagesScript({ run, clock: systemClock, osascriptPath: '/usr/bin/osascript' })
 }
 
 function realScript(folder: ScratchFolder, clock: Clock = systemClock) {
   const osascript = new StandIn(folder, 'osascript')
   const run = processRunner(clock)
-  return { osascript, script: new MessagesScript({ run, osascriptPath: osascript.path }) }
+  return { osascript, script: new MessagesScript({ run, clock, osascriptPath: osascript.path }) }
 }
 
 function printed(stdout: string): ProcessEnd {

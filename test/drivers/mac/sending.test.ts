@@ -136,7 +136,7 @@ test('what the second run of the script reports before its stage send is proven 
   rig.close()
 })
 
-test('a text comes once as an argument of the script, and never in the script itself', async () => {
+test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
   const rig = makeMacRig()
   const attended = await attend(rig, rig.driver)
 

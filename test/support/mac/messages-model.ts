@@ -55,12 +55,18 @@ const NOT_COMPILED: ScriptEnd = {
 }
 /** For some seconds after its start Messages.app does not find chats that it has (imessage-max). */
 const COLD_MS = 5_000
+/** errAEEventNotHandled. */
+const NOT_UNDERSTOOD = -1708
 
 export class MessagesModel {
   readonly clock: Clock
   readonly number: string
   /** The iMessage account, which `exists` where somebody is signed in. */
   account = { exists: true, isEnabled: true, isConnected: true }
+  /** iMessage accounts of former days, which AppleScript names before that one: switched off. */
+  oldAccounts = 0
+  /** False where this version of macOS fails at `enabled` and `connection status`. */
+  hasAccountProperties = true
   /** Whether the owner has allowed to control Messages.app. */
   automation: 'granted' | 'denied' = 'granted'
   /** False while Messages.app shows a dialog or is busy: Apple events time out. */
@@ -157,8 +163,11 @@ export class MessagesModel {
 
   /** What osascript does with these arguments and this standard input. */
   async handleScript(args: readonly string[], stdin: string): Promise<ScriptEnd> {
-    const [dash, mode = '', route = '', key = '', text = ''] = args
-    if (dash !== '-' || stdin !== MESSAGES_SCRIPT) return NOT_COMPILED
+    if (!Bun.deepEquals(args, ['-l', 'AppleScript', '-e', MESSAGES_SCRIPT])) return NOT_COMPILED
+    const request = requestOf(stdin)
+    // NSJSONSerialization gives `missing value`, to which nothing can be said.
+    if (request === null) return line('order', NOT_UNDERSTOOD)
+    const { mode, route, key } = request
     this.calls.push({ mode, route, key })
     const isStalled = this.#isRunning && !this.isAnswering
     await this.#wait(isStalled ? EVENT_TIMEOUT_MS : this.delays.scriptMs)
@@ -166,7 +175,7 @@ export class MessagesModel {
     const blocked = this.#accountNumber()
     if (blocked !== 0) return line('account', blocked)
     if (mode === 'account') return line('account', 0, this.#accountDetail())
-    return this.#reach({ mode, route, key, text })
+    return this.#reach(request)
   }
 
   /** Goes through the stages as the next behaviour wants it. */
@@ -221,9 +230,17 @@ export class MessagesModel {
     return this.account.exists ? 0 : -1719
   }
 
+  /** The account that sends (the living one, unless it is switched off too), and each that there is. */
   #accountDetail(): string {
     const { isEnabled, isConnected } = this.account
-    return `${isEnabled ? 'enabled' : 'disabled'},${isConnected ? 'connected' : 'disconnected'}`
+    const stateOf = (on: boolean, connected: boolean) =>
+      this.hasAccountProperties
+        ? `${on ? 'enabled' : 'disabled'},${connected ? 'connected' : 'disconnected'}`
+        : 'unknown,unknown'
+    const own = stateOf(isEnabled, isConnected)
+    const all = [...Array<string>(this.oldAccounts).fill(stateOf(false, false)), own]
+    const best = isEnabled ? own : all[0]
+    return [best, ...all.map((state) => `iMessage,${state}`), 'SMS,enabled,connected'].join(' ')
   }
 
   /** Whom a chat is with; null for one that Messages.app does not find. */
@@ -239,7 +256,16 @@ export class MessagesModel {
   }
 }
 
+/** What the script reads of its input; null where that is no JSON object. */
+function requestOf(stdin: string): Request | null {
+  try {
+    return JSON.parse(stdin) as Request // The names of script.ts, as the relay writes them.
+  } catch {
+    return null
+  }
+}
+
 /** The one line that the script prints. */
-function line(stage: Stage | 'done', number: number, detail = ''): ScriptEnd {
+function line(stage: Stage | 'order' | 'done', number: number, detail = ''): ScriptEnd {
   return { exitCode: 0, stdout: `${stage}\t${number}\t${detail}\n`, stderr: '' }
 }
