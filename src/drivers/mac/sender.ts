@@ -31,6 +31,7 @@ export type SenderTools = {
 
 /** A wait that is longer is told to the caller. */
 const PATIENCE_MS = 5_000
+const CARRIER_SERVICES = new Set(['SMS', 'RCS'])
 
 export async function sendMessage(
   tools: SenderTools,
@@ -73,7 +74,8 @@ type Finding =
 
 /**
  * An existing chat by the guid that Messages gave it; where the app does not know that one (a chat
- * that was quiet for long, another form of guid), and for somebody new, the recipient itself.
+ * that was quiet for long, another form of guid), and for somebody new, the recipient itself, whom
+ * the iMessage account reaches by iMessage or not at all (error 22).
  */
 async function findTarget(
   { script, onAnswer }: SenderTools,
@@ -81,9 +83,7 @@ async function findTarget(
   handle: string,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const [chat] = db.directChats(handle)
-  const routes: Target[] = chat === undefined ? [] : [{ by: 'chat', guid: chat.guid }]
-  routes.push({ by: 'participant', handle })
+  const routes: Target[] = [...chatRoute(db, handle), { by: 'participant', handle }]
   let answer: ScriptAnswer = { answer: 'not_run', number: null, why: 'not asked' }
   for (const target of routes) {
     answer = await script.check(target, signal)
@@ -92,6 +92,20 @@ async function findTarget(
   }
   if (!signal.aborted) await onAnswer(answer)
   return { target: null, answer }
+}
+
+/**
+ * A chat that sends by iMessage. Since macOS 26 one chat carries all services (`any;-;`), and its
+ * `service_name` is what BlueBubbles goes by; which service the next message takes, nobody has
+ * documented, so one whose last message was the carrier's is not used.
+ */
+function chatRoute(db: ChatDb, handle: string): readonly Target[] {
+  const [chat] = db.directChats(handle)
+  if (chat === undefined) return []
+  const isOfOneService = chat.guid.toLowerCase().startsWith('imessage;')
+  const [last] = isOfOneService ? [] : db.lastWith(handle, 1)
+  const isUsable = last === undefined || !CARRIER_SERVICES.has(last.service)
+  return isUsable ? [{ by: 'chat', guid: chat.guid }] : []
 }
 
 /** Nothing has left: Messages does not know whom, or is not itself. */

@@ -182,7 +182,7 @@ export class MessagesModel {
   #reach(request: Request): ScriptEnd | Promise<ScriptEnd> {
     const { mode, route, key } = request
     const to = route === 'chat' ? this.#identifierOf(key) : key
-    const course = courseOf(this.#behaviourFor(to, route), this.delays)
+    const course = courseOf(this.#behaviourFor(to, request), this.delays)
     if (course.account !== 0) return this.#refuse('account', course.account)
     if (to === null) return line('resolve', NOT_FOUND)
     const resolved = route === 'chat' ? course.chat : course.participant
@@ -211,8 +211,11 @@ export class MessagesModel {
     return line(stage, number)
   }
 
-  #behaviourFor(to: string | null, route: string): Behaviour {
-    const said = this.#next[0] ?? this.#behaviours.get(to ?? '')
+  #behaviourFor(to: string | null, { route, key }: Request): Behaviour {
+    const [next] = this.#next
+    if (next !== undefined) return next
+    if (route === 'chat' && this.#isCarriers(key)) return 'sms'
+    const said = this.#behaviours.get(to ?? '')
     if (said !== undefined) return said
     if (!this.account.isEnabled) return 'account_disabled'
     if (!this.account.isConnected) return 'stuck'
@@ -221,6 +224,19 @@ export class MessagesModel {
     // Taken, and failed later, where a number lacks its plus sign (mac_messages_mcp).
     const isHandle = to === null || to.startsWith('+') || to.includes('@')
     return isHandle ? 'happy' : 'failed22_after_2s'
+  }
+
+  /**
+   * Whether a chat sends by the carrier: its service says so, and where one chat carries all services
+   * (macOS 26) the last message in it, which nobody has tried.
+   */
+  #isCarriers(guid: string): boolean {
+    const sql = `SELECT service_name AS service FROM chat WHERE guid = $guid
+      UNION ALL SELECT * FROM (SELECT m.service FROM chat c
+        JOIN chat_message_join j ON j.chat_id = c.ROWID JOIN message m ON m.ROWID = j.message_id
+        WHERE c.guid = $guid AND c.guid LIKE 'any;%' ORDER BY m.ROWID DESC LIMIT 1)`
+    const services = this.file.db.query<{ service: string }, [{ guid: string }]>(sql).all({ guid })
+    return services.some(({ service }) => service === 'SMS' || service === 'RCS')
   }
 
   /** 0 where AppleScript may talk to Messages.app and finds the iMessage account. */
