@@ -5,7 +5,6 @@ import {
   MessagesScript,
   type AccountAnswer,
   type ScriptAnswer,
-  type ScriptCall,
   type Target,
 } from '../../../src/drivers/mac/script-runner.ts'
 import { systemClock, type Clock } from '../../../src/system/clock.ts'
@@ -70,50 +69,6 @@ test('the account that sends is told, and what could not be read of it counts as
   )
 
   expect(answers).toEqual(Object.values(STATES).map((state) => ({ answer: 'account', state })))
-})
-
-test('each run is told with its stage and its time, without text and number', async () => {
-  const clock = new TestClock()
-  const calls: ScriptCall[] = []
-  const detail = 'enabled,unknown iMessage,disabled,connected «constant»,x SMS,enabled,unknown'
-  const run: RunProcess = async ({ input = '' }) => {
-    await clock.sleep(120, NEVER)
-    return printed(input.includes('"account"') ? `account\t0\t${detail}\n` : 'done\t0\t\n')
-  }
-  const onCall = (call: ScriptCall) => void calls.push(call)
-  const script = new MessagesScript({ run, clock, onCall, osascriptPath: '/usr/bin/osascript' })
-  const at = clock.now()
-
-  for (const ask of [
-    () => script.account(NEVER),
-    () => script.check(CHAT, NEVER),
-    () => script.send(PERSON, 'private text'),
-  ]) {
-    const asked = ask()
-    await clock.advance(120)
-    await asked
-  }
-
-  const told = { stage: 'done', number: 0, ms: 120, accounts: [] }
-  expect(calls).toEqual([
-    {
-      ...{
-        at,
-        mode: 'account',
-        route: null,
-        keyPrefix: null,
-        stage: 'account',
-        number: 0,
-        ms: 120,
-      },
-      accounts: [
-        { service: 'iMessage', enabled: 'disabled', connection: 'connected' },
-        { service: 'SMS', enabled: 'enabled', connection: 'unknown' },
-      ],
-    },
-    { at: at + 120, mode: 'check', route: 'chat', keyPrefix: 'iMessage;-;', ...told },
-    { at: at + 240, mode: 'send', route: 'participant', keyPrefix: null, ...told },
-  ])
 })
 
 const UNREADABLE = [

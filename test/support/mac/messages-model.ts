@@ -214,8 +214,7 @@ export class MessagesModel {
   #behaviourFor(to: string | null, { route, key }: Request): Behaviour {
     const [next] = this.#next
     if (next !== undefined) return next
-    if (route === 'chat' && this.#isCarriers(key)) return 'sms'
-    const said = this.#behaviours.get(to ?? '')
+    const said = this.#isCarriers(key) ? 'sms' : this.#behaviours.get(to ?? '')
     if (said !== undefined) return said
     if (!this.account.isEnabled) return 'account_disabled'
     if (!this.account.isConnected) return 'stuck'
@@ -227,7 +226,7 @@ export class MessagesModel {
   }
 
   /**
-   * Whether a chat sends by the carrier: its service says so, and where one chat carries all services
+   * Whether it is a chat that sends by the carrier: its service says so, and where one chat carries all services
    * (macOS 26) the last message in it, which nobody has tried.
    */
   #isCarriers(guid: string): boolean {
