@@ -6,6 +6,7 @@ import {
   type OutgoingMessage,
   type PointOfNoReturn,
   type SendOutcome,
+  type Settlement,
 } from '../../domain/driver.ts'
 import type { Clock } from '../../system/clock.ts'
 import type { ChatDb } from './chat-db.ts'
@@ -27,6 +28,8 @@ export type SenderTools = {
   readonly db: () => ChatDb | null
   /** Hears how Messages answered: what it says of the line is acted upon before the send returns. */
   readonly onAnswer: (answer: ScriptAnswer) => Promise<void>
+  /** Hears the same way what became of a message that Messages took. */
+  readonly onOutcome: (outcome: Settlement) => Promise<void>
 }
 
 /** A wait that is longer is told to the caller. */
@@ -126,7 +129,7 @@ async function send(
   { message, target, isNew }: Order,
   pointOfNoReturn: PointOfNoReturn,
 ): Promise<SendOutcome> {
-  const { clock, own, pacer, script, onAnswer } = tools
+  const { clock, own, pacer, script, onAnswer, onOutcome } = tools
   const db = tools.db()
   if (db === null) return WITHDRAWN
   const note = noteText(db.identity, db.maxRowId(), clock.now())
@@ -149,6 +152,7 @@ async function send(
   if (outcome.outcome === 'not_sent') own.forget(message.id)
   else own.land(message.id, outcome.outcome === 'accepted')
   if (outcome.outcome === 'unknown') await onAnswer(answer)
+  await onOutcome(outcome)
   return outcome
 }
 
