@@ -142,6 +142,7 @@ export class WdaCommands {
       find: () => this.#find(text('value')),
       click: () => this.#touch(route, () => phone.touchSend()),
       value: () => this.#touch(route, () => phone.type(text('text'))),
+      text: () => this.#touch(route, () => this.#textOf(route.element)),
       clear: () => this.#touch(route, () => phone.clear()),
       tap: () => this.#tap(Number(body['x']), Number(body['y'])),
       swipe: () => phone.swipe(text('direction') === 'up' ? 'up' : 'down'),
@@ -183,12 +184,19 @@ export class WdaCommands {
   }
 
   /** It is looked for once more before it is touched (FBElementCache's `checkStaleness`). */
-  #touch({ element }: Route, act: () => void): void {
+  #touch<T>({ element }: Route, act: () => T): T {
     const known = this.#elements.get(element)
     const isThere = known?.screen === this.#screenKey() && this.#isShown(known?.id ?? '')
     if (known === undefined || !isThere) throw new CommandError('stale element reference')
     if (this.phone.alerts.length > 0) throw new CommandError('unexpected alert open')
-    act()
+    return act()
+  }
+
+  /** Of one element the whole value is told, by a snapshot of its own (FBElementCommands.m). */
+  #textOf(element: string): string {
+    const { screen } = this.phone
+    const isComposer = this.#elements.get(element)?.id === 'messageBodyField'
+    return isComposer && screen.on === 'chat' ? screen.chat.draft : ''
   }
 
   #tap(x: number, y: number): void {

@@ -74,6 +74,8 @@ export type PhoneAgent = {
   tap(target: TapTarget, signal: AbortSignal): Promise<void>
   type(id: string, text: string, signal: AbortSignal): Promise<void>
   clear(id: string, signal: AbortSignal): Promise<void>
+  /** What stands in a text field, whole: the tree tells the beginning of it only. */
+  text(id: string, signal: AbortSignal): Promise<string>
   /** Moves the finger: down shows what is above. */
   swipe(direction: 'up' | 'down', signal: AbortSignal): Promise<void>
   /** The alert in front, of Messages or of the system; null where there is none. */

@@ -60,6 +60,7 @@ export function wdaAgent(exchange: Exchange, clock: Clock): PhoneAgent {
       tap: (target, signal) => turn(signal, () => wda.tap(target, signal)),
       type: (id, text, signal) => turn(signal, () => wda.type(id, text, signal)),
       clear: (id, signal) => turn(signal, () => wda.clear(id, signal)),
+      text: (id, signal) => turn(signal, () => wda.text(id, signal)),
       swipe: (direction, signal) =>
         turn(signal, () => wda.act('/wda/swipe', { direction }, signal)),
       alerts: (signal) => turn(signal, () => wda.alerts(signal)),
@@ -128,11 +129,19 @@ class Wda {
   }
 
   async type(id: string, text: string, signal: AbortSignal): Promise<void> {
-    for (const piece of piecesOf(text)) await this.#onElement(id, 'value', { text: piece }, signal)
+    for (const piece of piecesOf(text)) {
+      await this.#onElement(id, { method: 'POST', path: 'value', body: { text: piece }, signal })
+    }
   }
 
   async clear(id: string, signal: AbortSignal): Promise<void> {
-    await this.#onElement(id, 'clear', {}, signal)
+    await this.#onElement(id, { method: 'POST', path: 'clear', body: {}, signal })
+  }
+
+  async text(id: string, signal: AbortSignal): Promise<string> {
+    const text = await this.#onElement(id, { method: 'GET', path: 'text', body: null, signal })
+    if (typeof text !== 'string') throw new AgentError('other', 'The element has no text.')
+    return text
   }
 
   async alerts(signal: AbortSignal): Promise<AgentAlert | null> {
@@ -197,17 +206,17 @@ class Wda {
     return elementOf(await this.#inSession({ method: 'POST', path: '/element', body, signal }))
   }
 
-  /** Finds the element anew where it has gone stale: nothing was done with it then. */
-  async #onElement(id: string, verb: string, body: object, signal: AbortSignal): Promise<void> {
+  /** Gives a command to an element, found anew where it has gone stale: nothing was done with it then. */
+  async #onElement(id: string, command: Command): Promise<unknown> {
     const act = async () => {
-      const path = `/element/${await this.#find(id, signal)}/${verb}`
-      await this.#once({ method: 'POST', path, body, signal })
+      const path = `/element/${await this.#find(id, command.signal)}/${command.path}`
+      return await this.#once({ ...command, path })
     }
     try {
-      await act()
+      return await act()
     } catch (error) {
       if (!(error instanceof AgentError) || error.code !== 'stale') throw error
-      await act()
+      return await act()
     }
   }
 
