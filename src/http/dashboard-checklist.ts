@@ -67,7 +67,7 @@ const IPHONE_STEPS: readonly Step[] = [
   },
   {
     title: 'What starts the agent is ready',
-    codes: ['launcher_absent', 'image_mount_failed', 'tunnel_failed'],
+    codes: ['launcher_absent', 'launcher_too_old', 'image_mount_failed', 'tunnel_failed'],
   },
   {
     title: 'The agent runs and answers',

@@ -45,6 +45,8 @@ export class WdaCommands {
   readonly phone: MessagesPhone
   /** How long a command takes. */
   commandMs = 50
+  /** Whether `/status` passes by the queue of commands, as in 16.12.7 (FBRoute.h). */
+  isStatusStandalone = false
   /** The cable is out: no request arrives, and none is answered. */
   isUnplugged = false
   meddle: (name: CommandName, ordinal: number) => Meddling | null = () => null
@@ -74,7 +76,9 @@ export class WdaCommands {
 
   async handle(method: string, target: string, body: string): Promise<Answer> {
     if (this.isUnplugged) throw new Dropped()
-    if (this.#waitedFor > 0) this.overlaps += 1
+    const isStatus = routeOf(method, target)?.name === 'status'
+    if (isStatus && this.isStatusStandalone) return this.#carryOut(method, target, body)
+    if (this.#waitedFor > 0 && !isStatus) this.overlaps += 1
     this.#waitedFor += 1
     const done = this.#queue.then(() => this.#carryOut(method, target, body))
     this.#queue = done.catch(() => {})

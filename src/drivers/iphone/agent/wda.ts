@@ -27,6 +27,9 @@ const CAPABILITIES = {
   shouldWaitForQuiescence: false,
   waitForIdleTimeout: 0,
   disableAutomaticScreenshots: true,
+  // Seconds after which a snapshot that hangs is given up, before the test daemon hangs with it. Known
+  // since 16.12 (FBConfiguration.h); an older agent passes it over.
+  accessibilityDeadline: 30,
 }
 const SETTINGS = { snapshotMaxDepth: 50, animationCoolOffTimeout: 0 }
 
@@ -92,9 +95,8 @@ class Wda {
   }
 
   async health(signal: AbortSignal): Promise<AgentHealth> {
-    const forMs = this.queue.runningMs
-    if (forMs !== null) return { health: 'busy', forMs }
-    const status = await this.queue.run('health', signal, () => this.#status(signal))
+    const status = await this.#status(signal)
+    if (status === 'busy') return { health: 'busy', forMs: this.queue.runningMs ?? 0 }
     const version = (part: string) => {
       const fields = isRecord(status) ? status[part] : null
       const text = isRecord(fields) ? fields['version'] : null
@@ -188,8 +190,19 @@ class Wda {
     await this.#inSession({ method: 'POST', path, body, signal })
   }
 
+  /**
+   * Asked beside what runs: since 16.12 the agent answers it at once (FBRoute.h, `standalone`); an older
+   * one answers after the command that it is at, and that it does not is then no fault.
+   */
   async #status(signal: AbortSignal): Promise<unknown> {
-    return await this.#ask({ method: 'GET', path: '/status', body: null, signal }, HEALTH_MS_MAX)
+    const command = { method: 'GET', path: '/status', body: null, signal } as const
+    try {
+      return await this.#ask(command, HEALTH_MS_MAX)
+    } catch (error) {
+      const isStuck = error instanceof AgentError && error.code === 'stuck'
+      if (isStuck && this.queue.runningMs !== null) return 'busy'
+      throw error
+    }
   }
 
   async #alertPart(path: string, signal: AbortSignal): Promise<unknown> {
