@@ -282,6 +282,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     control: {
       events: webhooks.feed,
       phones: () => ground.iphones?.driver?.reports() ?? [],
+      scriptCalls: () => ground.scriptCalls,
       settings,
       options: ground.options,
       backUp: upkeep.backUp,

@@ -5,7 +5,7 @@ import { homedir, platform } from 'node:os'
 
 import type { Config, ConfigRow } from './config.ts'
 import type { Finding, LineDriver } from './domain/driver.ts'
-import { createDrivers, createIphones } from './drivers/catalog.ts'
+import { createDrivers, createIphones, type ScriptCall } from './drivers/catalog.ts'
 import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
@@ -58,6 +58,8 @@ export type Parts = {
   readonly companions: readonly Service[]
 }
 
+const SCRIPT_CALLS_MAX = 500
+
 export type Ground = ReturnType<typeof openGround>
 
 /** The data, and the small things that every room needs. */
@@ -80,7 +82,12 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   })
   const started = { start: startProcess, startRead: startReadProcess }
   const outside = { run: processRunner(clock), ...started, self: ownIds() }
-  const tools = { clock, random, log, ...outside, restart: parts.restart ?? null }
+  const scriptCalls: ScriptCall[] = []
+  const onScriptCall = (call: ScriptCall) => {
+    scriptCalls.push(call)
+    if (scriptCalls.length > SCRIPT_CALLS_MAX) scriptCalls.shift()
+  }
+  const tools = { clock, random, log, ...outside, restart: parts.restart ?? null, onScriptCall }
   const fatal = Promise.withResolvers<unknown>()
   const changes = new Changes({ clock, random })
   const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
@@ -106,6 +113,8 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     drivers: [...(parts.drivers ?? drivers), shortcuts],
     shortcuts,
     iphones,
+    /** The last runs of the script for Messages, for whoever traces them. */
+    scriptCalls,
     backupWorker: parts.backupWorker ?? new BackupWorker(),
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),

@@ -134,6 +134,7 @@ function macDriver(options: DriverOptions, tools: MacTools): LineDriver {
   )
 }
 
+export type { ScriptCall } from './mac/script-runner.ts'
 export type { TraceEntry } from './mac/trace.ts'
 
 /** Writes down what Messages on this computer does in its database: `hookline mac trace`. */

@@ -255,6 +255,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
       events: { subscribe: told('events.subscribe', () => {}) },
       options: [],
       phones: told('phones', []),
+      scriptCalls: told('scriptCalls', []),
       settings: {
         list: told('settings.list', [setting]),
         set: later('settings.set', setting),
