@@ -82,11 +82,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   })
   const started = { start: startProcess, startRead: startReadProcess }
   const outside = { run: processRunner(clock), ...started, self: ownIds() }
-  const scriptCalls: ScriptCall[] = []
-  const onScriptCall = (call: ScriptCall) => {
-    scriptCalls.push(call)
-    if (scriptCalls.length > SCRIPT_CALLS_MAX) scriptCalls.shift()
-  }
+  const { scriptCalls, onScriptCall } = keepScriptCalls()
   const tools = { clock, random, log, ...outside, restart: parts.restart ?? null, onScriptCall }
   const fatal = Promise.withResolvers<unknown>()
   const changes = new Changes({ clock, random })
@@ -113,7 +109,6 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     drivers: [...(parts.drivers ?? drivers), shortcuts],
     shortcuts,
     iphones,
-    /** The last runs of the script for Messages, for whoever traces them. */
     scriptCalls,
     backupWorker: parts.backupWorker ?? new BackupWorker(),
     metrics: new Metrics(),
@@ -128,6 +123,16 @@ export function openGround(config: Config, parts: Partial<Parts>) {
       data.close()
     },
   }
+}
+
+/** The last runs of the script for Messages, for whoever traces them. */
+function keepScriptCalls() {
+  const scriptCalls: ScriptCall[] = []
+  const onScriptCall = (call: ScriptCall) => {
+    scriptCalls.push(call)
+    if (scriptCalls.length > SCRIPT_CALLS_MAX) scriptCalls.shift()
+  }
+  return { scriptCalls, onScriptCall }
 }
 
 function placesOf(directory: DataDirectory) {

@@ -61,8 +61,8 @@ export class Mac implements Disposable {
   }
 
   #answer(called: Called) {
-    const [path = '', ...args] = called
-    const words = args[0] === '-i' ? wordsOf(args[1]?.slice(2) ?? '') : args
+    const [path = ''] = called
+    const words = commandOf(called)
     const [verb = ''] = words
     const name = `${path.split('/').at(-1)} ${verb}`
     if (name === 'launchctl print') return { exitCode: 113 }
@@ -100,4 +100,9 @@ export class Mac implements Disposable {
   [Symbol.dispose](): void {
     this.folder[Symbol.dispose]()
   }
+}
+
+/** What a tool is told to do: by its arguments, or security by its standard input. */
+function commandOf([, ...args]: Called): readonly string[] {
+  return args[0] === '-i' ? wordsOf(args[1]?.slice(2) ?? '') : args
 }
