@@ -1,5 +1,5 @@
 // The question of macOS whether Hookline may control Messages. It comes with the first Apple event of the
-// program that asks; public reports (nanoclaw #2088 on macOS 26) have a LaunchAgent's stay away. An app
+// program that asks; public reports (of nanoclaw, on macOS 26) have a LaunchAgent's stay away. An app
 // that is launched at the screen is asked about by TCC in the same name, so one harmless run of the script
 // goes out from there. Built by the manual pages of open(1) and osascript(1): no Mac has shown it yet.
 

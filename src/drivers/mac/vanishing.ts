@@ -1,5 +1,5 @@
 // Sends that Messages says it took, and of which nothing ever appears: no row, or one without chat and
-// text. Two public reports from macOS 26 (openclaw #5116, imsg #90) have whole days of it. Each such
+// text. Two public reports from macOS 26 (of openclaw and imsg) have whole days of it. Each such
 // message is uncertain for good, so a line that loses one after the other must stop.
 
 import type { Settlement } from '../../domain/driver.ts'
