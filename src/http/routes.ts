@@ -33,6 +33,8 @@ import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions & {
   readonly version: string
+  /** The address of the API for those who made a client of its document. */
+  readonly serverUrl: () => string
   readonly clock: Clock
   readonly log: Log
   readonly keys: KeyActions
@@ -58,11 +60,15 @@ export type RouteTools = SchemeOptions & {
 
 /** What the network sees. */
 export function publicRoutes(tools: RouteTools): AnyElysia {
-  const api = apiRoutes(tools).use(bridgeRoutes(tools.bridge))
-  return frame(tools.log)
-    .use(api)
-    .use(swaggerRoutes(openApiDocument(api, tools.version)))
-    .use(pageRoutes())
+  const api = apiRoutes(tools)
+  const { version, serverUrl } = tools
+  const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
+  const documents = {
+    api: openApiDocument(api, { version, server: serverUrl }),
+    // The page calls the relay that it comes from, by whatever name that was reached.
+    whole: openApiDocument(whole, { version, server: () => '/' }),
+  }
+  return frame(tools.log).use(whole).use(swaggerRoutes(documents)).use(pageRoutes())
 }
 
 /** What the control socket sees: the same, and what is the owner's only. */

@@ -38,7 +38,7 @@ const PAGE = `<!doctype html>
 `
 
 const START = `SwaggerUIBundle({
-  url: '/swagger/json',
+  url: '/swagger/whole.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   displayRequestDuration: true,
@@ -47,8 +47,11 @@ const START = `SwaggerUIBundle({
 })
 `
 
-/** `document` is asked for once somebody wants to read it. */
-export function swaggerRoutes(document: () => Promise<string>) {
+/** The API, of which clients are made, and the whole, which has the routes for shortcuts too. */
+type Documents = Readonly<Record<'api' | 'whole', () => Promise<string>>>
+
+/** The documents are asked for once somebody wants to read them. */
+export function swaggerRoutes(documents: Documents) {
   const hidden = { detail: { hide: true } }
   return new Elysia()
     .get(
@@ -63,7 +66,12 @@ export function swaggerRoutes(document: () => Promise<string>) {
       },
       hidden,
     )
-    .get('/swagger/json', async ({ request }) => asset(request, await document(), {}), hidden)
+    .get('/swagger/json', async ({ request }) => asset(request, await documents.api(), {}), hidden)
+    .get(
+      '/swagger/whole.json',
+      async ({ request }) => asset(request, await documents.whole(), {}),
+      hidden,
+    )
     .get(
       '/swagger/start.js',
       ({ request }) => asset(request, START, { 'content-type': 'text/javascript; charset=utf-8' }),

@@ -190,6 +190,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
   } as const
   return {
     version: '0.0.0',
+    serverUrl: () => 'http://127.0.0.1:4665',
     clock,
     metrics,
     random: { bytes: (length) => new Uint8Array(length), chance: () => 0.5 },
@@ -252,7 +253,9 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
     },
     control: {
       events: { subscribe: told('events.subscribe', () => {}) },
+      options: [],
       phones: told('phones', []),
+      scriptCalls: told('scriptCalls', []),
       settings: {
         list: told('settings.list', [setting]),
         set: later('settings.set', setting),
