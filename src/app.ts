@@ -90,15 +90,15 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const [lastUsed, lastHeard] = [new LastUsed(ground, KEY_USE), new LastUsed(ground, BRIDGE_USE)]
   const isWell = () => life.phase === 'running' && !ground.disk.isLow
   const heartbeat = new Heartbeat({ ...ground, isWell })
-  const { checkHost = async () => [] } = parts
-  ground.health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
+  const checkHost = async () => (await parts.checkHost?.(AbortSignal.timeout(CHECKUP_MS))) ?? []
+  ground.health.include(async () => (await checkHost()).map(ofRelay))
   ground.health.include(async () =>
     [ground.disk, upkeep.timetable, heartbeat].flatMap((one) => one.findings()).map(ofRelay),
   )
   const rooms = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
-  const own = [ground.disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
+  const own = [...ground.services, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
   const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
   let running: ReturnType<typeof runServices> | null = null
@@ -132,8 +132,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   }
 }
 
-type Phase = ReturnType<HttpTools['health']['life']['phase']>
-type Life = { phase: Phase; listener: Listener | null }
+type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
 /** What this start is made of. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
@@ -193,10 +192,8 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
   health.include(async () => rejectedFindings(db))
   health.include(async () => {
-    return notRelayedFindings(
-      db,
-      lines.lines().map(({ line }) => line),
-    )
+    const all = lines.lines().map(({ line }) => line)
+    return notRelayedFindings(db, all)
   })
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')

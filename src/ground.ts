@@ -9,10 +9,12 @@ import { createDrivers, createIphones, type ScriptCall } from './drivers/catalog
 import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
+import { SoundnessWatch } from './housekeeping/soundness-watch.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/bridges.ts'
 import { damageFound } from './storage/damage.ts'
 import { openData, type Data } from './storage/data.ts'
+import type { Db } from './storage/database.ts'
 import { newestStamp } from './storage/message-rows.ts'
 import { createSettings } from './storage/settings.ts'
 import { Writer } from './storage/writer.ts'
@@ -41,7 +43,7 @@ export type Parts = {
   readonly drivers: readonly LineDriver[]
   readonly post: Post
   readonly freeBytes: () => number
-  readonly backupWorker: Pick<BackupWorker, 'take'>
+  readonly backupWorker: Pick<BackupWorker, 'take' | 'requireSound'>
   readonly passwordHash: PasswordHash
   /** In place of the data directory. */
   readonly data: Data
@@ -68,7 +70,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   const { clock = systemClock, random = systemRandom, log = silentLog } = parts
   const data = parts.data ?? openData(config, { clock, random, log, version: VERSION })
   const { db, directory } = data
-  const [bell, healthBell] = [new Bell(), new Bell()]
+  const [bell, healthBell, doubtBell] = [new Bell(), new Bell(), new Bell()]
   const notices = new Notices()
   const disk = new DiskWatch({
     clock,
@@ -80,10 +82,6 @@ export function openGround(config: Config, parts: Partial<Parts>) {
       for (const one of [bell, notices.bell, healthBell]) one.ring()
     },
   })
-  const started = { start: startProcess, startRead: startReadProcess }
-  const outside = { run: processRunner(clock), ...started, self: ownIds() }
-  const { scriptCalls, onScriptCall } = keepScriptCalls()
-  const tools = { clock, random, log, ...outside, restart: parts.restart ?? null, onScriptCall }
   const fatal = Promise.withResolvers<unknown>()
   const fail = (error: unknown) => {
     writer.abandon(error)
@@ -91,13 +89,11 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   }
   const changes = new Changes({ clock, random })
   const writer = new Writer(db, fail, () => disk.check(), changes)
-  db.guard.onDamage((error) => fail(damageFound(directory, error)))
+  const onDamage = (error: unknown) => fail(damageFound(directory, error))
+  db.guard.onDamage(onDamage)
+  const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
+  const requireSound = () => backupWorker.requireSound(directory.database)
   const stamps = new Stamps(clock, random, newestStamp(db))
-  const shortcuts = new ShortcutsDriver({ clock, log, bridges: () => listLiveBridges(db) })
-  const options = { ...config, ...placesOf(directory) }
-  const iphones = createIphones(options, tools)
-  const phoneLines = iphones === null || iphones.driver === null ? [] : [iphones.driver]
-  const drivers = [...createDrivers(options, tools), ...phoneLines]
   return {
     clock,
     random,
@@ -111,12 +107,10 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     disk,
     writer,
     stamps,
-    drivers: [...(parts.drivers ?? drivers), shortcuts],
-    shortcuts,
-    iphones,
-    scriptCalls,
-    backupWorker:
-      parts.backupWorker ?? new BackupWorker((error) => fail(damageFound(directory, error))),
+    ...openDrivers(config, parts, { clock, random, log, db, directory }),
+    doubtBell,
+    backupWorker,
+    services: [disk, new SoundnessWatch({ clock, log, doubtBell, requireSound })],
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
@@ -131,6 +125,29 @@ export function openGround(config: Config, parts: Partial<Parts>) {
 function close(writer: Writer, data: Data): void {
   writer.close()
   data.close()
+}
+
+type DriverGround = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly db: Db
+  readonly directory: DataDirectory
+}
+
+/** What drives the lines. */
+function openDrivers(config: Config, parts: Partial<Parts>, ground: DriverGround) {
+  const { clock, random, log, db, directory } = ground
+  const started = { start: startProcess, startRead: startReadProcess }
+  const outside = { run: processRunner(clock), ...started, self: ownIds() }
+  const { scriptCalls, onScriptCall } = keepScriptCalls()
+  const tools = { clock, random, log, ...outside, restart: parts.restart ?? null, onScriptCall }
+  const shortcuts = new ShortcutsDriver({ clock, log, bridges: () => listLiveBridges(db) })
+  const options = { ...config, ...placesOf(directory) }
+  const iphones = createIphones(options, tools)
+  const phoneLines = iphones === null || iphones.driver === null ? [] : [iphones.driver]
+  const drivers = parts.drivers ?? [...createDrivers(options, tools), ...phoneLines]
+  return { drivers: [...drivers, shortcuts], shortcuts, iphones, scriptCalls }
 }
 
 /** The last runs of the script for Messages, for whoever traces them. */

@@ -104,7 +104,7 @@ export async function startJudged(
   } catch (error) {
     // By now only the verdict says so, and nothing but the listener runs.
     if (error instanceof UnusableDatabaseError) await app.stop()
-    const failure = startFailure(directory.path, error)
+    const failure = startFailure(directory, error)
     if (failure instanceof NotYetError) await app.stop()
     throw failure
   }

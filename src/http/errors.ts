@@ -1,6 +1,7 @@
 // The one table from what a caller did or met to HTTP.
 
 import { RelayError, type ErrorCode } from '../domain/errors.ts'
+import type { Bell } from '../system/bell.ts'
 import type { Log } from '../system/log.ts'
 import { respond } from './respond.ts'
 
@@ -87,8 +88,18 @@ export function errorResponse(
   })
 }
 
+export type FailureTools = {
+  readonly log: Log
+  /** Rung at what nobody foresaw: the database may be to blame. */
+  readonly doubtBell: Bell
+}
+
 /** The answer to whatever was thrown. What is not for the caller is logged, and nothing of it leaves. */
-export function answerToFailure(error: unknown, requestId: string, log: Log): Response {
+export function answerToFailure(
+  error: unknown,
+  requestId: string,
+  { log, doubtBell }: FailureTools,
+): Response {
   const known = relayErrorIn(error)
   if (known !== null) {
     if (known.code === 'internal_error')
@@ -96,6 +107,7 @@ export function answerToFailure(error: unknown, requestId: string, log: Log): Re
     return errorResponse(known, requestId)
   }
   log.error('request failed', { request_id: requestId, error })
+  doubtBell.ring()
   return errorResponse(internalError(), requestId)
 }
 

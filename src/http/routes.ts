@@ -5,7 +5,6 @@ import { Elysia, type AnyElysia } from 'elysia'
 import type { Access } from '../access/access.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
 import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
@@ -18,7 +17,7 @@ import { sessionRoutes } from './dashboard-session.ts'
 import { viewRoutes } from './dashboard-views.ts'
 import { pageRoutes } from './dashboard.ts'
 import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
-import { answerToFailure } from './errors.ts'
+import { answerToFailure, type FailureTools } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
 import { healthRoutes, type HealthActions } from './health.ts'
 import { keyRoutes, type KeyActions } from './keys.ts'
@@ -31,32 +30,32 @@ import type { SchemeOptions } from './session-cookie.ts'
 import { swaggerRoutes } from './swagger-page.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
-export type RouteTools = SchemeOptions & {
-  readonly version: string
-  /** The address of the API for those who made a client of its document. */
-  readonly serverUrl: () => string
-  readonly clock: Clock
-  readonly log: Log
-  readonly keys: KeyActions
-  readonly bridges: BridgeActions
-  /** The lines of iPhones whose shortcuts call. */
-  readonly bridge: Bridge
-  readonly lines: PhoneLineActions
-  readonly messages: MessageActions
-  /** How long the answer to a send waits where the caller says nothing. */
-  readonly defaultWaitMs: number
-  readonly conversations: ConversationActions
-  readonly webhooks: WebhookActions & DeliveryActions
-  readonly health: HealthActions
-  readonly control: ControlActions
-  /** Back-ups of the data directory, newest first. */
-  readonly listBackups: () => readonly BackupResource[]
-  /** Who may see the dashboard. */
-  readonly access: Access
-  readonly createSetupLink: () => SetupLinkResource
-  readonly changes: Changes
-  readonly about: () => AboutResource
-}
+export type RouteTools = SchemeOptions &
+  FailureTools & {
+    readonly version: string
+    /** The address of the API for those who made a client of its document. */
+    readonly serverUrl: () => string
+    readonly clock: Clock
+    readonly keys: KeyActions
+    readonly bridges: BridgeActions
+    /** The lines of iPhones whose shortcuts call. */
+    readonly bridge: Bridge
+    readonly lines: PhoneLineActions
+    readonly messages: MessageActions
+    /** How long the answer to a send waits where the caller says nothing. */
+    readonly defaultWaitMs: number
+    readonly conversations: ConversationActions
+    readonly webhooks: WebhookActions & DeliveryActions
+    readonly health: HealthActions
+    readonly control: ControlActions
+    /** Back-ups of the data directory, newest first. */
+    readonly listBackups: () => readonly BackupResource[]
+    /** Who may see the dashboard. */
+    readonly access: Access
+    readonly createSetupLink: () => SetupLinkResource
+    readonly changes: Changes
+    readonly about: () => AboutResource
+  }
 
 /** What the network sees. */
 export function publicRoutes(tools: RouteTools): AnyElysia {
@@ -68,13 +67,13 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
     // The page calls the relay that it comes from, by whatever name that was reached.
     whole: openApiDocument(whole, { version, server: () => '/' }),
   }
-  return frame(tools.log).use(whole).use(swaggerRoutes(documents)).use(pageRoutes())
+  return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes())
 }
 
 /** What the control socket sees: the same, and what is the owner's only. */
 export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   const { control } = tools
-  return frame(tools.log)
+  return frame(tools)
     .use(apiRoutes(tools))
     .use(ownerRoutes({ ...tools, ...control }))
     .use(controlRoutes({ ...tools, ...control, streamsEnd }))
@@ -82,7 +81,7 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
 
 /** What a browser sees behind the dashboard's door: the same as the owner, but for the control socket's own. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
-  return frame(tools.log)
+  return frame(tools)
     .onBeforeHandle(requirePassword)
     .use(apiRoutes(tools))
     .use(ownerRoutes({ ...tools, ...tools.control }))
@@ -118,11 +117,11 @@ function apiRoutes(tools: RouteTools): AnyElysia {
 }
 
 /** How every answer is written. Elysia's own words, and those of unknown errors, never leave. */
-function frame(log: Log) {
+function frame(tools: FailureTools) {
   return new Elysia()
     .onError(({ code, error, request }) => {
       if (code === 'NOT_FOUND') return new Response(null, { status: 404 })
-      return answerToFailure(error, exchangeOf(request).requestId, log)
+      return answerToFailure(error, exchangeOf(request).requestId, tools)
     })
     .mapResponse(({ responseValue, set, request }) => {
       if (responseValue instanceof Response) return

@@ -97,7 +97,7 @@ async function answer(door: Door, given: Request, exchange: Exchange): Promise<R
     // An answer without our id is Elysia's own: no route fits.
     return response.headers.has('x-request-id') ? response : noRoute(side, path, requestId)
   } catch (error) {
-    return answerToFailure(error, requestId, tools.log)
+    return answerToFailure(error, requestId, tools)
   }
 }
 

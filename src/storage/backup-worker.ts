@@ -1,6 +1,6 @@
 // The thread that copies and checks databases: an entry point of the build, started by backup.ts.
 
-import { codeOf } from './faults.ts'
+import { codeOf, isCorrupt } from './faults.ts'
 import { SourceDamagedError, takeSnapshot, type Snapshot, type SnapshotOrder } from './snapshot.ts'
 import { requireSound } from './soundness.ts'
 
@@ -16,7 +16,7 @@ export type BackupReply =
       readonly id: number
       readonly problem: string
       readonly code: string | null
-      /** Whether the database that was to be copied is damaged. */
+      /** Whether the database that was to be copied or checked is damaged. */
       readonly isSourceDamaged: boolean
     }
 
@@ -35,7 +35,7 @@ function replyTo(request: BackupRequest): BackupReply {
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     const code = codeOf(error)
-    if (!('order' in request)) return { id, problem, code, isSourceDamaged: false }
+    if (!('order' in request)) return { id, problem, code, isSourceDamaged: isCorrupt(error) }
     const isSourceDamaged = error instanceof SourceDamagedError
     return { id, problem: `The back-up failed: ${problem}`, code, isSourceDamaged }
   }

@@ -38,7 +38,7 @@ export class BackupWorker {
   #thread: Worker | null = null
   #lastId = 0
 
-  /** `onDamage` hears of a database that cannot be copied because it is damaged. */
+  /** `onDamage` hears of a database that was to be copied or checked and is damaged. */
   constructor(onDamage: (error: unknown) => void = () => {}) {
     this.#onDamage = onDamage
   }

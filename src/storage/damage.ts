@@ -1,12 +1,19 @@
-import type { DataDirectory } from '../system/data-directory.ts'
 import { isCorrupt } from './faults.ts'
 
+/** Where a database and its back-ups lie. */
+export type DatabasePlace = { readonly database: string; readonly backups?: string | undefined }
+
 /** The error that an owner is shown for damage or a failing disk: which file, and what to do. */
-export function damageFound(directory: DataDirectory, cause: unknown): Error {
-  const { database, backups } = directory
-  const restore = `"hookline restore FILE" (back-ups: ${backups})`
+export function damageFound(place: DatabasePlace, cause: unknown): Error {
+  const { database } = place
   const message = isCorrupt(cause)
-    ? `${database} is damaged. Stop the relay and go back to a back-up by ${restore}.`
-    : `The disk fails under ${database}. Check the disk; if the file suffered, go back to a back-up by ${restore}.`
+    ? `${database} is damaged. Stop the relay and ${wayBack(place)}.`
+    : `The disk fails under ${database}. Check the disk; if the file suffered, ${wayBack(place)}.`
   return new Error(message, { cause })
+}
+
+/** What brings a database back: the end of a sentence. */
+export function wayBack({ backups }: Pick<DatabasePlace, 'backups'>): string {
+  const where = backups === undefined ? '' : ` (back-ups: ${backups})`
+  return `go back to a back-up by "hookline restore FILE"${where}`
 }

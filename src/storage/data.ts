@@ -2,12 +2,13 @@ import { existsSync, statSync } from 'node:fs'
 
 import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
-import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
+import { dataDirectoryAt, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { freeBytes, readOrMakeSecretKey } from '../system/files.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { backUpBeforeMigration } from './backup.ts'
+import { damageFound, wayBack } from './damage.ts'
 import { closeDatabase, openDatabase, type Db } from './database.ts'
 import { isDamage, isDiskFull } from './faults.ts'
 import {
@@ -61,25 +62,27 @@ type Tools = {
 const FREE_BYTES_LEAST = 1024 * 1024
 
 /** Throws a NotYetError where the database of before is not there: its disk may be, in a while. */
-export function requireDatabase({ path, database, backups }: DataDirectory): void {
+export function requireDatabase(directory: DataDirectory): void {
+  const { path, database } = directory
   const isThere = () => (statSync(database, { throwIfNoEntry: false })?.size ?? 0) > 0
   if (isThere()) return
   throw new NotYetError(
     `${database} is not there, and this service does not begin a new relay in its place. If ${path} ` +
       'lies on a disk that is not mounted, mount it; if it was moved, move it back: the relay then goes ' +
-      `on by itself. Or go back to a back-up: hookline restore FILE (back-ups: ${backups}). To begin anew ` +
-      'without what was there: hookline keys create',
+      `on by itself. Or ${wayBack(directory)}. To begin anew without what was there: hookline keys create`,
     'starting',
     isThere,
   )
 }
 
-/** What to throw for `error`, which a start met: a NotYetError where the disk is full. */
-export function startFailure(path: string, error: unknown): unknown {
+/** What to throw for `error`, which a start met: a NotYetError where the disk is full, and words for damage. */
+export function startFailure(directory: DataDirectory, error: unknown): unknown {
+  const { path } = directory
   const hasRoom = () => freeBytes(path) >= FREE_BYTES_LEAST
   const isCode = error instanceof RelayError && error.code === 'storage_full'
-  if (!existsSync(path) || !(isCode || isDiskFull(error) || (isDamage(error) && !hasRoom()))) {
-    return error
+  if (error instanceof UnusableDatabaseError || !existsSync(path)) return error
+  if (!isCode && !isDiskFull(error) && (!isDamage(error) || hasRoom())) {
+    return isDamage(error) ? damageFound(directory, error) : error
   }
   return new NotYetError(
     `The disk of ${path} is full, and the relay cannot start without room. Delete what is not needed ` +
@@ -94,7 +97,7 @@ export function openData(place: Place, tools: Tools): Data {
   try {
     return takeData(place, tools)
   } catch (error) {
-    throw startFailure(place.dataDir, error)
+    throw startFailure(dataDirectoryAt(place.dataDir), error)
   }
 }
 
@@ -112,7 +115,7 @@ function takeData(place: Place, { clock, random, log, version }: Tools): Data {
     if (migratedFrom !== null) {
       log.info('database migrated', { from_schema: migratedFrom, backup: backupPath })
     }
-    const secretKey = prepare(directory, db, random)
+    const secretKey = prepare(directory, db, { clock, random })
     const close = () => {
       try {
         closeDatabase(db)
@@ -128,10 +131,14 @@ function takeData(place: Place, { clock, random, log, version }: Tools): Data {
 }
 
 /** What is left to do once the database is open; closes it where that fails. */
-function prepare(directory: DataDirectory, db: Db, random: Random): Uint8Array {
+function prepare(
+  directory: DataDirectory,
+  db: Db,
+  { clock, random }: Pick<Tools, 'clock' | 'random'>,
+): Uint8Array {
   try {
     const key = secretKeyOf(directory.secretKey, db, random)
-    db.guard.watch(new OpenFiles(directory))
+    db.guard.watch(new OpenFiles(directory), clock)
     return key
   } catch (error) {
     db.sqlite.close()

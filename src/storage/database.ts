@@ -4,6 +4,7 @@ import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 import type { Change } from '../system/changes.ts'
 import { LastingDatabase } from '../system/lasting-database.ts'
+import { damageFound, wayBack } from './damage.ts'
 import { Guard } from './guard.ts'
 import { LateWrites } from './late-writes.ts'
 import {
@@ -92,7 +93,8 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
   } catch (error) {
     sqlite.close()
     if (!isUnusableDatabase(error) || error instanceof UnusableDatabaseError) throw error
-    throw new UnusableDatabaseError('The database is damaged.', { cause: error })
+    const { message } = damageFound({ database: path, backups: options.backupsPath }, error)
+    throw new UnusableDatabaseError(message, { cause: error })
   }
 }
 
@@ -121,19 +123,21 @@ export function closeDatabase(db: Db): void {
   db.sqlite.close()
 }
 
-function readChecked(sqlite: Database, known: number, backupsPath: string | undefined): number {
+function readChecked(sqlite: Database, known: number, backups: string | undefined): number {
+  const restore = wayBack({ backups })
   const id = sqlite.query<{ application_id: number }, []>('PRAGMA application_id').get()
   const tables = sqlite.query('SELECT 1 FROM sqlite_schema LIMIT 1').all().length
   if (tables > 0 && id?.application_id !== APPLICATION_ID) {
-    throw new UnusableDatabaseError('This file is a SQLite database, but not one of Hookline.')
+    throw new UnusableDatabaseError(
+      `${sqlite.filename} is a SQLite database, but not one of Hookline. Move it away, or ${restore}.`,
+    )
   }
   const state = readSchemaState(sqlite)
   if (state.usableFrom > known) {
-    const backups = backupsPath === undefined ? '' : ` Back-ups from before lie in ${backupsPath}.`
     throw new UnusableDatabaseError(
-      `The database was written by Hookline ${state.writtenBy ?? '(unknown)'} and needs schema ` +
+      `${sqlite.filename} was written by Hookline ${state.writtenBy ?? '(unknown)'} and needs schema ` +
         `${state.usableFrom}; this executable knows schema ${known}. Start Hookline ` +
-        `${state.writtenBy ?? 'of that version'} or newer, or restore a back-up.${backups}`,
+        `${state.writtenBy ?? 'of that version'} or newer, or ${restore}.`,
     )
   }
   return state.version

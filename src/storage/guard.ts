@@ -1,3 +1,4 @@
+import type { Clock } from '../system/clock.ts'
 import type { LastingDatabase } from '../system/lasting-database.ts'
 import { isDamage } from './faults.ts'
 import type { OpenFiles } from './open-files.ts'
@@ -6,6 +7,9 @@ import type { OpenFiles } from './open-files.ts'
 export class TakenOverError extends Error {
   override readonly name = 'TakenOverError'
 }
+
+/** A look costs as much as a tenth of a send; what is lost within this time is refused after it. */
+const LOOK_MS_MIN = 1_000
 
 /**
  * Knows whether a database is still sound and still this process's own. Each opening raises a number in
@@ -16,7 +20,7 @@ export class Guard {
   readonly #sqlite: LastingDatabase
   readonly #opening: number
   readonly #readOpening: () => number
-  #files: OpenFiles | null = null
+  #look: (() => void) | null = null
 
   constructor(sqlite: LastingDatabase) {
     const read = sqlite.query<{ value: string }, []>(
@@ -35,9 +39,14 @@ export class Guard {
       .immediate()
   }
 
-  /** Has the files of the data directory looked at too. */
-  watch(files: OpenFiles): void {
-    this.#files = files
+  /** Has the files of the data directory looked at too, at most once a second. */
+  watch(files: OpenFiles, clock: Clock): void {
+    let lookedAt = clock.monotonic()
+    this.#look = () => {
+      if (clock.monotonic() - lookedAt < LOOK_MS_MIN) return
+      files.requireInPlace()
+      lookedAt = clock.monotonic()
+    }
   }
 
   /** Calls `act` with each error, of a read or a write, that says the file or its disk is not sound. */
@@ -49,7 +58,7 @@ export class Guard {
 
   /** Throws a LostFileError where a file of the data directory is not the open one any more. */
   requireInPlace(): void {
-    this.#files?.requireInPlace()
+    this.#look?.()
   }
 
   /** Within a transaction: throws a TakenOverError where another process opened the database. */

@@ -4,6 +4,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
 import type { DataDirectory } from '../system/data-directory.ts'
+import { wayBack } from './damage.ts'
 
 /** A file of the data directory is not the one that the relay has open; the message says what to do. */
 export class LostFileError extends Error {
@@ -33,15 +34,14 @@ export class OpenFiles {
 
   /** Right after everything is opened, so that what lies there is what is open. */
   constructor(directory: DataDirectory) {
-    const { path, database, lock, secretKey, backups } = directory
-    const restore = `go back to a back-up by "hookline restore FILE" (back-ups: ${backups})`
+    const { path, database, lock, secretKey } = directory
     const log = `${database}-wal`
     this.#log = openFile(log, LOST_LOG, LOG_BYTES_LIMIT)
     this.#files = [
       openFile(path, 'Mount its disk again or move it back.', 0),
       openFile(
         database,
-        `Put back the file that was there and its "-wal", or ${restore}.`,
+        `Put back the file that was there and its "-wal", or ${wayBack(directory)}.`,
         Infinity,
       ),
       this.#log,

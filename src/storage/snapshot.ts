@@ -83,7 +83,10 @@ export function requireIntegrity(database: Database): void {
     .query<{ integrity_check: string }, []>('PRAGMA integrity_check(3)')
     .all()
     .map((row) => row.integrity_check)
-  if (found.join() !== 'ok') throw new Error(`The file is damaged: ${found.join('; ')}`)
+  if (found.join() !== 'ok') {
+    const error = new Error(`The file is damaged: ${found.join('; ')}`)
+    throw Object.assign(error, { code: 'SQLITE_CORRUPT' })
+  }
   const orphans = database.query('PRAGMA foreign_key_check').all().length
   if (orphans > 0) throw new Error(`The file is damaged: ${orphans} rows point to nothing.`)
 }

@@ -148,8 +148,6 @@ export class Writer {
       ends = this.#runAtOnce(group) ?? this.#runAll(group, (waiting) => this.#runOne(waiting))
       this.#guard.requireInPlace()
       this.#control.commit.run()
-      // Also what was moved away meanwhile is not acknowledged.
-      this.#guard.requireInPlace()
     } catch (error) {
       this.#abandon(group, error)
       return

@@ -15,8 +15,14 @@ export class LastingDatabase extends Database {
   onError: (error: unknown) => void = () => {}
   readonly #observed = new WeakSet<Statement>()
 
-  override query: Database['query'] = (sql) =>
-    this.#observe(this.#reporting(() => super.query(sql)))
+  override query: Database['query'] = (sql) => {
+    try {
+      return this.#observe(super.query(sql))
+    } catch (error) {
+      this.onError(error)
+      throw error
+    }
+  }
 
   /** By `query`, also for drizzle, which calls no other. It may give one statement twice: never nest its runs. */
   override readonly prepare: Database['prepare'] = (sql, values) =>

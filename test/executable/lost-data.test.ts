@@ -17,6 +17,8 @@ test('a data directory that is moved away ends the relay, and it goes on once it
   await relay.until('/swagger', '200')
 
   renameSync(machine.dataDir, `${machine.dataDir}.moved`)
+  // The files are looked at once a second.
+  await Bun.sleep(1_000)
   const send = relay.client(key).request('POST', '/api/v1/messages/send', { body: BODY })
   // Another write may have met it before: then nobody listens any more.
   const answer = await send.catch(() => null)

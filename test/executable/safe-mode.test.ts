@@ -88,7 +88,9 @@ test('damage that a service meets before it listens brings it into safe mode at 
   const relay = machine.start()
   await relay.until('/healthz', '200 {"status":"safe_mode"')
 
-  expect(await relay.look('/readyz')).toContain('The database is damaged.')
+  expect(await relay.look('/readyz')).toContain(
+    'hookline.db is damaged. Stop the relay and go back to a back-up',
+  )
 }, 30_000)
 
 test('a suspicion that a check does not confirm is dropped', async () => {

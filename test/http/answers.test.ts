@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { Bell } from '../../src/system/bell.ts'
 import { CONVERSATION, LINE, LINE_ID, WEBHOOK, createRig } from './http-rig.ts'
 
 test('every answer is JSON that nobody stores or takes for something else, and has its own id', async () => {
@@ -110,8 +111,10 @@ test('an answer that does not fit its schema is 500, and nothing of it leaves', 
   expect(JSON.stringify(rig.logged)).not.toContain('a secret')
 })
 
-test('an unknown error is 500 in the one shape, and logged under the id of the request', async () => {
+test('an unknown error is 500 in the one shape, logged under the id of the request, and a reason to doubt', async () => {
+  const doubtBell = new Bell()
   const rig = createRig({
+    doubtBell,
     conversations: {
       list: () => {
         throw new Error('SELECT secret FROM /var/lib/hookline')
@@ -133,6 +136,7 @@ test('an unknown error is 500 in the one shape, and logged under the id of the r
   expect(rig.logged.map((line) => line.fields['request_id'])).toEqual([
     response.headers.get('x-request-id'),
   ])
+  expect(doubtBell.isRung).toBe(true)
 })
 
 function createRigLines() {

@@ -2,6 +2,7 @@
 
 import type { Caller } from '../../src/domain/api-key.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
+import { Bell } from '../../src/system/bell.ts'
 import { Changes } from '../../src/system/changes.ts'
 import type { Log, LogFields } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
@@ -146,7 +147,8 @@ export function createRig(parts: Partial<HttpTools> = {}): Rig {
   const metrics = new Metrics()
   const note = (message: string, fields: LogFields = {}) => void logged.push({ message, fields })
   const log: Log = { debug() {}, info: note, warn: note, error: note }
-  const http = createHttp({ ...standIns(asked, clock, metrics), log, ...parts })
+  const failing = { log, doubtBell: new Bell() }
+  const http = createHttp({ ...standIns(asked, clock, metrics), ...failing, ...parts })
   const ask =
     (isControl: boolean) =>
     (method: string, path: string, more: More = {}) => {
@@ -169,8 +171,10 @@ function requestOf(
   return new Request(`http://localhost${path}`, { method, headers, body })
 }
 
+type StandIns = Omit<HttpTools, 'log' | 'doubtBell'>
+
 /** Answers that fit; every one notes that it was asked. */
-function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<HttpTools, 'log'> {
+function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): StandIns {
   const told =
     <T>(name: string, answer: T) =>
     (...args: readonly unknown[]): T => {

@@ -79,11 +79,14 @@ test('a start that expects its database waits for it to be there again', () => {
 test('a start on a full disk says so, with the folder and what to do', () => {
   using folder = new ScratchFolder()
   for (const code of ['SQLITE_FULL', 'ENOSPC']) {
-    const failure = startFailure(folder.path, Object.assign(new Error('no'), { code }))
+    const failure = startFailure(
+      dataDirectoryAt(folder.path),
+      Object.assign(new Error('no'), { code }),
+    )
 
     expect(failure).toMatchObject({ name: 'NotYetError', code: 'storage_full' })
     expect(String(failure)).toContain(`The disk of ${folder.path} is full`)
   }
   const other = new Error('something else')
-  expect(startFailure(folder.path, other)).toBe(other)
+  expect(startFailure(dataDirectoryAt(folder.path), other)).toBe(other)
 })

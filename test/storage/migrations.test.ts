@@ -108,9 +108,9 @@ test('a database that needs a newer executable is refused, and says what to do',
 
   expect(open).toThrow(UnusableDatabaseError)
   expect(open).toThrow(
-    `The database was written by Hookline 9.0.0 and needs schema ${needed}; this executable ` +
-      `knows schema ${MIGRATIONS.length}. Start Hookline 9.0.0 or newer, or restore a back-up. ` +
-      'Back-ups from before lie in /somewhere/backups.',
+    `${path} was written by Hookline 9.0.0 and needs schema ${needed}; this executable knows ` +
+      `schema ${MIGRATIONS.length}. Start Hookline 9.0.0 or newer, or go back to a back-up by ` +
+      '"hookline restore FILE" (back-ups: /somewhere/backups).',
   )
 })
 

@@ -128,7 +128,9 @@ for (const [what, harm] of DAMAGE) {
     const error = errorOf(() => openDatabase(path, { version: '1' }))
 
     expect(error).toBeInstanceOf(UnusableDatabaseError)
-    expect(error?.message).toBe('The database is damaged.')
+    expect(error?.message).toBe(
+      `${path} is damaged. Stop the relay and go back to a back-up by "hookline restore FILE".`,
+    )
   })
 }
 

@@ -148,7 +148,13 @@ async function startOn(dataDir: string, sound: Sound): Promise<Outcome> {
       return { is: JSON.stringify(answers) === sound.answers ? 'unharmed' : 'silent' }
     }
     const exitCode = await withTime(child.exited)
-    if (exitCode === null) return { is: 'fault', why: `goes on after: ${answers.message}` }
+    if (exitCode === null) {
+      child.kill('SIGKILL')
+      return {
+        is: 'fault',
+        why: `goes on after: ${answers.message}: ${(await errors).slice(-900)}`,
+      }
+    }
     return ended(exitCode, await errors, 'ended')
   } finally {
     child.kill('SIGKILL')
