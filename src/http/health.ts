@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
 import { RelayError } from '../domain/errors.ts'
-import { storageFull } from '../storage/faults.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { errorResponse } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
@@ -48,7 +47,12 @@ export type HealthActions = {
 const RETRY_SECONDS = 5
 
 const Alive = shape('Alive', { status: toldWord('Liveness', ['ok']) })
-const Ready = shape('Ready', { status: toldWord('Readiness', ['ready']) })
+const Ready = shape('Ready', {
+  status: toldWord('Readiness', ['ready']),
+  storage_full: Type.Optional(
+    Type.Boolean({ description: 'True while the disk is nearly full: nothing is accepted.' }),
+  ),
+})
 
 const FINDINGS = operation({
   id: 'listHealthFindings',
@@ -70,10 +74,12 @@ const HEALTHZ = operation({
 const READYZ = documentationOf({
   id: 'getReadiness',
   summary: 'Whether the relay is ready',
-  description: '200 once its database is open and migrated, 503 before that and while it stops.',
+  description:
+    '200 once its database is open and migrated, 503 before that and while it stops. A relay that is ready ' +
+    'and accepts nothing, because its disk is nearly full, says so by `storage_full`.',
   tag: 'Service',
   answers: { 200: Ready },
-  errors: ['starting', 'stopping', 'storage_full'],
+  errors: ['starting', 'stopping'],
   asksFor: 'nothing',
 })
 
@@ -121,8 +127,8 @@ function readiness(life: Life, requestId: string): Response {
   const phase = life.phase()
   if (phase === 'stopping') return errorResponse(notRunning('stopping'), requestId)
   if (!life.isReady()) return errorResponse(notRunning('starting'), requestId)
-  if (life.isStorageFull()) return errorResponse(storageFull(), requestId)
-  return respond('{"status":"ready"}', { status: 200, requestId })
+  const ready = { status: 'ready', ...(life.isStorageFull() ? { storage_full: true } : {}) }
+  return respond(JSON.stringify(ready), { status: 200, requestId })
 }
 
 function notRunning(phase: 'starting' | 'stopping'): RelayError {

@@ -218,6 +218,18 @@ test('liveness and readiness need no key', async () => {
   ])
 })
 
+test('a relay whose disk is nearly full is ready, and says that it accepts nothing', async () => {
+  const { metrics } = createRig()
+  const life = { phase: () => 'running' as const, isReady: () => true, isStorageFull: () => true }
+  const findings = () => Promise.resolve([])
+  const rig = createRig({ health: { metrics, life, findings, isMetricsOpen: () => false } })
+
+  const ready = await rig.call('GET', '/readyz')
+
+  expect(ready.status).toBe(200)
+  expect(await ready.json()).toEqual({ status: 'ready', storage_full: true })
+})
+
 const OUTSIDERS: readonly (readonly [string, More])[] = [
   ['another machine', { address: '192.168.1.9' }],
   ['a Host that is no loopback name', { headers: { host: '192.168.1.5' } }],

@@ -1,0 +1,130 @@
+// A data directory on a disk that is really full, to the last byte, or nearly. Needs root on Linux.
+
+import { afterAll, expect, test } from 'bun:test'
+
+import { builtOnce } from '../support/next-version.ts'
+import { eventually } from '../support/relay-process.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { canMountDisk, SmallDisk } from '../support/small-disk.ts'
+import { UpgradeMachine } from './upgrade-machine.ts'
+import { carriedTexts } from './upgraded-relay.ts'
+
+const MIB = 1024 ** 2
+const SEND = { body: { to: '+12025550123', text: 'hello' } }
+
+const builds = new ScratchFolder()
+afterAll(() => builds[Symbol.dispose]())
+
+const testOnDisk = canMountDisk() ? test : test.skip
+
+/** A stopped relay whose data lie on a disk of their own. */
+async function machineOnDisk() {
+  const { machine, key } = await UpgradeMachine.create('wait for it')
+  await machine.stop()
+  return { machine, key, disk: new SmallDisk(machine.dataDir) }
+}
+
+testOnDisk(
+  'a relay whose disk fills up refuses sends, is still ready, and goes on by itself',
+  async () => {
+    const { machine, key, disk } = await machineOnDisk()
+    await using _machine = machine
+    using _disk = disk
+    const relay = machine.start()
+    await relay.until('/swagger', '200')
+    const send = () => relay.client(key).request('POST', '/api/v1/messages/send', SEND)
+
+    disk.leave(0)
+    const refused = await eventually('a send is refused', async () => {
+      const answer = await send()
+      return answer.status === 503 ? answer : null
+    })
+    const ready = await relay.look('/readyz')
+    const backup = await machine.run('backup')
+    disk.clear()
+    const accepted = await eventually(
+      'a send is accepted',
+      async () => ((await send()).status < 300 ? true : null),
+      20_000,
+    )
+
+    expect(refused.body).toMatchObject({ error: { code: 'storage_full' } })
+    expect(ready).toBe('200 {"status":"ready","storage_full":true}')
+    expect(backup.exitCode).toBe(1)
+    expect(backup.stderr).toContain(`The disk of ${machine.dataDir}`)
+    expect(backup.stderr).toContain('is full. Delete what is not needed there')
+    expect(accepted).toBe(true)
+  },
+  60_000,
+)
+
+testOnDisk(
+  'a start on a full disk names the folder and what to do',
+  async () => {
+    const { machine, disk } = await machineOnDisk()
+    await using _machine = machine
+    using _disk = disk
+    disk.leave(0)
+
+    const started = machine.start({ isService: false })
+    const exitCode = await started.exited()
+    const [line = ''] = (await started.log()).split('\n')
+
+    expect(exitCode).toBe(1)
+    expect(JSON.parse(line)).toMatchObject({ level: 'error', message: 'the relay ends' })
+    expect(line).toContain(`The disk of ${machine.dataDir} is full`)
+    expect(line).toContain('Delete what is not needed on that disk')
+  },
+  60_000,
+)
+
+testOnDisk(
+  'a service on a full disk answers that it is, and serves as soon as there is room',
+  async () => {
+    const { machine, key, disk } = await machineOnDisk()
+    await using _machine = machine
+    using _disk = disk
+    disk.leave(0)
+
+    const relay = machine.start()
+    await relay.until('/healthz', '200 {"status":"safe_mode"')
+    const refused = await relay.client(key).request('POST', '/api/v1/messages/send', SEND)
+    disk.clear()
+    await relay.until('/swagger', '200')
+    await eventually('what waited leaves', () =>
+      carriedTexts(machine.dataDir).length > 0 ? true : null,
+    )
+
+    expect(refused.status).toBe(503)
+    expect(refused.body).toMatchObject({
+      error: { code: 'storage_full', message: expect.stringContaining(machine.dataDir) },
+    })
+    expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
+  },
+  60_000,
+)
+
+testOnDisk(
+  'a service is upgraded on a disk that is nearly full',
+  async () => {
+    const { machine, disk } = await machineOnDisk()
+    await using _machine = machine
+    using _disk = disk
+    disk.leave(32 * MIB)
+    await machine.start().until('/readyz', '200 {"status":"ready","storage_full":true}')
+
+    const told = await machine.upgrade(builtOnce(builds, '9.9.9'))
+    const ready = await machine.relay?.look('/readyz')
+    disk.clear()
+    await eventually(
+      'what waited leaves',
+      () => (carriedTexts(machine.dataDir).length > 0 ? true : null),
+      20_000,
+    )
+
+    expect(told).toMatchObject({ exitCode: 0, json: { outcome: 'upgraded', to: '9.9.9' } })
+    expect(ready).toBe('200 {"status":"ready","storage_full":true}')
+    expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
+  },
+  60_000,
+)
