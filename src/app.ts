@@ -9,7 +9,7 @@ import type { Config } from './config.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { openGround, type Ground, type Parts } from './ground.ts'
-import { ofLine, ofRelay } from './health/catalogue.ts'
+import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
 import { listBackupResources } from './housekeeping/backup-list.ts'
@@ -153,7 +153,7 @@ function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
   })
-  ground.health.include(async () => room.loop.findings().map(ofRelay))
+  ground.health.include(async () => room.loop.findings().map(ofWebhook))
   return room
 }
 

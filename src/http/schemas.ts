@@ -4,6 +4,7 @@
 import { Type } from 'typebox'
 
 import { KEY_NAME_LENGTH_MAX } from '../domain/api-key.ts'
+import { SUBJECT_KINDS } from '../domain/finding.ts'
 import {
   MESSAGE_SOURCES,
   MESSAGE_STATUSES,
@@ -266,7 +267,11 @@ export const HealthFindings = shape('HealthFindings', {
       why: Type.String({ description: 'What it means.' }),
       fix: Type.String({ description: 'What the owner can do.' }),
       line_id: nullable(id('line', 'The line it speaks of.')),
-      since: time('When it was first found.'),
+      about: shape('FindingSubject', {
+        kind: toldWord(SUBJECT_KINDS, 'The kind of thing it is about.'),
+        id: nullable(Type.String({ description: 'Its id; null for the relay itself.' })),
+      }),
+      since: time('When it was first found about this thing.'),
       depends_on: nullable(Type.String({ description: 'The finding that explains this one.' })),
     }),
   ),

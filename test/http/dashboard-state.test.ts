@@ -89,7 +89,7 @@ test('a finding whose cause is not there, or that explains itself, stands on its
 test('each finding leads to the page on which it can be mended', () => {
   const findings = [
     finding({ code: 'line_offline', line_id: 'line_1' }),
-    finding({ code: 'webhook_failing' }),
+    finding({ code: 'webhook_failing', about: { kind: 'webhook', id: 'wh_1' } }),
     finding({ code: 'storage_full' }),
     finding({ code: 'possible_loop' }),
     finding({ code: 'sleep_enabled' }),
@@ -97,7 +97,7 @@ test('each finding leads to the page on which it can be mended', () => {
 
   expect(branchesOf(findings).map(({ place }) => place.href)).toEqual([
     '#/lines/line_1',
-    '#/webhooks',
+    '#/webhooks/wh_1',
     '#/settings',
     '#/conversations',
     '#/lines',

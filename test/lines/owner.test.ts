@@ -207,6 +207,19 @@ test('a checkup names the line of each finding, and what an offline line depends
   ])
 })
 
+test('what a checkup finds where there is no line is about the driver, or about that device', async () => {
+  const words = { severity: 'error', title: 'T', why: 'W.', fix: 'F.', depends_on: null } as const
+  const found = [null, 'udid-1', 'udid-2'].map((key) => ({ ...words, code: 'locked', key }))
+
+  const findings = findingsOf([], new Map([['iphone', found]]))
+
+  const subjects = findings.map(({ about }) => about)
+  expect(subjects[0]).toEqual({ kind: 'driver', id: 'iphone' })
+  expect(subjects.slice(1).map((about) => about?.kind)).toEqual(['device', 'device'])
+  expect(new Set(subjects.map((about) => about?.id)).size).toBe(3)
+  expect(JSON.stringify(subjects)).not.toContain('udid')
+})
+
 test('a checkup that fails or hangs is a finding, and is asked once at a time', async () => {
   const failing = new MisbehavingDriver()
   failing.checking = () => Promise.reject(new Error('no tool'))
