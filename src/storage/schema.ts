@@ -11,6 +11,7 @@ import {
   sqliteTable,
   text,
   uniqueIndex,
+  type AnySQLiteColumn,
 } from 'drizzle-orm/sqlite-core'
 
 import type { ContactHold } from '../domain/contact-limit.ts'
@@ -131,6 +132,10 @@ export const conversations = sqliteTable(
     lastSeq: integer('last_seq').notNull(),
     /** Whether a person answers it, and programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
+    /** The conversation to which its last message moved; null where it has messages of its own. */
+    movedTo: integer('moved_to').references((): AnySQLiteColumn => conversations.seq, {
+      onDelete: 'cascade',
+    }),
     createdAt: at('created_at').notNull(),
     updatedAt: at('updated_at').notNull(),
   },
@@ -138,6 +143,9 @@ export const conversations = sqliteTable(
     uniqueIndex('conversations_by_line_and_handle').on(t.lineId, t.handle),
     index('conversations_by_line_and_last').on(t.lineId, t.lastSeq),
     index('conversations_by_handle').on(t.handle),
+    index('conversations_by_move')
+      .on(t.movedTo)
+      .where(sql`moved_to IS NOT NULL`),
   ],
 )
 
@@ -207,6 +215,23 @@ export const messages = sqliteTable(
       // SQLite builds a table for an IN, at each change of a message.
       .where(sql`status = 'queued' OR status = 'sending' OR status = 'uncertain'`),
   ],
+)
+
+/**
+ * Messages of a line and UTC day by what became of them. Triggers on `messages` keep it in the very
+ * statement that changes a message; see the migration that made it. Retention leaves it alone.
+ */
+export const messageDays = sqliteTable(
+  'message_days',
+  {
+    day: integer('day').notNull(),
+    lineSeq: integer('line_seq').notNull(),
+    sent: integer('sent').notNull(),
+    received: integer('received').notNull(),
+    failed: integer('failed').notNull(),
+    uncertain: integer('uncertain').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.day, t.lineSeq] })],
 )
 
 /** Every guid that a line told or was given, for good: guids outlive their messages. */

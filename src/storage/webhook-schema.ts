@@ -95,6 +95,8 @@ export const deliveries = sqliteTable(
     nextAttemptAt: at('next_attempt_at'),
     /** When somebody asked for a try out of turn; null once it was made. */
     requestedAt: at('requested_at'),
+    /** When a replay or a retry put it on its way; equals `created_at` where the replay made it. */
+    replayedAt: at('replayed_at'),
     createdAt: at('created_at').notNull(),
     completedAt: at('completed_at'),
   },
@@ -108,6 +110,9 @@ export const deliveries = sqliteTable(
     index('deliveries_requested')
       .on(t.webhookId)
       .where(sql`requested_at IS NOT NULL`),
+    index('deliveries_replayed')
+      .on(t.webhookId)
+      .where(sql`status = 'pending' AND replayed_at IS NOT NULL`),
     index('deliveries_by_completion')
       .on(t.completedAt)
       .where(sql`completed_at IS NOT NULL`),
