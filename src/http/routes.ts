@@ -26,6 +26,7 @@ import { messageRoutes, type MessageActions } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { ownerRoutes, type BackupResource } from './owner.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
+import { replayRoutes, type ReplayActions } from './replays.ts'
 import { respond } from './respond.ts'
 import type { SchemeOptions } from './session-cookie.ts'
 import { swaggerRoutes } from './swagger-page.ts'
@@ -46,7 +47,7 @@ export type RouteTools = SchemeOptions & {
   /** How long the answer to a send waits where the caller says nothing. */
   readonly defaultWaitMs: number
   readonly conversations: ConversationActions
-  readonly webhooks: WebhookActions & DeliveryActions
+  readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
   readonly health: HealthActions
   readonly control: ControlActions
   /** Back-ups of the data directory, newest first. */
@@ -112,6 +113,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(phoneLineRoutes(tools.lines))
     .use(webhookRoutes(tools.webhooks))
     .use(deliveryRoutes(tools.webhooks))
+    .use(replayRoutes(tools.webhooks))
     .use(keyRoutes(tools.keys))
     .use(bridgeOwnerRoutes(tools.bridges))
     .use(healthRoutes(tools.health))

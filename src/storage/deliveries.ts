@@ -15,6 +15,8 @@ export type NewDelivery = {
   readonly conversationId: ConversationId | null
   readonly nextAttemptAt: Timestamp
   readonly requestedAt: Timestamp | null
+  /** Set by a replay, to `createdAt`. */
+  readonly replayedAt: Timestamp | null
   readonly createdAt: Timestamp
 }
 
@@ -23,9 +25,9 @@ type Values = Record<string, string | number | null>
 const insertion = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO deliveries (id, webhook_id, event_seq, conversation_id, status, next_attempt_at,
-                             requested_at, created_at)
+                             requested_at, replayed_at, created_at)
      VALUES ($id, $webhookId, $eventSeq, $conversationId, 'pending', $nextAttemptAt,
-             $requestedAt, $createdAt)
+             $requestedAt, $replayedAt, $createdAt)
      ON CONFLICT (event_seq, webhook_id) DO NOTHING`,
   ),
 )
@@ -106,20 +108,6 @@ const request = prepared(({ sqlite }) =>
 /** Asks for a try out of turn; a delivery that was finished starts its schedule anew. */
 export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
   request(tx).run({ id, now })
-  touch(tx, id)
-}
-
-const restart = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `UPDATE deliveries
-     SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL
-     WHERE id = $id AND status = 'exhausted'`,
-  ),
-)
-
-/** Gives an exhausted delivery its whole schedule again. */
-export function restartDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
-  restart(tx).run({ id, now })
   touch(tx, id)
 }
 

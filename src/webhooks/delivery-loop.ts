@@ -1,5 +1,5 @@
 import type { Finding } from '../domain/driver.ts'
-import { timestamp } from '../domain/ids.ts'
+import { timestamp, type WebhookId } from '../domain/ids.ts'
 import { recordAttempt, releaseDeliveries } from '../storage/delivery-queue.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
 import type { Metrics } from '../system/metrics.ts'
@@ -83,6 +83,11 @@ export class DeliveryLoop implements Service {
       listWebhooks(this.#parts.db, WEBHOOKS_MAX, null),
       new Set(cutOff.map((lane) => lane.id)),
     )
+  }
+
+  /** The deliveries of a webhook whose requests are out, or not recorded yet, by their seq. */
+  inFlight(id: WebhookId): ReadonlySet<number> {
+    return this.#lanes.all().find((lane) => lane.id === id)?.busy ?? new Set()
   }
 
   /** What is in flight gets ten seconds; what was tried is written. */

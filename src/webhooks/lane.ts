@@ -79,6 +79,11 @@ export class Lane {
     return this.#inFlight
   }
 
+  /** In flight, or answered and not recorded yet, by their seq. */
+  get busy(): ReadonlySet<number> {
+    return this.#busy
+  }
+
   /** Whether its last word was not a success: then it must not take the last places of all. */
   get isSuspect(): boolean {
     return this.#breaker.failuresInRow > 0 || this.isCutOff

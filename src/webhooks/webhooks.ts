@@ -3,6 +3,7 @@ import { DeliveryLoop } from './delivery-loop.ts'
 import { EventFeed } from './event-feed.ts'
 import { createPublish } from './publish.ts'
 import { createRedelivery } from './redelivery.ts'
+import { createReplay } from './replay.ts'
 import { Subscribers } from './subscribers.ts'
 import { createSubscriptions } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
@@ -19,6 +20,10 @@ export function createWebhooks(parts: Parts) {
     feed,
     loop,
     publish: createPublish(room),
-    actions: { ...createSubscriptions(room), ...createRedelivery(room) },
+    actions: {
+      ...createSubscriptions(room),
+      ...createRedelivery(room),
+      ...createReplay({ ...room, inFlight: (id) => loop.inFlight(id) }),
+    },
   }
 }

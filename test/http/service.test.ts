@@ -29,6 +29,7 @@ DELETE /api/v1/bridges/{id} deleteBridge
 DELETE /api/v1/keys/{id} revokeKey
 DELETE /api/v1/phone-lines/{id} deletePhoneLine
 DELETE /api/v1/webhooks/{id} deleteWebhook
+DELETE /api/v1/webhooks/{id}/replay stopReplay
 GET /api/v1/bridges listBridges
 GET /api/v1/conversations listConversations
 GET /api/v1/conversations/{id} getConversation
@@ -41,6 +42,7 @@ GET /api/v1/webhook-deliveries/{id} getWebhookDelivery
 GET /api/v1/webhooks listWebhooks
 GET /api/v1/webhooks/{id} getWebhook
 GET /api/v1/webhooks/{id}/deliveries listWebhookDeliveries
+GET /api/v1/webhooks/{id}/replay getReplay
 GET /healthz getLiveness
 GET /metrics getMetrics
 GET /readyz getReadiness
@@ -54,6 +56,7 @@ POST /api/v1/messages/{id}/resolve resolveMessage
 POST /api/v1/webhook-deliveries/{id}/redeliver redeliverWebhookDelivery
 POST /api/v1/webhooks createWebhook
 POST /api/v1/webhooks/{id}/replay replayWebhook
+POST /api/v1/webhooks/{id}/retry-failed retryFailedDeliveries
 POST /api/v1/webhooks/{id}/rotate-secret rotateWebhookSecret
 POST /api/v1/webhooks/{id}/test testWebhook
 POST /bridge/v1/done bridgeDone

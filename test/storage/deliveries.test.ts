@@ -14,7 +14,7 @@ import {
   oldEventsPurge,
 } from '../../src/storage/delivery-retention.ts'
 import { settle } from '../support/test-clock.ts'
-import { startRig, type Rig } from '../support/webhook-rig.ts'
+import { EVERYTHING, startRig, type Rig } from '../support/webhook-rig.ts'
 
 const DAY = 24 * 3_600_000
 
@@ -162,7 +162,10 @@ test('no query of the loop, a list or retention scans a table that grows', async
   rig.subscriptions.listDeliveries(webhook.id, { status: 'pending' }, { limit: 9, cursor: null })
   rig.delivery(delivery?.id)
   await rig.subscriptions.redeliver(delivery?.id ?? '')
-  await rig.subscriptions.replay(webhook.id, timestamp(0))
+  await rig.subscriptions.replay(webhook.id, EVERYTHING)
+  await rig.subscriptions.retryFailed(webhook.id, EVERYTHING)
+  rig.subscriptions.countReplayed(webhook.id)
+  await rig.subscriptions.stopReplay(webhook.id)
   rig.metrics.text()
   db.sqlite.run("UPDATE webhooks SET disabled_reason = 'gone'")
   await purge(rig, deleteFinishedDeliveries, 1)

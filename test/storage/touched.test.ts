@@ -6,8 +6,8 @@ import { expect, test } from 'bun:test'
 import { timestamp } from '../../src/domain/ids.ts'
 import { forgetMessage } from '../../src/storage/conversations.ts'
 import { openDatabase, type Tx } from '../../src/storage/database.ts'
-import { restartDelivery } from '../../src/storage/deliveries.ts'
 import { exhaustHeldDeliveries } from '../../src/storage/delivery-retention.ts'
+import { restartDelivery } from '../../src/storage/replayed-deliveries.ts'
 import { deleteOldMessages } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import type { Change } from '../../src/system/changes.ts'
@@ -57,7 +57,9 @@ test('a conversation is told when housekeeping takes its old messages', async ()
 test('a delivery is told when it gets its whole schedule again', async () => {
   const { touched } = openWatched()
 
-  const told = await touched((tx) => restartDelivery(tx, 'dlv_a' as never, NOW)) // Compared only.
+  const told = await touched((tx) =>
+    restartDelivery(tx, 'dlv_a' as never, { now: NOW, replayedAt: NOW }),
+  ) // Compared only.
 
   expect(told).toEqual([{ what: 'delivery', id: 'dlv_a' }])
 })

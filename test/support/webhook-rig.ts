@@ -19,11 +19,12 @@ import { EventFeed } from '../../src/webhooks/event-feed.ts'
 import { Notices } from '../../src/webhooks/notices.ts'
 import { createPublish } from '../../src/webhooks/publish.ts'
 import { createRedelivery } from '../../src/webhooks/redelivery.ts'
+import { createReplay } from '../../src/webhooks/replay.ts'
 import { Subscribers } from '../../src/webhooks/subscribers.ts'
 import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
 import type { TargetRules } from '../../src/webhooks/targets.ts'
 import { storeLine, storeMessages, type StoredMessage } from './stored-rows.ts'
-import { settle, TestClock } from './test-clock.ts'
+import { settle, TEST_START, TestClock } from './test-clock.ts'
 import { WebhookSink } from './webhook-sink.ts'
 
 const ANY_PRIVATE: TargetRules = {
@@ -60,10 +61,6 @@ export async function startRig(options: Options = {}) {
   const feed = new EventFeed()
   const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed }
   const publish = createPublish(room)
-  const subscriptions = {
-    ...createSubscriptions({ ...room, rules: ANY_PRIVATE }),
-    ...createRedelivery(room),
-  }
   const switches = { canDeliver: true }
   const loop = new DeliveryLoop({
     ...room,
@@ -74,6 +71,11 @@ export async function startRig(options: Options = {}) {
     userAgent: 'Hookline/test',
     canDeliver: () => switches.canDeliver,
   })
+  const subscriptions = {
+    ...createSubscriptions({ ...room, rules: ANY_PRIVATE }),
+    ...createRedelivery(room),
+    ...createReplay({ ...room, inFlight: (id) => loop.inFlight(id) }),
+  }
   const stop = new AbortController()
   const running = options.isRunning === false ? Promise.resolve() : loop.run(stop.signal)
   await settle()
@@ -120,6 +122,15 @@ export async function startRig(options: Options = {}) {
     },
   }
 }
+
+/** Everything since the beginning of the test. */
+export const EVERYTHING = {
+  since: timestamp(TEST_START),
+  includesEarlier: true,
+  events: null,
+  lineId: null,
+  isDryRun: false,
+} as const
 
 export const ALL: readonly EventName[] = [
   'message.received',

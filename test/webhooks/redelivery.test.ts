@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import { timestamp } from '../../src/domain/ids.ts'
 import { settle } from '../support/test-clock.ts'
-import { codeOf, startRig } from '../support/webhook-rig.ts'
+import { codeOf, EVERYTHING, startRig } from '../support/webhook-rig.ts'
 
 const URL = 'https://receiver.example/hook'
 
@@ -16,10 +15,11 @@ test('test, redeliver and replay on an inactive webhook are refused', async () =
   const codes = [
     await codeOf(() => rig.subscriptions.sendTest(id)),
     await codeOf(() => rig.subscriptions.redeliver(delivery?.id ?? '')),
-    await codeOf(() => rig.subscriptions.replay(id, timestamp(0))),
+    await codeOf(() => rig.subscriptions.replay(id, EVERYTHING)),
+    await codeOf(() => rig.subscriptions.retryFailed(id, EVERYTHING)),
   ]
 
-  expect(codes).toEqual(['webhook_inactive', 'webhook_inactive', 'webhook_inactive'])
+  expect(codes).toEqual(Array(4).fill('webhook_inactive'))
   await rig.stop()
 })
 

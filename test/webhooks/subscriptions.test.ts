@@ -2,9 +2,8 @@ import { expect, test } from 'bun:test'
 
 import { RelayError } from '../../src/domain/errors.ts'
 import type { KeyId, WebhookId } from '../../src/domain/ids.ts'
-import { timestamp } from '../../src/domain/ids.ts'
 import { listSecrets } from '../../src/storage/webhook-secrets.ts'
-import { ALL, codeOf, OWNER, startRig } from '../support/webhook-rig.ts'
+import { ALL, codeOf, EVERYTHING, OWNER, startRig } from '../support/webhook-rig.ts'
 
 const URL = 'https://receiver.example/hook'
 const PAGE = { limit: 50, cursor: null }
@@ -141,7 +140,7 @@ test('an unknown, malformed or deleted webhook is not found, by any way', async 
       await codeOf(() => subscriptions.remove(unknown)),
       await codeOf(() => subscriptions.rotateSecret(unknown)),
       await codeOf(() => subscriptions.sendTest(unknown)),
-      await codeOf(() => subscriptions.replay(unknown, timestamp(0))),
+      await codeOf(() => subscriptions.replay(unknown, EVERYTHING)),
       await codeOf(async () => subscriptions.listDeliveries(unknown, {}, PAGE)),
     ]
     expect(codes).toEqual(Array.from({ length: 7 }, () => 'not_found'))
