@@ -1,12 +1,25 @@
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
 import { cellsOf, rowOf, rowsOf, textOf, type Row } from './answers.ts'
-import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
+import {
+  EXIT,
+  argument,
+  type Call,
+  type Command,
+  type CommandOption,
+  type ExitCode,
+} from './command.ts'
 import type { Method } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 import { fields, table } from './table.ts'
 
 const ID = [{ name: 'ID' }]
 const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
+
+const CHOICE_OPTIONS: readonly CommandOption[] = [
+  { name: 'dry-run', value: null, sentence: 'Count only; nothing is sent.' },
+  { name: 'event', value: 'NAMES', sentence: 'Only these events, with commas between.' },
+  { name: 'line', value: 'ID', sentence: 'Only events of this line.' },
+]
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [
   {
@@ -53,10 +66,36 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   {
     name: 'webhooks replay',
     args: ID,
-    options: [{ name: 'since', value: 'TIME', sentence: 'As 2026-11-21T10:00:00Z; needed.' }],
-    sentence: 'Deliver what was given up, or never queued, since a time.',
+    options: [
+      { name: 'since', value: 'TIME', sentence: 'As 2026-11-21T10:00:00Z; needed.' },
+      {
+        name: 'include-earlier',
+        value: null,
+        sentence: 'Also send events from before the webhook was created.',
+      },
+      ...CHOICE_OPTIONS,
+    ],
+    sentence: 'Send past events: those given up, or never queued, since a time.',
     run: (call) =>
-      act(call, 'POST', (id) => `/webhooks/${id}/replay`, { since: call.options.get('since') }),
+      act(call, 'POST', (id) => `/webhooks/${id}/replay`, {
+        since: call.options.get('since'),
+        ...(call.options.has('include-earlier') ? { include_earlier: true } : {}),
+        ...choiceOf(call),
+      }),
+  },
+  {
+    name: 'webhooks retry-failed',
+    args: ID,
+    options: CHOICE_OPTIONS,
+    sentence: 'Retry all failed deliveries of a webhook.',
+    run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/retry-failed`, choiceOf(call)),
+  },
+  {
+    name: 'webhooks stop-replay',
+    args: ID,
+    options: [],
+    sentence: 'Stop what still waits of a replay or a retry.',
+    run: (call) => act(call, 'DELETE', (id) => `/webhooks/${id}/replay`),
   },
   {
     name: 'webhooks rotate-secret',
@@ -106,6 +145,17 @@ async function deliveries(call: Call): Promise<ExitCode> {
   const rows = rowsOf(body).map((delivery) => cellsOf(delivery, names))
   call.out.data(body, table(['ID', 'EVENT', 'STATUS', 'TRIES', 'CREATED', 'NEXT TRY'], rows))
   return EXIT.ok
+}
+
+/** What of its deliveries is meant, as the API takes it. */
+function choiceOf({ options }: Call) {
+  const events = options.get('event')?.split(',')
+  const line = options.get('line')
+  return {
+    ...(options.has('dry-run') ? { dry_run: true } : {}),
+    ...(events === undefined ? {} : { events: events.map((name) => name.trim()) }),
+    ...(line === undefined ? {} : { phone_line_id: line }),
+  }
 }
 
 async function act(

@@ -175,24 +175,31 @@ function missed(tx: Tx, event: ReplayableEvent, { webhook, run, request }: Missi
   if (events?.includes(name) === false) return null
   const isOfLine = (lineId: string | null) => wanted === null || lineId === wanted
   if (deliveryId !== null) {
-    const isGivenUp = deliveryStatus === 'exhausted'
-    return isGivenUp && isOfLine(event.lineId) ? { deliveryId } : null
+    return deliveryStatus === 'exhausted' && isOfLine(event.lineId) ? { deliveryId } : null
   }
-  if (!webhook.events.includes(name)) return null
   // One of the same millisecond came before: later ones have a delivery.
-  if (!request.includesEarlier && event.createdAt <= webhook.createdAt) return null
-  if (!event.isUntold) {
-    return isOfLine(event.lineId) ? { deliveryId, eventSeq, conversationId, untold: null } : null
-  }
-  const message = findMessage(tx, event.messageId)
+  const isEarlier = event.createdAt <= webhook.createdAt
+  if (!webhook.events.includes(name) || (isEarlier && !request.includesEarlier)) return null
+  if (event.isUntold) return untoldOf(tx, event, isOfLine, run)
+  return isOfLine(event.lineId) ? { deliveryId, eventSeq, conversationId, untold: null } : null
+}
+
+/** An event made from its message now; null where that is gone, or the event known already. */
+function untoldOf(
+  tx: Tx,
+  { seq: eventSeq, name, messageId, createdAt }: ReplayableEvent,
+  isOfLine: (lineId: string) => boolean,
+  run: Run,
+): FirstDelivery | null {
+  const message = findMessage(tx, messageId)
   if (message === null || !isOfLine(message.lineId)) return null
   const id = eventIdOf(name, message.id)
   if (run.told.has(id) || readEventBody(tx, id) !== null) return null
   run.told.add(id)
+  const { conversationId } = message
   const body = payloadOf(name, message)
-  const of = { messageId: message.id, conversationId: message.conversationId }
-  const untold = { id, name, ...of, body, createdAt: event.createdAt }
-  return { deliveryId, eventSeq, conversationId: message.conversationId, untold }
+  const untold = { id, name, messageId, conversationId, body, createdAt }
+  return { deliveryId: null, eventSeq, conversationId, untold }
 }
 
 function send(

@@ -29,9 +29,6 @@ const FIRST_PAGE = { limit: 50, cursor: null }
 const KEY_CALLER = { kind: 'key', keyId: KEY_ID }
 const page = (item: unknown) => ({ data: [item], has_more: false, next_cursor: null })
 
-const RETRY = { events: null, lineId: null, isDryRun: false }
-const REPLAY = { ...RETRY, since: 1_795_255_200_000, includesEarlier: false }
-
 const CREATED_KEY = {
   id: KEY_ID,
   name: null,
@@ -244,72 +241,6 @@ const STORIES: readonly Story[] = [
     status: 200,
     body: page(DELIVERY),
     asked: [['webhooks.listDeliveries', WEBHOOK.id, { status: 'pending' }, FIRST_PAGE]],
-  },
-  {
-    name: 'what a webhook missed is sent again',
-    ask: ['POST', `/api/v1/webhooks/${WEBHOOK.id}/replay`, { body: { since: TIME } }],
-    status: 202,
-    body: { replayed: 3 },
-    asked: [['webhooks.replay', WEBHOOK.id, REPLAY]],
-  },
-  {
-    name: 'what a replay would send is counted',
-    ask: [
-      'POST',
-      `/api/v1/webhooks/${WEBHOOK.id}/replay`,
-      {
-        body: {
-          since: TIME,
-          dry_run: true,
-          include_earlier: true,
-          events: ['message.read'],
-          phone_line_id: LINE.id,
-        },
-      },
-    ],
-    status: 200,
-    body: { replayed: 0, would_replay: 3 },
-    asked: [
-      [
-        'webhooks.replay',
-        WEBHOOK.id,
-        {
-          ...REPLAY,
-          events: ['message.read'],
-          lineId: LINE.id,
-          isDryRun: true,
-          includesEarlier: true,
-        },
-      ],
-    ],
-  },
-  {
-    name: 'failed deliveries are retried, without a body',
-    ask: ['POST', `/api/v1/webhooks/${WEBHOOK.id}/retry-failed`],
-    status: 202,
-    body: { retried: 2 },
-    asked: [['webhooks.retryFailed', WEBHOOK.id, RETRY]],
-  },
-  {
-    name: 'failed deliveries are counted',
-    ask: ['POST', `/api/v1/webhooks/${WEBHOOK.id}/retry-failed`, { body: { dry_run: true } }],
-    status: 200,
-    body: { retried: 0, would_retry: 2 },
-    asked: [['webhooks.retryFailed', WEBHOOK.id, { ...RETRY, isDryRun: true }]],
-  },
-  {
-    name: 'how much of a replay waits is read',
-    ask: ['GET', `/api/v1/webhooks/${WEBHOOK.id}/replay`],
-    status: 200,
-    body: { waiting: 4 },
-    asked: [['webhooks.countReplayed', WEBHOOK.id]],
-  },
-  {
-    name: 'a replay is stopped',
-    ask: ['DELETE', `/api/v1/webhooks/${WEBHOOK.id}/replay`],
-    status: 200,
-    body: { stopped: 5 },
-    asked: [['webhooks.stopReplay', WEBHOOK.id]],
   },
   {
     name: 'a delivery is read by a key, which is not trusted with what private targets say',

@@ -60,3 +60,29 @@ export function refusalWords({ code, message }: Failure): string {
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url
 }
+
+/** The host and the path, without the query, which may be secret: for a question about this very one. */
+export function placeOf(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { host, pathname } = new URL(url)
+  return pathname === '/' ? host : host + pathname
+}
+
+/** From how many on a number is typed before so many are sent. */
+const CONFIRMED_FROM = 1_000
+
+/** What is to be typed before that many are sent; null where nothing is. */
+export function confirmation(count: number): string | null {
+  return count < CONFIRMED_FROM ? null : String(count)
+}
+
+export function isConfirmed(typed: string, count: number): boolean {
+  const wanted = confirmation(count)
+  return wanted === null || typed.replaceAll(/[\s,.]/g, '') === wanted
+}
+
+/** "1 event", "30,020 events". */
+export function countWords(count: number, what: string): string {
+  const plural = what.endsWith('y') ? `${what.slice(0, -1)}ies` : `${what}s`
+  return `${count.toLocaleString('en')} ${count === 1 ? what : plural}`
+}
