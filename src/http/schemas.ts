@@ -238,6 +238,13 @@ const AUTOMATION_PAUSED = Type.Boolean({
 
 export const Conversation = shape('Conversation', {
   id: id('conv', 'Identifies the conversation.'),
+  moved_to: Type.Optional(
+    id(
+      'conv',
+      'The conversation in which its messages are now, where another line took them over. All ' +
+        'other fields are of that one.',
+    ),
+  ),
   phone_line_id: id('line', 'The line.'),
   phone_number: Type.String({ description: "The line's number.", example: '+12025550101' }),
   handle: Type.String({ description: 'The counterpart.', example: '+12025550147' }),

@@ -25,6 +25,7 @@ export type PageRequest = { readonly limit: number; readonly cursor: string | nu
 
 export type ConversationResource = {
   readonly id: string
+  readonly moved_to?: string
   readonly phone_line_id: string
   readonly phone_number: string
   readonly handle: string
@@ -167,6 +168,7 @@ function noConversation(): RelayError {
 function conversationResource(c: Conversation, waitReason: WaitReason): ConversationResource {
   return {
     id: c.id,
+    ...(c.movedTo === null ? {} : { moved_to: c.movedTo }),
     phone_line_id: c.lineId,
     phone_number: c.phoneNumber,
     handle: c.handle,

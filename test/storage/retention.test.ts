@@ -108,3 +108,21 @@ test('statistics are refreshed inside a transaction', async () => {
 
   expect(await writer.write((tx) => refreshStatistics(tx))).toBeUndefined()
 })
+
+test('the ids that stand for a conversation go with it when its last message does', async () => {
+  const { sqlite, write, read } = openStore()
+  storeMessages(sqlite, [
+    { id: 'old', status: 'read', createdAt: at(40), conversation: 'conv_now' },
+    { id: 'other', status: 'read', createdAt: at(20), conversation: 'conv_other' },
+  ])
+  sqlite.run(
+    `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
+       moved_to, created_at, updated_at)
+     SELECT 'conv_before', line_id, phone_number, '+1', service, 0, 0, seq, 0, 0
+     FROM conversations WHERE id = 'conv_now'`,
+  )
+
+  await write((tx) => deleteOldMessages(tx, timestamp(at(30)), 500))
+
+  expect(read('SELECT id FROM conversations')).toEqual([['conv_other']])
+})
