@@ -36,6 +36,7 @@ import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
 import { failOrphans, recoverMessages } from './messages/recovery.ts'
 import { createSend } from './messages/send.ts'
+import { messageStats } from './messages/stats.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
@@ -272,6 +273,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     lines: messages.lineActions,
     messages: { ...reading.messages, send: messages.send },
     conversations: reading.conversations,
+    stats: (days) => messageStats(ground, days),
     webhooks: webhooks.actions,
     health: {
       life: { phase: () => life.phase, isReady: () => life.phase !== 'starting' },

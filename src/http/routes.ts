@@ -29,35 +29,37 @@ import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { replayRoutes, type ReplayActions } from './replays.ts'
 import { respond } from './respond.ts'
 import type { SchemeOptions } from './session-cookie.ts'
+import { statsRoutes, type StatsActions } from './stats.ts'
 import { swaggerRoutes } from './swagger-page.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
-export type RouteTools = SchemeOptions & {
-  readonly version: string
-  /** The address of the API for those who made a client of its document. */
-  readonly serverUrl: () => string
-  readonly clock: Clock
-  readonly log: Log
-  readonly keys: KeyActions
-  readonly bridges: BridgeActions
-  /** The lines of iPhones whose shortcuts call. */
-  readonly bridge: Bridge
-  readonly lines: PhoneLineActions
-  readonly messages: MessageActions
-  /** How long the answer to a send waits where the caller says nothing. */
-  readonly defaultWaitMs: number
-  readonly conversations: ConversationActions
-  readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
-  readonly health: HealthActions
-  readonly control: ControlActions
-  /** Back-ups of the data directory, newest first. */
-  readonly listBackups: () => readonly BackupResource[]
-  /** Who may see the dashboard. */
-  readonly access: Access
-  readonly createSetupLink: () => SetupLinkResource
-  readonly changes: Changes
-  readonly about: () => AboutResource
-}
+export type RouteTools = SchemeOptions &
+  StatsActions & {
+    readonly version: string
+    /** The address of the API for those who made a client of its document. */
+    readonly serverUrl: () => string
+    readonly clock: Clock
+    readonly log: Log
+    readonly keys: KeyActions
+    readonly bridges: BridgeActions
+    /** The lines of iPhones whose shortcuts call. */
+    readonly bridge: Bridge
+    readonly lines: PhoneLineActions
+    readonly messages: MessageActions
+    /** How long the answer to a send waits where the caller says nothing. */
+    readonly defaultWaitMs: number
+    readonly conversations: ConversationActions
+    readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
+    readonly health: HealthActions
+    readonly control: ControlActions
+    /** Back-ups of the data directory, newest first. */
+    readonly listBackups: () => readonly BackupResource[]
+    /** Who may see the dashboard. */
+    readonly access: Access
+    readonly createSetupLink: () => SetupLinkResource
+    readonly changes: Changes
+    readonly about: () => AboutResource
+  }
 
 /** What the network sees. */
 export function publicRoutes(tools: RouteTools): AnyElysia {
@@ -110,6 +112,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
   return new Elysia()
     .use(messageRoutes(tools))
     .use(conversationRoutes(tools.conversations))
+    .use(statsRoutes(tools))
     .use(phoneLineRoutes(tools.lines))
     .use(webhookRoutes(tools.webhooks))
     .use(deliveryRoutes(tools.webhooks))

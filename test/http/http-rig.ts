@@ -231,6 +231,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
       get: told('conversations.get', CONVERSATION),
       patch: later('conversations.patch', CONVERSATION),
     },
+    stats: told('stats', []),
     webhooks: {
       create: later('webhooks.create', { ...WEBHOOK, secret: 'whsec_new' }),
       list: told('webhooks.list', page(WEBHOOK)),

@@ -38,6 +38,7 @@ GET /api/v1/keys listKeys
 GET /api/v1/messages listMessages
 GET /api/v1/messages/{id} getMessage
 GET /api/v1/phone-lines listPhoneLines
+GET /api/v1/stats getStats
 GET /api/v1/webhook-deliveries/{id} getWebhookDelivery
 GET /api/v1/webhooks listWebhooks
 GET /api/v1/webhooks/{id} getWebhook
