@@ -1,6 +1,7 @@
+import { findingWords } from '../domain/finding.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
-import { countOnline, reportOf, type RelayReport } from './relay-report.ts'
+import { countReady, reportOf, type RelayReport } from './relay-report.ts'
 import { openServiceCall, type FindPlace, type ServiceCall } from './service-place.ts'
 import { fields } from './table.ts'
 
@@ -27,8 +28,8 @@ export function rowsOfReport(
     ['since', report.since],
     ['data', directory.path],
     ['service', describeState(host.name, state)],
-    ['lines', report.phase === 'running' ? countOnline(report.lines) : null],
-    ['findings', report.phase === 'running' ? String(report.findings.length) : null],
+    ['lines', report.phase === 'running' ? countReady(report.lines) : null],
+    ['findings', report.phase === 'running' ? (findingWords(report.findings) ?? 'none') : null],
   ]
 }
 

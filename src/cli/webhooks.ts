@@ -1,4 +1,6 @@
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
+import { systemClock } from '../system/clock.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
 import { cellsOf, rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import {
   EXIT,
@@ -111,10 +113,18 @@ async function list(call: Call): Promise<ExitCode> {
   const { body } = await client.ask('GET', '/webhooks?limit=200')
   const rows = rowsOf(body).map((webhook) => [
     ...cellsOf(webhook, ['id', 'url', 'events']),
-    textOf(webhook, 'disabled_reason') || (webhook['is_active'] === true ? 'active' : 'paused'),
+    stateOf(webhook),
   ])
   call.out.data(body, table(['ID', 'URL', 'EVENTS', 'STATE'], rows))
   return EXIT.ok
+}
+
+/** In the words of the dashboard; why a stopped one is. */
+function stateOf(webhook: Row): string {
+  const reason = textOf(webhook, 'disabled_reason')
+  if (reason !== '') return `stopped (${reason})`
+  if (webhook['is_active'] !== true) return 'paused'
+  return webhook['is_failing'] === true ? 'failing' : 'active'
 }
 
 async function add(call: Call): Promise<ExitCode> {
@@ -141,10 +151,21 @@ async function deliveries(call: Call): Promise<ExitCode> {
   }
   const path = `/webhooks/${encodeURIComponent(argument(call, 0))}/deliveries`
   const { body } = await client.ask('GET', query.size === 0 ? path : `${path}?${query.toString()}`)
-  const names = ['id', 'event', 'status', 'attempt_count', 'created_at', 'next_attempt_at']
-  const rows = rowsOf(body).map((delivery) => cellsOf(delivery, names))
-  call.out.data(body, table(['ID', 'EVENT', 'STATUS', 'TRIES', 'CREATED', 'NEXT TRY'], rows))
+  const names = ['id', 'event', 'status', 'attempt_count', 'last_status_code', 'last_error']
+  const now = systemClock.now()
+  const rows = rowsOf(body).map((delivery) => [
+    ...cellsOf(delivery, [...names, 'created_at']),
+    nextTryOf(delivery, now),
+  ])
+  const head = ['ID', 'EVENT', 'STATUS', 'TRIES', 'HTTP', 'ERROR', 'CREATED', 'NEXT TRY']
+  call.out.data(body, table(head, rows))
   return EXIT.ok
+}
+
+/** When it is tried next; one whose time has come waits for the webhook to answer or be switched on. */
+function nextTryOf(delivery: Row, now: number): string {
+  const time = textOf(delivery, 'next_attempt_at')
+  return time !== '' && (parseIsoTime(time) ?? now) <= now ? 'waiting' : time
 }
 
 /** What of its deliveries is meant, as the API takes it. */

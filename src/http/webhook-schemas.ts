@@ -43,6 +43,9 @@ const WEBHOOK_FIELDS = {
   url: url({ description: 'Where its deliveries go.' }),
   events: Type.Array(toldWord('EventName', EVENT_NAMES), { example: ['message.received'] }),
   is_active: Type.Boolean(),
+  is_failing: Type.Optional(
+    Type.Boolean({ description: 'True where the last attempt failed; left out otherwise.' }),
+  ),
   description: nullable(Type.String()),
   disabled_reason: nullable(
     toldWord(
@@ -122,6 +125,14 @@ const DELIVERY_FIELDS = {
   next_attempt_at: nullable(time('When it is tried next.')),
   created_at: time('When the event was written down.'),
   completed_at: nullable(time('When it succeeded or was given up.')),
+  last_status_code: Type.Optional(
+    nullable(Type.Integer({ description: 'What the last attempt was answered.', example: 500 })),
+  ),
+  last_error: Type.Optional(
+    nullable(
+      Type.String({ description: 'Why the last attempt got no answer.', example: 'timeout' }),
+    ),
+  ),
 }
 
 const Attempt = shape('Attempt', {

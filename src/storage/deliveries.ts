@@ -3,7 +3,12 @@ import type { Attempt, Delivery, DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
-export type StoredDelivery = Delivery & { readonly seq: number }
+export type StoredDelivery = Delivery & {
+  readonly seq: number
+  /** What the last attempt was answered, or why it was not. */
+  readonly lastStatusCode: number | null
+  readonly lastError: string | null
+}
 
 /** `isPrivateTarget`: what a receiver on the own network answered is not for everyone's eyes. */
 export type StoredAttempt = Attempt & { readonly isPrivateTarget: boolean }
@@ -41,13 +46,17 @@ export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
 const COLUMNS = `d.seq, d.id, d.webhook_id AS webhookId, e.id AS eventId, e.name AS event,
   e.message_id AS messageId, d.conversation_id AS conversationId, d.status,
   d.attempt_count AS attemptCount, d.next_attempt_at AS nextAttemptAt,
-  d.created_at AS createdAt, d.completed_at AS completedAt`
+  d.created_at AS createdAt, d.completed_at AS completedAt, a.status_code AS lastStatusCode,
+  a.error AS lastError`
+
+const LAST_ATTEMPT = 'LEFT JOIN attempts a ON a.delivery_seq = d.seq AND a.number = d.attempt_count'
 
 const byId = prepared(({ sqlite }) =>
   sqlite.prepare<StoredDelivery, [Values]>(
     `SELECT ${COLUMNS}
      FROM deliveries d
      JOIN events e ON e.seq = d.event_seq
+     ${LAST_ATTEMPT}
      JOIN webhooks w ON w.id = d.webhook_id
      WHERE d.id = $id AND w.deleted_at IS NULL`,
   ),
@@ -70,7 +79,7 @@ export function listDeliveries(
   return db.sqlite
     .query<StoredDelivery, [Values]>(
       `SELECT ${COLUMNS}
-       FROM deliveries d JOIN events e ON e.seq = d.event_seq
+       FROM deliveries d JOIN events e ON e.seq = d.event_seq ${LAST_ATTEMPT}
        WHERE d.webhook_id = $webhookId ${isOfStatus} AND d.seq < $before
        ORDER BY d.seq DESC LIMIT $limit`,
     )

@@ -231,3 +231,38 @@ test('a change of nothing is a usage error', async () => {
 
   expect([exitCode, asked]).toEqual([2, []])
 })
+
+test('webhooks are listed with the state that the dashboard shows', async () => {
+  const webhook = { id: 'wh_a', url: 'http://a/b', events: ['message.read'], is_active: true }
+  const data = [
+    webhook,
+    { ...webhook, is_failing: true },
+    { ...webhook, is_active: false },
+    { ...webhook, is_active: false, disabled_reason: 'gone' },
+  ]
+
+  const { stdout } = await run(['webhooks', 'list'], { data })
+
+  const states = stdout
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('message.read').at(-1)?.trim())
+  expect(states).toEqual(['active', 'failing', 'paused', 'stopped (gone)'])
+})
+
+test('deliveries are listed with the last answer, and with no next try that is over', async () => {
+  const delivery = { id: 'dlv_a', event: 'message.read', status: 'pending', attempt_count: 2 }
+  const later = '2999-01-01T00:00:00.000Z'
+  const data = [
+    { ...delivery, last_status_code: 500, next_attempt_at: '2020-01-01T00:00:00.000Z' },
+    { ...delivery, last_error: 'connection_refused', next_attempt_at: later },
+  ]
+
+  const { stdout } = await run(['webhooks', 'deliveries', 'wh_a'], { data })
+
+  const [, first, second] = stdout.split('\n')
+  expect(first).toMatch(/ 500 .* waiting$/)
+  expect(second).toContain(`connection_refused`)
+  expect(second).toEndWith(later)
+})

@@ -17,10 +17,10 @@ const NOW = Date.parse('2026-11-21T10:00:00.000Z')
 
 test('a webhook is stopped before it is paused, paused before it fails', () => {
   const states = [
-    webhookState(webhook({ is_active: false, disabled_reason: 'gone' }), true),
-    webhookState(webhook({ is_active: false }), true),
-    webhookState(webhook(), true),
-    webhookState(webhook(), false),
+    webhookState(webhook({ is_active: false, disabled_reason: 'gone' })),
+    webhookState(webhook({ is_active: false })),
+    webhookState(webhook({ is_failing: true })),
+    webhookState(webhook()),
   ]
 
   expect(states.map(({ text, tone }) => `${text} ${tone}`)).toEqual([

@@ -39,6 +39,8 @@ test('an event reaches its webhook at once, signed, and the attempt is on disk',
     status: 'succeeded',
     attempt_count: 1,
     next_attempt_at: null,
+    last_status_code: 200,
+    last_error: null,
     created_at: '2026-11-21T10:00:00.000Z',
     completed_at: '2026-11-21T10:00:00.000Z',
     attempts: [

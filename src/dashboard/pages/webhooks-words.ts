@@ -15,13 +15,10 @@ export const EVENTS: readonly (readonly [name: string, words: string])[] = [
   ['message.failed', 'It did not go out, or nobody can say whether it did.'],
 ]
 
-export function webhookState(
-  { is_active, disabled_reason }: Webhook,
-  isFailing: boolean,
-): StateWords {
+export function webhookState({ is_active, disabled_reason, is_failing }: Webhook): StateWords {
   if (disabled_reason !== null) return { text: 'Stopped', tone: 'bad', icon: 'cross' }
   if (!is_active) return { text: 'Paused', tone: 'plain', icon: 'pause' }
-  if (isFailing) return { text: 'Failing', tone: 'warn', icon: 'warning' }
+  if (is_failing === true) return { text: 'Failing', tone: 'warn', icon: 'warning' }
   return { text: 'Active', tone: 'ok', icon: 'check' }
 }
 
