@@ -35,6 +35,7 @@ import { waitReasonOf } from './messages/line-board.ts'
 import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
 import { failOrphans, recoverMessages } from './messages/recovery.ts'
+import { previewSend } from './messages/send-target.ts'
 import { createSend } from './messages/send.ts'
 import { messageStats } from './messages/stats.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
@@ -272,6 +273,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     bridge: ground.shortcuts,
     lines: messages.lineActions,
     messages: { ...reading.messages, send: messages.send },
+    previewSend: (send) => previewSend(messages.tools, send),
     conversations: reading.conversations,
     stats: (days) => messageStats(ground, days),
     webhooks: webhooks.actions,

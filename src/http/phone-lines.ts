@@ -21,7 +21,7 @@ type PhoneLineSettings = {
 }
 
 export type PhoneLineActions = {
-  /** In the order of routing: by creation, which is the order of ids. */
+  /** By creation, which is the order of ids. */
   list(): readonly PhoneLineResource[]
   patch(id: string, changes: PhoneLineSettings, caller: Caller): Promise<PhoneLineResource>
   remove(id: string): Promise<void>

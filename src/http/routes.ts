@@ -11,6 +11,7 @@ import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
+import type { SendPreviews } from './dashboard-contact-cost.ts'
 import { requirePassword } from './dashboard-door.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { qrRoutes } from './dashboard-qr.ts'
@@ -34,7 +35,8 @@ import { swaggerRoutes } from './swagger-page.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
-  StatsActions & {
+  StatsActions &
+  SendPreviews & {
     readonly version: string
     /** The address of the API for those who made a client of its document. */
     readonly serverUrl: () => string

@@ -165,7 +165,12 @@ export const SendRequest = shape('SendRequest', {
     example: 'Your table is ready.',
   }),
   phone_line_id: Type.Optional(
-    nullable(id('line', 'This line and no other; without it, the first available online one.')),
+    nullable(
+      id(
+        'line',
+        'This line and no other; without it, an available online one: for a new contact, the one with the fewest today.',
+      ),
+    ),
   ),
 })
 

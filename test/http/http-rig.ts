@@ -232,6 +232,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
       patch: later('conversations.patch', CONVERSATION),
     },
     stats: told('stats', []),
+    previewSend: told('previewSend', { lineId: null, knowsContact: false }),
     webhooks: {
       create: later('webhooks.create', { ...WEBHOOK, secret: 'whsec_new' }),
       list: told('webhooks.list', page(WEBHOOK)),
