@@ -35,9 +35,7 @@ import { waitReasonOf } from './messages/line-board.ts'
 import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
 import { failOrphans, recoverMessages } from './messages/recovery.ts'
-import { previewSend } from './messages/send-target.ts'
 import { createSend } from './messages/send.ts'
-import { messageStats } from './messages/stats.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
@@ -273,9 +271,9 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     bridge: ground.shortcuts,
     lines: messages.lineActions,
     messages: { ...reading.messages, send: messages.send },
-    previewSend: (send) => previewSend(messages.tools, send),
+    previewSend: reading.previewSend,
     conversations: reading.conversations,
-    stats: (days) => messageStats(ground, days),
+    stats: reading.stats,
     webhooks: webhooks.actions,
     health: {
       life: { phase: () => life.phase, isReady: () => life.phase !== 'starting' },

@@ -15,10 +15,14 @@ import { listChanges, listMessages, type MessageFilter } from '../storage/messag
 import { findMessage } from '../storage/message-rows.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Bell } from '../system/bell.ts'
+import type { Clock } from '../system/clock.ts'
 import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { LineBoard } from './line-board.ts'
 import { messageResource, type MessageResource, type WaitReason } from './resource.ts'
+import { previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
+import { messageStats } from './stats.ts'
 
 /** How much of a list is asked for, and after which page. */
 export type PageRequest = { readonly limit: number; readonly cursor: string | null }
@@ -49,6 +53,8 @@ export type ListFilter = MessageFilter & {
 type Tools = SettleTools & {
   readonly db: Db
   readonly writer: Writer
+  readonly clock: Clock
+  readonly board: LineBoard
   readonly waitReason: WaitReason
   /** Wakes dispatch. */
   readonly bell: Bell
@@ -58,6 +64,8 @@ type Tools = SettleTools & {
 export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
+    stats: (days: number) => messageStats(tools, days),
+    previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     messages: {
       list: (filter: ListFilter, page: PageRequest): Page<MessageResource> =>
         filter.updatedSince === undefined

@@ -217,23 +217,6 @@ export const messages = sqliteTable(
   ],
 )
 
-/**
- * Messages of a line and UTC day by what became of them. Triggers on `messages` keep it in the very
- * statement that changes a message; see the migration that made it. Retention leaves it alone.
- */
-export const messageDays = sqliteTable(
-  'message_days',
-  {
-    day: integer('day').notNull(),
-    lineSeq: integer('line_seq').notNull(),
-    sent: integer('sent').notNull(),
-    received: integer('received').notNull(),
-    failed: integer('failed').notNull(),
-    uncertain: integer('uncertain').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.day, t.lineSeq] })],
-)
-
 /** Every guid that a line told or was given, for good: guids outlive their messages. */
 export const knownGuids = sqliteTable(
   'known_guids',
