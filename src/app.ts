@@ -253,7 +253,6 @@ type Rooms = {
 function httpTools(ground: Ground, rooms: Rooms): HttpTools {
   const { db, metrics, settings } = ground
   const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = rooms
-  const { reading } = messages
   return {
     ...ground,
     version: VERSION,
@@ -270,10 +269,9 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     bridges: createBridgeActions({ ...ground, lastHeard }),
     bridge: ground.shortcuts,
     lines: messages.lineActions,
-    messages: { ...reading.messages, send: messages.send },
-    previewSend: reading.previewSend,
-    conversations: reading.conversations,
-    stats: reading.stats,
+    messages: { ...messages.reading.messages, send: messages.send },
+    conversations: messages.reading.conversations,
+    ...messages.reading.beside,
     webhooks: webhooks.actions,
     health: {
       life: { phase: () => life.phase, isReady: () => life.phase !== 'starting' },

@@ -41,12 +41,7 @@ export type ReplayActions = {
   stopReplay(webhookId: string): Promise<number>
 }
 
-const ERRORS = [
-  'not_found',
-  'phone_line_not_found',
-  'webhook_inactive',
-  'storage_full',
-] as const
+const ERRORS = ['not_found', 'phone_line_not_found', 'webhook_inactive', 'storage_full'] as const
 
 const RETRY = operation({
   id: 'retryFailedDeliveries',

@@ -268,28 +268,6 @@ export const ConversationChanges = shape('ConversationChanges', {
 
 export const ConversationList = listOf('ConversationList', Conversation)
 
-// Figures
-
-const FIGURES = {
-  sent: Type.Integer({ description: 'Sent, delivered or read; those typed on the device too.' }),
-  received: Type.Integer(),
-  failed: Type.Integer({ description: 'Failed or expired.' }),
-  uncertain: Type.Integer({ description: 'Handed to the device, and not known to have left.' }),
-}
-
-export const Stats = shape('Stats', {
-  data: Type.Array(
-    shape('DayStats', {
-      date: Type.String({ description: 'A UTC day.', example: '2026-11-21' }),
-      ...FIGURES,
-      lines: Type.Array(
-        shape('LineDayStats', { phone_line_id: id('line', 'The line.'), ...FIGURES }),
-        { description: 'The lines that had messages on that day.' },
-      ),
-    }),
-  ),
-})
-
 // Health
 
 export const HealthFindings = shape('HealthFindings', {
@@ -302,7 +280,7 @@ export const HealthFindings = shape('HealthFindings', {
       fix: Type.String({ description: 'What the owner can do.' }),
       line_id: nullable(id('line', 'The line it speaks of.')),
       about: shape('FindingSubject', {
-        kind: toldWord(SUBJECT_KINDS, 'The kind of thing it is about.'),
+        kind: toldWord('FindingSubjectKind', SUBJECT_KINDS, 'The kind of thing it is about.'),
         id: nullable(Type.String({ description: 'Its id; null for the relay itself.' })),
       }),
       since: time('When it was first found about this thing.'),

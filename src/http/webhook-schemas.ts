@@ -71,7 +71,7 @@ export const RotatedSecret = shape('RotatedSecret', { id: WEBHOOK_FIELDS.id, sec
 
 const RETRY_CHOICE = {
   events: Type.Optional(
-    Type.Array(word(EVENT_NAMES), {
+    Type.Array(word('EventName', EVENT_NAMES), {
       minItems: 1,
       maxItems: 50,
       description: 'Only these events; without it, all.',

@@ -64,8 +64,10 @@ type Tools = SettleTools & {
 export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
-    stats: (days: number) => messageStats(tools, days),
-    previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
+    beside: {
+      stats: (days: number) => messageStats(tools, days),
+      previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
+    },
     messages: {
       list: (filter: ListFilter, page: PageRequest): Page<MessageResource> =>
         filter.updatedSince === undefined
