@@ -174,17 +174,12 @@ async function postTo(
   }
 }
 
-/** Reads what is kept of the answer and lets go of the rest. */
-async function excerptOf(response: Response): Promise<string | null> {
-  const length = response.headers.get('content-length')
-  // A stream costs as much as the rest of the exchange: most answers are short and say so.
-  const isShort = length !== null && Number(length) <= EXCERPT_BYTES
-  const bytes = isShort ? await response.bytes() : await firstBytes(response)
-  return bytes.length === 0 ? null : UTF8.decode(bytes).replaceAll('\0', '\uFFFD')
-}
-
-async function firstBytes({ body }: Response): Promise<Uint8Array> {
-  if (body === null) return new Uint8Array()
+/**
+ * The start of the answer, as text. It is counted here, because a receiver may claim five bytes in
+ * `Content-Length` and send chunks without end.
+ */
+async function excerptOf({ body }: Response): Promise<string | null> {
+  if (body === null) return null
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let length = 0
@@ -195,7 +190,8 @@ async function firstBytes({ body }: Response): Promise<Uint8Array> {
     length += value.length
   }
   if (length >= EXCERPT_BYTES) await reader.cancel()
-  return Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)
+  if (length === 0) return null
+  return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
 }
 
 /** `Retry-After` in seconds; as a date it is counted from the receiver's own `Date`, if it tells it. */

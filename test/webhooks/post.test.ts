@@ -80,6 +80,26 @@ test('of a huge answer the first KiB is kept and the rest is not read', async ()
   expect(sent).toBeLessThan(100_000_000)
 })
 
+test('an answer without end is let go of, however short it says it is', async () => {
+  const lengths = ['Content-Length: 5\r\nTransfer-Encoding: chunked', 'Transfer-Encoding: chunked']
+  const receivers = [...lengths, ...lengths].map(endless)
+  const before = process.memoryUsage.rss()
+
+  const results = await Promise.all(
+    receivers.map(({ port }) => postTo(`http://127.0.0.1:${port}/`)),
+  )
+
+  const answer = { result: 'answered', statusCode: 200, excerpt: 'x'.repeat(1_024) }
+  expect(results).toMatchObject([answer, answer, answer, answer])
+  expect(process.memoryUsage.rss() - before).toBeLessThan(10 * 1_048_576)
+})
+
+test('headers without end break the exchange off', async () => {
+  const { port } = endless('X-More: '.padEnd(10_000_000, 'x'))
+
+  expect(await postTo(`http://127.0.0.1:${port}/`)).toMatchObject({ error: 'network_error' })
+})
+
 test('an answer that is packed stays packed, however much it would unpack to', async () => {
   const bomb = Bun.gzipSync(new Uint8Array(10_000_000))
   const port = serve(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
@@ -292,4 +312,33 @@ function serve(
   const server = Bun.serve(options)
   servers.push(server)
   return server.port ?? 0
+}
+
+/** A receiver that answers with `headers`, and then with chunks for as long as somebody reads. */
+function endless(headers: string): { readonly port: number } {
+  const chunk = Buffer.from(`10000\r\n${'x'.repeat(65_536)}\r\n`)
+  const bytes = (head: string) => Buffer.concat([Buffer.from(head), chunk])
+  const send = (socket: Bun.Socket<Buffer>) => {
+    for (;;) {
+      const written = Math.max(socket.write(socket.data), 0)
+      if (written < socket.data.length) {
+        socket.data = socket.data.subarray(written)
+        return
+      }
+      socket.data = chunk
+    }
+  }
+  const listener = Bun.listen<Buffer>({
+    hostname: '127.0.0.1',
+    port: 0,
+    socket: {
+      open: (socket) => {
+        socket.data = bytes(`HTTP/1.1 200 OK\r\n${headers}\r\n\r\n`)
+      },
+      data: send,
+      drain: send,
+    },
+  })
+  servers.push(listener)
+  return listener
 }
