@@ -46,7 +46,7 @@ import { cachedLookup, isOwnAddress, systemLookup } from './system/network-addre
 import { argon2id } from './system/password-hash.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
-import { createPost } from './webhooks/post.ts'
+import { createGet, createPost } from './webhooks/post.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
 export { listenInSafeMode } from './http/safe-mode.ts'
@@ -87,7 +87,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const lastUsed = new LastUsed(ground, KEY_USE)
   const lastHeard = new LastUsed(ground, BRIDGE_USE)
   const isWell = () => life.phase === 'running' && !ground.disk.isLow
-  const heartbeat = new Heartbeat({ ...ground, isWell })
+  const heartbeat = new Heartbeat({ ...ground, isWell, beat: webhooks.get })
   const { checkHost = async () => [] } = parts
   ground.health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
   ground.health.include(async () =>
@@ -139,22 +139,22 @@ type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly
 /** Where webhooks may go, and how they get there. */
 function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
   const { settings, disk, clock } = ground
-  const rules = {
-    policy: () => settings.get('webhook_targets'),
-    isOwnListener: (address: string, port: number) =>
-      port === life.listener?.port && isOwnAddress(address),
-  }
-  const lookup = cachedLookup(systemLookup, clock)
+  const isOwnListener = (address: string, port: number) =>
+    port === life.listener?.port && isOwnAddress(address)
+  const rules = { policy: () => settings.get('webhook_targets'), isOwnListener }
+  const network = { clock, lookup: cachedLookup(systemLookup, clock), platform: platform() }
   const room = createWebhooks({
     ...ground,
     rules,
-    post: parts.post ?? createPost({ clock, lookup, rules, platform: platform() }),
+    post: parts.post ?? createPost({ ...network, rules }),
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
   })
   ground.health.include(async () => room.loop.findings().map(ofRelay))
-  return room
+  // A monitor may stand in the own network, whatever webhooks may do.
+  const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
+  return { ...room, get: createGet({ ...network, rules: ownNetwork }) }
 }
 
 type WebhookRoom = ReturnType<typeof createWebhookRoom>

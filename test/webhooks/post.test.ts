@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 
 import { systemClock } from '../../src/system/clock.ts'
 import type { Lookup } from '../../src/system/network-address.ts'
-import { createPost, type PostParts, type PostResult } from '../../src/webhooks/post.ts'
+import { createGet, createPost, type PostParts, type PostResult } from '../../src/webhooks/post.ts'
 import { SELF_SIGNED } from '../fixtures/self-signed.ts'
 import { TestClock } from '../support/test-clock.ts'
 
@@ -289,15 +289,39 @@ test('proxies of the environment are ignored', async () => {
   expect(result).toMatchObject({ result: 'answered', excerpt: 'direct' })
 })
 
+test('a call by GET has no body, and goes by the same rules', async () => {
+  const seen: unknown[] = []
+  const port = serve(async (request) => {
+    const { method, url, headers } = request
+    seen.push([method, new URL(url).pathname, headers.get('host'), await request.text()])
+    return new Response(null, { status: 302, headers: { location: '/elsewhere' } })
+  })
+  const get = createGet(partsWith({}))
+  const getFrom = (url: string) => get({ url, headers: {} }, never)
+
+  expect(await getFrom(`http://monitor.example:${port}/ping?key=1`)).toMatchObject({
+    result: 'answered',
+    statusCode: 302,
+  })
+  expect(await getFrom('http://169.254.169.254/latest/meta-data')).toMatchObject({
+    error: 'forbidden_target',
+  })
+  expect(seen).toEqual([['GET', '/ping', `monitor.example:${port}`, '']])
+})
+
 function postTo(url: string, parts: Partial<PostParts> = {}, signal = never): Promise<PostResult> {
-  const post = createPost({
+  const post = createPost(partsWith(parts))
+  return post({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"a":1}' }, signal)
+}
+
+function partsWith(parts: Partial<PostParts>): PostParts {
+  return {
     clock: systemClock,
     lookup: resolving('127.0.0.1'),
     rules: { policy: () => 'any-private', isOwnListener: () => false },
     platform: 'linux',
     ...parts,
-  })
-  return post({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"a":1}' }, signal)
+  }
 }
 
 function resolving(...addresses: string[]): Lookup {
