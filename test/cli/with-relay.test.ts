@@ -217,3 +217,18 @@ test('a change of nothing is a usage error', async () => {
 
   expect([exitCode, asked]).toEqual([2, []])
 })
+
+const HTTP_URLS: readonly (readonly [url: string, isTold: boolean])[] = [
+  ['http://receiver.example/hook', true],
+  ['http://192.168.1.5:5678/hook', true],
+  ['https://receiver.example/hook', false],
+  ['http://127.0.0.1:8080/hook', false],
+]
+
+for (const [url, isTold] of HTTP_URLS) {
+  test(`that events can be read on their way is ${isTold ? '' : 'not '}told of ${url}`, async () => {
+    const { stdout } = await run(['webhooks', 'add', url], { id: 'wh_a', url })
+
+    expect(stdout.includes('use https for a receiver outside your own network')).toBe(isTold)
+  })
+}
