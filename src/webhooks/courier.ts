@@ -41,7 +41,7 @@ export async function runErrand(
     return { errand: result.result }
   }
   const durationMs = Math.round(clock.monotonic() - startedMonotonic)
-  const delayMs = delayAfter(turn, startedAt, scheduleMs, random.chance())
+  const delayMs = delayAfter({ turn, startedAt, result }, scheduleMs, random.chance())
   return { errand: 'tried', tried: { turn, startedAt, durationMs, result, delayMs } }
 }
 

@@ -9,7 +9,6 @@ import type { EventName } from '../../src/domain/webhook.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { sha256 } from '../../src/system/hash.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import type { Random } from '../../src/system/random.ts'
 import { createSeal } from '../../src/system/seal.ts'
@@ -22,6 +21,7 @@ import { createRedelivery } from '../../src/webhooks/redelivery.ts'
 import { Subscribers } from '../../src/webhooks/subscribers.ts'
 import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
 import type { TargetRules } from '../../src/webhooks/targets.ts'
+import { recordingLog } from './recording-log.ts'
 import { storeLine, storeMessages, type StoredMessage } from './stored-rows.ts'
 import { settle, TestClock } from './test-clock.ts'
 import { WebhookSink } from './webhook-sink.ts'
@@ -57,6 +57,7 @@ export async function startRig(options: Options = {}) {
   const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
   const sink = new WebhookSink(clock)
   const metrics = new Metrics()
+  const { log, lines: logged } = recordingLog()
   const feed = new EventFeed()
   const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed }
   const publish = createPublish(room)
@@ -67,7 +68,7 @@ export async function startRig(options: Options = {}) {
   const switches = { canDeliver: true }
   const loop = new DeliveryLoop({
     ...room,
-    log: silentLog,
+    log,
     metrics,
     post: sink.post,
     scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
@@ -84,6 +85,7 @@ export async function startRig(options: Options = {}) {
     publishIn: publish,
     loop,
     metrics,
+    logged,
     subscriptions,
     switches,
     stopSignal: stop,

@@ -1,12 +1,12 @@
 // The way of a delivery to its receiver, and what its owner does meanwhile.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 
 import { Webhook } from 'standardwebhooks'
 
 import { settle, TEST_START } from '../support/test-clock.ts'
-import { startRig, type Rig } from '../support/webhook-rig.ts'
+import { ALL, OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -223,13 +223,35 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
   await rig.stop()
 })
 
+test('a webhook that is made and deleted at once is no false alarm', async () => {
+  const rig = await startRig()
+  const making = rig.subscriptions.create({ url: 'https://brief.example/', events: ALL }, OWNER)
+  const removing = making.then(({ id }) => rig.subscriptions.remove(id))
+
+  await removing
+  await settle()
+
+  expect(rig.logged.filter(([level]) => level === 'error')).toEqual([])
+  await rig.stop()
+})
+
+test('making a webhook opens no secret of another one', async () => {
+  const rig = await startRig()
+  const opening = spyOn(rig.seal, 'open')
+
+  for (let i = 0; i < 20; i += 1) await rig.webhook(`https://receiver.example/${i}`)
+
+  expect(opening).toHaveBeenCalledTimes(20)
+  await rig.stop()
+})
+
 test('the metrics tell attempts by outcome, and what is pending since when', async () => {
   const rig = await startRig()
   await rig.webhook()
   rig.sink.answer = (_, index) => (index === 0 ? 200 : 500)
   await rig.event('a')
   await rig.event('b')
-  await rig.clock.advance(3 * SECOND)
+  await rig.clock.advance(1.5 * SECOND)
 
   const text = rig.metrics.text()
 
@@ -237,7 +259,7 @@ test('the metrics tell attempts by outcome, and what is pending since when', asy
   expect(text).toContain('hookline_webhook_attempts_total{outcome="failed"} 1\n')
   expect(text).toContain('hookline_webhook_attempt_seconds_count 2\n')
   expect(text).toContain('hookline_webhook_deliveries_pending 1\n')
-  expect(text).toContain('hookline_webhook_oldest_pending_seconds 3\n')
+  expect(text).toContain('hookline_webhook_oldest_pending_seconds 1.5\n')
   await rig.stop()
 })
 
@@ -247,7 +269,7 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
     const webhook = await rig.webhook()
     rig.switches.canDeliver = false
     for (let i = 0; i < 40; i += 1) await rig.event(`c${i}`)
-    rig.sink.answer = () => 'hang'
+    rig.sink.answer = (_, index) => (index === 0 ? 200 : 'hang')
     rig.switches.canDeliver = true
     await rig.clock.advance(10 * SECOND)
     const before = rig.sink.posts.length
@@ -256,7 +278,7 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
     else await rig.subscriptions.update(webhook.id, { isActive: false })
     await rig.clock.advance(DAY)
 
-    expect([end, before, rig.sink.posts.length]).toEqual([end, 4, 4])
+    expect([end, before, rig.sink.posts.length]).toEqual([end, 5, 5])
     await rig.stop()
   }
 })
