@@ -100,7 +100,7 @@ const PLAIN_HTTP =
 
 /** Not for this machine: nothing leaves it. */
 function isPlainHttp(url: string): boolean {
-  return /^http:/.test(url) && !/^http:\/\/(localhost|127\.[0-9.]+|\[::1\])(:|\/|$)/.test(url)
+  return url.startsWith('http:') && !/^http:\/\/(localhost|127\.[0-9.]+|\[::1\])(:|\/|$)/.test(url)
 }
 
 async function deliveries(call: Call): Promise<ExitCode> {
