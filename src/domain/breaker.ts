@@ -1,4 +1,4 @@
-// What the relay thinks of a receiver. While it fails, a probe goes out now and then whatever the
+// What the relay thinks of a receiver. Once it has failed twice in a row, a probe goes out now and then whatever the
 // schedules of its deliveries say, so that a receiver that is back is noticed soon. After five failures
 // in a row the breaker is open: nothing but probes goes out, one at a time, until the first success
 // closes it. Pure: the delivery loop keeps the state and says what happened.
@@ -86,7 +86,8 @@ export function afterFailure(
     failuresInRow: failuresInRow + (isOpen(breaker) === isProbe && !isOfEvent ? 1 : 0),
     failingSince: isNews ? failingSince : breaker.failingSince,
     restUntil: later(breaker.restUntil, asked),
-    probeAt: isNews ? probeAfter(failure, failingSince) : breaker.probeAt,
+    // The first retry of a delivery is soon enough to tell an outage from a single refusal.
+    probeAt: isNews && failuresInRow > 0 ? probeAfter(failure, failingSince) : breaker.probeAt,
     goneAt: goneAfter(breaker, failure),
   }
   return { breaker: next, disable: reasonToDisable(next, failure) }

@@ -42,8 +42,12 @@ for (const [awayMs, probeMs] of PROBES) {
   })
 }
 
+test('a single failure is followed by no probe', () => {
+  expect(isProbeDue(failedTimes(1), DAY)).toBeFalse()
+})
+
 test('a probe that hung for ten seconds is followed by the next one as if it had failed at once', () => {
-  const { probeAt } = failed(CLOSED, { startedAt: 0, at: 10_000 }).breaker
+  const { probeAt } = failed(failedTimes(1), { startedAt: 0, at: 10_000 }).breaker
 
   expect(probeAt).toBe(timestamp(2_000))
 })

@@ -169,7 +169,7 @@ test('Retry-After on any other status is not listened to', async () => {
 
   await rig.clock.advance(5 * SECOND)
 
-  expect(rig.sink.posts.map(({ at }) => at / SECOND)).toEqual([0, 2, 4, 5])
+  expect(rig.sink.posts.map(({ at }) => at)).toEqual([0, 5 * SECOND])
   await rig.stop()
 })
 
