@@ -13,6 +13,7 @@ import { ofLine, ofRelay } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
 import { listBackupResources } from './housekeeping/backup-list.ts'
+import { ClockWatch } from './housekeeping/clock-watch.ts'
 import { Heartbeat } from './housekeeping/heartbeat.ts'
 import { createUpkeep } from './housekeeping/upkeep.ts'
 import type { SetupLinkResource } from './http/control.ts'
@@ -88,16 +89,25 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const lastHeard = new LastUsed(ground, BRIDGE_USE)
   const isWell = () => life.phase === 'running' && !ground.disk.isLow
   const heartbeat = new Heartbeat({ ...ground, isWell })
+  const clockWatch = new ClockWatch({
+    ...ground,
+    onChange: () => {
+      ground.bell.ring()
+      ground.healthBell.ring()
+    },
+  })
   const { checkHost = async () => [] } = parts
   ground.health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
   ground.health.include(async () =>
-    [ground.disk, upkeep.timetable, heartbeat].flatMap((one) => one.findings()).map(ofRelay),
+    [ground.disk, clockWatch, upkeep.timetable, heartbeat]
+      .flatMap((one) => one.findings())
+      .map(ofRelay),
   )
   const rooms = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
   const { disk } = ground
-  const own = [disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
+  const own = [disk, clockWatch, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
   const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
   let running: ReturnType<typeof runServices> | null = null
@@ -138,7 +148,7 @@ type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly
 
 /** Where webhooks may go, and how they get there. */
 function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
-  const { settings, disk, clock } = ground
+  const { settings, disk, wallClock: clock } = ground
   const rules = {
     policy: () => settings.get('webhook_targets'),
     isOwnListener: (address: string, port: number) =>
@@ -164,7 +174,7 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   const lines: LineSupervisor = new LineSupervisor({
     ...ground,
     intake: (line, event) => intake(line, event),
-    loadAttended: (line) => unfinishedOf(db, line.id, stamps.now()),
+    loadAttended: (line) => unfinishedOf(db, line.id, clock),
   })
   lines.onChange((id) => {
     bell.ring()

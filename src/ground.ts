@@ -11,6 +11,7 @@ import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/bridges.ts'
+import { readClockMemory } from './storage/clock-memory.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestStamp } from './storage/message-rows.ts'
 import { createSettings } from './storage/settings.ts'
@@ -18,6 +19,7 @@ import { Writer } from './storage/writer.ts'
 import { Bell } from './system/bell.ts'
 import { Changes } from './system/changes.ts'
 import { systemClock, type Clock } from './system/clock.ts'
+import { ConfirmedClock } from './system/confirmed-clock.ts'
 import type { DataDirectory } from './system/data-directory.ts'
 import { freeBytes } from './system/files.ts'
 import { silentLog, type Log } from './system/log.ts'
@@ -60,9 +62,11 @@ export type Ground = ReturnType<typeof openGround>
 
 /** The data, and the small things that every room needs. */
 export function openGround(config: Config, parts: Partial<Parts>) {
-  const { clock = systemClock, random = systemRandom, log = silentLog } = parts
-  const data = parts.data ?? openData(config, { clock, random, log, version: VERSION })
+  const { clock: wallClock = systemClock, random = systemRandom, log = silentLog } = parts
+  const outer = { clock: wallClock, random, log }
+  const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
+  const clock = new ConfirmedClock(wallClock, readClockMemory(db))
   const bell = new Bell()
   const healthBell = new Bell()
   const notices = new Notices()
@@ -77,21 +81,22 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     },
   })
   const started = { start: startProcess, startRead: startReadProcess }
-  const outside = { run: processRunner(clock), ...started, self: ownIds() }
-  const tools = { clock, random, log, ...outside, restart: parts.restart ?? null }
+  const outside = { run: processRunner(wallClock), ...started, self: ownIds() }
+  // Devices have the wall clock of this machine, or one of their own.
+  const tools = { ...outer, ...outside, restart: parts.restart ?? null }
   const fatal = Promise.withResolvers<unknown>()
   const changes = new Changes({ clock, random })
   const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
   const stamps = new Stamps(clock, random, newestStamp(db))
-  const shortcuts = new ShortcutsDriver({ clock, log, bridges: () => listLiveBridges(db) })
+  const shortcuts = new ShortcutsDriver({ ...outer, bridges: () => listLiveBridges(db) })
   const options = { ...config, ...placesOf(directory) }
   const iphones = createIphones(options, tools)
   const phoneLines = iphones === null || iphones.driver === null ? [] : [iphones.driver]
   const drivers = [...createDrivers(options, tools), ...phoneLines]
   return {
+    ...outer,
     clock,
-    random,
-    log,
+    wallClock,
     db,
     directory,
     bell,

@@ -12,6 +12,7 @@ import {
 } from '../storage/dashboard-sessions.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Stamps } from '../system/stamps.ts'
@@ -32,6 +33,7 @@ export type NewSession = { readonly token: string; readonly session: DashboardSe
 export type SessionTools = {
   readonly db: Db
   readonly writer: Pick<Writer, 'write' | 'afterCommit'>
+  readonly clock: Age
   readonly stamps: Stamps
   readonly random: Random
 }
@@ -57,16 +59,17 @@ export class DashboardSessions {
   find(token: string): DashboardSession | null {
     const tokenSha256 = sha256(token)
     const row = findSession(this.#tools.db, tokenSha256)
-    const now = this.#tools.stamps.now()
-    if (row === null || row.lastSeenAt <= now - SESSION_LIFE_MS) return null
+    const { clock, stamps } = this.#tools
+    const now = stamps.now()
+    if (row === null || row.lastSeenAt <= clock.ago(SESSION_LIFE_MS, now)) return null
     const elevatedUntil = row.elevatedUntil > now ? row.elevatedUntil : null
     return { tokenSha256, elevatedUntil, isStale: row.lastSeenAt <= now - SEEN_EVERY_MS }
   }
 
   /** Every browser that is signed in, the one seen last first: 25 at most. */
   list(): readonly ListedSession[] {
-    const { db, stamps } = this.#tools
-    return listSessions(db, timestamp(stamps.now() - SESSION_LIFE_MS))
+    const { db, clock, stamps } = this.#tools
+    return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, stamps.now())))
   }
 
   /** Aborts when the session ends before its time. */
@@ -80,12 +83,12 @@ export class DashboardSessions {
 
   /** Begins a session in a transaction that may do more; the 26th ends the one seen longest ago. */
   open(tx: Tx): NewSession {
-    const { random, stamps } = this.#tools
+    const { clock, random, stamps } = this.#tools
     const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
     const tokenSha256 = sha256(token)
     const now = stamps.now()
     const elevatedUntil = timestamp(now + ELEVATION_MS)
-    keepLatestSessions(tx, timestamp(now - SESSION_LIFE_MS), SESSIONS_MAX - 1)
+    keepLatestSessions(tx, timestamp(clock.ago(SESSION_LIFE_MS, now)), SESSIONS_MAX - 1)
     insertSession(tx, { tokenSha256, now, elevatedUntil })
     this.#tellEndsAfterCommit()
     return { token, session: { tokenSha256, elevatedUntil, isStale: false } }

@@ -23,6 +23,8 @@ export type Failure = {
   readonly retryAfterMs: number | null
   /** Whether the breaker was open when the attempt began. */
   readonly isProbe: boolean
+  /** How long ago something was, counting only time that is confirmed. */
+  readonly ageOf: (at: Timestamp) => number
 }
 
 export const CLOSED: Breaker = {
@@ -111,11 +113,11 @@ function goneAfter(breaker: Breaker, { statusCode, at }: Failure): Timestamp | n
   return statusCode === 410 ? (breaker.goneAt ?? at) : null
 }
 
-function reasonToDisable(breaker: Breaker, { at, statusCode }: Failure): DisabledReason | null {
+function reasonToDisable(breaker: Breaker, { statusCode, ageOf }: Failure): DisabledReason | null {
   const { goneAt, failingSince, failuresInRow } = breaker
-  if (statusCode === 410 && goneAt !== null && at - goneAt >= GONE_MS_MIN) return 'gone'
+  if (statusCode === 410 && goneAt !== null && ageOf(goneAt) >= GONE_MS_MIN) return 'gone'
   if (failuresInRow < FAILING_FAILURES_MIN || failingSince === null) return null
-  return at - failingSince >= FAILING_MS_MIN ? 'failing' : null
+  return ageOf(failingSince) >= FAILING_MS_MIN ? 'failing' : null
 }
 
 function later(a: Timestamp | null, b: Timestamp | null): Timestamp | null {

@@ -11,7 +11,7 @@ import {
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Changes } from '../system/changes.ts'
-import type { Clock } from '../system/clock.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
 import { dailyBackupJob } from './daily-backup.ts'
@@ -19,7 +19,7 @@ import { retentionJob, statisticsJob, type Purge, type RetentionTools } from './
 import { Timetable } from './timetable.ts'
 
 export type UpkeepTools = {
-  readonly clock: Clock
+  readonly clock: ConfirmedClock
   readonly log: Log
   readonly writer: Writer
   readonly settings: Pick<Settings, 'get'>
@@ -45,7 +45,7 @@ export function createUpkeep(tools: UpkeepTools) {
     deleteFinishedDeliveries,
     oldEventsPurge(),
     deleteUntoldEvents,
-    (tx, _now, limit) => deleteDeletedWebhooks(tx, limit),
+    (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),
     exhaustHeldDeliveries,
   ]
   const jobs = [

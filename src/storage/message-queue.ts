@@ -168,6 +168,17 @@ export function nextAnnouncementAt(db: Db): number | null {
   return nextAnnouncement(db).get()?.due_at ?? null
 }
 
+/** Lets what waited for the clock to be settled go on at once. */
+export function wakeHeldBack(tx: Tx, now: number): void {
+  tx.sqlite
+    .query(
+      `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
+       WHERE status = 'queued' AND due_at IS NOT NULL AND queued_reason = 'clock_jumped'`,
+    )
+    .run({ now })
+  forgetRows(tx)
+}
+
 /** Lets a queue that waits for the day's budget try again at once: the limit was raised. */
 export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
   tx.sqlite

@@ -1,5 +1,4 @@
 import type { Finding } from '../domain/driver.ts'
-import { timestamp } from '../domain/ids.ts'
 import { recordAttempt, releaseDeliveries } from '../storage/delivery-queue.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
 import type { Metrics } from '../system/metrics.ts'
@@ -172,7 +171,7 @@ export class DeliveryLoop implements Service {
   #entryOf(lane: Lane, tried: Tried): Entry {
     const { clock, notices } = this.#parts
     const { turn } = tried
-    const change = lane.learn(tried, timestamp(clock.now()))
+    const change = lane.learn(tried, clock)
     if (change !== null) this.#tell(lane, change)
     return {
       write: (tx) => {

@@ -10,6 +10,7 @@ import {
   type DueDelivery,
 } from '../storage/delivery-queue.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import { isSuccess, type Tried, type Turn } from './attempt.ts'
 import type { SigningSecret } from './secrets.ts'
 
@@ -139,7 +140,7 @@ export class Lane {
   }
 
   /** What an attempt says of the receiver. */
-  learn({ turn, result }: Tried, now: Timestamp): LaneChange | null {
+  learn({ turn, result }: Tried, clock: Age): LaneChange | null {
     this.#cutOffUntil = null
     if (turn.version !== this.#webhook.updatedAt) return null
     const before = this.#breaker
@@ -152,10 +153,11 @@ export class Lane {
     const isAnswered = result.result === 'answered'
     const seconds = isAnswered ? result.retryAfterSeconds : null
     const failure = {
-      at: now,
+      at: timestamp(clock.now()),
       statusCode: isAnswered ? result.statusCode : null,
       retryAfterMs: seconds === null ? null : seconds * 1_000,
       isProbe: turn.isProbe,
+      ageOf: (at: Timestamp) => clock.ageOf(at),
     }
     const { breaker, disable } = afterFailure(before, failure, this.#scheduleMs)
     this.#breaker = breaker

@@ -3,6 +3,7 @@
 import { createAccess } from '../../src/access/access.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { PasswordHash } from '../../src/system/password-hash.ts'
 import { Stamps } from '../../src/system/stamps.ts'
@@ -42,7 +43,7 @@ export function openAccess() {
   }
   const access = createAccess({
     db,
-    clock,
+    clock: new ConfirmedClock(clock, null),
     random,
     writer: { write, afterCommit: (act) => real.afterCommit(act) },
     passwordHash,

@@ -91,7 +91,8 @@ test('a clock that steps back takes every time along', () => {
 
 function failed(breaker: Breaker, given: Partial<Record<keyof Failure, unknown>>) {
   const failure = { at: 0, statusCode: 500, retryAfterMs: null, isProbe: false, ...given }
-  return afterFailure(breaker, failure as Failure, DEFAULT_RETRY_SCHEDULE_MS)
+  const ageOf = (since: number) => Number(failure.at) - since
+  return afterFailure(breaker, { ...failure, ageOf } as Failure, DEFAULT_RETRY_SCHEDULE_MS)
 }
 
 function failedTimes(count: number): Breaker {

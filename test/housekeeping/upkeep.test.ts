@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/storage/database.ts'
 import { insertEvent, noteUntoldEvent } from '../../src/storage/events.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import type { Change } from '../../src/system/changes.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -23,7 +24,7 @@ function startUpkeep(folder: ScratchFolder) {
   const clock = new TestClock()
   const writer = new Writer(db, () => {})
   const upkeep = createUpkeep({
-    clock,
+    clock: new ConfirmedClock(clock, null),
     log: silentLog,
     writer,
     settings: settingsOf({}),

@@ -31,7 +31,7 @@ for (const [method, path, body, otherwise] of ELEVATED) {
     const ask = async () => outcome(await browser.ask(method, path, { body }))
 
     const early = await ask()
-    relay.clock.step(HOUR)
+    relay.clock.doze(HOUR)
     const late = await ask()
     const elevated = await browser.post('/dashboard/session/elevate', { password: PASSWORD })
     const again = await ask()
@@ -44,7 +44,7 @@ for (const [method, path, body, otherwise] of ELEVATED) {
 test('what lasts no longer than a look needs no password again', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
 
   const answers = [
     await browser.get(KEYS),
@@ -61,7 +61,7 @@ test('what lasts no longer than a look needs no password again', async () => {
 test('a wrong password elevates nothing', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
 
   const answer = await browser.post('/dashboard/session/elevate', { password: 'wrong horse' })
 

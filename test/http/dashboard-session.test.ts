@@ -75,7 +75,7 @@ test('a session ends seven days after its last use, and use puts that off', asyn
   const unused = await relay.logIn()
 
   for (let day = 0; day < 9; day += 1) {
-    relay.clock.step(DAY)
+    relay.clock.doze(DAY)
     await used.get(KEYS)
     if (day === 5) expect(outcome(await unused.ask('HEAD', KEYS))).toBe('200')
   }
@@ -92,7 +92,7 @@ test('a use after an hour gives the cookie again, and writes once', async () => 
   const ask = async () => cookies.push((await browser.get(KEYS)).headers.get('set-cookie'))
 
   await ask()
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
   await ask()
   await ask()
 
@@ -118,7 +118,7 @@ test('25 browsers stay signed in: the 26th ends the one seen longest ago', async
     await relay.clock.advance(1_000)
     browsers.push(await relay.logIn())
   }
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
   await browsers[0]?.get(KEYS)
 
   browsers.push(await relay.logIn())

@@ -1,0 +1,117 @@
+import type { Finding } from '../domain/driver.ts'
+import { timestamp } from '../domain/ids.ts'
+import { saveClockMemory } from '../storage/clock-memory.ts'
+import { wakeHeldBack } from '../storage/message-queue.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { ClockDoubt, ClockMemory, ConfirmedClock } from '../system/confirmed-clock.ts'
+import { isoTime } from '../system/iso-time.ts'
+import type { Log } from '../system/log.ts'
+import type { Service } from '../system/service.ts'
+
+export type ClockWatchTools = {
+  readonly clock: ConfirmedClock
+  readonly log: Log
+  readonly writer: Pick<Writer, 'write'>
+  /** Called when something came into doubt, or was settled. */
+  readonly onChange: () => void
+}
+
+const LOOK_MS = 10_000
+/** How much time a start may have to take for time off although the relay ran. */
+const SAVE_MS = 10 * 60_000
+const SAVE_IN_DOUBT_MS = 60_000
+
+/** Remembers the time that the relay goes by, and believes the wall clock where it was steady. */
+export class ClockWatch implements Service {
+  readonly name = 'clock-watch'
+  readonly #tools: ClockWatchTools
+  #doubt: ClockDoubt['doubt'] | null = null
+  #savedAt = -Infinity
+
+  constructor(tools: ClockWatchTools) {
+    this.#tools = tools
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#tools
+    while (!signal.aborted) {
+      if (await clock.settle((memory) => this.#save(memory))) await this.#letGo()
+      const doubt = clock.doubt()
+      const isNew = (doubt?.doubt ?? null) !== this.#doubt
+      const savedMs = clock.monotonic() - this.#savedAt
+      const isDue = savedMs >= (doubt === null ? SAVE_MS : SAVE_IN_DOUBT_MS)
+      if (isNew || isDue) await this.#save(clock.memory())
+      if (isNew) await this.#tell(doubt)
+      await clock.sleep(LOOK_MS, signal)
+    }
+  }
+
+  /** What is on hold because of the clock, and until when. */
+  findings(): readonly Finding[] {
+    const doubt = this.#tools.clock.doubt()
+    if (doubt === null) return []
+    return [{ code: 'clock_jumped', ...wordsFor(doubt), key: null, depends_on: null }]
+  }
+
+  async #save(memory: ClockMemory): Promise<void> {
+    await this.#tools.writer.write((tx) => saveClockMemory(tx, memory))
+    this.#savedAt = this.#tools.clock.monotonic()
+  }
+
+  async #tell(doubt: ClockDoubt | null): Promise<void> {
+    const { log, onChange } = this.#tools
+    this.#doubt = doubt?.doubt ?? null
+    if (doubt === null) {
+      log.info('the clock is right again')
+      await this.#letGo()
+    } else log.warn('the clock is in doubt', { doubt: doubt.doubt, ms: Math.round(doubt.ms) })
+    onChange()
+  }
+
+  /** What was held back goes out, or expires, by what is known now. */
+  async #letGo(): Promise<void> {
+    const { clock, writer, onChange } = this.#tools
+    await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))
+    onChange()
+  }
+}
+
+/** Every case settles by itself: there is nothing that the owner must say. */
+function wordsFor({
+  doubt,
+  ms,
+  until,
+}: ClockDoubt): Pick<Finding, 'severity' | 'title' | 'why' | 'fix'> {
+  const time = lengthOf(ms)
+  const end = isoTime(timestamp(Math.ceil(until)))
+  switch (doubt) {
+    case 'jumped':
+      return {
+        severity: 'warning',
+        title: `The clock of this machine jumped forward by ${time}`,
+        why: `No other clock confirms it. Until ${end} the relay dates by the time before the jump, and nothing grows old by it: no message expires, no Idempotency-Key is forgotten, no webhook is switched off.`,
+        fix: 'If the clock is right now, there is nothing to do: the relay takes the new time over by itself. If it is wrong, set it right, best by the network; then this ends within seconds.',
+      }
+    case 'was_off':
+      return {
+        severity: 'info',
+        title: `By the clock of this machine the relay was off for ${time}`,
+        why: `Until ${end} that is not certain. Messages that would be older than 24 hours by it are neither sent nor expired, and nothing that is kept for a time is deleted because of it.`,
+        fix: 'If the clock is right, there is nothing to do: from then on the time off counts. If it is wrong, set it right, best by the network; then this ends within seconds.',
+      }
+    case 'is_behind':
+      return {
+        severity: 'warning',
+        title: `The clock of this machine is ${time} behind`,
+        why: `When the relay ran before, it was later than the clock says now. Until ${end} the relay goes by the time that it remembers.`,
+        fix: 'Set the clock right, best by the network; then this ends within seconds. If it is right now and was wrong before, there is nothing to do: the relay follows it by itself.',
+      }
+  }
+}
+
+function lengthOf(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 120) return `${minutes} minutes`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`
+}
