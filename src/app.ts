@@ -13,7 +13,6 @@ import { ofLine, ofRelay } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
 import { listBackupResources } from './housekeeping/backup-list.ts'
-import { ClockWatch } from './housekeeping/clock-watch.ts'
 import { Heartbeat } from './housekeeping/heartbeat.ts'
 import { createUpkeep } from './housekeeping/upkeep.ts'
 import type { SetupLinkResource } from './http/control.ts'
@@ -89,17 +88,10 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const lastHeard = new LastUsed(ground, BRIDGE_USE)
   const isWell = () => life.phase === 'running' && !ground.disk.isLow
   const heartbeat = new Heartbeat({ ...ground, isWell })
-  const clockWatch = new ClockWatch({
-    ...ground,
-    onChange: () => {
-      ground.bell.ring()
-      ground.healthBell.ring()
-    },
-  })
   const { checkHost = async () => [] } = parts
   ground.health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
   ground.health.include(async () =>
-    [ground.disk, clockWatch, upkeep.timetable, heartbeat]
+    [ground.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
       .flatMap((one) => one.findings())
       .map(ofRelay),
   )
@@ -107,7 +99,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
   const { disk } = ground
-  const own = [disk, clockWatch, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
+  const own = [disk, lines, dispatch, webhooks.loop, upkeep.clockWatch, upkeep.timetable, heartbeat]
   const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
   let running: ReturnType<typeof runServices> | null = null

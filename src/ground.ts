@@ -82,7 +82,6 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   })
   const started = { start: startProcess, startRead: startReadProcess }
   const outside = { run: processRunner(wallClock), ...started, self: ownIds() }
-  // Devices have the wall clock of this machine, or one of their own.
   const tools = { ...outer, ...outside, restart: parts.restart ?? null }
   const fatal = Promise.withResolvers<unknown>()
   const changes = new Changes({ clock, random })

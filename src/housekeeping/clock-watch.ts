@@ -16,7 +16,7 @@ export type ClockWatchTools = {
   readonly onChange: () => void
 }
 
-const LOOK_MS = 10_000
+const LOOK_MS = 30_000
 /** How much time a start may have to take for time off although the relay ran. */
 const SAVE_MS = 10 * 60_000
 const SAVE_IN_DOUBT_MS = 60_000
@@ -25,7 +25,8 @@ const SAVE_IN_DOUBT_MS = 60_000
 export class ClockWatch implements Service {
   readonly name = 'clock-watch'
   readonly #tools: ClockWatchTools
-  #doubt: ClockDoubt['doubt'] | null = null
+  /** What was told last. */
+  #doubt: ClockDoubt | null = null
   #savedAt = -Infinity
 
   constructor(tools: ClockWatchTools) {
@@ -35,9 +36,9 @@ export class ClockWatch implements Service {
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#tools
     while (!signal.aborted) {
-      if (await clock.settle((memory) => this.#save(memory))) await this.#letGo()
+      await clock.settle((memory) => this.#save(memory))
       const doubt = clock.doubt()
-      const isNew = (doubt?.doubt ?? null) !== this.#doubt
+      const isNew = doubt?.doubt !== this.#doubt?.doubt || doubt?.since !== this.#doubt?.since
       const savedMs = clock.monotonic() - this.#savedAt
       const isDue = savedMs >= (doubt === null ? SAVE_MS : SAVE_IN_DOUBT_MS)
       if (isNew || isDue) await this.#save(clock.memory())
@@ -59,16 +60,14 @@ export class ClockWatch implements Service {
   }
 
   async #tell(doubt: ClockDoubt | null): Promise<void> {
-    const { log, onChange } = this.#tools
-    this.#doubt = doubt?.doubt ?? null
-    if (doubt === null) {
-      log.info('the clock is right again')
-      await this.#letGo()
-    } else log.warn('the clock is in doubt', { doubt: doubt.doubt, ms: Math.round(doubt.ms) })
-    onChange()
+    const { log } = this.#tools
+    this.#doubt = doubt
+    if (doubt === null) log.info('the clock is in doubt no more')
+    else log.warn('the clock is in doubt', { doubt: doubt.doubt, ms: Math.round(doubt.ms) })
+    await this.#letGo()
   }
 
-  /** What was held back goes out, or expires, by what is known now. */
+  /** What was held back goes out, expires or is held back again, by what is known now. */
   async #letGo(): Promise<void> {
     const { clock, writer, onChange } = this.#tools
     await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))
@@ -90,21 +89,21 @@ function wordsFor({
         severity: 'warning',
         title: `The clock of this machine jumped forward by ${time}`,
         why: `No other clock confirms it. Until ${end} the relay dates by the time before the jump, and nothing grows old by it: no message expires, no Idempotency-Key is forgotten, no webhook is switched off.`,
-        fix: 'If the clock is right now, there is nothing to do: the relay takes the new time over by itself. If it is wrong, set it right, best by the network; then this ends within seconds.',
+        fix: 'If the clock is right now, there is nothing to do: the relay takes the new time over by itself. If it is wrong, set it right, best by the network; then this ends within a minute.',
       }
     case 'was_off':
       return {
         severity: 'info',
         title: `By the clock of this machine the relay was off for ${time}`,
         why: `Until ${end} that is not certain. Messages that would be older than 24 hours by it are neither sent nor expired, and nothing that is kept for a time is deleted because of it.`,
-        fix: 'If the clock is right, there is nothing to do: from then on the time off counts. If it is wrong, set it right, best by the network; then this ends within seconds.',
+        fix: 'If the clock is right, there is nothing to do: from then on the time off counts. If it is wrong, set it right, best by the network; then this ends within a minute.',
       }
     case 'is_behind':
       return {
         severity: 'warning',
         title: `The clock of this machine is ${time} behind`,
         why: `When the relay ran before, it was later than the clock says now. Until ${end} the relay goes by the time that it remembers.`,
-        fix: 'Set the clock right, best by the network; then this ends within seconds. If it is right now and was wrong before, there is nothing to do: the relay follows it by itself.',
+        fix: 'Set the clock right, best by the network; then this ends within a minute. If it is right now and was wrong before, there is nothing to do: the relay follows it by itself.',
       }
   }
 }

@@ -15,7 +15,7 @@
 // - A clock that starts behind the remembered time is not believed for the hour either: time goes on
 //   from what was remembered. Where it is set right meanwhile, that is time off.
 //
-// What it cannot tell: a jump in the seconds before an end of the process is time off to the next one;
+// What it cannot tell: a jump in the half minute before an end of the process is time off to the next one;
 // and a clock that starts wrong and stays so for an hour is believed.
 
 import type { Clock } from './clock.ts'
@@ -40,6 +40,8 @@ export type ClockDoubt = {
   readonly doubt: 'jumped' | 'was_off' | 'is_behind'
   /** How much time is in doubt. */
   readonly ms: number
+  /** When the wall clock was set, or the relay began, in milliseconds that passed. */
+  readonly since: number
   /** When it is settled if nobody sets the clock meanwhile, by the time that the relay goes by. */
   readonly until: number
 }
@@ -130,10 +132,11 @@ export class ConfirmedClock implements Clock {
   doubt(): ClockDoubt | null {
     const now = this.now()
     const leftMs = Math.max(0, STEADY_MS - this.#steadyMs())
+    const when = { since: this.#steadySince, until: now + leftMs }
     const ms = Math.abs(this.#clock.now() - now)
-    if (this.#held !== null) return { doubt: this.#held, ms, until: now + leftMs }
+    if (this.#held !== null) return { doubt: this.#held, ms, ...when }
     if (this.#off === null) return null
-    return { doubt: 'was_off', ms: this.#off.to - this.#off.from, until: now + leftMs }
+    return { doubt: 'was_off', ms: this.#off.to - this.#off.from, ...when }
   }
 
   /** What the next start must know. */
@@ -145,22 +148,21 @@ export class ConfirmedClock implements Clock {
   }
 
   /**
-   * Believes the wall clock where it was steady for an hour; says whether anything was in doubt. `save`
-   * comes first: a process that ends after it starts with what is believed.
+   * Believes the wall clock where it was steady for an hour. `save` comes first: a process that ends
+   * after it starts with what is believed.
    */
-  async settle(save: (memory: ClockMemory) => Promise<void>): Promise<boolean> {
+  async settle(save: (memory: ClockMemory) => Promise<void>): Promise<void> {
     const doubt = this.doubt()
-    if (doubt === null || this.#steadyMs() < STEADY_MS) return false
+    if (doubt === null || this.#steadyMs() < STEADY_MS) return
     const since = this.#steadySince
     const span = { from: this.#now(), to: this.#clock.now() }
     const jumps = doubt.doubt === 'jumped' ? [...this.#jumps, span].slice(-JUMPS_MAX) : this.#jumps
     await save({ at: span.to, aheadMs: 0, jumps, off: null })
     this.#look()
-    if (this.#steadySince !== since) return false
+    if (this.#steadySince !== since) return
     this.#jumps = jumps
     this.#off = null
     this.#follow()
-    return true
   }
 
   /** Judges what the wall clock says at a start by what was remembered. */
@@ -207,7 +209,7 @@ export class ConfirmedClock implements Clock {
     this.#follow()
     if (this.#off === null) return
     const to = Math.min(this.#off.to, this.#now())
-    this.#off = to > this.#off.from ? { ...this.#off, to } : null
+    this.#off = to - this.#off.from > OFF_MS_COUNTED ? { ...this.#off, to } : null
   }
 
   #follow(): void {

@@ -7,6 +7,7 @@ import { BackupWorker } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { insertEvent, noteUntoldEvent } from '../../src/storage/events.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { Bell } from '../../src/system/bell.ts'
 import type { Change } from '../../src/system/changes.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
@@ -31,6 +32,8 @@ function startUpkeep(folder: ScratchFolder) {
     directory,
     changes: { tell: (changes) => told.push(...changes) },
     keepAnswers: () => {},
+    bell: new Bell(),
+    healthBell: new Bell(),
     backupWorker: new BackupWorker(),
     folder: null,
   })
