@@ -1,15 +1,17 @@
 import type { Finding } from '../domain/driver.ts'
 import { timestamp } from '../domain/ids.ts'
 import { saveClockMemory } from '../storage/clock-memory.ts'
-import { wakeHeldBack } from '../storage/message-queue.ts'
+import { bringBackChanges, wakeHeldBack } from '../storage/message-queue.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ClockDoubt, ClockMemory, ConfirmedClock } from '../system/confirmed-clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
+import type { Stamps } from '../system/stamps.ts'
 
 export type ClockWatchTools = {
   readonly clock: ConfirmedClock
+  readonly stamps: Stamps
   readonly log: Log
   readonly writer: Pick<Writer, 'write'>
   /** Called when something came into doubt, or was settled. */
@@ -20,6 +22,8 @@ const LOOK_MS = 30_000
 /** How much time a start may have to take for time off although the relay ran. */
 const SAVE_MS = 10 * 60_000
 const SAVE_IN_DOUBT_MS = 60_000
+/** Stamps that are less ahead wait until the clock has caught up. */
+const AHEAD_MS_MAX = 24 * 3_600_000
 
 /** Remembers the time that the relay goes by, and believes the wall clock where it was steady. */
 export class ClockWatch implements Service {
@@ -43,6 +47,7 @@ export class ClockWatch implements Service {
       const isDue = savedMs >= (doubt === null ? SAVE_MS : SAVE_IN_DOUBT_MS)
       if (isNew || isDue) await this.#save(clock.memory())
       if (isNew) await this.#tell(doubt)
+      if (this.#isAhead && doubt === null && clock.isSteady()) await this.#bringBack()
       await clock.sleep(LOOK_MS, signal)
     }
   }
@@ -50,8 +55,23 @@ export class ClockWatch implements Service {
   /** What is on hold because of the clock, and until when. */
   findings(): readonly Finding[] {
     const doubt = this.#tools.clock.doubt()
-    if (doubt === null) return []
-    return [{ code: 'clock_jumped', ...wordsFor(doubt), key: null, depends_on: null }]
+    const words = doubt === null ? null : wordsFor(doubt)
+    const found = words ?? (this.#isAhead ? wordsForAhead(this.#tools.stamps.aheadMs) : null)
+    return found === null ? [] : [{ code: 'clock_jumped', ...found, key: null, depends_on: null }]
+  }
+
+  get #isAhead(): boolean {
+    return this.#tools.stamps.aheadMs > AHEAD_MS_MAX
+  }
+
+  /** The clock was in the future before, for long enough to be believed. */
+  async #bringBack(): Promise<void> {
+    const { clock, stamps, writer, log } = this.#tools
+    log.warn('dates came back from the future', { ms: Math.round(stamps.aheadMs) })
+    await writer.write((tx) => {
+      bringBackChanges(tx, clock.now())
+      stamps.comeBack()
+    })
   }
 
   async #save(memory: ClockMemory): Promise<void> {
@@ -75,12 +95,19 @@ export class ClockWatch implements Service {
   }
 }
 
+type Words = Pick<Finding, 'severity' | 'title' | 'why' | 'fix'>
+
+function wordsForAhead(ms: number): Words {
+  return {
+    severity: 'warning',
+    title: `What the relay recorded last is dated ${lengthOf(ms)} in the future`,
+    why: 'The clock of this machine was ahead for more than an hour and was set back. Until it has run steadily for an hour, what happens is dated by the later time, so that nothing changes its order.',
+    fix: 'If the clock is right now, there is nothing to do: after that hour the relay dates by it again by itself.',
+  }
+}
+
 /** Every case settles by itself: there is nothing that the owner must say. */
-function wordsFor({
-  doubt,
-  ms,
-  until,
-}: ClockDoubt): Pick<Finding, 'severity' | 'title' | 'why' | 'fix'> {
+function wordsFor({ doubt, ms, until }: ClockDoubt): Words {
   const time = lengthOf(ms)
   const end = isoTime(timestamp(Math.ceil(until)))
   switch (doubt) {

@@ -15,6 +15,7 @@ import type { Changes } from '../system/changes.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
+import type { Stamps } from '../system/stamps.ts'
 import { ClockWatch } from './clock-watch.ts'
 import { dailyBackupJob } from './daily-backup.ts'
 import { retentionJob, statisticsJob, type Purge, type RetentionTools } from './retention.ts'
@@ -22,6 +23,7 @@ import { Timetable } from './timetable.ts'
 
 export type UpkeepTools = {
   readonly clock: ConfirmedClock
+  readonly stamps: Stamps
   readonly log: Log
   readonly writer: Writer
   readonly settings: Pick<Settings, 'get'>

@@ -15,6 +15,9 @@
 // - A clock that starts behind the remembered time is not believed for the hour either: time goes on
 //   from what was remembered. Where it is set right meanwhile, that is time off.
 //
+// Stamps never go back, so that nothing is reordered; where they are ahead by more than a day and the
+// wall clock was steady for an hour, its earlier time was the wrong one: they come back.
+//
 // What it cannot tell: a jump in the half minute before an end of the process is time off to the next one;
 // and a clock that starts wrong and stays so for an hour is believed.
 
@@ -127,6 +130,12 @@ export class ConfirmedClock implements Clock {
     const now = this.now()
     const latest = this.#held === 'was_off' ? this.#clock.now() : now
     return ageAt(latest, at, this.#jumps) >= ms
+  }
+
+  /** Whether the wall clock ran for an hour as the monotonic one did. */
+  isSteady(): boolean {
+    this.#look()
+    return this.#elapsed() - this.#steadySince >= STEADY_MS
   }
 
   doubt(): ClockDoubt | null {

@@ -12,6 +12,8 @@ import type { Change } from '../../src/system/changes.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { settingsOf } from './chosen-settings.ts'
@@ -23,9 +25,11 @@ function startUpkeep(folder: ScratchFolder) {
   const { db } = openDatabase(directory.database, { version: 'test' })
   const told: Change[] = []
   const clock = new TestClock()
+  const confirmed = new ConfirmedClock(clock, null)
   const writer = new Writer(db, () => {})
   const upkeep = createUpkeep({
-    clock: new ConfirmedClock(clock, null),
+    clock: confirmed,
+    stamps: new Stamps(confirmed, systemRandom, 0),
     log: silentLog,
     writer,
     settings: settingsOf({}),

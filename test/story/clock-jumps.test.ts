@@ -224,3 +224,25 @@ test('webhooks are signed with the time of the wall clock, which receivers compa
   const [post] = sink.posts
   expect(Number(post?.timestamp)).toBe(Math.floor((TEST_START + SECOND + 25 * HOUR) / 1_000))
 })
+
+test('dates that a wrong clock led into the future come back an hour after it is right', async () => {
+  await using box = await startWithLine()
+  const { relay, clock, device } = box
+  clock.step(400 * DAY)
+  await clock.advance(62 * 60 * SECOND)
+  const ahead = (await relay.send({ to: TO, text: 'ahead' })).body
+  clock.step(-400 * DAY)
+  await clock.advance(60 * SECOND)
+  const finding = await clockFinding(relay)
+
+  await clock.advance(62 * 60 * SECOND)
+  const after = (await relay.send({ to: TO, text: 'after' })).body
+  const changes = await relay.get('/api/v1/messages?updated_since=2026-11-01T00:00:00Z')
+
+  expect(finding.title).toBe('What the relay recorded last is dated 400 days in the future')
+  expect(Date.parse(after.created_at)).toBe(clock.now())
+  expect(changes.data.map(({ id }: { id: string }) => id)).toEqual([ahead.id, after.id])
+  expect((await relay.message(ahead.id)).created_at).toBe(ahead.created_at)
+  expect(device.sent).toHaveLength(2)
+  expect(await clockFinding(relay)).toBeNull()
+})

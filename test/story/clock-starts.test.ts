@@ -107,9 +107,13 @@ test('a box that starts a week ahead and is set right sends what waited', async 
   const held = await state()
   box.clock.step(-7 * DAY)
   await box.clock.advance(2 * MINUTE)
+  const ahead = await clockFinding(box)
+  const sent = await state()
+  await box.clock.advance(HOUR)
 
   expect(held).toEqual(['queued', 'clock_jumped'])
-  expect(await state()).toEqual(['sent', null])
+  expect(sent).toEqual(['sent', null])
+  expect(ahead.title).toBe('What the relay recorded last is dated 7 days in the future')
   expect(await clockFinding(box)).toBeNull()
 })
 
