@@ -87,11 +87,11 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   const changes = new Changes({ clock, random })
   const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
   const stamps = new Stamps(clock, random, newestStamp(db))
-  const shortcuts = new ShortcutsDriver({ ...outer, bridges: () => listLiveBridges(db) })
+  const shortcuts = new ShortcutsDriver({ clock, log, bridges: () => listLiveBridges(db) })
   const options = { ...config, ...placesOf(directory) }
   const iphones = createIphones(options, tools)
   const phoneLines = iphones === null || iphones.driver === null ? [] : [iphones.driver]
-  const drivers = [...createDrivers(options, tools), ...phoneLines]
+  const drivers = [...createDrivers(options, { ...tools, relayClock: clock }), ...phoneLines]
   return {
     ...outer,
     clock,

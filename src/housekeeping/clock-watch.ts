@@ -42,10 +42,8 @@ export class ClockWatch implements Service {
     while (!signal.aborted) {
       await clock.settle((memory) => this.#save(memory))
       const doubt = clock.doubt()
-      const isNew = doubt?.doubt !== this.#doubt?.doubt || doubt?.since !== this.#doubt?.since
-      const savedMs = clock.monotonic() - this.#savedAt
-      const isDue = savedMs >= (doubt === null ? SAVE_MS : SAVE_IN_DOUBT_MS)
-      if (isNew || isDue) await this.#save(clock.memory())
+      const isNew = !isSame(doubt, this.#doubt)
+      if (isNew || this.#isDue(doubt)) await this.#save(clock.memory())
       if (isNew) await this.#tell(doubt)
       if (this.#isAhead && doubt === null && clock.isSteady()) await this.#bringBack()
       await clock.sleep(LOOK_MS, signal)
@@ -58,6 +56,11 @@ export class ClockWatch implements Service {
     const words = doubt === null ? null : wordsFor(doubt)
     const found = words ?? (this.#isAhead ? wordsForAhead(this.#tools.stamps.aheadMs) : null)
     return found === null ? [] : [{ code: 'clock_jumped', ...found, key: null, depends_on: null }]
+  }
+
+  #isDue(doubt: ClockDoubt | null): boolean {
+    const savedMs = this.#tools.clock.monotonic() - this.#savedAt
+    return savedMs >= (doubt === null ? SAVE_MS : SAVE_IN_DOUBT_MS)
   }
 
   get #isAhead(): boolean {
@@ -93,6 +96,10 @@ export class ClockWatch implements Service {
     await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))
     onChange()
   }
+}
+
+function isSame(a: ClockDoubt | null, b: ClockDoubt | null): boolean {
+  return a?.doubt === b?.doubt && a?.since === b?.since
 }
 
 type Words = Pick<Finding, 'severity' | 'title' | 'why' | 'fix'>
