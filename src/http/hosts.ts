@@ -1,6 +1,7 @@
 // Which Host names are ours, and who is on this machine. A page in the owner's browser whose name is
 // rebound to our address comes with a Host that is not ours.
 
+import { isLoopbackAddress } from '../system/network-address.ts'
 import type { Peer } from './exchange.ts'
 
 export type HostOptions = {
@@ -8,12 +9,11 @@ export type HostOptions = {
   readonly hostname: string
   /** The address under which the relay is reached from elsewhere, where there is one. */
   readonly publicUrl: string | null
-  /** Whether an IP address is one of this machine's. */
+  /** Tells an IP literal of this machine from everything else, names included. */
   readonly isOwnAddress: (address: string) => boolean
 }
 
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?$/
-const LOOPBACK_ADDRESS = /^(?:127(?:\.[0-9]{1,3}){3}|::1|::ffff:127(?:\.[0-9]{1,3}){3})$/
 const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
 
 /** Whether a `Host` header names this relay. */
@@ -28,7 +28,7 @@ export function isOurHost(header: string | null, options: HostOptions): boolean 
 /** Whether a request was made on this machine, to this machine, by nobody else's errand. */
 export function isLoopbackOnly(headers: Headers, peer: Peer): boolean {
   if (peer.isControl) return true
-  if (peer.address === null || !LOOPBACK_ADDRESS.test(peer.address)) return false
+  if (peer.address === null || !isLoopbackAddress(peer.address)) return false
   if (FORWARDING.some((name) => headers.has(name))) return false
   const name = nameIn(headers.get('host'))
   return name !== null && isLoopbackName(name)
@@ -47,7 +47,7 @@ export function clientAddress(
 }
 
 function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || LOOPBACK_ADDRESS.test(name)
+  return name === 'localhost' || isLoopbackAddress(name)
 }
 
 /** `<hostname>.local`; macOS tells its host name with that ending already, others with a domain. */

@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 import type { Clock } from './clock.ts'
@@ -41,9 +42,14 @@ export function cachedLookup(lookup: Lookup, clock: Clock): Lookup {
   }
 }
 
-/** Whether `address` is this machine's: loopback, or one of its interfaces'. */
+/** An IP literal of loopback; a name never is, whatever it looks like. */
+export function isLoopbackAddress(address: string): boolean {
+  return isIP(address) !== 0 && /^(?:127\.|::1$|::ffff:127\.)/i.test(address)
+}
+
+/** An IP literal of this machine: loopback, or one of its interfaces'. */
 export function isOwnAddress(address: string): boolean {
-  if (address.startsWith('127.') || address === '::1') return true
+  if (isLoopbackAddress(address)) return true
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return all.some((own) => own.address === address)
 }

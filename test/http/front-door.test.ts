@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { startRelay } from '../support/test-relay.ts'
 import { createRig, type Rig } from './http-rig.ts'
 
 const OURS = [
@@ -55,6 +56,43 @@ for (const host of NOT_OURS) {
       })
     }
     expect((await rig.call('GET', '/api/v1/keys', { headers: { host } })).status).toBe(200)
+  })
+}
+
+/** Names that look like an address, which a stranger's name server may lead to this machine. */
+const LOOK_ALIKES = [
+  '127.a',
+  '127.x:4665',
+  '127.attacker.example',
+  '127.0.0.1.a',
+  '127.0.0.1.attacker.example:4665',
+  '127.1.2.3.4',
+  '127-0-0-1.example',
+  '10.0.0.5.a',
+  '192.168.1.5.a',
+  '::1.a',
+  '[::1].a',
+  '[::1.a]',
+  '0x7f.1.a',
+  'localhost.a',
+]
+const WALLED = [...BEHIND, '/swagger/swagger-ui.css', '/dashboard/session', '/dashboard/events']
+
+for (const host of LOOK_ALIKES) {
+  test(`the Host "${host}" looks like an address and is none: 421`, async () => {
+    await using relay = await startRelay()
+    const peer = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
+
+    const answers = await Promise.all(
+      WALLED.map((path) =>
+        relay.app.http.fetch(
+          new Request(`http://localhost${path}`, { headers: { host } }),
+          peer,
+        ),
+      ),
+    )
+
+    expect(answers.map(({ status }) => status)).toEqual(WALLED.map(() => 421))
   })
 }
 

@@ -32,3 +32,9 @@ test('loopback is of this machine, a documentation address is not', () => {
 
   expect(own).toEqual([true, true, true, false, false])
 })
+
+test('a name that looks like an address of this machine is none', () => {
+  const names = ['127.a', '127.0.0.1.a', '127.1', '127.0.0.256', '::1.a', '', 'localhost']
+
+  expect(names.filter(isOwnAddress)).toEqual([])
+})
