@@ -7,7 +7,8 @@ import type { DashboardSession } from '../access/sessions.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { SettingName } from '../domain/setting.ts'
 import { exchangeOf, signedOut, type Exchange, type Peer } from './exchange.ts'
-import { cookieFor, isSecure, tokenIn, type SchemeOptions } from './session-cookie.ts'
+import type { SchemeOptions } from './hosts.ts'
+import { cookieFor, isSecure, tokenIn } from './session-cookie.ts'
 
 export type DoorTools = SchemeOptions & { readonly access: Pick<Access, 'sessions'> }
 

@@ -10,11 +10,11 @@ import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { takes } from './body.ts'
 import { exchangeOf, sessionOf } from './exchange.ts'
-import { clientAddress, isLoopbackOnly } from './hosts.ts'
+import { clientAddress, isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { requireNoQuery } from './query.ts'
 import { respond } from './respond.ts'
 import { nullable, shape } from './schema-parts.ts'
-import { cookieFor, isSecure, type SchemeOptions } from './session-cookie.ts'
+import { cookieFor, isSecure } from './session-cookie.ts'
 
 /** What the page asks first, and gets again after everything that changes it. */
 export type SessionState = {
@@ -97,10 +97,11 @@ export function sessionRoutes(tools: Tools) {
 }
 
 function stateOf(
-  { access, version }: Tools,
+  tools: Tools,
   request: Request,
   session: DashboardSession | null,
 ): SessionState {
+  const { access, version } = tools
   const { peer } = exchangeOf(request)
   const isSignedIn = session !== null
   const signedOut = access.isClaimed() ? 'signed_out' : 'unclaimed'
@@ -109,7 +110,7 @@ function stateOf(
     elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
     version,
     setup_step: isSignedIn ? access.setupStep() : null,
-    is_local: isLoopbackOnly(request.headers, peer),
+    is_local: isLoopbackOnly(request.headers, peer, tools),
   }
 }
 

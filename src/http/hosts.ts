@@ -13,8 +13,16 @@ export type HostOptions = {
   readonly isOwnAddress: (address: string) => boolean
 }
 
+/** How a request may have come here. */
+export type SchemeOptions = {
+  readonly hosts: Pick<HostOptions, 'publicUrl'>
+  readonly isTrustedProxy: (address: string) => boolean
+}
+
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?$/
-const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
+/** The headers by which proxies say that they pass something on. */
+const FORWARDING =
+  /^(?:forwarded|via|cdn-loop|x-(?:forwarded|original|envoy)(?:-.+)?|x-(?:real|client)-ip|true-client-ip|.+-connecting-ip|.+-client-ip)$/
 
 /** Whether a `Host` header names this relay. */
 export function isOurHost(header: string | null, options: HostOptions): boolean {
@@ -25,11 +33,16 @@ export function isOurHost(header: string | null, options: HostOptions): boolean 
   return options.isOwnAddress(name)
 }
 
-/** Whether a request was made on this machine, to this machine, by nobody else's errand. */
-export function isLoopbackOnly(headers: Headers, peer: Peer): boolean {
+/**
+ * Whether a request was made on this machine, to this machine, by nobody else's errand. A proxy need not
+ * say that it passes something on: a trusted one never counts, and where a public url tells of one,
+ * loopback alone proves nothing.
+ */
+export function isLoopbackOnly(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
   if (peer.isControl) return true
   if (peer.address === null || !isLoopbackAddress(peer.address)) return false
-  if (FORWARDING.some((name) => headers.has(name))) return false
+  if (options.hosts.publicUrl !== null || options.isTrustedProxy(peer.address)) return false
+  if ([...headers.keys()].some((name) => FORWARDING.test(name))) return false
   const name = nameIn(headers.get('host'))
   return name !== null && isLoopbackName(name)
 }

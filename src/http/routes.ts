@@ -10,6 +10,7 @@ import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
+import type { AuthenticationTools } from './authentication.ts'
 import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
 import { requirePassword } from './dashboard-door.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
@@ -21,17 +22,17 @@ import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
 import { answerToFailure } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
 import { healthRoutes, type HealthActions } from './health.ts'
+import type { SchemeOptions } from './hosts.ts'
 import { keyRoutes, type KeyActions } from './keys.ts'
 import { messageRoutes, type MessageActions } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { ownerRoutes, type BackupResource } from './owner.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { respond } from './respond.ts'
-import type { SchemeOptions } from './session-cookie.ts'
 import { swaggerRoutes } from './swagger-page.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
-export type RouteTools = SchemeOptions & {
+export type RouteTools = SchemeOptions & Pick<AuthenticationTools, 'authenticate'> & {
   readonly version: string
   readonly clock: Clock
   readonly log: Log
@@ -108,7 +109,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(deliveryRoutes(tools.webhooks))
     .use(keyRoutes(tools.keys))
     .use(bridgeOwnerRoutes(tools.bridges))
-    .use(healthRoutes(tools.health))
+    .use(healthRoutes({ ...tools, ...tools.health }))
 }
 
 /** How every answer is written. Elysia's own words, and those of unknown errors, never leave. */
