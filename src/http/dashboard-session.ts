@@ -96,11 +96,7 @@ export function sessionRoutes(tools: Tools) {
     })
 }
 
-function stateOf(
-  tools: Tools,
-  request: Request,
-  session: DashboardSession | null,
-): SessionState {
+function stateOf(tools: Tools, request: Request, session: DashboardSession | null): SessionState {
   const { access, version } = tools
   const { peer } = exchangeOf(request)
   const isSignedIn = session !== null

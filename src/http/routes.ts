@@ -6,11 +6,11 @@ import type { Access } from '../access/access.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import type { AuthenticationTools } from './authentication.ts'
 import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
-import type { AuthenticationTools } from './authentication.ts'
 import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
 import { requirePassword } from './dashboard-door.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
@@ -32,30 +32,31 @@ import { respond } from './respond.ts'
 import { swaggerRoutes } from './swagger-page.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
-export type RouteTools = SchemeOptions & Pick<AuthenticationTools, 'authenticate'> & {
-  readonly version: string
-  readonly clock: Clock
-  readonly log: Log
-  readonly keys: KeyActions
-  readonly bridges: BridgeActions
-  /** The lines of iPhones whose shortcuts call. */
-  readonly bridge: Bridge
-  readonly lines: PhoneLineActions
-  readonly messages: MessageActions
-  /** How long the answer to a send waits where the caller says nothing. */
-  readonly defaultWaitMs: number
-  readonly conversations: ConversationActions
-  readonly webhooks: WebhookActions & DeliveryActions
-  readonly health: HealthActions
-  readonly control: ControlActions
-  /** Back-ups of the data directory, newest first. */
-  readonly listBackups: () => readonly BackupResource[]
-  /** Who may see the dashboard. */
-  readonly access: Access
-  readonly createSetupLink: () => SetupLinkResource
-  readonly changes: Changes
-  readonly about: () => AboutResource
-}
+export type RouteTools = SchemeOptions &
+  Pick<AuthenticationTools, 'authenticate'> & {
+    readonly version: string
+    readonly clock: Clock
+    readonly log: Log
+    readonly keys: KeyActions
+    readonly bridges: BridgeActions
+    /** The lines of iPhones whose shortcuts call. */
+    readonly bridge: Bridge
+    readonly lines: PhoneLineActions
+    readonly messages: MessageActions
+    /** How long the answer to a send waits where the caller says nothing. */
+    readonly defaultWaitMs: number
+    readonly conversations: ConversationActions
+    readonly webhooks: WebhookActions & DeliveryActions
+    readonly health: HealthActions
+    readonly control: ControlActions
+    /** Back-ups of the data directory, newest first. */
+    readonly listBackups: () => readonly BackupResource[]
+    /** Who may see the dashboard. */
+    readonly access: Access
+    readonly createSetupLink: () => SetupLinkResource
+    readonly changes: Changes
+    readonly about: () => AboutResource
+  }
 
 /** What the network sees. */
 export function publicRoutes(tools: RouteTools): AnyElysia {

@@ -85,10 +85,7 @@ for (const host of LOOK_ALIKES) {
 
     const answers = await Promise.all(
       WALLED.map((path) =>
-        relay.app.http.fetch(
-          new Request(`http://localhost${path}`, { headers: { host } }),
-          peer,
-        ),
+        relay.app.http.fetch(new Request(`http://localhost${path}`, { headers: { host } }), peer),
       ),
     )
 
