@@ -38,7 +38,7 @@ export type Access = {
   ): Promise<DashboardSession>
   logOut(session: DashboardSession): Promise<void>
   logOutEverywhere(): Promise<void>
-  readonly sessions: Pick<DashboardSessions, 'find' | 'list' | 'endOf' | 'keep'>
+  readonly sessions: Pick<DashboardSessions, 'find' | 'list' | 'isOpen' | 'endOf' | 'keep'>
   /** Makes the password of the options the owner's, where there is one. */
   begin(): Promise<void>
 }

@@ -1,6 +1,6 @@
-// The door of the dashboard: cookies count here and nowhere else, and API keys are not looked at. What
-// changes anything must come from a page of our own, for a browser sends the cookie along whoever asks
-// within the same site, which is every port and every sibling of a host.
+// The door of the dashboard: cookies count here and nowhere else, and API keys are not looked at. A browser
+// sends the cookie along whoever asks within the same site, and to every port of the host: so it opens
+// nothing without the page key in a header, and what changes anything must come from a page of our own.
 
 import type { Access } from '../access/access.ts'
 import type { DashboardSession } from '../access/sessions.ts'
@@ -19,6 +19,10 @@ const API_OF_DASHBOARD = '/dashboard/api/'
 const API = '/api/v1/'
 /** What is there to sign in by. */
 const OPEN = new Set(['/dashboard/session', '/dashboard/setup'])
+/** What a ticket in the path opens, as the browser sends no header of ours when it downloads a file. */
+const BY_TICKET = '/dashboard/downloads/'
+/** Carries the page key. */
+const PAGE_KEY = 'x-hookline-page-key'
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
 /** Routes that ask for the password again after an hour: what they give or take lasts. */
@@ -31,6 +35,7 @@ const WITH_PASSWORD = new Set([
   'POST /api/v1/webhooks',
   'POST /api/v1/webhooks/:id/rotate-secret',
   'GET /api/v1/backups/:name',
+  'POST /dashboard/downloads',
 ])
 const SETTING_ROUTE = 'PUT /api/v1/settings/:name'
 /** The settings that decide who reaches the relay, and whom it calls. */
@@ -52,7 +57,7 @@ export function admitToDashboard(tools: DoorTools, asked: Asked, exchange: Excha
   const { request, path } = asked
   requireOwnPage(request)
   exchange.session = sessionIn(tools, request.headers, exchange.peer)
-  if (OPEN.has(path)) return asked
+  if (OPEN.has(path) || path.startsWith(BY_TICKET)) return asked
   if (exchange.session === null) throw signedOut()
   exchange.caller = { kind: 'dashboard' }
   if (!path.startsWith(API_OF_DASHBOARD)) return asked
@@ -111,7 +116,9 @@ function asksForPassword(route: string, params: unknown): boolean {
 
 function sessionIn(tools: DoorTools, headers: Headers, peer: Peer): DashboardSession | null {
   const token = tokenIn(headers, isSecure(headers, peer, tools))
-  return token === null ? null : tools.access.sessions.find(token)
+  const pageKey = headers.get(PAGE_KEY)
+  if (token === null || pageKey === null) return null
+  return tools.access.sessions.find({ token, pageKey })
 }
 
 /**

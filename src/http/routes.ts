@@ -6,6 +6,7 @@ import type { Access } from '../access/access.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import type { Random } from '../system/random.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
@@ -13,6 +14,7 @@ import { controlRoutes, type ControlActions, type SetupLinkResource } from './co
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
 import { requirePassword } from './dashboard-door.ts'
+import { downloadRoutes } from './dashboard-downloads.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { qrRoutes } from './dashboard-qr.ts'
 import { sessionRoutes } from './dashboard-session.ts'
@@ -36,6 +38,7 @@ export type RouteTools = SchemeOptions &
   Pick<AuthenticationTools, 'authenticate'> & {
     readonly version: string
     readonly clock: Clock
+    readonly random: Random
     readonly log: Log
     readonly keys: KeyActions
     readonly bridges: BridgeActions
@@ -86,6 +89,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(aboutRoutes(tools))
     .use(viewRoutes(tools))
     .use(qrRoutes())
+    .use(downloadRoutes(tools))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
 

@@ -5,7 +5,6 @@
 import type { AnyElysia } from 'elysia'
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { Random } from '../system/random.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
 import { JUDGEMENT_PATH } from './control.ts'
 import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-door.ts'
@@ -21,8 +20,7 @@ import {
   type RouteTools,
 } from './routes.ts'
 
-export type HttpTools = RouteTools &
-  AuthenticationTools & { readonly random: Random; readonly hosts: HostOptions }
+export type HttpTools = RouteTools & AuthenticationTools & { readonly hosts: HostOptions }
 
 /** The whole API as a function, for the port and for the control socket alike. */
 export type Http = {

@@ -92,12 +92,12 @@ test('what is ended by a change that is not written goes on', async () => {
 
 test('the wall clock that steps back lengthens no session', async () => {
   const { access, clock, claim } = openAccess()
-  const { token } = await claim(PASSWORD)
+  const keys = await claim(PASSWORD)
 
   clock.step(7 * 86_400_000)
-  const expired = access.sessions.find(token)
+  const expired = access.sessions.find(keys)
   clock.step(-7 * 86_400_000)
-  const stepped = access.sessions.find(token)
+  const stepped = access.sessions.find(keys)
 
   expect([expired, stepped]).toEqual([null, null])
 })

@@ -165,12 +165,12 @@ test('a start with the same password ends no session; one with another ends them
   const start = (password: string, seed: number) =>
     startDashboard({ database, clock, seed, environment: { HOOKLINE_ADMIN_PASSWORD: password } })
   const first = await start(PASSWORD, 1)
-  const { cookie } = await first.logIn()
+  const before = await first.logIn()
   await first[Symbol.asyncDispose]()
   const stateAfter = async (password: string, seed: number) => {
     await using relay = await start(password, seed)
     const browser = relay.browser()
-    browser.cookie = cookie
+    browser.continueAs(before)
     return (await browser.state()).state
   }
 
@@ -194,7 +194,14 @@ test('neither database nor log has a password, a token or a cookie in it', async
   await browser.post('/dashboard/password', { current: PASSWORD, password: 'battery staple' })
 
   const cookie = browser.cookie?.split('=')[1] ?? ''
-  const secrets = [token, cookie, PASSWORD, 'wrong horse', 'battery staple']
+  const secrets = [
+    token,
+    cookie,
+    browser.pageKey ?? 'none',
+    PASSWORD,
+    'wrong horse',
+    'battery staple',
+  ]
   const files = [`${folder.path}/hookline.db`, `${folder.path}/hookline.db-wal`]
   const stored = Buffer.concat(
     await Promise.all(files.map(async (path) => Buffer.from(await Bun.file(path).bytes()))),
