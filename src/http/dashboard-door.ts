@@ -5,8 +5,7 @@
 import type { Access } from '../access/access.ts'
 import type { DashboardSession } from '../access/sessions.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { SettingName } from '../domain/setting.ts'
-import { exchangeOf, signedOut, type Exchange, type Peer } from './exchange.ts'
+import { signedOut, type Exchange, type Peer } from './exchange.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { cookieFor, isSecure, tokenIn } from './session-cookie.ts'
 
@@ -24,26 +23,6 @@ const BY_TICKET = '/dashboard/downloads/'
 /** Carries the page key. */
 const PAGE_KEY = 'x-hookline-page-key'
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
-
-/** Routes that ask for the password again after an hour: what they give or take lasts. */
-const WITH_PASSWORD = new Set([
-  'POST /api/v1/keys',
-  'DELETE /api/v1/keys/:id',
-  'POST /api/v1/bridges',
-  'POST /api/v1/bridges/:id/token',
-  'DELETE /api/v1/bridges/:id',
-  'POST /api/v1/webhooks',
-  'POST /api/v1/webhooks/:id/rotate-secret',
-  'GET /api/v1/backups/:name',
-  'POST /dashboard/downloads',
-])
-const SETTING_ROUTE = 'PUT /api/v1/settings/:name'
-/** The settings that decide who reaches the relay, and whom it calls. */
-const NETWORK_SETTINGS: ReadonlySet<string> = new Set<SettingName>([
-  'webhook_targets',
-  'open_metrics',
-  'heartbeat_url',
-])
 
 export function isDashboardPath(path: string): boolean {
   return path === '/dashboard' || path.startsWith('/dashboard/')
@@ -87,31 +66,6 @@ export async function keepSession(
   const secure = isSecure(request.headers, peer, tools)
   const token = tokenIn(request.headers, secure)
   return token === null ? null : cookieFor(token, secure)
-}
-
-/** Goes before every handler of the dashboard: some of them ask for the password again. */
-export function requirePassword(context: {
-  readonly request: Request
-  /** The path of the route, as `/api/v1/keys/:id`. */
-  readonly route: string
-  readonly params: unknown
-}): void {
-  const { request, route, params } = context
-  const method = request.method === 'HEAD' ? 'GET' : request.method
-  if (!asksForPassword(`${method} ${route}`, params)) return
-  if (isElevated(exchangeOf(request))) return
-  const message = 'This asks for the password again: it was given more than an hour ago.'
-  throw new RelayError('password_needed', message)
-}
-
-function isElevated({ session }: Exchange): boolean {
-  return session !== null && session.elevatedUntil !== null
-}
-
-function asksForPassword(route: string, params: unknown): boolean {
-  if (route !== SETTING_ROUTE) return WITH_PASSWORD.has(route)
-  const isNamed = typeof params === 'object' && params !== null && 'name' in params
-  return isNamed && NETWORK_SETTINGS.has(String(params.name))
 }
 
 function sessionIn(tools: DoorTools, headers: Headers, peer: Peer): DashboardSession | null {

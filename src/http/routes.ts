@@ -13,8 +13,8 @@ import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
-import { requirePassword } from './dashboard-door.ts'
 import { downloadRoutes } from './dashboard-downloads.ts'
+import { requirePassword } from './dashboard-elevation.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { qrRoutes } from './dashboard-qr.ts'
 import { sessionRoutes } from './dashboard-session.ts'
@@ -82,7 +82,7 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
 /** What a browser sees behind the dashboard's door: the same as the owner, but for the control socket's own. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   return frame(tools.log)
-    .onBeforeHandle(requirePassword)
+    .onBeforeHandle(requirePassword(tools))
     .use(apiRoutes(tools))
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
