@@ -47,6 +47,7 @@ export function sessionRoutes(tools: Tools) {
     stateOf(tools, request, session)
   const by = (request: Request): By => ({
     address: clientAddress(request.headers, exchangeOf(request).peer, tools.isTrustedProxy),
+    isLocal: isLoopbackOnly(request.headers, exchangeOf(request).peer, tools),
   })
   return new Elysia({ prefix: '/dashboard' })
     .onBeforeHandle(({ request }) => requireNoQuery(request))
