@@ -4,6 +4,7 @@
 import { hostname, platform } from 'node:os'
 
 import { createAccess } from './access/access.ts'
+import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses } from './access/setup-address.ts'
 import type { Config } from './config.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
@@ -223,7 +224,9 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
 /** Who may see the dashboard, and the link by which the owner gets in. */
 function createEntry(ground: Ground, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
-  const access = createAccess({ ...ground, passwordHash, lockedPassword: config.adminPassword })
+  const lockedPassword = config.adminPassword
+  const access = createAccess({ ...ground, passwordHash, lockedPassword })
+  ground.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
     createSetupLink(): SetupLinkResource {

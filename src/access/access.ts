@@ -11,7 +11,7 @@ import type { Log } from '../system/log.ts'
 import { networkOf } from '../system/network-address.ts'
 import type { PasswordHash } from '../system/password-hash.ts'
 import { LogInBrake, type Guesser } from './log-in-brake.ts'
-import { Passwords, requireFit } from './passwords.ts'
+import { Passwords, passwordFindings, requireFit } from './passwords.ts'
 import {
   DashboardSessions,
   type DashboardSession,
@@ -164,6 +164,8 @@ async function changePassword(
 async function useLockedPassword(room: Room): Promise<void> {
   const { db, writer, stamps, passwords, sessions, lockedPassword } = room
   if (lockedPassword === null) return
+  for (const { title, why, fix } of passwordFindings(lockedPassword))
+    room.log.warn(title, { why, fix })
   const owner = getOwner(db)
   if (owner !== null && (await passwords.fits(lockedPassword, owner.passwordHash))) return
   const passwordHash = await passwords.make(lockedPassword)

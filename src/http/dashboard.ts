@@ -67,6 +67,7 @@ function answer(request: Request, path: string, files: Files): Response {
   return answerFile(request, file, {
     'cache-control': path === '/' ? ASKED_AGAIN : KEPT,
     'content-security-policy': POLICY,
+    'cross-origin-opener-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
   })
 }

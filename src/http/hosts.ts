@@ -47,6 +47,16 @@ export function isLoopbackOnly(headers: Headers, peer: Peer, options: SchemeOpti
   return name !== null && isLoopbackName(name)
 }
 
+/**
+ * Whether browsers shall come by HTTPS only: to a public url with https. One with a port of its own shares
+ * its name with other programs, which they would then ask by HTTPS too.
+ */
+export function requiresTls({ publicUrl }: SchemeOptions['hosts'], headers: Headers): boolean {
+  if (publicUrl === null) return false
+  const { protocol, host, port } = new URL(publicUrl)
+  return protocol === 'https:' && port === '' && nameIn(headers.get('host')) === nameIn(host)
+}
+
 /** Whom a request comes from: `X-Forwarded-For` counts only from trusted proxies. */
 export function clientAddress(
   headers: Headers,

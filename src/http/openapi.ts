@@ -14,6 +14,9 @@ const DESCRIPTION = `A self-hosted iMessage relay. Every route under \`/api/v1\`
 \`X-API-Key\` and \`X-API-Secret\`. Errors are \`{"error": {"code", "message", "details"?}}\`, and
 every answer carries an \`X-Request-Id\`, under which the log of the relay tells more.`
 
+/** Of the interface: strangers read the document, and need not know which relay runs. */
+const API_VERSION = '1.0.0'
+
 const TAGS = [
   { name: 'Messages', description: 'Sending, and reading what was sent and received.' },
   { name: 'Conversations', description: 'All messages of a line with a handle.' },
@@ -32,22 +35,22 @@ const SECURITY_SCHEMES = {
 } as const
 
 /** The document of `api` as JSON text; made at the first call, and kept. */
-export function openApiDocument(api: AnyElysia, version: string): () => Promise<string> {
+export function openApiDocument(api: AnyElysia): () => Promise<string> {
   let made: Promise<string> | null = null
   return () => {
-    made ??= makeDocument(api, version)
+    made ??= makeDocument(api)
     return made
   }
 }
 
-async function makeDocument(api: AnyElysia, version: string): Promise<string> {
+async function makeDocument(api: AnyElysia): Promise<string> {
   const documented = new Elysia().use(api).use(
     swagger({
       path: '/page',
       specPath: RAW_PATH,
       exclude: [RAW_PATH, '/page', /^\/swagger/],
       documentation: {
-        info: { title: 'Hookline API', version, description: DESCRIPTION },
+        info: { title: 'Hookline API', version: API_VERSION, description: DESCRIPTION },
         tags: TAGS,
         components: { securitySchemes: SECURITY_SCHEMES },
         security: [{ apiKey: [], apiSecret: [] }],

@@ -66,7 +66,7 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
   const api = apiRoutes(tools).use(bridgeRoutes(tools.bridge))
   return frame(tools.log)
     .use(api)
-    .use(swaggerRoutes(openApiDocument(api, tools.version)))
+    .use(swaggerRoutes(openApiDocument(api)))
     .use(pageRoutes())
 }
 

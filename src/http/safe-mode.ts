@@ -86,6 +86,7 @@ function page({ reason, nextStep }: SafeMode, requestId: string): Response {
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'",
+    'cross-origin-opener-policy': 'same-origin',
     'retry-after': String(RETRY_SECONDS),
   }
   return respond(body.join('\n'), { status: 503, requestId, headers })

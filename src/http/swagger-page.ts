@@ -65,6 +65,7 @@ export function swaggerRoutes(document: () => Promise<string>) {
         const headers = {
           'content-type': 'text/html; charset=utf-8',
           'content-security-policy': POLICY,
+          'cross-origin-opener-policy': 'same-origin',
           'referrer-policy': 'no-referrer',
         }
         return asset(request, PAGE, headers)

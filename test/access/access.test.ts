@@ -40,7 +40,7 @@ for (const [name, act] of [
   [
     'a change',
     ({ access }, session) =>
-      access.changePassword(session, { current: PASSWORD, password: 'third horse' }, HERE),
+      access.changePassword(session, { current: PASSWORD, password: 'the third horse' }, HERE),
   ],
 ] as const satisfies readonly (readonly [string, Act])[]) {
   test(`${name} with a password that is changed meanwhile is refused`, async () => {

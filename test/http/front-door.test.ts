@@ -151,3 +151,52 @@ test('a relay that is not up says when to try again', async () => {
     },
   })
 })
+
+const OWN_NAME = { hostname: 'relay', isOwnAddress: () => true }
+const TRANSPORTS: readonly (readonly [
+  publicUrl: string | null,
+  host: string,
+  sent: string | null,
+])[] = [
+  ['https://relay.example.com', 'relay.example.com', 'max-age=31536000'],
+  ['https://relay.example.com', '127.0.0.1:4665', null],
+  ['https://relay.example.com:8443', 'relay.example.com:8443', null],
+  ['http://relay.example.com', 'relay.example.com', null],
+  [null, 'localhost', null],
+]
+
+for (const [publicUrl, host, sent] of TRANSPORTS) {
+  const words = sent === null ? 'not told' : 'told'
+  test(`a browser that asks ${host} is ${words} to stay with HTTPS where the public url is ${publicUrl}`, async () => {
+    const rig = createRig({ hosts: { ...OWN_NAME, publicUrl } })
+
+    const answers = await Promise.all(
+      ['/healthz', '/swagger', '/nowhere', '/api/v1/keys'].map((path) =>
+        rig.call('GET', path, { headers: { host } }),
+      ),
+    )
+
+    const told = answers.map(({ headers }) => headers.get('strict-transport-security'))
+    expect(told).toEqual(answers.map(() => sent))
+  })
+}
+
+test('no page of another site can load an answer, not even one that is refused', async () => {
+  const rig = createRig()
+  const paths = [
+    '/',
+    '/swagger',
+    '/swagger/swagger-ui.css',
+    '/healthz',
+    '/nowhere',
+    '/dashboard/session',
+  ]
+
+  const answers = await Promise.all(paths.map((path) => rig.call('GET', path)))
+  const refused = await rig.call('GET', '/', { headers: { host: 'evil.example' } })
+
+  const policies = [...answers, refused].map(({ headers }) =>
+    headers.get('cross-origin-resource-policy'),
+  )
+  expect(policies).toEqual(policies.map(() => 'same-origin'))
+})

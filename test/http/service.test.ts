@@ -86,7 +86,7 @@ test('the OpenAPI document is valid 3.1', async () => {
 
   expect(verdict.errors ?? []).toEqual([])
   expect(verdict.valid).toBe(true)
-  expect([document.openapi, document.info.version]).toEqual(['3.1.0', '0.0.0'])
+  expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0'])
 })
 
 test('the document has every route with a readable operation id, and no route besides', async () => {
