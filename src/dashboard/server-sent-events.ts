@@ -22,10 +22,7 @@ export async function* serverSentEvents(
       text += decoder.decode(value, { stream: true })
       const blocks = text.split('\n\n')
       text = blocks.pop() ?? ''
-      for (const block of blocks) {
-        const event = eventIn(block)
-        if (event !== null) yield event
-      }
+      yield* blocks.map(eventIn).filter((event) => event !== null)
     }
   } finally {
     // A body that broke off has nothing left to cancel.

@@ -62,7 +62,7 @@ story('a page on another port of the host gets nothing with the cookie', async (
     await neighbour.ask('POST', '/dashboard/api/keys'),
     await neighbour.ask('GET', '/dashboard/api/keys', { 'x-hookline-page-key': 'guessed' }),
   ]
-  neighbour.stop()
+  await neighbour.stop()
 
   expect(neighbour.got.cookie).toMatch(COOKIE)
   expect(inside).toEqual({ answers: ['blocked', 'blocked', 'blocked'], kept: 0 })

@@ -190,7 +190,7 @@ test('what is removed is stopped first, and the record goes too', async () => {
 })
 
 test('the unit takes from the relay what it can do without, and nothing that needs a namespace', () => {
-  const lines = systemdUnit({ executable: '/home/ann/hookline', environment: {} }).split('\n')
+  const lines = systemdUnit({ executable: '/opt/hookline', environment: {} }).split('\n')
 
   expect(lines).toContain('RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK')
   expect(lines).toContain('NoNewPrivileges=yes')

@@ -16,9 +16,11 @@ export function QrCode({ text, label }: Props) {
   const drawn = useSignal<string | null>(null)
   useEffect(() => {
     const end = new AbortController()
-    void draw(text, end.signal).then((svg) => {
+    const show = async () => {
+      const svg = await draw(text, end.signal)
       if (!end.signal.aborted) drawn.value = svg
-    })
+    }
+    void show()
     return () => end.abort()
   }, [text])
   const source = drawn.value === null ? undefined : dataAddress(drawn.value)
