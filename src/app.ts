@@ -262,6 +262,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     version: VERSION,
     defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
+    serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
     keys: {
@@ -284,7 +285,9 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     control: {
       events: webhooks.feed,
       phones: () => ground.iphones?.driver?.reports() ?? [],
+      scriptCalls: () => ground.scriptCalls,
       settings,
+      options: ground.options,
       backUp: upkeep.backUp,
       acquit: ground.acquit,
     },

@@ -4,7 +4,12 @@ import { RelayError, type ErrorCode } from '../domain/errors.ts'
 import type { Log } from '../system/log.ts'
 import { respond } from './respond.ts'
 
-type Meaning = { readonly status: number; readonly when: string }
+type Meaning = {
+  readonly status: number
+  readonly when: string
+  /** Only a browser at the dashboard meets it. */
+  readonly isOfDashboard?: true
+}
 
 export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   invalid_request: { status: 400, when: 'The body, the query or a header does not fit.' },
@@ -13,11 +18,31 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     status: 401,
     when: 'The credentials are missing, wrong or revoked: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
   },
-  signed_out: { status: 401, when: 'Nobody is signed in to the dashboard in this browser.' },
-  wrong_password: { status: 401, when: 'This is not the password of the dashboard.' },
-  forbidden: { status: 403, when: 'The request does not come from a page of this relay.' },
-  password_needed: { status: 403, when: 'The password must have been given within the last hour.' },
-  setup_link_invalid: { status: 403, when: 'The setup link is used, replaced or too old.' },
+  signed_out: {
+    status: 401,
+    when: 'Nobody is signed in to the dashboard in this browser.',
+    isOfDashboard: true,
+  },
+  wrong_password: {
+    status: 401,
+    when: 'This is not the password of the dashboard.',
+    isOfDashboard: true,
+  },
+  forbidden: {
+    status: 403,
+    when: 'The request does not come from a page of this relay.',
+    isOfDashboard: true,
+  },
+  password_needed: {
+    status: 403,
+    when: 'The password must have been given within the last hour.',
+    isOfDashboard: true,
+  },
+  setup_link_invalid: {
+    status: 403,
+    when: 'The setup link is used, replaced or too old.',
+    isOfDashboard: true,
+  },
   not_found: { status: 404, when: 'There is nothing with this path or id.' },
   phone_line_not_found: { status: 404, when: '`phone_line_id` names no line.' },
   method_not_allowed: { status: 405, when: 'The path is known, with another method.' },

@@ -33,8 +33,8 @@ export type HealthActions = {
 
 const RETRY_SECONDS = 5
 
-const Alive = shape('Alive', { status: toldWord(['ok']) })
-const Ready = shape('Ready', { status: toldWord(['ready']) })
+const Alive = shape('Alive', { status: toldWord('Liveness', ['ok']) })
+const Ready = shape('Ready', { status: toldWord('Readiness', ['ready']) })
 
 const FINDINGS = operation({
   id: 'listHealthFindings',
@@ -47,6 +47,7 @@ const FINDINGS = operation({
 const HEALTHZ = operation({
   id: 'getLiveness',
   summary: 'Whether the process lives',
+  description: 'Answers also while the relay starts or stops.',
   tag: 'Service',
   answers: { 200: Alive },
   asksFor: 'nothing',
@@ -55,6 +56,7 @@ const HEALTHZ = operation({
 const READYZ = documentationOf({
   id: 'getReadiness',
   summary: 'Whether the relay is ready',
+  description: '200 once its database is open and migrated, 503 before that and while it stops.',
   tag: 'Service',
   answers: { 200: Ready },
   errors: ['starting', 'stopping'],

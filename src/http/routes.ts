@@ -37,6 +37,8 @@ import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 export type RouteTools = SchemeOptions &
   Pick<AuthenticationTools, 'authenticate'> & {
     readonly version: string
+    /** The address of the API for those who made a client of its document. */
+    readonly serverUrl: () => string
     readonly clock: Clock
     readonly random: Random
     readonly log: Log
@@ -63,11 +65,14 @@ export type RouteTools = SchemeOptions &
 
 /** What the network sees. */
 export function publicRoutes(tools: RouteTools): AnyElysia {
-  const api = apiRoutes(tools).use(bridgeRoutes(tools.bridge))
-  return frame(tools.log)
-    .use(api)
-    .use(swaggerRoutes(openApiDocument(api)))
-    .use(pageRoutes())
+  const api = apiRoutes(tools)
+  const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
+  const documents = {
+    api: openApiDocument(api, tools.serverUrl),
+    // The page calls the relay that it comes from, by whatever name that was reached.
+    whole: openApiDocument(whole, () => '/'),
+  }
+  return frame(tools.log).use(whole).use(swaggerRoutes(documents)).use(pageRoutes())
 }
 
 /** What the control socket sees: the same, and what is the owner's only. */

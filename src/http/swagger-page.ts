@@ -37,7 +37,7 @@ const PAGE = `<!doctype html>
 `
 
 const START = `SwaggerUIBundle({
-  url: '/swagger/json',
+  url: '/swagger/whole.json',
   dom_id: '#swagger-ui',
   deepLinking: true,
   displayRequestDuration: true,
@@ -49,8 +49,11 @@ const START = `SwaggerUIBundle({
 /** Their names stay the same when an upgrade brings others. */
 const ASKED_AGAIN = { 'cache-control': 'no-cache' }
 
-/** `document` is asked for once somebody wants to read it. */
-export function swaggerRoutes(document: () => Promise<string>) {
+/** The API, of which clients are made, and the whole, which has the routes for shortcuts too. */
+type Documents = Readonly<Record<'api' | 'whole', () => Promise<string>>>
+
+/** The documents are asked for once somebody wants to read them. */
+export function swaggerRoutes(documents: Documents) {
   const hidden = { detail: { hide: true } }
   const files = new Map<SwaggerFileName, Promise<Served>>()
   const file = (name: SwaggerFileName): Promise<Served> => {
@@ -72,7 +75,12 @@ export function swaggerRoutes(document: () => Promise<string>) {
       },
       hidden,
     )
-    .get('/swagger/json', async ({ request }) => asset(request, await document(), {}), hidden)
+    .get('/swagger/json', async ({ request }) => asset(request, await documents.api(), {}), hidden)
+    .get(
+      '/swagger/whole.json',
+      async ({ request }) => asset(request, await documents.whole(), {}),
+      hidden,
+    )
     .get(
       '/swagger/start.js',
       ({ request }) => asset(request, START, { 'content-type': 'text/javascript; charset=utf-8' }),

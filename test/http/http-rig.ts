@@ -194,6 +194,7 @@ export function standIns(
   } as const
   return {
     version: '0.0.0',
+    serverUrl: () => 'http://127.0.0.1:4665',
     clock,
     metrics,
     random: { bytes: (length) => new Uint8Array(length), chance: () => 0.5 },
@@ -256,7 +257,9 @@ export function standIns(
     },
     control: {
       events: { subscribe: told('events.subscribe', () => {}) },
+      options: [],
       phones: told('phones', []),
+      scriptCalls: told('scriptCalls', []),
       settings: {
         list: told('settings.list', [setting]),
         set: later('settings.set', setting),

@@ -3,8 +3,6 @@
 import { expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 
-import { Validator } from '@seriousme/openapi-schema-validator'
-
 import { createRig } from './http-rig.ts'
 
 type Operation = {
@@ -12,18 +10,18 @@ type Operation = {
   summary: string
   tags: string[]
   security?: unknown
-  responses: Record<string, { content?: Record<string, { schema: unknown }> }>
+  responses: Record<string, { $ref?: string }>
   parameters: readonly { name: string; schema: { example?: unknown; examples?: unknown } }[]
   requestBody?: { required: boolean; content: Record<string, { example?: unknown }> }
 }
 type Document = {
-  openapi: string
-  info: { version: string }
+  servers: readonly unknown[]
   paths: Record<string, Record<string, Operation>>
   security: unknown
   components: {
     securitySchemes: Record<string, unknown>
-    schemas: Record<string, { properties?: Record<string, { example?: unknown }> }>
+    responses: Record<string, { content?: Record<string, { schema: unknown }> }>
+    schemas: Record<string, { properties?: Record<string, { examples?: unknown[] }> }>
   }
 }
 
@@ -66,8 +64,8 @@ PUT /api/v1/webhooks/{id} updateWebhook`
 
 const LINE_ID = 'line_01k5c3qv7yfxn8t2w9r4d6m0ab'
 
-async function readDocument(): Promise<Document> {
-  const response = await createRig().call('GET', '/swagger/json')
+async function readDocument(path = '/swagger/whole.json'): Promise<Document> {
+  const response = await createRig().call('GET', path)
   return (await response.json()) as Document
 }
 
@@ -79,16 +77,6 @@ function operationsOf(document: Document): (readonly [string, Operation])[] {
   )
 }
 
-test('the OpenAPI document is valid 3.1', async () => {
-  const document = await readDocument()
-
-  const verdict = await new Validator().validate(structuredClone(document))
-
-  expect(verdict.errors ?? []).toEqual([])
-  expect(verdict.valid).toBe(true)
-  expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0'])
-})
-
 test('the document has every route with a readable operation id, and no route besides', async () => {
   const document = await readDocument()
 
@@ -97,6 +85,19 @@ test('the document has every route with a readable operation id, and no route be
   )
 
   expect(routes.toSorted()).toEqual(ROUTES.trim().split('\n'))
+})
+
+test('clients are made of a document without what only shortcuts call, and know where the relay is', async () => {
+  const [api, whole] = [await readDocument('/swagger/json'), await readDocument()]
+
+  const left = Object.keys(whole.paths).filter((path) => !(path in api.paths))
+
+  expect(left).toEqual(['/bridge/v1/receive', '/bridge/v1/next', '/bridge/v1/done'])
+  expect(Object.keys(api.components.securitySchemes)).toEqual(['apiKey', 'apiSecret'])
+  expect(JSON.stringify(api)).not.toContain('Shortcuts"')
+  expect(api.servers).toEqual([{ url: 'http://127.0.0.1:4665' }])
+  // The page asks the relay that it was loaded from, by the name that the browser knows.
+  expect(whole.servers).toEqual([{ url: '/' }])
 })
 
 test('spec 5.1: both headers are needed together, but on the service endpoints and by shortcuts', async () => {
@@ -129,8 +130,10 @@ test('bodies are JSON only, and every error has the one shape', async () => {
     expect([route, body]).toEqual([route, ['application/json']])
     for (const [status, answer] of Object.entries(operation.responses)) {
       if (Number(status) < 400) continue
-      const schema = answer.content?.['application/json']?.schema
-      expect([route, schema]).toEqual([route, { $ref: '#/components/schemas/Error' }])
+      const name = answer.$ref?.split('/').at(-1) ?? ''
+      const { content } = document.components.responses[name] ?? {}
+      const schema = content?.['application/json']?.schema
+      expect([route, schema]).toEqual([route, { $ref: '#/components/schemas/ErrorAnswer' }])
     }
     const isShut = route.includes('/v1/')
     expect('401' in operation.responses).toBe(isShut)
@@ -161,7 +164,7 @@ test('spec 2.3: the message of the document has the fields of the specification,
     'phone_number',
     'created_at',
   ]
-  for (const name of specified) expect(properties[name]?.example).toBeString()
+  for (const name of specified) expect(properties[name]?.examples).toEqual([expect.any(String)])
   expect(Object.keys(properties)).toContain('status')
 })
 
