@@ -4,6 +4,7 @@
 import { hostname, platform } from 'node:os'
 
 import { createAccess } from './access/access.ts'
+import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses } from './access/setup-address.ts'
 import type { Config } from './config.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
@@ -225,7 +226,9 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
 /** Who may see the dashboard, and the link by which the owner gets in. */
 function createEntry(ground: Ground, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
-  const access = createAccess({ ...ground, passwordHash, lockedPassword: config.adminPassword })
+  const lockedPassword = config.adminPassword
+  const access = createAccess({ ...ground, passwordHash, lockedPassword })
+  ground.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
     createSetupLink(): SetupLinkResource {
@@ -261,6 +264,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     version: VERSION,
     defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
+    serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
     keys: {
@@ -283,7 +287,9 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     control: {
       events: webhooks.feed,
       phones: () => ground.iphones?.driver?.reports() ?? [],
+      scriptCalls: () => ground.scriptCalls,
       settings,
+      options: ground.options,
       backUp: upkeep.backUp,
       acquit: ground.acquit,
     },

@@ -3,9 +3,9 @@
 
 import { homedir, platform } from 'node:os'
 
-import type { Config } from './config.ts'
+import type { Config, ConfigRow } from './config.ts'
 import type { Finding, LineDriver } from './domain/driver.ts'
-import { createDrivers, createIphones } from './drivers/catalog.ts'
+import { createDrivers, createIphones, type ScriptCall } from './drivers/catalog.ts'
 import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
@@ -48,6 +48,8 @@ export type Parts = {
   readonly data: Data
   /** False where requests come by `http.fetch` only. */
   readonly isListening: boolean
+  /** The options of this start, as they are printed. */
+  readonly options: readonly ConfigRow[]
   /** Hears that an upgrade found this start healthy. */
   readonly acquit: () => void
   /** Starts the process anew; left out where nothing does that for it. */
@@ -57,6 +59,8 @@ export type Parts = {
   /** Loops that run beside those of the relay. */
   readonly companions: readonly Service[]
 }
+
+const SCRIPT_CALLS_MAX = 500
 
 export type Ground = ReturnType<typeof openGround>
 
@@ -82,7 +86,8 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   })
   const started = { start: startProcess, startRead: startReadProcess }
   const outside = { run: processRunner(wallClock), ...started, self: ownIds() }
-  const tools = { ...outer, ...outside, restart: parts.restart ?? null }
+  const { scriptCalls, onScriptCall } = keepScriptCalls()
+  const tools = { ...outer, ...outside, restart: parts.restart ?? null, onScriptCall }
   const fatal = Promise.withResolvers<unknown>()
   const changes = new Changes({ clock, random })
   const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
@@ -108,6 +113,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     drivers: [...(parts.drivers ?? drivers), shortcuts],
     shortcuts,
     iphones,
+    scriptCalls,
     backupWorker: parts.backupWorker ?? new BackupWorker(),
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
@@ -115,11 +121,22 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     settings: createSettings({ db, writer, stamps, locked: config.lockedSettings }),
     fatal: fatal.promise,
     acquit: parts.acquit,
+    options: parts.options ?? [],
     close() {
       writer.close()
       data.close()
     },
   }
+}
+
+/** The last runs of the script for Messages, for whoever traces them. */
+function keepScriptCalls() {
+  const scriptCalls: ScriptCall[] = []
+  const onScriptCall = (call: ScriptCall) => {
+    scriptCalls.push(call)
+    if (scriptCalls.length > SCRIPT_CALLS_MAX) scriptCalls.shift()
+  }
+  return { scriptCalls, onScriptCall }
 }
 
 function placesOf(directory: DataDirectory) {

@@ -12,7 +12,7 @@ import { VERSION } from '../system/version.ts'
 import { rowOf, textOf } from './answers.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { holdUnlessRunning, throughRelayOrFile } from './own-file.ts'
-import { table } from './table.ts'
+import { sizeCell, table, timeCell } from './table.ts'
 
 /** A database of ten million messages takes minutes to copy and to check. */
 const BACKUP_MS_MAX = 3_600_000
@@ -46,6 +46,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
 async function backUp(call: Call): Promise<ExitCode> {
   const option = call.options.get('to')
   const to = option === undefined ? null : resolve(call.surroundings.folder, option)
+  call.out.note('Copying and checking the database …')
   const made = await throughRelayOrFile(call, {
     relay: async (client) => {
       const body = to === null ? {} : { to }
@@ -70,8 +71,13 @@ async function list(call: Call): Promise<ExitCode> {
     created_at: isoTime(timestamp(backup.createdAt)),
     size_bytes: backup.sizeBytes,
   }))
-  const rows = backups.map((one) => [one.created_at, one.kind, one.size_bytes, one.path])
-  call.out.data({ data: backups }, table(['CREATED', 'KIND', 'BYTES', 'FILE'], rows))
+  const rows = backups.map((one) => [
+    timeCell(one.created_at),
+    one.kind,
+    sizeCell(one.size_bytes),
+    one.path,
+  ])
+  call.out.data({ data: backups }, table(['CREATED', 'KIND', 'SIZE', 'FILE'], rows))
   if (backups.length === 0) call.out.note('There is no back-up yet.')
   return EXIT.ok
 }

@@ -6,6 +6,7 @@ import type { Log } from '../system/log.ts'
 import { VERSION } from '../system/version.ts'
 import { rowsOf, textOf } from './answers.ts'
 import type { Call } from './command.ts'
+import { invocation } from './invocation.ts'
 import { describeNewKey } from './keys.ts'
 import { fields } from './table.ts'
 
@@ -19,6 +20,7 @@ export async function showBanner(
   const findings = rowsOf(await ask(app, '/health'))
   const worst = findings.find((finding) => textOf(finding, 'severity') !== 'info')
   const key = await app.createFirstKey()
+  const own = invocation(call)
   const pairs: [string, string][] = [
     ['Hookline', VERSION],
     ['address', url],
@@ -27,9 +29,9 @@ export async function showBanner(
     ['data', config.dataDir],
     ['lines', lines.length === 0 ? 'none yet' : String(lines.length)],
   ]
-  if (worst !== undefined) pairs.push(['missing', `${textOf(worst, 'title')}: hookline doctor`])
-  else if (lines.length === 0) pairs.push(['to try it', 'hookline serve --simulated-lines 2'])
-  pairs.push(['next', 'hookline send TO TEXT, in another terminal'])
+  if (worst !== undefined) pairs.push(['missing', `${textOf(worst, 'title')}: ${own} doctor`])
+  else if (lines.length === 0) pairs.push(['to try it', `${own} serve --simulated-lines 2`])
+  pairs.push(['next', `${own} send TO TEXT, in another terminal`])
   for (const line of fields(pairs)) call.out.note(line)
   if (key === null) return
   // With --quiet too: nobody could ever read the secret again.

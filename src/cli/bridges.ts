@@ -6,7 +6,7 @@ import type {
 import { createBridge, listBridges, removeBridge, renewBridgeToken } from '../keys/bridges.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { throughRelayOrFile } from './own-file.ts'
-import { fields, table } from './table.ts'
+import { fields, table, timeCell } from './table.ts'
 
 const LISTED_MAX = 200
 const ID = [{ name: 'ID' }]
@@ -55,7 +55,7 @@ async function list(call: Call): Promise<ExitCode> {
     bridge.phone_number,
     bridge.label,
     bridge.token_hint,
-    bridge.last_heard_at,
+    timeCell(bridge.last_heard_at),
     bridge.revoked_at === null ? '' : 'removed',
   ])
   call.out.data(page, table(['ID', 'NUMBER', 'LABEL', 'TOKEN', 'LAST HEARD', 'STATE'], rows))

@@ -28,6 +28,8 @@ export type CommandOption = {
   readonly short?: string | undefined
   /** What its value is called, or null where it takes none. */
   readonly value: string | null
+  /** Left out where the command works without it. */
+  readonly isRequired?: true
   readonly sentence: string
 }
 
@@ -40,13 +42,15 @@ export type Command = {
   run(call: Call): Promise<ExitCode>
 }
 
+export type CommandGroup = { readonly heading: string; readonly commands: readonly Command[] }
+
 /** What a command is called with. */
 export type Call = {
   readonly args: readonly string[]
   readonly options: ReadonlyMap<string, string>
   readonly out: Output
   readonly surroundings: Surroundings
-  readonly commands: readonly Command[]
+  readonly groups: readonly CommandGroup[]
   /** Reads the options of this start; throws a ConfigError where they do not fit. */
   loadConfig(): LoadedConfig
 }
@@ -67,8 +71,10 @@ export class UsageError extends Error {
 export class NoRelayError extends Error {
   override readonly name = 'NoRelayError'
 
-  constructor() {
-    super('No relay is running. Start one: hookline serve')
+  /** `dataDir` is where one was looked for. */
+  constructor(dataDir?: string) {
+    const where = dataDir === undefined ? '' : ` with its data in ${dataDir}`
+    super(`No relay is running${where}. Start one: hookline serve`)
   }
 }
 

@@ -7,7 +7,8 @@ export const COMPLETIONS_COMMAND: Command = {
   sentence: 'Print the completions for a shell.',
   async run(call) {
     const shell = argument(call, 0)
-    const script = shell === 'fish' ? fishScript(call.commands) : bashScript(call.commands, shell)
+    const commands = call.groups.flatMap((group) => group.commands)
+    const script = shell === 'fish' ? fishScript(commands) : bashScript(commands, shell)
     call.out.data({ shell, script: script.join('\n') }, script)
     return EXIT.ok
   },

@@ -6,6 +6,7 @@ import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { rowOf, rowsOf, textOf } from './answers.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
+import { ControlClient } from './control-client.ts'
 import { throughRelayOrFile, type OwnFile } from './own-file.ts'
 import { table } from './table.ts'
 
@@ -27,7 +28,8 @@ export const CONFIG_COMMANDS: readonly Command[] = [
 ]
 
 async function show(call: Call): Promise<ExitCode> {
-  const { rows } = call.loadConfig()
+  const running = await optionsOfRelay(call)
+  const rows = running ?? call.loadConfig().rows
   const locked = new Set(rows.map(({ name }) => name))
   const settings = (await settingRows(call)).filter(({ name }) => !locked.has(name))
   // What is printed here ends up in reports and screenshots.
@@ -37,7 +39,23 @@ async function show(call: Call): Promise<ExitCode> {
   }))
   const cells = all.map(({ name, value, from }) => [name, value, from])
   call.out.data({ data: all }, table(['NAME', 'VALUE', 'FROM'], cells))
+  if (running === null)
+    call.out.note('No relay is running. One that is started here would use these.')
   return EXIT.ok
+}
+
+/** The options that a relay was started with; null where none runs that can say so. */
+async function optionsOfRelay(call: Call): Promise<readonly ConfigRow[] | null> {
+  const { controlSocket } = dataDirectoryAt(call.loadConfig().config.dataDir)
+  const client = new ControlClient(controlSocket)
+  if (!(await client.isThere())) return null
+  const { status, body } = await client.look('/api/v1/options')
+  if (status !== 200) return null
+  return rowsOf(body).map((row) => ({
+    name: textOf(row, 'name'),
+    value: textOf(row, 'value'),
+    from: textOf(row, 'from'),
+  }))
 }
 
 async function change(call: Call): Promise<ExitCode> {

@@ -1,6 +1,7 @@
 // How the command line talks to the relay that runs: over its Unix socket, by the same API.
 
 import { existsSync } from 'node:fs'
+import { dirname } from 'node:path'
 
 import { deadline, systemClock } from '../system/clock.ts'
 import { rowOf, textOf } from './answers.ts'
@@ -102,7 +103,7 @@ export class ControlClient {
     try {
       return await fetch(`http://localhost${path}`, { ...init, unix: this.#socket, proxy: false })
     } catch (error) {
-      if (isNobodyThere(error)) throw new NoRelayError()
+      if (isNobodyThere(error)) throw new NoRelayError(dirname(this.#socket))
       throw error
     }
   }

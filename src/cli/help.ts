@@ -1,5 +1,12 @@
-import { EXIT, GLOBAL_OPTIONS, type Command, type CommandOption } from './command.ts'
-import { usageOf } from './parse.ts'
+import {
+  EXIT,
+  GLOBAL_OPTIONS,
+  UsageError,
+  type Command,
+  type CommandGroup,
+  type CommandOption,
+} from './command.ts'
+import { unknownCommand, usageOf } from './parse.ts'
 
 export const HELP_COMMAND: Command = {
   name: 'help',
@@ -11,15 +18,13 @@ export const HELP_COMMAND: Command = {
   sentence: 'List all commands, or say what one does.',
   async run(call) {
     const name = call.args.join(' ')
-    const found = call.commands.filter(
-      (one) => one.name === name || one.name.startsWith(`${name} `),
-    )
-    const lines = name === '' ? listOf(call.commands) : found.flatMap(helpOf)
+    const commands = call.groups.flatMap((group) => group.commands)
+    const found = commands.filter((one) => one.name === name || one.name.startsWith(`${name} `))
+    const lines = name === '' ? listOf(call.groups) : found.flatMap(helpOf)
     if (lines.length === 0) {
-      call.out.problem(`There is no command "${name}". All of them: hookline help`)
-      return EXIT.usage
+      throw new UsageError(unknownCommand(name, commands))
     }
-    const names = (name === '' ? call.commands : found).map((one) => ({
+    const names = (name === '' ? commands : found).map((one) => ({
       name: one.name,
       usage: usageOf(one),
       sentence: one.sentence,
@@ -50,13 +55,18 @@ export function helpOf(command: Command): string[] {
   return [usageOf(command), `  ${command.sentence}`, ...describeOptions(command.options), '']
 }
 
-function listOf(commands: readonly Command[]): string[] {
-  const longest = Math.max(...commands.map(({ name }) => name.length))
+function listOf(groups: readonly CommandGroup[]): string[] {
+  const names = groups.flatMap(({ commands }) => commands.map(({ name }) => name))
+  const longest = Math.max(...names.map((name) => name.length))
+  const linesOf = ({ heading, commands }: CommandGroup) => [
+    `${heading}:`,
+    ...commands.map(({ name, sentence }) => `  ${name.padEnd(longest)}  ${sentence}`),
+    '',
+  ]
   return [
     'Usage: hookline COMMAND [options]',
     '',
-    ...commands.map(({ name, sentence }) => `  ${name.padEnd(longest)}  ${sentence}`),
-    '',
+    ...groups.flatMap(linesOf),
     'Everywhere:',
     ...describeOptions(GLOBAL_OPTIONS),
     '',

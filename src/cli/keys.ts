@@ -2,7 +2,7 @@ import { createKey, listKeys, revokeKey } from '../keys/keys.ts'
 import type { CreatedKeyResource, KeyResource, RevokedKeyResource } from '../keys/resource.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { throughRelayOrFile } from './own-file.ts'
-import { fields, table } from './table.ts'
+import { fields, table, timeCell } from './table.ts'
 
 const LISTED_MAX = 200
 
@@ -68,8 +68,8 @@ async function list(call: Call): Promise<ExitCode> {
     key.id,
     key.name,
     key.key_hint,
-    key.created_at,
-    key.last_used_at,
+    timeCell(key.created_at),
+    timeCell(key.last_used_at),
     key.revoked_at === null ? '' : 'revoked',
   ])
   call.out.data(page, table(['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'STATE'], rows))

@@ -25,7 +25,7 @@ export function readLicenses(): string {
     section('GNU Library General Public License, version 2', read('lgpl-2.txt')),
     section('GNU Lesser General Public License, version 2.1', read('lgpl-2.1.txt')),
   ]
-  return parts.join('\n')
+  return parts.join('\n').replaceAll(/[\r\f]/g, '')
 }
 
 /** The names of the packages that `manifest` needs at run time, theirs included. */

@@ -30,7 +30,7 @@ const LOOK_AGAIN_MS = 50
 export async function runningRelay(call: Call): Promise<ControlClient> {
   const client = clientOf(call)
   if (await client.isThere()) return client
-  throw new NoRelayError()
+  throw new NoRelayError(call.loadConfig().config.dataDir)
 }
 
 /** Asks the relay where one runs, else opens the file. */

@@ -1,4 +1,5 @@
 import { GLOBAL_OPTIONS, UsageError, type Command, type CommandOption } from './command.ts'
+import { nearest } from './suggest.ts'
 
 export type Parsed = {
   /** Null where no command was named. */
@@ -25,16 +26,23 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
       words.shift()
     }
   }
-  if (command !== null && !options.has('help')) requireArguments(command, rest)
+  if (command !== null && !options.has('help')) {
+    requireArguments(command, rest)
+    const missing = command.options.find(
+      ({ name, isRequired }) => isRequired === true && !options.has(name),
+    )
+    if (missing !== undefined) throw new UsageError(`Usage: ${usageOf(command)}`)
+  }
   return { command, args: rest, options }
 }
 
 /** `hookline keys create [--name NAME]`. */
 export function usageOf(command: Command): string {
   const args = command.args.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))
-  const options = command.options.map(({ name, value }) =>
-    value === null ? `[--${name}]` : `[--${name} ${value}]`,
-  )
+  const options = command.options.map(({ name, value, isRequired }) => {
+    const written = value === null ? `--${name}` : `--${name} ${value}`
+    return isRequired === true ? written : `[${written}]`
+  })
   const shown = options.length > 4 ? ['[options]'] : options
   return ['hookline', command.name, ...args, ...shown].join(' ')
 }
@@ -51,10 +59,20 @@ function takeCommand(words: string[], commands: readonly Command[]): Command | n
   }
   const group = commands.filter(({ name }) => name.startsWith(`${first} `))
   if (group.length === 0) {
-    throw new UsageError(`There is no command "${first}". All of them: hookline help`)
+    throw new UsageError(unknownCommand(first, commands))
   }
-  const names = group.map(({ name }) => name.slice(first.length + 1)).join(', ')
-  throw new UsageError(`hookline ${first} needs one of: ${names}.`)
+  const names = group.map(({ name }) => name.slice(first.length + 1))
+  const meant = second === undefined ? null : nearest(second, names)
+  const hint = meant === null ? '' : ` Did you mean "hookline ${first} ${meant}"?`
+  throw new UsageError(`hookline ${first} needs one of: ${names.join(', ')}.${hint}`)
+}
+
+/** Says that there is no such command, and which one was probably meant. */
+export function unknownCommand(written: string, commands: readonly Command[]): string {
+  const names = commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
+  const meant = nearest(written, names)
+  const hint = meant === null ? '' : ` Did you mean "hookline ${meant}"?`
+  return `Unknown command "${written}".${hint} All commands: hookline help`
 }
 
 function takeOption(
@@ -69,7 +87,14 @@ function takeOption(
       written === `--${name}` || (short !== undefined && written === `-${short}`),
   )
   if (option === undefined) {
-    throw new UsageError(`There is no option ${written} here. A text that begins so follows "--".`)
+    const meant = nearest(
+      written,
+      known.map(({ name }) => `--${name}`),
+    )
+    const hint = meant === null ? '' : ` Did you mean ${meant}?`
+    throw new UsageError(
+      `Unknown option ${written}.${hint} (Use -- before text that starts with a dash.)`,
+    )
   }
   const { name } = option
   if (options.has(name)) throw new UsageError(`--${name} is given twice.`)
@@ -86,7 +111,7 @@ function takeOption(
 function requireArguments(command: Command, given: readonly string[]): void {
   const least = command.args.filter(({ isOptional }) => isOptional !== true).length
   if (given.length < least || given.length > command.args.length) {
-    throw new UsageError(`It is: ${usageOf(command)}`)
+    throw new UsageError(`Usage: ${usageOf(command)}`)
   }
   for (const [index, { name, choices }] of command.args.entries()) {
     const value = given[index]

@@ -5,7 +5,7 @@ import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { readSurroundings, type Surroundings } from '../system/own-process.ts'
 import { EXIT, NoRelayError, UsageError, type ExitCode } from './command.ts'
-import { COMMANDS, HIDDEN_COMMANDS } from './commands.ts'
+import { COMMAND_GROUPS, COMMANDS, HIDDEN_COMMANDS } from './commands.ts'
 import { RefusedError } from './control-client.ts'
 import { SHORT_HELP, helpOf } from './help.ts'
 import { createOutput, type Output } from './output.ts'
@@ -16,7 +16,9 @@ export async function runCommandLine(): Promise<ExitCode> {
   restrictNewFiles()
   const surroundings = readSurroundings()
   const hasColour = surroundings.isTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''
-  let out = createOutput({ isJson: false, isQuiet: false, hasColour })
+  // A command line that does not fit may have asked for JSON all the same.
+  const isJson = surroundings.args.includes('--json')
+  let out = createOutput({ isJson, isQuiet: false, hasColour })
   try {
     const known = [...COMMANDS, ...HIDDEN_COMMANDS]
     const parsed = parseCommandLine(withShortForms(surroundings.args), known)
@@ -24,7 +26,7 @@ export async function runCommandLine(): Promise<ExitCode> {
     out = createOutput({ isJson: options.has('json'), isQuiet: options.has('quiet'), hasColour })
     return await runParsed(parsed, surroundings, out)
   } catch (error) {
-    out.problem(describe(error))
+    out.problem(describe(error), errorCodeOf(error))
     return exitCodeOf(error)
   }
 }
@@ -49,13 +51,14 @@ async function runParsed(
     options,
     out,
     surroundings,
-    commands: COMMANDS,
+    groups: COMMAND_GROUPS,
     loadConfig: () => (loaded ??= load(surroundings, options)),
   })
 }
 
-/** `lines` alone means `lines list`. */
+/** `lines` alone means `lines list`, and `--version` or `-v` is asked of every program. */
 function withShortForms(args: readonly string[]): readonly string[] {
+  if (args[0] === '--version' || args[0] === '-v') return ['version', ...args.slice(1)]
   const at = args.indexOf('lines')
   const isAlone =
     at !== -1 && (args[at + 1] === undefined || args[at + 1]?.startsWith('-') === true)
@@ -93,6 +96,13 @@ function exitCodeOf(error: unknown): ExitCode {
   if (/^SQLITE_(CORRUPT|NOTADB)/.test(code)) return EXIT.personNeeded
   const isDenied = error instanceof RefusedError && [401, 403].includes(error.status)
   return isDenied || ['EACCES', 'EPERM'].includes(code) ? EXIT.notAllowed : EXIT.failed
+}
+
+/** What the error is called with `--json`: as the API calls it, where it comes from there. */
+function errorCodeOf(error: unknown): string {
+  if (error instanceof RefusedError) return error.code
+  if (error instanceof UsageError || error instanceof ConfigError) return 'usage'
+  return error instanceof NoRelayError ? 'no_relay' : 'failed'
 }
 
 function codeOf(error: unknown): string {

@@ -64,6 +64,7 @@ async function serveRelay(start: Start): Promise<ExitCode> {
   const parts = {
     log,
     data,
+    options: call.loadConfig().rows,
     acquit: () => judgement?.acquit(),
     ...(start.isHosted ? hostedParts(config, { log, restart: again.resolve }) : {}),
   }

@@ -1,3 +1,6 @@
+import { localMinute, parseIsoTime } from '../system/iso-time.ts'
+import { printable } from './output.ts'
+
 /** Rows in columns, with a head; nothing where there are no rows. */
 export function table(
   head: readonly string[],
@@ -20,10 +23,23 @@ export function fields(pairs: readonly (readonly [string, string | number | null
   return pairs.map(([name, value]) => `${name.padEnd(longest)}  ${cell(value)}`)
 }
 
+/** A time of the API as people read it here; nothing where there is none. */
+export function timeCell(iso: string | null): string {
+  const at = parseIsoTime(iso ?? '')
+  return at === null ? '' : localMinute(at)
+}
+
+/** A size as people read it: `53 MB`, of a thousand thousand bytes each. */
+export function sizeCell(bytes: number): string {
+  const steps = ['B', 'kB', 'MB', 'GB', 'TB']
+  const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), steps.length - 1)
+  return `${Math.round(bytes / 1_000 ** step)} ${steps[step]}`
+}
+
 function cell(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined || value === '') return '-'
-  // A text from outside must not steer the terminal.
-  return String(value).replaceAll(/\p{Cc}+/gu, ' ')
+  // Cleaned here too: what is not printed takes no room.
+  return printable(String(value))
 }
 
 function width(text: string): number {

@@ -42,6 +42,7 @@ export function upgradeCommand(findPlace: FindPlace): Command {
       {
         name: 'from',
         value: 'FILE',
+        isRequired: true,
         sentence: 'The new executable, its signed SHA256SUMS beside it.',
       },
       {
@@ -73,8 +74,7 @@ export const CHECK_MIGRATIONS_COMMAND: Command = {
 
 async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   const { call, machine } = service
-  const from = call.options.get('from')
-  if (from === undefined) throw new UsageError('It is: hookline upgrade --from FILE')
+  const from = call.options.get('from') ?? ''
   const directory = openDataDirectory(service.directory.path)
   const hosted = await hostedService(service)
   const foreign = hosted === null ? null : await foreignRelay(service, hosted.state)

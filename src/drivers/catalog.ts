@@ -13,6 +13,7 @@ import { UsbCable } from './iphone/cable/usb-cable.ts'
 import { createIphoneDriver, type IphoneDriver } from './iphone/driver.ts'
 import { PhoneAnchors } from './iphone/phone-anchors.ts'
 import { createMacDriver, type MacTools } from './mac/driver.ts'
+import { MessagesScript, type ScriptTools } from './mac/script-runner.ts'
 import { recordTrace, type TraceEnd, type TraceOrder } from './mac/trace.ts'
 import { createSimulatedDriver } from './simulated/driver.ts'
 
@@ -137,7 +138,13 @@ function macDriver(options: DriverOptions, tools: MacTools): LineDriver {
   )
 }
 
+export type { ScriptCall } from './mac/script-runner.ts'
 export type { TraceEntry } from './mac/trace.ts'
+
+/** Whether a run of the script that only asks for the account comes through. */
+export async function askMessages(tools: ScriptTools, signal: AbortSignal): Promise<boolean> {
+  return (await new MessagesScript(tools).account(signal)).answer === 'account'
+}
 
 /** Writes down what Messages on this computer does in its database: `hookline mac trace`. */
 export function recordMacTrace(order: TraceOrder, signal: AbortSignal): Promise<TraceEnd> {

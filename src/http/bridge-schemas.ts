@@ -28,7 +28,7 @@ const TOKEN = Type.String({
   example: 'hlb_3q2-7wAAzN5Gk1m0dJYw4uS8bqXcT9eRfV6hLpZ2iKo',
 })
 
-export const NewBridge = shape('NewBridge', {
+export const BridgeCreation = shape('BridgeCreation', {
   phone_number: Type.String({ maxLength: NUMBER_LENGTH_MAX, example: '+12025550147' }),
   label: Type.Optional(
     nullable(Type.String({ maxLength: BRIDGE_LABEL_LENGTH_MAX, example: 'Phone of the shop' })),
@@ -72,7 +72,7 @@ export const StoredMessage = shape('StoredMessage', { stored: Type.Literal(true)
 
 export const NextMessage = shape('NextMessage', {
   message: nullable(
-    Type.Object({
+    shape('MessageToSend', {
       id: id('msg', 'Goes into `done`.'),
       to: Type.String({ example: '+12025550123' }),
       text: Type.String({ example: 'Your table is ready.' }),

@@ -57,7 +57,6 @@ const WAIT_MS = 25_000
 /** What a connection may stay silent: the wait, and 10 s for what comes after it. */
 const SILENCE_SECONDS = 35
 const NOT_READY_SECONDS = 5
-const BODY_ERRORS = ['payload_too_large', 'unsupported_media_type'] as const
 
 const RECEIVE = operation({
   id: 'bridgeReceive',
@@ -68,7 +67,7 @@ const RECEIVE = operation({
   tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: StoredMessage },
-  errors: [...BODY_ERRORS, 'invalid_sender'],
+  errors: ['invalid_sender'],
 })
 
 const NEXT = operation({
@@ -80,7 +79,6 @@ const NEXT = operation({
   tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: NextMessage },
-  errors: BODY_ERRORS,
 })
 
 const DONE = operation({
@@ -90,7 +88,7 @@ const DONE = operation({
   tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: NotedReport },
-  errors: [...BODY_ERRORS, 'not_found'],
+  errors: ['not_found'],
 })
 
 export function bridgeRoutes(bridge: Bridge) {

@@ -11,7 +11,7 @@ import type {
 } from '../keys/bridge-resource.ts'
 import type { Page } from '../system/cursor.ts'
 import { mayTake, takes } from './body.ts'
-import { BridgeList, BridgeToken, CreatedBridge, NewBridge } from './bridge-schemas.ts'
+import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from './bridge-schemas.ts'
 import { callerOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
@@ -47,7 +47,7 @@ const CREATE = operation({
     'token is told in this answer only.',
   tag: 'Bridges',
   answers: { 201: CreatedBridge },
-  errors: ['bridge_exists', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+  errors: ['bridge_exists', 'storage_full'],
 })
 
 const RENEW = operation({
@@ -56,7 +56,7 @@ const RENEW = operation({
   description: 'The one before is refused from now on.',
   tag: 'Bridges',
   answers: { 200: BridgeToken },
-  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+  errors: ['not_found', 'storage_full'],
 })
 
 const REMOVE = operation({
@@ -80,7 +80,7 @@ export function bridgeOwnerRoutes(bridges: BridgeActions) {
         const createdBy = nameOfCaller(callerOf(request))
         return bridges.create({ number: body.phone_number, label: body.label ?? null, createdBy })
       },
-      { ...takes(NewBridge), ...CREATE },
+      { ...takes(BridgeCreation), ...CREATE },
     )
     .post('/:id/token', ({ params }) => bridges.renewToken(params.id), {
       ...BY_ID,

@@ -43,6 +43,7 @@ const LIST = operation({
 const GET = operation({
   id: 'getConversation',
   summary: 'Read a conversation',
+  description: 'With its latest message.',
   tag: 'Conversations',
   answers: { 200: Conversation },
   errors: ['not_found'],
@@ -56,7 +57,7 @@ const PATCH = operation({
     'later sends of a key are refused, the setting `enforce_automation_pause` decides.',
   tag: 'Conversations',
   answers: { 200: Conversation },
-  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+  errors: ['not_found', 'storage_full'],
 })
 
 export function conversationRoutes(conversations: ConversationActions) {

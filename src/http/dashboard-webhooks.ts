@@ -16,7 +16,7 @@ type Tools = SeenDeliveryTools & Parameters<typeof daysOf>[0] & { readonly clock
 
 const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
-  status: Type.Optional(word(DELIVERY_STATUSES)),
+  status: Type.Optional(word('DeliveryStatus', DELIVERY_STATUSES)),
 })
 
 /** Behind the door of the dashboard. */

@@ -45,7 +45,7 @@ export type DeliveryActions = {
 
 const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
-  status: Type.Optional(word(DELIVERY_STATUSES)),
+  status: Type.Optional(word('DeliveryStatus', DELIVERY_STATUSES)),
 })
 
 const TEST = operation({
@@ -54,18 +54,13 @@ const TEST = operation({
   description: "A sample of the webhook's first event; its event id begins with `evt_test_`.",
   tag: 'Webhooks',
   answers: { 202: Delivery },
-  errors: [
-    'not_found',
-    'webhook_inactive',
-    'payload_too_large',
-    'unsupported_media_type',
-    'storage_full',
-  ],
+  errors: ['not_found', 'webhook_inactive', 'storage_full'],
 })
 
 const LIST = operation({
   id: 'listWebhookDeliveries',
   summary: 'List the deliveries of a webhook',
+  description: 'Newest first.',
   tag: 'Webhooks',
   query: DeliveryQuery,
   answers: { 200: DeliveryList },
@@ -78,18 +73,13 @@ const REPLAY = operation({
   description: 'What was exhausted since, and what the webhook has no delivery of.',
   tag: 'Webhooks',
   answers: { 202: ReplayAnswer },
-  errors: [
-    'not_found',
-    'webhook_inactive',
-    'payload_too_large',
-    'unsupported_media_type',
-    'storage_full',
-  ],
+  errors: ['not_found', 'webhook_inactive', 'storage_full'],
 })
 
 const GET = operation({
   id: 'getWebhookDelivery',
   summary: 'Read a delivery with its attempts',
+  description: 'With what the receiver answered each time.',
   tag: 'Webhooks',
   answers: { 200: DeliveryWithAttempts },
   errors: ['not_found'],
@@ -101,13 +91,7 @@ const REDELIVER = operation({
   description: 'With the same event id, at once.',
   tag: 'Webhooks',
   answers: { 202: Delivery },
-  errors: [
-    'not_found',
-    'webhook_inactive',
-    'payload_too_large',
-    'unsupported_media_type',
-    'storage_full',
-  ],
+  errors: ['not_found', 'webhook_inactive', 'storage_full'],
 })
 
 export function deliveryRoutes(deliveries: DeliveryActions) {

@@ -4,7 +4,12 @@ import { RelayError, type ErrorCode } from '../domain/errors.ts'
 import type { Log } from '../system/log.ts'
 import { respond } from './respond.ts'
 
-type Meaning = { readonly status: number; readonly when: string }
+type Meaning = {
+  readonly status: number
+  readonly when: string
+  /** Only a browser at the dashboard meets it. */
+  readonly isOfDashboard?: true
+}
 
 export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   invalid_request: { status: 400, when: 'The body, the query or a header does not fit.' },
@@ -13,11 +18,31 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     status: 401,
     when: 'The credentials are missing, wrong or revoked: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
   },
-  signed_out: { status: 401, when: 'Nobody is signed in to the dashboard in this browser.' },
-  wrong_password: { status: 401, when: 'This is not the password of the dashboard.' },
-  forbidden: { status: 403, when: 'The request does not come from a page of this relay.' },
-  password_needed: { status: 403, when: 'The password must have been given within the last hour.' },
-  setup_link_invalid: { status: 403, when: 'The setup link is used, replaced or too old.' },
+  signed_out: {
+    status: 401,
+    when: 'Nobody is signed in to the dashboard in this browser.',
+    isOfDashboard: true,
+  },
+  wrong_password: {
+    status: 401,
+    when: 'This is not the password of the dashboard.',
+    isOfDashboard: true,
+  },
+  forbidden: {
+    status: 403,
+    when: 'The request does not come from a page of this relay.',
+    isOfDashboard: true,
+  },
+  password_needed: {
+    status: 403,
+    when: 'The password must have been given within the last hour.',
+    isOfDashboard: true,
+  },
+  setup_link_invalid: {
+    status: 403,
+    when: 'The setup link is used, replaced or too old.',
+    isOfDashboard: true,
+  },
   not_found: { status: 404, when: 'There is nothing with this path or id.' },
   phone_line_not_found: { status: 404, when: '`phone_line_id` names no line.' },
   method_not_allowed: { status: 405, when: 'The path is known, with another method.' },
@@ -62,15 +87,24 @@ export function errorResponse(
   })
 }
 
+/** The client closed the connection in the middle of its request. */
+export class HungUpError extends Error {
+  override readonly name = 'HungUpError'
+}
+
+/** As proxies count it; nobody is there to read it. */
+const HUNG_UP_STATUS = 499
+
 /** The answer to whatever was thrown. What is not for the caller is logged, and nothing of it leaves. */
-export function answerToFailure(error: unknown, requestId: string, log: Log): Response {
-  const known = relayErrorIn(error)
-  if (known !== null) {
-    if (known.code === 'internal_error')
-      log.error('request failed', { request_id: requestId, error })
-    return errorResponse(known, requestId)
+export function answerToFailure(thrown: unknown, requestId: string, log: Log): Response {
+  const error = unwrapped(thrown)
+  if (error instanceof HungUpError) return respond(null, { status: HUNG_UP_STATUS, requestId })
+  if (error instanceof RelayError) {
+    if (error.code === 'internal_error')
+      log.error('request failed', { request_id: requestId, error: thrown })
+    return errorResponse(error, requestId)
   }
-  log.error('request failed', { request_id: requestId, error })
+  log.error('request failed', { request_id: requestId, error: thrown })
   return errorResponse(internalError(), requestId)
 }
 
@@ -80,7 +114,8 @@ export function internalError(): RelayError {
 }
 
 /** Elysia wraps what a body parser throws. */
-function relayErrorIn(error: unknown): RelayError | null {
-  if (error instanceof RelayError) return error
-  return error instanceof Error && error.cause instanceof RelayError ? error.cause : null
+function unwrapped(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof RelayError) return error
+  const { cause } = error
+  return cause instanceof RelayError || cause instanceof HungUpError ? cause : error
 }

@@ -8,7 +8,7 @@ import { mayTake } from './body.ts'
 import { callerOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
-import { CreatedKey, KeyList, NewKey, RevokedKey } from './schemas.ts'
+import { CreatedKey, KeyCreation, KeyList, RevokedKey } from './schemas.ts'
 
 export type KeyActions = {
   create(request: {
@@ -27,7 +27,7 @@ const CREATE = operation({
   description: 'Key and secret are told in this answer only. A body is not required.',
   tag: 'Keys',
   answers: { 201: CreatedKey },
-  errors: ['payload_too_large', 'unsupported_media_type', 'storage_full'],
+  errors: ['storage_full'],
 })
 
 const LIST = operation({
@@ -57,7 +57,7 @@ export function keyRoutes(keys: KeyActions) {
         const createdBy = nameOfCaller(callerOf(request))
         return keys.create({ name: body.name ?? null, createdBy })
       },
-      { ...mayTake(NewKey), ...CREATE },
+      { ...mayTake(KeyCreation), ...CREATE },
     )
     .get('', ({ request }) => keys.list(pageOfQuery(readQuery(request, KeyQuery))), LIST)
     .delete('/:id', ({ params }) => keys.revoke(params.id), { ...BY_ID, ...REVOKE })

@@ -23,7 +23,14 @@ import {
 } from './query.ts'
 import { respond } from './respond.ts'
 import { id, word } from './schema-parts.ts'
-import { Message, MessageList, Resolution, SendRequest } from './schemas.ts'
+import {
+  MESSAGE_DIRECTIONS,
+  MESSAGE_STATUS_WORDS,
+  Message,
+  MessageList,
+  Resolution,
+  SendRequest,
+} from './schemas.ts'
 
 export type MessageActions = {
   send(request: SendOrder): Promise<SendAnswer>
@@ -60,8 +67,8 @@ const MessageQuery = Type.Object({
   phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
   conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
-  direction: Type.Optional(word(['inbound', 'outbound'])),
-  status: Type.Optional(word(MESSAGE_STATUSES)),
+  direction: Type.Optional(word('MessageDirection', MESSAGE_DIRECTIONS)),
+  status: Type.Optional(word('MessageStatus', MESSAGE_STATUSES, MESSAGE_STATUS_WORDS)),
   created_after: timeParameter('Exclusive.'),
   created_before: timeParameter('Exclusive.'),
   updated_since: timeParameter('Inclusive; turns the order to oldest change first.'),
@@ -83,8 +90,6 @@ const SEND = documentationOf({
     'idempotency_conflict',
     'automation_paused',
     'phone_line_disabled',
-    'payload_too_large',
-    'unsupported_media_type',
     'send_failed',
     'rate_limit_exceeded',
     'no_phone_line',
@@ -105,6 +110,7 @@ const LIST = operation({
 const GET = operation({
   id: 'getMessage',
   summary: 'Read a message',
+  description: 'As it is now: its status and the times of its steps.',
   tag: 'Messages',
   answers: { 200: Message },
   errors: ['not_found'],
@@ -116,13 +122,7 @@ const RESOLVE = operation({
   description: 'For somebody who looked at the device and knows whether it left.',
   tag: 'Messages',
   answers: { 200: Message },
-  errors: [
-    'not_found',
-    'not_uncertain',
-    'payload_too_large',
-    'unsupported_media_type',
-    'storage_full',
-  ],
+  errors: ['not_found', 'not_uncertain', 'storage_full'],
 })
 
 export function messageRoutes({ messages, defaultWaitMs }: Tools) {

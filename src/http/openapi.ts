@@ -4,15 +4,23 @@
 import { swagger } from '@elysiajs/swagger'
 import { Elysia, type AnyElysia } from 'elysia'
 
-import { EventPayload } from './webhook-schemas.ts'
+import { BODY_ERRORS, errorAnswers } from './error-answers.ts'
+import { Components } from './openapi-components.ts'
+import { listIn, mapObject, objectIn, type Json, type JsonObject } from './openapi-json.ts'
 
-type Json = null | boolean | number | string | readonly Json[] | JsonObject
-type JsonObject = { readonly [name: string]: Json }
+/** The address of the API; asked for once it listens. */
+type Server = () => string
 
 const RAW_PATH = '/raw'
 const DESCRIPTION = `A self-hosted iMessage relay. Every route under \`/api/v1\` takes the two headers
 \`X-API-Key\` and \`X-API-Secret\`. Errors are \`{"error": {"code", "message", "details"?}}\`, and
-every answer carries an \`X-Request-Id\`, under which the log of the relay tells more.`
+every answer carries an \`X-Request-Id\`, under which the log of the relay tells more.
+
+Requests are closed: a field that is not listed here is refused. Answers are open: a later version may
+add fields, and values to every schema whose name begins with \`Any\`. Pass over what you do not know.`
+
+/** Of the interface: strangers read the document, and need not know which relay runs. */
+const API_VERSION = '1.0.0'
 
 const TAGS = [
   { name: 'Messages', description: 'Sending, and reading what was sent and received.' },
@@ -30,77 +38,103 @@ const SECURITY_SCHEMES = {
   apiSecret: { type: 'apiKey', in: 'header', name: 'X-API-Secret' },
   bridgeToken: { type: 'http', scheme: 'bearer' },
 } as const
+const BOTH_HEADERS = { apiKey: [], apiSecret: [] }
 
 /** The document of `api` as JSON text; made at the first call, and kept. */
-export function openApiDocument(api: AnyElysia, version: string): () => Promise<string> {
+export function openApiDocument(api: AnyElysia, server: Server): () => Promise<string> {
   let made: Promise<string> | null = null
   return () => {
-    made ??= makeDocument(api, version)
+    made ??= makeDocument(api, server)
     return made
   }
 }
 
-async function makeDocument(api: AnyElysia, version: string): Promise<string> {
+async function makeDocument(api: AnyElysia, server: Server): Promise<string> {
   const documented = new Elysia().use(api).use(
     swagger({
       path: '/page',
       specPath: RAW_PATH,
       exclude: [RAW_PATH, '/page', /^\/swagger/],
-      documentation: {
-        info: { title: 'Hookline API', version, description: DESCRIPTION },
-        tags: TAGS,
-        components: { securitySchemes: SECURITY_SCHEMES },
-        security: [{ apiKey: [], apiSecret: [] }],
-      },
     }),
   )
   const response = await documented.handle(new Request(`http://localhost${RAW_PATH}`))
   const raw = (await response.json()) as JsonObject // The plugin answers with a document.
-  return JSON.stringify(validDocument(raw))
+  return JSON.stringify(validDocument(objectIn(raw['paths']), server))
 }
 
-function validDocument(raw: JsonObject): JsonObject {
-  const schemas: Record<string, Json> = {}
-  const hoist = (node: Json): Json => hoistTitled(node, schemas)
-  const paths = mapObject(objectIn(raw['paths']), (path) => mapObject(path, validOperation))
-  const body = { content: { 'application/json': { schema: plainJson(EventPayload) } } }
-  const event = {
-    operationId: 'onEvent',
-    summary: 'What a webhook gets',
-    description:
-      'Signed after Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature`. ' +
-      'Answer 2xx; anything else is tried again, always with the same `webhook-id`.',
-    tags: ['Webhooks'],
-    security: [],
-    requestBody: { required: true, ...body },
-    responses: { 200: { description: 'Taken.' } },
-  }
-  const told = objectIn(hoist({ paths, webhooks: { event: { post: event } } }))
+function validDocument(raw: JsonObject, server: Server): object {
+  const components = new Components()
+  const operations = Object.values(raw).flatMap((path) => Object.values(objectIn(path)))
+  const paths = mapObject(raw, (path) => {
+    return mapObject(path, (operation) => validOperation(operation, components))
+  })
   return {
-    ...raw,
     openapi: '3.1.0',
-    servers: [{ url: '/' }],
-    ...told,
-    components: { ...objectIn(raw['components']), schemas },
+    info: {
+      title: 'Hookline API',
+      version: API_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: server() }],
+    tags: TAGS.filter(({ name }) => namesIn(operations, 'tags').has(name)),
+    security: [BOTH_HEADERS],
+    paths,
+    components: { securitySchemes: schemesOf(operations), ...components.all() },
   }
 }
 
-function validOperation(operation: JsonObject): JsonObject {
-  const { requestBody, parameters, ...others } = operation
-  const rest = { ...others, parameters: listIn(parameters).map(parameterOf) }
-  const schema = bodySchemaIn(requestBody)
-  if (schema === null || Object.keys(objectIn(schema['properties'])).length === 0) return rest
-  const required = 'required' in schema || 'minProperties' in schema
-  const content = { 'application/json': { schema, ...bodyExample(schema) } }
-  return { ...rest, requestBody: { required, content } }
+/** The ways in that some operation takes, and those of all others. */
+function schemesOf(operations: readonly Json[]): object {
+  const named = operations.flatMap((operation) => listIn(objectIn(operation)['security']))
+  const used = new Set([BOTH_HEADERS, ...named].flatMap((scheme) => Object.keys(objectIn(scheme))))
+  return Object.fromEntries(Object.entries(SECURITY_SCHEMES).filter(([name]) => used.has(name)))
 }
 
-/** With `examples`, which the page shows; an `example` it would fill in, and send. */
-function parameterOf(parameter: Json): Json {
-  const { schema, ...rest } = objectIn(parameter)
-  const { example, ...shape } = objectIn(schema)
-  const examples = example === undefined ? {} : { examples: [example] }
-  return { ...rest, schema: { ...shape, ...examples } }
+function namesIn(operations: readonly Json[], list: string): ReadonlySet<Json> {
+  return new Set(operations.flatMap((operation) => listIn(objectIn(operation)[list])))
+}
+
+function validOperation(operation: JsonObject, components: Components): JsonObject {
+  const { requestBody, parameters, responses, callbacks, ...rest } = operation
+  const schema = bodySchemaIn(requestBody)
+  const hasBody = schema !== null && Object.keys(objectIn(schema['properties'])).length > 0
+  return {
+    ...rest,
+    parameters: listIn(parameters).map((parameter) => parameterOf(objectIn(parameter), components)),
+    ...(hasBody ? { requestBody: bodyOf(schema, components) } : {}),
+    responses: mapObject(responsesOf(objectIn(responses), hasBody), (response) =>
+      components.response(response),
+    ),
+    ...(callbacks === undefined ? {} : { callbacks: callbacksOf(objectIn(callbacks), components) }),
+  }
+}
+
+function parameterOf(parameter: JsonObject, components: Components): JsonObject {
+  return { ...parameter, schema: components.schema(objectIn(parameter['schema']), 'request') }
+}
+
+function bodyOf(schema: JsonObject, components: Components): JsonObject {
+  const media = { schema: components.schema(schema, 'request'), ...bodyExample(schema) }
+  const required = 'required' in schema || 'minProperties' in schema
+  return { required, content: { 'application/json': media } }
+}
+
+/** What is wrong with a body can be wrong only where there is one. */
+function responsesOf(responses: JsonObject, hasBody: boolean): JsonObject {
+  const ofBodies = plainJson(errorAnswers(BODY_ERRORS))
+  const others = Object.entries(responses).filter(([status]) => !(status in ofBodies))
+  return { ...Object.fromEntries(others), ...(hasBody ? ofBodies : {}) }
+}
+
+/** What the relay sends, its receiver reads: to the receiver it is an answer. */
+function callbacksOf(callbacks: JsonObject, components: Components): JsonObject {
+  const read = (operation: JsonObject) => {
+    const { content, ...body } = objectIn(operation['requestBody'])
+    const requestBody = { ...body, content: components.content(objectIn(content), 'answer') }
+    return { ...operation, requestBody }
+  }
+  return mapObject(callbacks, (urls) => mapObject(urls, (path) => mapObject(path, read)))
 }
 
 /**
@@ -120,38 +154,7 @@ function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
   return 'schema' in media ? objectIn(media['schema']) : null
 }
 
-/** Moves every schema that has a title among the components, and points at it. */
-function hoistTitled(node: Json, schemas: Record<string, Json>): Json {
-  if (node === null || typeof node !== 'object') return node
-  if (isList(node)) return node.map((item) => hoistTitled(item, schemas))
-  const inner = Object.fromEntries(
-    Object.entries(node).map(([name, value]) => [name, hoistTitled(value, schemas)]),
-  )
-  const { title } = node
-  if (typeof title !== 'string' || !('type' in node)) return inner
-  schemas[title] = inner
-  return { $ref: `#/components/schemas/${title}` }
-}
-
-function mapObject(node: JsonObject, map: (value: JsonObject) => Json): JsonObject {
-  return Object.fromEntries(
-    Object.entries(node).map(([name, value]) => [name, map(objectIn(value))]),
-  )
-}
-
-function objectIn(node: Json | undefined): JsonObject {
-  return typeof node === 'object' && node !== null && !isList(node) ? node : {}
-}
-
-function listIn(node: Json | undefined): readonly Json[] {
-  return node !== undefined && isList(node) ? node : []
-}
-
-function isList(node: Json): node is readonly Json[] {
-  return Array.isArray(node)
-}
-
-/** What a schema is in JSON: typebox keeps marks of its own beside it. */
-function plainJson(schema: object): Json {
-  return JSON.parse(JSON.stringify(schema)) as Json // JSON text is parsed.
+/** What an object is in JSON: typebox keeps marks of its own in schemas. */
+function plainJson(value: object): JsonObject {
+  return JSON.parse(JSON.stringify(value)) as JsonObject // JSON text is parsed.
 }

@@ -3,10 +3,10 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
 import type { ErrorCode } from '../domain/errors.ts'
-import { ERRORS } from './errors.ts'
+import { errorAnswers } from './error-answers.ts'
 import { bridgeOf, callerOf } from './exchange.ts'
 import { requireNoQuery } from './query.ts'
-import { ErrorAnswer, IdPath } from './schemas.ts'
+import { IdPath } from './schemas.ts'
 import { answerSchema, pathSchema, type Bridged, type Told } from './typebox.ts'
 
 type Answers = Readonly<Record<number, TSchema>>
@@ -15,7 +15,7 @@ export type Operation<A extends Answers> = {
   /** Names the operation in generated clients, as `sendMessage`. */
   readonly id: string
   readonly summary: string
-  readonly description?: string | undefined
+  readonly description: string
   readonly tag:
     | 'Messages'
     | 'Conversations'
@@ -32,8 +32,20 @@ export type Operation<A extends Answers> = {
   readonly errors?: readonly ErrorCode[] | undefined
   /** Headers of the successful answers, by name. */
   readonly answerHeaders?: Readonly<Record<string, string>> | undefined
+  /** The request that the relay makes because of it. */
+  readonly callback?: Callback | undefined
   /** What it asks for instead of a key: the token of a bridge, or nothing. */
   readonly asksFor?: 'bridge_token' | 'nothing' | undefined
+}
+
+/** A request of the relay to an address that its caller gave. */
+export type Callback = {
+  readonly id: string
+  readonly summary: string
+  readonly description: string
+  /** The address, as a runtime expression of OpenAPI. */
+  readonly to: string
+  readonly body: TSchema
 }
 
 const EVERYWHERE: readonly ErrorCode[] = [
@@ -87,7 +99,7 @@ function guardOf({ asksFor, query }: Operation<Answers>): typeof plainCall {
 
 /** The documentation alone, for routes that write their answers themselves. */
 export function documentationOf<A extends Answers>(op: Operation<A>) {
-  const { id, summary, description = '', tag } = op
+  const { id, summary, description, tag, callback, errors = [] } = op
   const answers = Object.entries(op.answers).map(([status, schema]) => [
     status,
     {
@@ -97,9 +109,30 @@ export function documentationOf<A extends Answers>(op: Operation<A>) {
     },
   ])
   const parameters = [...parametersOf('query', op.query), ...parametersOf('header', op.headers)]
-  const responses = { ...Object.fromEntries(answers), ...errorAnswers(op) }
-  const documented = { operationId: id, summary, description, tags: [tag], parameters, responses }
-  return { ...documented, ...SECURITY[op.asksFor ?? 'key'] }
+  const codes = op.asksFor === 'nothing' ? errors : [...EVERYWHERE, ...errors]
+  const responses = { ...Object.fromEntries(answers), ...errorAnswers(codes) }
+  return {
+    operationId: id,
+    summary,
+    description,
+    tags: [tag],
+    parameters,
+    responses,
+    ...(callback === undefined ? {} : { callbacks: callbackOf(callback) }),
+    ...SECURITY[op.asksFor ?? 'key'],
+  }
+}
+
+function callbackOf({ id, summary, description, to, body }: Callback) {
+  const post = {
+    operationId: id,
+    summary,
+    description,
+    security: [],
+    requestBody: { required: true, content: { 'application/json': { schema: body } } },
+    responses: { '2XX': { description: 'Taken.' } },
+  }
+  return { [id]: { [to]: { post } } }
 }
 
 const SECURITY = {
@@ -117,9 +150,13 @@ const ANSWERS: Readonly<Record<number, string>> = {
 
 function parametersOf(place: 'query' | 'header', schema: TObject | undefined) {
   return Object.entries(schema?.properties ?? {}).map(([name, field]) => {
-    const { description = '', ...shape }: { readonly description?: string } = field
+    const { description, ...rest }: { readonly description?: string; readonly title?: string } =
+      field
     const required = schema?.required?.includes(name) === true && !('default' in field)
-    return { name, in: place, required, description, schema: shape }
+    const about = description === undefined ? {} : { description }
+    // A named schema is described where it is defined too.
+    const shape = rest.title === undefined ? rest : { ...rest, ...about }
+    return { name, in: place, required, ...about, schema: shape }
   })
 }
 
@@ -129,28 +166,4 @@ function headersOf(headers: Readonly<Record<string, string>>) {
     { description, schema: Type.String() },
   ])
   return Object.fromEntries(told)
-}
-
-/** One answer for each status, which tells every code that it can have. */
-function errorAnswers(op: Operation<Answers>) {
-  const codes = op.asksFor === 'nothing' ? (op.errors ?? []) : [...EVERYWHERE, ...(op.errors ?? [])]
-  const byStatus = Object.groupBy(new Set(codes), (code) => ERRORS[code].status)
-  const told = Object.entries(byStatus).map(([status, codes = []]) => [
-    status,
-    {
-      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join(' '),
-      content: {
-        'application/json': {
-          schema: ErrorAnswer,
-          examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
-        },
-      },
-    },
-  ])
-  return Object.fromEntries(told)
-}
-
-function exampleOf(code: ErrorCode) {
-  const message = code === 'unauthorized' ? 'Invalid or missing API credentials' : ERRORS[code].when
-  return { value: { error: { code, message } } }
 }

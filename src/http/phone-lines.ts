@@ -46,7 +46,7 @@ const PATCH = operation({
   description: 'Fields that are left out stay as they are.',
   tag: 'Phone lines',
   answers: { 200: PhoneLine },
-  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+  errors: ['not_found', 'storage_full'],
 })
 
 const REMOVE = operation({

@@ -1,9 +1,13 @@
 // What the shapes of the API are made of.
 
-import { Type, type TObject, type TProperties, type TSchema } from 'typebox'
+import { Type, type TStringOptions, type TObject, type TProperties, type TSchema } from 'typebox'
 
 /** What is told of a time that does not fit. */
 export const TIME_WANTED = 'must be a time like 2026-11-21T10:00:00.000Z'
+
+/** Keywords under this name are in the OpenAPI document and nothing is checked by them. */
+export const IN_DOCUMENT = 'inDocument'
+const URL_EXAMPLE = 'https://shop.example.com/hooks/messages'
 
 export const ISO_TIME = { format: 'date-time', example: '2026-11-21T10:00:00.000Z' }
 
@@ -13,17 +17,20 @@ export function shape<P extends TProperties>(title: string, properties: P, descr
   return Type.Object(properties, { title, additionalProperties: false, ...about })
 }
 
-/** One of a few words. */
-export function word<T extends string = string>(
-  words: readonly T[],
-  options: { readonly description?: string; readonly example?: T; readonly default?: T } = {},
-) {
-  return Type.Unsafe<T>({ type: 'string', enum: [...words], ...options })
+/** One of a few words, which `title` names in the OpenAPI document. */
+export function word<T extends string>(title: string, words: readonly T[], description?: string) {
+  const about = description === undefined ? {} : { description }
+  return Type.Unsafe<T>({ title, type: 'string', enum: [...words], ...about })
 }
 
-/** One of a few words, in an answer: what we have may be typed as any string. */
-export function toldWord(words: readonly string[], description = '') {
-  return Type.Unsafe<string>({ type: 'string', enum: [...words], description })
+/** The same in an answer: what we have may be typed as any string. */
+export function toldWord(title: string, words: readonly string[], description?: string) {
+  return word<string>(title, words, description)
+}
+
+/** A web address. Its format is for the document alone: which addresses are good, no schema decides. */
+export function url(options: TStringOptions) {
+  return Type.String({ ...options, example: URL_EXAMPLE, [IN_DOCUMENT]: { format: 'uri' } })
 }
 
 /** A time: ISO 8601, UTC, milliseconds. */

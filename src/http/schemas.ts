@@ -16,14 +16,6 @@ import { id, listOf, nullable, shape, time, toldWord, word } from './schema-part
 const DAILY_CONTACT_LIMIT_MAX = 100_000
 const LABEL_LENGTH_MAX = 100
 
-export const ErrorAnswer = shape('Error', {
-  error: Type.Object({
-    code: Type.String({ description: 'For programs; see the list at each status.' }),
-    message: Type.String({ description: 'For people: what was wrong and what would be right.' }),
-    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
-  }),
-})
-
 export const IdPath = Type.Object({ id: Type.String({ description: 'The id of the resource.' }) })
 
 export const Deleted = shape('Deleted', { id: Type.String(), deleted: Type.Literal(true) })
@@ -43,7 +35,7 @@ const KEY_STAMPS = {
   last_used_at: nullable(time('When the key was last used, right to the second.')),
 }
 
-export const NewKey = shape('NewKey', {
+export const KeyCreation = shape('KeyCreation', {
   name: Type.Optional(
     nullable(Type.String({ maxLength: KEY_NAME_LENGTH_MAX, example: 'shop-production' })),
   ),
@@ -75,13 +67,14 @@ export const RevokedKey = shape('RevokedKey', {
   id: id('key', 'The key that is revoked.'),
   deleted: Type.Literal(true),
   created: Type.Optional(
-    Type.Object(
+    shape(
+      'MadeByKey',
       {
         keys: Type.Array(Type.String()),
         webhooks: Type.Array(Type.String()),
         bridges: Type.Array(Type.String()),
       },
-      { description: 'What the key made and what still lives; left out where there is nothing.' },
+      'What the key made and what still lives, by id; left out where there is nothing.',
     ),
   ),
 })
@@ -120,7 +113,7 @@ const LINE_SETTINGS = {
 const NotRelayed = shape(
   'NotRelayed',
   {
-    kind: toldWord(NOT_RELAYED_KINDS),
+    kind: toldWord('NotRelayedKind', NOT_RELAYED_KINDS),
     count: Type.Integer({ minimum: 1 }),
     since: time('When the first of them came.'),
     last_at: time('When the last of them came.'),
@@ -133,10 +126,10 @@ export const PhoneLine = shape('PhoneLine', {
   id: id('line', 'Identifies the line.'),
   phone_number: Type.String({ example: '+12025550101' }),
   label: nullable(Type.String({ example: 'Front desk' })),
-  status: toldWord(['online', 'offline']),
+  status: toldWord('LineStatus', ['online', 'offline']),
   imessage_active: Type.Boolean({ description: 'Whether iMessage is activated on the line.' }),
   daily_contact_limit: LINE_SETTINGS.daily_contact_limit,
-  driver: toldWord(['mac', 'iphone', 'shortcuts', 'simulated']),
+  driver: toldWord('LineDriver', ['mac', 'iphone', 'shortcuts', 'simulated']),
   status_reason: nullable(Type.String({ description: 'Why it is offline: a code.' })),
   status_hint: nullable(Type.String({ description: 'What the owner can do about it.' })),
   new_contacts_today: Type.Integer({ description: 'What of the limit is used.' }),
@@ -175,6 +168,27 @@ export const SendRequest = shape('SendRequest', {
   ),
 })
 
+/** The two ways of a message, seen from its line. */
+export const MESSAGE_DIRECTIONS = ['inbound', 'outbound'] as const
+export const MESSAGE_STATUS_WORDS =
+  '`queued`, `sending`, `sent`, `delivered`, `read`; side exits `failed`, `expired`, `uncertain` ' +
+  '(handed to the device, and nobody can say whether it left); `received`.'
+
+export const MessageError = shape(
+  'MessageError',
+  {
+    code: Type.String({
+      description: 'For programs; new ones may come.',
+      example: 'not_on_imessage',
+    }),
+    message: Type.String({
+      description: 'For people.',
+      example: 'The recipient is not on iMessage.',
+    }),
+  },
+  'Why a message did not arrive, or why nobody knows.',
+)
+
 export const Message = shape('Message', {
   id: id('msg', 'Identifies the message.'),
   guid: Type.String({
@@ -182,28 +196,29 @@ export const Message = shape('Message', {
     example: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42',
   }),
   platform_guid: nullable(Type.String({ description: "The device's own, null until known." })),
-  direction: toldWord(['inbound', 'outbound']),
-  status: toldWord(
-    MESSAGE_STATUSES,
-    '`queued`, `sending`, `sent`, `delivered`, `read`; side exits `failed`, `expired`, ' +
-      '`uncertain` (handed to the device, and nobody can say whether it left); `received`.',
-  ),
-  service: Type.String({ example: 'iMessage' }),
+  direction: toldWord('MessageDirection', MESSAGE_DIRECTIONS),
+  status: toldWord('MessageStatus', MESSAGE_STATUSES, MESSAGE_STATUS_WORDS),
+  service: Type.String({
+    description: 'What carried it, as the device says: `iMessage`, `SMS`, `RCS`.',
+    example: 'iMessage',
+  }),
   to: Type.String({ example: '+12025550147' }),
-  from: Type.String({ example: '+12025550101' }),
+  from: Type.String({
+    description: 'Who sent it. Where `from` is a reserved word, generated clients call it `from_`.',
+    example: '+12025550101',
+  }),
   handle: Type.String({ description: 'The counterpart.', example: '+12025550147' }),
   text: Type.String({ example: 'Your table is ready.' }),
   phone_line_id: id('line', 'The line used.'),
   phone_number: Type.String({ description: "The line's number.", example: '+12025550101' }),
   conversation_id: id('conv', 'All messages of this line with this handle.'),
-  source: toldWord(MESSAGE_SOURCES, '`device` is what somebody typed on the device itself.'),
-  queued_reason: nullable(toldWord(QUEUED_REASONS, 'Why a queued message waits.')),
-  error: nullable(
-    Type.Object({
-      code: Type.String({ example: 'not_on_imessage' }),
-      message: Type.String({ example: 'The recipient is not on iMessage.' }),
-    }),
+  source: toldWord(
+    'MessageSource',
+    MESSAGE_SOURCES,
+    '`device` is what somebody typed on the device itself.',
   ),
+  queued_reason: nullable(toldWord('QueuedReason', QUEUED_REASONS, 'Why a queued message waits.')),
+  error: nullable(MessageError),
   created_at: time('When the relay recorded it.'),
   updated_at: time('When it last changed.'),
   sent_at: nullable(time("Of an inbound message, the device's time.")),
@@ -214,7 +229,7 @@ export const Message = shape('Message', {
 export const MessageList = listOf('MessageList', Message)
 
 export const Resolution = shape('Resolution', {
-  status: word(['sent', 'failed'], { description: 'What somebody found out.' }),
+  status: word('ResolvedStatus', ['sent', 'failed'], 'What somebody found out.'),
 })
 
 // Conversations
@@ -249,7 +264,7 @@ export const HealthFindings = shape('HealthFindings', {
   data: Type.Array(
     shape('HealthFinding', {
       code: Type.String(),
-      severity: toldWord(['info', 'warning', 'error']),
+      severity: toldWord('Severity', ['info', 'warning', 'error']),
       title: Type.String({ description: 'What is the matter, in a few words.' }),
       why: Type.String({ description: 'What it means.' }),
       fix: Type.String({ description: 'What the owner can do.' }),

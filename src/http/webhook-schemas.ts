@@ -3,19 +3,19 @@
 import { Type } from 'typebox'
 
 import { DELIVERY_STATUSES, EVENT_NAMES } from '../domain/webhook.ts'
-import { ISO_TIME, id, listOf, nullable, shape, time, toldWord, word } from './schema-parts.ts'
+import { ISO_TIME, id, listOf, nullable, shape, time, toldWord, url, word } from './schema-parts.ts'
+import { MessageError } from './schemas.ts'
 
 const DESCRIPTION_LENGTH_MAX = 500
 const URL_LENGTH_MAX = 2_048
 
 const WEBHOOK_SETTINGS = {
-  url: Type.String({
+  url: url({
     minLength: 1,
     maxLength: URL_LENGTH_MAX,
     description: 'Absolute, http or https. Private and loopback addresses are allowed.',
-    example: 'https://shop.example.com/hooks/messages',
   }),
-  events: Type.Array(word(EVENT_NAMES), {
+  events: Type.Array(word('EventName', EVENT_NAMES), {
     minItems: 1,
     maxItems: 50,
     description: 'What the webhook wants to hear of. `message.failed` is opt-in.',
@@ -25,7 +25,7 @@ const WEBHOOK_SETTINGS = {
   description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
 }
 
-export const NewWebhook = shape('NewWebhook', {
+export const WebhookCreation = shape('WebhookCreation', {
   url: WEBHOOK_SETTINGS.url,
   events: WEBHOOK_SETTINGS.events,
   is_active: Type.Optional(WEBHOOK_SETTINGS.is_active),
@@ -40,12 +40,13 @@ export const WebhookChanges = Type.Partial(Type.Object(WEBHOOK_SETTINGS), {
 
 const WEBHOOK_FIELDS = {
   id: id('wh', 'Identifies the webhook.'),
-  url: Type.String({ example: 'https://shop.example.com/hooks/messages' }),
-  events: Type.Array(toldWord(EVENT_NAMES), { example: ['message.received'] }),
+  url: url({ description: 'Where its deliveries go.' }),
+  events: Type.Array(toldWord('EventName', EVENT_NAMES), { example: ['message.received'] }),
   is_active: Type.Boolean(),
   description: nullable(Type.String()),
   disabled_reason: nullable(
     toldWord(
+      'WebhookDisabledReason',
       ['gone', 'failing', 'secret_unreadable'],
       'Why the relay stopped delivering: 410 twice, days without success, or a lost secret key.',
     ),
@@ -79,9 +80,9 @@ const DELIVERY_FIELDS = {
     description: 'Sent as `webhook-id`; the same in every attempt.',
     example: 'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
   }),
-  event: toldWord(EVENT_NAMES),
+  event: toldWord('EventName', EVENT_NAMES),
   message_id: nullable(id('msg', 'The message it speaks of; null for a test.')),
-  status: toldWord(DELIVERY_STATUSES),
+  status: toldWord('DeliveryStatus', DELIVERY_STATUSES),
   attempt_count: Type.Integer({ description: 'Every try, probes and manual ones included.' }),
   next_attempt_at: nullable(time('When it is tried next.')),
   created_at: time('When the event was written down.'),
@@ -90,7 +91,7 @@ const DELIVERY_FIELDS = {
 
 const Attempt = shape('Attempt', {
   number: Type.Integer({ example: 1 }),
-  trigger: toldWord(['scheduled', 'probe', 'manual']),
+  trigger: toldWord('AttemptTrigger', ['scheduled', 'probe', 'manual']),
   started_at: time('When the request went out.'),
   duration_ms: Type.Integer({ example: 84 }),
   status_code: nullable(Type.Integer({ example: 200 })),
@@ -111,7 +112,7 @@ export const DeliveryWithAttempts = shape('DeliveryWithAttempts', {
 
 /** The body of every delivery: the very bytes that are signed. */
 export const EventPayload = shape('EventPayload', {
-  event: word(EVENT_NAMES),
+  event: word('EventName', EVENT_NAMES),
   phone_line_id: id('line', 'The line concerned.'),
   message: shape('EventMessage', {
     id: id('msg', 'Identifies the message.'),
@@ -124,11 +125,6 @@ export const EventPayload = shape('EventPayload', {
     isSent: Type.Boolean(),
     isDelivered: Type.Boolean(),
     isRead: Type.Boolean(),
-    error: Type.Optional(
-      Type.Object(
-        { code: Type.String(), message: Type.String() },
-        { description: 'In `message.failed` only.' },
-      ),
-    ),
+    error: Type.Optional(MessageError),
   }),
 })

@@ -6,16 +6,17 @@ import type { EventName } from '../domain/webhook.ts'
 import type { Page } from '../system/cursor.ts'
 import { mayTake, takes } from './body.ts'
 import { callerOf } from './exchange.ts'
-import { BY_ID, operation } from './operation.ts'
+import { BY_ID, operation, type Callback } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
 import { Deleted, NoBody } from './schemas.ts'
 import type { Told } from './typebox.ts'
 import {
   CreatedWebhook,
-  NewWebhook,
+  EventPayload,
   RotatedSecret,
   Webhook,
   WebhookChanges,
+  WebhookCreation,
   WebhookList,
 } from './webhook-schemas.ts'
 
@@ -44,18 +45,31 @@ export type WebhookActions = {
 
 const WebhookQuery = Type.Object(PAGE_QUERY)
 
+/** The request of every delivery. */
+const EVENT: Callback = {
+  id: 'onEvent',
+  summary: 'What a webhook gets',
+  description:
+    'Signed after Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature`. ' +
+    'Answer 2xx; anything else is tried again, always with the same `webhook-id`.',
+  to: '{$request.body#/url}',
+  body: EventPayload,
+}
+
 const CREATE = operation({
   id: 'createWebhook',
   summary: 'Create a webhook',
   description: 'The signing secret is told in this answer only.',
   tag: 'Webhooks',
+  callback: EVENT,
   answers: { 201: CreatedWebhook },
-  errors: ['payload_too_large', 'unsupported_media_type', 'storage_full'],
+  errors: ['storage_full'],
 })
 
 const LIST = operation({
   id: 'listWebhooks',
   summary: 'List webhooks',
+  description: 'Newest first, paused and disabled ones too.',
   tag: 'Webhooks',
   query: WebhookQuery,
   answers: { 200: WebhookList },
@@ -64,6 +78,7 @@ const LIST = operation({
 const GET = operation({
   id: 'getWebhook',
   summary: 'Read a webhook',
+  description: 'Without its secret, which is told once.',
   tag: 'Webhooks',
   answers: { 200: Webhook },
   errors: ['not_found'],
@@ -75,12 +90,13 @@ const UPDATE = operation({
   description: 'Fields that are left out stay as they are.',
   tag: 'Webhooks',
   answers: { 200: Webhook },
-  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+  errors: ['not_found', 'storage_full'],
 })
 
 const REMOVE = operation({
   id: 'deleteWebhook',
   summary: 'Delete a webhook',
+  description: 'At once and for good: nothing more goes to it, nor what still waits.',
   tag: 'Webhooks',
   answers: { 200: Deleted },
   errors: ['not_found'],
@@ -92,7 +108,7 @@ const ROTATE = operation({
   description: 'The old one signs too for 24 hours. The new one is told in this answer only.',
   tag: 'Webhooks',
   answers: { 200: RotatedSecret },
-  errors: ['not_found', 'payload_too_large', 'unsupported_media_type', 'storage_full'],
+  errors: ['not_found', 'storage_full'],
 })
 
 export function webhookRoutes(webhooks: WebhookActions) {
@@ -104,7 +120,7 @@ export function webhookRoutes(webhooks: WebhookActions) {
         const { url, events } = body
         return webhooks.create({ ...settingsIn(body), url, events }, callerOf(request))
       },
-      { ...takes(NewWebhook), ...CREATE },
+      { ...takes(WebhookCreation), ...CREATE },
     )
     .get('', ({ request }) => webhooks.list(pageOfQuery(readQuery(request, WebhookQuery))), LIST)
     .get('/:id', ({ params }) => webhooks.get(params.id), { ...BY_ID, ...GET })

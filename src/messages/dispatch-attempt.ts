@@ -176,10 +176,10 @@ function applyOutcome(tools: AttemptTools, tx: Tx, message: Outbound, result: Re
   const { outcome, isSessionOver } = result
   switch (outcome.outcome) {
     case 'accepted':
-      acceptMessage(tools, tx, message, outcome.guid)
+      acceptMessage(tools, tx, message, outcome)
       return
     case 'held':
-      assignGuid(tools, tx, message, outcome.guid)
+      assignGuid(tools, tx, message, outcome)
       return
     case 'unknown':
       makeUncertain(tools, tx, message, outcome.reason)

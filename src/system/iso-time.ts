@@ -27,3 +27,32 @@ export function parseHttpDate(text: string): number | null {
   const at = /^[A-Z][a-z]{2,8}, .+ GMT$/.test(text) ? Date.parse(text) : Number.NaN
   return Number.isNaN(at) ? null : at
 }
+
+/** A time of day where this machine is, to the second: `09:41:07`. */
+export function localTime(at: number): string {
+  return LOCAL_TIME.format(at)
+}
+
+/** A day and time of day where this machine is, to the minute: `2026-11-21 09:41`. */
+export function localMinute(at: Timestamp): string {
+  const { year, month, day, hour, minute } = Object.fromEntries(
+    LOCAL_MINUTE.formatToParts(at).map(({ type, value }) => [type, value]),
+  )
+  return `${year}-${month}-${day} ${hour}:${minute}`
+}
+
+const TWO = '2-digit'
+const LOCAL_TIME = new Intl.DateTimeFormat('en', {
+  hourCycle: 'h23',
+  hour: TWO,
+  minute: TWO,
+  second: TWO,
+})
+const LOCAL_MINUTE = new Intl.DateTimeFormat('en', {
+  hourCycle: 'h23',
+  year: 'numeric',
+  month: TWO,
+  day: TWO,
+  hour: TWO,
+  minute: TWO,
+})

@@ -10,7 +10,7 @@ import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 
-export const HERE = { address: '127.0.0.1' }
+export const HERE = { address: '127.0.0.1', isLocal: true }
 
 /** Makes a hash at once, and notes what it was asked. */
 export class PlainHash implements PasswordHash {

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { hookline } from '../support/executable.ts'
+import { RelayProcess } from '../support/relay-process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { FakeRelay } from './fake-relay.ts'
 
@@ -39,6 +40,7 @@ test('an address from the environment is hidden as well, and reaches the relay w
   const environment = { HOOKLINE_DATA_DIR: folder.path }
 
   const set = await hookline(['config', 'set', 'heartbeat_url', URL_OF_MONITOR], environment)
+  relay[Symbol.dispose]()
   const locked = { ...environment, HOOKLINE_HEARTBEAT_URL: URL_OF_MONITOR }
   const shown = await hookline(['config'], locked)
 
@@ -47,4 +49,23 @@ test('an address from the environment is hidden as well, and reaches the relay w
   expect(shown.stdout).toMatch(
     /^heartbeat_url +https:\/\/monitor\.example\/… +HOOKLINE_HEARTBEAT_URL$/m,
   )
+  expect(shown.stdout).toContain('No relay is running.')
+})
+
+test('what a running relay was started with is told, not what this shell would start', async () => {
+  using folder = new ScratchFolder()
+  const options = {
+    HOOKLINE_DATA_DIR: folder.path,
+    HOOKLINE_SIMULATED_LINES: '2',
+    HOOKLINE_ADMIN_PASSWORD: 'a password that nobody guesses',
+  }
+  await using relay = await RelayProcess.start({ dataDir: folder.path, environment: options })
+
+  const shown = await hookline(['config'], { HOOKLINE_DATA_DIR: folder.path })
+
+  expect(shown.stdout).toMatch(/^port +0 +--port$/m)
+  expect(shown.stdout).toMatch(/^simulated-lines +2 +HOOKLINE_SIMULATED_LINES$/m)
+  expect(shown.stdout).toMatch(/^admin-password +\(hidden\) +HOOKLINE_ADMIN_PASSWORD$/m)
+  expect(shown.stdout).not.toContain('No relay is running.')
+  expect(relay.pid).toBeGreaterThan(0)
 })

@@ -46,7 +46,7 @@ function callOf(folder: ScratchFolder, printed: string[], isOpening: boolean): C
       problem: (message) => void printed.push(`problem: ${message}`),
     },
     surroundings: { args: [], environment: {}, folder: '/', isTerminal: false },
-    commands: [],
+    groups: [],
     loadConfig: () => loadConfig({ ...given, readText: () => null }),
   }
 }

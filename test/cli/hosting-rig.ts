@@ -74,7 +74,7 @@ export class HostingRig implements Disposable {
     const call: Call = {
       args,
       options,
-      commands,
+      groups: [],
       surroundings: { args: [], environment, folder: '/', isTerminal: false },
       out: {
         data: (json, lines) => {

@@ -17,6 +17,9 @@ const COMMANDS: readonly Command[] = [
   command('config set', { args: [{ name: 'NAME', choices: ['a', 'b'] }, { name: 'VALUE' }] }),
   command('keys create', { options: [{ name: 'name', value: 'NAME', sentence: '' }] }),
   command('send', { args: [{ name: 'TO' }, { name: 'TEXT' }] }),
+  command('upgrade', {
+    options: [{ name: 'from', value: 'FILE', isRequired: true, sentence: '' }],
+  }),
   command('help', { args: [{ name: 'COMMAND', isOptional: true }] }),
 ]
 
@@ -68,16 +71,20 @@ for (const [args, wanted] of LINES) {
 }
 
 const WRONG: readonly (readonly [readonly string[], string])[] = [
-  [['nosuch'], 'There is no command "nosuch". All of them: hookline help'],
+  [['nosuch'], 'Unknown command "nosuch". All commands: hookline help'],
+  [['sned'], 'Unknown command "sned". Did you mean "hookline send"? All commands: hookline help'],
+  [['key'], 'Unknown command "key". Did you mean "hookline keys"? All commands: hookline help'],
+  [['keys', 'craete'], 'hookline keys needs one of: create. Did you mean "hookline keys create"?'],
+  [['upgrade'], 'Usage: hookline upgrade --from FILE'],
   [['keys'], 'hookline keys needs one of: create.'],
   [['keys', 'nosuch'], 'hookline keys needs one of: create.'],
-  [['send', '+1'], 'It is: hookline send TO TEXT'],
-  [['send', '+1', 'a', 'b'], 'It is: hookline send TO TEXT'],
+  [['send', '+1'], 'Usage: hookline send TO TEXT'],
+  [['send', '+1', 'a', 'b'], 'Usage: hookline send TO TEXT'],
   [
     ['send', '+1', '--hello'],
-    'There is no option --hello here. A text that begins so follows "--".',
+    'Unknown option --hello. Did you mean --help? (Use -- before text that starts with a dash.)',
   ],
-  [['send', '+1', '-x'], 'There is no option -x here. A text that begins so follows "--".'],
+  [['send', '+1', '-x'], 'Unknown option -x. (Use -- before text that starts with a dash.)'],
   [['keys', 'create', '--name'], '--name needs a value: NAME.'],
   [['keys', 'create', '--name', 'a', '--name', 'b'], '--name is given twice.'],
   [['config', '--json=yes'], '--json takes no value.'],
@@ -98,6 +105,7 @@ test('usage shows what is optional', () => {
     'hookline config set NAME VALUE',
     'hookline keys create [--name NAME]',
     'hookline send TO TEXT',
+    'hookline upgrade --from FILE',
     'hookline help [COMMAND]',
   ])
 })

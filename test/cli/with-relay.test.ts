@@ -158,19 +158,48 @@ test('every send has an idempotency key of its own', async () => {
   expect(new Set(keys).size).toBe(2)
 })
 
-test('tail prints events as they come, and ends with the relay', async () => {
-  using folder = new ScratchFolder()
-  const message = { handle: '+12025550147', text: 'two\nlines' }
-  const event = { event: 'message.read', phone_line_id: 'line_a', message }
-  using _relay = new FakeRelay(folder.path, () => new Response(`\n${JSON.stringify(event)}\n\n`))
+const EVENTS = [
+  ['message.read', 'line_a', { handle: '+12025550147', text: 'two\nlines', isFromMe: true }],
+  ['message.received', 'line_b', { handle: '+12025550148', text: '\u001B[2Jhi', isFromMe: false }],
+].map(([event, phone_line_id, message]) => ({ event, phone_line_id, message }))
 
-  const finished = await hookline(['tail'], { HOOKLINE_DATA_DIR: folder.path })
+const TAILS: readonly (readonly [args: readonly string[], shown: readonly RegExp[]])[] = [
+  [
+    [],
+    [
+      /^[\d:]{8}  message\.read       \+1 → \+12025550147  two lines$/,
+      /^[\d:]{8}  message\.received   line_b ← \+12025550148   \[2Jhi$/,
+    ],
+  ],
+  [['--line', '+1'], [/two lines$/]],
+  [['--line', 'line_b'], [/hi$/]],
+  [['--event', 'message.received, message.sent'], [/hi$/]],
+  [['--handle', '+12025550147'], [/two lines$/]],
+]
 
-  expect(finished).toEqual({
-    exitCode: 1,
-    stdout: 'message.read       +12025550147  two lines\n',
-    stderr: 'hookline: The relay has stopped.\n',
+for (const [args, shown] of TAILS) {
+  test(`tail ${args.join(' ')} prints events as they come, and ends with the relay`, async () => {
+    using folder = new ScratchFolder()
+    const stream = EVENTS.map((event) => `\n${JSON.stringify(event)}\n`).join('\n')
+    const lines = { data: [{ id: 'line_a', phone_number: '+1' }] }
+    using _relay = new FakeRelay(folder.path, ({ path }) =>
+      path.endsWith('/events') ? new Response(stream) : Response.json(lines),
+    )
+
+    const finished = await hookline(['tail', ...args], { HOOKLINE_DATA_DIR: folder.path })
+
+    expect([finished.exitCode, finished.stderr]).toEqual([1, 'hookline: The relay has stopped.\n'])
+    expect(finished.stdout.trimEnd().split('\n')).toEqual(
+      shown.map((line) => expect.stringMatching(line)),
+    )
   })
+}
+
+test('tail names the events that there are where one is misspelt', async () => {
+  const { exitCode, stderr } = await run(['tail', '--event', 'message.red'], {})
+
+  expect(exitCode).toBe(2)
+  expect(stderr).toStartWith('hookline: --event message.red is none of: message.received,')
 })
 
 test('a restore is refused while a relay runs, and says how to stop it', async () => {

@@ -154,7 +154,9 @@ for (const args of [
 
     expect([run.exitCode, run.stderr]).toEqual([
       3,
-      'hookline: No relay is running. Start one: hookline serve\n',
+      expect.stringMatching(
+        /^hookline: No relay is running with its data in \S+\. Start one: hookline serve\n$/,
+      ),
     ])
   })
 }

@@ -101,7 +101,7 @@ export class UpgradeMachine implements AsyncDisposable {
         ['from', from],
         ['unverified', 'true'],
       ]),
-      commands: [command],
+      groups: [{ heading: '', commands: [command] }],
       surroundings: { args: [], environment: {}, folder: '/', isTerminal: false },
       out: {
         data: (told) => void (json = told),

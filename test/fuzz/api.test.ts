@@ -50,7 +50,7 @@ test(`${REQUESTS} requests made from the document meet no fault and no odd error
     dataDir: dir.path,
     environment: { HOOKLINE_SIMULATED_LINES: '2', HOOKLINE_SIMULATED_DELAY_MS: '0' },
   })
-  const document = (await (await fetch(`${relay.url}/swagger/json`)).json()) as ApiDocument
+  const document = (await (await fetch(`${relay.url}/swagger/whole.json`)).json()) as ApiDocument
   const requests = fc.sample(requestsOf(document), { numRuns: REQUESTS, seed: SEED })
 
   const api = new ApiClient(() => relay.url, key)

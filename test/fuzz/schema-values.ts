@@ -4,7 +4,7 @@ import * as fc from 'fast-check'
 
 export type Schema = {
   readonly $ref?: string
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly const?: unknown
   readonly anyOf?: readonly Schema[]
@@ -123,7 +123,11 @@ function valueOfType(schema: Schema, schemas: Schemas): fc.Arbitrary<unknown> {
     array: () => fc.array(valueOf(items, schemas), { minLength: 1, maxLength: 5 }),
     object: () => objectOf(schema, schemas),
   }
-  return byType[schema.type ?? '']?.() ?? fc.jsonValue({ maxDepth: 2 })
+  const anything = () => fc.jsonValue({ maxDepth: 2 })
+  const types = [schema.type ?? []].flat()
+  return types.length === 0
+    ? anything()
+    : fc.oneof(...types.map((type) => (byType[type] ?? anything)()))
 }
 
 function objectOf(schema: Schema, schemas: Schemas): fc.Arbitrary<unknown> {

@@ -170,7 +170,11 @@ function requestOf(
 }
 
 /** Answers that fit; every one notes that it was asked. */
-function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<HttpTools, 'log'> {
+export function standIns(
+  asked: Asked[],
+  clock: TestClock,
+  metrics: Metrics,
+): Omit<HttpTools, 'log'> {
   const told =
     <T>(name: string, answer: T) =>
     (...args: readonly unknown[]): T => {
@@ -190,6 +194,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
   } as const
   return {
     version: '0.0.0',
+    serverUrl: () => 'http://127.0.0.1:4665',
     clock,
     metrics,
     random: { bytes: (length) => new Uint8Array(length), chance: () => 0.5 },
@@ -252,7 +257,9 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
     },
     control: {
       events: { subscribe: told('events.subscribe', () => {}) },
+      options: [],
       phones: told('phones', []),
+      scriptCalls: told('scriptCalls', []),
       settings: {
         list: told('settings.list', [setting]),
         set: later('settings.set', setting),

@@ -17,7 +17,9 @@ function standStill(): { readonly rig: Rig; readonly words: string[] } {
     },
     control: {
       events: { subscribe: () => () => {} },
+      options: [],
       phones: () => [],
+      scriptCalls: () => [],
       settings: { list: () => [], set: () => Promise.reject(new Error('unused')) },
       backUp: () => Promise.reject(new Error('unused')),
       acquit: () => words.push('may serve'),

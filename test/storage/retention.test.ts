@@ -83,7 +83,8 @@ test('idempotency records are kept for 7 days, receipts for an hour, refusals fo
     ['stale', 1.1 * HOUR_MS],
   ] as const) {
     sqlite.run(
-      `INSERT INTO waiting_receipts VALUES ('l', '${guid}', 'read', 0, NULL, ${TEST_START - age})`,
+      `INSERT INTO waiting_receipts (line_id, guid, kind, at, recorded_at)
+       VALUES ('l', '${guid}', 'read', 0, ${TEST_START - age})`,
     )
   }
   for (const age of [29, 31]) {

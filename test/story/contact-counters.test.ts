@@ -175,7 +175,8 @@ async function conclude(
 ): Promise<void> {
   if (step.do === 'receipt') {
     const guid = guids[step.pick % Math.max(1, guids.length)] ?? 'a guid that nobody knows'
-    for (const device of devices) await device.tell(guid, step.kind, relay.clock.now(), 'no')
+    for (const device of devices)
+      await device.tell(guid, step.kind, relay.clock.now(), { reason: 'no' })
     return
   }
   const statuses = step.do === 'settle' ? ['uncertain', 'sending'] : ['uncertain']

@@ -52,7 +52,7 @@ test('every package, and bun itself, is pinned to one version', () => {
   const { dependencies, devDependencies, packageManager } = manifest()
 
   const loose = Object.entries({ ...dependencies, ...devDependencies })
-    .filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))
+    .filter(([, version]) => !/^(npm:[a-z-]+@)?\d+\.\d+\.\d+$/.test(version))
     .map(([name]) => name)
 
   expect(loose).toEqual([])

@@ -3,7 +3,7 @@
 
 import { readFileSync, statSync } from 'node:fs'
 
-import { ScratchFolder } from '../../support/scratch-folder.ts'
+import type { ScratchFolder } from '../../support/scratch-folder.ts'
 
 /** A moment in the recording: how many bytes the log of which life had. */
 export type Moment = { readonly life: number; readonly bytes: number }

@@ -1,0 +1,52 @@
+// What strangers write must not steer the owner's terminal, whichever command prints it.
+
+import { expect, spyOn, test } from 'bun:test'
+
+import { createOutput, printable } from '../../src/cli/output.ts'
+
+/** Clears the screen, sets the title and the clipboard, turns the direction, by C1 controls too. */
+const HOSTILE =
+  'hi \u001B]0;owned\u0007\u001B[2J\u001B[1;31mfake\u001B]52;c;cm0gLXJm\u0007 \u009B31m\u202Etxt.exe\u2069 \r\nx\u0000'
+const STEERS = /[^\P{Cc}\t\n]|[\u202A-\u202E\u2066-\u2069]/u
+
+/** What is printed by `act`, on either of the two. */
+function printed(act: () => void): string {
+  const said: string[] = []
+  const spies = (['log', 'error'] as const).map((name) =>
+    spyOn(console, name).mockImplementation((text: unknown) => {
+      said.push(String(text))
+    }),
+  )
+  act()
+  for (const spy of spies) spy.mockRestore()
+  return said.join('\n')
+}
+
+for (const isJson of [false, true]) {
+  test(`nothing that a command prints ${isJson ? 'as JSON ' : ''}steers a terminal`, () => {
+    const out = createOutput({ isJson, isQuiet: false, hasColour: false })
+
+    const text = printed(() => {
+      out.data({ text: HOSTILE }, [HOSTILE])
+      out.note(HOSTILE)
+      out.problem(HOSTILE)
+    })
+
+    expect(text).not.toMatch(STEERS)
+    expect(text).toContain('fake')
+  })
+}
+
+test('JSON for programs has the same meaning as before', () => {
+  const out = createOutput({ isJson: true, isQuiet: false, hasColour: false })
+
+  const text = printed(() => out.data({ text: HOSTILE }, []))
+
+  expect(JSON.parse(text)).toEqual({ text: HOSTILE })
+})
+
+test('letters, emoji, right-to-left texts and tabs stay as they are', () => {
+  const text = 'Zoë 👩‍👩‍👧 שלום العربية\t日本'
+
+  expect(printable(text)).toBe(text)
+})
