@@ -28,6 +28,8 @@ export type Failure = {
   readonly isProbe: boolean
   /** Whether it is the event that is refused: it was before, and then another one was taken. */
   readonly isOfEvent: boolean
+  /** How long ago something was, counting only time that is confirmed. */
+  readonly ageOf: (at: Timestamp) => number
 }
 
 export const CLOSED: Breaker = {
@@ -131,11 +133,11 @@ function goneAfter(breaker: Breaker, { statusCode, at }: Failure): Timestamp | n
   return statusCode === 410 ? (breaker.goneAt ?? at) : null
 }
 
-function reasonToDisable(breaker: Breaker, { at, statusCode }: Failure): DisabledReason | null {
+function reasonToDisable(breaker: Breaker, { statusCode, ageOf }: Failure): DisabledReason | null {
   const { goneAt, failingSince, failuresInRow } = breaker
-  if (statusCode === 410 && goneAt !== null && at - goneAt >= GONE_MS_MIN) return 'gone'
+  if (statusCode === 410 && goneAt !== null && ageOf(goneAt) >= GONE_MS_MIN) return 'gone'
   if (failuresInRow < FAILING_FAILURES_MIN || failingSince === null) return null
-  return at - failingSince >= FAILING_MS_MIN ? 'failing' : null
+  return ageOf(failingSince) >= FAILING_MS_MIN ? 'failing' : null
 }
 
 function later(a: Timestamp | null, b: Timestamp | null): Timestamp | null {

@@ -1,5 +1,4 @@
 import type { Finding } from '../domain/driver.ts'
-import { timestamp } from '../domain/ids.ts'
 import { IN_FLIGHT_MAX } from '../domain/places.ts'
 import { recordAttempt, releaseDeliveries } from '../storage/delivery-queue.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
@@ -163,7 +162,7 @@ export class DeliveryLoop implements Service {
   #entryOf(lane: Lane, tried: Tried): Entry {
     const { clock, notices } = this.#parts
     const { turn } = tried
-    const change = lane.learn(tried, timestamp(clock.now()), clock.monotonic())
+    const change = lane.learn(tried, clock)
     if (change !== null) this.#tell(lane, change)
     return {
       write: (tx) => {

@@ -8,7 +8,7 @@ import {
   wasAway,
   type Breaker,
 } from '../domain/breaker.ts'
-import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
 import {
   afterAttempt,
   FIRST_PLACES,
@@ -21,10 +21,15 @@ import type { DisabledReason } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import type { DueDelivery } from '../storage/delivery-queue.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import { askedMsOf, isSuccess, type Tried, type Turn } from './attempt.ts'
 import { DueQueue } from './due-queue.ts'
 import { Refusals } from './refusals.ts'
 import type { SigningSecret } from './secrets.ts'
+
+/** Time as a webhook's receiver is judged by. */
+type LaneClock = Age & Pick<Clock, 'monotonic'>
 
 /** What an attempt changed about its webhook; null where nothing must be written. */
 export type LaneChange = {
@@ -144,17 +149,18 @@ export class Lane {
   }
 
   /** What an attempt says of the receiver; to be called before its `end`. */
-  learn({ turn, startedAt, result }: Tried, now: Timestamp, monotonic: number): LaneChange | null {
+  learn({ turn, startedAt, result }: Tried, clock: LaneClock): LaneChange | null {
     this.#cutOffUntil = null
     if (turn.version !== this.#webhook.updatedAt) return null
     this.#places = afterAttempt(this.#places, {
       startedAt: turn.begunAt,
-      endedAt: monotonic,
+      endedAt: clock.monotonic(),
       isSuccess: isSuccess(result),
       wasAlone: turn.wasAlone && this.#inFlight === 1,
       wasFull: this.#inFlight >= this.#places.count,
     })
     const before = this.#breaker
+    const now = timestamp(clock.now())
     if (isSuccess(result)) return this.#learnSuccess(turn, now)
     const { breaker, disable } = afterFailure(before, {
       startedAt,
@@ -163,6 +169,7 @@ export class Lane {
       askedMs: askedMsOf(result),
       isProbe: turn.isProbe,
       isOfEvent: this.#refusals.has(turn.delivery.seq),
+      ageOf: (at) => clock.ageOf(at),
     })
     this.#breaker = breaker
     this.#refusals.failed(turn.delivery.seq)

@@ -163,6 +163,7 @@ function failed(breaker: Breaker, given: Partial<Record<keyof Failure, unknown>>
     askedMs: null,
     isProbe: false,
     isOfEvent: false,
+    ageOf: (since: number) => Number(at) - since,
   }
   return afterFailure(breaker, { ...plain, ...given } as Failure) // What a test leaves out is there.
 }

@@ -91,6 +91,8 @@ test('the page opens without a key, may load nothing from elsewhere, and is aske
       "connect-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
     'referrer-policy': 'no-referrer',
     'x-content-type-options': 'nosniff',
+    'cross-origin-opener-policy': 'same-origin',
+    'cross-origin-resource-policy': 'same-origin',
   })
 })
 

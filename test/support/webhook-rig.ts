@@ -8,6 +8,7 @@ import { DEFAULT_RETRY_SCHEDULE_MS } from '../../src/domain/retry.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import type { Random } from '../../src/system/random.ts'
@@ -45,7 +46,8 @@ export const OWNER = { kind: 'cli' } as const
 const LINE = 'line_a' as LineId
 
 export async function startRig(options: Options = {}) {
-  const clock = options.clock ?? new TestClock()
+  const testClock = options.clock ?? new TestClock()
+  const clock = new ConfirmedClock(testClock, null)
   const db = options.db ?? openDatabase(':memory:', { version: 'test' }).db
   storeLine(db.sqlite)
   const random = countingRandom()
@@ -55,7 +57,7 @@ export async function startRig(options: Options = {}) {
   const notices = new Notices()
   const subscribers = new Subscribers(db)
   const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
-  const sink = new WebhookSink(clock)
+  const sink = new WebhookSink(testClock)
   const metrics = new Metrics()
   const { log, lines: logged } = recordingLog()
   const feed = new EventFeed()
@@ -81,6 +83,8 @@ export async function startRig(options: Options = {}) {
   let messages = 0
   return {
     ...room,
+    clock: testClock,
+    age: clock,
     sink,
     publishIn: publish,
     loop,
