@@ -4,6 +4,7 @@
 import { hostname, platform } from 'node:os'
 
 import { createAccess } from './access/access.ts'
+import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses } from './access/setup-address.ts'
 import type { Config } from './config.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
@@ -46,7 +47,7 @@ import { cachedLookup, isOwnAddress, systemLookup } from './system/network-addre
 import { argon2id } from './system/password-hash.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
-import { createPost } from './webhooks/post.ts'
+import { createGet, createPost } from './webhooks/post.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 
 export { listenInSafeMode } from './http/safe-mode.ts'
@@ -87,17 +88,19 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const lastUsed = new LastUsed(ground, KEY_USE)
   const lastHeard = new LastUsed(ground, BRIDGE_USE)
   const isWell = () => life.phase === 'running' && !ground.disk.isLow
-  const heartbeat = new Heartbeat({ ...ground, isWell })
+  const heartbeat = new Heartbeat({ ...ground, isWell, beat: webhooks.get })
   const { checkHost = async () => [] } = parts
   ground.health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
   ground.health.include(async () =>
-    [ground.disk, upkeep.timetable, heartbeat].flatMap((one) => one.findings()).map(ofRelay),
+    [ground.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
+      .flatMap((one) => one.findings())
+      .map(ofRelay),
   )
   const rooms = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
   const { disk } = ground
-  const own = [disk, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
+  const own = [disk, lines, dispatch, webhooks.loop, upkeep.clockWatch, upkeep.timetable, heartbeat]
   const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
   let running: ReturnType<typeof runServices> | null = null
@@ -138,23 +141,23 @@ type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly
 
 /** Where webhooks may go, and how they get there. */
 function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
-  const { settings, disk, clock } = ground
-  const rules = {
-    policy: () => settings.get('webhook_targets'),
-    isOwnListener: (address: string, port: number) =>
-      port === life.listener?.port && isOwnAddress(address),
-  }
-  const lookup = cachedLookup(systemLookup, clock)
+  const { settings, disk, wallClock: clock } = ground
+  const isOwnListener = (address: string, port: number) =>
+    port === life.listener?.port && isOwnAddress(address)
+  const rules = { policy: () => settings.get('webhook_targets'), isOwnListener }
+  const network = { clock, lookup: cachedLookup(systemLookup, clock), platform: platform() }
   const room = createWebhooks({
     ...ground,
     rules,
-    post: parts.post ?? createPost({ clock, lookup, rules, platform: platform() }),
+    post: parts.post ?? createPost({ ...network, rules }),
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
   })
   ground.health.include(async () => room.loop.findings().map(ofWebhook))
-  return room
+  // A monitor may stand in the own network, whatever webhooks may do.
+  const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
+  return { ...room, get: createGet({ ...network, rules: ownNetwork }) }
 }
 
 type WebhookRoom = ReturnType<typeof createWebhookRoom>
@@ -164,7 +167,7 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   const lines: LineSupervisor = new LineSupervisor({
     ...ground,
     intake: (line, event) => intake(line, event),
-    loadAttended: (line) => unfinishedOf(db, line.id, stamps.now()),
+    loadAttended: (line) => unfinishedOf(db, line.id, clock),
   })
   lines.onChange((id) => {
     bell.ring()
@@ -223,7 +226,9 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
 /** Who may see the dashboard, and the link by which the owner gets in. */
 function createEntry(ground: Ground, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
-  const access = createAccess({ ...ground, passwordHash, lockedPassword: config.adminPassword })
+  const lockedPassword = config.adminPassword
+  const access = createAccess({ ...ground, passwordHash, lockedPassword })
+  ground.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
     createSetupLink(): SetupLinkResource {
@@ -282,6 +287,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     control: {
       events: webhooks.feed,
       phones: () => ground.iphones?.driver?.reports() ?? [],
+      scriptCalls: () => ground.scriptCalls,
       settings,
       options: ground.options,
       backUp: upkeep.backUp,

@@ -5,12 +5,13 @@ import { homedir, platform } from 'node:os'
 
 import type { Config, ConfigRow } from './config.ts'
 import type { Finding, LineDriver } from './domain/driver.ts'
-import { createDrivers, createIphones } from './drivers/catalog.ts'
+import { createDrivers, createIphones, type ScriptCall } from './drivers/catalog.ts'
 import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/bridges.ts'
+import { readClockMemory } from './storage/clock-memory.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestStamp } from './storage/message-rows.ts'
 import { createSettings } from './storage/settings.ts'
@@ -18,6 +19,7 @@ import { Writer } from './storage/writer.ts'
 import { Bell } from './system/bell.ts'
 import { Changes } from './system/changes.ts'
 import { systemClock, type Clock } from './system/clock.ts'
+import { ConfirmedClock } from './system/confirmed-clock.ts'
 import type { DataDirectory } from './system/data-directory.ts'
 import { freeBytes } from './system/files.ts'
 import { silentLog, type Log } from './system/log.ts'
@@ -58,13 +60,17 @@ export type Parts = {
   readonly companions: readonly Service[]
 }
 
+const SCRIPT_CALLS_MAX = 500
+
 export type Ground = ReturnType<typeof openGround>
 
 /** The data, and the small things that every room needs. */
 export function openGround(config: Config, parts: Partial<Parts>) {
-  const { clock = systemClock, random = systemRandom, log = silentLog } = parts
-  const data = parts.data ?? openData(config, { clock, random, log, version: VERSION })
+  const { clock: wallClock = systemClock, random = systemRandom, log = silentLog } = parts
+  const outer = { clock: wallClock, random, log }
+  const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
+  const clock = new ConfirmedClock(wallClock, readClockMemory(db))
   const bell = new Bell()
   const healthBell = new Bell()
   const notices = new Notices()
@@ -79,8 +85,9 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     },
   })
   const started = { start: startProcess, startRead: startReadProcess }
-  const outside = { run: processRunner(clock), ...started, self: ownIds() }
-  const tools = { clock, random, log, ...outside, restart: parts.restart ?? null }
+  const outside = { run: processRunner(wallClock), ...started, self: ownIds() }
+  const { scriptCalls, onScriptCall } = keepScriptCalls()
+  const tools = { ...outer, ...outside, restart: parts.restart ?? null, onScriptCall }
   const fatal = Promise.withResolvers<unknown>()
   const changes = new Changes({ clock, random })
   const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
@@ -89,11 +96,11 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   const options = { ...config, ...placesOf(directory) }
   const iphones = createIphones(options, tools)
   const phoneLines = iphones === null || iphones.driver === null ? [] : [iphones.driver]
-  const drivers = [...createDrivers(options, tools), ...phoneLines]
+  const drivers = [...createDrivers(options, { ...tools, relayClock: clock }), ...phoneLines]
   return {
+    ...outer,
     clock,
-    random,
-    log,
+    wallClock,
     db,
     directory,
     bell,
@@ -106,6 +113,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     drivers: [...(parts.drivers ?? drivers), shortcuts],
     shortcuts,
     iphones,
+    scriptCalls,
     backupWorker: parts.backupWorker ?? new BackupWorker(),
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
@@ -119,6 +127,16 @@ export function openGround(config: Config, parts: Partial<Parts>) {
       data.close()
     },
   }
+}
+
+/** The last runs of the script for Messages, for whoever traces them. */
+function keepScriptCalls() {
+  const scriptCalls: ScriptCall[] = []
+  const onScriptCall = (call: ScriptCall) => {
+    scriptCalls.push(call)
+    if (scriptCalls.length > SCRIPT_CALLS_MAX) scriptCalls.shift()
+  }
+  return { scriptCalls, onScriptCall }
 }
 
 function placesOf(directory: DataDirectory) {

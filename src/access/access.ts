@@ -2,13 +2,16 @@
 // machine can get, and the browsers in which the password was given since.
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { timestamp } from '../domain/ids.ts'
+import { hasSignedIn, noteSignIn } from '../storage/dashboard-networks.ts'
 import { getOwner, savePassword, saveSetupStep } from '../storage/dashboard-owner.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import { networkOf } from '../system/network-address.ts'
 import type { PasswordHash } from '../system/password-hash.ts'
-import { LogInBrake } from './log-in-brake.ts'
-import { Passwords, requireFit } from './passwords.ts'
+import { LogInBrake, type Guesser } from './log-in-brake.ts'
+import { Passwords, passwordFindings, requireFit } from './passwords.ts'
 import {
   DashboardSessions,
   type DashboardSession,
@@ -38,13 +41,17 @@ export type Access = {
   ): Promise<DashboardSession>
   logOut(session: DashboardSession): Promise<void>
   logOutEverywhere(): Promise<void>
-  readonly sessions: Pick<DashboardSessions, 'find' | 'list' | 'endOf' | 'keep'>
+  readonly sessions: Pick<DashboardSessions, 'find' | 'list' | 'isOpen' | 'endOf' | 'keep'>
   /** Makes the password of the options the owner's, where there is one. */
   begin(): Promise<void>
 }
 
-/** The address from which somebody asks. */
-export type By = { readonly address: string }
+/** From where somebody asks. */
+export type By = {
+  readonly address: string
+  /** Whether that is this machine, beyond doubt. */
+  readonly isLocal: boolean
+}
 
 type Tools = SessionTools & {
   readonly clock: Clock
@@ -56,6 +63,8 @@ type Tools = SessionTools & {
 
 /** What the page shows first once there is a password. */
 const FIRST_STEP = 'permissions'
+/** For how long a network that signed in keeps its share of the guesses. */
+const KNOWN_FOR_MS = 30 * 86_400_000
 
 export function createAccess(tools: Tools): Access {
   const { db, writer, log, lockedPassword } = tools
@@ -78,16 +87,17 @@ export function createAccess(tools: Tools): Access {
     },
     claim: (setup, by) => claim(room, setup, by),
     async logIn(password, by) {
-      const proof = await requireRight(room, password, by)
+      const proof = await requireRight(room, password, { by, session: null })
       const opened = await writer.write((tx) => {
         requireStillRight(tx, proof)
+        noteNetwork(room, tx, by)
         return sessions.open(tx)
       })
-      log.info('dashboard log-in', by)
+      log.info('dashboard log-in', { address: by.address })
       return opened
     },
     async elevate(session, password, by) {
-      const proof = await requireRight(room, password, by)
+      const proof = await requireRight(room, password, { by, session })
       return writer.write((tx) => {
         requireStillRight(tx, proof)
         return sessions.elevate(tx, session)
@@ -120,9 +130,10 @@ async function claim(
     const opened = await room.writer.write((tx) => {
       savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: room.stamps.now() })
       room.sessions.endOthers(tx, null)
+      noteNetwork(room, tx, by)
       return room.sessions.open(tx)
     })
-    room.log.info('dashboard password set by a setup link', by)
+    room.log.info('dashboard password set by a setup link', { address: by.address })
     return opened
   } catch (error) {
     taken.giveBack()
@@ -137,7 +148,8 @@ async function changePassword(
 ): Promise<DashboardSession> {
   requireUnlocked(room.lockedPassword)
   requireFit(change.password)
-  const proof = await requireRight(room, change.current, change.by)
+  const { by } = change
+  const proof = await requireRight(room, change.current, { by, session })
   const passwordHash = await room.passwords.make(change.password)
   const elevated = await room.writer.write((tx) => {
     requireStillRight(tx, proof)
@@ -145,13 +157,15 @@ async function changePassword(
     room.sessions.endOthers(tx, session)
     return room.sessions.elevate(tx, session)
   })
-  room.log.info('dashboard password changed', change.by)
+  room.log.info('dashboard password changed', { address: by.address })
   return elevated
 }
 
 async function useLockedPassword(room: Room): Promise<void> {
   const { db, writer, stamps, passwords, sessions, lockedPassword } = room
   if (lockedPassword === null) return
+  for (const { title, why, fix } of passwordFindings(lockedPassword))
+    room.log.warn(title, { why, fix })
   const owner = getOwner(db)
   if (owner !== null && (await passwords.fits(lockedPassword, owner.passwordHash))) return
   const passwordHash = await passwords.make(lockedPassword)
@@ -166,16 +180,40 @@ async function useLockedPassword(room: Room): Promise<void> {
 type Proof = string
 
 /** Throws `wrong_password`, or `rate_limit_exceeded` without looking. */
-async function requireRight(room: Room, password: string, by: By): Promise<Proof> {
+async function requireRight(room: Room, password: string, guess: Guess): Promise<Proof> {
   const owner = getOwner(room.db)
   if (owner === null) throw wrongPassword('No password is set yet: a setup link does that.')
-  const attempt = room.brake.begin(by.address)
+  const attempt = room.brake.begin(guesserOf(room, guess))
   if (!(await room.passwords.fits(password, owner.passwordHash))) {
-    room.log.warn('dashboard password was wrong', by)
+    room.log.warn('dashboard password was wrong', { address: guess.by.address })
     throw wrongPassword('This is not the password.')
   }
   attempt.succeed()
   return owner.passwordHash
+}
+
+/** Who gives a password; the session is null where it is to begin one. */
+type Guess = { readonly by: By; readonly session: DashboardSession | null }
+
+/** Strangers use up nobody's share but their own, so that they cannot keep the owner out. */
+function guesserOf({ db, clock, stamps }: Room, { by, session }: Guess): Guesser {
+  if (session !== null) {
+    return { name: `session ${Buffer.from(session.tokenSha256).toString('hex')}`, share: 'session' }
+  }
+  if (by.isLocal) return { name: 'this machine', share: 'local' }
+  const network = networkOf(by.address)
+  const isKnown = hasSignedIn(db, network, timestamp(clock.ago(KNOWN_FOR_MS, stamps.now())))
+  return { name: network, share: isKnown ? 'known' : 'strangers' }
+}
+
+function noteNetwork({ clock, stamps }: Room, tx: Tx, { address, isLocal }: By): void {
+  if (isLocal) return
+  const now = stamps.now()
+  noteSignIn(tx, {
+    network: networkOf(address),
+    now,
+    after: timestamp(clock.ago(KNOWN_FOR_MS, now)),
+  })
 }
 
 /** Looking at a password takes a while, in which it may have been changed. */

@@ -9,6 +9,7 @@ import { HELP_COMMAND } from './help.ts'
 import { HOSTING_COMMANDS } from './hosting.ts'
 import { KEY_COMMANDS } from './keys.ts'
 import { LINE_COMMANDS } from './lines.ts'
+import { MAC_PERMIT_COMMAND } from './mac-permit.ts'
 import { MAC_TRACE_COMMAND } from './mac-trace.ts'
 import { MESSAGE_COMMANDS } from './messages.ts'
 import { SERVE_COMMAND } from './serve.ts'
@@ -33,5 +34,5 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
 
 export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands)
 
-/** What only another executable calls: neither the help nor the README tells of it. */
-export const HIDDEN_COMMANDS: readonly Command[] = [CHECK_MIGRATIONS_COMMAND]
+/** What only another process of ours calls: neither the help nor the README tells of it. */
+export const HIDDEN_COMMANDS: readonly Command[] = [CHECK_MIGRATIONS_COMMAND, MAC_PERMIT_COMMAND]

@@ -13,7 +13,9 @@ import { stopSignal } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
+import { scriptEntries } from './mac-trace-scripts.ts'
 import { writeLogLine } from './output.ts'
+import { runningRelay } from './own-file.ts'
 
 export const MAC_TRACE_COMMAND: Command = {
   name: 'mac trace',
@@ -77,7 +79,8 @@ function explanation({ database, file }: Places): readonly string[] {
     `It follows ${database} for ten minutes, changes nothing in it, and sends nothing.`,
     `Into ${file} it writes when messages, chats and handles`,
     'came or changed, with their dates, flags, row numbers and lengths, also of what others send you',
-    'meanwhile. No text, name, number, address or guid: in the place of each stands a token that',
+    'meanwhile, and how the runs of the script for Messages ended, where a relay runs.',
+    'No text, name, number, address or guid: in the place of each stands a token that',
     'nobody can turn back. Nothing leaves this computer. Read the file before you give it to anybody.',
     '',
     'Type "yes" and Enter to begin.',
@@ -109,7 +112,9 @@ async function recordInto(
       count.messages += 1
       call.out.note(`${count.messages} of ${MESSAGES_WANTED} messages seen.`)
     }
+    const startedAt = systemClock.now()
     const isWhole = await recordUntilEnter(database, write, typed)
+    for (const entry of await scriptEntries(() => runningRelay(call), startedAt)) writeLine(entry)
     if (!isWhole) call.out.problem('More happened than a trace has room for: its end is missing.')
   } finally {
     closeSync(descriptor)

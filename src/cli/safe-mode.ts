@@ -1,5 +1,6 @@
 import { listenInSafeMode } from '../app.ts'
 import type { UnusableDatabaseError } from '../storage/migrations.ts'
+import { addressRanges } from '../system/address-range.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
 import { openDataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
@@ -22,7 +23,11 @@ export async function serveSafeMode(start: Start, error: UnusableDatabaseError):
   const reason = `${error.message}${cause}`
   log.error('safe mode: the database cannot be used', { error })
   const mode = { reason, nextStep: NEXT_STEP }
-  const listening = { hostname: host, port, path, random: systemRandom, log }
+  const scheme = {
+    hosts: { publicUrl: config.publicUrl },
+    isTrustedProxy: addressRanges(config.trustedProxies),
+  }
+  const listening = { ...scheme, hostname: host, port, path, random: systemRandom, log }
   const listener = listenInSafeMode(mode, listening)
   call.out.data({ url: listener.url, safe_mode: reason }, [
     `hookline in safe mode on ${listener.url}`,

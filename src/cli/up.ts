@@ -1,6 +1,7 @@
 import { HostingError } from '../hosting/system-tool.ts'
 import { rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
+import { askForAutomation } from './mac-permit.ts'
 import { reportOf, type RelayReport } from './relay-report.ts'
 import { openServiceCall, type FindPlace, type ServiceCall } from './service-place.ts'
 import { INSTALL_OPTIONS, foreignRelay, installService } from './service.ts'
@@ -36,6 +37,7 @@ async function up(service: ServiceCall): Promise<ExitCode> {
   if (isChanged && before.activity !== 'stopped') await host.stop(signal)
   await host.start(signal)
   const report = await waitUntilReady(service)
+  await askForAutomation(service, report.findings)
   return tell(service, report)
 }
 

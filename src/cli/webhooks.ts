@@ -138,8 +138,18 @@ async function add(call: Call): Promise<ExitCode> {
       ...(description === undefined ? {} : { description }),
     },
   })
-  call.out.data(body, [...describe(rowOf(body)), 'The secret is not shown again.'])
+  const webhook = rowOf(body)
+  const notes = isPlainHttp(textOf(webhook, 'url')) ? [PLAIN_HTTP] : []
+  call.out.data(body, [...describe(webhook), 'The secret is not shown again.', ...notes])
   return EXIT.ok
+}
+
+const PLAIN_HTTP =
+  'Over http, its events can be read on their way: use https for a receiver outside your own network.'
+
+/** Not for this machine: nothing leaves it. */
+function isPlainHttp(url: string): boolean {
+  return url.startsWith('http:') && !/^http:\/\/(localhost|127\.[0-9.]+|\[::1\])(:|\/|$)/.test(url)
 }
 
 async function deliveries(call: Call): Promise<ExitCode> {

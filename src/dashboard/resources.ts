@@ -3,7 +3,7 @@
 import type { Static } from 'typebox'
 
 import type * as schemas from '../http/schemas.ts'
-import type { Stats } from '../http/stats-schema.ts'
+import type { Stats } from '../http/stats-schemas.ts'
 import type * as webhookSchemas from '../http/webhook-schemas.ts'
 
 export type PhoneLine = Static<typeof schemas.PhoneLine>

@@ -85,9 +85,9 @@ export type LineSession = {
 
 export type SendOutcome =
   /** The device says that it is sent. */
-  | { readonly outcome: 'accepted'; readonly guid: string | null }
+  | ({ readonly outcome: 'accepted'; readonly guid: string | null } & Carried)
   /** The device has it and is still trying; a receipt settles it. */
-  | { readonly outcome: 'held'; readonly guid: string }
+  | ({ readonly outcome: 'held'; readonly guid: string } & Carried)
   /**
    * Blame line is a promise: the device holds nothing of the message and no process that could still
    * write it is alive. Only that is tried again, or goes to another line.
@@ -100,6 +100,12 @@ export type SendOutcome =
    * as no try; the message waits for `delayMs`, or goes to another line where it may.
    */
   | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
+
+/** The service that carries a message, as the device spells it: `iMessage`, `SMS`, `RCS`. */
+export type Carried = {
+  /** Left out where the device does not tell: then it stays what it was, `iMessage` at first. */
+  readonly service?: string | undefined
+}
 
 /** What can become of a message that has passed its point of no return. */
 export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
@@ -172,7 +178,11 @@ export type LeftOutMessage = {
   readonly at: Timestamp
 }
 
-export type Receipt = {
+/**
+ * A service other than before may come with any receipt, also with one of a step that was told: Messages
+ * may fall back to SMS seconds after it has called a message sent.
+ */
+export type Receipt = Carried & {
   readonly guid: string
   readonly kind: ReceiptKind
   readonly at: Timestamp

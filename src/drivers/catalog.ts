@@ -13,6 +13,7 @@ import { UsbCable } from './iphone/cable/usb-cable.ts'
 import { createIphoneDriver, type IphoneDriver } from './iphone/driver.ts'
 import { PhoneAnchors } from './iphone/phone-anchors.ts'
 import { createMacDriver, type MacTools } from './mac/driver.ts'
+import { MessagesScript, type ScriptTools } from './mac/script-runner.ts'
 import { recordTrace, type TraceEnd, type TraceOrder } from './mac/trace.ts'
 import { createSimulatedDriver } from './simulated/driver.ts'
 
@@ -44,18 +45,21 @@ export type DriverOptions = {
   readonly simulatedLedgerPath: string
 }
 
+/** A Mac has the wall clock of this machine, the simulated network that of the relay. */
+type Tools = MacTools & { readonly relayClock: Clock }
+
 /**
  * Every kind of device. The simulated one is there also when no simulated line is asked for: lines
  * of earlier starts are then known as not configured.
  */
-export function createDrivers(options: DriverOptions, tools: MacTools): readonly LineDriver[] {
+export function createDrivers(options: DriverOptions, tools: Tools): readonly LineDriver[] {
   const simulated = createSimulatedDriver(
     {
       lineCount: options.simulatedLines,
       delayMs: options.simulatedDelayMs,
       ledgerPath: options.simulatedLedgerPath,
     },
-    tools,
+    { ...tools, clock: tools.relayClock },
   )
   return hasMac(options) ? [macDriver(options, tools), simulated] : [simulated]
 }
@@ -134,7 +138,13 @@ function macDriver(options: DriverOptions, tools: MacTools): LineDriver {
   )
 }
 
+export type { ScriptCall } from './mac/script-runner.ts'
 export type { TraceEntry } from './mac/trace.ts'
+
+/** Whether a run of the script that only asks for the account comes through. */
+export async function askMessages(tools: ScriptTools, signal: AbortSignal): Promise<boolean> {
+  return (await new MessagesScript(tools).account(signal)).answer === 'account'
+}
 
 /** Writes down what Messages on this computer does in its database: `hookline mac trace`. */
 export function recordMacTrace(order: TraceOrder, signal: AbortSignal): Promise<TraceEnd> {

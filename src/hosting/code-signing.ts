@@ -1,6 +1,7 @@
 import type { RunProcess } from '../system/process.ts'
+import { SECURITY, useSecurity } from './keychain-tool.ts'
 import { BUNDLE_ID } from './mac-property-lists.ts'
-import { SECURITY, WITHOUT_CERTIFICATE, type LocalIdentity } from './signing-identity.ts'
+import { WITHOUT_CERTIFICATE, type LocalIdentity } from './signing-identity.ts'
 import { HostingError, tryTool, useTool } from './system-tool.ts'
 
 /** Who signs: an identity in the owner's keychains, such as a Developer ID, or this Mac's own. */
@@ -56,13 +57,11 @@ async function withKeychain(
   signal: AbortSignal,
   work: () => Promise<unknown>,
 ): Promise<void> {
+  const purpose = `use the keychain for signing ${WITHOUT_CERTIFICATE}`
   const security = (args: readonly string[]) =>
-    useTool(
-      run,
-      { path: SECURITY, args, purpose: `use the keychain for signing ${WITHOUT_CERTIFICATE}` },
-      signal,
-    )
-  await security(['unlock-keychain', '-p', password, keychain])
+    useTool(run, { path: SECURITY, args, purpose }, signal)
+  const words = ['unlock-keychain', '-p', password, keychain]
+  await useSecurity(run, { words, purpose }, signal)
   const list = keychainsIn(await security(['list-keychains', '-d', 'user']))
   const others = list.filter((path) => path !== keychain)
   // Setting the list replaces it: an answer that was not understood must not cost the owner his own.

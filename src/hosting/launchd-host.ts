@@ -26,6 +26,7 @@ import {
 } from './service-host.ts'
 import { FileLog } from './service-log.ts'
 import { localIdentity } from './signing-identity.ts'
+import { tryTool } from './system-tool.ts'
 
 export type LaunchdTools = {
   readonly run: RunProcess
@@ -39,6 +40,9 @@ export type LaunchdTools = {
 export function macLogPath(home: string): string {
   return join(home, 'Library', 'Logs', 'Hookline', 'relay.log')
 }
+
+const OPEN = '/usr/bin/open'
+const QUESTION_MS_MAX = 120_000
 
 /**
  * A LaunchAgent that runs a signed bundle. Not a daemon: only in the session at the screen can Messages
@@ -89,6 +93,13 @@ export class LaunchdHost implements ServiceHost {
     rmSync(this.#agentPath, { force: true })
     rmSync(this.#bundle, { recursive: true, force: true })
     forgetInstallation(dataDir)
+  }
+
+  /** `-n`: the relay of the service is an instance of the same app; `-W` waits for the end (open(1)). */
+  async launchApp(args: readonly string[], signal: AbortSignal): Promise<void> {
+    const order = { path: OPEN, args: ['-n', '-W', this.#bundle, '--args', ...args] }
+    // Its owner may take a while to answer what macOS asks.
+    await tryTool(this.#tools.run, { ...order, timeoutMs: QUESTION_MS_MAX }, signal)
   }
 
   async state(signal: AbortSignal): Promise<ServiceState> {

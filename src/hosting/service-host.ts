@@ -13,6 +13,8 @@ export type ServiceHost = {
   stop(signal: AbortSignal): Promise<void>
   /** Stops it and removes what `install` wrote; data, log and signing identity stay. */
   uninstall(dataDir: string, signal: AbortSignal): Promise<void>
+  /** Launches the app at the screen with these arguments, beside the service, and waits for its end. */
+  launchApp?(args: readonly string[], signal: AbortSignal): Promise<void>
   /** Never throws: where nobody can be asked, nothing runs. */
   state(signal: AbortSignal): Promise<ServiceState>
 }

@@ -3,7 +3,7 @@
 // each version, Full Disk Access and Automation stay.
 //
 // It lies in a keychain of its own, whose password we know: codesign needs no dialog then, and works over
-// ssh. The folder is the owner's alone, so it is no harm that `security` takes that password as an argument.
+// ssh.
 
 import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { join } from 'node:path'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
+import { useSecurity } from './keychain-tool.ts'
 import { useTool } from './system-tool.ts'
 
 /** An identity in a keychain; `hash` is the SHA-1 of its certificate, 40 hexadecimal digits. */
@@ -23,7 +24,6 @@ export type LocalIdentity = {
 
 export type SigningTools = { readonly run: RunProcess; readonly random: Random }
 
-export const SECURITY = '/usr/bin/security'
 /** LibreSSL. What another openssl on the PATH packs, `security import` may not be able to open. */
 export const OPENSSL = '/usr/bin/openssl'
 const CODESIGN = '/usr/bin/codesign'
@@ -125,12 +125,9 @@ async function makeKeychain(
   order: { readonly identity: LocalIdentity; readonly signal: AbortSignal },
 ): Promise<void> {
   const { keychain, password } = order.identity
-  const security = (...args: readonly string[]) =>
-    useTool(
-      run,
-      { path: SECURITY, args, purpose: `make a keychain for signing ${WITHOUT_CERTIFICATE}` },
-      order.signal,
-    )
+  const purpose = `make a keychain for signing ${WITHOUT_CERTIFICATE}`
+  const security = (...words: readonly string[]) =>
+    useSecurity(run, { words, purpose }, order.signal)
   await security('create-keychain', '-p', password, keychain)
   // Without further words: it does not lock itself while we work.
   await security('set-keychain-settings', keychain)

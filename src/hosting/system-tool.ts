@@ -11,6 +11,8 @@ export class HostingError extends Error {
 export type ToolOrder = {
   readonly path: string
   readonly args: readonly string[]
+  /** What it reads on standard input: nothing where it is left out. */
+  readonly input?: string | undefined
   /** After how long it is ended: 30 s where it is left out. */
   readonly timeoutMs?: number | undefined
   readonly outputBytesMax?: number | undefined
@@ -67,9 +69,9 @@ export function toldBy(path: string, { exitCode, stdout, stderr }: ToolAnswer): 
 }
 
 function runTool(run: RunProcess, order: ToolOrder, signal: AbortSignal): Promise<ProcessEnd> {
-  const { path, args, timeoutMs = TIMEOUT_MS, outputBytesMax } = order
+  const { path, args, input, timeoutMs = TIMEOUT_MS, outputBytesMax } = order
   const killAfterMs = timeoutMs + KILL_AFTER_MS
-  return run({ path, args, timeoutMs, killAfterMs, outputBytesMax }, signal)
+  return run({ path, args, input, timeoutMs, killAfterMs, outputBytesMax }, signal)
 }
 
 function describeEnd(end: Exclude<ProcessEnd, { readonly end: 'exited' }>): string {

@@ -28,11 +28,30 @@ export type ControlActions = OwnerActions & {
   readonly phones: () => readonly PhoneReport[]
   /** The options of this start as they are printed: secrets are hidden. */
   readonly options: readonly OptionRow[]
+  /** The last runs of the script for Messages, oldest first: what of them a trace may tell. */
+  readonly scriptCalls: () => readonly ScriptCallReport[]
   /** Hears that an upgrade found this start healthy; left out where nobody waits for that. */
   readonly acquit?: (() => void) | undefined
 }
 
-type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'acquit'> & {
+/** One run: `stage` and `number` are where it ended, null where it told nothing. */
+export type ScriptCallReport = {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly mode: string
+  readonly route: string | null
+  readonly keyPrefix: string | null
+  readonly stage: string | null
+  readonly number: number | null
+  readonly ms: number
+  readonly accounts: readonly {
+    readonly service: string
+    readonly enabled: string
+    readonly connection: string
+  }[]
+}
+
+type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls' | 'acquit'> & {
   readonly version: string
   /** Whether the dashboard has a password. */
   readonly access: { isClaimed(): boolean }
@@ -59,6 +78,11 @@ export function controlRoutes(tools: Tools) {
     .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
     .get('/options', () => ({ data: tools.options }))
     .get('/phones', () => ({ data: tools.phones().map(phoneResource) }))
+    .get('/script-calls', () => ({
+      data: tools
+        .scriptCalls()
+        .map(({ keyPrefix, ...call }) => ({ ...call, key_prefix: keyPrefix })),
+    }))
     .post('/setup-link', () => tools.createSetupLink(), mayTake(NoBody))
     .post(
       '/judgement',

@@ -25,7 +25,7 @@ const MAC_STEPS: readonly Step[] = [
   { title: 'Somebody is logged in at the screen', codes: ['no_gui_session'] },
   {
     title: 'Messages runs and answers',
-    codes: ['messages_not_running', 'messages_not_answering'],
+    codes: ['messages_not_running', 'messages_not_answering', 'sends_vanish'],
   },
   { title: 'Hookline may control Messages', codes: ['automation_denied', 'script_refused'] },
   {
@@ -67,7 +67,7 @@ const IPHONE_STEPS: readonly Step[] = [
   },
   {
     title: 'What starts the agent is ready',
-    codes: ['launcher_absent', 'image_mount_failed', 'tunnel_failed'],
+    codes: ['launcher_absent', 'launcher_too_old', 'image_mount_failed', 'tunnel_failed'],
   },
   {
     title: 'The agent runs and answers',

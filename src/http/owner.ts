@@ -29,7 +29,7 @@ export type OwnerActions = {
   readonly backUp: (to: string | null) => Promise<MadeBackup>
 }
 
-type ListBackups = () => readonly BackupResource[]
+export type ListBackups = () => readonly BackupResource[]
 
 type Tools = OwnerActions & {
   readonly lines: Pick<PhoneLineActions, 'adopt'>
@@ -62,9 +62,13 @@ export function ownerRoutes({ lines, settings, backUp, listBackups }: Tools) {
       { ...BY_NAME, ...takes(NewValue) },
     )
     .get('/backups', () => ({ data: listBackups() }))
-    .get('/backups/:name', ({ params, request }) => download(request, listBackups, params.name), {
-      ...BY_NAME,
-    })
+    .get(
+      '/backups/:name',
+      ({ params, request }) => sendBackup(request, backupNamed(listBackups, params.name)),
+      {
+        ...BY_NAME,
+      },
+    )
     .post(
       '/backup',
       ({ request, body }) => {
@@ -87,16 +91,21 @@ function told(setting: SettingState, request: Request): SettingState {
 }
 
 /** The name must be one of the list: no other file can be asked for. */
-function download(request: Request, listBackups: ListBackups, name: string): Response {
+export function backupNamed(listBackups: ListBackups, name: string): BackupResource {
   const found = listBackups().find((backup) => backup.name === name)
   if (found === undefined) throw new RelayError('not_found', 'There is no back-up of this name.')
+  return found
+}
+
+/** The file itself, for a browser to save. */
+export function sendBackup(request: Request, { name, path }: BackupResource): Response {
   const { peer, requestId } = exchangeOf(request)
   peer.liftTimeout(0)
   const headers = {
     'content-type': 'application/vnd.sqlite3',
-    'content-disposition': `attachment; filename="${found.name}"`,
+    'content-disposition': `attachment; filename="${name}"`,
   }
-  return respond(Bun.file(found.path), { status: 200, requestId, headers })
+  return respond(Bun.file(path), { status: 200, requestId, headers })
 }
 
 function namesFile(): RelayError {

@@ -6,13 +6,16 @@ import type { Access } from '../access/access.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import type { Random } from '../system/random.ts'
+import type { AuthenticationTools } from './authentication.ts'
 import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
 import type { SendPreviews } from './dashboard-contact-cost.ts'
-import { requirePassword } from './dashboard-door.ts'
+import { downloadRoutes } from './dashboard-downloads.ts'
+import { requirePassword } from './dashboard-elevation.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { qrRoutes } from './dashboard-qr.ts'
 import { sessionRoutes } from './dashboard-session.ts'
@@ -22,6 +25,7 @@ import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
 import { answerToFailure } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
 import { healthRoutes, type HealthActions } from './health.ts'
+import type { SchemeOptions } from './hosts.ts'
 import { keyRoutes, type KeyActions } from './keys.ts'
 import { messageRoutes, type MessageActions } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
@@ -29,18 +33,19 @@ import { ownerRoutes, type BackupResource } from './owner.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { replayRoutes, type ReplayActions } from './replays.ts'
 import { respond } from './respond.ts'
-import type { SchemeOptions } from './session-cookie.ts'
 import { statsRoutes, type StatsActions } from './stats.ts'
 import { swaggerRoutes } from './swagger-page.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
+  Pick<AuthenticationTools, 'authenticate'> &
   StatsActions &
   SendPreviews & {
     readonly version: string
     /** The address of the API for those who made a client of its document. */
     readonly serverUrl: () => string
     readonly clock: Clock
+    readonly random: Random
     readonly log: Log
     readonly keys: KeyActions
     readonly bridges: BridgeActions
@@ -66,12 +71,11 @@ export type RouteTools = SchemeOptions &
 /** What the network sees. */
 export function publicRoutes(tools: RouteTools): AnyElysia {
   const api = apiRoutes(tools)
-  const { version, serverUrl } = tools
   const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
   const documents = {
-    api: openApiDocument(api, { version, server: serverUrl }),
+    api: openApiDocument(api, tools.serverUrl),
     // The page calls the relay that it comes from, by whatever name that was reached.
-    whole: openApiDocument(whole, { version, server: () => '/' }),
+    whole: openApiDocument(whole, () => '/'),
   }
   return frame(tools.log).use(whole).use(swaggerRoutes(documents)).use(pageRoutes())
 }
@@ -88,13 +92,14 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
 /** What a browser sees behind the dashboard's door: the same as the owner, but for the control socket's own. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   return frame(tools.log)
-    .onBeforeHandle(requirePassword)
+    .onBeforeHandle(requirePassword(tools))
     .use(apiRoutes(tools))
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(viewRoutes(tools))
     .use(qrRoutes())
+    .use(downloadRoutes(tools))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
 
@@ -121,7 +126,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(replayRoutes(tools.webhooks))
     .use(keyRoutes(tools.keys))
     .use(bridgeOwnerRoutes(tools.bridges))
-    .use(healthRoutes(tools.health))
+    .use(healthRoutes({ ...tools, ...tools.health }))
 }
 
 /** How every answer is written. Elysia's own words, and those of unknown errors, never leave. */

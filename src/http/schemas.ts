@@ -204,7 +204,10 @@ export const Message = shape('Message', {
   platform_guid: nullable(Type.String({ description: "The device's own, null until known." })),
   direction: toldWord('MessageDirection', MESSAGE_DIRECTIONS),
   status: toldWord('MessageStatus', MESSAGE_STATUSES, MESSAGE_STATUS_WORDS),
-  service: Type.String({ example: 'iMessage' }),
+  service: Type.String({
+    description: 'What carried it, as the device says: `iMessage`, `SMS`, `RCS`.',
+    example: 'iMessage',
+  }),
   to: Type.String({ example: '+12025550147' }),
   from: Type.String({
     description: 'Who sent it. Where `from` is a reserved word, generated clients call it `from_`.',

@@ -4,7 +4,7 @@ import { Type, type Static } from 'typebox'
 import { callerOf } from './exchange.ts'
 import { operation } from './operation.ts'
 import { readQuery } from './query.ts'
-import { Stats } from './stats-schema.ts'
+import { Stats } from './stats-schemas.ts'
 import type { Told } from './typebox.ts'
 
 type Day = Told<Static<typeof Stats>>['data'][number]

@@ -170,10 +170,10 @@ function takeSettled(
   tools.writer.ringAfterCommit(tools.bell)
   switch (outcome.outcome) {
     case 'accepted':
-      acceptMessage(tools, tx, message, outcome.guid)
+      acceptMessage(tools, tx, message, outcome)
       return
     case 'held':
-      assignGuid(tools, tx, message, outcome.guid)
+      assignGuid(tools, tx, message, outcome)
       return
     case 'not_sent':
       if (outcome.proof === true && mayGoAgain(message)) requeue(tools, tx, message, outcome.reason)

@@ -1,9 +1,9 @@
 // What becomes of an outbound message, and all that goes with it in the same transaction: its place
 // in the day's budget, its guid, its events, the answer to who waits, the turn of the next one.
 
-import type { Receipt, ReceiptKind } from '../domain/driver.ts'
-import type { Timestamp } from '../domain/ids.ts'
+import type { Carried, Receipt } from '../domain/driver.ts'
 import { failBy, progressBy, sentenceOf, type Outbound, type Progress } from '../domain/message.ts'
+import { noteService } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/guids.ts'
 import { announcementAt } from '../storage/message-queue.ts'
@@ -27,10 +27,19 @@ export function applyReceipt(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
-  receipt: Pick<Receipt, 'kind' | 'at' | 'reason'>,
+  receipt: Omit<Receipt, 'guid'>,
 ): Outbound {
+  const carried = carriedBy(tx, message, receipt)
   const progress = progressBy(message, receipt)
-  return progress === null ? message : settle(tools, tx, message, progress)
+  if (progress !== null) return settle(tools, tx, carried, progress)
+  return carried === message ? message : saveMessage(tx, carried, tools.stamps.now())
+}
+
+/** The message with the service that the device names; the caller saves it. */
+function carriedBy(tx: Tx, message: Outbound, { service = message.service }: Carried): Outbound {
+  if (service === message.service) return message
+  noteService(tx, message.conversationId, { seq: message.seq, service })
+  return { ...message, service }
 }
 
 /** The message did not leave and never will. */
@@ -83,17 +92,20 @@ export function makeUncertain(
 }
 
 /**
- * The device's guid of a message. Receipts that came before it are applied now: a device may tell
- * that a message was delivered before it answers that it took it.
+ * The device's guid of a message, and its service. Receipts that came before it are applied now: a
+ * device may tell that a message was delivered before it answers that it took it.
  */
-export function assignGuid(tools: SettleTools, tx: Tx, message: Outbound, guid: string): Outbound {
-  if (message.platformGuid === guid) return message
-  rememberGuid(tx, message.lineId, guid, message.id)
-  let saved = saveMessage(tx, { ...message, platformGuid: guid }, tools.stamps.now())
-  for (const receipt of takeReceipts(tx, message.lineId, guid)) {
-    saved = applyReceipt(tools, tx, saved, receipt)
-  }
-  return saved
+export function assignGuid(
+  tools: SettleTools,
+  tx: Tx,
+  message: Outbound,
+  told: Carried & { readonly guid: string },
+): Outbound {
+  const carried = carriedBy(tx, message, told)
+  if (carried === message && message.platformGuid === told.guid) return message
+  rememberGuid(tx, message.lineId, told.guid, message.id)
+  const named = saveMessage(tx, { ...carried, platformGuid: told.guid }, tools.stamps.now())
+  return applyWaiting(tools, tx, named, told.guid)
 }
 
 /** `accepted`: sent now, whatever came before; with its guid where the device told one. */
@@ -101,14 +113,20 @@ export function acceptMessage(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
-  guid: string | null,
+  { guid, service }: Carried & { readonly guid: string | null },
 ): Outbound {
   const at = tools.stamps.now()
-  if (guid === null) return applyReceipt(tools, tx, message, receiptOf('sent', at))
+  const sent = { kind: 'sent', at, reason: null, service } as const
+  if (guid === null) return applyReceipt(tools, tx, message, sent)
   rememberGuid(tx, message.lineId, guid, message.id)
   const named = { ...message, platformGuid: guid }
-  let saved = applyReceipt(tools, tx, named, receiptOf('sent', at))
+  let saved = applyReceipt(tools, tx, named, sent)
   if (saved === named) saved = saveMessage(tx, named, at)
+  return applyWaiting(tools, tx, saved, guid)
+}
+
+function applyWaiting(tools: SettleTools, tx: Tx, message: Outbound, guid: string): Outbound {
+  let saved = message
   for (const receipt of takeReceipts(tx, message.lineId, guid)) {
     saved = applyReceipt(tools, tx, saved, receipt)
   }
@@ -143,8 +161,4 @@ function settle(tools: SettleTools, tx: Tx, message: Outbound, progress: Progres
   if (wasUncertain) wakeSameText(tx, message.conversationId, now)
   tools.callers.settled(tx, saved)
   return saved
-}
-
-function receiptOf(kind: ReceiptKind, at: Timestamp): Pick<Receipt, 'kind' | 'at' | 'reason'> {
-  return { kind, at, reason: null }
 }

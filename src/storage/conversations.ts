@@ -68,6 +68,22 @@ export function noteMessage(
   touch(tx, id)
 }
 
+const naming = preparedBeside(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq',
+  ),
+)
+
+/** Another service carried the message: the conversation has it too, where that is its last one. */
+export function noteService(
+  tx: Tx,
+  id: ConversationId,
+  message: { readonly seq: number; readonly service: string },
+): void {
+  naming(tx).run({ id, ...message })
+  touch(tx, id)
+}
+
 /**
  * A message went to the conversation `to`. One that is left without a message stands for `to` from then
  * on, because its id was handed out; and it hands on that a person answers.

@@ -1,4 +1,4 @@
-import type { Receipt, ReceiptKind, Rejection } from '../domain/driver.ts'
+import type { Receipt, Rejection } from '../domain/driver.ts'
 import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
 import { recentRows } from './recent-rows.ts'
@@ -42,15 +42,18 @@ export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Times
   keptReceipts(tx).count += 1
   tx.sqlite
     .query(
-      `INSERT INTO waiting_receipts (line_id, guid, kind, at, reason, recorded_at)
-       VALUES ($lineId, $guid, $kind, $at, $reason, $now) ON CONFLICT DO NOTHING`,
+      `INSERT INTO waiting_receipts (line_id, guid, kind, at, reason, service, recorded_at)
+       VALUES ($lineId, $guid, $kind, $at, $reason, $service, $now)
+       ON CONFLICT DO UPDATE SET service = coalesce(excluded.service, service)`,
     )
-    .run({ lineId, ...receipt, now })
+    .run({ lineId, ...receipt, service: receipt.service ?? null, now })
 }
 
+type WaitingReceipt = Omit<Receipt, 'guid' | 'service'> & { readonly service: string | null }
+
 const waiting = preparedBeside(({ sqlite }) =>
-  sqlite.prepare<{ kind: ReceiptKind; at: Timestamp; reason: string | null }, [Values]>(
-    `SELECT kind, at, reason FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid
+  sqlite.prepare<WaitingReceipt, [Values]>(
+    `SELECT kind, at, reason, service FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid
      ORDER BY at, recorded_at`,
   ),
 )
@@ -63,7 +66,7 @@ export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Rec
   tx.sqlite
     .query('DELETE FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid')
     .run({ lineId, guid })
-  return rows.map((row) => ({ guid, ...row }))
+  return rows.map(({ service, ...row }) => ({ guid, ...row, service: service ?? undefined }))
 }
 
 /** Notes what intake refused, so that it is seen. */

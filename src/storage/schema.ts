@@ -237,6 +237,8 @@ export const waitingReceipts = sqliteTable(
     kind: text('kind').$type<'sent' | 'delivered' | 'read' | 'failed'>().notNull(),
     at: at('at').notNull(),
     reason: text('reason'),
+    /** The service that carried the message, where the device told one. */
+    service: text('service'),
     recordedAt: at('recorded_at').notNull(),
   },
   (t) => [

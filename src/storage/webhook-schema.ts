@@ -27,9 +27,10 @@ export const webhooks = sqliteTable('webhooks', {
   createdAt: at('created_at').notNull(),
   updatedAt: at('updated_at').notNull(),
   deletedAt: at('deleted_at'),
-  /** The breaker: failures in a row, and until when nothing (or only a probe) goes out. */
+  /** The breaker: see `domain/breaker.ts`. */
   failuresInRow: integer('failures_in_row').notNull().default(0),
   restUntil: at('rest_until'),
+  probeAt: at('probe_at'),
   failingSince: at('failing_since'),
   goneAt: at('gone_at'),
 })

@@ -16,7 +16,10 @@ type Told = Pick<
   | 'error'
 >
 
-/** Whether the payload can be made from the message at any time: a failure may be disproved later. */
+/**
+ * Whether the payload can be made from the message at any time: a failure may be disproved later, while
+ * a service that changed since is nearer to the truth.
+ */
 export function staysTrue(name: EventName): boolean {
   return name !== 'message.failed'
 }

@@ -239,7 +239,7 @@ async function stopReplay(
       const stop = { now: stamps.now(), inFlight: inFlight(webhook.id), limit: STOP_BATCH }
       const count = stopReplayed(tx, webhook.id, stop)
       // What the loop has read ahead must not go out.
-      notices.webhooksChanged()
+      notices.changed(webhook.id)
       writer.ringAfterCommit(notices.bell)
       return count
     })

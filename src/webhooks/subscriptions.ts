@@ -12,6 +12,7 @@ import {
   retireSecrets,
 } from '../storage/webhook-secrets.ts'
 import {
+  countWebhooks,
   insertWebhook,
   listWebhooks,
   markWebhookDeleted,
@@ -76,16 +77,17 @@ async function create(
   input: NewWebhookInput,
   caller: Caller,
 ): Promise<CreatedWebhookResource> {
-  const { stamps, random, seal, rules } = parts
+  const { stamps, random, seal, rules, notices } = parts
   const checked = checkInput(input, rules)
   return change(parts, (tx) => {
-    if (listWebhooks(tx, WEBHOOKS_MAX, null).length >= WEBHOOKS_MAX) {
+    if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
     }
     const webhook = webhookOf(checked, { stamps, createdBy: nameOfCaller(caller) })
     const secret = newSecret(random)
     insertWebhook(tx, webhook)
     insertSecret(tx, webhook.id, seal.seal(secret, webhook.id), webhook.createdAt)
+    notices.changed(webhook.id)
     return { ...webhookResource(webhook), secret: secretText(secret) }
   })
 }
@@ -96,7 +98,7 @@ async function update(
   id: string,
   input: WebhookInput,
 ): Promise<WebhookResource> {
-  const { db, stamps, rules } = parts
+  const { db, stamps, rules, notices } = parts
   webhookById(db, id)
   const checked = checkInput(input, rules)
   if (Object.keys(checked).length === 0) {
@@ -105,6 +107,7 @@ async function update(
   return change(parts, (tx) => {
     const webhook = webhookById(tx, id)
     updateWebhook(tx, webhook.id, { ...changesOf(webhook, checked), updatedAt: stamps.now() })
+    notices.changed(webhook.id)
     return webhookResource(webhookById(tx, id))
   })
 }
@@ -115,6 +118,7 @@ async function remove(parts: SubscriptionParts, id: string): Promise<void> {
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
     markWebhookDeleted(tx, webhook.id, parts.stamps.now())
+    parts.notices.changed(webhook.id)
     deleteSecrets(
       tx,
       secrets.map(({ seq }) => seq),
@@ -142,11 +146,12 @@ async function rotateSecret(
     )
     const mended = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
     updateWebhook(tx, webhook.id, { ...mended, updatedAt: now })
+    parts.notices.changed(webhook.id)
     return { id: webhook.id, secret: secretText(secret) }
   })
 }
 
-/** A write after which the delivery loop and `publish` look at the webhooks anew. */
+/** A write after which the delivery loop hears its notices, and `publish` reads the webhooks anew. */
 async function change<T>(
   parts: Pick<SubscriptionParts, 'writer' | 'notices' | 'subscribers'>,
   work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T,
@@ -156,7 +161,6 @@ async function change<T>(
     return await writer.write<T>((tx) => {
       const value = work(tx)
       subscribers.forget()
-      notices.webhooksChanged()
       writer.ringAfterCommit(notices.bell)
       return value
     })

@@ -3,13 +3,14 @@
 import { createAccess } from '../../src/access/access.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { PasswordHash } from '../../src/system/password-hash.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 
-export const HERE = { address: '127.0.0.1' }
+export const HERE = { address: '127.0.0.1', isLocal: true }
 
 /** Makes a hash at once, and notes what it was asked. */
 export class PlainHash implements PasswordHash {
@@ -42,7 +43,7 @@ export function openAccess() {
   }
   const access = createAccess({
     db,
-    clock,
+    clock: new ConfirmedClock(clock, null),
     random,
     writer: { write, afterCommit: (act) => real.afterCommit(act) },
     passwordHash,

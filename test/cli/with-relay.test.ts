@@ -266,3 +266,18 @@ test('deliveries are listed with the last answer, and with no next try that is o
   expect(second).toContain(`connection_refused`)
   expect(second).toEndWith(later)
 })
+
+const HTTP_URLS: readonly (readonly [url: string, isTold: boolean])[] = [
+  ['http://receiver.example/hook', true],
+  ['http://192.168.1.5:5678/hook', true],
+  ['https://receiver.example/hook', false],
+  ['http://127.0.0.1:8080/hook', false],
+]
+
+for (const [url, isTold] of HTTP_URLS) {
+  test(`that events can be read on their way is ${isTold ? '' : 'not '}told of ${url}`, async () => {
+    const { stdout } = await run(['webhooks', 'add', url], { id: 'wh_a', url })
+
+    expect(stdout.includes('use https for a receiver outside your own network')).toBe(isTold)
+  })
+}

@@ -171,6 +171,12 @@ export function guidOf(outcome: SendOutcome): string | null {
   return outcome.outcome === 'accepted' || outcome.outcome === 'held' ? outcome.guid : null
 }
 
+/** The service that the device named; undefined where it named none. */
+export function serviceOf(outcome: SendOutcome): string | undefined {
+  const isWithDevice = outcome.outcome === 'accepted' || outcome.outcome === 'held'
+  return isWithDevice ? outcome.service : undefined
+}
+
 function lastCheckpoint(events: readonly LineEvent[]): string | null {
   const all = events.map((event) => ('checkpoint' in event ? event.checkpoint : null))
   return all.findLast((checkpoint) => checkpoint !== null) ?? null

@@ -1,6 +1,15 @@
 import { expect } from 'bun:test'
 
-import { attend, carry, guidOf, messageOf, messagesOf, settledOf, type Check } from './line-rig.ts'
+import {
+  attend,
+  carry,
+  guidOf,
+  messageOf,
+  messagesOf,
+  serviceOf,
+  settledOf,
+  type Check,
+} from './line-rig.ts'
 
 const EVENTS_AT_ONCE_MAX = 128
 
@@ -189,7 +198,8 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
     await rig.clock.advance(rig.settleMs)
 
     const told = second.events.filter(({ type }) => type === 'settled' || type === 'message')
-    const outcome = { outcome: 'accepted', guid: guidOf(sent.outcome) } as const
+    const service = serviceOf(sent.outcome)
+    const outcome = { outcome: 'accepted', guid: guidOf(sent.outcome), service } as const
     const settled = { type: 'settled', messageId: sent.message.id, outcome } as const
     expect(told[0]?.type).toBe(rig.canBeAsked ? 'settled' : 'message')
     expect(settledOf(second.events)).toEqual(rig.canBeAsked ? [settled] : [])

@@ -3,6 +3,7 @@
 // is in the tests of the driver; nothing here needs a Mac.
 
 import { expect, test } from 'bun:test'
+import { join } from 'node:path'
 
 import { hookline } from '../support/executable.ts'
 import { startMessages, type MessagesRig } from '../support/mac/mac-rig.ts'
@@ -85,7 +86,17 @@ test('a Mac line is found by itself, sends, receives, and nothing is wrong with 
     { from: OWN_NUMBER, to: FRIEND, text: 'hello' },
   ])
   expect(doctor).toMatchObject({ exitCode: 0, stderr: '' })
+  const runs = await scriptRuns(dir.path)
+  expect(runs).toMatch(/"mode":"account".*"mode":"check".*"mode":"send","route":"participant"/)
+  expect(runs).toContain('"accounts":[{"service":"iMessage","enabled":"enabled"')
+  expect(runs).not.toMatch(/hello|\+\d/)
 }, 30_000)
+
+/** What the relay tells its owner of the runs of the script. */
+async function scriptRuns(dataDir: string): Promise<string> {
+  const unix = join(dataDir, 'control.sock')
+  return (await fetch('http://localhost/api/v1/script-calls', { unix })).text()
+}
 
 test(`after ${KILLS} kills a Mac line has lost nothing, sent nothing twice and tells the truth`, async () => {
   using folder = temporaryDataDir()

@@ -17,7 +17,7 @@ import { NEVER } from './recording-tools.ts'
 
 const SIGNED = [
   '/usr/bin/xattr -cr ~/Applications/.hookline-new/Hookline.app',
-  `/usr/bin/security unlock-keychain -p ${PASSWORD} SIGNING/signing.keychain-db`,
+  `/usr/bin/security -i < unlock-keychain -p ${PASSWORD} "SIGNING/signing.keychain-db"`,
   '/usr/bin/security list-keychains -d user',
   `/usr/bin/security list-keychains -d user -s ${LOGIN_KEYCHAIN} ${OTHER_KEYCHAIN} SIGNING/signing.keychain-db`,
   '/usr/bin/codesign --force --options runtime --entitlements ' +
@@ -42,13 +42,13 @@ test('a first installation makes an identity, signs the bundle with it, and writ
     '/usr/bin/openssl pkcs12 -export -name Hookline on this Mac -inkey SIGNING/key.pem ' +
       '-in SIGNING/certificate.pem -out SIGNING/identity.p12 -keypbe PBE-SHA1-3DES ' +
       '-certpbe PBE-SHA1-3DES -macalg sha1 -passout file:SIGNING/keychain-password',
-    `/usr/bin/security create-keychain -p ${PASSWORD} SIGNING/signing.keychain-db`,
-    '/usr/bin/security set-keychain-settings SIGNING/signing.keychain-db',
-    `/usr/bin/security unlock-keychain -p ${PASSWORD} SIGNING/signing.keychain-db`,
-    `/usr/bin/security import SIGNING/identity.p12 -f pkcs12 -P ${PASSWORD} ` +
-      '-k SIGNING/signing.keychain-db -T /usr/bin/codesign',
-    '/usr/bin/security set-key-partition-list -S apple-tool:,apple:,codesign: -s ' +
-      `-k ${PASSWORD} SIGNING/signing.keychain-db`,
+    `/usr/bin/security -i < create-keychain -p ${PASSWORD} "SIGNING/signing.keychain-db"`,
+    '/usr/bin/security -i < set-keychain-settings "SIGNING/signing.keychain-db"',
+    `/usr/bin/security -i < unlock-keychain -p ${PASSWORD} "SIGNING/signing.keychain-db"`,
+    `/usr/bin/security -i < import "SIGNING/identity.p12" -f pkcs12 -P ${PASSWORD} ` +
+      '-k "SIGNING/signing.keychain-db" -T /usr/bin/codesign',
+    '/usr/bin/security -i < set-key-partition-list -S apple-tool:,apple:,codesign: -s ' +
+      `-k ${PASSWORD} "SIGNING/signing.keychain-db"`,
     ...SIGNED,
   ])
   expect(mac.signed).toEqual([
@@ -65,6 +65,16 @@ test('a first installation makes an identity, signs the bundle with it, and writ
     launchAgentText({ executable: mac.inBundle, environment, logPath }),
   )
   expect(existsSync(`${mac.home}/Library/Logs/Hookline`)).toBe(true)
+})
+
+test('the password of the keychain stands in no argument', async () => {
+  using mac = new Mac()
+
+  await mac.install()
+
+  const calls = mac.taken().map((call) => call.split(' < '))
+  expect(calls.filter(([args = '']) => args.includes(PASSWORD))).toEqual([])
+  expect(calls.filter(([, input = '']) => input.includes(PASSWORD)).length).toBe(5)
 })
 
 test('the bundle is whole and can be run, and nothing of its making is left', async () => {

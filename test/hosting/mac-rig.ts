@@ -9,7 +9,7 @@ import type { Installed } from '../../src/hosting/service-host.ts'
 import { SELF_SIGNED } from '../fixtures/self-signed.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { NEVER, RecordingTools, type Called } from './recording-tools.ts'
+import { NEVER, RecordingTools, type Called, wordsOf } from './recording-tools.ts'
 
 /** Of the certificate that openssl is said to make. */
 export const HASH = new X509Certificate(SELF_SIGNED.cert).fingerprint.replaceAll(':', '')
@@ -61,12 +61,14 @@ export class Mac implements Disposable {
   }
 
   #answer(called: Called) {
-    const [path = '', verb = ''] = called
+    const [path = ''] = called
+    const words = commandOf(called)
+    const [verb = ''] = words
     const name = `${path.split('/').at(-1)} ${verb}`
     if (name === 'launchctl print') return { exitCode: 113 }
     if (name === this.failing) return { exitCode: 1, stderr: 'it does not work\n' }
     if (path === '/usr/bin/openssl') this.#openssl(called)
-    if (name === 'security create-keychain') writeFileSync(called.at(-1) ?? '', 'a keychain')
+    if (name === 'security create-keychain') writeFileSync(words.at(-1) ?? '', 'a keychain')
     if (name === 'security list-keychains') return this.#listKeychains(called)
     if (name === 'codesign --force') this.#sign(called)
     return {}
@@ -98,4 +100,9 @@ export class Mac implements Disposable {
   [Symbol.dispose](): void {
     this.folder[Symbol.dispose]()
   }
+}
+
+/** What a tool is told to do: by its arguments, or security by its standard input. */
+function commandOf([, ...args]: Called): readonly string[] {
+  return args[0] === '-i' ? wordsOf(args[1]?.slice(2) ?? '') : args
 }

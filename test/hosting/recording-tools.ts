@@ -10,6 +10,12 @@ type Told = {
   readonly stderr?: string
 }
 
+/** The words of a command that `security -i` read. */
+export function wordsOf(input: string): readonly string[] {
+  const words = input.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g)
+  return [...words].map(([, quoted, plain = '']) => quoted?.replaceAll(/\\(.)/g, '$1') ?? plain)
+}
+
 /** What a tool answers to a call, path first; undefined succeeds without a word. */
 export type Answer = (called: Called) => Told | ProcessEnd | undefined
 
@@ -20,9 +26,9 @@ export class RecordingTools {
 
   constructor(answer: Answer = () => undefined) {
     this.answer = answer
-    this.run = async ({ path, args }, signal) => {
+    this.run = async ({ path, args, input }, signal) => {
       if (signal.aborted) return { end: 'not_started', why: 'aborted' }
-      const called = [path, ...args]
+      const called = [path, ...args, ...(input === undefined ? [] : [`< ${input.trimEnd()}`])]
       this.calls.push(called)
       const told = this.answer(called) ?? {}
       if ('end' in told) return told

@@ -5,12 +5,13 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { useSecurity } from '../../src/hosting/keychain-tool.ts'
 import { OPENSSL, localIdentity } from '../../src/hosting/signing-identity.ts'
 import { systemClock } from '../../src/system/clock.ts'
 import { processRunner, type RunProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { NEVER } from './recording-tools.ts'
+import { NEVER, RecordingTools, wordsOf } from './recording-tools.ts'
 
 const CODE_SIGNING = '1.3.6.1.5.5.7.3.3'
 
@@ -22,8 +23,9 @@ test.if(existsSync(OPENSSL))(
     const seen: { certificate: X509Certificate; opened: string }[] = []
     const run: RunProcess = async (order, signal) => {
       if (order.path === OPENSSL) return real(order, signal)
-      if (order.args[0] === 'create-keychain') writeKeychain(order.args.at(-1) ?? '')
-      if (order.args[0] === 'import') seen.push(await lookAt(folder.path, order.args))
+      const words = wordsOf(order.input ?? '')
+      if (words[0] === 'create-keychain') writeKeychain(words.at(-1) ?? '')
+      if (words[0] === 'import') seen.push(await lookAt(folder.path, words))
       return { end: 'exited', exitCode: 0, stdout: '', stderr: '' }
     }
 
@@ -50,9 +52,17 @@ function writeKeychain(path: string): void {
 }
 
 /** What is about to be imported, with the password that goes with it. */
-async function lookAt(folder: string, args: readonly string[]) {
-  const password = args[args.indexOf('-P') + 1] ?? ''
-  const command = ['pkcs12', '-info', '-noout', '-in', args[1] ?? '', '-passin', `pass:${password}`]
+async function lookAt(folder: string, words: readonly string[]) {
+  const password = words[words.indexOf('-P') + 1] ?? ''
+  const command = [
+    'pkcs12',
+    '-info',
+    '-noout',
+    '-in',
+    words[1] ?? '',
+    '-passin',
+    `pass:${password}`,
+  ]
   const { stdout, stderr } = Bun.spawnSync([OPENSSL, ...command])
   const certificate = new X509Certificate(readFileSync(join(folder, 'certificate.pem')))
   return { certificate, opened: stdout.toString() + stderr.toString() }
@@ -62,3 +72,15 @@ function yearsOf(certificate: X509Certificate | null): number {
   const [from, to] = [certificate?.validFrom ?? '', certificate?.validTo ?? ''].map(Date.parse)
   return Math.round(((to ?? 0) - (from ?? 0)) / 86_400_000 / 365)
 }
+
+test('a path with a space, a quote and a backslash reaches security as one word', async () => {
+  const tools = new RecordingTools()
+  const words = ['unlock-keychain', '-p', '07af', '/Volumes/a "b" \\c/signing.keychain-db']
+
+  await useSecurity(tools.run, { words, purpose: 'try' }, NEVER)
+
+  const [[, flag, input = ''] = []] = tools.calls
+  expect(flag).toBe('-i')
+  expect(input).toBe('< unlock-keychain -p 07af "/Volumes/a \\"b\\" \\\\c/signing.keychain-db"')
+  expect(wordsOf(input.slice(2))).toEqual(words)
+})

@@ -24,7 +24,7 @@ async function openHeartbeat(url = URL_A, locked: LockedSettings = {}) {
   await settings.set('heartbeat_url', url)
   const calls: (readonly [seconds: number, url: string])[] = []
   const monitor = { answer: (): Promise<BeatResult> => answers(200), isRelayWell: true }
-  const beat: Beat = (called) => {
+  const beat: Beat = ({ url: called }) => {
     calls.push([clock.monotonic() / 1_000, called])
     return monitor.answer()
   }
@@ -145,7 +145,7 @@ test('a success in between starts the count anew', async () => {
 const IN_VAIN: readonly (readonly [BeatResult, string])[] = [
   [{ result: 'answered', statusCode: 199 }, 'it answered 199'],
   [{ result: 'answered', statusCode: 301 }, 'it answered 301'],
-  [{ result: 'failed', code: 'ECONNREFUSED' }, 'ECONNREFUSED'],
+  [{ result: 'failed', error: 'connection_refused' }, 'connection_refused'],
 ]
 
 for (const [result, why] of IN_VAIN) {

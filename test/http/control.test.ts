@@ -80,7 +80,9 @@ function feedRig(): {
   const settings = { list: () => [], set: () => Promise.reject(new Error('not asked')) }
   const backUp = () => Promise.resolve({ path: '', size_bytes: 0 })
   const phones = () => []
-  const rig = createRig({ control: { events, phones, settings, backUp, options: [] } })
+  const scriptCalls = () => []
+  const control = { events, phones, scriptCalls, settings, backUp, options: [] }
+  const rig = createRig({ control })
   return {
     rig,
     tell: (event) => listeners.forEach((listener) => listener(event)),

@@ -48,9 +48,9 @@ test('a password of the options is told to be one, and is not told', async () =>
 test('every browser that is signed in is listed, the one seen last first', async () => {
   await using relay = await startDashboard()
   const first = await relay.claim()
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
   const second = await relay.logIn()
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
   await first.get(ABOUT)
 
   const listed = await second.get(SESSIONS)
@@ -77,9 +77,9 @@ test('a browser whose seven days are over is listed no more', async () => {
   await using relay = await startDashboard()
   const used = await relay.claim()
   await relay.logIn()
-  relay.clock.step(6 * DAY)
+  relay.clock.doze(6 * DAY)
   await used.get(ABOUT)
-  relay.clock.step(DAY)
+  relay.clock.doze(DAY)
 
   const { body } = await used.get(SESSIONS)
 

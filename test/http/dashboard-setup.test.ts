@@ -109,7 +109,7 @@ test('a password that does not fit leaves the link good', async () => {
   const use = async (password: string) =>
     outcome(await browser.post('/dashboard/setup', { token, password }))
 
-  const outcomes = [await use('1234567'), await use('x'.repeat(201)), await use(PASSWORD)]
+  const outcomes = [await use('x'.repeat(11)), await use('x'.repeat(201)), await use(PASSWORD)]
 
   expect(outcomes).toEqual(['400 invalid_request', '400 invalid_request', '200'])
 })
@@ -165,12 +165,12 @@ test('a start with the same password ends no session; one with another ends them
   const start = (password: string, seed: number) =>
     startDashboard({ database, clock, seed, environment: { HOOKLINE_ADMIN_PASSWORD: password } })
   const first = await start(PASSWORD, 1)
-  const { cookie } = await first.logIn()
+  const before = await first.logIn()
   await first[Symbol.asyncDispose]()
   const stateAfter = async (password: string, seed: number) => {
     await using relay = await start(password, seed)
     const browser = relay.browser()
-    browser.cookie = cookie
+    browser.continueAs(before)
     return (await browser.state()).state
   }
 
@@ -194,7 +194,14 @@ test('neither database nor log has a password, a token or a cookie in it', async
   await browser.post('/dashboard/password', { current: PASSWORD, password: 'battery staple' })
 
   const cookie = browser.cookie?.split('=')[1] ?? ''
-  const secrets = [token, cookie, PASSWORD, 'wrong horse', 'battery staple']
+  const secrets = [
+    token,
+    cookie,
+    browser.pageKey ?? 'none',
+    PASSWORD,
+    'wrong horse',
+    'battery staple',
+  ]
   const files = [`${folder.path}/hookline.db`, `${folder.path}/hookline.db-wal`]
   const stored = Buffer.concat(
     await Promise.all(files.map(async (path) => Buffer.from(await Bun.file(path).bytes()))),
@@ -210,4 +217,28 @@ test('neither database nor log has a password, a token or a cookie in it', async
     ['info', 'dashboard log-in', by],
     ['info', 'dashboard password changed', by],
   ])
+})
+
+test('a password of the options from before 12 were asked for still counts, and is a finding', async () => {
+  const environment = { HOOKLINE_ADMIN_PASSWORD: '8 signs.' }
+  await using relay = await startDashboard({ environment })
+
+  const answer = await relay.browser().post('/dashboard/session', { password: '8 signs.' })
+  const { data } = await relay.get('/api/v1/health')
+
+  expect(outcome(answer)).toBe('200')
+  expect(data).toContainEqual(
+    expect.objectContaining({ code: 'short_password', severity: 'warning', line_id: null }),
+  )
+})
+
+test('a password that is set already goes on opening, however short', async () => {
+  await using relay = await startDashboard()
+  await relay.claim()
+  const hash = await Bun.password.hash('8 signs.', { algorithm: 'argon2id', memoryCost: 8 })
+  relay.db.sqlite.query('UPDATE dashboard_owner SET password_hash = $hash').run({ hash })
+
+  const answer = await relay.browser().post('/dashboard/session', { password: '8 signs.' })
+
+  expect(outcome(answer)).toBe('200')
 })

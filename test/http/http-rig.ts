@@ -170,7 +170,11 @@ function requestOf(
 }
 
 /** Answers that fit; every one notes that it was asked. */
-function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<HttpTools, 'log'> {
+export function standIns(
+  asked: Asked[],
+  clock: TestClock,
+  metrics: Metrics,
+): Omit<HttpTools, 'log'> {
   const told =
     <T>(name: string, answer: T) =>
     (...args: readonly unknown[]): T => {
@@ -260,6 +264,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): Omit<Http
       events: { subscribe: told('events.subscribe', () => {}) },
       options: [],
       phones: told('phones', []),
+      scriptCalls: told('scriptCalls', []),
       settings: {
         list: told('settings.list', [setting]),
         set: later('settings.set', setting),

@@ -19,6 +19,7 @@ function standStill(): { readonly rig: Rig; readonly words: string[] } {
       events: { subscribe: () => () => {} },
       options: [],
       phones: () => [],
+      scriptCalls: () => [],
       settings: { list: () => [], set: () => Promise.reject(new Error('unused')) },
       backUp: () => Promise.reject(new Error('unused')),
       acquit: () => words.push('may serve'),

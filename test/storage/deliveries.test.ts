@@ -4,7 +4,8 @@ import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
-import { openDatabase, type Tx } from '../../src/storage/database.ts'
+import type { Purge } from '../../src/housekeeping/retention.ts'
+import { openDatabase } from '../../src/storage/database.ts'
 import { recordAttempt } from '../../src/storage/delivery-queue.ts'
 import {
   deleteDeletedWebhooks,
@@ -133,7 +134,7 @@ test('what waits for a deactivated webhook is exhausted after 30 days, or beyond
 
   await rig.clock.advance(10 * DAY + 1)
   const byAge = await purge(rig, exhaustHeldDeliveries, 10)
-  const byCount = await purge(rig, (tx, now, limit) => exhaustHeldDeliveries(tx, now, limit, 2), 10)
+  const byCount = await purge(rig, (tx, age, limit) => exhaustHeldDeliveries(tx, age, limit, 2), 10)
 
   const statuses = rig.deliveries(held.id).map(({ status }) => status)
   expect([byAge, byCount]).toEqual([1, 3])
@@ -185,12 +186,8 @@ test('no query of the loop, a list or retention scans a table that grows', async
   expect(plans.filter((plan) => /^SCAN (deliveries|attempts|events|d|e)\b/.test(plan))).toEqual([])
 })
 
-async function purge(
-  rig: Rig,
-  work: (tx: Tx, now: ReturnType<typeof timestamp>, limit: number) => number,
-  limit: number,
-): Promise<number> {
-  const passed = rig.writer.write((tx) => work(tx, timestamp(rig.clock.now()), limit))
+async function purge(rig: Rig, work: Purge, limit: number): Promise<number> {
+  const passed = rig.writer.write((tx) => work(tx, rig.age, limit))
   await settle()
   return passed
 }

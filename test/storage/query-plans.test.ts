@@ -37,7 +37,7 @@ const ALLOWED: readonly Exception[] = [
     why: 'Once for each connection; they are kept for an hour.',
   },
   {
-    sql: /^SELECT kind, at, reason FROM waiting_receipts WHERE line_id = \$lineId AND guid = \$guid/,
+    sql: /^SELECT kind, at, reason, service FROM waiting_receipts WHERE line_id = \$lineId AND guid = \$guid/,
     step: /^USE TEMP B-TREE FOR ORDER BY$/,
     why: 'A guid has four receipts at most.',
   },

@@ -10,11 +10,12 @@ import {
   refreshStatistics,
 } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { TEST_START } from '../support/test-clock.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const DAY_MS = 86_400_000
-const NOW = timestamp(TEST_START)
+const CLOCK = new ConfirmedClock(new TestClock(), null)
 const at = (days: number) => TEST_START - days * DAY_MS
 
 function openStore() {
@@ -82,7 +83,8 @@ test('idempotency records are kept for 7 days, receipts for an hour, refusals fo
     ['stale', 1.1 * HOUR_MS],
   ] as const) {
     sqlite.run(
-      `INSERT INTO waiting_receipts VALUES ('l', '${guid}', 'read', 0, NULL, ${TEST_START - age})`,
+      `INSERT INTO waiting_receipts (line_id, guid, kind, at, recorded_at)
+       VALUES ('l', '${guid}', 'read', 0, ${TEST_START - age})`,
     )
   }
   for (const age of [29, 31]) {
@@ -90,9 +92,9 @@ test('idempotency records are kept for 7 days, receipts for an hour, refusals fo
   }
 
   const counts = [
-    await write((tx) => deleteOldIdempotency(tx, NOW, 500)),
-    await write((tx) => deleteWaitingReceipts(tx, NOW, 500)),
-    await write((tx) => deleteRejectedEvents(tx, NOW, 500)),
+    await write((tx) => deleteOldIdempotency(tx, CLOCK, 500)),
+    await write((tx) => deleteWaitingReceipts(tx, CLOCK, 500)),
+    await write((tx) => deleteRejectedEvents(tx, CLOCK, 500)),
   ]
 
   expect(counts).toEqual([1, 1, 1])

@@ -11,10 +11,12 @@ import { restartDelivery } from '../../src/storage/replayed-deliveries.ts'
 import { deleteOldMessages } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import type { Change } from '../../src/system/changes.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { TEST_START } from '../support/test-clock.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const NOW = timestamp(TEST_START)
+const CLOCK = new ConfirmedClock(new TestClock(), null)
 
 function openWatched() {
   const { db } = openDatabase(':memory:', { version: 'test' })
@@ -72,7 +74,7 @@ test('a webhook is told when what waited for it too long is given up', async () 
      VALUES ('wh_a', 'https://shop.example.com/', '["message.sent"]', 0, 'gone', 'cli', 0, 0)`,
   )
 
-  const told = await touched((tx) => exhaustHeldDeliveries(tx, NOW, 500))
+  const told = await touched((tx) => exhaustHeldDeliveries(tx, CLOCK, 500))
 
   expect(told).toEqual([{ what: 'webhook', id: 'wh_a' }])
 })

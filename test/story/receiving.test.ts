@@ -110,7 +110,7 @@ test('skipped receipts are filled in, each event once, in order', async () => {
 
   await device.tell(guidOf(10), 'read', at)
   await device.tell(guidOf(10), 'delivered', at + 1)
-  await device.tell(guidOf(10), 'failed', at + 2, 'whatever')
+  await device.tell(guidOf(10), 'failed', at + 2, { reason: 'whatever' })
 
   const iso = new Date(timestamp(at)).toISOString()
   expect(await relay.message(answer.body.id)).toMatchObject({

@@ -12,6 +12,7 @@ import type {
   LineSession,
   OutgoingMessage,
   PointOfNoReturn,
+  Receipt,
   ReceiptKind,
   SendOutcome,
   Settlement,
@@ -104,9 +105,9 @@ export class ScriptedDevice {
     guid: string,
     kind: ReceiptKind,
     at: number,
-    reason: string | null = null,
+    { reason = null, service }: Partial<Pick<Receipt, 'reason' | 'service'>> = {},
   ): Promise<void> {
-    const receipt = { guid, kind, at: timestamp(at), reason }
+    const receipt = { guid, kind, at: timestamp(at), reason, service }
     await this.emit({ type: 'receipt', receipt, checkpoint: null })
   }
 

@@ -8,8 +8,8 @@ import { DEFAULT_RETRY_SCHEDULE_MS } from '../../src/domain/retry.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
-import { silentLog } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import type { Random } from '../../src/system/random.ts'
 import { createSeal } from '../../src/system/seal.ts'
@@ -23,6 +23,7 @@ import { createReplay } from '../../src/webhooks/replay.ts'
 import { Subscribers } from '../../src/webhooks/subscribers.ts'
 import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
 import type { TargetRules } from '../../src/webhooks/targets.ts'
+import { recordingLog } from './recording-log.ts'
 import { storeLine, storeMessages, type StoredMessage } from './stored-rows.ts'
 import { settle, TEST_START, TestClock } from './test-clock.ts'
 import { WebhookSink } from './webhook-sink.ts'
@@ -46,7 +47,8 @@ export const OWNER = { kind: 'cli' } as const
 const LINE = 'line_a' as LineId
 
 export async function startRig(options: Options = {}) {
-  const clock = options.clock ?? new TestClock()
+  const testClock = options.clock ?? new TestClock()
+  const clock = new ConfirmedClock(testClock, null)
   const db = options.db ?? openDatabase(':memory:', { version: 'test' }).db
   storeLine(db.sqlite)
   const random = countingRandom()
@@ -56,15 +58,16 @@ export async function startRig(options: Options = {}) {
   const notices = new Notices()
   const subscribers = new Subscribers(db)
   const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
-  const sink = new WebhookSink(clock)
+  const sink = new WebhookSink(testClock)
   const metrics = new Metrics()
+  const { log, lines: logged } = recordingLog()
   const feed = new EventFeed()
   const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed }
   const publish = createPublish(room)
   const switches = { canDeliver: true }
   const loop = new DeliveryLoop({
     ...room,
-    log: silentLog,
+    log,
     metrics,
     post: sink.post,
     scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
@@ -82,10 +85,13 @@ export async function startRig(options: Options = {}) {
   let messages = 0
   return {
     ...room,
+    clock: testClock,
+    age: clock,
     sink,
     publishIn: publish,
     loop,
     metrics,
+    logged,
     subscriptions,
     switches,
     stopSignal: stop,

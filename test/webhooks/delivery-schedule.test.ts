@@ -1,12 +1,12 @@
 // The way of a delivery to its receiver, and what its owner does meanwhile.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 
 import { Webhook } from 'standardwebhooks'
 
 import { settle, TEST_START } from '../support/test-clock.ts'
-import { startRig, type Rig } from '../support/webhook-rig.ts'
+import { ALL, OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -225,6 +225,28 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
   await rig.stop()
 })
 
+test('a webhook that is made and deleted at once is no false alarm', async () => {
+  const rig = await startRig()
+  const making = rig.subscriptions.create({ url: 'https://brief.example/', events: ALL }, OWNER)
+  const removing = making.then(({ id }) => rig.subscriptions.remove(id))
+
+  await removing
+  await settle()
+
+  expect(rig.logged.filter(([level]) => level === 'error')).toEqual([])
+  await rig.stop()
+})
+
+test('making a webhook opens no secret of another one', async () => {
+  const rig = await startRig()
+  const opening = spyOn(rig.seal, 'open')
+
+  for (let i = 0; i < 20; i += 1) await rig.webhook(`https://receiver.example/${i}`)
+
+  expect(opening).toHaveBeenCalledTimes(20)
+  await rig.stop()
+})
+
 test('the metrics tell attempts by outcome, and what is pending since when', async () => {
   const rig = await startRig()
   await rig.webhook()
@@ -249,7 +271,7 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
     const webhook = await rig.webhook()
     rig.switches.canDeliver = false
     for (let i = 0; i < 40; i += 1) await rig.event(`c${i}`)
-    rig.sink.answer = () => 'hang'
+    rig.sink.answer = (_, index) => (index === 0 ? 200 : 'hang')
     rig.switches.canDeliver = true
     await rig.clock.advance(10 * SECOND)
     const before = rig.sink.posts.length
@@ -258,7 +280,7 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
     else await rig.subscriptions.update(webhook.id, { isActive: false })
     await rig.clock.advance(DAY)
 
-    expect([end, before, rig.sink.posts.length]).toEqual([end, 4, 4])
+    expect([end, before, rig.sink.posts.length]).toEqual([end, 5, 5])
     await rig.stop()
   }
 })

@@ -74,6 +74,55 @@ test('what does not fit is told with its place, all at once', async () => {
   expect(rig.subscriptions.list(PAGE).data).toEqual([])
 })
 
+test('an ordinary url comes back as it was sent; any other names the host that is called', async () => {
+  const rig = await startRig({ isRunning: false })
+  const table: readonly (readonly [sent: string, told: string])[] = [
+    ['http://127.0.0.1:8080/hook', 'http://127.0.0.1:8080/hook'],
+    ['https://receiver.example', 'https://receiver.example'],
+    ['https://receiver.example?key=A%20b', 'https://receiver.example/?key=A%20b'],
+    [
+      'https://receiver.example/hook?a=1&b=%2F#part',
+      'https://receiver.example/hook?a=1&b=%2F#part',
+    ],
+    ['http:127.0.0.1:8080/ok', 'http://127.0.0.1:8080/ok'],
+    ['http://127.0.0.1\\@evil.example/', 'http://127.0.0.1/@evil.example/'],
+    ['http://evil.example#@127.0.0.1/', 'http://evil.example/#@127.0.0.1/'],
+    ['http://@127.0.0.1/', 'http://127.0.0.1/'],
+    ['HTTP://Receiver.Example/Hook', 'http://receiver.example/Hook'],
+    ['http://2130706433/hook', 'http://127.0.0.1/hook'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+  ]
+
+  for (const [sent, told] of table) {
+    const created = await rig.subscriptions.create({ url: sent, events: ALL }, OWNER)
+    const changed = await rig.subscriptions.update(created.id, { url: sent })
+    expect([sent, created.url, changed.url]).toEqual([sent, told, told])
+  }
+})
+
+test('a url with a control character is refused', async () => {
+  const rig = await startRig({ isRunning: false })
+
+  for (const character of ['\r\n', '\t', '\0', '\u007F', '\u0085']) {
+    const url = `http://127.0.0.1:8080/ok${character}X: y`
+    expect(await issuesOf(() => rig.subscriptions.create({ url, events: ALL }, OWNER))).toEqual([
+      'url',
+    ])
+  }
+})
+
+test('a url that was stored as it was typed is still called', async () => {
+  const rig = await startRig()
+  const { id } = await rig.webhook()
+  rig.db.sqlite.run("UPDATE webhooks SET url = 'http:127.0.0.1:8080/ok' || char(9) || 'x'")
+  await rig.subscriptions.update(id, { description: 'typed' })
+
+  await rig.event()
+
+  expect(rig.sink.posts.map(({ url }) => url)).toEqual(['http:127.0.0.1:8080/ok\tx'])
+  await rig.stop()
+})
+
 test('receivers on the own network and on loopback are allowed', async () => {
   const rig = await startRig({ isRunning: false })
 

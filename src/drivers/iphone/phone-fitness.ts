@@ -3,8 +3,8 @@
 import type { Phone } from './cable/phone-facts.ts'
 import type { PhoneStop } from './phone-stops.ts'
 
-/** The user-space tunnel, which needs no root, exists from 17.4 on (go-ios). */
-const IOS_MIN = [17, 4] as const
+/** The user-space tunnel, which needs no root, wants an iOS newer than 17.4.0 (go-ios, tunnel_api.go). */
+const IOS_MIN = '17.4.1'
 const EMPTY_PERCENT = 8
 
 /** Why an attached phone cannot be read; null where it can. */
@@ -36,7 +36,10 @@ export function batteryStop(phone: Phone | null): PhoneStop | null {
 }
 
 function isOld(version: string): boolean {
-  const [major = 0, minor = 0] = version.split('.').map(Number)
-  const [majorMin, minorMin] = IOS_MIN
-  return major < majorMin || (major === majorMin && minor < minorMin)
+  return Bun.semver.order(wholeVersion(version), IOS_MIN) < 0
+}
+
+/** iOS leaves out a last number that is zero. */
+function wholeVersion(version: string): string {
+  return [...version.split('.'), '0', '0'].slice(0, 3).join('.')
 }

@@ -77,8 +77,8 @@ export const PHONE_STOPS: Readonly<Record<PhoneStopCode, StopWords>> = {
   ios_too_old: {
     at: 'trusted',
     title: 'The iOS of the iPhone is too old for a line',
-    why: 'Before iOS 17.4 the agent cannot be started without root on this computer.',
-    fix: 'Update the iPhone to iOS 17.4 or later.',
+    why: 'Before iOS 17.4.1 the agent cannot be started without root on this computer.',
+    fix: 'Update the iPhone to iOS 17.4.1 or later.',
   },
   developer_mode_off: {
     at: 'trusted',
@@ -97,6 +97,12 @@ export const PHONE_STOPS: Readonly<Record<PhoneStopCode, StopWords>> = {
     title: 'The program that starts the agent is not there',
     why: 'It was not found where the options say that it is.',
     fix: 'Install it, or correct the option that names it; "hookline config" shows the options.',
+  },
+  launcher_too_old: {
+    at: 'trusted',
+    title: 'The program that starts the agent is too old',
+    why: 'Before 1.3.1 go-ios needs the internet after each restart of the iPhone, though it has the image.',
+    fix: 'Install go-ios 1.3.1 or later from github.com/danielpaulus/go-ios/releases: the one of npm is older.',
   },
   image_mount_failed: {
     at: 'trusted',

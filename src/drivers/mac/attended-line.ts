@@ -1,7 +1,13 @@
 // One Mac line while it is attended: the loop that reads chat.db, beside the watch over Messages, and
 // what both together mean for the line.
 
-import type { AttendedLine, LineEvent, LineListener, LineSession } from '../../domain/driver.ts'
+import type {
+  AttendedLine,
+  LineEvent,
+  LineListener,
+  LineSession,
+  Settlement,
+} from '../../domain/driver.ts'
 import type { Capabilities } from '../../domain/line.ts'
 import type { Clock } from '../../system/clock.ts'
 import type { Random } from '../../system/random.ts'
@@ -14,6 +20,7 @@ import { offlineReason, type MacTrouble } from './reasons.ts'
 import { pauseMs } from './reputation.ts'
 import { sendMessage } from './sender.ts'
 import { StatusTracker } from './status-tracker.ts'
+import { VanishingSends } from './vanishing.ts'
 
 export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
   readonly clock: Clock
@@ -36,6 +43,8 @@ const LOOK_MS = 50
 const ASLEEP_MS = 10_000
 /** After a start of Messages, and after a sleep, chats are not found for a while (-1728). */
 const SETTLE_MS = 5_000
+/** Messages is ended, by force after ten seconds, and started. */
+const RESTART_MS = 20_000
 const REVIEW_EVERY_MS = 5_000
 /** After so long without trouble nothing of an outage can still be on its way. */
 const WELL_MS = 900_000
@@ -51,6 +60,7 @@ export class AttendedMacLine {
   readonly #own = new OwnMessages((rowId) => this.#tracker.isIll(rowId))
   readonly #pacer: Pacer
   readonly #condition: Condition
+  readonly #vanishing: VanishingSends
   readonly #database: DatabaseWatch
   readonly #session: LineSession
   #state: Online | MacTrouble | null = null
@@ -74,6 +84,10 @@ export class AttendedMacLine {
     this.#pacer = new Pacer(tools)
     const onStarted = () => this.#pacer.pause(SETTLE_MS)
     this.#condition = new Condition({ ...tools, onStarted })
+    this.#vanishing = new VanishingSends(tools.clock, () => {
+      this.#pacer.pause(RESTART_MS)
+      this.#condition.suspect()
+    })
     const tell = (events: readonly LineEvent[]) => this.#tell(events)
     this.#database = new DatabaseWatch(
       { ...tools, own: this.#own, tracker: this.#tracker, tell },
@@ -84,7 +98,13 @@ export class AttendedMacLine {
 
   /** What keeps the line from sending, or from reading; null where nothing does. */
   get trouble(): MacTrouble | null {
-    return this.#database.trouble ?? this.#condition.trouble
+    const trouble = this.#database.trouble ?? this.#condition.trouble
+    return trouble ?? (this.#vanishing.isResting ? 'sends_vanish' : null)
+  }
+
+  /** Whether the last sends left no trace in Messages. */
+  get areSendsVanishing(): boolean {
+    return this.#vanishing.isSuspected
   }
 
   get isConnected(): boolean {
@@ -207,6 +227,11 @@ export class AttendedMacLine {
         this.#condition.hear(answer)
         await this.#publish()
       },
+      onOutcome: async (outcome: Settlement) => {
+        // Without a database nobody can see a row.
+        if (db() !== null) this.#vanishing.hear(outcome)
+        await this.#publish()
+      },
     }
     return {
       capacity: 1,
@@ -223,6 +248,8 @@ export class AttendedMacLine {
   async #tell(events: readonly LineEvent[]): Promise<void> {
     if (this.#failure !== null) throw this.#failure
     if (this.#signal.aborted) return
+    // Only a row of ours settles a message when nobody waits for it any more.
+    if (events.some(({ type }) => type === 'settled')) this.#vanishing.seen()
     const told = await Promise.allSettled(events.map((event) => this.#listener.onEvent(event)))
     const failed = told.find((result) => result.status === 'rejected')
     if (failed === undefined) return

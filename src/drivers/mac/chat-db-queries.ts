@@ -83,6 +83,9 @@ export function queriesOf(schema: ChatDbSchema) {
   const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)} FROM message m`
   const chat = `c.ROWID AS chat_id, c.guid AS chat_guid, c.style AS chat_style,
     c.chat_identifier AS chat_identifier`
+  // Where the column is missing or empty, the guid names the service, but for macOS 26 and later.
+  const chatService = `lower(coalesce(nullif(${schema.column('c', 'chat', 'service_name')}, ''),
+    substr(c.guid, 1, instr(c.guid, ';') - 1)))`
   const full = `SELECT m.ROWID AS id, ${named(MESSAGE_COLUMNS)}, ${chat}, h.id AS handle,
     substr(CAST(m.attributedBody AS BLOB), 1, ${BODY_BYTES_MAX}) AS body,
     substr(${column('text')}, 1, ${BODY_BYTES_MAX}) AS text,
@@ -110,7 +113,7 @@ export function queriesOf(schema: ChatDbSchema) {
       WHERE m.date BETWEEN +$from AND +$until AND +m.is_from_me = 1 AND +m.error <> 0
       ORDER BY m.date DESC LIMIT +$limit`,
     directChats: `SELECT ${chat} FROM chat c
-      WHERE c.chat_identifier = +$handle AND +c.style = 45
+      WHERE c.chat_identifier = +$handle AND +c.style = 45 AND ${chatService} = 'imessage'
       ORDER BY (SELECT max(${joinDate}) FROM chat_message_join j WHERE j.chat_id = c.ROWID) DESC,
         c.ROWID DESC LIMIT ${CHATS_MAX}`,
     knowsHandle: `SELECT 1 AS value FROM message m WHERE m.handle_id IN ${HANDLES}

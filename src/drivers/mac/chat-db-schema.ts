@@ -52,7 +52,7 @@ export const OPTIONAL_COLUMNS = {
     'associated_message_guid',
   ],
   handle: [],
-  chat: ['last_addressed_handle'],
+  chat: ['last_addressed_handle', 'service_name'],
   chat_message_join: ['message_date', 'filter_action'],
   sqlite_sequence: [],
 } as const

@@ -148,7 +148,7 @@ export class ChatDb {
     return this.#value(this.#sql.rowIdOf, { guid })
   }
 
-  /** The direct chats with a handle, the one with the latest message first, 8 at most. */
+  /** The direct iMessage chats with a handle, the one with the latest message first, 8 at most. */
   directChats(handle: string): readonly Chat[] {
     return this.#all(this.#sql.directChats, { handle }).map(chatOf)
   }

@@ -10,7 +10,7 @@ import { macHost } from './mac-host.ts'
 import { MessagesApp } from './messages-app.ts'
 import { NumberLookup } from './number-lookup.ts'
 import { troubleFinding } from './reasons.ts'
-import { MessagesScript } from './script-runner.ts'
+import { MessagesScript, type ScriptCall } from './script-runner.ts'
 
 export type MacOptions = {
   readonly chatDbPath: string
@@ -35,6 +35,8 @@ export type MacTools = {
   readonly self: OwnIds
   /** Starts the relay anew, where something does that for it: macOS grants only what starts after it. */
   readonly restart: ((why: string) => void) | null
+  /** Hears of each run of the script. */
+  readonly onScriptCall?: ((call: ScriptCall) => void) | undefined
   /** Opens chat.db; throws a ChatDbError. */
   readonly openChatDb?: ((path: string) => ChatDb) | undefined
 }
@@ -45,7 +47,8 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
   const { run, self, openChatDb = (path) => ChatDb.open(path) } = tools
   const open = () => openChatDb(chatDbPath)
   const host = macHost({ run, platform, uid: self.uid })
-  const script = new MessagesScript({ run, osascriptPath: paths.osascript })
+  const onCall = tools.onScriptCall
+  const script = new MessagesScript({ ...tools, osascriptPath: paths.osascript, onCall })
   const app = new MessagesApp({ ...tools, paths })
   const lookup = new NumberLookup({ ...tools, chatDbPath, open, phoneNumber: options.phoneNumber })
   let attended: { readonly line: AttendedMacLine; readonly is: Device } | null = null

@@ -13,6 +13,7 @@ export function lineFindings(
   const { trouble } = line
   const all = [
     trouble === null ? null : troubleFinding(trouble, key),
+    sendsVanish(line, key),
     notConnected(line, key),
     newContactsPaused(line, key),
     otherNumber(line, key, number),
@@ -35,6 +36,15 @@ export function numberUnknown(key: string | null): Finding {
     depends_on: null,
   }
 }
+
+/** Before the line rests, and while one message is tried. */
+function sendsVanish(line: AttendedMacLine, key: string): Finding | null {
+  if (line.trouble !== null || !line.areSendsVanishing) return null
+  return { ...troubleFinding('sends_vanish', key), severity: 'warning', why: VANISHING_WHY }
+}
+
+const VANISHING_WHY =
+  'Of the last sends that Messages took there is no trace in it. The next one shows whether that goes on.'
 
 function notConnected(line: AttendedMacLine, key: string): Finding | null {
   if (line.trouble !== null || line.isConnected) return null

@@ -59,6 +59,11 @@ const TROUBLES = {
     why: 'It runs and does not react to requests; it is started again by the relay.',
     fix: 'Look at the screen of the Mac: a window of Messages may wait for an answer.',
   },
+  sends_vanish: {
+    title: 'Messages takes what is sent, and nothing of it appears',
+    why: 'Sends came through without a trace in Messages, one after the other, so the line rests; one waiting message is tried after ten minutes, then at most every hour.',
+    fix: 'Send a text by hand in Messages; where that fails too, restart the Mac. Look whether the uncertain messages arrived.',
+  },
   script_refused: {
     title: 'Messages does not understand the relay',
     why: 'The script for Messages does not work on this version of macOS.',

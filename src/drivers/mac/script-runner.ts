@@ -1,3 +1,4 @@
+import type { Clock } from '../../system/clock.ts'
 import type { ProcessEnd, RunProcess } from '../../system/process.ts'
 import { isNotCompiled, lastNumber } from './apple-events.ts'
 import { MESSAGES_SCRIPT } from './script.ts'
@@ -20,28 +21,53 @@ export type ScriptAnswer =
   /** It may have acted. `why` holds nothing of what was said or sent. */
   | { readonly answer: 'silent'; readonly why: string }
 
+/** What could not be read of an account counts as well: nothing may go offline by a missing word. */
 export type AccountState = { readonly isEnabled: boolean; readonly isConnected: boolean }
 
+/** An account of Messages as the script tells of it. */
+export type Account = {
+  /** `iMessage`, `SMS`, … or `unknown`. */
+  readonly service: string
+  readonly enabled: 'enabled' | 'disabled' | 'unknown'
+  readonly connection: 'connected' | 'disconnected' | 'unknown'
+}
+
 export type AccountAnswer =
+  /** Of the account that sends. */
   | { readonly answer: 'account'; readonly state: AccountState }
   | Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
-export type ScriptTools = { readonly run: RunProcess; readonly osascriptPath: string }
+/** A run of the script as a trace may tell it: nothing of a text, and of a recipient the chat's sign. */
+export type ScriptCall = {
+  /** When it began, in milliseconds since 1970. */
+  readonly at: number
+  readonly mode: Mode
+  readonly route: Target['by'] | null
+  /** What stands before the identifier in a chat's guid: `iMessage;-;` or `any;-;`. */
+  readonly keyPrefix: string | null
+  /** Which stage the script told of, with its number; null where it told nothing. */
+  readonly stage: string | null
+  readonly number: number | null
+  readonly ms: number
+  /** What `account` found. */
+  readonly accounts: readonly Account[]
+}
+
+export type ScriptTools = {
+  readonly run: RunProcess
+  readonly osascriptPath: string
+  readonly clock: Clock
+  readonly onCall?: ((call: ScriptCall) => void) | undefined
+}
 
 type Mode = 'account' | 'check' | 'send'
+type Order = { readonly mode: Mode; readonly target: Target | null; readonly text: string }
 type Line = { readonly stage: string; readonly number: number; readonly detail: string }
 type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
 /** The script itself gives up each Apple event after 25 s; this is for one that hangs all the same. */
 const TIMEOUT_MS = 35_000
 const KILL_AFTER_MS = 38_000
-
-const STATES: ReadonlyMap<string, AccountState> = new Map([
-  ['enabled,connected', { isEnabled: true, isConnected: true }],
-  ['enabled,disconnected', { isEnabled: true, isConnected: false }],
-  ['disabled,connected', { isEnabled: false, isConnected: true }],
-  ['disabled,disconnected', { isEnabled: false, isConnected: false }],
-])
 
 /** The stages that each mode goes through. */
 const STAGES: Readonly<Record<Mode, readonly Stage[]>> = {
@@ -52,26 +78,23 @@ const STAGES: Readonly<Record<Mode, readonly Stage[]>> = {
 
 /** Messages.app as far as AppleScript reaches it. */
 export class MessagesScript {
-  readonly #run: RunProcess
-  readonly #path: string
+  readonly #tools: ScriptTools
 
-  constructor({ run, osascriptPath }: ScriptTools) {
-    this.#run = run
-    this.#path = osascriptPath
+  constructor(tools: ScriptTools) {
+    this.#tools = tools
   }
 
   /** What the iMessage account of this Mac user is like. */
   async account(signal: AbortSignal): Promise<AccountAnswer> {
-    const end = await this.#osascript(['account', '', '', ''], signal)
+    const end = await this.#osascript({ mode: 'account', target: null, text: '' }, signal)
     const line = readLine(end)
-    const state =
-      line?.stage === 'account' && line.number === 0 ? STATES.get(line.detail) : undefined
-    return state === undefined ? failureOf('account', end, line) : { answer: 'account', state }
+    const state = line?.stage === 'account' && line.number === 0 ? stateOf(line.detail) : null
+    return state === null ? failureOf('account', end, line) : { answer: 'account', state }
   }
 
   /** Finds the account and `target`, and sends nothing. */
   async check(target: Target, signal: AbortSignal): Promise<ScriptAnswer> {
-    return answerOf('check', await this.#osascript(['check', ...wordsOf(target), ''], signal))
+    return answerOf('check', await this.#osascript({ mode: 'check', target, text: '' }, signal))
   }
 
   /**
@@ -80,22 +103,45 @@ export class MessagesScript {
    */
   async send(target: Target, text: string): Promise<ScriptAnswer> {
     const never = new AbortController().signal
-    return answerOf('send', await this.#osascript(['send', ...wordsOf(target), text], never))
+    return answerOf('send', await this.#osascript({ mode: 'send', target, text }, never))
   }
 
-  #osascript(args: readonly string[], signal: AbortSignal): Promise<ProcessEnd> {
+  async #osascript(order: Order, signal: AbortSignal): Promise<ProcessEnd> {
+    const { run, clock, osascriptPath: path } = this.#tools
+    const [at, startedAt] = [clock.now(), clock.monotonic()]
+    const args = ['-l', 'AppleScript', '-e', MESSAGES_SCRIPT]
     const limits = { timeoutMs: TIMEOUT_MS, killAfterMs: KILL_AFTER_MS }
-    const order = { path: this.#path, args: ['-', ...args], input: MESSAGES_SCRIPT, ...limits }
-    return this.#run(order, signal)
+    const end = await run({ path, args, input: inputOf(order), ...limits }, signal)
+    const ms = Math.round(clock.monotonic() - startedAt)
+    this.#tools.onCall?.({ at, ms, ...toldOf(order, readLine(end)) })
+    return end
   }
 }
 
-function wordsOf(target: Target): readonly [route: string, key: string] {
-  switch (target.by) {
+function inputOf({ mode, target, text }: Order): string {
+  return JSON.stringify({ mode, route: target?.by ?? '', key: keyOf(target), text })
+}
+
+function keyOf(target: Target | null): string {
+  switch (target?.by) {
     case 'chat':
-      return ['chat', target.guid]
+      return target.guid
     case 'participant':
-      return ['participant', target.handle]
+      return target.handle
+    case undefined:
+      return ''
+  }
+}
+
+function toldOf({ mode, target }: Order, line: Line | null): Omit<ScriptCall, 'at' | 'ms'> {
+  const prefix = /^[A-Za-z]{1,16};[-+];/.exec(keyOf(target))
+  return {
+    mode,
+    route: target?.by ?? null,
+    keyPrefix: prefix?.[0] ?? null,
+    stage: line?.stage ?? null,
+    number: line?.number ?? null,
+    accounts: line === null ? [] : accountsOf(line.detail),
   }
 }
 
@@ -118,6 +164,9 @@ function failureOf(mode: Mode, end: ProcessEnd, line: Line | null): Failure {
 
 /** What the script says of itself: which stage failed. */
 function stageFailure(mode: Mode, line: Line | null): Failure {
+  if (line?.stage === 'order' && line.number !== 0) {
+    return { answer: 'not_run', number: line.number, why: `order not read, number ${line.number}` }
+  }
   const stage = STAGES[mode].find((name) => name === line?.stage)
   if (line === null || stage === undefined || line.number === 0) {
     return { answer: 'silent', why: 'unreadable answer' }
@@ -138,8 +187,27 @@ function scriptFailure(mode: Mode, end: Extract<ProcessEnd, { readonly end: 'exi
 /** The script's one line; null where there is none, or more. */
 function readLine(end: ProcessEnd): Line | null {
   if (end.end !== 'exited' || end.exitCode !== 0) return null
-  const found = /^([a-z]+)\t(-?\d{1,9})\t([a-z,]*)\n?$/.exec(end.stdout)
+  const found = /^([a-z]+)\t(-?\d{1,9})\t([^\t\n]*)\n?$/.exec(end.stdout)
   if (found === null) return null
   const [, stage = '', number, detail = ''] = found
   return { stage, number: Number(number), detail }
+}
+
+const STATE = /^(enabled|disabled|unknown),(connected|disconnected|unknown)(?: |$)/
+const ACCOUNT =
+  / ([A-Za-z]{1,16}),(enabled|disabled|unknown),(connected|disconnected|unknown)(?= |$)/g
+
+function stateOf(detail: string): AccountState | null {
+  const [, enabled, connection] = STATE.exec(detail) ?? []
+  if (enabled === undefined) return null
+  return { isEnabled: enabled !== 'disabled', isConnected: connection !== 'disconnected' }
+}
+
+function accountsOf(detail: string): readonly Account[] {
+  return [...detail.matchAll(ACCOUNT)].map(([, service = '', enabled, connection]) => ({
+    service,
+    // The words of the expression.
+    enabled: enabled as Account['enabled'],
+    connection: connection as Account['connection'],
+  }))
 }

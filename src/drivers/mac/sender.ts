@@ -6,6 +6,7 @@ import {
   type OutgoingMessage,
   type PointOfNoReturn,
   type SendOutcome,
+  type Settlement,
 } from '../../domain/driver.ts'
 import type { Clock } from '../../system/clock.ts'
 import type { ChatDb } from './chat-db.ts'
@@ -27,10 +28,13 @@ export type SenderTools = {
   readonly db: () => ChatDb | null
   /** Hears how Messages answered: what it says of the line is acted upon before the send returns. */
   readonly onAnswer: (answer: ScriptAnswer) => Promise<void>
+  /** Hears the same way what became of a message that Messages took. */
+  readonly onOutcome: (outcome: Settlement) => Promise<void>
 }
 
 /** A wait that is longer is told to the caller. */
 const PATIENCE_MS = 5_000
+const CARRIER_SERVICES = new Set(['SMS', 'RCS'])
 
 export async function sendMessage(
   tools: SenderTools,
@@ -73,7 +77,8 @@ type Finding =
 
 /**
  * An existing chat by the guid that Messages gave it; where the app does not know that one (a chat
- * that was quiet for long, another form of guid), and for somebody new, the recipient itself.
+ * that was quiet for long, another form of guid), and for somebody new, the recipient itself, whom
+ * the iMessage account reaches by iMessage or not at all (error 22).
  */
 async function findTarget(
   { script, onAnswer }: SenderTools,
@@ -81,9 +86,7 @@ async function findTarget(
   handle: string,
   signal: AbortSignal,
 ): Promise<Finding> {
-  const [chat] = db.directChats(handle)
-  const routes: Target[] = chat === undefined ? [] : [{ by: 'chat', guid: chat.guid }]
-  routes.push({ by: 'participant', handle })
+  const routes: Target[] = [...chatRoute(db, handle), { by: 'participant', handle }]
   let answer: ScriptAnswer = { answer: 'not_run', number: null, why: 'not asked' }
   for (const target of routes) {
     answer = await script.check(target, signal)
@@ -92,6 +95,20 @@ async function findTarget(
   }
   if (!signal.aborted) await onAnswer(answer)
   return { target: null, answer }
+}
+
+/**
+ * A chat that sends by iMessage. Since macOS 26 one chat carries all services (`any;-;`), and its
+ * `service_name` is what BlueBubbles goes by; which service the next message takes, nobody has
+ * documented, so one whose last message was the carrier's is not used.
+ */
+function chatRoute(db: ChatDb, handle: string): readonly Target[] {
+  const [chat] = db.directChats(handle)
+  if (chat === undefined) return []
+  const isOfOneService = chat.guid.toLowerCase().startsWith('imessage;')
+  const [last] = isOfOneService ? [] : db.lastWith(handle, 1)
+  const isUsable = last === undefined || !CARRIER_SERVICES.has(last.service)
+  return isUsable ? [{ by: 'chat', guid: chat.guid }] : []
 }
 
 /** Nothing has left: Messages does not know whom, or is not itself. */
@@ -112,7 +129,7 @@ async function send(
   { message, target, isNew }: Order,
   pointOfNoReturn: PointOfNoReturn,
 ): Promise<SendOutcome> {
-  const { clock, own, pacer, script, onAnswer } = tools
+  const { clock, own, pacer, script, onAnswer, onOutcome } = tools
   const db = tools.db()
   if (db === null) return WITHDRAWN
   const note = noteText(db.identity, db.maxRowId(), clock.now())
@@ -135,6 +152,7 @@ async function send(
   if (outcome.outcome === 'not_sent') own.forget(message.id)
   else own.land(message.id, outcome.outcome === 'accepted')
   if (outcome.outcome === 'unknown') await onAnswer(answer)
+  await onOutcome(outcome)
   return outcome
 }
 

@@ -5,7 +5,13 @@ import type { ChatDb } from './chat-db.ts'
 import { fitOf, isGhost, isMisrouted, type Expectation } from './expectations.ts'
 import type { OwnMessages } from './own-messages.ts'
 import type { ScriptAnswer } from './script-runner.ts'
-import { ERROR_GRACE_MS, reasonOf, stageOf, type StatusTracker } from './status-tracker.ts'
+import {
+  ERROR_GRACE_MS,
+  reasonOf,
+  serviceOf,
+  stageOf,
+  type StatusTracker,
+} from './status-tracker.ts'
 
 type Tools = {
   readonly clock: Clock
@@ -70,8 +76,9 @@ class RowWatch {
     const { own, tracker, clock } = this.#tools
     const row = own.rowOf(this.#expectation.messageId)
     if (row !== null) {
-      tracker.follow(row, 'held', clock.now())
-      return { outcome: 'held', guid: row.guid }
+      const service = serviceOf(this.#stateOf(row) ?? row.state)
+      tracker.follow({ ...row, service }, 'held', clock.now())
+      return { outcome: 'held', guid: row.guid, service }
     }
     const strays = this.#rows().filter((other) => !own.isClaimed(other))
     const misrouted = strays.find((other) => isMisrouted(this.#expectation, other))
@@ -88,7 +95,7 @@ class RowWatch {
     const state = this.#stateOf(row)
     if (state === null) return null
     const stage = stageOf(state)
-    if (stage !== 'ill' && stage !== 'held') return this.#accept(row)
+    if (stage !== 'ill' && stage !== 'held') return this.#accept(state)
     if (state.error === 0) {
       this.#failingSince = null
       return null
@@ -112,10 +119,11 @@ class RowWatch {
     )
   }
 
-  #accept(row: MessageRow): Settlement {
+  #accept(state: OwnState): Settlement {
     const { tracker, clock } = this.#tools
-    tracker.follow(row, 'sent', clock.now())
-    return { outcome: 'accepted', guid: row.guid }
+    const [{ guid }, service] = [state, serviceOf(state)]
+    tracker.follow({ ...state, service }, 'sent', clock.now())
+    return { outcome: 'accepted', guid, service }
   }
 
   #stateOf({ rowId, guid }: MessageRow): OwnState | null {

@@ -12,6 +12,8 @@ type Stage = 'held' | 'failed' | 'sent' | 'delivered' | 'read'
 type Followed = {
   readonly guid: string
   readonly stage: Stage
+  /** The service that was told. */
+  readonly service: string
   /** When it was found, in milliseconds since 1970. */
   readonly at: number
   /** Since when its row has an error, or is finished without being sent; null while it is well. */
@@ -43,17 +45,20 @@ export class StatusTracker {
   settle(row: MessageRow, now: number): Settlement {
     const stage = stageOf(row.state)
     const isSent = stage !== 'ill' && stage !== 'held'
-    this.follow(row, isSent ? 'sent' : 'held', now)
-    return { outcome: isSent ? 'accepted' : 'held', guid: row.guid }
+    const [{ guid }, service] = [row, serviceOf(row.state)]
+    this.follow({ ...row, service }, isSent ? 'sent' : 'held', now)
+    return { outcome: isSent ? 'accepted' : 'held', guid, service }
   }
 
+  /** Follows a row of ours, of which `service` was told; `iMessage` where nothing else was. */
   follow(
-    { rowId, guid }: { readonly rowId: number; readonly guid: string },
+    row: { readonly rowId: number; readonly guid: string; readonly service?: string },
     stage: 'held' | 'sent',
     now: number,
   ): void {
+    const { rowId, guid, service = 'iMessage' } = row
     if (this.#followed.has(rowId)) return
-    this.#followed.set(rowId, { guid, stage, at: now, illSince: null })
+    this.#followed.set(rowId, { guid, stage, service, at: now, illSince: null })
     if (this.#followed.size <= FOLLOWED_MAX) return
     for (const oldest of this.#followed.keys()) {
       this.#followed.delete(oldest)
@@ -102,12 +107,18 @@ export class StatusTracker {
     if (before === undefined || before.guid !== state.guid) return []
     const reached = stageOf(state)
     if (reached === 'ill') return this.#ail(state, before, now)
-    this.#keep(state.rowId, { ...before, stage: later(before.stage, reached), illSince: null })
-    return stepsBetween(before.stage, reached).map((kind) => ({
+    const stage = later(before.stage, reached)
+    // What is only held may still fail, or change its service once more.
+    const service = stage === 'held' ? before.service : serviceOf(state)
+    this.#keep(state.rowId, { ...before, stage, service, illSince: null })
+    const steps = stepsBetween(before.stage, reached)
+    const isFallback = steps.length === 0 && service !== before.service
+    return (isFallback ? (['sent'] as const) : steps).map((kind) => ({
       guid: state.guid,
       kind,
       at: timestamp(dateOf(state, kind) ?? now),
       reason: null,
+      service,
     }))
   }
 
@@ -138,6 +149,11 @@ export function stageOf(state: OwnState): Stage | 'ill' {
   if (state.isDelivered) return 'delivered'
   if (state.isSent) return 'sent'
   return state.isFinished && !state.isWaiting ? 'ill' : 'held'
+}
+
+/** The service that a row names; a row without one is of the line's own. */
+export function serviceOf({ service }: OwnState): string {
+  return service === '' ? 'iMessage' : service
 }
 
 /** The codes of FZErrorType, as Barcelona's headers of IMFoundation name them, in the API's words. */

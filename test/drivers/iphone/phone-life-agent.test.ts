@@ -132,6 +132,7 @@ describe('the agent is stopped, and what is left of it ends', () => {
 
 const CODES: readonly LaunchTroubleCode[] = [
   'launcher_absent',
+  'launcher_too_old',
   'image_mount_failed',
   'tunnel_failed',
   'agent_not_installed',

@@ -52,7 +52,12 @@ const TRUST: readonly PhoneTroubleReason[] = [
   'usbmux_denied',
   'unreadable',
 ]
-const PREPARING = ['launcher_absent', 'image_mount_failed', 'tunnel_failed'] as const
+const PREPARING = [
+  'launcher_absent',
+  'launcher_too_old',
+  'image_mount_failed',
+  'tunnel_failed',
+] as const
 const LAUNCHING = ['agent_not_installed', 'agent_expired', 'launch_failed'] as const
 
 const AT_CABLE: readonly Row[] = [
@@ -82,7 +87,7 @@ const AT_CABLE: readonly Row[] = [
     happens: replugAs(facts({ iosVersion: '17.3.1' })),
     code: 'ios_too_old',
     state: 'trusted',
-    mends: replugAs(facts({ iosVersion: '17.4' })),
+    mends: replugAs(facts({ iosVersion: '17.4.1' })),
   },
   {
     what: 'Developer Mode is off',

@@ -58,7 +58,9 @@ describe('of a phone that is no line yet', () => {
 test.each<readonly [string, boolean]>([
   ['16.7.2', true],
   ['17.3.1', true],
-  ['17.4', false],
+  ['17.4', true],
+  ['17.4.1', false],
+  ['17.5', false],
   ['17.10', false],
   ['18', false],
   ['26.1', false],

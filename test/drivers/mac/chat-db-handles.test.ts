@@ -16,13 +16,15 @@ for (const variant of VARIANTS) {
   const has = (column: string) => !variant.lacks.includes(column)
 
   describe(variant.name, () => {
-    test('the direct chats with a handle come latest first, and no other', () => {
+    test('the direct iMessage chats with a handle come latest first, and no other', () => {
       using rig = new OpenedChatDb(variant)
-      const chats = ['any;-;1', 'any;-;2', 'any;-;3'].map((guid) =>
-        rig.file.addChat({ identifier: ANNA, guid }),
-      )
+      const sign = has('chat.service_name') ? 'any' : 'iMessage'
+      const chats = ['1', '2', '3']
+        .map((end) => `${sign};-;${end}`)
+        .map((guid) => rig.file.addChat({ identifier: ANNA, guid }))
       rig.file.addChat({ identifier: ANNA, guid: 'any;+;1', style: 43 })
-      rig.file.addChat({ identifier: BEN })
+      rig.file.addChat({ identifier: ANNA, guid: 'SMS;-;1', service: 'SMS' })
+      rig.file.addChat({ identifier: BEN, guid: 'iMessage;-;ben' })
       const [old = 0, latest = 0] = chats
       rig.file.receive({ from: ANNA, text: 'old', at: AT - DAY, chat: old })
       rig.file.receive({ from: ANNA, text: 'latest', at: AT, chat: latest })
@@ -31,9 +33,9 @@ for (const variant of VARIANTS) {
 
       // Where the dates are not known, the newest chat is taken for the latest.
       const order = has('chat_message_join.message_date') ? ['2', '1', '3'] : ['3', '2', '1']
-      expect(found.map(({ guid }) => guid)).toEqual(order.map((end) => `any;-;${end}`))
+      expect(found.map(({ guid }) => guid)).toEqual(order.map((end) => `${sign};-;${end}`))
       expect(rig.chatDb.directChats(BEN)).toEqual([
-        { rowId: 5, guid: expect.any(String), isDirect: true, identifier: BEN },
+        { rowId: 6, guid: 'iMessage;-;ben', isDirect: true, identifier: BEN },
       ])
       expect(rig.chatDb.directChats('+15559999')).toEqual([])
     })

@@ -103,7 +103,7 @@ test('a message that Messages still had is found in a second row, where its own 
   const second = writeOwn(file, { to: recipient, text: 'hello', at: clock.now() })
   await clock.advance(30_000)
 
-  const outcome = { outcome: 'accepted', guid: second.guid } as const
+  const outcome = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
   const told = attended.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
   expect(told).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
   await end()

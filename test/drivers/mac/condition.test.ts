@@ -77,6 +77,32 @@ test('an account that is signed out takes the line offline, one that is not conn
   rig.close()
 })
 
+test('an old account that is switched off beside a living one changes nothing', async () => {
+  const rig = makeMacRig()
+  rig.model.oldAccounts = 2
+
+  const attended = await attend(rig, rig.driver)
+  const outcome = await attended.send('hello', async () => true)
+
+  expect(statesOf(attended.events)).toEqual(['online'])
+  expect(outcome).toMatchObject({ outcome: 'accepted' })
+  await attended.end()
+  rig.close()
+})
+
+test('an account of which this macOS tells nothing takes nothing offline', async () => {
+  const rig = makeMacRig()
+  rig.model.hasAccountProperties = false
+  rig.model.account.isConnected = false
+
+  const attended = await attend(rig, rig.driver)
+  await rig.clock.advance(301_000)
+
+  expect(statesOf(attended.events)).toEqual(['online'])
+  await attended.end()
+  rig.close()
+})
+
 test('Messages is started when it does not run, hidden, and started again when it does not answer', async () => {
   const rig = makeMacRig()
   rig.model.quit()

@@ -129,7 +129,7 @@ test('after a rebuild the row of a message is found that nobody has heard of yet
   })
   await rig.clock.advance(6_000)
 
-  const outcome = { outcome: 'accepted', guid } as const
+  const outcome = { outcome: 'accepted', guid, service: 'iMessage' } as const
   const settled = { type: 'settled', messageId: message.id, outcome } as const
   expect(settledOf(attended.events)).toEqual([settled])
   await attended.end()

@@ -27,6 +27,7 @@ const FATES: Readonly<
   failed_then_clean_row: { rows: [`${UNSENT} error 22`, HAPPY], carried: 1 },
   fails_then_clears: { rows: [HAPPY], carried: 1 },
   downgraded_to_sms: { rows: [`${TEXT} -> ${FRIEND} in ${FRIEND}, SMS, sent`], carried: 1 },
+  sms: { rows: [`${TEXT} -> ${FRIEND} in ${FRIEND}, SMS, sent`], carried: 1 },
   rcs: { rows: [HAPPY.replace('iMessage', 'RCS')], carried: 1 },
   ghost_row: { rows: [`null -> ${FRIEND} in null, SMS, unfinished`], carried: 0 },
   misrouted: { rows: [HAPPY.replaceAll(FRIEND, SOMEBODY_ELSE)], carried: 1 },

@@ -142,9 +142,10 @@ const RIG_PATH = join(import.meta.dir, '../../support/mac/mac-rig.ts')
 
 function scriptOf({ environment }: MessagesRig, timeoutMs?: number): MessagesScript {
   const osascriptPath = environment['HOOKLINE_MAC_OSASCRIPT'] ?? ''
-  if (timeoutMs === undefined) return new MessagesScript({ run, osascriptPath })
+  if (timeoutMs === undefined) return new MessagesScript({ run, clock: systemClock, osascriptPath })
   return new MessagesScript({
     run: (asked, signal) => run({ ...asked, timeoutMs }, signal),
+    clock: systemClock,
     osascriptPath,
   })
 }

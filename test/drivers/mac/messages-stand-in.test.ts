@@ -145,16 +145,17 @@ test('the account is as it is set, and what keeps scripts from Messages has its 
   ])
 })
 
-test('any other script, or one that is not read from standard input, does not compile', async () => {
+test('any other script, or one that is called otherwise, does not compile', async () => {
   using mac = makeModelRig()
-  const words = ['account', '', '', '']
+  const order = JSON.stringify({ mode: 'account', route: '', key: '', text: '' })
 
   const ends = [
-    await mac.model.handleScript(['-', ...words], `${MESSAGES_SCRIPT} `),
-    await mac.model.handleScript(['-e', ...words], MESSAGES_SCRIPT),
+    await mac.model.handleScript(['-l', 'AppleScript', '-e', `${MESSAGES_SCRIPT} `], order),
+    await mac.model.handleScript(['-e', MESSAGES_SCRIPT], order),
+    await mac.model.handleScript(['-', 'account', '', '', ''], MESSAGES_SCRIPT),
   ]
 
-  expect(ends.map((end) => (end === 'hang' ? null : end.exitCode))).toEqual([1, 1])
+  expect(ends.map((end) => (end === 'hang' ? null : end.exitCode))).toEqual([1, 1, 1])
   expect(JSON.stringify(ends)).toContain('(-2741)')
 })
 

@@ -1,13 +1,10 @@
 // The one AppleScript and what reaches it. No Mac compiles it here: what can be told from its text is
-// that it is whole, and that nothing but arguments varies.
+// that it is whole, and that nothing but its input varies.
 
 import { expect, test } from 'bun:test'
+import { readFileSync } from 'node:fs'
 
-import {
-  MessagesScript,
-  type ScriptAnswer,
-  type Target,
-} from '../../../src/drivers/mac/script-runner.ts'
+import { MessagesScript, type Target } from '../../../src/drivers/mac/script-runner.ts'
 import { MESSAGES_SCRIPT } from '../../../src/drivers/mac/script.ts'
 import { systemClock } from '../../../src/system/clock.ts'
 import { processRunner } from '../../../src/system/process.ts'
@@ -97,61 +94,82 @@ test('the script is whole: in ASCII, each block closed, the send alone in its ow
   ])
 })
 
-test('each mode hands the constant script and its values to osascript', async () => {
+test('no property of an account stops the script: each is read in a try of its own', () => {
+  const handlers = [...MESSAGES_SCRIPT.matchAll(/^on (\w+)\(theAccount\)\n([^]*?)^end \1$/gm)]
+  const properties = /\b(?:enabled|connection status|service type) of theAccount\b/g
+
+  const reading = handlers.filter(([, , body = '']) => body.match(properties) !== null)
+
+  expect(MESSAGES_SCRIPT.match(properties)?.length).toBe(3)
+  expect(reading.map(([, name]) => name)).toEqual(['enabledOf', 'connectionOf', 'serviceOf'])
+  for (const [, , body = ''] of reading) {
+    expect(body).toMatch(/^\ttry\n[^]*\n\tend try\n\treturn "unknown"\n$/)
+  }
+})
+
+const ARGS = ['-l', 'AppleScript', '-e', MESSAGES_SCRIPT]
+
+test('each mode hands osascript the same arguments, and what varies on standard input', async () => {
   using folder = new ScratchFolder()
   const { osascript, script } = realScript(folder)
   osascript.plays(DONE)
-
-  await script.account(NEVER)
-  await script.check(CHAT, NEVER)
-  await script.check(PERSON, NEVER)
-  await script.send(CHAT, 'Hello')
-  await script.send(PERSON, '-e "return 1"')
-
-  expect(osascript.calls()).toEqual([
-    ['-', 'account', '', '', ''],
-    ['-', 'check', 'chat', 'iMessage;-;+12025550123', ''],
-    ['-', 'check', 'participant', '+12025550123', ''],
-    ['-', 'send', 'chat', 'iMessage;-;+12025550123', 'Hello'],
-    ['-', 'send', 'participant', '+12025550123', '-e "return 1"'],
-  ])
-  expect(osascript.input()).toBe(MESSAGES_SCRIPT)
-})
-
-test('hostile texts reach osascript byte for byte, and never its script', async () => {
-  using folder = new ScratchFolder()
-  const { osascript, script } = realScript(folder)
-  osascript.plays(DONE)
-
-  const answers: ScriptAnswer[] = []
-  for (const text of HOSTILE) answers.push(await script.send(PERSON, text))
-
-  expect(answers).toEqual(HOSTILE.map(() => ({ answer: 'done' })))
-  expect(osascript.calls()).toEqual(
-    HOSTILE.map((text) => ['-', 'send', 'participant', '+12025550123', text]),
-  )
-  expect(osascript.input()).toBe(MESSAGES_SCRIPT)
-})
-
-test('five hundred mixtures of hostile texts arrive as the arguments that they were', async () => {
-  using folder = new ScratchFolder()
-  const { osascript } = realScript(folder)
-  const run = processRunner(systemClock)
-  const batches = Array.from({ length: 10 }, (_, batch) => mixtures(batch * 50, 50))
-
-  for (const args of batches) {
-    const limits = { timeoutMs: 35_000, killAfterMs: 38_000 }
-    await run({ path: osascript.path, args: ['-', ...args], ...limits }, NEVER)
+  const inputs: unknown[] = []
+  const after = async (run: Promise<unknown>) => {
+    await run
+    inputs.push(JSON.parse(osascript.input()))
   }
 
-  expect(new Set(batches.flat()).size).toBe(500)
-  expect(osascript.calls()).toEqual(batches.map((args) => ['-', ...args]))
+  await after(script.account(NEVER))
+  await after(script.check(CHAT, NEVER))
+  await after(script.check(PERSON, NEVER))
+  await after(script.send(CHAT, 'Hello'))
+  await after(script.send(PERSON, '-e "return 1"'))
+
+  const key = 'iMessage;-;+12025550123'
+  expect(osascript.calls()).toEqual(inputs.map(() => ARGS))
+  expect(inputs).toEqual([
+    { mode: 'account', route: '', key: '', text: '' },
+    { mode: 'check', route: 'chat', key, text: '' },
+    { mode: 'check', route: 'participant', key: '+12025550123', text: '' },
+    { mode: 'send', route: 'chat', key, text: 'Hello' },
+    { mode: 'send', route: 'participant', key: '+12025550123', text: '-e "return 1"' },
+  ])
+})
+
+test('hostile texts reach osascript as they are, and never its arguments', async () => {
+  using folder = new ScratchFolder()
+  const { osascript, script } = realScript(folder)
+  osascript.plays(DONE)
+
+  const texts: unknown[] = []
+  for (const text of HOSTILE) {
+    await script.send(PERSON, text)
+    texts.push(JSON.parse(osascript.input()).text)
+  }
+
+  expect(texts).toEqual([...HOSTILE])
+  expect(osascript.calls()).toEqual(HOSTILE.map(() => ARGS))
+})
+
+test('while a send runs, ps shows neither its text nor its recipient', async () => {
+  using folder = new ScratchFolder()
+  const { osascript, script } = realScript(folder)
+  // As ps does; the process of the stand-in is the child that osascript would be.
+  osascript.plays(`ps -ww -o args= -p $$ > "$0.ps"; ${DONE}`)
+
+  const answer = await script.send(PERSON, 'your test result is POSITIVE')
+
+  const shown = readFileSync(`${osascript.path}.ps`, 'utf8')
+  expect(answer).toEqual({ answer: 'done' })
+  expect(shown).toContain('AppleScript')
+  expect(shown).not.toMatch(/POSITIVE|2025550123/)
 })
 
 function realScript(folder: ScratchFolder) {
   const osascript = new StandIn(folder, 'osascript')
   const run = processRunner(systemClock)
-  return { osascript, script: new MessagesScript({ run, osascriptPath: osascript.path }) }
+  const tools = { run, clock: systemClock, osascriptPath: osascript.path }
+  return { osascript, script: new MessagesScript(tools) }
 }
 
 /** The names of the blocks that are open at the end, or closed without having been opened. */
@@ -163,18 +181,11 @@ function openBlocks(lines: readonly string[]): readonly string[] {
       if (open.at(-1) !== closed) return [...open, line]
       open.pop()
     }
-    const opened = /^(?:(try|tell|if)\b(?!.* then .)|with (timeout)|on (?!error)(\w+))/.exec(line)
+    const opened = /^(?:(try|tell|repeat|if)\b(?!.* then .)|with (timeout)|on (?!error)(\w+))/.exec(
+      line,
+    )
     const name = opened?.slice(1).find((word) => word !== undefined)
     if (name !== undefined) open.push(name)
   }
   return open
-}
-
-/** `count` texts, different for each `from`: three hostile ones after each other, and a number. */
-function mixtures(from: number, count: number): readonly string[] {
-  const short = HOSTILE.filter((text) => text.length < 100)
-  return Array.from({ length: count }, (_, index) => {
-    const at = from + index
-    return [at, at * 7 + 1, at * 11 + 2].map((n) => short[n % short.length]).join('') + at
-  })
 }

@@ -95,7 +95,7 @@ test('a message that fails after its sender has answered is found again in a sec
   await rig.clock.advance(60_000)
 
   const told = attended.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
-  const accepted = { outcome: 'accepted', guid: second.guid } as const
+  const accepted = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
   expect(outcome).toMatchObject({ outcome: 'held' })
   expect(told).toEqual([{ type: 'settled', messageId: message.id, outcome: accepted }])
   await attended.end()

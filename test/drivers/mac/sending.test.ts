@@ -5,15 +5,28 @@ import { describe, expect, test } from 'bun:test'
 
 import type { LineEvent, SendOutcome } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
-import { attend, carry, messagesOf, NEVER, sendTo } from '../../contract/line-rig.ts'
+import {
+  attend,
+  carry,
+  guidOf,
+  messagesOf,
+  NEVER,
+  receiptsOf,
+  sendTo,
+} from '../../contract/line-rig.ts'
 import { makeMacRig } from '../../contract/mac-rig.ts'
+import { newestRow } from '../../support/mac/own-rows.ts'
 import { refused, type Behaviour } from '../../support/mac/script-behaviours.ts'
 
 const GUID = expect.any(String) as unknown as string // Matches any text, as bun:test has it.
-const ACCEPTED: SendOutcome = { outcome: 'accepted', guid: GUID }
-const HELD: SendOutcome = { outcome: 'held', guid: GUID }
+const ACCEPTED = acceptedBy('iMessage')
+const HELD: SendOutcome = { outcome: 'held', guid: GUID, service: 'iMessage' }
 const STEPS = ['delivered', 'read']
 const UNREACHABLE = { outcome: 'not_sent', reason: 'recipient_unreachable', blame: 'line' } as const
+
+function acceptedBy(service: string): SendOutcome {
+  return { outcome: 'accepted', guid: GUID, service }
+}
 
 function failed(reason: string): SendOutcome {
   return { outcome: 'not_sent', reason, blame: 'message' }
@@ -34,8 +47,9 @@ type Expected = {
 
 const EXPECTED: readonly Expected[] = [
   { behaviour: 'happy', outcome: ACCEPTED, carried: 1, later: STEPS },
-  { behaviour: 'rcs', outcome: ACCEPTED, carried: 1, later: STEPS },
-  { behaviour: 'downgraded_to_sms', outcome: ACCEPTED, carried: 1, later: [] },
+  { behaviour: 'sms', outcome: acceptedBy('SMS'), carried: 1, later: [] },
+  { behaviour: 'rcs', outcome: acceptedBy('RCS'), carried: 1, later: STEPS },
+  { behaviour: 'downgraded_to_sms', outcome: acceptedBy('SMS'), carried: 1, later: [] },
   { behaviour: 'join_3s_late', outcome: ACCEPTED, carried: 1, later: STEPS },
   { behaviour: 'join_never', outcome: ACCEPTED, carried: 1, later: STEPS },
   {
@@ -136,7 +150,7 @@ test('what the second run of the script reports before its stage send is proven 
   rig.close()
 })
 
-test('a text comes once as an argument of the script, and never in the script itself', async () => {
+test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
   const rig = makeMacRig()
   const attended = await attend(rig, rig.driver)
 
@@ -206,6 +220,45 @@ test('after five recipients in an hour who are not on iMessage nobody new is wri
   expect(online).toMatchObject({ capabilities: { new_contacts: false } })
   expect(findings.map(({ code }) => code)).toEqual(['new_contacts_paused'])
   await attended.end()
+  rig.close()
+})
+
+test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  const { file } = rig.model
+  rig.model.nextSend('stuck')
+  const sending = carry(rig, attended, 'hello')
+  await rig.clock.advance(1_000)
+  const row = newestRow(file)
+  file.set(row, { is_sent: 1 })
+  const { outcome } = await sending
+
+  await rig.clock.advance(4_000)
+  file.set(row, { service: 'SMS', was_downgraded: 1, is_finished: 1 })
+  await rig.clock.advance(20_000)
+
+  const receipts = receiptsOf(attended.events).map(({ kind, service }) => ({ kind, service }))
+  expect(outcome).toEqual(ACCEPTED)
+  expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
+  await attended.end()
+  rig.close()
+})
+
+test('a message that changed its service while the relay was away is told when it is back', async () => {
+  const rig = makeMacRig()
+  const first = await attend(rig, rig.driver)
+  rig.model.nextSend('sms')
+  const { outcome, note } = await carry(rig, first, 'hello')
+  await first.end()
+
+  const open = [{ guid: guidOf(outcome) ?? '', note }]
+  const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint(), open })
+  await rig.clock.advance(20_000)
+
+  const receipts = receiptsOf(second.events).map(({ kind, service }) => ({ kind, service }))
+  expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
+  await second.end()
   rig.close()
 })
 

@@ -56,7 +56,7 @@ test('a second row of an earlier message with the same text is not taken for the
   await rig.clock.advance(30_000)
 
   expect(settlementsOf(attended.events)).toEqual([
-    [first.message.id, { outcome: 'accepted', guid: second }],
+    [first.message.id, { outcome: 'accepted', guid: second, service: 'iMessage' }],
   ])
   expect(again.outcome).toMatchObject({ outcome: 'not_sent', reason: 'network_unavailable' })
   await attended.end()
@@ -105,7 +105,7 @@ test('the row of a text that is sent again, after nobody heard of it, is that of
   expect(first.outcome).toEqual({ outcome: 'unknown', reason: 'no_row' })
   expect(again.outcome).toMatchObject({ outcome: 'accepted' })
   expect(settlementsOf(attended.events)).toEqual([
-    [first.message.id, { outcome: 'accepted', guid }],
+    [first.message.id, { outcome: 'accepted', guid, service: 'iMessage' }],
   ])
   await attended.end()
   rig.close()
@@ -146,7 +146,7 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
 
   const { outcome } = await carry(rig, attended, 'hello')
 
-  expect(outcome).toEqual({ outcome: 'held', guid: guidOf(outcome) ?? '' })
+  expect(outcome).toEqual({ outcome: 'held', guid: guidOf(outcome) ?? '', service: 'iMessage' })
   await attended.end()
   rig.close()
 })
@@ -167,7 +167,7 @@ test('the late row of a message that nobody heard of is told, also where the nex
 
     expect([ms, settlementsOf(attended.events)]).toEqual([
       ms,
-      [[lost.message.id, { outcome: 'accepted', guid: late }]],
+      [[lost.message.id, { outcome: 'accepted', guid: late, service: 'iMessage' }]],
     ])
     await attended.end()
     rig.close()

@@ -90,6 +90,7 @@ case "$1 $2" in
 'tunnel start') eval "$(say tunnel)" ;;
 'tunnel refresh') cat "$here/phones"; exit 0 ;;
 'image auto') eval "$(say image)" ;;
+version*) say version ;;
 runwda*) eval "$(say agent)" ;;
 esac`
 
@@ -98,10 +99,16 @@ export class FakeGoIos {
 
   constructor(folder: string) {
     this.tool = new FakeTool(folder, 'ios', SCRIPT)
+    this.version = '1.3.2'
     this.image = 'mounted'
     this.agent = 'runs'
     this.tunnel = 'stands'
     this.phones = []
+  }
+
+  /** What `ios version` tells of it. */
+  set version(version: string) {
+    this.tool.put('says.version', JSON.stringify({ version }))
   }
 
   set image(name: keyof typeof IMAGE_SAYS) {

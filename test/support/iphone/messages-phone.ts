@@ -83,6 +83,8 @@ export class MessagesPhone {
   words: Readonly<Record<PhoneService, string>> = { iMessage: 'iMessage', SMS: 'Text Message' }
   /** What the keyboard makes of a text. */
   typed: (text: string) => string = (text) => text
+  /** What the composer says where a link brought a text. */
+  linked: (text: string) => string = (text) => text
   canClear = true
   /** How long after its touch a late bubble comes. */
   lateBubbleMs = 5_000
@@ -169,7 +171,7 @@ export class MessagesPhone {
     const key = this.wrongChats.shift() ?? decodeURIComponent(to)
     const isOpen = this.screen.on === 'chat' && this.screen.chat.key === key
     if (!isOpen) this.open(key)
-    if (body !== undefined) this.chat(key).draft = decodeURIComponent(body)
+    if (body !== undefined) this.chat(key).draft = this.linked(decodeURIComponent(body))
   }
 
   back(): void {

@@ -28,6 +28,7 @@ export const BACK = { x: 0, y: 50, width: 60, height: 44 }
 const CELL_TOP = 100
 const CELL_HEIGHT = 76
 const ROW_HEIGHT = 44
+const VALUE_BYTES_MAX = 512
 /** The edge that a bubble keeps from its side of the chat. */
 const EDGE = 20
 
@@ -38,12 +39,19 @@ export function node(type: string, id: string | null, extra: Extra = {}): JsonNo
     type,
     rawIdentifier: id,
     name: id ?? extra.label ?? null,
-    value: null,
     label: null,
     rect: SCREEN,
     isEnabled: '1',
     ...extra,
+    value: cut(extra.value ?? null),
   }
+}
+
+/** A snapshot tells 512 bytes of a value at most (XCUIElement+FBUtilities.h). */
+function cut(value: string | null): string | null {
+  if (value === null) return null
+  const bytes = new Uint8Array(VALUE_BYTES_MAX)
+  return value.slice(0, new TextEncoder().encodeInto(value, bytes).read)
 }
 
 export function screenTree(phone: MessagesPhone): JsonNode {

@@ -45,6 +45,8 @@ export class WdaCommands {
   readonly phone: MessagesPhone
   /** How long a command takes. */
   commandMs = 50
+  /** Whether `/status` passes by the queue of commands, as in 16.12.7 (FBRoute.h). */
+  isStatusStandalone = false
   /** The cable is out: no request arrives, and none is answered. */
   isUnplugged = false
   meddle: (name: CommandName, ordinal: number) => Meddling | null = () => null
@@ -74,7 +76,9 @@ export class WdaCommands {
 
   async handle(method: string, target: string, body: string): Promise<Answer> {
     if (this.isUnplugged) throw new Dropped()
-    if (this.#waitedFor > 0) this.overlaps += 1
+    const isStatus = routeOf(method, target)?.name === 'status'
+    if (isStatus && this.isStatusStandalone) return this.#carryOut(method, target, body)
+    if (this.#waitedFor > 0 && !isStatus) this.overlaps += 1
     this.#waitedFor += 1
     const done = this.#queue.then(() => this.#carryOut(method, target, body))
     this.#queue = done.catch(() => {})
@@ -142,6 +146,7 @@ export class WdaCommands {
       find: () => this.#find(text('value')),
       click: () => this.#touch(route, () => phone.touchSend()),
       value: () => this.#touch(route, () => phone.type(text('text'))),
+      text: () => this.#touch(route, () => this.#textOf(route.element)),
       clear: () => this.#touch(route, () => phone.clear()),
       tap: () => this.#tap(Number(body['x']), Number(body['y'])),
       swipe: () => phone.swipe(text('direction') === 'up' ? 'up' : 'down'),
@@ -183,12 +188,19 @@ export class WdaCommands {
   }
 
   /** It is looked for once more before it is touched (FBElementCache's `checkStaleness`). */
-  #touch({ element }: Route, act: () => void): void {
+  #touch<T>({ element }: Route, act: () => T): T {
     const known = this.#elements.get(element)
     const isThere = known?.screen === this.#screenKey() && this.#isShown(known?.id ?? '')
     if (known === undefined || !isThere) throw new CommandError('stale element reference')
     if (this.phone.alerts.length > 0) throw new CommandError('unexpected alert open')
-    act()
+    return act()
+  }
+
+  /** Of one element the whole value is told, by a snapshot of its own (FBElementCommands.m). */
+  #textOf(element: string): string {
+    const { screen } = this.phone
+    const isComposer = this.#elements.get(element)?.id === 'messageBodyField'
+    return isComposer && screen.on === 'chat' ? screen.chat.draft : ''
   }
 
   #tap(x: number, y: number): void {

@@ -13,6 +13,7 @@ const ROUTES = {
   find: ['POST', `${IN_SESSION}/element`],
   click: ['POST', `${IN_SESSION}/element/([^/]+)/click`],
   value: ['POST', `${IN_SESSION}/element/([^/]+)/value`],
+  text: ['GET', `${IN_SESSION}/element/([^/]+)/text`],
   clear: ['POST', `${IN_SESSION}/element/([^/]+)/clear`],
   tap: ['POST', `${IN_SESSION}/wda/tap`],
   swipe: ['POST', `${IN_SESSION}/wda/swipe`],

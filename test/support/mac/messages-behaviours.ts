@@ -95,6 +95,13 @@ const FATES = {
     update(DOWNGRADED_MS, 'sent', { ...SENT, service: 'SMS', was_downgraded: 1 }),
   ],
 
+  /** A carrier's text message from the beginning: what a chat of that service makes of a send. */
+  sms: (letter, delays) => [
+    ...writes(letter, delays, { service: 'SMS' }),
+    carry(delays.sentMs, letter),
+    update(delays.sentMs, 'sent', SENT),
+  ],
+
   /** RCS has receipts. */
   rcs: (letter, delays) => [
     ...writes(letter, delays, { service: 'RCS' }),

@@ -55,12 +55,18 @@ const NOT_COMPILED: ScriptEnd = {
 }
 /** For some seconds after its start Messages.app does not find chats that it has (imessage-max). */
 const COLD_MS = 5_000
+/** errAEEventNotHandled. */
+const NOT_UNDERSTOOD = -1708
 
 export class MessagesModel {
   readonly clock: Clock
   readonly number: string
   /** The iMessage account, which `exists` where somebody is signed in. */
   account = { exists: true, isEnabled: true, isConnected: true }
+  /** iMessage accounts of former days, which AppleScript names before that one: switched off. */
+  oldAccounts = 0
+  /** False where this version of macOS fails at `enabled` and `connection status`. */
+  hasAccountProperties = true
   /** Whether the owner has allowed to control Messages.app. */
   automation: 'granted' | 'denied' = 'granted'
   /** False while Messages.app shows a dialog or is busy: Apple events time out. */
@@ -157,8 +163,11 @@ export class MessagesModel {
 
   /** What osascript does with these arguments and this standard input. */
   async handleScript(args: readonly string[], stdin: string): Promise<ScriptEnd> {
-    const [dash, mode = '', route = '', key = '', text = ''] = args
-    if (dash !== '-' || stdin !== MESSAGES_SCRIPT) return NOT_COMPILED
+    if (!Bun.deepEquals(args, ['-l', 'AppleScript', '-e', MESSAGES_SCRIPT])) return NOT_COMPILED
+    const request = requestOf(stdin)
+    // NSJSONSerialization gives `missing value`, to which nothing can be said.
+    if (request === null) return line('order', NOT_UNDERSTOOD)
+    const { mode, route, key } = request
     this.calls.push({ mode, route, key })
     const isStalled = this.#isRunning && !this.isAnswering
     await this.#wait(isStalled ? EVENT_TIMEOUT_MS : this.delays.scriptMs)
@@ -166,14 +175,14 @@ export class MessagesModel {
     const blocked = this.#accountNumber()
     if (blocked !== 0) return line('account', blocked)
     if (mode === 'account') return line('account', 0, this.#accountDetail())
-    return this.#reach({ mode, route, key, text })
+    return this.#reach(request)
   }
 
   /** Goes through the stages as the next behaviour wants it. */
   #reach(request: Request): ScriptEnd | Promise<ScriptEnd> {
     const { mode, route, key } = request
     const to = route === 'chat' ? this.#identifierOf(key) : key
-    const course = courseOf(this.#behaviourFor(to, route), this.delays)
+    const course = courseOf(this.#behaviourFor(to, request), this.delays)
     if (course.account !== 0) return this.#refuse('account', course.account)
     if (to === null) return line('resolve', NOT_FOUND)
     const resolved = route === 'chat' ? course.chat : course.participant
@@ -202,8 +211,10 @@ export class MessagesModel {
     return line(stage, number)
   }
 
-  #behaviourFor(to: string | null, route: string): Behaviour {
-    const said = this.#next[0] ?? this.#behaviours.get(to ?? '')
+  #behaviourFor(to: string | null, { route, key }: Request): Behaviour {
+    const [next] = this.#next
+    if (next !== undefined) return next
+    const said = this.#isCarriers(key) ? 'sms' : this.#behaviours.get(to ?? '')
     if (said !== undefined) return said
     if (!this.account.isEnabled) return 'account_disabled'
     if (!this.account.isConnected) return 'stuck'
@@ -214,6 +225,19 @@ export class MessagesModel {
     return isHandle ? 'happy' : 'failed22_after_2s'
   }
 
+  /**
+   * Whether it is a chat that sends by the carrier: its service says so, and where one chat carries all services
+   * (macOS 26) the last message in it, which nobody has tried.
+   */
+  #isCarriers(guid: string): boolean {
+    const sql = `SELECT service_name AS service FROM chat WHERE guid = $guid
+      UNION ALL SELECT * FROM (SELECT m.service FROM chat c
+        JOIN chat_message_join j ON j.chat_id = c.ROWID JOIN message m ON m.ROWID = j.message_id
+        WHERE c.guid = $guid AND c.guid LIKE 'any;%' ORDER BY m.ROWID DESC LIMIT 1)`
+    const services = this.file.db.query<{ service: string }, [{ guid: string }]>(sql).all({ guid })
+    return services.some(({ service }) => service === 'SMS' || service === 'RCS')
+  }
+
   /** 0 where AppleScript may talk to Messages.app and finds the iMessage account. */
   #accountNumber(): number {
     if (this.automation === 'denied') return -1743
@@ -221,9 +245,17 @@ export class MessagesModel {
     return this.account.exists ? 0 : -1719
   }
 
+  /** The account that sends (the living one, unless it is switched off too), and each that there is. */
   #accountDetail(): string {
     const { isEnabled, isConnected } = this.account
-    return `${isEnabled ? 'enabled' : 'disabled'},${isConnected ? 'connected' : 'disconnected'}`
+    const stateOf = (on: boolean, connected: boolean) =>
+      this.hasAccountProperties
+        ? `${on ? 'enabled' : 'disabled'},${connected ? 'connected' : 'disconnected'}`
+        : 'unknown,unknown'
+    const own = stateOf(isEnabled, isConnected)
+    const all = [...Array<string>(this.oldAccounts).fill(stateOf(false, false)), own]
+    const best = isEnabled ? own : all[0]
+    return [best, ...all.map((state) => `iMessage,${state}`), 'SMS,enabled,connected'].join(' ')
   }
 
   /** Whom a chat is with; null for one that Messages.app does not find. */
@@ -239,7 +271,16 @@ export class MessagesModel {
   }
 }
 
+/** What the script reads of its input; null where that is no JSON object. */
+function requestOf(stdin: string): Request | null {
+  try {
+    return JSON.parse(stdin) as Request // The names of script.ts, as the relay writes them.
+  } catch {
+    return null
+  }
+}
+
 /** The one line that the script prints. */
-function line(stage: Stage | 'done', number: number, detail = ''): ScriptEnd {
+function line(stage: Stage | 'order' | 'done', number: number, detail = ''): ScriptEnd {
   return { exitCode: 0, stdout: `${stage}\t${number}\t${detail}\n`, stderr: '' }
 }

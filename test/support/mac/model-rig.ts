@@ -24,7 +24,7 @@ export function makeModelRig(options: ModelRigOptions = {}) {
     ...mac,
     clock,
     model,
-    script: new MessagesScript({ run: mac.run, osascriptPath: '/usr/bin/osascript' }),
+    script: new MessagesScript({ run: mac.run, clock, osascriptPath: '/usr/bin/osascript' }),
     /** What the script answers in its usual time. */
     ask: async <T>(answer: Promise<T>): Promise<T> => {
       await clock.advance(DELAYS.scriptMs)

@@ -5,7 +5,7 @@ import type { Handle } from '../../../domain/handle.ts'
 import type { UiNode } from './ui-tree.ts'
 
 /** Whose command is next; the agent does one thing at a time. */
-export type Urgency = 'send' | 'receipt' | 'poll' | 'health'
+export type Urgency = 'send' | 'receipt' | 'poll'
 
 export type AgentErrorCode =
   /** Nothing with that name is on the screen. */
@@ -45,7 +45,7 @@ export type AgentHealth =
       readonly iosVersion: string | null
       readonly agentVersion: string | null
     }
-  /** A command of ours is running; the agent answers nothing meanwhile, and that is no fault. */
+  /** A command of ours is running, and an older agent answers nothing meanwhile: that is no fault. */
   | { readonly health: 'busy'; readonly forMs: number }
 
 export type AgentAlert = { readonly text: string; readonly buttons: readonly string[] }
@@ -74,6 +74,8 @@ export type PhoneAgent = {
   tap(target: TapTarget, signal: AbortSignal): Promise<void>
   type(id: string, text: string, signal: AbortSignal): Promise<void>
   clear(id: string, signal: AbortSignal): Promise<void>
+  /** What stands in a text field, whole: the tree tells the beginning of it only. */
+  text(id: string, signal: AbortSignal): Promise<string>
   /** Moves the finger: down shows what is above. */
   swipe(direction: 'up' | 'down', signal: AbortSignal): Promise<void>
   /** The alert in front, of Messages or of the system; null where there is none. */

@@ -8,6 +8,7 @@ import type { Log } from '../../../system/log.ts'
 import type { RunProcess, StartReadProcess } from '../../../system/process.ts'
 import { GoIosImage } from './go-ios-image.ts'
 import { GoIosTunnel } from './go-ios-tunnel.ts'
+import { GoIosVersion } from './go-ios-version.ts'
 import { AGENT_WORDS, complaints } from './go-ios-words.ts'
 import { CALLED_OFF, troubleIn } from './launch-words.ts'
 import { LauncherProcesses } from './launcher-processes.ts'
@@ -35,6 +36,7 @@ export class GoIosLauncher implements Launcher {
   readonly name = 'go-ios'
   readonly #options: GoIosOptions
   readonly #processes: LauncherProcesses
+  readonly #version: GoIosVersion
   readonly #tunnel: GoIosTunnel
   readonly #image: GoIosImage
 
@@ -43,13 +45,15 @@ export class GoIosLauncher implements Launcher {
     const processes = new LauncherProcesses(tools)
     this.#options = options
     this.#processes = processes
+    this.#version = new GoIosVersion(processes, goIosPath)
     this.#tunnel = new GoIosTunnel({ ...tools, processes, goIosPath, folder })
     this.#image = new GoIosImage({ processes, goIosPath, folder: join(folder, 'images') })
   }
 
   async prepare(udid: string, signal: AbortSignal): Promise<LaunchTrouble | null> {
     const until = AbortSignal.any([signal, this.#processes.over])
-    const trouble = udidTrouble(udid) ?? (await this.#tunnel.stand(udid, until))
+    const own = udidTrouble(udid) ?? (await this.#version.trouble(until))
+    const trouble = own ?? (await this.#tunnel.stand(udid, until))
     return trouble ?? (await this.#image.mount(this.#tunnel.nameOf(udid), until))
   }
 

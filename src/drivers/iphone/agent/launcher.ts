@@ -6,6 +6,7 @@ export type LauncherName = 'attach' | 'go-ios' | 'xcodebuild'
 export type LaunchTroubleCode =
   /** The program that starts the agent is not there. */
   | 'launcher_absent'
+  | 'launcher_too_old'
   /** Apple's disk image could not be mounted; mostly there is no internet. */
   | 'image_mount_failed'
   | 'tunnel_failed'

@@ -3,7 +3,7 @@ import { AgentError, type Urgency } from './agent.ts'
 
 type Waiting = { readonly urgency: Urgency; readonly wake: () => void }
 
-const ORDER: readonly Urgency[] = ['send', 'receipt', 'poll', 'health']
+const ORDER: readonly Urgency[] = ['send', 'receipt', 'poll']
 const WAITING_MAX = 100
 
 /** One work after the other; of those that wait the most urgent is next, and of equals the first. */

@@ -27,6 +27,9 @@ const CAPABILITIES = {
   shouldWaitForQuiescence: false,
   waitForIdleTimeout: 0,
   disableAutomaticScreenshots: true,
+  // Seconds after which a snapshot that hangs is given up, before the test daemon hangs with it. Known
+  // since 16.12 (FBConfiguration.h); an older agent passes it over.
+  accessibilityDeadline: 30,
 }
 const SETTINGS = { snapshotMaxDepth: 50, animationCoolOffTimeout: 0 }
 
@@ -60,6 +63,7 @@ export function wdaAgent(exchange: Exchange, clock: Clock): PhoneAgent {
       tap: (target, signal) => turn(signal, () => wda.tap(target, signal)),
       type: (id, text, signal) => turn(signal, () => wda.type(id, text, signal)),
       clear: (id, signal) => turn(signal, () => wda.clear(id, signal)),
+      text: (id, signal) => turn(signal, () => wda.text(id, signal)),
       swipe: (direction, signal) =>
         turn(signal, () => wda.act('/wda/swipe', { direction }, signal)),
       alerts: (signal) => turn(signal, () => wda.alerts(signal)),
@@ -91,9 +95,8 @@ class Wda {
   }
 
   async health(signal: AbortSignal): Promise<AgentHealth> {
-    const forMs = this.queue.runningMs
-    if (forMs !== null) return { health: 'busy', forMs }
-    const status = await this.queue.run('health', signal, () => this.#status(signal))
+    const status = await this.#status(signal)
+    if (status === 'busy') return { health: 'busy', forMs: this.queue.runningMs ?? 0 }
     const version = (part: string) => {
       const fields = isRecord(status) ? status[part] : null
       const text = isRecord(fields) ? fields['version'] : null
@@ -128,11 +131,19 @@ class Wda {
   }
 
   async type(id: string, text: string, signal: AbortSignal): Promise<void> {
-    for (const piece of piecesOf(text)) await this.#onElement(id, 'value', { text: piece }, signal)
+    for (const piece of piecesOf(text)) {
+      await this.#onElement(id, { method: 'POST', path: 'value', body: { text: piece }, signal })
+    }
   }
 
   async clear(id: string, signal: AbortSignal): Promise<void> {
-    await this.#onElement(id, 'clear', {}, signal)
+    await this.#onElement(id, { method: 'POST', path: 'clear', body: {}, signal })
+  }
+
+  async text(id: string, signal: AbortSignal): Promise<string> {
+    const text = await this.#onElement(id, { method: 'GET', path: 'text', body: null, signal })
+    if (typeof text !== 'string') throw new AgentError('other', 'The element has no text.')
+    return text
   }
 
   async alerts(signal: AbortSignal): Promise<AgentAlert | null> {
@@ -179,8 +190,19 @@ class Wda {
     await this.#inSession({ method: 'POST', path, body, signal })
   }
 
+  /**
+   * Asked beside what runs: since 16.12 the agent answers it at once (FBRoute.h, `standalone`); an older
+   * one answers after the command that it is at, and that it does not is then no fault.
+   */
   async #status(signal: AbortSignal): Promise<unknown> {
-    return await this.#ask({ method: 'GET', path: '/status', body: null, signal }, HEALTH_MS_MAX)
+    const command = { method: 'GET', path: '/status', body: null, signal } as const
+    try {
+      return await this.#ask(command, HEALTH_MS_MAX)
+    } catch (error) {
+      const isStuck = error instanceof AgentError && error.code === 'stuck'
+      if (isStuck && this.queue.runningMs !== null) return 'busy'
+      throw error
+    }
   }
 
   async #alertPart(path: string, signal: AbortSignal): Promise<unknown> {
@@ -197,17 +219,17 @@ class Wda {
     return elementOf(await this.#inSession({ method: 'POST', path: '/element', body, signal }))
   }
 
-  /** Finds the element anew where it has gone stale: nothing was done with it then. */
-  async #onElement(id: string, verb: string, body: object, signal: AbortSignal): Promise<void> {
+  /** Gives a command to an element, found anew where it has gone stale: nothing was done with it then. */
+  async #onElement(id: string, command: Command): Promise<unknown> {
     const act = async () => {
-      const path = `/element/${await this.#find(id, signal)}/${verb}`
-      await this.#once({ method: 'POST', path, body, signal })
+      const path = `/element/${await this.#find(id, command.signal)}/${command.path}`
+      return await this.#once({ ...command, path })
     }
     try {
-      await act()
+      return await act()
     } catch (error) {
       if (!(error instanceof AgentError) || error.code !== 'stale') throw error
-      await act()
+      return await act()
     }
   }
 

@@ -69,7 +69,9 @@ export class LockdownSession {
   /** Begins a session. Rejects with a `LockdownRefusal` where the phone does not trust this computer. */
   async start(record: PairRecord, signal: AbortSignal): Promise<void> {
     const { hostId, systemBuid } = record
-    const request = { Request: 'StartSession', HostID: hostId, SystemBUID: systemBuid }
+    const ids = { HostID: hostId, SystemBUID: systemBuid }
+    // go-ios names the version (startsession.go), libimobiledevice leaves it out.
+    const request = { Request: 'StartSession', ProtocolVersion: '2', ...ids }
     const answer = await this.#ask(request, signal)
     if (switchOf(answer['EnableSessionSSL']) === true) await this.#encrypt(record, signal)
   }

@@ -26,6 +26,7 @@ export type Bubble = ReadLabel & {
 
 export type Composer = {
   /** What is typed and not sent; empty while only the placeholder shows. */
+  /** What the tree tells of it: of a long text the beginning (`readDraft`). */
   readonly draft: string
   /** By the placeholder; null where its words are not known. */
   readonly service: UiService | null

@@ -5,10 +5,12 @@ import { compare, keepSeen, type ReaderTools } from './chat-reader.ts'
 import type { Composer, TranscriptScreen } from './messages-screen.ts'
 import { comparableLines } from './plain-text.ts'
 import {
+  COMPOSER_ID,
   isChatWith,
   look,
   LOOK_MS,
   pressAwayAlert,
+  readDraft,
   showChat,
   UiTrouble,
   waitForChat,
@@ -47,7 +49,6 @@ const NEW_ADDRESS_MS = 3_000
 const SERVICE_MS_MAX = 4_000
 /** Longer ones come in the link, which spares the typing: 60 characters a second. */
 const TYPED_LENGTH_MAX = 300
-const FIELD = 'messageBodyField'
 
 export async function compose(
   tools: ComposeTools,
@@ -109,7 +110,7 @@ export async function emptyComposer(
   signal: AbortSignal,
 ): Promise<boolean> {
   if (composer?.draft === '') return true
-  await tools.agent.clear(FIELD, signal)
+  await tools.agent.clear(COMPOSER_ID, signal)
   const screen = await look(tools, signal)
   return screen.screen === 'transcript' && screen.composer?.draft === ''
 }
@@ -154,11 +155,10 @@ async function write(
   // Typed, the end of a line might send the first line.
   const isOneLine = !draft.text.includes('\n')
   for (const way of ways.filter((other) => isOneLine || other === 'link')) {
-    if (draft.mayBeThere) await tools.agent.clear(FIELD, signal)
+    if (draft.mayBeThere) await tools.agent.clear(COMPOSER_ID, signal)
     draft.mayBeThere = true
     await put(tools, draft, way, signal)
-    const { handle, text } = draft
-    const screen = await waitForChat(tools, signal, (shown) => holds(shown, handle, text))
+    const screen = await waitForChat(tools, signal, (shown) => holds(tools, shown, draft, signal))
     if (screen !== null) return screen
   }
   return null
@@ -173,13 +173,18 @@ async function put(
   signal: AbortSignal,
 ): Promise<void> {
   if (way === 'link') await agent.openChat({ handle, body: text }, signal)
-  else await agent.type(FIELD, text, signal)
+  else await agent.type(COMPOSER_ID, text, signal)
 }
 
-/** Whether the chat with `handle` is open and its composer holds `text`. */
-export function holds(screen: TranscriptScreen, handle: Handle, text: string): boolean {
-  const draft = screen.composer?.draft ?? ''
-  return isChatWith(screen, handle) && comparableLines(draft) === comparableLines(text)
+/** Whether the chat of `draft` is open and its composer holds that text. */
+export async function holds(
+  tools: Hands,
+  screen: TranscriptScreen,
+  { handle, text }: Draft,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!isChatWith(screen, handle)) return false
+  return comparableLines(await readDraft(tools, screen, signal)) === comparableLines(text)
 }
 
 /** Takes back what was typed; true where the composer was then seen empty. */

@@ -91,7 +91,7 @@ async function lastLook(
       (await glance(tools, draft, signal)) ?? (await showChat(tools, draft.handle, signal))
     const row = ownRow(tools, draft, composed, screen)
     if (row !== null) return accept(tools, draft, row)
-    if (!holds(screen, draft.handle, draft.text)) return unknown('no_bubble')
+    if (!(await holds(tools, screen, draft, signal))) return unknown('no_bubble')
     return await takeBack(tools, draft, composed)
   } catch {
     return unknown('no_answer')

@@ -39,6 +39,8 @@ export const LOOK_MS = 500
 const CHAT_MS_MAX = 5_000
 const TRIES = 3
 const ALERT_TITLE_LENGTH_MAX = 60
+const VALUE_BYTES_MAX = 512
+export const COMPOSER_ID = 'messageBodyField'
 
 /** One look, with alerts that mean nothing pressed away, a lock screen opened and Messages in front. */
 export async function look(
@@ -136,15 +138,30 @@ export async function showChat(
 export async function waitForChat(
   hands: Hands,
   signal: AbortSignal,
-  isWanted: (screen: TranscriptScreen) => boolean,
+  isWanted: (screen: TranscriptScreen) => boolean | Promise<boolean>,
 ): Promise<TranscriptScreen | null> {
   const until = hands.clock.monotonic() + CHAT_MS_MAX
   for (;;) {
     const screen = await look(hands, signal)
-    if (screen.screen === 'transcript' && isWanted(screen)) return screen
+    if (screen.screen === 'transcript' && (await isWanted(screen))) return screen
     if (hands.clock.monotonic() >= until || signal.aborted) return null
     await hands.clock.sleep(LOOK_MS, signal)
   }
+}
+
+/**
+ * The text in the composer, whole. WebDriverAgent cuts each `value` of its tree at 512 bytes of UTF-8
+ * (XCUIElement+FBUtilities.h), and not what it tells of one element (FBElementCommands.m); a character of
+ * up to four bytes may fall to the cut.
+ */
+export async function readDraft(
+  { agent }: Hands,
+  { composer }: TranscriptScreen,
+  signal: AbortSignal,
+): Promise<string> {
+  const draft = composer?.draft ?? ''
+  const isCut = Buffer.byteLength(draft) > VALUE_BYTES_MAX - 4
+  return isCut ? agent.text(COMPOSER_ID, signal) : draft
 }
 
 export function isChatWith(screen: TranscriptScreen, handle: Handle): boolean {

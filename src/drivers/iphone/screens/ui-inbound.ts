@@ -14,6 +14,7 @@ import {
   look,
   LOOK_MS,
   pressAwayAlert,
+  readDraft,
   showChat,
   showList,
   UiTrouble,
@@ -192,7 +193,7 @@ async function clearDraft(
   signal: AbortSignal,
 ): Promise<void> {
   const { own } = tools
-  const draft = screen.composer?.draft ?? ''
+  const draft = await readDraft(tools, screen, signal)
   const isOurs = own.drafts.includes(handle) || own.isWaitingFor(handle, draft)
   if (draft !== '' && isOurs) await emptyComposer(tools, screen, signal)
   own.takeDraft(handle)

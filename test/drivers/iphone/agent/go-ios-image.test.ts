@@ -21,6 +21,7 @@ test('a phone is prepared by a tunnel and by the image, in a folder that is ours
   const calls = rig.goIos.tool.argsOfCalls().filter(([, word]) => word !== 'ls')
   expect(trouble).toBeNull()
   expect(calls).toEqual([
+    ['version'],
     ['tunnel', 'start', '--userspace', `--pair-record-path=${rig.goIosFolder}`],
     ['image', 'auto', `--udid=${UDID}`, `--basedir=${images}`],
   ])

@@ -59,6 +59,7 @@ test('the session takes nothing away and accepts nothing by itself', async () =>
             shouldWaitForQuiescence: false,
             waitForIdleTimeout: 0,
             disableAutomaticScreenshots: true,
+            accessibilityDeadline: 30,
           },
         },
       },

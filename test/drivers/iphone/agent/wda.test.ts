@@ -153,14 +153,40 @@ test('a slow command of ours is no failure of health', async () => {
   rig.commands.meddle = firstOf('source', { how: 'slow', ms: 30_000 })
 
   const slow = rig.agent.tree(NEVER)
-  await rig.clock.advance(20_000)
-  const during = await rig.agent.health(NEVER)
+  await rig.clock.advance(15_000)
+  const asked = rig.agent.health(NEVER)
+  await rig.clock.advance(10_000)
+  const during = await asked
   await run(rig.clock, slow)
   const after = await run(rig.clock, rig.agent.health(NEVER))
 
-  expect(during).toEqual({ health: 'busy', forMs: 20_000 })
+  expect(during).toEqual({ health: 'busy', forMs: 25_000 })
   expect(after).toEqual({ health: 'ready', iosVersion: '18.6', agentVersion: '16.7.0' })
   expect(rig.commands.overlaps).toBe(0)
+})
+
+test('an agent that answers for its health beside its work is asked at once', async () => {
+  const rig = overCommands()
+  rig.commands.isStatusStandalone = true
+  rig.commands.meddle = firstOf('source', { how: 'slow', ms: 30_000 })
+
+  const slow = rig.agent.tree(NEVER)
+  await rig.clock.advance(20_000)
+  const asked = rig.agent.health(NEVER)
+  await rig.clock.advance(1_000)
+
+  expect(await asked).toMatchObject({ health: 'ready' })
+  await run(rig.clock, slow)
+})
+
+test('an agent that does nothing of ours and does not answer is stuck', async () => {
+  const rig = overCommands()
+  rig.commands.meddle = firstOf('status', { how: 'slow', ms: 30_000 })
+
+  const code = codeOf(rig.agent.health(NEVER))
+  await rig.clock.advance(10_000)
+
+  expect(await code).toBe('stuck')
 })
 
 test('an agent that does not answer for a minute is stuck', async () => {
@@ -169,8 +195,10 @@ test('an agent that does not answer for a minute is stuck', async () => {
   rig.commands.meddle = firstOf('source', { how: 'slow', ms: 90_000 })
 
   const code = codeOf(rig.agent.tree(NEVER))
-  await rig.clock.advance(59_000)
-  const before = await rig.agent.health(NEVER)
+  await rig.clock.advance(49_000)
+  const asked = rig.agent.health(NEVER)
+  await rig.clock.advance(10_000)
+  const before = await asked
   await rig.clock.advance(1_100)
 
   expect(before).toEqual({ health: 'busy', forMs: 59_000 })

@@ -5,6 +5,38 @@ import { describe, expect, test } from 'bun:test'
 import { ACCEPTED, notSent } from '../../../support/iphone/expected-sends.ts'
 import { FRIEND, makeUiRig } from '../../../support/iphone/ui-rig.ts'
 
+describe('the length', () => {
+  const TEXTS = {
+    '512 letters': 'a'.repeat(512),
+    '513 letters': 'a'.repeat(513),
+    '257 Cyrillic letters': '\u0436'.repeat(257),
+    '171 Chinese characters': '\u5b57'.repeat(171),
+    '200 emoji': '😀'.repeat(200),
+    '20,000 letters in words': 'words in a row, '.repeat(1_250),
+    'two lines of 400 letters': `${'b'.repeat(400)}\n${'c'.repeat(400)}`,
+  }
+
+  test.each(Object.entries(TEXTS))('of %s is no obstacle', async (_name, text) => {
+    const rig = makeUiRig()
+
+    const sent = await rig.send(text)
+
+    expect(sent.outcome).toEqual(ACCEPTED)
+    expect(rig.phone.chat(FRIEND).bubbles.map((bubble) => bubble.text)).toEqual([text])
+  })
+
+  test('of a text whose end reads otherwise is: nothing is touched', async () => {
+    const rig = makeUiRig()
+    rig.phone.typed = (text) => `${text.slice(0, -1)}!`
+    rig.phone.linked = (text) => `${text.slice(0, -1)}!`
+
+    const sent = await rig.send('a'.repeat(600))
+
+    expect(sent.outcome).toEqual(notSent('compose_mismatch', 'line'))
+    expect(rig.commands.names).not.toContain('click')
+  })
+})
+
 describe('the service', () => {
   test('of somebody who is not on iMessage: nothing is typed', async () => {
     const rig = makeUiRig()

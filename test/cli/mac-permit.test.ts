@@ -1,0 +1,51 @@
+// How the question for Automation is brought about, with stand-ins for open and osascript: whether it comes
+// on a Mac, only a Mac can show.
+
+import { expect, test } from 'bun:test'
+
+import { askForAutomation } from '../../src/cli/mac-permit.ts'
+import { askMessages } from '../../src/drivers/catalog.ts'
+import { Mac } from '../hosting/mac-rig.ts'
+import { NEVER } from '../hosting/recording-tools.ts'
+import { makeModelRig } from '../support/mac/model-rig.ts'
+
+function ask(mac: Mac, codes: readonly string[]) {
+  const notes: string[] = []
+  const out = {
+    data: () => {},
+    problem: () => {},
+    note: (text: string) => void notes.push(text),
+  }
+  const findings = codes.map((code) => ({ code }))
+  const asked = askForAutomation({ host: mac.host, call: { out }, signal: NEVER }, findings)
+  return asked.then(() => notes)
+}
+
+test('where the relay was refused, the app is launched at the screen to ask', async () => {
+  using mac = new Mac()
+
+  const notes = await ask(mac, ['other', 'automation_denied'])
+
+  expect(mac.taken()).toEqual(['/usr/bin/open -n -W ~/Applications/Hookline.app --args mac permit'])
+  expect(notes).toEqual(['macOS asks now whether Hookline may control Messages: press OK.'])
+})
+
+test('where nothing was refused, nobody is asked', async () => {
+  using mac = new Mac()
+
+  const notes = await ask(mac, ['full_disk_access'])
+
+  expect([mac.taken(), notes]).toEqual([[], []])
+})
+
+test('the app only asks for the account', async () => {
+  using mac = makeModelRig()
+  const tools = { run: mac.run, clock: mac.clock, osascriptPath: '/usr/bin/osascript' }
+
+  const granted = await mac.ask(askMessages(tools, NEVER))
+  mac.model.automation = 'denied'
+  const denied = await mac.ask(askMessages(tools, NEVER))
+
+  expect([granted, denied]).toEqual([true, false])
+  expect(mac.model.calls.map(({ mode }) => mode)).toEqual(['account', 'account'])
+})

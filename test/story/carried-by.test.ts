@@ -1,0 +1,135 @@
+// A message that left by another service than iMessage: the device says so, with its outcome or seconds
+// later, and it is told wherever the message is, but in the answer of its send.
+
+import { expect, test } from 'bun:test'
+
+import type { SendOutcome } from '../../src/domain/driver.ts'
+import { guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { startRelay } from '../support/test-relay.ts'
+import { WebhookSink } from '../support/webhook-sink.ts'
+
+const FRIEND = '+12025550777'
+const GUID = guidOf(1)
+
+async function startWithWebhook(outcome: SendOutcome) {
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  device.script = async (_message, pointOfNoReturn) => {
+    await pointOfNoReturn(null)
+    return outcome
+  }
+  const clock = new TestClock()
+  const sink = new WebhookSink(clock)
+  const relay = await startRelay({ clock, drivers: [driver], post: sink.post })
+  const events = ['message.sent', 'message.delivered']
+  await relay.post('/api/v1/webhooks', { url: 'https://hooks.example/in', events })
+  return {
+    relay,
+    device,
+    /** The service in the message, in the lists, in the conversation and in the bodies of webhooks. */
+    told: async (id: string) => {
+      await clock.advance(60_000)
+      const [message, list] = [await relay.message(id), await relay.get('/api/v1/messages')]
+      const [conversation] = (await relay.get('/api/v1/conversations')).data
+      return {
+        message: message.service,
+        listed: list.data.map((one: { service: string }) => one.service),
+        conversation: [conversation.service, conversation.last_message.service],
+        posted: sink.posts.map(({ body }) => JSON.parse(body).message.service),
+      }
+    },
+  }
+}
+
+test('what left by SMS is told so everywhere, and the answer of the send says iMessage', async () => {
+  const { relay, told } = await startWithWebhook({
+    outcome: 'accepted',
+    guid: GUID,
+    service: 'SMS',
+  })
+  await using _ = relay
+
+  const { body } = await relay.send({ to: FRIEND, text: 'hello' })
+
+  expect(body).toMatchObject({ status: 'sent', service: 'iMessage' })
+  expect(await told(body.id)).toEqual({
+    message: 'SMS',
+    listed: ['SMS'],
+    conversation: ['SMS', 'SMS'],
+    posted: ['SMS'],
+  })
+})
+
+test('a device that names no service leaves the message what it was', async () => {
+  const { relay, told } = await startWithWebhook({ outcome: 'accepted', guid: null })
+  await using _ = relay
+
+  const { body } = await relay.send({ to: FRIEND, text: 'hello' })
+
+  expect(await told(body.id)).toEqual({
+    message: 'iMessage',
+    listed: ['iMessage'],
+    conversation: ['iMessage', 'iMessage'],
+    posted: ['iMessage'],
+  })
+})
+
+test('a fallback to SMS that comes after the message was sent changes it, and announces nothing twice', async () => {
+  const outcome = { outcome: 'accepted', guid: GUID, service: 'iMessage' } as const
+  const { relay, device, told } = await startWithWebhook(outcome)
+  await using _ = relay
+  const { body } = await relay.send({ to: FRIEND, text: 'hello' })
+  await relay.clock.advance(4_000)
+
+  await device.tell(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
+
+  expect(await told(body.id)).toEqual({
+    message: 'SMS',
+    listed: ['SMS'],
+    conversation: ['SMS', 'SMS'],
+    posted: ['iMessage'],
+  })
+  const since = new Date(relay.clock.now() - 60_000).toISOString()
+  const { data } = await relay.get(`/api/v1/messages?updated_since=${since}`)
+  expect(data).toMatchObject([{ id: body.id, status: 'sent', service: 'SMS' }])
+})
+
+test('a message that is held tells its service with the receipt that settles it', async () => {
+  const outcome = { outcome: 'held', guid: GUID, service: 'iMessage' } as const
+  const { relay, device, told } = await startWithWebhook(outcome)
+  await using _ = relay
+  const { body } = await relay.send({ to: FRIEND, text: 'hello' }, { Prefer: 'respond-async' })
+  await relay.clock.advance(4_000)
+
+  await device.tell(GUID, 'delivered', relay.clock.now(), { service: 'RCS' })
+
+  expect(await told(body.id)).toMatchObject({ message: 'RCS', posted: ['RCS', 'RCS'] })
+})
+
+test('receipts that come before their guid keep the service for it', async () => {
+  const { relay, device, told } = await startWithWebhook({ outcome: 'accepted', guid: GUID })
+  await using _ = relay
+  await device.tell(GUID, 'sent', relay.clock.now())
+  await device.tell(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
+
+  const { body } = await relay.send({ to: FRIEND, text: 'hello' })
+
+  expect(await told(body.id)).toMatchObject({ message: 'SMS', conversation: ['SMS', 'SMS'] })
+})
+
+test('an earlier message that turns out an SMS does not rename a conversation that went on', async () => {
+  const outcome = { outcome: 'accepted', guid: GUID } as const
+  const { relay, device, told } = await startWithWebhook(outcome)
+  await using _ = relay
+  const { body } = await relay.send({ to: FRIEND, text: 'hello' })
+  await device.receive({ guid: guidOf(2) })
+
+  await device.tell(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
+
+  expect(await told(body.id)).toMatchObject({
+    message: 'SMS',
+    listed: ['iMessage', 'SMS'],
+    conversation: ['iMessage', 'iMessage'],
+  })
+})
