@@ -65,17 +65,19 @@ export const AUDIT_ACTIONS = [
 ] as const
 export type AuditAction = (typeof AUDIT_ACTIONS)[number]
 
-export type ThingKind =
-  | 'key'
-  | 'bridge'
-  | 'webhook'
-  | 'line'
-  | 'setting'
-  | 'message'
-  | 'backup'
-  | 'relay'
-  | 'dashboard'
-  | 'session'
+export const THING_KINDS = [
+  'key',
+  'bridge',
+  'webhook',
+  'line',
+  'setting',
+  'message',
+  'backup',
+  'relay',
+  'dashboard',
+  'session',
+] as const
+export type ThingKind = (typeof THING_KINDS)[number]
 
 /** The thing that an entry speaks of; there is one relay and one dashboard, which need no id. */
 export type Thing = { readonly kind: ThingKind; readonly id: string | null }

@@ -1,6 +1,7 @@
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import type { Tx } from '../storage/database.ts'
 import {
+  deleteOldAudit,
   deleteOldIdempotency,
   deleteOldMessages,
   deleteRejectedEvents,
@@ -40,6 +41,7 @@ export function retentionJob(tools: RetentionTools): Job {
     deleteOldIdempotency,
     deleteWaitingReceipts,
     deleteRejectedEvents,
+    deleteOldAudit,
     ...tools.purges,
   ]
   return {

@@ -14,6 +14,8 @@ const DAY_MS = 24 * HOUR_MS
 const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
 const WAITING_RECEIPTS_KEPT_MS = HOUR_MS
 const REJECTED_EVENTS_KEPT_MS = 30 * DAY_MS
+const AUDIT_KEPT_MS = 400 * DAY_MS
+const AUDIT_ROWS_MAX = 100_000
 
 /**
  * Messages from before `before`, and conversations that have none left. What is queued or not settled
@@ -67,6 +69,25 @@ export function deleteRejectedEvents(tx: Tx, age: Age, limit: number): number {
        WHERE recorded_at < $before ORDER BY recorded_at LIMIT $limit)`,
     { before: age.ago(REJECTED_EVENTS_KEPT_MS), limit },
   )
+}
+
+/** Entries of the audit trail from more than 400 days ago, and the oldest of more than 100,000. */
+export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
+  const old = run(
+    tx,
+    `DELETE FROM audit WHERE seq IN (
+       SELECT seq FROM audit INDEXED BY audit_by_age
+       WHERE at < $before ORDER BY at LIMIT $limit)`,
+    { before: age.ago(AUDIT_KEPT_MS), limit },
+  )
+  const surplus = run(
+    tx,
+    `DELETE FROM audit WHERE seq IN (
+       SELECT seq FROM audit
+       WHERE seq <= (SELECT max(seq) FROM audit) - $most ORDER BY seq LIMIT $limit)`,
+    { most: AUDIT_ROWS_MAX, limit: limit - old },
+  )
+  return old + surplus
 }
 
 /** Lets SQLite look at how full its indexes are; the limit keeps that to milliseconds. */
