@@ -7,6 +7,7 @@ import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses } from './access/setup-address.ts'
 import type { Config } from './config.ts'
+import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { openGround, type Ground, type Parts } from './ground.ts'
@@ -24,7 +25,7 @@ import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { createBridgeActions } from './keys/bridge-actions.ts'
 import { createFirstKey } from './keys/first-key.ts'
-import { createKey, listKeys, revokeKey } from './keys/keys.ts'
+import { createKeyActions } from './keys/key-actions.ts'
 import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
 import type { CreatedKeyResource } from './keys/resource.ts'
 import { createLineActions } from './lines/line-actions.ts'
@@ -38,8 +39,10 @@ import { createReading } from './messages/read.ts'
 import { failOrphans, recoverMessages } from './messages/recovery.ts'
 import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
+import { listAudit } from './storage/audit-list.ts'
 import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
+import { recordVersion } from './storage/served-version.ts'
 import { unfinishedOf } from './storage/unsettled.ts'
 import { addressRanges } from './system/address-range.ts'
 import { isoTime } from './system/iso-time.ts'
@@ -61,7 +64,7 @@ export type App = {
     /** Whether a password is set. */
     isClaimed(): boolean
     /** The link that sets one; those before it are good no more. */
-    createSetupLink(): SetupLinkResource
+    createSetupLink(): Promise<SetupLinkResource>
   }
   /** Listens, stands still until `mayServe` resolves with true, recovers, runs; gives the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
@@ -108,7 +111,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     http,
     fatal: ground.fatal,
     createFirstKey: () => createFirstKey(ground),
-    dashboard: { ...entry, isClaimed: () => entry.access.isClaimed() },
+    dashboard: entry,
     async start(mayServe) {
       const { host, port } = config
       const listening = { hostname: host, port, path: directory.controlSocket, log }
@@ -116,6 +119,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'judging'
       if ((await mayServe) === false) return url
+      await recordVersion(ground, VERSION)
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
       await entry.access.begin()
@@ -193,12 +197,8 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
   health.include(async () => rejectedFindings(db))
-  health.include(async () => {
-    return notRelayedFindings(
-      db,
-      lines.lines().map(({ line }) => line),
-    )
-  })
+  const known = () => lines.lines().map(({ line }) => line)
+  health.include(async () => notRelayedFindings(db, known()))
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
     const found = ground.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
@@ -231,8 +231,9 @@ function createEntry(ground: Ground, { config, parts, life }: Start) {
   ground.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
-    createSetupLink(): SetupLinkResource {
-      const { token, expiresAt } = access.createSetupToken()
+    isClaimed: () => access.isClaimed(),
+    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLinkResource> {
+      const { token, expiresAt } = await access.createSetupToken(origin)
       const { url, lanUrl } = setupAddresses(token, {
         publicUrl: config.publicUrl,
         listeningUrl: life.listener?.url ?? NOT_LISTENING,
@@ -266,11 +267,7 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
-    keys: {
-      create: (request) => createKey(ground, request),
-      list: (page) => listKeys({ db, lastUsed }, page),
-      revoke: (id) => revokeKey(ground, id),
-    },
+    keys: createKeyActions({ ...ground, lastUsed }),
     bridges: createBridgeActions({ ...ground, lastHeard }),
     bridge: ground.shortcuts,
     lines: messages.lineActions,
@@ -291,8 +288,10 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
       settings,
       options: ground.options,
       backUp: upkeep.backUp,
+      noteDownload: upkeep.noteDownload,
       acquit: ground.acquit,
     },
+    listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(ground.directory),
     about: () =>
       aboutResource({

@@ -9,6 +9,7 @@ import { createDrivers, createIphones, type ScriptCall } from './drivers/catalog
 import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
+import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/bridges.ts'
 import { readClockMemory } from './storage/clock-memory.ts'
@@ -92,6 +93,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   const changes = new Changes({ clock, random })
   const writer = new Writer(db, fatal.resolve, () => disk.check(), changes)
   const stamps = new Stamps(clock, random, newestStamp(db))
+  const audit = createAudit({ writer, stamps, log })
   const shortcuts = new ShortcutsDriver({ clock, log, bridges: () => listLiveBridges(db) })
   const options = { ...config, ...placesOf(directory) }
   const iphones = createIphones(options, tools)
@@ -110,6 +112,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     disk,
     writer,
     stamps,
+    audit,
     drivers: [...(parts.drivers ?? drivers), shortcuts],
     shortcuts,
     iphones,
@@ -118,7 +121,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
-    settings: createSettings({ db, writer, stamps, locked: config.lockedSettings }),
+    settings: createSettings({ db, writer, stamps, audit, locked: config.lockedSettings }),
     fatal: fatal.promise,
     acquit: parts.acquit,
     options: parts.options ?? [],

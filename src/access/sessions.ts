@@ -28,6 +28,11 @@ export type DashboardSession = {
   readonly isStale: boolean
 }
 
+/** What the audit trail calls a session: the first characters of a hash, which open nothing. */
+export function shortId({ tokenSha256 }: Pick<DashboardSession, 'tokenSha256'>): string {
+  return `ses_${Buffer.from(tokenSha256).toString('hex').slice(0, SHORT_LENGTH)}`
+}
+
 /**
  * What opens a session, both together. The token is the cookie, which a browser sends to every port of the
  * host; the page key is kept by the page itself, and only a page of the same port can read it.
@@ -51,6 +56,7 @@ const ELEVATION_MS = 3_600_000
 const SEEN_EVERY_MS = 3_600_000
 const SESSIONS_MAX = 25
 const SECRET_BYTES = 32
+const SHORT_LENGTH = 8
 
 /** The dashboard sessions: rows in the database, and for each one a signal that tells of its end. */
 export class DashboardSessions {

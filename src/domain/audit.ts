@@ -46,6 +46,8 @@ export const AUDIT_ACTIONS = [
   'webhook.secret_rotated',
   'webhook.deleted',
   'webhook.replayed',
+  'webhook.retried',
+  'webhook.replay_stopped',
   'line.changed',
   'line.adopted',
   'line.deleted',

@@ -1,6 +1,8 @@
 import { basename } from 'node:path'
 
-import { backUpTo, type BackupWorker } from '../storage/backup.ts'
+import type { Origin } from '../domain/audit.ts'
+import { recordedIfRoom, type Audit } from '../storage/audit.ts'
+import { backUpTo, createdBackup, type BackupWorker } from '../storage/backup.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
@@ -26,6 +28,7 @@ export type UpkeepTools = {
   readonly stamps: Stamps
   readonly log: Log
   readonly writer: Writer
+  readonly audit: Pick<Audit, 'record'>
   readonly settings: Pick<Settings, 'get'>
   readonly keepAnswers: RetentionTools['keepAnswers']
   readonly directory: DataDirectory
@@ -40,7 +43,7 @@ export type UpkeepTools = {
 
 /** Retention, back-ups and statistics, by the clock, and a look at the clock itself; and a back-up when somebody asks for one. */
 export function createUpkeep(tools: UpkeepTools) {
-  const { clock, log, directory, changes } = tools
+  const { clock, log, directory, changes, writer, audit } = tools
   const worker: Pick<BackupWorker, 'take'> = {
     async take(order) {
       const made = await tools.backupWorker.take(order)
@@ -67,6 +70,17 @@ export function createUpkeep(tools: UpkeepTools) {
   return {
     clockWatch: new ClockWatch({ ...tools, onChange }),
     timetable: new Timetable(jobs, { clock, log }),
-    backUp: (to: string | null) => backUpTo({ worker, directory, clock }, to),
+    backUp: async (to: string | null, origin: Origin) => {
+      const made = await backUpTo({ worker, directory, clock }, to)
+      const change = createdBackup(made.path, { isWhole: to !== null })
+      await recordedIfRoom(writer.write((tx) => audit.record(tx, origin, change)))
+      return made
+    },
+    /** Records that somebody takes the back-up of this name away. */
+    noteDownload: async (name: string, origin: Origin): Promise<void> => {
+      const about = { kind: 'backup', id: name } as const
+      const change = { action: 'backup.downloaded', about } as const
+      await recordedIfRoom(writer.write((tx) => audit.record(tx, origin, change)))
+    },
   }
 }

@@ -4,13 +4,15 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import type { Actor } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import { takes } from './body.ts'
+import { originOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
-import { backupNamed, sendBackup, type ListBackups } from './owner.ts'
+import { backupNamed, sendBackup, type ListBackups, type OwnerActions } from './owner.ts'
 import { requireNoQuery } from './query.ts'
 import { shape } from './schema-parts.ts'
 
@@ -19,9 +21,11 @@ export type DownloadTools = {
   readonly random: Random
   /** Newest first. */
   readonly listBackups: ListBackups
+  readonly noteDownload: OwnerActions['noteDownload']
 }
 
-type Ticket = { readonly backup: string; readonly until: number }
+type Granted = { readonly backup: string; readonly actor: Actor }
+type Ticket = Granted & { readonly until: number }
 
 const TICKET_BYTES = 32
 const TICKET_LIFE_MS = 60_000
@@ -34,17 +38,19 @@ export function downloadRoutes(tools: DownloadTools) {
   return new Elysia({ prefix: '/dashboard' })
     .post(
       '/downloads',
-      ({ body }) => {
+      ({ request, body }) => {
         const { name } = backupNamed(tools.listBackups, body.backup)
-        return { url: `/dashboard/downloads/${tickets.make(name)}` }
+        const ticket = tickets.make({ backup: name, actor: originOf(request).actor })
+        return { url: `/dashboard/downloads/${ticket}` }
       },
       { beforeHandle: plainCall, ...takes(WantedBackup) },
     )
     .get('/downloads/:ticket', ({ request, params }) => {
       requireNoQuery(request)
-      const name = tickets.take(params.ticket)
-      if (name === null) throw ticketOver()
-      return sendBackup(request, backupNamed(tools.listBackups, name))
+      const granted = tickets.take(params.ticket)
+      if (granted === null) throw ticketOver()
+      const origin = { ...originOf(request), actor: granted.actor }
+      return sendBackup(request, tools, { name: granted.backup, origin })
     })
 }
 
@@ -57,21 +63,21 @@ class Tickets {
     this.#tools = tools
   }
 
-  make(backup: string): string {
+  make(granted: Granted): string {
     const { clock, random } = this.#tools
     const ticket = Buffer.from(random.bytes(TICKET_BYTES)).toString('base64url')
     const [oldest] = this.#good.keys()
     if (this.#good.size >= TICKETS_MAX && oldest !== undefined) this.#good.delete(oldest)
-    this.#good.set(nameOf(ticket), { backup, until: clock.monotonic() + TICKET_LIFE_MS })
+    this.#good.set(nameOf(ticket), { ...granted, until: clock.monotonic() + TICKET_LIFE_MS })
     return ticket
   }
 
   /** Uses the ticket up; null where it is not good, or no more. */
-  take(ticket: string): string | null {
+  take(ticket: string): Granted | null {
     const name = nameOf(ticket)
     const found = this.#good.get(name)
     this.#good.delete(name)
-    return found !== undefined && found.until > this.#tools.clock.monotonic() ? found.backup : null
+    return found !== undefined && found.until > this.#tools.clock.monotonic() ? found : null
   }
 }
 

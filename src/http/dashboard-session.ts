@@ -4,13 +4,13 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
 import type { Access, By } from '../access/access.ts'
-import type { DashboardSession, NewSession } from '../access/sessions.ts'
+import { shortId, type DashboardSession, type NewSession } from '../access/sessions.ts'
 import type { ListedSession } from '../storage/dashboard-sessions.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { takes } from './body.ts'
-import { exchangeOf, sessionOf } from './exchange.ts'
-import { clientAddress, isLoopbackOnly, type SchemeOptions } from './hosts.ts'
+import { exchangeOf, originOf, sessionOf } from './exchange.ts'
+import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { requireNoQuery } from './query.ts'
 import { respond } from './respond.ts'
 import { nullable, shape } from './schema-parts.ts'
@@ -46,7 +46,7 @@ export function sessionRoutes(tools: Tools) {
   const told = (request: Request, session: DashboardSession | null) =>
     stateOf(tools, request, session)
   const by = (request: Request): By => ({
-    address: clientAddress(request.headers, exchangeOf(request).peer, tools.isTrustedProxy),
+    ...originOf(request),
     isLocal: isLoopbackOnly(request.headers, exchangeOf(request).peer, tools),
   })
   return new Elysia({ prefix: '/dashboard' })
@@ -89,11 +89,11 @@ export function sessionRoutes(tools: Tools) {
     }))
     .delete('/session', async ({ request }) => {
       const { session } = exchangeOf(request)
-      if (session !== null) await access.logOut(session)
+      if (session !== null) await access.logOut(session, originOf(request))
       return withCookie(tools, request, null)
     })
     .delete('/sessions', async ({ request }) => {
-      await access.logOutEverywhere()
+      await access.logOutEverywhere(originOf(request))
       return withCookie(tools, request, null)
     })
 }
@@ -115,6 +115,7 @@ function stateOf(tools: Tools, request: Request, session: DashboardSession | nul
 /** A browser that is signed in; when it was last seen is right to the hour. */
 function toldSession({ tokenSha256, createdAt, lastSeenAt }: ListedSession, own: DashboardSession) {
   return {
+    id: shortId({ tokenSha256 }),
     created_at: isoTime(createdAt),
     last_seen_at: isoTime(lastSeenAt),
     is_current: equalBytes(tokenSha256, own.tokenSha256),

@@ -3,11 +3,13 @@
 import { Elysia } from 'elysia'
 import type { Static } from 'typebox'
 
+import type { Origin } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import type { EventName } from '../domain/webhook.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { mayTake, takes } from './body.ts'
+import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { TIME_WANTED } from './schema-parts.ts'
 import {
@@ -34,11 +36,11 @@ type Replay = Retry & {
 
 /** Each says how many deliveries it is about. */
 export type ReplayActions = {
-  retryFailed(webhookId: string, retry: Retry): Promise<number>
-  replay(webhookId: string, replay: Replay): Promise<number>
+  retryFailed(webhookId: string, retry: Retry, origin: Origin): Promise<number>
+  replay(webhookId: string, replay: Replay, origin: Origin): Promise<number>
   /** What still waits of both. */
   countReplayed(webhookId: string): number
-  stopReplay(webhookId: string): Promise<number>
+  stopReplay(webhookId: string, origin: Origin): Promise<number>
 }
 
 const ERRORS = ['not_found', 'phone_line_not_found', 'webhook_inactive', 'storage_full'] as const
@@ -91,9 +93,9 @@ export function replayRoutes(replays: ReplayActions) {
   return new Elysia({ prefix: '/api/v1/webhooks/:id' })
     .post(
       '/retry-failed',
-      async ({ params, body, set }) => {
+      async ({ request, params, body, set }) => {
         const retry = retryIn(body)
-        const count = await replays.retryFailed(params.id, retry)
+        const count = await replays.retryFailed(params.id, retry, originOf(request))
         if (retry.isDryRun) return { retried: 0, would_retry: count }
         set.status = 202
         return { retried: count }
@@ -102,10 +104,10 @@ export function replayRoutes(replays: ReplayActions) {
     )
     .post(
       '/replay',
-      async ({ params, body, set }) => {
+      async ({ request, params, body, set }) => {
         const includesEarlier = body.include_earlier ?? false
         const replay = { ...retryIn(body), since: sinceIn(body.since), includesEarlier }
-        const count = await replays.replay(params.id, replay)
+        const count = await replays.replay(params.id, replay, originOf(request))
         if (replay.isDryRun) return { replayed: 0, would_replay: count }
         set.status = 202
         return { replayed: count }
@@ -116,10 +118,13 @@ export function replayRoutes(replays: ReplayActions) {
       ...BY_ID,
       ...STATE,
     })
-    .delete('/replay', async ({ params }) => ({ stopped: await replays.stopReplay(params.id) }), {
-      ...BY_ID,
-      ...STOP,
-    })
+    .delete(
+      '/replay',
+      async ({ request, params }) => ({
+        stopped: await replays.stopReplay(params.id, originOf(request)),
+      }),
+      { ...BY_ID, ...STOP },
+    )
 }
 
 function retryIn(body: Static<typeof RetryRequest>): Retry {

@@ -3,10 +3,12 @@
 import { Elysia, type AnyElysia } from 'elysia'
 
 import type { Access } from '../access/access.ts'
+import type { Origin } from '../domain/audit.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
+import { auditRoutes, type ListAudit } from './audit.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
@@ -57,13 +59,14 @@ export type RouteTools = SchemeOptions &
     readonly defaultWaitMs: number
     readonly conversations: ConversationActions
     readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
+    readonly listAudit: ListAudit
     readonly health: HealthActions
     readonly control: ControlActions
     /** Back-ups of the data directory, newest first. */
     readonly listBackups: () => readonly BackupResource[]
     /** Who may see the dashboard. */
     readonly access: Access
-    readonly createSetupLink: () => SetupLinkResource
+    readonly createSetupLink: (origin: Origin) => Promise<SetupLinkResource>
     readonly changes: Changes
     readonly about: () => AboutResource
   }
@@ -99,7 +102,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(aboutRoutes(tools))
     .use(viewRoutes(tools))
     .use(qrRoutes())
-    .use(downloadRoutes(tools))
+    .use(downloadRoutes({ ...tools, ...tools.control }))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
 
@@ -126,6 +129,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(replayRoutes(tools.webhooks))
     .use(keyRoutes(tools.keys))
     .use(bridgeOwnerRoutes(tools.bridges))
+    .use(auditRoutes(tools.listAudit))
     .use(healthRoutes({ ...tools, ...tools.health }))
 }
 

@@ -11,7 +11,7 @@ import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-door
 import { answerToFailure, errorResponse } from './errors.ts'
 import { openExchange, requestIds, type Exchange, type Peer } from './exchange.ts'
 import { requireRunning } from './health.ts'
-import { isOurHost, requiresTls, type HostOptions } from './hosts.ts'
+import { clientAddress, isOurHost, requiresTls, type HostOptions } from './hosts.ts'
 import {
   dashboardRoutes,
   methodsAt,
@@ -62,6 +62,10 @@ export function createHttp(tools: HttpTools): Http {
       const exchange: Exchange = {
         requestId: nextId(),
         peer,
+        address: () => {
+          if (peer.address === null) return null
+          return clientAddress(request.headers, peer, tools.isTrustedProxy)
+        },
         caller: null,
         session: null,
         bridge: null,

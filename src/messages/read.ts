@@ -1,9 +1,11 @@
 // Reading, and settling by hand.
 
+import type { Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseId, type Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { Audit } from '../storage/audit.ts'
 import {
   getConversation,
   listConversations,
@@ -58,6 +60,7 @@ type Tools = SettleTools & {
   readonly waitReason: WaitReason
   /** Wakes dispatch. */
   readonly bell: Bell
+  readonly audit: Pick<Audit, 'record'>
 }
 
 /** Lists, single messages and conversations, as the API tells them. */
@@ -74,7 +77,8 @@ export function createReading(tools: Tools) {
           ? newestFirst(tools, filter, page)
           : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
       get: (id: string): MessageResource => messageResource(existing(db, id), waitReason),
-      resolve: (id: string, status: 'sent' | 'failed') => resolveByHand(tools, id, status),
+      resolve: (id: string, status: 'sent' | 'failed', origin: Origin) =>
+        resolveByHand(tools, id, status, origin),
     },
     conversations: {
       list: (filter: ConversationFilter, page: PageRequest) =>
@@ -93,6 +97,7 @@ async function resolveByHand(
   tools: Tools,
   id: string,
   status: 'sent' | 'failed',
+  origin: Origin,
 ): Promise<MessageResource> {
   await tools.writer.write((tx) => {
     const message = existing(tx, id)
@@ -102,6 +107,12 @@ async function resolveByHand(
     const at = tools.stamps.now()
     if (status === 'sent') applyReceipt(tools, tx, message, { kind: 'sent', at, reason: null })
     else failMessage(tools, tx, message, 'resolved_by_hand')
+    tools.audit.record(tx, origin, {
+      action: 'message.resolved',
+      about: { kind: 'message', id: message.id },
+      before: { status: message.status },
+      after: { status },
+    })
   })
   tools.bell.ring()
   return messageResource(existing(tools.db, id), tools.waitReason)

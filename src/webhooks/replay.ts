@@ -2,6 +2,7 @@
 // and sending choose by the same code, batch by batch; what was put on its way before a crash or a stop
 // is on its way, and the same call again goes on with the rest.
 
+import type { AuditedChange, Origin } from '../domain/audit.ts'
 import { assert } from '../domain/errors.ts'
 import {
   timestamp,
@@ -12,6 +13,7 @@ import {
   type WebhookId,
 } from '../domain/ids.ts'
 import type { EventName } from '../domain/webhook.ts'
+import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { insertDelivery } from '../storage/deliveries.ts'
 import {
@@ -33,6 +35,7 @@ import {
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
+import { isoTime } from '../system/iso-time.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Notices } from './notices.ts'
 import { payloadOf } from './payload.ts'
@@ -45,6 +48,7 @@ export type ReplayParts = {
   readonly stamps: Stamps
   readonly clock: Clock
   readonly notices: Notices
+  readonly audit: Pick<Audit, 'record'>
   /** The deliveries of a webhook whose requests are out, by their seq. */
   readonly inFlight: (id: WebhookId) => ReadonlySet<number>
 }
@@ -71,7 +75,7 @@ const CALL_MAX = 100_000
 
 export function createReplay(parts: ReplayParts) {
   const running = new Set<Run>()
-  const runFor = async (id: string, request: RetryRequest, choose: Choose): Promise<number> => {
+  const runFor = async (id: string, request: RetryRequest, act: Act): Promise<number> => {
     const { db } = parts
     const webhook = webhookById(db, id)
     requireActive(webhook)
@@ -80,31 +84,47 @@ export function createReplay(parts: ReplayParts) {
     const run: Run = { webhookId: webhook.id, filter, isStopped: false, told: new Set() }
     running.add(run)
     try {
-      return await runToEnd(parts, run, { isDryRun: request.isDryRun, choose })
+      return await runToEnd(parts, run, { isDryRun: request.isDryRun, act })
     } finally {
       running.delete(run)
     }
   }
   return {
     /** Tries what was given up once more; says how many deliveries that are. */
-    retryFailed: (id: string, request: RetryRequest): Promise<number> =>
-      runFor(id, request, (tx, { webhook, fromSeq, run }) => {
-        const rows = listExhausted(tx, webhook.id, run.filter, { fromSeq, limit: BATCH })
-        const chosen = rows.map((row) => ({ deliveryId: row.id }))
-        return { chosen, nextSeq: seqAfter(rows) }
+    retryFailed: (id: string, request: RetryRequest, origin: Origin): Promise<number> =>
+      runFor(id, request, {
+        origin,
+        action: 'webhook.retried',
+        after: auditedFields(request),
+        choose(tx, { webhook, fromSeq, run }) {
+          const rows = listExhausted(tx, webhook.id, run.filter, { fromSeq, limit: BATCH })
+          const chosen = rows.map((row) => ({ deliveryId: row.id }))
+          return { chosen, nextSeq: seqAfter(rows) }
+        },
       }),
     /** Sends what was given up since a time, and what the webhook has no delivery of. */
-    replay: (id: string, request: ReplayRequest): Promise<number> =>
-      runFor(id, request, (tx, { webhook, fromSeq, run }) => {
-        const from = fromSeq === 0 ? firstEventSince(tx, request.since) : fromSeq
-        const events = listReplayableEvents(tx, webhook.id, from, BATCH)
-        const chosen = events.flatMap((event) => missed(tx, event, { webhook, run, request }) ?? [])
-        return { chosen, nextSeq: seqAfter(events) }
+    replay: (id: string, request: ReplayRequest, origin: Origin): Promise<number> =>
+      runFor(id, request, {
+        origin,
+        action: 'webhook.replayed',
+        after: {
+          ...auditedFields(request),
+          since: isoTime(request.since),
+          include_earlier: request.includesEarlier,
+        },
+        choose(tx, { webhook, fromSeq, run }) {
+          const from = fromSeq === 0 ? firstEventSince(tx, request.since) : fromSeq
+          const events = listReplayableEvents(tx, webhook.id, from, BATCH)
+          const missing = { webhook, run, request }
+          const chosen = events.flatMap((event) => missed(tx, event, missing) ?? [])
+          return { chosen, nextSeq: seqAfter(events) }
+        },
       }),
     /** Replayed deliveries that still wait. */
     countReplayed: (id: string): number => countReplayed(parts.db, webhookById(parts.db, id).id),
     /** Stops what still waits of replays and retries; says how many deliveries that were. */
-    stopReplay: (id: string): Promise<number> => stopReplay(parts, id, running),
+    stopReplay: (id: string, origin: Origin): Promise<number> =>
+      stopReplay(parts, id, { running, origin }),
   }
 }
 
@@ -134,10 +154,20 @@ type Choose = (
   place: { readonly webhook: StoredWebhook; readonly fromSeq: number; readonly run: Run },
 ) => { readonly chosen: readonly Chosen[]; readonly nextSeq: number | null }
 
+/** Chooses what is sent, and what the audit trail says of that. */
+type Act = Pick<AuditedChange, 'action' | 'after'> & {
+  readonly origin: Origin
+  readonly choose: Choose
+}
+
+function auditedFields({ events, lineId }: RetryRequest) {
+  return { events, phone_line_id: lineId }
+}
+
 async function runToEnd(
   parts: ReplayParts,
   run: Run,
-  { isDryRun, choose }: { readonly isDryRun: boolean; readonly choose: Choose },
+  { isDryRun, act }: { readonly isDryRun: boolean; readonly act: Act },
 ): Promise<number> {
   let fromSeq: number | null = 0
   let count = 0
@@ -147,7 +177,11 @@ async function runToEnd(
       if (run.isStopped) return { count: 0, nextSeq: null }
       const webhook = webhookById(tx, run.webhookId)
       requireActive(webhook)
-      const found = choose(tx, { webhook, fromSeq: start, run })
+      const found = act.choose(tx, { webhook, fromSeq: start, run })
+      if (!isDryRun && start === 0) {
+        const about = { kind: 'webhook', id: webhook.id } as const
+        parts.audit.record(tx, act.origin, { action: act.action, about, after: act.after })
+      }
       if (!isDryRun) send(parts, tx, webhook.id, found.chosen)
       return { count: found.chosen.length, nextSeq: found.nextSeq }
     })
@@ -226,17 +260,22 @@ function send(
 }
 
 async function stopReplay(
-  { db, writer, stamps, notices, inFlight }: ReplayParts,
+  { db, writer, stamps, notices, inFlight, audit }: ReplayParts,
   id: string,
-  running: ReadonlySet<Run>,
+  { running, origin }: { readonly running: ReadonlySet<Run>; readonly origin: Origin },
 ): Promise<number> {
   const webhook = webhookById(db, id)
   for (const run of running) if (run.webhookId === webhook.id) run.isStopped = true
   let stopped = 0
+  let isFirst = true
   let batch: number
   do {
     batch = await writer.write((tx) => {
       const stop = { now: stamps.now(), inFlight: inFlight(webhook.id), limit: STOP_BATCH }
+      if (isFirst) {
+        const about = { kind: 'webhook', id: webhook.id } as const
+        audit.record(tx, origin, { action: 'webhook.replay_stopped', about })
+      }
       const count = stopReplayed(tx, webhook.id, stop)
       // What the loop has read ahead must not go out.
       notices.changed(webhook.id)
@@ -244,6 +283,7 @@ async function stopReplay(
       return count
     })
     stopped += batch
+    isFirst = false
   } while (batch === STOP_BATCH)
   return stopped
 }

@@ -5,10 +5,11 @@ import { createPublish } from './publish.ts'
 import { createRedelivery } from './redelivery.ts'
 import { createReplay } from './replay.ts'
 import { Subscribers } from './subscribers.ts'
-import { createSubscriptions } from './subscriptions.ts'
+import { createSubscriptions, type SubscriptionParts } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 
-type Parts = Omit<DeliveryParts, 'subscribers'> & { readonly rules: TargetRules }
+type Parts = Omit<DeliveryParts, 'subscribers'> &
+  Pick<SubscriptionParts, 'audit'> & { readonly rules: TargetRules }
 
 /** The whole room: what the way out calls, what callers do with webhooks, and the loop. */
 export function createWebhooks(parts: Parts) {

@@ -1,6 +1,7 @@
 // The access room on a real database and the test clock.
 
-import { createAccess } from '../../src/access/access.ts'
+import { createAccess, type By } from '../../src/access/access.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
@@ -10,7 +11,12 @@ import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 
-export const HERE = { address: '127.0.0.1', isLocal: true }
+export const HERE: By = {
+  actor: { kind: 'dashboard', id: null },
+  address: '127.0.0.1',
+  requestId: null,
+  isLocal: true,
+}
 
 /** Makes a hash at once, and notes what it was asked. */
 export class PlainHash implements PasswordHash {
@@ -35,6 +41,7 @@ export function openAccess() {
   const clock = new TestClock()
   const random = seededRandom(1)
   const real = new Writer(db, () => {})
+  const stamps = new Stamps(clock, random, 0)
   const passwordHash = new PlainHash()
   const faults: Error[] = []
   const write: Writer['write'] = (work) => {
@@ -47,12 +54,15 @@ export function openAccess() {
     random,
     writer: { write, afterCommit: (act) => real.afterCommit(act) },
     passwordHash,
+    audit: createAudit({ writer: real, stamps, log: silentLog }),
     log: silentLog,
-    stamps: new Stamps(clock, random, 0),
+    stamps,
     lockedPassword: null,
   })
-  const claim = (password: string) =>
-    access.claim({ token: access.createSetupToken().token, password }, HERE)
+  const claim = async (password: string) => {
+    const { token } = await access.createSetupToken(HERE)
+    return access.claim({ token, password }, HERE)
+  }
   return {
     access,
     clock,

@@ -9,7 +9,7 @@ const PASSWORD = 'correct horse'
 
 test('a setup that cannot be written leaves its link good', async () => {
   const { access, failNextWrite } = openAccess()
-  const setup = { token: access.createSetupToken().token, password: PASSWORD }
+  const setup = { ...(await access.createSetupToken(HERE)), password: PASSWORD }
 
   failNextWrite(storageFull())
   const outcomes = [
@@ -23,11 +23,12 @@ test('a setup that cannot be written leaves its link good', async () => {
 
 test('a link that failed does not come back to life after a newer one was made', async () => {
   const { access, failNextWrite } = openAccess()
-  const old = { token: access.createSetupToken().token, password: PASSWORD }
+  const old = { ...(await access.createSetupToken(HERE)), password: PASSWORD }
 
+  const making = access.createSetupToken(HERE)
   failNextWrite(storageFull())
   const failing = refusal(access.claim(old, HERE))
-  const newest = { token: access.createSetupToken().token, password: PASSWORD }
+  const newest = { ...(await making), password: PASSWORD }
   await failing
 
   expect(await refusal(access.claim(old, HERE))).toBe('setup_link_invalid')
@@ -67,9 +68,9 @@ test('whoever watches a session hears of its end, and of no other', async () => 
   const endings = () => ends.map((end) => end.aborted)
 
   const before = endings()
-  await access.logOut(first)
+  await access.logOut(first, HERE)
   const after = endings()
-  await access.logOutEverywhere()
+  await access.logOutEverywhere(HERE)
 
   expect([before, after, endings()]).toEqual([
     [false, false],
@@ -85,7 +86,7 @@ test('what is ended by a change that is not written goes on', async () => {
   const end = access.sessions.endOf(session)
 
   failNextWrite(storageFull())
-  const outcome = await refusal(access.logOutEverywhere())
+  const outcome = await refusal(access.logOutEverywhere(HERE))
 
   expect([outcome, end.aborted]).toEqual(['storage_full', false])
 })

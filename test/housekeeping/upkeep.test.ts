@@ -1,8 +1,10 @@
 import { expect, test } from 'bun:test'
 import { basename } from 'node:path'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp, type EventId, type MessageId } from '../../src/domain/ids.ts'
 import { createUpkeep } from '../../src/housekeeping/upkeep.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { BackupWorker } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { insertEvent, noteUntoldEvent } from '../../src/storage/events.ts'
@@ -32,6 +34,7 @@ function startUpkeep(folder: ScratchFolder) {
     stamps: new Stamps(confirmed, systemRandom, 0),
     log: silentLog,
     writer,
+    audit: createAudit({ writer, stamps: new Stamps(clock, systemRandom, 0), log: silentLog }),
     settings: settingsOf({}),
     directory,
     changes: { tell: (changes) => told.push(...changes) },
@@ -48,7 +51,7 @@ test('a back-up that was made is told to the pages that list them', async () => 
   using folder = new ScratchFolder()
   const { upkeep, told } = startUpkeep(folder)
 
-  const made = await upkeep.backUp(null)
+  const made = await upkeep.backUp(null, COMMAND_LINE)
 
   expect(told).toEqual([{ what: 'backup', id: basename(made.path) }])
 })

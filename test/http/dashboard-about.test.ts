@@ -57,7 +57,9 @@ test('every browser that is signed in is listed, the one seen last first', async
   await first.delete('/dashboard/session')
   const left = await second.get(SESSIONS)
 
+  const id = expect.stringMatching(/^ses_[0-9a-f]{8}$/)
   const own = {
+    id,
     created_at: '2026-11-21T11:00:00.000Z',
     last_seen_at: '2026-11-21T12:00:00.000Z',
     is_current: true,
@@ -65,6 +67,7 @@ test('every browser that is signed in is listed, the one seen last first', async
   expect(listed.body.data).toEqual([
     own,
     {
+      id,
       created_at: '2026-11-21T10:00:00.000Z',
       last_seen_at: '2026-11-21T12:00:00.000Z',
       is_current: false,

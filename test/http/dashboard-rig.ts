@@ -30,7 +30,7 @@ export async function startDashboard(options: Parameters<typeof startRelay>[0] =
     parts: { passwordHash: QUICK_HASH, ...options?.parts },
   })
   const browser = (place: Place = {}) => new Browser(relay.app.http, place)
-  const token = () => tokenOf(relay.app.dashboard.createSetupLink().url)
+  const token = async () => tokenOf((await relay.app.dashboard.createSetupLink()).url)
   return {
     ...relay,
     browser,
@@ -39,7 +39,7 @@ export async function startDashboard(options: Parameters<typeof startRelay>[0] =
     /** Sets the password by a setup link, in a browser that is then signed in. */
     async claim(place: Place = {}, password = PASSWORD): Promise<Browser> {
       const claimed = browser(place)
-      await claimed.post('/dashboard/setup', { token: token(), password })
+      await claimed.post('/dashboard/setup', { token: await token(), password })
       return claimed
     },
     async logIn(place: Place = {}): Promise<Browser> {

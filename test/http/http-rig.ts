@@ -1,5 +1,7 @@
 // The HTTP room with stand-ins for what lies behind it. Each stand-in can be replaced by a test.
 
+import { expect } from 'bun:test'
+
 import type { Caller } from '../../src/domain/api-key.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
 import { Changes } from '../../src/system/changes.ts'
@@ -13,6 +15,12 @@ import { bridgeStandIns } from './bridge-stand-ins.ts'
 export const TIME = '2026-11-21T10:00:00.000Z'
 export const KEY_ID = 'key_01k5c3qv7yfxn8t2w9r4d6m0ab'
 export const LINE_ID = 'line_01k5c3qv7yfxn8t2w9r4d6m0ab'
+/** Where a change that the key asks for comes from. */
+export const ORIGIN = {
+  actor: { kind: 'key', id: KEY_ID },
+  address: '127.0.0.1',
+  requestId: expect.stringMatching(/^req_/),
+}
 export const CREDENTIALS = { 'x-api-key': 'hl_live_right', 'x-api-secret': 'hl_secret_right' }
 
 export const MESSAGE = {
@@ -254,6 +262,7 @@ export function standIns(
       getSentBody: told('webhooks.getSentBody', '{}'),
       redeliver: later('webhooks.redeliver', DELIVERY),
     },
+    listAudit: told('listAudit', { data: [], has_more: false, next_cursor: null }),
     health: {
       life: { phase: () => 'running', isReady: () => true },
       metrics,
@@ -270,6 +279,7 @@ export function standIns(
         set: later('settings.set', setting),
       },
       backUp: later('backUp', { path: '/b.db', size_bytes: 1 }),
+      noteDownload: later('noteDownload', undefined),
     },
     changes: new Changes({ clock, random: systemRandom }),
     listBackups: told('listBackups', []),
@@ -277,7 +287,7 @@ export function standIns(
       throw new Error('unused')
     },
     access: NOBODY_SIGNED_IN,
-    createSetupLink: told('createSetupLink', {
+    createSetupLink: later('createSetupLink', {
       url: 'http://localhost/#/setup/x',
       lan_url: null,
       expires_at: TIME,

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { LINE, TIME, WEBHOOK, createRig, type Asked, type More } from './http-rig.ts'
+import { ORIGIN, LINE, TIME, WEBHOOK, createRig, type Asked, type More } from './http-rig.ts'
 
 type Story = {
   readonly name: string
@@ -21,7 +21,7 @@ const STORIES: readonly Story[] = [
     ask: ['POST', `/api/v1/webhooks/${WEBHOOK.id}/replay`, { body: { since: TIME } }],
     status: 202,
     body: { replayed: 3 },
-    asked: [['webhooks.replay', WEBHOOK.id, REPLAY]],
+    asked: [['webhooks.replay', WEBHOOK.id, REPLAY, ORIGIN]],
   },
   {
     name: 'what a replay would send is counted',
@@ -51,6 +51,7 @@ const STORIES: readonly Story[] = [
           isDryRun: true,
           includesEarlier: true,
         },
+        ORIGIN,
       ],
     ],
   },
@@ -59,14 +60,14 @@ const STORIES: readonly Story[] = [
     ask: ['POST', `/api/v1/webhooks/${WEBHOOK.id}/retry-failed`],
     status: 202,
     body: { retried: 2 },
-    asked: [['webhooks.retryFailed', WEBHOOK.id, RETRY]],
+    asked: [['webhooks.retryFailed', WEBHOOK.id, RETRY, ORIGIN]],
   },
   {
     name: 'failed deliveries are counted',
     ask: ['POST', `/api/v1/webhooks/${WEBHOOK.id}/retry-failed`, { body: { dry_run: true } }],
     status: 200,
     body: { retried: 0, would_retry: 2 },
-    asked: [['webhooks.retryFailed', WEBHOOK.id, { ...RETRY, isDryRun: true }]],
+    asked: [['webhooks.retryFailed', WEBHOOK.id, { ...RETRY, isDryRun: true }, ORIGIN]],
   },
   {
     name: 'how much of a replay waits is read',
@@ -80,7 +81,7 @@ const STORIES: readonly Story[] = [
     ask: ['DELETE', `/api/v1/webhooks/${WEBHOOK.id}/replay`],
     status: 200,
     body: { stopped: 5 },
-    asked: [['webhooks.stopReplay', WEBHOOK.id]],
+    asked: [['webhooks.stopReplay', WEBHOOK.id, ORIGIN]],
   },
 ]
 

@@ -31,6 +31,7 @@ DELETE /api/v1/keys/{id} revokeKey
 DELETE /api/v1/phone-lines/{id} deletePhoneLine
 DELETE /api/v1/webhooks/{id} deleteWebhook
 DELETE /api/v1/webhooks/{id}/replay stopReplay
+GET /api/v1/audit listAudit
 GET /api/v1/bridges listBridges
 GET /api/v1/conversations listConversations
 GET /api/v1/conversations/{id} getConversation

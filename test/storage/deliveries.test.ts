@@ -15,7 +15,7 @@ import {
   oldEventsPurge,
 } from '../../src/storage/delivery-retention.ts'
 import { settle } from '../support/test-clock.ts'
-import { EVERYTHING, startRig, type Rig } from '../support/webhook-rig.ts'
+import { OWNER, EVERYTHING, startRig, type Rig } from '../support/webhook-rig.ts'
 
 const DAY = 24 * 3_600_000
 
@@ -85,7 +85,7 @@ test('a deleted webhook goes with its deliveries and secrets, step by step', asy
   const rig = await startRig()
   const [gone, kept] = [await rig.webhook(), await rig.webhook()]
   for (let i = 0; i < 3; i += 1) await rig.event(`c${i}`)
-  await rig.subscriptions.remove(gone.id)
+  await rig.subscriptions.remove(gone.id, OWNER)
 
   const counts = [
     await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 2),
@@ -130,7 +130,7 @@ test('what waits for a deactivated webhook is exhausted after 30 days, or beyond
   rig.db.sqlite
     .query("UPDATE webhooks SET is_active = 0, disabled_reason = 'gone' WHERE id = $id")
     .run({ id: held.id })
-  await rig.subscriptions.update(paused.id, { isActive: false })
+  await rig.subscriptions.update(paused.id, { isActive: false }, OWNER)
 
   await rig.clock.advance(10 * DAY + 1)
   const byAge = await purge(rig, exhaustHeldDeliveries, 10)
@@ -163,17 +163,17 @@ test('no query of the loop, a list or retention scans a table that grows', async
   rig.subscriptions.listDeliveries(webhook.id, { status: 'pending' }, { limit: 9, cursor: null })
   rig.delivery(delivery?.id)
   await rig.subscriptions.redeliver(delivery?.id ?? '')
-  await rig.subscriptions.replay(webhook.id, EVERYTHING)
-  await rig.subscriptions.retryFailed(webhook.id, EVERYTHING)
+  await rig.subscriptions.replay(webhook.id, EVERYTHING, OWNER)
+  await rig.subscriptions.retryFailed(webhook.id, EVERYTHING, OWNER)
   rig.subscriptions.countReplayed(webhook.id)
-  await rig.subscriptions.stopReplay(webhook.id)
+  await rig.subscriptions.stopReplay(webhook.id, OWNER)
   rig.metrics.text()
   db.sqlite.run("UPDATE webhooks SET disabled_reason = 'gone'")
   await purge(rig, deleteFinishedDeliveries, 1)
   await purge(rig, oldEventsPurge(), 1)
   await purge(rig, deleteUntoldEvents, 1)
   await purge(rig, exhaustHeldDeliveries, 1)
-  await rig.subscriptions.remove(webhook.id)
+  await rig.subscriptions.remove(webhook.id, OWNER)
   await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 1)
   await rig.stop()
 

@@ -1,15 +1,18 @@
 // The whole room of webhooks on a test clock: real SQLite, a sink in place of the network.
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { RelayError } from '../../src/domain/errors.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type ConversationId, type LineId } from '../../src/domain/ids.ts'
 import type { Message } from '../../src/domain/message.ts'
 import { DEFAULT_RETRY_SCHEDULE_MS } from '../../src/domain/retry.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
+import { silentLog } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import type { Random } from '../../src/system/random.ts'
 import { createSeal } from '../../src/system/seal.ts'
@@ -43,7 +46,7 @@ type Options = {
 
 export type Rig = Awaited<ReturnType<typeof startRig>>
 
-export const OWNER = { kind: 'cli' } as const
+export const OWNER = COMMAND_LINE
 const LINE = 'line_a' as LineId
 
 export async function startRig(options: Options = {}) {
@@ -62,7 +65,8 @@ export async function startRig(options: Options = {}) {
   const metrics = new Metrics()
   const { log, lines: logged } = recordingLog()
   const feed = new EventFeed()
-  const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed }
+  const audit = createAudit({ writer, stamps, log: silentLog })
+  const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed, audit }
   const publish = createPublish(room)
   const switches = { canDeliver: true }
   const loop = new DeliveryLoop({

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { startRig, type Rig } from '../support/webhook-rig.ts'
+import { OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
 import { answered } from '../support/webhook-sink.ts'
 
 const SECOND = 1_000
@@ -87,7 +87,7 @@ test('a changed url, a test and a redelivery each probe at once', async () => {
   await rig.clock.advance(4 * MINUTE)
   const before = rig.sink.posts.length
 
-  await rig.subscriptions.update(webhook.id, { url: 'https://receiver.example/b' })
+  await rig.subscriptions.update(webhook.id, { url: 'https://receiver.example/b' }, OWNER)
   await rig.clock.advance(1)
   await rig.subscriptions.sendTest(webhook.id)
   await rig.clock.advance(1)
@@ -189,7 +189,7 @@ test('410 twice a minute apart deactivates; its events are kept and go out when 
   const whileGone = rig.sink.posts.length
 
   rig.sink.answer = () => 200
-  await rig.subscriptions.update(webhook.id, { isActive: true })
+  await rig.subscriptions.update(webhook.id, { isActive: true }, OWNER)
   await rig.clock.advance(1)
 
   expect(early).toMatchObject({ is_active: true, disabled_reason: null })
@@ -231,7 +231,7 @@ test('what its user pauses after the relay deactivated it is paused: nothing new
   await rig.clock.advance(155 * SECOND)
   await rig.event('b')
 
-  await rig.subscriptions.update(webhook.id, { isActive: false })
+  await rig.subscriptions.update(webhook.id, { isActive: false }, OWNER)
   await rig.event('c')
 
   expect(rig.subscriptions.get(webhook.id)).toMatchObject({

@@ -131,9 +131,9 @@ test('a receiver that is back after two days gets everything, oldest first', asy
 test('a secret rotated twice: all three sign for 24 hours, newest first', async () => {
   const rig = await startRig()
   const webhook = await rig.webhook()
-  const second = await rig.subscriptions.rotateSecret(webhook.id)
+  const second = await rig.subscriptions.rotateSecret(webhook.id, OWNER)
   await rig.clock.advance(HOUR)
-  const third = await rig.subscriptions.rotateSecret(webhook.id)
+  const third = await rig.subscriptions.rotateSecret(webhook.id, OWNER)
 
   await rig.event('a')
   await rig.clock.advance(23 * HOUR)
@@ -164,13 +164,13 @@ test('a webhook that its user pauses holds what is pending and gets nothing new'
   const webhook = await rig.webhook()
   rig.sink.answer = () => 500
   await rig.event('a')
-  await rig.subscriptions.update(webhook.id, { isActive: false })
+  await rig.subscriptions.update(webhook.id, { isActive: false }, OWNER)
   await rig.event('b')
 
   await rig.clock.advance(DAY)
   const whilePaused = rig.sink.posts.length
   rig.sink.answer = () => 200
-  await rig.subscriptions.update(webhook.id, { isActive: true })
+  await rig.subscriptions.update(webhook.id, { isActive: true }, OWNER)
   await rig.clock.advance(SECOND)
 
   expect(whilePaused).toBe(1)
@@ -188,7 +188,7 @@ test('a deleted webhook gets nothing more, not even what was pending', async () 
   rig.sink.answer = () => 500
   await rig.event()
 
-  await rig.subscriptions.remove(webhook.id)
+  await rig.subscriptions.remove(webhook.id, OWNER)
   await rig.clock.advance(DAY)
   await rig.event()
 
@@ -207,7 +207,7 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
   const findings = rig.loop.findings()
   const before = rig.sink.posts.length
 
-  const rotated = await rig.subscriptions.rotateSecret(webhook.id)
+  const rotated = await rig.subscriptions.rotateSecret(webhook.id, OWNER)
   await settle()
 
   expect(held).toMatchObject({ is_active: false, disabled_reason: 'secret_unreadable' })
@@ -228,7 +228,7 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
 test('a webhook that is made and deleted at once is no false alarm', async () => {
   const rig = await startRig()
   const making = rig.subscriptions.create({ url: 'https://brief.example/', events: ALL }, OWNER)
-  const removing = making.then(({ id }) => rig.subscriptions.remove(id))
+  const removing = making.then(({ id }) => rig.subscriptions.remove(id, OWNER))
 
   await removing
   await settle()
@@ -276,8 +276,8 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
     await rig.clock.advance(10 * SECOND)
     const before = rig.sink.posts.length
 
-    if (end === 'remove') await rig.subscriptions.remove(webhook.id)
-    else await rig.subscriptions.update(webhook.id, { isActive: false })
+    if (end === 'remove') await rig.subscriptions.remove(webhook.id, OWNER)
+    else await rig.subscriptions.update(webhook.id, { isActive: false }, OWNER)
     await rig.clock.advance(DAY)
 
     expect([end, before, rig.sink.posts.length]).toEqual([end, 5, 5])

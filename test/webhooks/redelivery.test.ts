@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { settle } from '../support/test-clock.ts'
-import { codeOf, EVERYTHING, startRig } from '../support/webhook-rig.ts'
+import { OWNER, codeOf, EVERYTHING, startRig } from '../support/webhook-rig.ts'
 
 const URL = 'https://receiver.example/hook'
 
@@ -10,13 +10,13 @@ test('test, redeliver and replay on an inactive webhook are refused', async () =
   const { id } = await rig.webhook()
   await rig.event()
   const [delivery] = rig.deliveries(id)
-  await rig.subscriptions.update(id, { isActive: false })
+  await rig.subscriptions.update(id, { isActive: false }, OWNER)
 
   const codes = [
     await codeOf(() => rig.subscriptions.sendTest(id)),
     await codeOf(() => rig.subscriptions.redeliver(delivery?.id ?? '')),
-    await codeOf(() => rig.subscriptions.replay(id, EVERYTHING)),
-    await codeOf(() => rig.subscriptions.retryFailed(id, EVERYTHING)),
+    await codeOf(() => rig.subscriptions.replay(id, EVERYTHING, OWNER)),
+    await codeOf(() => rig.subscriptions.retryFailed(id, EVERYTHING, OWNER)),
   ]
 
   expect(codes).toEqual(Array(4).fill('webhook_inactive'))

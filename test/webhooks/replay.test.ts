@@ -2,14 +2,14 @@ import { expect, test } from 'bun:test'
 
 import { payloadOf } from '../../src/webhooks/payload.ts'
 import { settle } from '../support/test-clock.ts'
-import { ALL, codeOf, EVERYTHING, startRig, type Rig } from '../support/webhook-rig.ts'
+import { OWNER, ALL, codeOf, EVERYTHING, startRig, type Rig } from '../support/webhook-rig.ts'
 
 const URL = 'https://receiver.example/hook'
 
 /** What a replay of everything posts to a webhook. */
 async function replayed(rig: Rig, webhookId: string): Promise<readonly string[]> {
   const begun = rig.sink.posts.length
-  const queued = await rig.subscriptions.replay(webhookId, EVERYTHING)
+  const queued = await rig.subscriptions.replay(webhookId, EVERYTHING, OWNER)
   await settle()
   const bodies = rig.sink.posts.slice(begun).map(({ body }) => body)
   expect(bodies).toHaveLength(queued)
@@ -37,11 +37,11 @@ async function afterAFailure() {
 test('a replay sends what was given up, and nothing from before the webhook unless that is asked for', async () => {
   const { rig, id, begun } = await afterAFailure()
 
-  const first = await rig.subscriptions.replay(id, { ...EVERYTHING, includesEarlier: false })
+  const first = await rig.subscriptions.replay(id, { ...EVERYTHING, includesEarlier: false }, OWNER)
   await settle()
   const firstTexts = textsSince(rig, begun)
-  const again = await rig.subscriptions.replay(id, { ...EVERYTHING, includesEarlier: false })
-  const earlier = await rig.subscriptions.replay(id, EVERYTHING)
+  const again = await rig.subscriptions.replay(id, { ...EVERYTHING, includesEarlier: false }, OWNER)
+  const earlier = await rig.subscriptions.replay(id, EVERYTHING, OWNER)
   await settle()
 
   expect([first, again, earlier]).toEqual([1, 0, 1])
@@ -55,12 +55,12 @@ test('a replay sends what happened while its owner had the webhook paused', asyn
   const { id } = await rig.webhook()
   await rig.clock.advance(1_000)
   await rig.event('told')
-  await rig.subscriptions.update(id, { isActive: false })
+  await rig.subscriptions.update(id, { isActive: false }, OWNER)
   await rig.event('missed')
-  await rig.subscriptions.update(id, { isActive: true })
+  await rig.subscriptions.update(id, { isActive: true }, OWNER)
   await settle()
 
-  const count = await rig.subscriptions.replay(id, { ...EVERYTHING, includesEarlier: false })
+  const count = await rig.subscriptions.replay(id, { ...EVERYTHING, includesEarlier: false }, OWNER)
   await settle()
 
   expect(count).toBe(1)
@@ -74,12 +74,12 @@ test('a retry takes what was given up, whenever that was, and nothing else', asy
   await rig.subscriptions.sendTest(id)
   await settle()
 
-  const count = await rig.subscriptions.retryFailed(id, EVERYTHING)
+  const count = await rig.subscriptions.retryFailed(id, EVERYTHING, OWNER)
   await settle()
 
   expect(count).toBe(1)
   expect(textsSince(rig, begun + 1)).toEqual(new Set(['Message 4']))
-  expect(await rig.subscriptions.retryFailed(id, EVERYTHING)).toBe(0)
+  expect(await rig.subscriptions.retryFailed(id, EVERYTHING, OWNER)).toBe(0)
   await rig.stop()
 })
 
@@ -98,10 +98,10 @@ test('what is counted is what is sent, by the same filters, and counting changes
   const counts: (readonly [number, number, number])[] = []
   for (const filter of filters) {
     const dry = { ...EVERYTHING, ...filter, isDryRun: true }
-    const counted = await rig.subscriptions.replay(id, dry)
+    const counted = await rig.subscriptions.replay(id, dry, OWNER)
     const sentByCounting = rig.deliveries(id).length
     const begun = rig.sink.posts.length
-    const sent = await rig.subscriptions.replay(id, { ...EVERYTHING, ...filter })
+    const sent = await rig.subscriptions.replay(id, { ...EVERYTHING, ...filter }, OWNER)
     await settle()
     expect(rig.sink.posts.length - begun).toBe(sent)
     counts.push([counted, sent, sentByCounting])
@@ -122,9 +122,9 @@ test('what happened twice and was told nobody is counted once, as it is sent onc
   await rig.publish('message.sent', message)
   const { id } = await rig.webhook(URL)
 
-  const counted = await rig.subscriptions.replay(id, { ...EVERYTHING, isDryRun: true })
+  const counted = await rig.subscriptions.replay(id, { ...EVERYTHING, isDryRun: true }, OWNER)
 
-  expect([counted, await rig.subscriptions.replay(id, EVERYTHING)]).toEqual([1, 1])
+  expect([counted, await rig.subscriptions.replay(id, EVERYTHING, OWNER)]).toEqual([1, 1])
   await rig.stop()
 })
 
@@ -133,7 +133,7 @@ test('a line that does not exist is refused, and not taken for one without event
   const { id } = await rig.webhook(URL)
 
   const code = await codeOf(() =>
-    rig.subscriptions.replay(id, { ...EVERYTHING, lineId: 'line_nobody' }),
+    rig.subscriptions.replay(id, { ...EVERYTHING, lineId: 'line_nobody' }, OWNER),
   )
 
   expect(code).toBe('phone_line_not_found')
@@ -148,12 +148,12 @@ test('a stopped replay leaves what is out, gives up what had failed, and forgets
   for (let n = 0; n < 4; n += 1) await rig.event('one after the other')
   const begun = rig.sink.posts.length
   rig.sink.answer = () => 'hang'
-  await rig.subscriptions.replay(id, EVERYTHING)
+  await rig.subscriptions.replay(id, EVERYTHING, OWNER)
   await settle()
   const out = rig.sink.posts.length - begun
   const waiting = rig.subscriptions.countReplayed(id)
 
-  const stopped = await rig.subscriptions.stopReplay(id)
+  const stopped = await rig.subscriptions.stopReplay(id, OWNER)
   await rig.clock.advance(60_000)
 
   // A receiver that never took anything gets one at a time.
@@ -163,7 +163,7 @@ test('a stopped replay leaves what is out, gives up what had failed, and forgets
   expect(rig.deliveries(id)).toHaveLength(4)
   expect(new Set(rig.deliveries(id).map(({ status }) => status))).toEqual(new Set(['exhausted']))
   rig.sink.answer = () => 200
-  expect(await rig.subscriptions.replay(id, EVERYTHING)).toBe(24)
+  expect(await rig.subscriptions.replay(id, EVERYTHING, OWNER)).toBe(24)
   await rig.stop()
 })
 
@@ -172,10 +172,10 @@ test('what the loop has read ahead does not go out after a stop', async () => {
   for (let n = 0; n < 20; n += 1) await rig.event(`before ${n}`)
   const { id } = await rig.webhook(URL)
   rig.sink.answer = () => 'hang'
-  await rig.subscriptions.replay(id, EVERYTHING)
+  await rig.subscriptions.replay(id, EVERYTHING, OWNER)
   await settle()
 
-  const stopped = await rig.subscriptions.stopReplay(id)
+  const stopped = await rig.subscriptions.stopReplay(id, OWNER)
   await rig.clock.advance(60_000)
 
   expect(stopped).toBe(19)
@@ -189,8 +189,8 @@ test('a stopped replay puts nothing more on its way, and one of another webhook 
   const { id } = await rig.webhook(URL)
   const other = await rig.webhook('https://other.example/hook')
 
-  const running = [id, other.id].map((one) => rig.subscriptions.replay(one, EVERYTHING))
-  const stopped = await rig.subscriptions.stopReplay(id)
+  const running = [id, other.id].map((one) => rig.subscriptions.replay(one, EVERYTHING, OWNER))
+  const stopped = await rig.subscriptions.stopReplay(id, OWNER)
   const [queued = 0, queuedOther = 0] = await Promise.all(running)
 
   expect(queued).toBeLessThan(1_200)
@@ -203,7 +203,7 @@ test('a replay that died half-way is gone on with by the same call', async () =>
   const rig = await startRig({ isRunning: false })
   for (let n = 0; n < 600; n += 1) await rig.event(`c${n % 50}`)
   const { id } = await rig.webhook(URL)
-  const running = rig.subscriptions.replay(id, EVERYTHING)
+  const running = rig.subscriptions.replay(id, EVERYTHING, OWNER)
   await settle(4)
   rig.writer.close()
   await running.catch(() => {})
@@ -211,7 +211,7 @@ test('a replay that died half-way is gone on with by the same call', async () =>
 
   const after = await startRig({ db: rig.db, isRunning: false })
   const waiting = after.subscriptions.countReplayed(id)
-  const rest = await after.subscriptions.replay(id, EVERYTHING)
+  const rest = await after.subscriptions.replay(id, EVERYTHING, OWNER)
 
   expect([done > 0, waiting + rest]).toEqual([true, 600])
 })
@@ -243,7 +243,7 @@ test('every webhook gets the bytes that the first one got, whatever became of th
   const rig = await startRig()
   const first = await rig.webhook('https://first.example/')
   await rig.event('a', 'message.sent')
-  await rig.subscriptions.update(first.id, { isActive: false })
+  await rig.subscriptions.update(first.id, { isActive: false }, OWNER)
   await rig.event('b', 'message.sent')
   const second = await rig.webhook('https://second.example/')
   const toSecond = await replayed(rig, second.id)
@@ -275,7 +275,7 @@ test('what was told, and happens once more while nobody is to be told, is told o
   const rig = await startRig()
   const first = await rig.webhook('https://first.example/')
   const message = await rig.event('a', 'message.sent')
-  await rig.subscriptions.remove(first.id)
+  await rig.subscriptions.remove(first.id, OWNER)
   await rig.publish('message.sent', message)
   const { id } = await rig.webhook(URL)
 
