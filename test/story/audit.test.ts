@@ -267,6 +267,17 @@ test('a wrong password is in the trail with its address, and is told as wrong on
   expect(JSON.stringify([stage.entries(), stage.lines])).not.toContain('guess s3cret')
 })
 
+test('a replay that only counts leaves no entry', async () => {
+  using folder = new ScratchFolder()
+  await using stage = await openStage(folder.path)
+  const path = `/api/v1/webhooks/${await webhook(stage)}/replay`
+  const before = stage.entries()
+
+  const counted = await stage.owner('POST', path, { since: '2026-11-21T10:00:00Z', dry_run: true })
+
+  expect([counted.status, stage.entries()]).toEqual([200, before])
+})
+
 test('the trail is a list like the others, for every key', async () => {
   using folder = new ScratchFolder()
   await using stage = await openStage(folder.path)
