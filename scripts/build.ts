@@ -6,6 +6,7 @@ import { mkdir, rm } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
 
 import { bundlePage } from '../src/http/page-bundle.ts'
+import { swaggerFile } from '../src/http/swagger-files.ts'
 import { readMachO, signatureProblem } from './mach-o.ts'
 
 const TARGETS = {
@@ -42,6 +43,22 @@ const embeddedPage: Bun.BunPlugin = {
     build.onLoad({ filter: /./, namespace: 'embedded' }, () => {
       const page = { index: 'embedded', embedded: pageFiles }
       return { contents: `export default ${JSON.stringify(page)}`, loader: 'js' }
+    })
+  },
+}
+
+/** Puts the packed files of swagger-ui in the place of the module that would read and pack them. */
+const swaggerFiles = {
+  script: await swaggerFile('script', 'best'),
+  style: await swaggerFile('style', 'best'),
+}
+const embeddedSwagger: Bun.BunPlugin = {
+  name: 'embedded swagger-ui',
+  setup(build) {
+    build.onLoad({ filter: /\/http\/swagger-files\.ts$/ }, () => {
+      const files = `const files = ${JSON.stringify(swaggerFiles)}`
+      const contents = `${files}\nexport const swaggerFile = async (name) => files[name]`
+      return { contents, loader: 'js' }
     })
   },
 }
@@ -95,7 +112,7 @@ async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise
     bytecode: true,
     // Not minified: without its white space Elysia's compiled handlers break.
     minify: false,
-    plugins: [embeddedPage],
+    plugins: [embeddedPage, embeddedSwagger],
     sourcemap: 'linked',
     define: { 'process.env.NODE_ENV': '"production"' },
     compile: {

@@ -4,12 +4,14 @@
 import { hostname, platform } from 'node:os'
 
 import { createAccess } from './access/access.ts'
+import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses } from './access/setup-address.ts'
 import type { Config } from './config.ts'
+import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { openGround, type Ground, type Parts } from './ground.ts'
-import { ofLine, ofRelay } from './health/catalogue.ts'
+import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
 import { listBackupResources } from './housekeeping/backup-list.ts'
@@ -24,7 +26,7 @@ import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { createBridgeActions } from './keys/bridge-actions.ts'
 import { createFirstKey } from './keys/first-key.ts'
-import { createKey, listKeys, revokeKey } from './keys/keys.ts'
+import { createKeyActions } from './keys/key-actions.ts'
 import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
 import type { CreatedKeyResource } from './keys/resource.ts'
 import { createLineActions } from './lines/line-actions.ts'
@@ -38,8 +40,10 @@ import { createReading } from './messages/read.ts'
 import { failOrphans, recoverMessages } from './messages/recovery.ts'
 import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
+import { listAudit } from './storage/audit-list.ts'
 import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
+import { recordVersion } from './storage/served-version.ts'
 import { unfinishedOf } from './storage/unsettled.ts'
 import { addressRanges } from './system/address-range.ts'
 import { isoTime } from './system/iso-time.ts'
@@ -47,7 +51,7 @@ import { cachedLookup, isOwnAddress, systemLookup } from './system/network-addre
 import { argon2id } from './system/password-hash.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
-import { createPost } from './webhooks/post.ts'
+import { createGet, createPost } from './webhooks/post.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 export { listenInSafeMode, listenWithoutSocket } from './http/safe-mode.ts'
 
@@ -60,7 +64,7 @@ export type App = {
     /** Whether a password is set. */
     isClaimed(): boolean
     /** The link that sets one; those before it are good no more. */
-    createSetupLink(): SetupLinkResource
+    createSetupLink(): Promise<SetupLinkResource>
   }
   /** Listens, stands still until `mayServe` resolves with true, recovers, runs; gives the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
@@ -89,16 +93,19 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const entry = createEntry(ground, { config, parts, life })
   const [lastUsed, lastHeard] = [new LastUsed(ground, KEY_USE), new LastUsed(ground, BRIDGE_USE)]
   const isWell = () => life.phase === 'running' && !ground.disk.isLow
-  const heartbeat = new Heartbeat({ ...ground, isWell })
-  const checkHost = async () => (await parts.checkHost?.(AbortSignal.timeout(CHECKUP_MS))) ?? []
-  ground.health.include(async () => (await checkHost()).map(ofRelay))
+  const heartbeat = new Heartbeat({ ...ground, isWell, beat: webhooks.get })
+  const { checkHost = async () => [] } = parts
+  ground.health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
   ground.health.include(async () =>
-    [ground.disk, upkeep.timetable, heartbeat].flatMap((one) => one.findings()).map(ofRelay),
+    [ground.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
+      .flatMap((one) => one.findings())
+      .map(ofRelay),
   )
   const rooms = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
-  const own = [...ground.services, lines, dispatch, webhooks.loop, upkeep.timetable, heartbeat]
+  const watches = [upkeep.clockWatch, upkeep.timetable, heartbeat]
+  const own = [...ground.services, lines, dispatch, webhooks.loop, ...watches]
   const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
   let running: ReturnType<typeof runServices> | null = null
@@ -107,13 +114,14 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     http,
     fatal: ground.fatal,
     createFirstKey: () => createFirstKey(ground),
-    dashboard: { ...entry, isClaimed: () => entry.access.isClaimed() },
+    dashboard: entry,
     async start(mayServe) {
       const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, { ...at, log })
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'judging'
       if ((await mayServe) === false) return url
+      await recordVersion(ground, VERSION)
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
       await entry.access.begin()
@@ -139,23 +147,23 @@ type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly
 
 /** Where webhooks may go, and how they get there. */
 function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
-  const { settings, disk, clock } = ground
-  const rules = {
-    policy: () => settings.get('webhook_targets'),
-    isOwnListener: (address: string, port: number) =>
-      port === life.listener?.port && isOwnAddress(address),
-  }
-  const lookup = cachedLookup(systemLookup, clock)
+  const { settings, disk, wallClock: clock } = ground
+  const isOwnListener = (address: string, port: number) =>
+    port === life.listener?.port && isOwnAddress(address)
+  const rules = { policy: () => settings.get('webhook_targets'), isOwnListener }
+  const network = { clock, lookup: cachedLookup(systemLookup, clock), platform: platform() }
   const room = createWebhooks({
     ...ground,
     rules,
-    post: parts.post ?? createPost({ clock, lookup, rules, platform: platform() }),
+    post: parts.post ?? createPost({ ...network, rules }),
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
   })
-  ground.health.include(async () => room.loop.findings().map(ofRelay))
-  return room
+  ground.health.include(async () => room.loop.findings().map(ofWebhook))
+  // A monitor may stand in the own network, whatever webhooks may do.
+  const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
+  return { ...room, get: createGet({ ...network, rules: ownNetwork }) }
 }
 
 type WebhookRoom = ReturnType<typeof createWebhookRoom>
@@ -165,7 +173,7 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   const lines: LineSupervisor = new LineSupervisor({
     ...ground,
     intake: (line, event) => intake(line, event),
-    loadAttended: (line) => unfinishedOf(db, line.id, stamps.now()),
+    loadAttended: (line) => unfinishedOf(db, line.id, clock),
   })
   lines.onChange((id) => {
     bell.ring()
@@ -191,10 +199,8 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
   health.include(async () => rejectedFindings(db))
-  health.include(async () => {
-    const all = lines.lines().map(({ line }) => line)
-    return notRelayedFindings(db, all)
-  })
+  const known = () => lines.lines().map(({ line }) => line)
+  health.include(async () => notRelayedFindings(db, known()))
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
     const found = ground.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
@@ -222,11 +228,14 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
 /** Who may see the dashboard, and the link by which the owner gets in. */
 function createEntry(ground: Ground, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
-  const access = createAccess({ ...ground, passwordHash, lockedPassword: config.adminPassword })
+  const lockedPassword = config.adminPassword
+  const access = createAccess({ ...ground, passwordHash, lockedPassword })
+  ground.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
-    createSetupLink(): SetupLinkResource {
-      const { token, expiresAt } = access.createSetupToken()
+    isClaimed: () => access.isClaimed(),
+    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLinkResource> {
+      const { token, expiresAt } = await access.createSetupToken(origin)
       const { url, lanUrl } = setupAddresses(token, {
         publicUrl: config.publicUrl,
         listeningUrl: life.listener?.url ?? NOT_LISTENING,
@@ -252,7 +261,6 @@ type Rooms = {
 function httpTools(ground: Ground, rooms: Rooms): HttpTools {
   const { db, metrics, settings } = ground
   const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = rooms
-  const { reading } = messages
   return {
     ...ground,
     version: VERSION,
@@ -261,16 +269,13 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
     serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
-    keys: {
-      create: (request) => createKey(ground, request),
-      list: (page) => listKeys({ db, lastUsed }, page),
-      revoke: (id) => revokeKey(ground, id),
-    },
+    keys: createKeyActions({ ...ground, lastUsed }),
     bridges: createBridgeActions({ ...ground, lastHeard }),
     bridge: ground.shortcuts,
     lines: messages.lineActions,
-    messages: { ...reading.messages, send: messages.send },
-    conversations: reading.conversations,
+    messages: { ...messages.reading.messages, send: messages.send },
+    conversations: messages.reading.conversations,
+    ...messages.reading.beside,
     webhooks: webhooks.actions,
     health: {
       life: lifeOf(life, ground.disk),
@@ -285,8 +290,10 @@ function httpTools(ground: Ground, rooms: Rooms): HttpTools {
       settings,
       options: ground.options,
       backUp: upkeep.backUp,
+      noteDownload: upkeep.noteDownload,
       acquit: ground.acquit,
     },
+    listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(ground.directory),
     about: () =>
       aboutResource({

@@ -10,8 +10,10 @@ import { ShortcutsDriver } from './drivers/shortcuts/driver.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { DiskWatch } from './housekeeping/disk-watch.ts'
 import { SoundnessWatch } from './housekeeping/soundness-watch.ts'
+import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/bridges.ts'
+import { readClockMemory } from './storage/clock-memory.ts'
 import { damageFound } from './storage/damage.ts'
 import { openData, type Data } from './storage/data.ts'
 import type { Db } from './storage/database.ts'
@@ -21,6 +23,7 @@ import { Writer } from './storage/writer.ts'
 import { Bell } from './system/bell.ts'
 import { Changes } from './system/changes.ts'
 import { systemClock, type Clock } from './system/clock.ts'
+import { ConfirmedClock } from './system/confirmed-clock.ts'
 import type { DataDirectory } from './system/data-directory.ts'
 import { freeBytes } from './system/files.ts'
 import { silentLog, type Log } from './system/log.ts'
@@ -67,9 +70,11 @@ export type Ground = ReturnType<typeof openGround>
 
 /** The data, and the small things that every room needs. */
 export function openGround(config: Config, parts: Partial<Parts>) {
-  const { clock = systemClock, random = systemRandom, log = silentLog } = parts
-  const data = parts.data ?? openData(config, { clock, random, log, version: VERSION })
+  const { clock: wallClock = systemClock, random = systemRandom, log = silentLog } = parts
+  const outer = { clock: wallClock, random, log }
+  const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
+  const clock = new ConfirmedClock(wallClock, readClockMemory(db))
   const [bell, healthBell, doubtBell] = [new Bell(), new Bell(), new Bell()]
   const notices = new Notices()
   const disk = new DiskWatch({
@@ -94,10 +99,11 @@ export function openGround(config: Config, parts: Partial<Parts>) {
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
   const requireSound = () => backupWorker.requireSound(directory.database)
   const stamps = new Stamps(clock, random, newestStamp(db))
+  const audit = createAudit({ writer, stamps, log })
   return {
+    ...outer,
     clock,
-    random,
-    log,
+    wallClock,
     db,
     directory,
     bell,
@@ -107,14 +113,15 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     disk,
     writer,
     stamps,
-    ...openDrivers(config, parts, { clock, random, log, db, directory }),
+    audit,
+    ...openDrivers(config, parts, { ...outer, relayClock: clock, db, directory }),
     doubtBell,
     backupWorker,
     services: [disk, new SoundnessWatch({ clock, log, doubtBell, requireSound })],
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
-    settings: createSettings({ db, writer, stamps, locked: config.lockedSettings }),
+    settings: createSettings({ db, writer, stamps, audit, locked: config.lockedSettings }),
     fatal: fatal.promise,
     acquit: parts.acquit,
     options: parts.options ?? [],
@@ -128,7 +135,9 @@ function close(writer: Writer, data: Data): void {
 }
 
 type DriverGround = {
+  /** The machine's; what is dated goes by the relay's. */
   readonly clock: Clock
+  readonly relayClock: ConfirmedClock
   readonly random: Random
   readonly log: Log
   readonly db: Db
@@ -137,16 +146,23 @@ type DriverGround = {
 
 /** What drives the lines. */
 function openDrivers(config: Config, parts: Partial<Parts>, ground: DriverGround) {
-  const { clock, random, log, db, directory } = ground
+  const { clock, relayClock, random, log, db, directory } = ground
   const started = { start: startProcess, startRead: startReadProcess }
   const outside = { run: processRunner(clock), ...started, self: ownIds() }
   const { scriptCalls, onScriptCall } = keepScriptCalls()
   const tools = { clock, random, log, ...outside, restart: parts.restart ?? null, onScriptCall }
-  const shortcuts = new ShortcutsDriver({ clock, log, bridges: () => listLiveBridges(db) })
+  const shortcuts = new ShortcutsDriver({
+    clock: relayClock,
+    log,
+    bridges: () => listLiveBridges(db),
+  })
   const options = { ...config, ...placesOf(directory) }
   const iphones = createIphones(options, tools)
   const phoneLines = iphones === null || iphones.driver === null ? [] : [iphones.driver]
-  const drivers = parts.drivers ?? [...createDrivers(options, tools), ...phoneLines]
+  const drivers = parts.drivers ?? [
+    ...createDrivers(options, { ...tools, relayClock }),
+    ...phoneLines,
+  ]
   return { drivers: [...drivers, shortcuts], shortcuts, iphones, scriptCalls }
 }
 

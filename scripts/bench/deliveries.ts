@@ -1,5 +1,6 @@
 // (c): a backlog of events goes out to sixteen receivers, each attempt recorded durably, against a loop
-// of signed posts with as many in flight. Each is measured in turns, one after the other.
+// of signed posts with 64 in flight. Each is measured in turns, one after the other. Then the same goes
+// out to sixteen receivers that take 100 ms.
 
 import { join } from 'node:path'
 
@@ -11,6 +12,8 @@ const RECEIVERS = 16
 const EVENTS = 2_500
 const IN_FLIGHT = 64
 const ROUNDS = 3
+const SLOW_MS = 100
+const SLOW_EVENTS = 1_000
 
 export async function deliveries(): Promise<readonly Figure[]> {
   using sink = countingReceivers(RECEIVERS)
@@ -31,7 +34,22 @@ export async function deliveries(): Promise<readonly Figure[]> {
       value: median(rounds.map(({ ours, bare }) => ours / bare)),
       floor: 0.25,
     }),
+    await slowDeliveries(),
   ]
+}
+
+async function slowDeliveries(): Promise<Figure> {
+  using sink = countingReceivers(RECEIVERS, SLOW_MS)
+  const count = sink.countFromNow()
+  const value = await createDelivered({ urls: sink.urls, events: SLOW_EVENTS, count })
+  return atLeast({
+    id: 'c',
+    what: `events per second to ${RECEIVERS} receivers that take ${SLOW_MS} ms`,
+    measured: rate(value),
+    yardstick: '',
+    value,
+    floor: 1_600,
+  })
 }
 
 async function measureBarePosts(urls: readonly string[]): Promise<number> {
@@ -44,14 +62,15 @@ async function measureBarePosts(urls: readonly string[]): Promise<number> {
   return Number(await new Response(child.stdout).text())
 }
 
-function countingReceivers(number: number) {
+function countingReceivers(number: number, answerMs = 0) {
   let received = 0
   const servers = Array.from({ length: number }, () =>
     Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
-      fetch: () => {
+      fetch: async () => {
         received += 1
+        if (answerMs > 0) await Bun.sleep(answerMs)
         return new Response('ok')
       },
     }),

@@ -9,10 +9,11 @@ import { macReading } from './mac-reading.ts'
 import { mac } from './mac.ts'
 import { memory } from './memory.ts'
 import { pages } from './pages.ts'
+import { returns } from './returns.ts'
 import { sends } from './sends.ts'
 import { start } from './start.ts'
 
-const BENCHES = { sends, deliveries, pages, latency, start, memory, mac, macReading }
+const BENCHES = { sends, deliveries, pages, latency, returns, start, memory, mac, macReading }
 
 const wanted = process.argv.slice(2)
 const chosen = Object.entries(BENCHES).filter(

@@ -1,3 +1,4 @@
+import type { Finding } from '../domain/driver.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { PASSWORD_KIND, isPasswordLength } from '../domain/value-kind.ts'
 import type { PasswordHash } from '../system/password-hash.ts'
@@ -6,6 +7,22 @@ import type { PasswordHash } from '../system/password-hash.ts'
 export function requireFit(password: string): void {
   if (isPasswordLength(password)) return
   throw invalidRequest({ path: 'password', message: `must be ${PASSWORD_KIND.wanted}` })
+}
+
+/** What is wrong with the password of the options, which counts also where it is too short by now. */
+export function passwordFindings(lockedPassword: string | null): readonly Finding[] {
+  if (lockedPassword === null || isPasswordLength(lockedPassword)) return []
+  return [
+    {
+      code: 'short_password',
+      severity: 'warning',
+      title: "The dashboard's password is short",
+      why: `The options set it, and it is not ${PASSWORD_KIND.wanted}; it opens the dashboard all the same.`,
+      fix: 'Put a longer one into HOOKLINE_ADMIN_PASSWORD or the file that it is read from, and start the relay again.',
+      key: null,
+      depends_on: null,
+    },
+  ]
 }
 
 /** Hashes one password at a time: each takes 64 MiB, and many at once would take the machine. */

@@ -9,10 +9,12 @@ import {
   keepLatestSessions,
   markSeen,
   type ListedSession,
+  type SessionRow,
 } from '../storage/dashboard-sessions.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
-import { sha256 } from '../system/hash.ts'
+import type { Age } from '../system/confirmed-clock.ts'
+import { equalBytes, sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Stamps } from '../system/stamps.ts'
 
@@ -26,12 +28,24 @@ export type DashboardSession = {
   readonly isStale: boolean
 }
 
-/** The one moment at which the token itself is known. */
-export type NewSession = { readonly token: string; readonly session: DashboardSession }
+/** What the audit trail calls a session: the first characters of a hash, which open nothing. */
+export function shortId({ tokenSha256 }: Pick<DashboardSession, 'tokenSha256'>): string {
+  return `ses_${Buffer.from(tokenSha256).toString('hex').slice(0, SHORT_LENGTH)}`
+}
+
+/**
+ * What opens a session, both together. The token is the cookie, which a browser sends to every port of the
+ * host; the page key is kept by the page itself, and only a page of the same port can read it.
+ */
+export type SessionKeys = { readonly token: string; readonly pageKey: string }
+
+/** The one moment at which the keys themselves are known. */
+export type NewSession = SessionKeys & { readonly session: DashboardSession }
 
 export type SessionTools = {
   readonly db: Db
   readonly writer: Pick<Writer, 'write' | 'afterCommit'>
+  readonly clock: Age
   readonly stamps: Stamps
   readonly random: Random
 }
@@ -41,7 +55,8 @@ export const SESSION_LIFE_MS = 7 * 86_400_000
 const ELEVATION_MS = 3_600_000
 const SEEN_EVERY_MS = 3_600_000
 const SESSIONS_MAX = 25
-const TOKEN_BYTES = 32
+const SECRET_BYTES = 32
+const SHORT_LENGTH = 8
 
 /** The dashboard sessions: rows in the database, and for each one a signal that tells of its end. */
 export class DashboardSessions {
@@ -53,20 +68,26 @@ export class DashboardSessions {
     this.#tools = tools
   }
 
-  /** The session that a cookie's token opens; null where it is unknown, ended or expired. */
-  find(token: string): DashboardSession | null {
+  /** The session that the keys open; null where one does not fit, and where it is ended or expired. */
+  find({ token, pageKey }: SessionKeys): DashboardSession | null {
     const tokenSha256 = sha256(token)
-    const row = findSession(this.#tools.db, tokenSha256)
+    const row = this.#living(tokenSha256)
+    if (row === null || row.pageKeySha256 === null) return null
+    if (!equalBytes(row.pageKeySha256, sha256(pageKey))) return null
     const now = this.#tools.stamps.now()
-    if (row === null || row.lastSeenAt <= now - SESSION_LIFE_MS) return null
     const elevatedUntil = row.elevatedUntil > now ? row.elevatedUntil : null
     return { tokenSha256, elevatedUntil, isStale: row.lastSeenAt <= now - SEEN_EVERY_MS }
   }
 
   /** Every browser that is signed in, the one seen last first: 25 at most. */
   list(): readonly ListedSession[] {
-    const { db, stamps } = this.#tools
-    return listSessions(db, timestamp(stamps.now() - SESSION_LIFE_MS))
+    const { db, clock, stamps } = this.#tools
+    return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, stamps.now())))
+  }
+
+  /** False once the session is ended or expired. */
+  isOpen({ tokenSha256 }: DashboardSession): boolean {
+    return this.#living(tokenSha256) !== null
   }
 
   /** Aborts when the session ends before its time. */
@@ -80,15 +101,15 @@ export class DashboardSessions {
 
   /** Begins a session in a transaction that may do more; the 26th ends the one seen longest ago. */
   open(tx: Tx): NewSession {
-    const { random, stamps } = this.#tools
-    const token = Buffer.from(random.bytes(TOKEN_BYTES)).toString('base64url')
+    const { clock, random, stamps } = this.#tools
+    const [token, pageKey] = [secret(random), secret(random)]
     const tokenSha256 = sha256(token)
     const now = stamps.now()
     const elevatedUntil = timestamp(now + ELEVATION_MS)
-    keepLatestSessions(tx, timestamp(now - SESSION_LIFE_MS), SESSIONS_MAX - 1)
-    insertSession(tx, { tokenSha256, now, elevatedUntil })
+    keepLatestSessions(tx, timestamp(clock.ago(SESSION_LIFE_MS, now)), SESSIONS_MAX - 1)
+    insertSession(tx, { tokenSha256, pageKeySha256: sha256(pageKey), now, elevatedUntil })
     this.#tellEndsAfterCommit()
-    return { token, session: { tokenSha256, elevatedUntil, isStale: false } }
+    return { token, pageKey, session: { tokenSha256, elevatedUntil, isStale: false } }
   }
 
   /** Ends every session but one; every one where `kept` is null. */
@@ -115,6 +136,13 @@ export class DashboardSessions {
     await writer.write((tx) => markSeen(tx, tokenSha256, stamps.now()))
   }
 
+  #living(tokenSha256: Uint8Array): SessionRow | null {
+    const { db, clock, stamps } = this.#tools
+    const row = findSession(db, tokenSha256)
+    const isOver = row === null || row.lastSeenAt <= clock.ago(SESSION_LIFE_MS, stamps.now())
+    return isOver ? null : row
+  }
+
   #tellEndsAfterCommit(): void {
     this.#tools.writer.afterCommit(() => {
       for (const [name, { id, end }] of this.#watched) {
@@ -124,4 +152,8 @@ export class DashboardSessions {
       }
     })
   }
+}
+
+function secret(random: Random): string {
+  return Buffer.from(random.bytes(SECRET_BYTES)).toString('base64url')
 }

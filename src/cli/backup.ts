@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
+import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/ids.ts'
-import { dailyBackup, listBackups, wholeBackup } from '../storage/backup.ts'
+import { recordedIfRoom } from '../storage/audit.ts'
+import { createdBackup, dailyBackup, listBackups, wholeBackup } from '../storage/backup.ts'
 import { restoreBackup } from '../storage/restore.ts'
 import type { EnvironmentChange } from '../storage/restored-environment.ts'
 import { snapshotOf } from '../storage/snapshot.ts'
@@ -59,10 +61,12 @@ async function backUp(call: Call): Promise<ExitCode> {
       const body = to === null ? {} : { to }
       return rowOf((await client.ask('POST', '/backup', { body, timeoutMs: BACKUP_MS_MAX })).body)
     },
-    file: ({ directory, db }) => {
+    file: async ({ directory, db, writer, audit }) => {
       const now = systemClock.now()
       const order = to === null ? dailyBackup(directory, now) : wholeBackup(directory, to)
       const { path, sizeBytes } = snapshotOf(db.sqlite, order)
+      const change = createdBackup(path, { isWhole: to !== null })
+      await recordedIfRoom(writer.write((tx) => audit.record(tx, COMMAND_LINE, change)))
       return { path, size_bytes: sizeBytes }
     },
   })

@@ -24,7 +24,7 @@ export async function showBanner(
   const pairs: [string, string][] = [
     ['Hookline', VERSION],
     ['address', url],
-    ...setupLinkOf(app),
+    ...(await setupLinkOf(app)),
     ['documentation', `${url}/swagger`],
     ['data', config.dataDir],
     ['lines', lines.length === 0 ? 'none yet' : String(lines.length)],
@@ -39,9 +39,10 @@ export async function showBanner(
 }
 
 /** Before there is a password, each start at a terminal shows a new link that sets it. */
-function setupLinkOf({ dashboard }: App): [string, string][] {
+async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
   if (dashboard.isClaimed()) return []
-  return [['dashboard', `${dashboard.createSetupLink().url} (good once, for 30 minutes)`]]
+  const { url } = await dashboard.createSetupLink()
+  return [['dashboard', `${url} (good once, for 30 minutes)`]]
 }
 
 /** Secrets never reach a log, so a relay without a terminal makes no key and no link of its own. */

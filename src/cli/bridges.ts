@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../domain/audit.ts'
 import type {
   BridgeResource,
   BridgeTokenResource,
@@ -73,7 +74,7 @@ async function add(call: Call): Promise<ExitCode> {
       })
       return answer.body as CreatedBridgeResource // The relay's own schema checked it.
     },
-    file: (file) => createBridge(file, { number, label, createdBy: 'cli' }),
+    file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
   call.out.data(bridge, describeToken(bridge))
   return EXIT.ok
@@ -87,7 +88,7 @@ async function renew(call: Call): Promise<ExitCode> {
       const { body } = await client.ask('POST', path)
       return body as BridgeTokenResource // Checked by its schema.
     },
-    file: (file) => renewBridgeToken(file, id),
+    file: (file) => renewBridgeToken(file, id, COMMAND_LINE),
   })
   call.out.data(renewed, describeToken(renewed))
   return EXIT.ok
@@ -99,7 +100,7 @@ async function remove(call: Call): Promise<ExitCode> {
     relay: async (client) => {
       await client.ask('DELETE', `/bridges/${encodeURIComponent(id)}`)
     },
-    file: (file) => removeBridge(file, id),
+    file: (file) => removeBridge(file, id, COMMAND_LINE),
   })
   call.out.data({ id, deleted: true }, [`Removed ${id}.`])
   return EXIT.ok

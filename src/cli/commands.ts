@@ -1,4 +1,5 @@
 import { ABOUT_COMMANDS } from './about.ts'
+import { AUDIT_COMMAND } from './audit.ts'
 import { BACKUP_COMMANDS } from './backup.ts'
 import { BRIDGE_COMMANDS } from './bridges.ts'
 import type { Command, CommandGroup } from './command.ts'
@@ -22,7 +23,10 @@ import { WEBHOOK_COMMANDS } from './webhooks.ts'
 export const COMMAND_GROUPS: readonly CommandGroup[] = [
   { heading: 'Run it', commands: [SERVE_COMMAND, ...HOSTING_COMMANDS, SETUP_LINK_COMMAND] },
   { heading: 'Send and watch', commands: [...MESSAGE_COMMANDS, TAIL_COMMAND] },
-  { heading: 'Find out what is wrong', commands: [DOCTOR_COMMAND, MAC_TRACE_COMMAND] },
+  {
+    heading: 'Find out what is wrong',
+    commands: [DOCTOR_COMMAND, AUDIT_COMMAND, MAC_TRACE_COMMAND],
+  },
   { heading: 'Lines', commands: [...LINE_COMMANDS, ...BRIDGE_COMMANDS] },
   { heading: 'Keys and webhooks', commands: [...KEY_COMMANDS, ...WEBHOOK_COMMANDS] },
   { heading: 'Backups and upgrades', commands: [...BACKUP_COMMANDS, UPGRADE_COMMAND] },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 
 import type { ConfigRow } from '../config.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
 import { SETTINGS, SETTING_NAMES, printSetting, shownSetting } from '../domain/setting.ts'
 import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
@@ -64,7 +65,7 @@ async function change(call: Call): Promise<ExitCode> {
   const setting = await throughRelayOrFile(call, {
     relay: async (client) =>
       (await client.ask('PUT', `/settings/${name}`, { body: { value } })).body,
-    file: (file) => settingsOf(call, file).set(name, value),
+    file: (file) => settingsOf(call, file).set(name, value, COMMAND_LINE),
   })
   const shown = shownSetting(name, textOf(rowOf(setting), 'value'))
   call.out.data(setting, [`${name} is ${shown}.`])

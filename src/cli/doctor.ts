@@ -3,6 +3,7 @@
 
 import { platform } from 'node:os'
 
+import { counted, findingWords } from '../domain/finding.ts'
 import { systemClock } from '../system/clock.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
 import { rowsOf, textOf, type Row } from './answers.ts'
@@ -73,7 +74,7 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   call.out.data({ checks_failed: problems.length > 0, lines, findings, phones }, [
     ...phoneLines(phones),
     ...placed.flatMap((one) => [...describe(one, lines, isMac), '']),
-    problems.length > 0 ? counted(problems.length, 'problem') : wellWith(lines),
+    findingWords(findings) ?? wellWith(lines),
   ])
   if (call.options.has('open')) await openFirstPane(call, placed, tools.run)
   const folder = call.options.get('screens')
@@ -146,10 +147,6 @@ function openingOf(pane: string): string {
 function wellWith(lines: readonly Row[]): string {
   const online = lines.filter((line) => textOf(line, 'status') === 'online')
   return `all is well: ${counted(online.length, 'line')} online`
-}
-
-function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
 }
 
 async function openFirstPane(

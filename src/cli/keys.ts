@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../domain/audit.ts'
 import { createKey, listKeys, revokeKey } from '../keys/keys.ts'
 import type { CreatedKeyResource, KeyResource, RevokedKeyResource } from '../keys/resource.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
@@ -50,7 +51,7 @@ async function create(call: Call): Promise<ExitCode> {
       const answer = await client.ask('POST', '/keys', { body })
       return answer.body as CreatedKeyResource // The relay's own schema checked it.
     },
-    file: (file) => createKey(file, { name, createdBy: 'cli' }),
+    file: (file) => createKey(file, { name, origin: COMMAND_LINE }),
   })
   call.out.data(key, describeNewKey(key))
   return EXIT.ok
@@ -83,7 +84,7 @@ async function revoke(call: Call): Promise<ExitCode> {
       const { body } = await client.ask('DELETE', `/keys/${encodeURIComponent(id)}`)
       return body as RevokedKeyResource // Checked by its schema.
     },
-    file: (file) => revokeKey(file, id),
+    file: (file) => revokeKey(file, id, COMMAND_LINE),
   })
   const lives = answer.created
   call.out.data(answer, [`Revoked ${answer.id}.`])

@@ -3,12 +3,14 @@
 
 import { existsSync } from 'node:fs'
 
+import { createAudit, type Audit } from '../storage/audit.ts'
 import { backUpBeforeMigration } from '../storage/backup.ts'
 import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
 import { Writer } from '../storage/writer.ts'
 import { systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
+import { silentLog } from '../system/log.ts'
 import { systemRandom, type Random } from '../system/random.ts'
 import { Stamps } from '../system/stamps.ts'
 import { VERSION } from '../system/version.ts'
@@ -22,6 +24,7 @@ export type OwnFile = {
   readonly writer: Writer
   readonly stamps: Stamps
   readonly random: Random
+  readonly audit: Audit
 }
 
 /** For how long a command waits for a relay that starts, or for another command. */
@@ -95,7 +98,9 @@ async function withOwnFile<T>(
   const writer = new Writer(db, () => {})
   try {
     const stamps = new Stamps(systemClock, systemRandom, 0)
-    return await work({ directory, db, writer, stamps, random: systemRandom })
+    // A command has no log: the trail itself says what it did.
+    const audit = createAudit({ writer, stamps, log: silentLog })
+    return await work({ directory, db, writer, stamps, audit, random: systemRandom })
   } finally {
     writer.close()
     closeDatabase(db)

@@ -1,6 +1,7 @@
 // What can be said of the relay that runs: by its socket, and by the lock that it holds.
 
 import { timestamp } from '../domain/ids.ts'
+import { isReady } from '../domain/line.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -88,10 +89,16 @@ async function askServed(client: ControlClient): Promise<Served | null> {
   }
 }
 
-/** `2 of 3 online`. */
-export function countOnline(lines: readonly Row[]): string {
-  const online = lines.filter((line) => textOf(line, 'status') === 'online').length
-  return lines.length === 0 ? 'none yet' : `${online} of ${lines.length} online`
+/** `2 of 3 ready`: a paused line is not, nor is one without iMessage. */
+export function countReady(lines: readonly Row[]): string {
+  const ready = lines.filter((line) =>
+    isReady({
+      isEnabled: line['is_enabled'] === true,
+      isOnline: textOf(line, 'status') === 'online',
+      imessageActive: line['imessage_active'] === true,
+    }),
+  ).length
+  return lines.length === 0 ? 'none yet' : `${ready} of ${lines.length} ready`
 }
 
 /** The lock says `host:port`; an IPv6 address stands in brackets in a URL. */

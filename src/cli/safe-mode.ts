@@ -1,6 +1,7 @@
 import { listenInSafeMode, listenWithoutSocket } from '../app.ts'
 import type { NotYetError } from '../storage/data.ts'
 import type { UnusableDatabaseError } from '../storage/migrations.ts'
+import { addressRanges } from '../system/address-range.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
 import { openDataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
@@ -23,7 +24,7 @@ export async function serveSafeMode(start: Start, error: UnusableDatabaseError):
   const reason = `${error.message}${cause}`
   log.error('safe mode: the database cannot be used', { error })
   const mode = { reason, nextStep: NEXT_STEP, code: 'starting' } as const
-  const listening = { hostname: host, port, path, random: systemRandom, log }
+  const listening = { ...schemeOf(config), hostname: host, port, path, random: systemRandom, log }
   const listener = listenInSafeMode(mode, listening)
   call.out.data({ url: listener.url, safe_mode: reason }, [
     `hookline in safe mode on ${listener.url}`,
@@ -44,9 +45,15 @@ export async function waitInSafeMode(start: Start, error: NotYetError): Promise<
   const { config, log, signal } = start
   log.error('safe mode: the relay cannot start yet', { error })
   const mode = { reason: error.message, nextStep: '', code: error.code }
-  const listening = { hostname: config.host, port: config.port, random: systemRandom, log }
+  const { host: hostname, port } = config
+  const listening = { ...schemeOf(config), hostname, port, random: systemRandom, log }
   const listener = listenWithoutSocket(mode, listening)
   while (!signal.aborted && !error.isOver()) await systemClock.sleep(LOOK_AGAIN_MS, signal)
   await listener.stop(0)
   if (!signal.aborted) log.info('what kept the relay from starting is over')
+}
+
+/** What tells a request of this machine from those that a proxy passes on. */
+function schemeOf({ publicUrl, trustedProxies }: Start['config']) {
+  return { hosts: { publicUrl }, isTrustedProxy: addressRanges(trustedProxies) }
 }

@@ -1,7 +1,8 @@
+import { findingWords } from '../domain/finding.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { requireDatabase } from '../storage/data.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
-import { countOnline, reportOf, type RelayReport } from './relay-report.ts'
+import { countReady, reportOf, type RelayReport } from './relay-report.ts'
 import { openServiceCall, type FindPlace, type ServiceCall } from './service-place.ts'
 import { fields } from './table.ts'
 
@@ -28,8 +29,8 @@ export function rowsOfReport(
     ['since', report.since],
     ['data', directory.path],
     ['service', describeState(host.name, state)],
-    ['lines', report.phase === 'running' ? countOnline(report.lines) : null],
-    ['findings', report.phase === 'running' ? String(report.findings.length) : null],
+    ['lines', report.phase === 'running' ? countReady(report.lines) : null],
+    ['findings', report.phase === 'running' ? (findingWords(report.findings) ?? 'none') : null],
   ]
 }
 

@@ -27,7 +27,11 @@ export type Dashboard = {
 export function createDashboard(window: Window, end: AbortSignal): Dashboard {
   const clock = createClock(end)
   const session = new SessionStore()
-  const live = new Live({ clock, onBreak: () => session.refresh() })
+  const live = new Live({
+    clock,
+    document: window.document,
+    onBreak: () => session.refresh(),
+  })
   return {
     api: createApi({
       onSignedOut: () => session.end(),

@@ -23,6 +23,7 @@ const WAITS: Readonly<Record<string, string>> = {
     'The line has no new contacts left for today. It goes out after midnight UTC.',
   retry: 'The line refused it for now. It is tried again in a few seconds.',
   pacing: 'The line sends slowly on purpose, so that it is not taken for a machine.',
+  clock_jumped: 'It waits until it is certain how long it has waited: see Health.',
   line_offline: 'The line is offline. It goes out as soon as the line is back.',
   line_disabled: 'The line is switched off. It goes out when the line is switched on.',
   storage_full: "The relay's disk is full. It goes out when there is room again.",

@@ -1,7 +1,6 @@
 // "Is it working?" in one word and one sentence, as the relay tells it.
 
-import type { DayCount } from './day-count.ts'
-import type { HealthFinding } from './resources.ts'
+import type { DayStats, HealthFinding } from './resources.ts'
 
 /** A finding that follows from no other, and what follows from it. */
 export type FindingBranch = {
@@ -20,13 +19,13 @@ export type RelayState = {
   readonly findings: readonly FindingBranch[]
 }
 
-/** `today` is null while it is being counted. */
-export function stateSentence({ lines, webhooks }: RelayState, today: DayCount | null): string {
+/** `today` is null while it is not known. */
+export function stateSentence({ lines, webhooks }: RelayState, today: DayStats | null): string {
   return `${[lines, ...(today === null ? [] : [messageWords(today)]), webhooks].join(', ')}.`
 }
 
-function messageWords({ count, isMore }: DayCount): string {
+function messageWords({ sent, received, uncertain }: DayStats): string {
+  const count = sent + received + uncertain
   if (count === 0) return 'no messages today'
-  const words = `${count.toLocaleString('en')} ${count === 1 ? 'message' : 'messages'} today`
-  return isMore ? `more than ${words}` : words
+  return `${count.toLocaleString('en')} ${count === 1 ? 'message' : 'messages'} today`
 }

@@ -1,5 +1,7 @@
 // One call to the relay. What it answers, a refusal and a relay that is out of reach are values alike.
 
+import { pageKey } from './page-key.ts'
+
 /** Why a call brought nothing. */
 export type Failure = {
   /** As the API has it; `unreachable` where no answer came. */
@@ -45,7 +47,7 @@ export async function request<T>(order: Order): Promise<Answer<T>> {
   try {
     const response = await fetch(path, {
       method,
-      headers: { accept: 'application/json', ...content, ...headers },
+      headers: { accept: 'application/json', ...content, ...pageHeaders(), ...headers },
       body: body === undefined ? null : JSON.stringify(body),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       cache: 'no-store',
@@ -57,6 +59,12 @@ export async function request<T>(order: Order): Promise<Answer<T>> {
   } catch {
     return { ok: false, failure: UNREACHABLE }
   }
+}
+
+/** Goes with whatever is asked of the relay: the cookie alone opens nothing. */
+export function pageHeaders(): Readonly<Record<string, string>> {
+  const key = pageKey()
+  return key === null ? {} : { 'x-hookline-page-key': key }
 }
 
 function failureIn(response: Response, told: unknown): Failure {

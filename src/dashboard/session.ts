@@ -3,18 +3,23 @@
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 
 import type { Clock } from './clock.ts'
+import { keepPageKey } from './page-key.ts'
 import { request, type Answer } from './request.ts'
 
 export type Session = {
   readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
   /** Until when the password counts as just given. */
   readonly elevated_until: string | null
-  readonly version: string
+  /** Null while nobody is signed in. */
+  readonly version: string | null
   /** How far the set-up came; null when it is done. */
   readonly setup_step: string | null
   /** Whether the page is open on the relay's own machine. */
   readonly is_local: boolean
 }
+
+/** What a log-in answers. */
+type Opened = Session & { readonly page_key?: string | undefined }
 
 /** Null until the relay answered for the first time, or while it cannot be reached at the start. */
 export type SessionNow = Session | null
@@ -83,7 +88,10 @@ export class SessionStore {
   async logOut(where: 'here' | 'everywhere'): Promise<Answer<unknown>> {
     const path = where === 'here' ? SESSION : `${SESSION}s`
     const answer = await request({ method: 'DELETE', path })
-    if (answer.ok) this.end()
+    if (answer.ok) {
+      keepPageKey(null)
+      this.end()
+    }
     return answer
   }
 
@@ -110,7 +118,7 @@ export class SessionStore {
     body: object,
     method: 'POST' | 'PUT' = 'POST',
   ): Promise<Answer<Session>> {
-    const answer = await request<Session>({ method, path, body })
+    const answer = await request<Opened>({ method, path, body })
     this.#changeCount += 1
     if (!answer.ok && answer.failure.code === 'signed_out') this.end()
     // An answer without the session, as that of an action may be, says nothing new of it.
@@ -119,9 +127,12 @@ export class SessionStore {
     return answer
   }
 
-  #take(session: Session): void {
-    this.#ownVersion ??= session.version
-    this.#isOutdated.value = session.version !== this.#ownVersion
+  #take({ page_key, ...session }: Opened): void {
+    if (page_key !== undefined) keepPageKey(page_key)
+    if (session.version !== null) {
+      this.#ownVersion ??= session.version
+      this.#isOutdated.value = session.version !== this.#ownVersion
+    }
     this.#now.value = session
   }
 }

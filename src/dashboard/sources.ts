@@ -4,7 +4,7 @@ import { withQuery } from './address.ts'
 import type { List } from './api.ts'
 import { useDashboard, useLive, useRead } from './dashboard.ts'
 import type { RelayState } from './relay-state.ts'
-import type { Conversation, Key, PhoneLine, Webhook } from './resources.ts'
+import type { Conversation, DayStats, Key, PhoneLine, Webhook } from './resources.ts'
 import type { Read } from './store.ts'
 
 /** A relay has a handful of lines, webhooks and keys: all of them are in the longest page. */
@@ -24,6 +24,11 @@ export function useKeys(): Read<List<Key>> {
 
 export function useRelayState(): Read<RelayState> {
   return useRead('/dashboard/state', 'health', 'line', 'webhook')
+}
+
+/** The figures of the last UTC days, today's last. */
+export function useStats(days: number): Read<Pick<List<DayStats>, 'data'>> {
+  return useRead(`stats?days=${days}`, 'message')
 }
 
 /** One for each line that knows the handle; none where it is empty. */

@@ -1,5 +1,6 @@
-// Light or dark: as the system has it, or as the owner chose in Settings. Only this choice is kept in
-// the browser's storage.
+// Light or dark: as the system has it, or as the owner chose in Settings.
+
+import { keep, readKept } from './browser-storage.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
@@ -7,13 +8,12 @@ export type Theme = (typeof THEMES)[number]
 const NAME = 'hookline-theme'
 
 export function chosenTheme(): Theme {
-  const kept = localStorage.getItem(NAME)
+  const kept = readKept(NAME)
   return THEMES.find((theme) => theme === kept) ?? 'system'
 }
 
 export function chooseTheme(theme: Theme): void {
-  if (theme === 'system') localStorage.removeItem(NAME)
-  else localStorage.setItem(NAME, theme)
+  keep(NAME, theme === 'system' ? null : theme)
   showTheme()
 }
 

@@ -21,8 +21,3 @@ export type Caller =
   | { readonly kind: 'key'; readonly keyId: KeyId }
   | { readonly kind: 'cli' }
   | { readonly kind: 'dashboard' }
-
-/** What `created_by` says of a caller. */
-export function nameOfCaller(caller: Caller): string {
-  return caller.kind === 'key' ? caller.keyId : caller.kind
-}

@@ -1,40 +1,51 @@
-// What the relay thinks of a receiver. After five failures in a row the breaker is open: only one
-// probe at a time goes out, with rests in between, until the first success closes it. Pure: the
-// delivery loop keeps the state and says what happened.
+// What the relay thinks of a receiver. Once it has failed twice in a row, a probe goes out now and then whatever the
+// schedules of its deliveries say, so that a receiver that is back is noticed soon. After five failures
+// in a row the breaker is open: nothing but probes goes out, one at a time, until the first success
+// closes it. Pure: the delivery loop keeps the state and says what happened.
 
 import { timestamp, type Timestamp } from './ids.ts'
 import type { DisabledReason } from './webhook.ts'
 
 export type Breaker = {
-  /** Failures since the last success; those in flight when it opened are left out. */
+  /** Failures since the last success: of probes while it is open, of all others while it is closed. */
   readonly failuresInRow: number
   /** When the first of them was. */
   readonly failingSince: Timestamp | null
-  /** Until when nothing goes out, except what somebody asks for. */
+  /** Until when nothing goes out, except what somebody asks for: the receiver wants it so. */
   readonly restUntil: Timestamp | null
+  /** When the next probe is due; null where there is nothing to find out, or an open one has had none. */
+  readonly probeAt: Timestamp | null
   /** When it answered 410 for the first time. */
   readonly goneAt: Timestamp | null
 }
 
 export type Failure = {
+  readonly startedAt: Timestamp
   readonly at: Timestamp
   readonly statusCode: number | null
-  /** What the receiver asked for by `Retry-After`, in milliseconds. */
-  readonly retryAfterMs: number | null
-  /** Whether the breaker was open when the attempt began. */
+  /** Milliseconds for which the receiver asked to be left alone. */
+  readonly askedMs: number | null
   readonly isProbe: boolean
+  /** Whether it is the event that is refused: it was before, and then another one was taken. */
+  readonly isOfEvent: boolean
+  /** How long ago something was, counting only time that is confirmed. */
+  readonly ageOf: (at: Timestamp) => number
 }
 
 export const CLOSED: Breaker = {
   failuresInRow: 0,
   failingSince: null,
   restUntil: null,
+  probeAt: null,
   goneAt: null,
 }
 
 const OPENS_AT_FAILURES = 5
-const REST_MS_MAX = 5 * 60_000
-const RETRY_AFTER_MS_MAX = 24 * 3_600_000
+/** A receiver that was away for ten minutes is noticed within one. */
+const PROBE_SHARE = 1 / 10
+const PROBE_MS_MIN = 2_000
+const PROBE_MS_MAX = 5 * 60_000
+const REST_MS_MAX = 24 * 3_600_000
 const GONE_MS_MIN = 60_000
 const FAILING_MS_MIN = 5 * 24 * 3_600_000
 const FAILING_FAILURES_MIN = 10
@@ -43,32 +54,42 @@ export function isOpen(breaker: Breaker): boolean {
   return breaker.failuresInRow >= OPENS_AT_FAILURES
 }
 
-/** A success forgives everything; a rest that a closed breaker's receiver asked for stays. */
-export function afterSuccess(breaker: Breaker): Breaker {
-  const isUntouched = breaker.failuresInRow === 0 && breaker.goneAt === null
-  if (isUntouched) return breaker
-  return { ...CLOSED, restUntil: isOpen(breaker) ? null : breaker.restUntil }
+/** Whether it is time to see whether the receiver is back. */
+export function isProbeDue(breaker: Breaker, now: number): boolean {
+  const { probeAt } = breaker
+  return probeAt === null ? isOpen(breaker) : probeAt <= now
 }
 
-/**
- * The breaker after a failure, and why the webhook must be deactivated, or null. `scheduleMs` are
- * the delays between attempts: a failed probe rests for them, one after the other.
- */
+/** A success forgives everything; a rest that the receiver asked for ends by a probe only. */
+export function afterSuccess(breaker: Breaker, isProbe: boolean): Breaker {
+  const isUntouched = breaker.failuresInRow === 0 && breaker.goneAt === null
+  if (isUntouched) return breaker
+  return { ...CLOSED, restUntil: isProbe ? null : breaker.restUntil }
+}
+
+/** Whether nothing has succeeded for so long that the receiver was away, rather than refused one event. */
+export function wasAway({ failingSince }: Breaker, now: number): boolean {
+  return failingSince !== null && now - failingSince >= PROBE_MS_MIN
+}
+
+/** The breaker after a failure, and why the webhook must be deactivated, or null. */
 export function afterFailure(
   breaker: Breaker,
   failure: Failure,
-  scheduleMs: readonly number[],
 ): { readonly breaker: Breaker; readonly disable: DisabledReason | null } {
-  const isStray = isOpen(breaker) && !failure.isProbe
-  const failuresInRow = breaker.failuresInRow + (isStray ? 0 : 1)
-  const failingSince = breaker.failingSince ?? failure.at
+  const { at, isProbe, askedMs, isOfEvent } = failure
+  const { failuresInRow } = breaker
+  const isStray = isOpen(breaker) && !isProbe
+  const isNews = !isStray && !(isOfEvent && breaker.failingSince === null)
+  const failingSince = breaker.failingSince ?? at
+  // A receiver that refuses one of many keeps the others: it must ask twice in a row.
+  const asked = askedMs === null || failuresInRow === 0 ? null : plus(at, askedMs)
   const next: Breaker = {
-    failuresInRow,
-    failingSince,
-    restUntil: later(
-      later(breaker.restUntil, isStray ? null : restAfter(failuresInRow, failure.at, scheduleMs)),
-      restAsked(failure),
-    ),
+    failuresInRow: failuresInRow + (isOpen(breaker) === isProbe && !isOfEvent ? 1 : 0),
+    failingSince: isNews ? failingSince : breaker.failingSince,
+    restUntil: later(breaker.restUntil, asked),
+    // The first retry of a delivery is soon enough to tell an outage from a single refusal.
+    probeAt: isNews && failuresInRow > 0 ? probeAfter(failure, failingSince) : breaker.probeAt,
     goneAt: goneAfter(breaker, failure),
   }
   return { breaker: next, disable: reasonToDisable(next, failure) }
@@ -86,23 +107,24 @@ export function movedBack(breaker: Breaker, ms: number): Breaker {
     failuresInRow: breaker.failuresInRow,
     failingSince: moved(breaker.failingSince),
     restUntil: moved(breaker.restUntil),
+    probeAt: moved(breaker.probeAt),
     goneAt: moved(breaker.goneAt),
   }
 }
 
-function restAfter(
-  failures: number,
-  at: Timestamp,
-  scheduleMs: readonly number[],
-): Timestamp | null {
-  if (failures < OPENS_AT_FAILURES) return null
-  const delayMs = scheduleMs[failures - OPENS_AT_FAILURES] ?? scheduleMs.at(-1) ?? REST_MS_MAX
-  return plus(at, Math.min(delayMs, REST_MS_MAX))
+/** No rest and no probe further away than it can be, by a clock that may have stepped meanwhile. */
+export function clamped(breaker: Breaker, now: number): Breaker {
+  return {
+    ...breaker,
+    restUntil: sooner(breaker.restUntil, now + REST_MS_MAX),
+    probeAt: sooner(breaker.probeAt, now + PROBE_MS_MAX),
+  }
 }
 
-function restAsked({ at, statusCode, retryAfterMs }: Failure): Timestamp | null {
-  if (retryAfterMs === null || (statusCode !== 429 && statusCode !== 503)) return null
-  return plus(at, Math.min(retryAfterMs, RETRY_AFTER_MS_MAX))
+/** A tenth of the time for which the receiver has been away, from when the last attempt began. */
+function probeAfter({ startedAt, at }: Failure, failingSince: Timestamp): Timestamp {
+  const delayMs = (at - failingSince) * PROBE_SHARE
+  return plus(startedAt, Math.min(Math.max(delayMs, PROBE_MS_MIN), PROBE_MS_MAX))
 }
 
 /** Any other answer takes a 410 back; no answer at all says nothing about it. */
@@ -111,11 +133,11 @@ function goneAfter(breaker: Breaker, { statusCode, at }: Failure): Timestamp | n
   return statusCode === 410 ? (breaker.goneAt ?? at) : null
 }
 
-function reasonToDisable(breaker: Breaker, { at, statusCode }: Failure): DisabledReason | null {
+function reasonToDisable(breaker: Breaker, { statusCode, ageOf }: Failure): DisabledReason | null {
   const { goneAt, failingSince, failuresInRow } = breaker
-  if (statusCode === 410 && goneAt !== null && at - goneAt >= GONE_MS_MIN) return 'gone'
+  if (statusCode === 410 && goneAt !== null && ageOf(goneAt) >= GONE_MS_MIN) return 'gone'
   if (failuresInRow < FAILING_FAILURES_MIN || failingSince === null) return null
-  return at - failingSince >= FAILING_MS_MIN ? 'failing' : null
+  return ageOf(failingSince) >= FAILING_MS_MIN ? 'failing' : null
 }
 
 function later(a: Timestamp | null, b: Timestamp | null): Timestamp | null {
@@ -123,6 +145,10 @@ function later(a: Timestamp | null, b: Timestamp | null): Timestamp | null {
   return a > b ? a : b
 }
 
+function sooner(at: Timestamp | null, latest: number): Timestamp | null {
+  return at === null || at <= latest ? at : timestamp(latest)
+}
+
 function plus(at: Timestamp, ms: number): Timestamp {
-  return timestamp(at + ms)
+  return timestamp(Math.round(at + ms))
 }

@@ -5,6 +5,8 @@ import type { Message } from './message.ts'
 /** All messages of one line with one handle. */
 export type Conversation = {
   readonly id: ConversationId
+  /** Set where its messages went to another line: all else is then of the conversation with this id. */
+  readonly movedTo: ConversationId | null
   readonly lineId: LineId
   readonly phoneNumber: string
   readonly handle: Handle

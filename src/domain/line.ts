@@ -77,3 +77,12 @@ export const OFFLINE_REASONS = {
   },
   stopping: { code: 'stopping', hint: 'The relay is stopping.' },
 } as const satisfies Record<string, OfflineReason>
+
+/** Whether a message that names no line could go out by this one now. */
+export function isReady(line: {
+  readonly isEnabled: boolean
+  readonly isOnline: boolean
+  readonly imessageActive: boolean
+}): boolean {
+  return line.isEnabled && line.isOnline && line.imessageActive
+}

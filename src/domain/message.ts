@@ -31,13 +31,14 @@ export function isUnfinished({ status }: { readonly status: MessageStatus }): bo
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
 export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 
-/** Why a queued message has not left. The first five are kept with it, the others follow from its line. */
+/** Why a queued message has not left. The first six are kept with it, the others follow from its line. */
 export const QUEUED_REASONS = [
   'earlier_message',
   'same_text_uncertain',
   'daily_contact_limit',
   'retry',
   'pacing',
+  'clock_jumped',
   'line_offline',
   'line_disabled',
   'storage_full',

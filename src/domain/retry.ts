@@ -34,3 +34,11 @@ export function delayAfterAttempt(
   const delayMs = scheduleMs[number - 1]
   return delayMs === undefined ? null : Math.round(delayMs * (1 + JITTER_MAX * chance))
 }
+
+const ASKED_MS_MAX = 24 * HOUR
+
+/** Milliseconds that a receiver asks to be left alone, by `Retry-After` on 429 or 503; null for none. */
+export function askedDelay(statusCode: number, retryAfterSeconds: number | null): number | null {
+  if (retryAfterSeconds === null || (statusCode !== 429 && statusCode !== 503)) return null
+  return Math.min(retryAfterSeconds * SECOND, ASKED_MS_MAX)
+}

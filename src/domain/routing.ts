@@ -21,28 +21,49 @@ export type Route =
   | { readonly route: 'full'; readonly lineId: LineId }
   | { readonly route: 'none' }
 
+/** The recipient as each line sees them. */
+export type RecipientView = {
+  /** Whether the line has written with them, or they with it. */
+  readonly knowsContact: (id: LineId) => boolean
+  /** Whether the line may write to them today. */
+  readonly hasBudget: (id: LineId) => boolean
+  /** How many new contacts the line has had today. */
+  readonly newContacts: (id: LineId) => number
+}
+
 /**
- * The line for a message that names none: the first available one that is online, else the first
- * available one. Available = enabled, iMessage active, with budget, configured, and not simulated
- * while an enabled line of another kind exists. `lines` are in order of creation.
+ * The line for a message that names none. Online lines come before offline ones. Among them a contact
+ * stays with the first line that knows it; a stranger goes by the line with the fewest new contacts
+ * today, so that no line alone writes to all of them. Available = enabled, iMessage active, with budget,
+ * configured, and not simulated while an enabled line of another kind exists. `lines` are in order of
+ * creation, which decides between equals.
  */
-export function chooseLine(
-  lines: readonly RoutingLine[],
-  hasBudget: (id: LineId) => boolean,
-): Route {
+export function chooseLine(lines: readonly RoutingLine[], recipient: RecipientView): Route {
   const usable = usableLines(lines)
   const first = usable[0]
   if (first === undefined) return { route: 'none' }
 
   const active = usable.filter((line) => !line.isOnline || line.imessageActive)
-  const withBudget = active.filter((line) => hasBudget(line.id))
-  const online = withBudget.find((line) => line.isOnline)
-  if (online !== undefined) return { route: 'take', lineId: online.id }
-  const waiting = withBudget[0]
-  if (waiting !== undefined) return { route: 'queue', lineId: waiting.id }
+  const withBudget = active.filter((line) => recipient.hasBudget(line.id))
+  const online = bestOf(
+    withBudget.filter((line) => line.isOnline),
+    recipient,
+  )
+  if (online !== null) return { route: 'take', lineId: online }
+  const waiting = bestOf(withBudget, recipient)
+  if (waiting !== null) return { route: 'queue', lineId: waiting }
   const full = active[0]
   if (full !== undefined) return { route: 'full', lineId: full.id }
   return { route: 'queue', lineId: first.id }
+}
+
+function bestOf(lines: readonly RoutingLine[], recipient: RecipientView): LineId | null {
+  const [first] = lines
+  if (first === undefined || lines.length === 1) return first?.id ?? null
+  const knowing = lines.find((line) => recipient.knowsContact(line.id))
+  if (knowing !== undefined) return knowing.id
+  const counts = lines.map((line) => recipient.newContacts(line.id))
+  return lines[counts.indexOf(Math.min(...counts))]?.id ?? null
 }
 
 /** The lines that a message without a line may take at all, whatever their state now. */

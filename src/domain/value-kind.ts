@@ -109,8 +109,10 @@ export const BASE_URL_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
-/** How many characters a password has. */
-const PASSWORD_LENGTH = { min: 8, max: 200 } as const
+/** How many characters a new password has. */
+const PASSWORD_LENGTH = { min: 12, max: 200 } as const
+/** An option that was good in an earlier version must not keep the relay from starting. */
+const PASSWORD_OPTION_MIN = 8
 
 export const MUX_ADDRESS_KIND: ValueKind<string> = {
   placeholder: 'ADDRESS',
@@ -125,13 +127,18 @@ export const MUX_ADDRESS_KIND: ValueKind<string> = {
 export const PASSWORD_KIND: ValueKind<string> = {
   placeholder: 'PASSWORD',
   wanted: `a password of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`,
-  parse: (text) => (isPasswordLength(text) ? text : undefined),
+  parse: (text) => (hasLength(text, PASSWORD_OPTION_MIN) ? text : undefined),
   print: (value) => value,
 }
 
+/** Whether somebody may choose this password now. */
 export function isPasswordLength(password: string): boolean {
+  return hasLength(password, PASSWORD_LENGTH.min)
+}
+
+function hasLength(password: string, min: number): boolean {
   const length = Array.from(password).length
-  return length >= PASSWORD_LENGTH.min && length <= PASSWORD_LENGTH.max
+  return length >= min && length <= PASSWORD_LENGTH.max
 }
 
 export const PHONE_NUMBER_KIND: ValueKind<string> = {

@@ -45,18 +45,21 @@ export type DriverOptions = {
   readonly simulatedLedgerPath: string
 }
 
+/** A Mac has the wall clock of this machine, the simulated network that of the relay. */
+type Tools = MacTools & { readonly relayClock: Clock }
+
 /**
  * Every kind of device. The simulated one is there also when no simulated line is asked for: lines
  * of earlier starts are then known as not configured.
  */
-export function createDrivers(options: DriverOptions, tools: MacTools): readonly LineDriver[] {
+export function createDrivers(options: DriverOptions, tools: Tools): readonly LineDriver[] {
   const simulated = createSimulatedDriver(
     {
       lineCount: options.simulatedLines,
       delayMs: options.simulatedDelayMs,
       ledgerPath: options.simulatedLedgerPath,
     },
-    tools,
+    { ...tools, clock: tools.relayClock },
   )
   return hasMac(options) ? [macDriver(options, tools), simulated] : [simulated]
 }

@@ -2,16 +2,25 @@
 // dashboard. Findings come from those who know; this file only remembers since when.
 
 import type { Finding } from '../domain/driver.ts'
+import type { FindingSubject } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Stamps } from '../system/stamps.ts'
 
-/** A finding about a line, or about the relay itself (null). */
-export type HealthFinding = Omit<Finding, 'key'> & { readonly lineId: string | null }
+/** A finding with its line, where it has one. Without `about` it is about that line, or the relay. */
+export type HealthFinding = Omit<Finding, 'key'> & {
+  readonly lineId: string | null
+  readonly about?: FindingSubject | undefined
+}
 
-/** A finding that is about no line. */
+/** A finding about the relay itself. */
 export function ofRelay(finding: Finding): HealthFinding {
   return { ...finding, lineId: null }
+}
+
+/** A finding about a webhook, whose id is its `key`. */
+export function ofWebhook({ key, ...finding }: Finding): HealthFinding {
+  return { ...finding, lineId: null, about: { kind: 'webhook', id: key } }
 }
 
 /** A finding about the device of one of `lines`. */
@@ -30,6 +39,7 @@ export type HealthResource = {
   readonly why: string
   readonly fix: string
   readonly line_id: string | null
+  readonly about: FindingSubject
   readonly since: string
   readonly depends_on: string | null
 }
@@ -102,6 +112,7 @@ export class HealthCatalogue {
       why: finding.why,
       fix: finding.fix,
       line_id: finding.lineId,
+      about: subjectOf(finding),
       since: isoTime(this.#since.get(nameOf(finding)) ?? this.#stamps.now()),
       depends_on: finding.depends_on,
     }
@@ -115,6 +126,13 @@ function byUrgency(a: HealthResource, b: HealthResource): number {
   return rank === 0 ? a.since.localeCompare(b.since) : rank
 }
 
-function nameOf({ code, lineId }: HealthFinding): string {
-  return `${code} ${lineId ?? ''}`
+function subjectOf({ lineId, about }: HealthFinding): FindingSubject {
+  if (about !== undefined) return about
+  return lineId === null ? { kind: 'relay', id: null } : { kind: 'line', id: lineId }
+}
+
+/** Code and subject: what makes two findings the same one. */
+function nameOf(finding: HealthFinding): string {
+  const { kind, id } = subjectOf(finding)
+  return `${finding.code} ${kind} ${id ?? ''}`
 }

@@ -8,14 +8,14 @@ import {
   type BackupWorker,
 } from '../storage/backup.ts'
 import type { Settings } from '../storage/settings.ts'
-import type { Clock } from '../system/clock.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
 import type { Job } from './timetable.ts'
 
 export type DailyBackupTools = {
   readonly worker: Pick<BackupWorker, 'take'>
-  readonly clock: Clock
+  readonly clock: ConfirmedClock
   readonly log: Log
   readonly settings: Pick<Settings, 'get'>
   readonly directory: DataDirectory
@@ -30,7 +30,7 @@ const MISSED_AFTER_MS = 15 * 60_000
 /** Every night, or soon after the start where the last night was missed: a verified copy. */
 export function dailyBackupJob(tools: DailyBackupTools): Job {
   const newest = listBackups(tools.directory.backups).find(({ kind }) => kind === 'daily')
-  const isMissed = newest === undefined || tools.clock.now() - newest.createdAt > DAY_MS
+  const isMissed = newest === undefined || tools.clock.ageOf(newest.createdAt) > DAY_MS
   return {
     name: 'backup',
     pattern: '17 3 * * *',

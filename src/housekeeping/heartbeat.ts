@@ -9,11 +9,15 @@ import { VERSION } from '../system/version.ts'
 
 export type BeatResult =
   | { readonly result: 'answered'; readonly statusCode: number }
-  /** `code` says why: `timeout`, or what Bun calls it, as ECONNREFUSED. */
-  | { readonly result: 'failed'; readonly code: string }
+  /** `error` says why in one word, such as `timeout` or `forbidden_target`. */
+  | { readonly result: 'failed'; readonly error: string }
+  /** The box has no network, or `signal` aborted. */
+  | { readonly result: 'unreachable' | 'aborted' }
 
-/** Calls `url` by GET, once. Never rejects; `signal` ends it early. */
-export type Beat = (url: string, signal: AbortSignal) => Promise<BeatResult>
+type BeatRequest = { readonly url: string; readonly headers: Readonly<Record<string, string>> }
+
+/** Calls a url by GET, once. Never rejects; `signal` ends it early. */
+export type Beat = (request: BeatRequest, signal: AbortSignal) => Promise<BeatResult>
 
 export type HeartbeatTools = {
   readonly clock: Clock
@@ -21,8 +25,7 @@ export type HeartbeatTools = {
   readonly settings: Pick<Settings, 'get'>
   /** Whether the relay does its work: no call goes out while it does not. */
   readonly isWell: () => boolean
-  /** In place of the network. */
-  readonly beat?: Beat | undefined
+  readonly beat: Beat
 }
 
 const FIRST_AFTER_MS = 30_000
@@ -34,7 +37,8 @@ const ANSWER_MS_MAX = 10_000
 /** One call is easily lost, and a monitor forgives it. */
 const FAILURES_TOLD = 3
 
-const TIMED_OUT: BeatResult = { result: 'failed', code: 'timeout' }
+const TIMED_OUT: BeatResult = { result: 'failed', error: 'timeout' }
+const HEADERS = { 'user-agent': `Hookline/${VERSION}` }
 
 type Failing = { readonly url: string; readonly inRow: number; readonly why: string }
 
@@ -42,13 +46,11 @@ type Failing = { readonly url: string; readonly inRow: number; readonly why: str
 export class Heartbeat implements Service {
   readonly name = 'heartbeat'
   readonly #tools: HeartbeatTools
-  readonly #beat: Beat
   #called: { readonly url: string; readonly at: number } | null = null
   #failing: Failing | null = null
 
   constructor(tools: HeartbeatTools) {
     this.#tools = tools
-    this.#beat = tools.beat ?? callOut
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -107,40 +109,18 @@ export class Heartbeat implements Service {
     const late = Promise.withResolvers<BeatResult>()
     limit.signal.addEventListener('abort', () => late.resolve(TIMED_OUT))
     try {
-      return await Promise.race([this.#beat(url, limit.signal), late.promise])
+      const beat = this.#tools.beat({ url, headers: HEADERS }, limit.signal)
+      return await Promise.race([beat, late.promise])
     } finally {
       limit.clear()
     }
   }
 }
 
-/** The call over the network. Only the status counts: of the answer nothing is read. */
-export const callOut: Beat = async (url, signal) => {
-  const options = {
-    headers: { 'user-agent': `Hookline/${VERSION}` },
-    redirect: 'manual' as const,
-    proxy: false as const,
-    // Bun takes this though its types do not name it: what is not read need not be unpacked.
-    decompress: false,
-    // A connection that was kept for five minutes may be dead by now.
-    keepalive: false,
-    signal,
-  }
-  try {
-    // oxlint-disable-next-line no-restricted-globals -- The rules for webhooks are not for this.
-    const response = await fetch(url, options)
-    await response.body?.cancel()
-    return { result: 'answered', statusCode: response.status }
-  } catch (error) {
-    if (signal.aborted) return TIMED_OUT
-    const code = error instanceof Error && 'code' in error ? String(error.code) : 'network_error'
-    return { result: 'failed', code }
-  }
-}
-
 /** Null where the monitor took the call. A redirect took nobody anywhere. */
 function whyInVain(result: BeatResult): string | null {
-  if (result.result === 'failed') return result.code
+  if (result.result === 'failed') return result.error
+  if (result.result !== 'answered') return result.result
   const { statusCode } = result
   return statusCode >= 200 && statusCode < 300 ? null : `it answered ${statusCode}`
 }

@@ -1,6 +1,7 @@
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import type { Tx } from '../storage/database.ts'
 import {
+  deleteOldAudit,
   deleteOldIdempotency,
   deleteOldMessages,
   deleteRejectedEvents,
@@ -9,18 +10,18 @@ import {
 } from '../storage/retention.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
+import type { Age, ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Job } from './timetable.ts'
 
 /**
- * Goes through at most `limit` rows that are old by `now`, deletes those that nothing needs, and says
+ * Goes through at most `limit` rows that are old by `age`, deletes those that nothing needs, and says
  * how many it went through: fewer at the end.
  */
-export type Purge = (tx: Tx, now: Timestamp, limit: number) => number
+export type Purge = (tx: Tx, age: Age, limit: number) => number
 
 export type RetentionTools = {
   readonly writer: Pick<Writer, 'write'>
-  readonly clock: Clock
+  readonly clock: ConfirmedClock
   readonly settings: Pick<Settings, 'get'>
   /** Called before as many messages from before a time are deleted. */
   readonly keepAnswers: (tx: Tx, before: Timestamp, limit: number) => void
@@ -36,10 +37,11 @@ const DAY_MS = 86_400_000
 /** Every hour: deletes what has grown old, in small steps. */
 export function retentionJob(tools: RetentionTools): Job {
   const purges: readonly Purge[] = [
-    (tx, now, limit) => deleteMessages(tools, tx, now, limit),
+    (tx, age, limit) => deleteMessages(tools, tx, age, limit),
     deleteOldIdempotency,
     deleteWaitingReceipts,
     deleteRejectedEvents,
+    deleteOldAudit,
     ...tools.purges,
   ]
   return {
@@ -66,17 +68,16 @@ export function statisticsJob(tools: Pick<RetentionTools, 'writer'>): Job {
 
 async function purgeAll(tools: RetentionTools, purge: Purge, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
-    const now = timestamp(tools.clock.now())
-    const passed = await tools.writer.write((tx) => purge(tx, now, BATCH_ROWS))
+    const passed = await tools.writer.write((tx) => purge(tx, tools.clock, BATCH_ROWS))
     if (passed < BATCH_ROWS) return
     await tools.clock.sleep(PAUSE_MS, signal)
   }
 }
 
-function deleteMessages(tools: RetentionTools, tx: Tx, now: Timestamp, limit: number): number {
+function deleteMessages(tools: RetentionTools, tx: Tx, age: Age, limit: number): number {
   const days = tools.settings.get('message_retention_days')
   if (days === null) return 0
-  const before = timestamp(now - days * DAY_MS)
+  const before = timestamp(age.ago(days * DAY_MS))
   tools.keepAnswers(tx, before, limit)
   return deleteOldMessages(tx, before, limit)
 }

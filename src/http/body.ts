@@ -3,6 +3,7 @@
 import type { TSchema } from 'typebox'
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { HungUpError } from './errors.ts'
 import { requestSchema } from './typebox.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>
@@ -34,7 +35,7 @@ async function optionalJsonBody({ request }: { readonly request: Request }): Pro
 
 async function readObject(request: Request): Promise<JsonObject | null> {
   if (Number(request.headers.get('content-length') ?? 0) > BODY_BYTES_MAX) throw tooLarge()
-  const bytes = await request.bytes()
+  const bytes = await bytesOf(request)
   if (bytes.length === 0) return null
   requireJsonType(request.headers)
   if (bytes.length > BODY_BYTES_MAX) throw tooLarge()
@@ -46,6 +47,17 @@ async function readObject(request: Request): Promise<JsonObject | null> {
   // Only an escape can bring these in: the decoder and the parser refuse them as they are.
   if (text.includes('\\u')) requireStorableText(value)
   return value as JsonObject // Checked above.
+}
+
+async function bytesOf(request: Request): Promise<Uint8Array> {
+  try {
+    return await request.bytes()
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw new HungUpError()
+    // The one other refusal of Bun: a body without an announced length is beyond the server's own limit.
+    if (error instanceof Error && error.constructor === Error) throw tooLarge()
+    throw error
+  }
 }
 
 function requireJsonType(headers: Headers): void {

@@ -3,7 +3,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { nameOfCaller } from '../domain/api-key.ts'
+import type { Origin } from '../domain/audit.ts'
 import type {
   BridgeResource,
   BridgeTokenResource,
@@ -12,7 +12,7 @@ import type {
 import type { Page } from '../system/cursor.ts'
 import { mayTake, takes } from './body.ts'
 import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from './bridge-schemas.ts'
-import { callerOf } from './exchange.ts'
+import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
 import { Deleted, NoBody } from './schemas.ts'
@@ -21,11 +21,11 @@ export type BridgeActions = {
   create(request: {
     readonly number: string
     readonly label: string | null
-    readonly createdBy: string
+    readonly origin: Origin
   }): Promise<CreatedBridgeResource>
   list(page: PageRequest): Page<BridgeResource>
-  renewToken(id: string): Promise<BridgeTokenResource>
-  remove(id: string): Promise<void>
+  renewToken(id: string, origin: Origin): Promise<BridgeTokenResource>
+  remove(id: string, origin: Origin): Promise<void>
 }
 
 const BridgeQuery = Type.Object(PAGE_QUERY)
@@ -77,20 +77,20 @@ export function bridgeOwnerRoutes(bridges: BridgeActions) {
       '',
       ({ request, body, set }) => {
         set.status = 201
-        const createdBy = nameOfCaller(callerOf(request))
-        return bridges.create({ number: body.phone_number, label: body.label ?? null, createdBy })
+        const { phone_number: number, label = null } = body
+        return bridges.create({ number, label, origin: originOf(request) })
       },
       { ...takes(BridgeCreation), ...CREATE },
     )
-    .post('/:id/token', ({ params }) => bridges.renewToken(params.id), {
+    .post('/:id/token', ({ request, params }) => bridges.renewToken(params.id, originOf(request)), {
       ...BY_ID,
       ...mayTake(NoBody),
       ...RENEW,
     })
     .delete(
       '/:id',
-      async ({ params }) => {
-        await bridges.remove(params.id)
+      async ({ request, params }) => {
+        await bridges.remove(params.id, originOf(request))
         return { id: params.id, deleted: true as const }
       },
       { ...BY_ID, ...REMOVE },

@@ -2,10 +2,11 @@
 
 import { Elysia } from 'elysia'
 
+import type { Origin } from '../domain/audit.ts'
 import type { Clock } from '../system/clock.ts'
 import { mayTake } from './body.ts'
 import { eventStream, type EventFeed } from './event-stream.ts'
-import { exchangeOf } from './exchange.ts'
+import { exchangeOf, originOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
 import type { OwnerActions } from './owner.ts'
 import { phoneResource, type PhoneReport } from './phones.ts'
@@ -55,7 +56,7 @@ type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls
   readonly version: string
   /** Whether the dashboard has a password. */
   readonly access: { isClaimed(): boolean }
-  readonly createSetupLink: () => SetupLinkResource
+  readonly createSetupLink: (origin: Origin) => Promise<SetupLinkResource>
   readonly clock: Clock
   /** Ends the streams. */
   readonly streamsEnd: AbortSignal
@@ -83,7 +84,7 @@ export function controlRoutes(tools: Tools) {
         .scriptCalls()
         .map(({ keyPrefix, ...call }) => ({ ...call, key_prefix: keyPrefix })),
     }))
-    .post('/setup-link', () => tools.createSetupLink(), mayTake(NoBody))
+    .post('/setup-link', ({ request }) => tools.createSetupLink(originOf(request)), mayTake(NoBody))
     .post(
       '/judgement',
       () => {

@@ -17,7 +17,7 @@ export type DashboardEventTools = {
   readonly changes: Changes
   readonly clock: Clock
   /** Each session has an end, and its streams end with it. */
-  readonly sessions: Pick<DashboardSessions, 'endOf'>
+  readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
   /** Ends all streams. */
   readonly streamsEnd: AbortSignal
 }
@@ -44,14 +44,16 @@ export function dashboardEventRoutes(tools: DashboardEventTools) {
   return new Elysia().get('/dashboard/events', ({ request }) => {
     const { after } = readQuery(request, EventsQuery)
     const { peer, requestId } = exchangeOf(request)
-    const sessionEnd = sessions.endOf(sessionOf(request))
+    const session = sessionOf(request)
+    const sessionEnd = sessions.endOf(session)
+    const isOpen = () => sessions.isOpen(session)
     const signal = AbortSignal.any([request.signal, streamsEnd, sessionEnd])
     // A browser that comes back by itself says here what it saw last; its address is still the old one.
     const position = request.headers.get('last-event-id') ?? after ?? null
     if (changes.watcherCount >= STREAMS_MAX) throw tooManyStreams()
     peer.liftTimeout(0)
     const isAsked = request.method === 'GET'
-    const body = isAsked ? changeStream({ changes, clock, signal, position }) : null
+    const body = isAsked ? changeStream({ changes, clock, signal, position, isOpen }) : null
     return respond(body, { status: 200, requestId, headers: HEADERS })
   })
 }
@@ -67,6 +69,8 @@ type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
   readonly signal: AbortSignal
   /** What the watcher has seen; null where it has read nothing yet. */
   readonly position: string | null
+  /** False once the session expired, which is looked at before each sign of life. */
+  readonly isOpen: () => boolean
 }
 
 /**
@@ -95,13 +99,13 @@ function changeStream(watch: Watch): ReadableStream<string> {
 }
 
 async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
-  const { changes, clock, signal } = watch
+  const { changes, clock, signal, isOpen } = watch
   const bell = new Bell()
   const unwatch = changes.watch(bell)
   try {
     let position = watch.position ?? changes.position
     yield `retry: ${RETRY_MS}\n\n${watch.position === null ? event('position', position, {}) : ''}`
-    while (!signal.aborted) {
+    while (!signal.aborted && isOpen()) {
       const told = changes.since(position)
       position = told === null ? changes.position : (told.at(-1)?.position ?? position)
       if (told === null) yield event('reset', position, {})

@@ -25,9 +25,9 @@ export function branchesOf(findings: readonly HealthFinding[]): readonly Finding
   }))
 }
 
-function placeOf({ code, line_id }: HealthFinding): Place {
+function placeOf({ code, line_id, about }: HealthFinding): Place {
   if (line_id !== null) return { name: 'the line', href: `#/lines/${line_id}` }
-  if (/^(webhook|events)_/.test(code)) return { name: 'Webhooks', href: '#/webhooks' }
+  if (about.kind === 'webhook') return { name: 'the webhook', href: `#/webhooks/${about.id}` }
   if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
     return { name: 'Settings', href: '#/settings' }
   }

@@ -4,24 +4,25 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
 import type { Access, By } from '../access/access.ts'
-import type { DashboardSession } from '../access/sessions.ts'
+import { shortId, type DashboardSession, type NewSession } from '../access/sessions.ts'
 import type { ListedSession } from '../storage/dashboard-sessions.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { takes } from './body.ts'
-import { exchangeOf, sessionOf } from './exchange.ts'
-import { clientAddress, isLoopbackOnly } from './hosts.ts'
+import { exchangeOf, originOf, sessionOf } from './exchange.ts'
+import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { requireNoQuery } from './query.ts'
 import { respond } from './respond.ts'
 import { nullable, shape } from './schema-parts.ts'
-import { cookieFor, isSecure, type SchemeOptions } from './session-cookie.ts'
+import { cookieFor, isSecure } from './session-cookie.ts'
 
 /** What the page asks first, and gets again after everything that changes it. */
 export type SessionState = {
   readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
   /** Until when nothing asks for the password again; null where it does so now. */
   readonly elevated_until: string | null
-  readonly version: string
+  /** Null while nobody is signed in: it would tell a stranger which faults to try. */
+  readonly version: string | null
   /** The step of the set-up that comes next; null once it is done, and while nobody is signed in. */
   readonly setup_step: string | null
   /** Whether the browser runs on the relay's own machine. */
@@ -45,7 +46,8 @@ export function sessionRoutes(tools: Tools) {
   const told = (request: Request, session: DashboardSession | null) =>
     stateOf(tools, request, session)
   const by = (request: Request): By => ({
-    address: clientAddress(request.headers, exchangeOf(request).peer, tools.isTrustedProxy),
+    ...originOf(request),
+    isLocal: isLoopbackOnly(request.headers, exchangeOf(request).peer, tools),
   })
   return new Elysia({ prefix: '/dashboard' })
     .onBeforeHandle(({ request }) => requireNoQuery(request))
@@ -87,35 +89,33 @@ export function sessionRoutes(tools: Tools) {
     }))
     .delete('/session', async ({ request }) => {
       const { session } = exchangeOf(request)
-      if (session !== null) await access.logOut(session)
-      return withCookie(tools, request, { session: null, token: null })
+      if (session !== null) await access.logOut(session, originOf(request))
+      return withCookie(tools, request, null)
     })
     .delete('/sessions', async ({ request }) => {
-      await access.logOutEverywhere()
-      return withCookie(tools, request, { session: null, token: null })
+      await access.logOutEverywhere(originOf(request))
+      return withCookie(tools, request, null)
     })
 }
 
-function stateOf(
-  { access, version }: Tools,
-  request: Request,
-  session: DashboardSession | null,
-): SessionState {
+function stateOf(tools: Tools, request: Request, session: DashboardSession | null): SessionState {
+  const { access, version } = tools
   const { peer } = exchangeOf(request)
   const isSignedIn = session !== null
   const signedOut = access.isClaimed() ? 'signed_out' : 'unclaimed'
   return {
     state: isSignedIn ? 'signed_in' : signedOut,
     elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
-    version,
+    version: isSignedIn ? version : null,
     setup_step: isSignedIn ? access.setupStep() : null,
-    is_local: isLoopbackOnly(request.headers, peer),
+    is_local: isLoopbackOnly(request.headers, peer, tools),
   }
 }
 
 /** A browser that is signed in; when it was last seen is right to the hour. */
 function toldSession({ tokenSha256, createdAt, lastSeenAt }: ListedSession, own: DashboardSession) {
   return {
+    id: shortId({ tokenSha256 }),
     created_at: isoTime(createdAt),
     last_seen_at: isoTime(lastSeenAt),
     is_current: equalBytes(tokenSha256, own.tokenSha256),
@@ -123,15 +123,13 @@ function toldSession({ tokenSha256, createdAt, lastSeenAt }: ListedSession, own:
 }
 
 /** The state, with the cookie that goes with it; without a token it takes the cookie away. */
-function withCookie(
-  tools: Tools,
-  request: Request,
-  { session, token }: { readonly session: DashboardSession | null; readonly token: string | null },
-): Response {
+function withCookie(tools: Tools, request: Request, opened: NewSession | null): Response {
   const { requestId, peer } = exchangeOf(request)
-  const cookie = cookieFor(token, isSecure(request.headers, peer, tools))
+  const cookie = cookieFor(opened?.token ?? null, isSecure(request.headers, peer, tools))
   const headers = { 'set-cookie': cookie }
-  return respond(JSON.stringify(stateOf(tools, request, session)), {
+  const state = stateOf(tools, request, opened?.session ?? null)
+  const body = opened === null ? state : { ...state, page_key: opened.pageKey }
+  return respond(JSON.stringify(body), {
     status: 200,
     requestId,
     headers,

@@ -2,6 +2,8 @@
 
 import { Elysia } from 'elysia'
 
+import { findingWords } from '../domain/finding.ts'
+import { isReady } from '../domain/line.ts'
 import { branchesOf, type FindingBranch, type HealthFinding } from './dashboard-findings.ts'
 import type { HealthActions } from './health.ts'
 import { plainCall } from './operation.ts'
@@ -44,11 +46,17 @@ export function stateRoutes({ lines, webhooks, health }: Tools) {
 }
 
 export function relayState({ lines, webhooks, findings }: Known): RelayState {
-  const ready = lines.filter(isReady).length
+  const ready = lines.filter((line) =>
+    isReady({
+      isEnabled: line.is_enabled,
+      isOnline: line.status === 'online',
+      imessageActive: line.imessage_active,
+    }),
+  ).length
   return {
     ...verdict(lines.length, ready, findings),
     lines: lineWords(ready, lines.length),
-    webhooks: webhookWords(webhooks, findings),
+    webhooks: webhookWords(webhooks),
     findings: branchesOf(findings),
   }
 }
@@ -60,21 +68,10 @@ function verdict(
 ): Pick<RelayState, 'tone' | 'title'> {
   if (all === 0) return { tone: 'warn', title: 'No phone line yet' }
   if (ready === 0) return { tone: 'bad', title: 'Nothing can be sent' }
-  const count = (wanted: string) => findings.filter(({ severity }) => severity === wanted).length
-  const errors = count('error')
-  if (errors > 0) return { tone: 'bad', title: needWords(errors) }
-  const warnings = count('warning')
-  if (warnings > 0) return { tone: 'warn', title: needWords(warnings) }
-  return { tone: 'ok', title: 'Everything works' }
-}
-
-/** Whether a message that names no line could take it. */
-function isReady(line: PhoneLineResource): boolean {
-  return line.is_enabled && line.status === 'online' && line.imessage_active
-}
-
-function needWords(count: number): string {
-  return count === 1 ? 'One thing needs you' : `${count} things need you`
+  const title = findingWords(findings)
+  if (title === null) return { tone: 'ok', title: 'Everything works' }
+  const hasProblem = findings.some(({ severity }) => severity === 'error')
+  return { tone: hasProblem ? 'bad' : 'warn', title }
 }
 
 function lineWords(ready: number, all: number): string {
@@ -83,13 +80,17 @@ function lineWords(ready: number, all: number): string {
   return ready === all ? `All ${all} lines are ready` : `${ready} of ${all} lines ready`
 }
 
-function webhookWords(
-  webhooks: readonly WebhookResource[],
-  findings: readonly HealthFinding[],
-): string {
+/** "7 of 20 webhooks are failing". A stopped one is not counted as failing. */
+function webhookWords(webhooks: readonly WebhookResource[]): string {
   if (webhooks.length === 0) return 'no webhooks'
   const stopped = webhooks.filter((webhook) => webhook.disabled_reason !== null).length
-  if (stopped > 0) return stopped === 1 ? 'one webhook stopped' : `${stopped} webhooks stopped`
-  const isFailing = findings.some(({ code }) => code.startsWith('webhook_'))
-  return isFailing ? 'a webhook fails' : 'webhooks fine'
+  const failing = webhooks.filter((webhook) => webhook.is_failing === true).length
+  const told = [shareWords(stopped, webhooks.length, 'stopped')].filter(() => stopped > 0)
+  if (failing > 0) told.push(shareWords(failing, webhooks.length, 'failing'))
+  return told.join(', ') || 'webhooks fine'
+}
+
+function shareWords(count: number, all: number, what: string): string {
+  const verb = count === 1 ? 'is' : 'are'
+  return all === 1 ? `the webhook is ${what}` : `${count} of ${all} webhooks ${verb} ${what}`
 }

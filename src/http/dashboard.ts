@@ -5,18 +5,8 @@ import { Elysia } from 'elysia'
 
 import page from '../dashboard/index.html'
 import { RelayError } from '../domain/errors.ts'
-import { exchangeOf } from './exchange.ts'
-import { bundlePage, type PageFile } from './page-bundle.ts'
-import { respond } from './respond.ts'
-
-type Encoding = 'br' | 'gzip' | null
-
-/** A file in all its forms, as they go out. */
-type Served = {
-  readonly type: string
-  readonly hash: string
-  readonly body: (encoding: Encoding) => Blob
-}
+import { bundlePage } from './page-bundle.ts'
+import { answerFile, served, type Served, type StaticFile } from './static-file.ts'
 
 type Files = ReadonlyMap<string, Served>
 
@@ -53,7 +43,7 @@ export function pageRoutes() {
  */
 function pageFiles(): (isOpened: boolean) => Promise<Files> {
   // scripts/build.ts puts `embedded` in the place of what Bun makes of an HTML file.
-  const { embedded, index } = page as typeof page & { readonly embedded?: readonly PageFile[] }
+  const { embedded, index } = page as typeof page & { readonly embedded?: readonly StaticFile[] }
   let known = embedded === undefined ? null : Promise.resolve(filesOf(embedded))
   let isBundling = false
   return (isOpened) => {
@@ -67,65 +57,17 @@ function pageFiles(): (isOpened: boolean) => Promise<Files> {
   }
 }
 
-function filesOf(files: readonly PageFile[]): Files {
+function filesOf(files: readonly StaticFile[]): Files {
   return new Map(files.map((file) => [file.path, served(file)]))
-}
-
-/** Decodes a file when it is first asked for: most runs of the executable never serve the page. */
-function served({ type, hash, brotli, gzip }: PageFile): Served {
-  const bodies = new Map<Encoding, Blob>()
-  const made = (encoding: Encoding): Blob => {
-    if (encoding === 'br') return new Blob([Buffer.from(brotli, 'base64')])
-    const bytes = Buffer.from(gzip, 'base64')
-    return new Blob([encoding === 'gzip' ? bytes : Bun.gunzipSync(bytes)])
-  }
-  return {
-    type,
-    hash,
-    body(encoding) {
-      const body = bodies.get(encoding) ?? made(encoding)
-      bodies.set(encoding, body)
-      return body
-    },
-  }
 }
 
 function answer(request: Request, path: string, files: Files): Response {
   const file = files.get(path)
   if (file === undefined) throw new RelayError('not_found', 'There is no such file of the page.')
-  const { requestId } = exchangeOf(request)
-  const encoding = encodingFor(request.headers.get('accept-encoding') ?? '')
-  // One form is not another byte for byte, which a strong tag promises.
-  const tag = `"${file.hash}${encoding === null ? '' : `-${encoding}`}"`
-  const headers = {
-    'content-type': file.type,
+  return answerFile(request, file, {
     'cache-control': path === '/' ? ASKED_AGAIN : KEPT,
-    vary: 'accept-encoding',
-    etag: tag,
     'content-security-policy': POLICY,
+    'cross-origin-opener-policy': 'same-origin',
     'referrer-policy': 'no-referrer',
-  }
-  if (isKnown(tag, request.headers.get('if-none-match'))) {
-    return respond(null, { status: 304, requestId, headers })
-  }
-  const encoded = encoding === null ? headers : { ...headers, 'content-encoding': encoding }
-  return respond(file.body(encoding), { status: 200, requestId, headers: encoded })
-}
-
-/** The best form that a client takes: it names those that it takes, and `q=0` takes one back. */
-function encodingFor(accepted: string): Encoding {
-  const names = accepted
-    .toLowerCase()
-    .split(',')
-    .map((part) => part.replaceAll(' ', ''))
-    .filter((part) => !/;q=0(\.0*)?$/.test(part))
-    .map((part) => part.replace(/;.*$/, ''))
-  if (names.includes('br')) return 'br'
-  return names.includes('gzip') ? 'gzip' : null
-}
-
-function isKnown(tag: string, ifNoneMatch: string | null): boolean {
-  if (ifNoneMatch === null) return false
-  const known = ifNoneMatch.split(',').map((one) => one.trim().replace(/^W\//, ''))
-  return known.includes(tag) || known.includes('*')
+  })
 }

@@ -1,25 +1,16 @@
 import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
-import { invalidRequest } from '../domain/errors.ts'
-import type { Timestamp } from '../domain/ids.ts'
 import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/webhook.ts'
 import type { Page } from '../system/cursor.ts'
-import { parseIsoTime } from '../system/iso-time.ts'
-import { mayTake, takes } from './body.ts'
+import { mayTake } from './body.ts'
 import { callerOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
-import { TIME_WANTED, word } from './schema-parts.ts'
+import { word } from './schema-parts.ts'
 import { NoBody } from './schemas.ts'
 import type { Told } from './typebox.ts'
-import {
-  Delivery,
-  DeliveryList,
-  DeliveryWithAttempts,
-  ReplayAnswer,
-  ReplayRequest,
-} from './webhook-schemas.ts'
+import { Delivery, DeliveryList, DeliveryWithAttempts } from './webhook-schemas.ts'
 
 type DeliveryResource = Told<Static<typeof Delivery>>
 type DeliveryWithAttemptsResource = Told<Static<typeof DeliveryWithAttempts>>
@@ -34,8 +25,6 @@ export type DeliveryActions = {
     filter: DeliveryFilter,
     page: PageRequest,
   ): Page<DeliveryResource>
-  /** Sends what was exhausted since, and what the webhook has no delivery of; says how many. */
-  replay(webhookId: string, since: Timestamp): Promise<number>
   /** What a private target answered is told to trusted callers only. */
   getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttemptsResource
   /** The body that each attempt sends; null where its event is not kept any more. */
@@ -65,15 +54,6 @@ const LIST = operation({
   query: DeliveryQuery,
   answers: { 200: DeliveryList },
   errors: ['not_found'],
-})
-
-const REPLAY = operation({
-  id: 'replayWebhook',
-  summary: 'Send what a webhook missed',
-  description: 'What was exhausted since, and what the webhook has no delivery of.',
-  tag: 'Webhooks',
-  answers: { 202: ReplayAnswer },
-  errors: ['not_found', 'webhook_inactive', 'storage_full'],
 })
 
 const GET = operation({
@@ -112,14 +92,6 @@ export function deliveryRoutes(deliveries: DeliveryActions) {
       },
       { ...BY_ID, ...LIST },
     )
-    .post(
-      '/webhooks/:id/replay',
-      async ({ params, body, set }) => {
-        set.status = 202
-        return { replayed: await deliveries.replay(params.id, sinceIn(body.since)) }
-      },
-      { ...BY_ID, ...takes(ReplayRequest), ...REPLAY },
-    )
     .get(
       '/webhook-deliveries/:id',
       ({ request, params }) => {
@@ -136,10 +108,4 @@ export function deliveryRoutes(deliveries: DeliveryActions) {
       },
       { ...BY_ID, ...mayTake(NoBody), ...REDELIVER },
     )
-}
-
-function sinceIn(text: string): Timestamp {
-  const since = parseIsoTime(text)
-  if (since !== null) return since
-  throw invalidRequest({ path: 'since', message: TIME_WANTED })
 }

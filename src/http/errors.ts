@@ -94,19 +94,28 @@ export type FailureTools = {
   readonly doubtBell: Bell
 }
 
+/** The client closed the connection in the middle of its request. */
+export class HungUpError extends Error {
+  override readonly name = 'HungUpError'
+}
+
+/** As proxies count it; nobody is there to read it. */
+const HUNG_UP_STATUS = 499
+
 /** The answer to whatever was thrown. What is not for the caller is logged, and nothing of it leaves. */
 export function answerToFailure(
-  error: unknown,
+  thrown: unknown,
   requestId: string,
   { log, doubtBell }: FailureTools,
 ): Response {
-  const known = relayErrorIn(error)
-  if (known !== null) {
-    if (known.code === 'internal_error')
-      log.error('request failed', { request_id: requestId, error })
-    return errorResponse(known, requestId)
+  const error = unwrapped(thrown)
+  if (error instanceof HungUpError) return respond(null, { status: HUNG_UP_STATUS, requestId })
+  if (error instanceof RelayError) {
+    if (error.code === 'internal_error')
+      log.error('request failed', { request_id: requestId, error: thrown })
+    return errorResponse(error, requestId)
   }
-  log.error('request failed', { request_id: requestId, error })
+  log.error('request failed', { request_id: requestId, error: thrown })
   doubtBell.ring()
   return errorResponse(internalError(), requestId)
 }
@@ -117,7 +126,8 @@ export function internalError(): RelayError {
 }
 
 /** Elysia wraps what a body parser throws. */
-function relayErrorIn(error: unknown): RelayError | null {
-  if (error instanceof RelayError) return error
-  return error instanceof Error && error.cause instanceof RelayError ? error.cause : null
+function unwrapped(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof RelayError) return error
+  const { cause } = error
+  return cause instanceof RelayError || cause instanceof HungUpError ? cause : error
 }

@@ -1,5 +1,6 @@
-import type { DashboardSession } from '../access/sessions.ts'
+import { shortId, type DashboardSession } from '../access/sessions.ts'
 import type { Caller } from '../domain/api-key.ts'
+import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
 import type { Random } from '../system/random.ts'
@@ -18,6 +19,8 @@ export type Peer = {
 export type Exchange = {
   readonly requestId: string
   readonly peer: Peer
+  /** The client's IP address, as trusted proxies tell it; null on the control socket. */
+  readonly address: () => string | null
   /** Who asks; null until authenticated, and on routes that ask for no key. */
   caller: Caller | null
   /** The browser that is signed in, on the dashboard's routes only. */
@@ -49,6 +52,18 @@ export function callerOf(request: Request): Caller {
   const { caller } = exchangeOf(request)
   if (caller === null) throw unauthorized()
   return caller
+}
+
+/** Where a change comes from, for the audit trail; on the dashboard also before anybody is signed in. */
+export function originOf(request: Request): Origin {
+  const exchange = exchangeOf(request)
+  return { actor: actorOf(exchange), address: exchange.address(), requestId: exchange.requestId }
+}
+
+function actorOf({ caller, session }: Exchange): Actor {
+  if (caller?.kind === 'key') return { kind: 'key', id: caller.keyId }
+  if (caller?.kind === 'cli') return { kind: 'cli', id: null }
+  return { kind: 'dashboard', id: session === null ? null : shortId(session) }
 }
 
 /** The browser that asks, on a route of the dashboard. */

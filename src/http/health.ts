@@ -3,9 +3,10 @@ import { Type, type Static } from 'typebox'
 
 import { RelayError } from '../domain/errors.ts'
 import type { Metrics } from '../system/metrics.ts'
+import type { AuthenticationTools } from './authentication.ts'
 import { errorResponse } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
-import { isLoopbackOnly } from './hosts.ts'
+import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { documentationOf, operation } from './operation.ts'
 import { respond } from './respond.ts'
 import { shape, toldWord } from './schema-parts.ts'
@@ -86,7 +87,7 @@ const READYZ = documentationOf({
 const METRICS = documentationOf({
   id: 'getMetrics',
   summary: 'Figures for Prometheus',
-  description: 'For this machine only, unless a setting opens it.',
+  description: 'For this machine, and for calls with a key, unless a setting opens it to everyone.',
   tag: 'Service',
   answers: {},
   errors: ['not_found'],
@@ -98,7 +99,10 @@ const METRICS_TEXT = {
   content: { 'text/plain': { schema: Type.String() } },
 }
 
-export function healthRoutes({ life, metrics, isMetricsOpen, findings }: HealthActions) {
+type HealthTools = HealthActions & SchemeOptions & Pick<AuthenticationTools, 'authenticate'>
+
+export function healthRoutes(tools: HealthTools) {
+  const { life, metrics, findings } = tools
   return new Elysia()
     .get('/api/v1/health', async () => ({ data: await findings() }), FINDINGS)
     .get('/healthz', () => ({ status: 'ok' }), HEALTHZ)
@@ -108,13 +112,21 @@ export function healthRoutes({ life, metrics, isMetricsOpen, findings }: HealthA
     .get(
       '/metrics',
       ({ request }) => {
-        const { peer, requestId } = exchangeOf(request)
-        if (!isMetricsOpen() && !isLoopbackOnly(request.headers, peer)) throw metricsClosed()
+        const { requestId } = exchangeOf(request)
+        if (!maySeeMetrics(tools, request)) throw metricsClosed()
         const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
         return respond(metrics.text(), { status: 200, requestId, headers })
       },
       { detail: { ...METRICS, responses: { 200: METRICS_TEXT, ...METRICS.responses } } },
     )
+}
+
+function maySeeMetrics(tools: HealthTools, request: Request): boolean {
+  const { headers } = request
+  if (tools.isMetricsOpen() || isLoopbackOnly(headers, exchangeOf(request).peer, tools)) return true
+  const key = headers.get('x-api-key')
+  const secret = headers.get('x-api-secret')
+  return key !== null && secret !== null && tools.authenticate(key, secret) !== null
 }
 
 /** Refuses what is asked before the relay is up, or while it goes down. */
@@ -138,6 +150,7 @@ function notRunning(phase: 'starting' | 'stopping'): RelayError {
 }
 
 function metricsClosed(): RelayError {
-  const message = 'The metrics are for this machine only; the setting open_metrics opens them.'
+  const message =
+    'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
   return new RelayError('not_found', message)
 }

@@ -1,6 +1,7 @@
 // Which Host names are ours, and who is on this machine. A page in the owner's browser whose name is
 // rebound to our address comes with a Host that is not ours.
 
+import { isLoopbackAddress } from '../system/network-address.ts'
 import type { Peer } from './exchange.ts'
 
 export type HostOptions = {
@@ -8,13 +9,20 @@ export type HostOptions = {
   readonly hostname: string
   /** The address under which the relay is reached from elsewhere, where there is one. */
   readonly publicUrl: string | null
-  /** Whether an IP address is one of this machine's. */
+  /** Tells an IP literal of this machine from everything else, names included. */
   readonly isOwnAddress: (address: string) => boolean
 }
 
+/** How a request may have come here. */
+export type SchemeOptions = {
+  readonly hosts: Pick<HostOptions, 'publicUrl'>
+  readonly isTrustedProxy: (address: string) => boolean
+}
+
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?$/
-const LOOPBACK_ADDRESS = /^(?:127(?:\.[0-9]{1,3}){3}|::1|::ffff:127(?:\.[0-9]{1,3}){3})$/
-const FORWARDING = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
+/** The headers by which proxies say that they pass something on. */
+const FORWARDING =
+  /^(?:forwarded|via|cdn-loop|x-(?:forwarded|original|envoy)(?:-.+)?|x-(?:real|client)-ip|true-client-ip|.+-connecting-ip|.+-client-ip)$/
 
 /** Whether a `Host` header names this relay. */
 export function isOurHost(header: string | null, options: HostOptions): boolean {
@@ -25,13 +33,28 @@ export function isOurHost(header: string | null, options: HostOptions): boolean 
   return options.isOwnAddress(name)
 }
 
-/** Whether a request was made on this machine, to this machine, by nobody else's errand. */
-export function isLoopbackOnly(headers: Headers, peer: Peer): boolean {
+/**
+ * Whether a request was made on this machine, to this machine, by nobody else's errand. A proxy need not
+ * say that it passes something on: a trusted one never counts, and where a public url tells of one,
+ * loopback alone proves nothing.
+ */
+export function isLoopbackOnly(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
   if (peer.isControl) return true
-  if (peer.address === null || !LOOPBACK_ADDRESS.test(peer.address)) return false
-  if (FORWARDING.some((name) => headers.has(name))) return false
+  if (peer.address === null || !isLoopbackAddress(peer.address)) return false
+  if (options.hosts.publicUrl !== null || options.isTrustedProxy(peer.address)) return false
+  if ([...headers.keys()].some((name) => FORWARDING.test(name))) return false
   const name = nameIn(headers.get('host'))
   return name !== null && isLoopbackName(name)
+}
+
+/**
+ * Whether browsers shall come by HTTPS only: to a public url with https. One with a port of its own shares
+ * its name with other programs, which they would then ask by HTTPS too.
+ */
+export function requiresTls({ publicUrl }: SchemeOptions['hosts'], headers: Headers): boolean {
+  if (publicUrl === null) return false
+  const { protocol, host, port } = new URL(publicUrl)
+  return protocol === 'https:' && port === '' && nameIn(headers.get('host')) === nameIn(host)
 }
 
 /** Whom a request comes from: `X-Forwarded-For` counts only from trusted proxies. */
@@ -47,7 +70,7 @@ export function clientAddress(
 }
 
 function isLoopbackName(name: string): boolean {
-  return name === 'localhost' || LOOPBACK_ADDRESS.test(name)
+  return name === 'localhost' || isLoopbackAddress(name)
 }
 
 /** `<hostname>.local`; macOS tells its host name with that ending already, others with a domain. */

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { nameOfCaller } from '../domain/api-key.ts'
+import type { Origin } from '../domain/audit.ts'
 import type { CreatedKeyResource, KeyResource, RevokedKeyResource } from '../keys/resource.ts'
 import type { Page } from '../system/cursor.ts'
 import { mayTake } from './body.ts'
-import { callerOf } from './exchange.ts'
+import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
 import { CreatedKey, KeyCreation, KeyList, RevokedKey } from './schemas.ts'
@@ -13,10 +13,10 @@ import { CreatedKey, KeyCreation, KeyList, RevokedKey } from './schemas.ts'
 export type KeyActions = {
   create(request: {
     readonly name: string | null
-    readonly createdBy: string
+    readonly origin: Origin
   }): Promise<CreatedKeyResource>
   list(page: PageRequest): Page<KeyResource>
-  revoke(id: string): Promise<RevokedKeyResource>
+  revoke(id: string, origin: Origin): Promise<RevokedKeyResource>
 }
 
 const KeyQuery = Type.Object(PAGE_QUERY)
@@ -54,11 +54,13 @@ export function keyRoutes(keys: KeyActions) {
       '',
       ({ request, body, set }) => {
         set.status = 201
-        const createdBy = nameOfCaller(callerOf(request))
-        return keys.create({ name: body.name ?? null, createdBy })
+        return keys.create({ name: body.name ?? null, origin: originOf(request) })
       },
       { ...mayTake(KeyCreation), ...CREATE },
     )
     .get('', ({ request }) => keys.list(pageOfQuery(readQuery(request, KeyQuery))), LIST)
-    .delete('/:id', ({ params }) => keys.revoke(params.id), { ...BY_ID, ...REVOKE })
+    .delete('/:id', ({ request, params }) => keys.revoke(params.id, originOf(request)), {
+      ...BY_ID,
+      ...REVOKE,
+    })
 }

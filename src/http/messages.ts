@@ -2,6 +2,7 @@ import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
 import type { Caller } from '../domain/api-key.ts'
+import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import { MESSAGE_STATUSES, sentenceOf, type MessageSource } from '../domain/message.ts'
 import type { ListFilter } from '../messages/read.ts'
@@ -10,7 +11,7 @@ import type { SendAnswer, SendRequest as SendOrder } from '../messages/send.ts'
 import type { Page } from '../system/cursor.ts'
 import { takes } from './body.ts'
 import { errorResponse } from './errors.ts'
-import { callerOf, exchangeOf } from './exchange.ts'
+import { callerOf, exchangeOf, originOf } from './exchange.ts'
 import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
 import { idempotencyKey, preferredWaitMs } from './prefer.ts'
 import {
@@ -36,7 +37,7 @@ export type MessageActions = {
   send(request: SendOrder): Promise<SendAnswer>
   list(filter: ListFilter, page: PageRequest): Page<MessageResource>
   get(id: string): MessageResource
-  resolve(id: string, status: 'sent' | 'failed', caller: Caller): Promise<MessageResource>
+  resolve(id: string, status: 'sent' | 'failed', origin: Origin): Promise<MessageResource>
 }
 
 type Tools = { readonly messages: MessageActions; readonly defaultWaitMs: number }
@@ -161,7 +162,7 @@ export function messageRoutes({ messages, defaultWaitMs }: Tools) {
     .get('/:id', ({ params }) => messages.get(params.id), { ...BY_ID, ...GET })
     .post(
       '/:id/resolve',
-      ({ request, params, body }) => messages.resolve(params.id, body.status, callerOf(request)),
+      ({ request, params, body }) => messages.resolve(params.id, body.status, originOf(request)),
       { ...BY_ID, ...takes(Resolution), ...RESOLVE },
     )
 }

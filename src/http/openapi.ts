@@ -8,11 +8,8 @@ import { BODY_ERRORS, errorAnswers } from './error-answers.ts'
 import { Components } from './openapi-components.ts'
 import { listIn, mapObject, objectIn, type Json, type JsonObject } from './openapi-json.ts'
 
-type Options = {
-  readonly version: string
-  /** The address of the API; asked for once it listens. */
-  readonly server: () => string
-}
+/** The address of the API; asked for once it listens. */
+type Server = () => string
 
 const RAW_PATH = '/raw'
 const DESCRIPTION = `A self-hosted iMessage relay. Every route under \`/api/v1\` takes the two headers
@@ -21,6 +18,9 @@ every answer carries an \`X-Request-Id\`, under which the log of the relay tells
 
 Requests are closed: a field that is not listed here is refused. Answers are open: a later version may
 add fields, and values to every schema whose name begins with \`Any\`. Pass over what you do not know.`
+
+/** Of the interface: strangers read the document, and need not know which relay runs. */
+const API_VERSION = '1.0.0'
 
 const TAGS = [
   { name: 'Messages', description: 'Sending, and reading what was sent and received.' },
@@ -41,15 +41,15 @@ const SECURITY_SCHEMES = {
 const BOTH_HEADERS = { apiKey: [], apiSecret: [] }
 
 /** The document of `api` as JSON text; made at the first call, and kept. */
-export function openApiDocument(api: AnyElysia, options: Options): () => Promise<string> {
+export function openApiDocument(api: AnyElysia, server: Server): () => Promise<string> {
   let made: Promise<string> | null = null
   return () => {
-    made ??= makeDocument(api, options)
+    made ??= makeDocument(api, server)
     return made
   }
 }
 
-async function makeDocument(api: AnyElysia, options: Options): Promise<string> {
+async function makeDocument(api: AnyElysia, server: Server): Promise<string> {
   const documented = new Elysia().use(api).use(
     swagger({
       path: '/page',
@@ -59,10 +59,10 @@ async function makeDocument(api: AnyElysia, options: Options): Promise<string> {
   )
   const response = await documented.handle(new Request(`http://localhost${RAW_PATH}`))
   const raw = (await response.json()) as JsonObject // The plugin answers with a document.
-  return JSON.stringify(validDocument(objectIn(raw['paths']), options))
+  return JSON.stringify(validDocument(objectIn(raw['paths']), server))
 }
 
-function validDocument(raw: JsonObject, { version, server }: Options): object {
+function validDocument(raw: JsonObject, server: Server): object {
   const components = new Components()
   const operations = Object.values(raw).flatMap((path) => Object.values(objectIn(path)))
   const paths = mapObject(raw, (path) => {
@@ -72,7 +72,7 @@ function validDocument(raw: JsonObject, { version, server }: Options): object {
     openapi: '3.1.0',
     info: {
       title: 'Hookline API',
-      version,
+      version: API_VERSION,
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },

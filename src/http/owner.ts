@@ -3,11 +3,12 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import type { Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
 import type { SettingState, Settings } from '../storage/settings.ts'
 import { mayTake, takes } from './body.ts'
-import { exchangeOf } from './exchange.ts'
+import { exchangeOf, originOf } from './exchange.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { respond } from './respond.ts'
@@ -26,10 +27,12 @@ export type BackupResource = MadeBackup & {
 export type OwnerActions = {
   readonly settings: Pick<Settings, 'list' | 'set'>
   /** Writes a verified back-up to `to`, or among the daily ones. */
-  readonly backUp: (to: string | null) => Promise<MadeBackup>
+  readonly backUp: (to: string | null, origin: Origin) => Promise<MadeBackup>
+  /** Records that somebody takes a back-up of this name away. */
+  readonly noteDownload: (name: string, origin: Origin) => Promise<void>
 }
 
-type ListBackups = () => readonly BackupResource[]
+export type ListBackups = () => readonly BackupResource[]
 
 type Tools = OwnerActions & {
   readonly lines: Pick<PhoneLineActions, 'adopt'>
@@ -45,26 +48,31 @@ const NewBackup = shape('NewBackup', {
 const NamePath = Type.Object({ name: Type.String() })
 const BY_NAME = { params: pathSchema(NamePath) }
 
-export function ownerRoutes({ lines, settings, backUp, listBackups }: Tools) {
+export function ownerRoutes(tools: Tools) {
+  const { lines, settings, backUp, listBackups } = tools
   return new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
-    .post('/phone-lines/:id/adopt', ({ params, body }) => lines.adopt(params.id, body.from), {
-      ...BY_ID,
-      ...takes(Adoption),
-    })
+    .post(
+      '/phone-lines/:id/adopt',
+      ({ request, params, body }) => lines.adopt(params.id, body.from, originOf(request)),
+      { ...BY_ID, ...takes(Adoption) },
+    )
     .get('/settings', ({ request }) => ({
       data: settings.list().map((setting) => told(setting, request)),
     }))
     .put(
       '/settings/:name',
       async ({ params, body, request }) =>
-        told(await settings.set(params.name, body.value), request),
+        told(await settings.set(params.name, body.value, originOf(request)), request),
       { ...BY_NAME, ...takes(NewValue) },
     )
     .get('/backups', () => ({ data: listBackups() }))
-    .get('/backups/:name', ({ params, request }) => download(request, listBackups, params.name), {
-      ...BY_NAME,
-    })
+    .get(
+      '/backups/:name',
+      ({ params, request }) =>
+        sendBackup(request, tools, { name: params.name, origin: originOf(request) }),
+      { ...BY_NAME },
+    )
     .post(
       '/backup',
       ({ request, body }) => {
@@ -74,7 +82,7 @@ export function ownerRoutes({ lines, settings, backUp, listBackups }: Tools) {
         if (to !== null && caller?.kind !== 'cli') throw namesFile()
         // A large database takes longer to copy than a connection may stay silent.
         peer.liftTimeout(0)
-        return backUp(to)
+        return backUp(to, originOf(request))
       },
       mayTake(NewBackup),
     )
@@ -87,16 +95,27 @@ function told(setting: SettingState, request: Request): SettingState {
 }
 
 /** The name must be one of the list: no other file can be asked for. */
-function download(request: Request, listBackups: ListBackups, name: string): Response {
+export function backupNamed(listBackups: ListBackups, name: string): BackupResource {
   const found = listBackups().find((backup) => backup.name === name)
   if (found === undefined) throw new RelayError('not_found', 'There is no back-up of this name.')
+  return found
+}
+
+/** The file itself, for a browser to save. */
+export async function sendBackup(
+  request: Request,
+  tools: Pick<Tools, 'listBackups' | 'noteDownload'>,
+  asked: { readonly name: string; readonly origin: Origin },
+): Promise<Response> {
+  const { name, path } = backupNamed(tools.listBackups, asked.name)
+  await tools.noteDownload(name, asked.origin)
   const { peer, requestId } = exchangeOf(request)
   peer.liftTimeout(0)
   const headers = {
     'content-type': 'application/vnd.sqlite3',
-    'content-disposition': `attachment; filename="${found.name}"`,
+    'content-disposition': `attachment; filename="${name}"`,
   }
-  return respond(Bun.file(found.path), { status: 200, requestId, headers })
+  return respond(Bun.file(path), { status: 200, requestId, headers })
 }
 
 function namesFile(): RelayError {

@@ -1,23 +1,9 @@
 // The page as files to serve: bundled for the browser, named after their content, and compressed. The
 // build does it once and embeds the result; a run from source does it when somebody opens the page.
 
-import { promisify } from 'node:util'
-import { brotliCompress, constants, gzip } from 'node:zlib'
-
-/** A file of the page. Its bytes are in base64, so that they can stand in the executable's source. */
-export type PageFile = {
-  /** As it is asked for: `/`, or `/assets/` and a name that changes with the content. */
-  readonly path: string
-  readonly type: string
-  readonly hash: string
-  readonly sizeBytes: number
-  readonly brotli: string
-  readonly gzip: string
-}
+import { packFile, type StaticFile } from './static-file.ts'
 
 const ASSETS = '/assets/'
-const inGzip = promisify(gzip)
-const inBrotli = promisify(brotliCompress)
 
 /**
  * An element is made by `h(type, properties, ...children)`. Bun by itself would write what `tsc` checks
@@ -37,7 +23,7 @@ const shortElements: Bun.BunPlugin = {
 }
 
 /** Bundles the page whose HTML file is at `index`; rejects with Bun's own words where it cannot. */
-export async function bundlePage(index: string): Promise<readonly PageFile[]> {
+export async function bundlePage(index: string): Promise<readonly StaticFile[]> {
   const { success, outputs, logs } = await Bun.build({
     entrypoints: [index],
     target: 'browser',
@@ -54,16 +40,9 @@ export async function bundlePage(index: string): Promise<readonly PageFile[]> {
   return Promise.all(outputs.map(pageFile))
 }
 
-async function pageFile(output: Bun.BuildArtifact): Promise<PageFile> {
-  const bytes = new Uint8Array(await output.arrayBuffer())
+async function pageFile(output: Bun.BuildArtifact): Promise<StaticFile> {
   const name = output.path.replace(/^.*\//, '')
-  const params = { [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length }
-  return {
-    path: name === 'index.html' ? '/' : `${ASSETS}${name}`,
-    type: output.type,
-    hash: new Bun.CryptoHasher('sha256').update(bytes).digest('base64url').slice(0, 16),
-    sizeBytes: bytes.length,
-    brotli: (await inBrotli(bytes, { params })).toString('base64'),
-    gzip: (await inGzip(bytes, { level: constants.Z_BEST_COMPRESSION })).toString('base64'),
-  }
+  const path = name === 'index.html' ? '/' : `${ASSETS}${name}`
+  const bytes = new Uint8Array(await output.arrayBuffer())
+  return packFile({ path, type: output.type, bytes }, 'best')
 }

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
-import type { Caller } from '../domain/api-key.ts'
+import type { Origin } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Page } from '../system/cursor.ts'
 import { takes } from './body.ts'
-import { callerOf } from './exchange.ts'
+import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
 import { Deleted, PhoneLine, PhoneLineChanges, PhoneLineList } from './schemas.ts'
@@ -21,12 +21,12 @@ type PhoneLineSettings = {
 }
 
 export type PhoneLineActions = {
-  /** In the order of routing: by creation, which is the order of ids. */
+  /** By creation, which is the order of ids. */
   list(): readonly PhoneLineResource[]
-  patch(id: string, changes: PhoneLineSettings, caller: Caller): Promise<PhoneLineResource>
-  remove(id: string): Promise<void>
+  patch(id: string, changes: PhoneLineSettings, origin: Origin): Promise<PhoneLineResource>
+  remove(id: string, origin: Origin): Promise<void>
   /** Takes over the vanished line `from`; with its own id, accepts a changed number. */
-  adopt(id: string, from: string): Promise<PhoneLineResource>
+  adopt(id: string, from: string, origin: Origin): Promise<PhoneLineResource>
 }
 
 const LineQuery = Type.Object(PAGE_QUERY)
@@ -79,14 +79,14 @@ export function phoneLineRoutes(lines: PhoneLineActions) {
           isEnabled: body.is_enabled,
           relaySms: body.relay_sms,
         }
-        return lines.patch(params.id, changes, callerOf(request))
+        return lines.patch(params.id, changes, originOf(request))
       },
       { ...BY_ID, ...takes(PhoneLineChanges), ...PATCH },
     )
     .delete(
       '/:id',
-      async ({ params }) => {
-        await lines.remove(params.id)
+      async ({ request, params }) => {
+        await lines.remove(params.id, originOf(request))
         return { id: params.id, deleted: true as const }
       },
       { ...BY_ID, ...REMOVE },

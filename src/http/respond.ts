@@ -1,4 +1,7 @@
-/** An answer, in JSON unless its headers say otherwise: stored by nobody between, taken for no other type. */
+/**
+ * An answer, in JSON unless its headers say otherwise: stored by nobody between, taken for no other type,
+ * and loaded by no page of another site, which could tell by it that a relay runs here.
+ */
 export function respond(
   body: string | Blob | ReadableStream<string> | null,
   answer: {
@@ -13,6 +16,7 @@ export function respond(
       'content-type': 'application/json',
       'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
+      'cross-origin-resource-policy': 'same-origin',
       'x-request-id': answer.requestId,
       ...answer.headers,
     },

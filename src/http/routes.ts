@@ -3,14 +3,20 @@
 import { Elysia, type AnyElysia } from 'elysia'
 
 import type { Access } from '../access/access.ts'
+import type { Origin } from '../domain/audit.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
+import type { Random } from '../system/random.ts'
+import { auditRoutes, type ListAudit } from './audit.ts'
+import type { AuthenticationTools } from './authentication.ts'
 import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
-import { requirePassword } from './dashboard-door.ts'
+import type { SendPreviews } from './dashboard-contact-cost.ts'
+import { downloadRoutes } from './dashboard-downloads.ts'
+import { requirePassword } from './dashboard-elevation.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { qrRoutes } from './dashboard-qr.ts'
 import { sessionRoutes } from './dashboard-session.ts'
@@ -20,22 +26,28 @@ import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
 import { answerToFailure, type FailureTools } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
 import { healthRoutes, type HealthActions } from './health.ts'
+import type { SchemeOptions } from './hosts.ts'
 import { keyRoutes, type KeyActions } from './keys.ts'
 import { messageRoutes, type MessageActions } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { ownerRoutes, type BackupResource } from './owner.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
+import { replayRoutes, type ReplayActions } from './replays.ts'
 import { respond } from './respond.ts'
-import type { SchemeOptions } from './session-cookie.ts'
+import { statsRoutes, type StatsActions } from './stats.ts'
 import { swaggerRoutes } from './swagger-page.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
-  FailureTools & {
+  FailureTools &
+  Pick<AuthenticationTools, 'authenticate'> &
+  StatsActions &
+  SendPreviews & {
     readonly version: string
     /** The address of the API for those who made a client of its document. */
     readonly serverUrl: () => string
     readonly clock: Clock
+    readonly random: Random
     readonly keys: KeyActions
     readonly bridges: BridgeActions
     /** The lines of iPhones whose shortcuts call. */
@@ -45,14 +57,15 @@ export type RouteTools = SchemeOptions &
     /** How long the answer to a send waits where the caller says nothing. */
     readonly defaultWaitMs: number
     readonly conversations: ConversationActions
-    readonly webhooks: WebhookActions & DeliveryActions
+    readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
+    readonly listAudit: ListAudit
     readonly health: HealthActions
     readonly control: ControlActions
     /** Back-ups of the data directory, newest first. */
     readonly listBackups: () => readonly BackupResource[]
     /** Who may see the dashboard. */
     readonly access: Access
-    readonly createSetupLink: () => SetupLinkResource
+    readonly createSetupLink: (origin: Origin) => Promise<SetupLinkResource>
     readonly changes: Changes
     readonly about: () => AboutResource
   }
@@ -60,12 +73,11 @@ export type RouteTools = SchemeOptions &
 /** What the network sees. */
 export function publicRoutes(tools: RouteTools): AnyElysia {
   const api = apiRoutes(tools)
-  const { version, serverUrl } = tools
   const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
   const documents = {
-    api: openApiDocument(api, { version, server: serverUrl }),
+    api: openApiDocument(api, tools.serverUrl),
     // The page calls the relay that it comes from, by whatever name that was reached.
-    whole: openApiDocument(whole, { version, server: () => '/' }),
+    whole: openApiDocument(whole, () => '/'),
   }
   return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes())
 }
@@ -82,13 +94,14 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
 /** What a browser sees behind the dashboard's door: the same as the owner, but for the control socket's own. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   return frame(tools)
-    .onBeforeHandle(requirePassword)
+    .onBeforeHandle(requirePassword(tools))
     .use(apiRoutes(tools))
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(viewRoutes(tools))
     .use(qrRoutes())
+    .use(downloadRoutes({ ...tools, ...tools.control }))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
 
@@ -108,12 +121,15 @@ function apiRoutes(tools: RouteTools): AnyElysia {
   return new Elysia()
     .use(messageRoutes(tools))
     .use(conversationRoutes(tools.conversations))
+    .use(statsRoutes(tools))
     .use(phoneLineRoutes(tools.lines))
     .use(webhookRoutes(tools.webhooks))
     .use(deliveryRoutes(tools.webhooks))
+    .use(replayRoutes(tools.webhooks))
     .use(keyRoutes(tools.keys))
     .use(bridgeOwnerRoutes(tools.bridges))
-    .use(healthRoutes(tools.health))
+    .use(auditRoutes(tools.listAudit))
+    .use(healthRoutes({ ...tools, ...tools.health }))
 }
 
 /** How every answer is written. Elysia's own words, and those of unknown errors, never leave. */

@@ -5,8 +5,8 @@ import { RelayError } from '../domain/errors.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { errorResponse } from './errors.ts'
-import { requestIds, type Peer } from './exchange.ts'
-import { isLoopbackOnly } from './hosts.ts'
+import { requestIds } from './exchange.ts'
+import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { listen, listenEverywhere, type Listener } from './listener.ts'
 import { respond } from './respond.ts'
 import type { Http } from './server.ts'
@@ -26,7 +26,7 @@ const RETRY_SECONDS = 60
 /** Listens as the relay would, on the port and on the control socket (`path`). */
 export function listenInSafeMode(
   mode: SafeMode,
-  options: {
+  options: SchemeOptions & {
     readonly hostname: string
     readonly port: number
     readonly path: string
@@ -34,37 +34,42 @@ export function listenInSafeMode(
     readonly log: Log
   },
 ): Listener {
-  return listenEverywhere(createSafeMode(mode, options.random), options)
+  return listenEverywhere(createSafeMode(mode, options), options)
 }
 
 /** The same on the port alone. */
 export function listenWithoutSocket(
   mode: SafeMode,
-  options: {
+  options: SchemeOptions & {
     readonly hostname: string
     readonly port: number
     readonly random: Random
     readonly log: Log
   },
 ): Listener {
-  return listen(createSafeMode(mode, options.random), options)
+  return listen(createSafeMode(mode, options), options)
 }
 
 /** Answers every request without a database. */
-export function createSafeMode(mode: SafeMode, random: Random): Http {
-  const nextId = requestIds(random)
+export function createSafeMode(
+  mode: SafeMode,
+  options: SchemeOptions & { readonly random: Random },
+): Http {
+  const nextId = requestIds(options.random)
   return {
-    fetch: async (request, peer) => answer(mode, { request, peer, requestId: nextId() }),
+    async fetch(request, peer) {
+      // The reason names folders of this machine: they are for nobody else.
+      const isOwner = isLoopbackOnly(request.headers, peer, options)
+      return answer(mode, { request, isOwner, requestId: nextId() })
+    },
     endStreams() {},
   }
 }
 
-type Asked = { readonly request: Request; readonly peer: Peer; readonly requestId: string }
+type Asked = { readonly request: Request; readonly isOwner: boolean; readonly requestId: string }
 
-function answer(mode: SafeMode, { request, peer, requestId }: Asked): Response {
+function answer(mode: SafeMode, { request, isOwner, requestId }: Asked): Response {
   const path = pathOf(request)
-  // The reason names folders of this machine: they are for nobody else.
-  const isOwner = isLoopbackOnly(request.headers, peer)
   if (path === '/healthz') return alive(isOwner ? mode : null, requestId)
   const isPage = !path.startsWith('/api') && path !== '/readyz' && wantsPage(request)
   if (isPage) return page(isOwner ? mode : forOthers(mode), requestId)
@@ -97,6 +102,7 @@ function page({ reason, nextStep }: SafeMode, requestId: string): Response {
   const headers = {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': "default-src 'none'",
+    'cross-origin-opener-policy': 'same-origin',
     'retry-after': String(RETRY_SECONDS),
   }
   return respond(body.join('\n'), { status: 503, requestId, headers })

@@ -4,6 +4,7 @@
 import { Type } from 'typebox'
 
 import { KEY_NAME_LENGTH_MAX } from '../domain/api-key.ts'
+import { SUBJECT_KINDS } from '../domain/finding.ts'
 import {
   MESSAGE_SOURCES,
   MESSAGE_STATUSES,
@@ -164,7 +165,12 @@ export const SendRequest = shape('SendRequest', {
     example: 'Your table is ready.',
   }),
   phone_line_id: Type.Optional(
-    nullable(id('line', 'This line and no other; without it, the first available online one.')),
+    nullable(
+      id(
+        'line',
+        'This line and no other; without it, an available online one: for a new contact, the one with the fewest today.',
+      ),
+    ),
   ),
 })
 
@@ -240,6 +246,13 @@ const AUTOMATION_PAUSED = Type.Boolean({
 
 export const Conversation = shape('Conversation', {
   id: id('conv', 'Identifies the conversation.'),
+  moved_to: Type.Optional(
+    id(
+      'conv',
+      'The conversation in which its messages are now, where another line took them over. All ' +
+        'other fields are of that one.',
+    ),
+  ),
   phone_line_id: id('line', 'The line.'),
   phone_number: Type.String({ description: "The line's number.", example: '+12025550101' }),
   handle: Type.String({ description: 'The counterpart.', example: '+12025550147' }),
@@ -269,7 +282,11 @@ export const HealthFindings = shape('HealthFindings', {
       why: Type.String({ description: 'What it means.' }),
       fix: Type.String({ description: 'What the owner can do.' }),
       line_id: nullable(id('line', 'The line it speaks of.')),
-      since: time('When it was first found.'),
+      about: shape('FindingSubject', {
+        kind: toldWord('FindingSubjectKind', SUBJECT_KINDS, 'The kind of thing it is about.'),
+        id: nullable(Type.String({ description: 'Its id; null for the relay itself.' })),
+      }),
+      since: time('When it was first found about this thing.'),
       depends_on: nullable(Type.String({ description: 'The finding that explains this one.' })),
     }),
   ),

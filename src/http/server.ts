@@ -5,14 +5,13 @@
 import type { AnyElysia } from 'elysia'
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { Random } from '../system/random.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
 import { JUDGEMENT_PATH } from './control.ts'
 import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-door.ts'
 import { answerToFailure, errorResponse } from './errors.ts'
 import { openExchange, requestIds, type Exchange, type Peer } from './exchange.ts'
 import { requireRunning } from './health.ts'
-import { isOurHost, type HostOptions } from './hosts.ts'
+import { clientAddress, isOurHost, requiresTls, type HostOptions } from './hosts.ts'
 import {
   dashboardRoutes,
   methodsAt,
@@ -21,8 +20,7 @@ import {
   type RouteTools,
 } from './routes.ts'
 
-export type HttpTools = RouteTools &
-  AuthenticationTools & { readonly random: Random; readonly hosts: HostOptions }
+export type HttpTools = RouteTools & AuthenticationTools & { readonly hosts: HostOptions }
 
 /** The whole API as a function, for the port and for the control socket alike. */
 export type Http = {
@@ -45,6 +43,7 @@ const BRIDGE = '/bridge/v1'
 const ALWAYS_OPEN = new Set(['/healthz', '/readyz', JUDGEMENT_PATH])
 /** Elysia looks for the path from this character on: a shorter host would hide it. */
 const ELYSIA_PATH_FROM = 11
+const STRICT_TRANSPORT = ['strict-transport-security', 'max-age=31536000'] as const
 const NO_STREAM = { value: null }
 
 export function createHttp(tools: HttpTools): Http {
@@ -63,11 +62,16 @@ export function createHttp(tools: HttpTools): Http {
       const exchange: Exchange = {
         requestId: nextId(),
         peer,
+        address: () => {
+          if (peer.address === null) return null
+          return clientAddress(request.headers, peer, tools.isTrustedProxy)
+        },
         caller: null,
         session: null,
         bridge: null,
       }
       const response = await answer(door, request, exchange)
+      if (requiresTls(tools.hosts, request.headers)) response.headers.set(...STRICT_TRANSPORT)
       tools.metrics.count('hookline_http_responses_total', 'Answers by their status.', {
         status: String(response.status),
       })

@@ -2,12 +2,7 @@
 
 import { SESSION_LIFE_MS } from '../access/sessions.ts'
 import type { Peer } from './exchange.ts'
-import type { HostOptions } from './hosts.ts'
-
-export type SchemeOptions = {
-  readonly hosts: Pick<HostOptions, 'publicUrl'>
-  readonly isTrustedProxy: (address: string) => boolean
-}
+import type { SchemeOptions } from './hosts.ts'
 
 const NAME = 'hookline_session'
 /** A browser takes this name from HTTPS only, for this host only, and for all of its paths. */

@@ -1,12 +1,11 @@
 // The page over the OpenAPI document: swagger-ui from our own files, nothing from elsewhere.
 
 import { Elysia } from 'elysia'
-import bundlePath from 'swagger-ui-dist/swagger-ui-bundle.js' with { type: 'file' }
 
 import { exchangeOf } from './exchange.ts'
 import { respond } from './respond.ts'
-
-import stylePath from 'swagger-ui-dist/swagger-ui.css' with { type: 'file' }
+import { answerFile, served, type Served } from './static-file.ts'
+import { swaggerFile, type SwaggerFileName } from './swagger-files.ts'
 
 const POLICY = [
   "default-src 'none'",
@@ -47,12 +46,21 @@ const START = `SwaggerUIBundle({
 })
 `
 
+/** Their names stay the same when an upgrade brings others. */
+const ASKED_AGAIN = { 'cache-control': 'no-cache' }
+
 /** The API, of which clients are made, and the whole, which has the routes for shortcuts too. */
 type Documents = Readonly<Record<'api' | 'whole', () => Promise<string>>>
 
 /** The documents are asked for once somebody wants to read them. */
 export function swaggerRoutes(documents: Documents) {
   const hidden = { detail: { hide: true } }
+  const files = new Map<SwaggerFileName, Promise<Served>>()
+  const file = (name: SwaggerFileName): Promise<Served> => {
+    const found = files.get(name) ?? swaggerFile(name).then(served)
+    files.set(name, found)
+    return found
+  }
   return new Elysia()
     .get(
       '/swagger',
@@ -60,6 +68,7 @@ export function swaggerRoutes(documents: Documents) {
         const headers = {
           'content-type': 'text/html; charset=utf-8',
           'content-security-policy': POLICY,
+          'cross-origin-opener-policy': 'same-origin',
           'referrer-policy': 'no-referrer',
         }
         return asset(request, PAGE, headers)
@@ -79,23 +88,19 @@ export function swaggerRoutes(documents: Documents) {
     )
     .get(
       '/swagger/swagger-ui-bundle.js',
-      ({ request }) => file(request, bundlePath, 'text/javascript; charset=utf-8'),
+      async ({ request }) => answerFile(request, await file('script'), ASKED_AGAIN),
       hidden,
     )
     .get(
       '/swagger/swagger-ui.css',
-      ({ request }) => file(request, stylePath, 'text/css; charset=utf-8'),
+      async ({ request }) => answerFile(request, await file('style'), ASKED_AGAIN),
       hidden,
     )
 }
 
-function file(request: Request, path: string, type: string): Response {
-  return asset(request, Bun.file(path), { 'content-type': type, 'cache-control': 'max-age=3600' })
-}
-
 function asset(
   request: Request,
-  body: string | Blob,
+  body: string,
   headers: Readonly<Record<string, string>>,
 ): Response {
   return respond(body, { status: 200, requestId: exchangeOf(request).requestId, headers })

@@ -43,6 +43,9 @@ const WEBHOOK_FIELDS = {
   url: url({ description: 'Where its deliveries go.' }),
   events: Type.Array(toldWord('EventName', EVENT_NAMES), { example: ['message.received'] }),
   is_active: Type.Boolean(),
+  is_failing: Type.Optional(
+    Type.Boolean({ description: 'True where the last attempt failed; left out otherwise.' }),
+  ),
   description: nullable(Type.String()),
   disabled_reason: nullable(
     toldWord(
@@ -66,11 +69,46 @@ export const CreatedWebhook = shape('CreatedWebhook', { ...WEBHOOK_FIELDS, secre
 export const WebhookList = listOf('WebhookList', Webhook)
 export const RotatedSecret = shape('RotatedSecret', { id: WEBHOOK_FIELDS.id, secret: SECRET })
 
+const RETRY_CHOICE = {
+  events: Type.Optional(
+    Type.Array(word('EventName', EVENT_NAMES), {
+      minItems: 1,
+      maxItems: 50,
+      description: 'Only these events; without it, all.',
+      example: ['message.received'],
+    }),
+  ),
+  phone_line_id: Type.Optional(id('line', 'Only events of this line; without it, of all.')),
+  dry_run: Type.Optional(
+    Type.Boolean({ description: 'True counts what would be sent, and changes nothing.' }),
+  ),
+}
+const WOULD = 'How many would go; in the answer to a dry run only.'
+
+export const RetryRequest = shape('RetryFailedRequest', RETRY_CHOICE)
+export const RetryAnswer = shape('RetryFailed', {
+  retried: Type.Integer({ description: 'How many deliveries are on their way again.' }),
+  would_retry: Type.Optional(Type.Integer({ description: WOULD })),
+})
 export const ReplayRequest = shape('ReplayRequest', {
   since: Type.String({ ...ISO_TIME, description: 'From when on, inclusive; with its zone.' }),
+  include_earlier: Type.Optional(
+    Type.Boolean({
+      description:
+        'True sends events from before the webhook was created, too. Without it they stay unsent.',
+    }),
+  ),
+  ...RETRY_CHOICE,
 })
 export const ReplayAnswer = shape('Replay', {
   replayed: Type.Integer({ description: 'How many deliveries are on their way.' }),
+  would_replay: Type.Optional(Type.Integer({ description: WOULD })),
+})
+export const ReplayState = shape('ReplayState', {
+  waiting: Type.Integer({ description: 'How many replayed deliveries are still pending.' }),
+})
+export const StoppedReplay = shape('StoppedReplay', {
+  stopped: Type.Integer({ description: 'How many deliveries will not be sent.' }),
 })
 
 const DELIVERY_FIELDS = {
@@ -87,6 +125,14 @@ const DELIVERY_FIELDS = {
   next_attempt_at: nullable(time('When it is tried next.')),
   created_at: time('When the event was written down.'),
   completed_at: nullable(time('When it succeeded or was given up.')),
+  last_status_code: Type.Optional(
+    nullable(Type.Integer({ description: 'What the last attempt was answered.', example: 500 })),
+  ),
+  last_error: Type.Optional(
+    nullable(
+      Type.String({ description: 'Why the last attempt got no answer.', example: 'timeout' }),
+    ),
+  ),
 }
 
 const Attempt = shape('Attempt', {

@@ -1,11 +1,11 @@
 import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
-import type { Caller } from '../domain/api-key.ts'
+import type { Origin } from '../domain/audit.ts'
 import type { EventName } from '../domain/webhook.ts'
 import type { Page } from '../system/cursor.ts'
 import { mayTake, takes } from './body.ts'
-import { callerOf } from './exchange.ts'
+import { originOf } from './exchange.ts'
 import { BY_ID, operation, type Callback } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
 import { Deleted, NoBody } from './schemas.ts'
@@ -33,14 +33,17 @@ export type WebhookSettings = {
 export type WebhookActions = {
   create(
     input: WebhookSettings & { readonly url: string; readonly events: readonly EventName[] },
-    caller: Caller,
+    origin: Origin,
   ): Promise<CreatedWebhookResource>
   list(page: PageRequest): Page<WebhookResource>
   get(id: string): WebhookResource
   /** Fields that are left out stay as they are. */
-  update(id: string, changes: WebhookSettings): Promise<WebhookResource>
-  remove(id: string): Promise<void>
-  rotateSecret(id: string): Promise<{ readonly id: string; readonly secret: string }>
+  update(id: string, changes: WebhookSettings, origin: Origin): Promise<WebhookResource>
+  remove(id: string, origin: Origin): Promise<void>
+  rotateSecret(
+    id: string,
+    origin: Origin,
+  ): Promise<{ readonly id: string; readonly secret: string }>
 }
 
 const WebhookQuery = Type.Object(PAGE_QUERY)
@@ -118,30 +121,31 @@ export function webhookRoutes(webhooks: WebhookActions) {
       ({ request, body, set }) => {
         set.status = 201
         const { url, events } = body
-        return webhooks.create({ ...settingsIn(body), url, events }, callerOf(request))
+        return webhooks.create({ ...settingsIn(body), url, events }, originOf(request))
       },
       { ...takes(WebhookCreation), ...CREATE },
     )
     .get('', ({ request }) => webhooks.list(pageOfQuery(readQuery(request, WebhookQuery))), LIST)
     .get('/:id', ({ params }) => webhooks.get(params.id), { ...BY_ID, ...GET })
-    .put('/:id', ({ params, body }) => webhooks.update(params.id, settingsIn(body)), {
-      ...BY_ID,
-      ...takes(WebhookChanges),
-      ...UPDATE,
-    })
+    .put(
+      '/:id',
+      ({ request, params, body }) =>
+        webhooks.update(params.id, settingsIn(body), originOf(request)),
+      { ...BY_ID, ...takes(WebhookChanges), ...UPDATE },
+    )
     .delete(
       '/:id',
-      async ({ params }) => {
-        await webhooks.remove(params.id)
+      async ({ request, params }) => {
+        await webhooks.remove(params.id, originOf(request))
         return { id: params.id, deleted: true as const }
       },
       { ...BY_ID, ...REMOVE },
     )
-    .post('/:id/rotate-secret', ({ params }) => webhooks.rotateSecret(params.id), {
-      ...BY_ID,
-      ...mayTake(NoBody),
-      ...ROTATE,
-    })
+    .post(
+      '/:id/rotate-secret',
+      ({ request, params }) => webhooks.rotateSecret(params.id, originOf(request)),
+      { ...BY_ID, ...mayTake(NoBody), ...ROTATE },
+    )
 }
 
 function settingsIn(body: Static<typeof WebhookChanges>): WebhookSettings {

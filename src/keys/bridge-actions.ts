@@ -1,3 +1,4 @@
+import type { Origin } from '../domain/audit.ts'
 import type { BridgeId } from '../domain/ids.ts'
 import {
   bridgeOfToken,
@@ -17,8 +18,8 @@ export function createBridgeActions(tools: Tools) {
   return {
     create: (request: NewBridgeRequest) => createBridge(tools, request),
     list: (page: Parameters<typeof listBridges>[1]) => listBridges(tools, page),
-    renewToken: (id: string) => renewBridgeToken(tools, id),
-    remove: (id: string) => removeBridge(tools, id),
+    renewToken: (id: string, origin: Origin) => renewBridgeToken(tools, id, origin),
+    remove: (id: string, origin: Origin) => removeBridge(tools, id, origin),
     /** Whose token this is, or null. */
     ofToken: (token: string) => bridgeOfToken(tools.db, token),
     /** A shortcut of the bridge called. */

@@ -1,5 +1,6 @@
 // Who may call as the shortcuts of an iPhone: a token for each bridge, good for nothing else.
 
+import { makerOf, type Origin } from '../domain/audit.ts'
 import { BRIDGE_LABEL_LENGTH_MAX, BRIDGE_TOKEN_PREFIX, type Bridge } from '../domain/bridge.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseRecipient } from '../domain/handle.ts'
@@ -35,13 +36,13 @@ const HINT_LENGTH = BRIDGE_TOKEN_PREFIX.length + 6
 export type NewBridgeRequest = {
   readonly number: string
   readonly label: string | null
-  readonly createdBy: string
+  readonly origin: Origin
 }
 
 /** Makes a bridge, which soon is a line; its token can be read in this answer only. */
 export async function createBridge(
   tools: KeyTools,
-  { number, label, createdBy }: NewBridgeRequest,
+  { number, label, origin }: NewBridgeRequest,
 ): Promise<CreatedBridgeResource> {
   if (parseRecipient(number)?.kind !== 'phone') {
     throw invalidRequest({ path: 'phone_number', message: 'must be a number like +12025550147' })
@@ -57,7 +58,10 @@ export async function createBridge(
     const id = tools.stamps.id('brg')
     const createdAt = tools.stamps.now()
     const { token, stored } = newToken(tools)
-    insertBridge(tx, { id, number, label, createdBy, createdAt, ...stored })
+    insertBridge(tx, { id, number, label, createdBy: makerOf(origin), createdAt, ...stored })
+    const after = { phone_number: number, label, token_hint: stored.tokenHint }
+    const about = { kind: 'bridge', id } as const
+    tools.audit.record(tx, origin, { action: 'bridge.created', about, after })
     return { ...bridgeResource(requireBridge(tx, id)), token }
   })
 }
@@ -84,23 +88,38 @@ export function listBridges(
 export async function renewBridgeToken(
   tools: Omit<KeyTools, 'db'>,
   id: string,
+  origin: Origin,
 ): Promise<BridgeTokenResource> {
   return tools.writer.write((tx) => {
     const bridge = requireBridge(tx, id)
     if (bridge.revokedAt !== null) throw new RelayError('not_found', 'This bridge was removed.')
     const { token, stored } = newToken(tools)
     replaceToken(tx, bridge.id, stored)
+    tools.audit.record(tx, origin, {
+      action: 'bridge.token_renewed',
+      about: { kind: 'bridge', id: bridge.id },
+      before: { token_hint: bridge.tokenHint },
+      after: { token_hint: stored.tokenHint },
+    })
     return { id: bridge.id, token }
   })
 }
 
 /** Removes at once and for good; a second time changes nothing and answers alike. */
 export async function removeBridge(
-  tools: Pick<KeyTools, 'writer' | 'stamps'>,
+  tools: Pick<KeyTools, 'writer' | 'stamps' | 'audit'>,
   id: string,
+  origin: Origin,
 ): Promise<void> {
   await tools.writer.write((tx) => {
-    markBridgeRevoked(tx, requireBridge(tx, id).id, tools.stamps.now())
+    const bridge = requireBridge(tx, id)
+    if (bridge.revokedAt !== null) return
+    markBridgeRevoked(tx, bridge.id, tools.stamps.now())
+    tools.audit.record(tx, origin, {
+      action: 'bridge.removed',
+      about: { kind: 'bridge', id: bridge.id },
+      before: { phone_number: bridge.number, label: bridge.label },
+    })
   })
 }
 

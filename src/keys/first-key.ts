@@ -1,3 +1,4 @@
+import { COMMAND_LINE } from '../domain/audit.ts'
 import { hasKeys } from '../storage/keys.ts'
 import { writeNewKey, type KeyTools } from './keys.ts'
 import type { CreatedKeyResource } from './resource.ts'
@@ -6,6 +7,6 @@ import type { CreatedKeyResource } from './resource.ts'
 export async function createFirstKey(tools: KeyTools): Promise<CreatedKeyResource | null> {
   if (hasKeys(tools.db)) return null
   return tools.writer.write((tx) =>
-    hasKeys(tx) ? null : writeNewKey(tx, tools, { name: 'First key', createdBy: 'cli' }),
+    hasKeys(tx) ? null : writeNewKey(tx, tools, { name: 'First key', origin: COMMAND_LINE }),
   )
 }

@@ -1,6 +1,8 @@
 import { KEY_NAME_LENGTH_MAX, KEY_PREFIX, SECRET_PREFIX, type ApiKey } from '../domain/api-key.ts'
+import { makerOf, type Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp, type KeyId, type Timestamp } from '../domain/ids.ts'
+import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   getKey,
@@ -27,6 +29,7 @@ export type KeyTools = {
   readonly writer: Pick<Writer, 'write'>
   readonly stamps: Stamps
   readonly random: Random
+  readonly audit: Pick<Audit, 'record'>
 }
 
 /** Knows of uses that are not written yet. */
@@ -35,7 +38,7 @@ export type UseKnown = { of(id: KeyId): Timestamp | null }
 const KEY_BYTES = 24
 const SECRET_BYTES = 32
 
-export type NewKeyRequest = { readonly name: string | null; readonly createdBy: string }
+export type NewKeyRequest = { readonly name: string | null; readonly origin: Origin }
 
 /** Makes a key; key and secret can be read in this answer only. */
 export async function createKey(
@@ -52,14 +55,17 @@ export async function createKey(
 /** Stores a new key in a transaction that does more. */
 export function writeNewKey(
   tx: Tx,
-  tools: Pick<KeyTools, 'stamps' | 'random'>,
-  { name, createdBy }: NewKeyRequest,
+  tools: Pick<KeyTools, 'stamps' | 'random' | 'audit'>,
+  { name, origin }: NewKeyRequest,
 ): CreatedKeyResource {
   const key = KEY_PREFIX + base64url(tools.random.bytes(KEY_BYTES))
   const secret = SECRET_PREFIX + base64url(tools.random.bytes(SECRET_BYTES))
   const id = tools.stamps.id('key')
   const createdAt = tools.stamps.now()
+  const createdBy = makerOf(origin)
   insertKey(tx, { id, name, key, secretSha256: sha256(secret), createdBy, createdAt })
+  const about = { kind: 'key', id } as const
+  tools.audit.record(tx, origin, { action: 'key.created', about, after: { name } })
   return {
     id,
     name,
@@ -91,13 +97,18 @@ export function listKeys(
 
 /** Revokes at once and for good; a second time changes nothing and answers alike. */
 export async function revokeKey(
-  tools: Pick<KeyTools, 'writer' | 'stamps'>,
+  tools: Pick<KeyTools, 'writer' | 'stamps' | 'audit'>,
   id: string,
+  origin: Origin,
 ): Promise<RevokedKeyResource> {
   return tools.writer.write((tx) => {
     const key = getKey(tx, id)
     if (key === null) throw new RelayError('not_found', 'There is no key with this id.')
-    markRevoked(tx, key.id, tools.stamps.now())
+    if (key.revokedAt === null) {
+      markRevoked(tx, key.id, tools.stamps.now())
+      const about = { kind: 'key', id: key.id } as const
+      tools.audit.record(tx, origin, { action: 'key.revoked', about, before: { name: key.name } })
+    }
     const created = listCreatedBy(tx, key.id)
     const isAlone = Object.values(created).every((made) => made.length === 0)
     return { id: key.id, deleted: true as const, ...(isAlone ? {} : { created }) }

@@ -1,10 +1,16 @@
 import type { Finding } from '../domain/driver.ts'
+import type { FindingSubject } from '../domain/finding.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { DriverKind } from '../domain/line.ts'
+import { sha256 } from '../system/hash.ts'
 import type { LiveLine } from './live-line.ts'
 
 /** A finding, and the line that it speaks of where its device is one. */
-export type LineFinding = Finding & { readonly lineId: LineId | null }
+export type LineFinding = Finding & {
+  readonly lineId: LineId | null
+  /** Given where there is no line. */
+  readonly about?: FindingSubject | undefined
+}
 
 /** What drivers found, named by line, and after it every line that is offline. */
 export function findingsOf(
@@ -15,7 +21,12 @@ export function findingsOf(
     findings.map((finding): LineFinding => {
       const { key } = finding
       const live = lines.find(({ line }) => line.driver === driver && line.key === key)
-      return { ...finding, lineId: live?.line.id ?? null }
+      if (live !== undefined) return { ...finding, lineId: live.line.id }
+      const isOfDriver = key === null
+      const about: FindingSubject = isOfDriver
+        ? { kind: 'driver', id: driver }
+        : { kind: 'device', id: deviceIdOf(key) }
+      return { ...finding, lineId: null, about }
     }),
   )
   const offline = lines.flatMap((live) => {
@@ -23,6 +34,11 @@ export function findingsOf(
     return finding === null ? [] : [finding]
   })
   return [...found, ...offline]
+}
+
+/** A name for a device that gives away neither its UDID nor its hardware UUID. */
+function deviceIdOf(key: string): string {
+  return sha256(key).toHex().slice(0, 16)
 }
 
 function offlineFinding(

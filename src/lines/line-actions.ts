@@ -1,3 +1,4 @@
+import type { Origin } from '../domain/audit.ts'
 import { utcDayOf } from '../domain/contact-limit.ts'
 import type { LineId } from '../domain/ids.ts'
 import { contactUsage } from '../storage/contacts.ts'
@@ -28,17 +29,21 @@ export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Too
   }
   return {
     list: () => lines.lines().map(told),
-    async patch(id: string, changes: Partial<LineSettings>): Promise<PhoneLineResource> {
-      const live = await lines.patch(id, changes)
+    async patch(
+      id: string,
+      changes: Partial<LineSettings>,
+      origin: Origin,
+    ): Promise<PhoneLineResource> {
+      const live = await lines.patch(id, changes, origin)
       if (changes.dailyContactLimit !== undefined) await onLimit(live.line.id)
       return told(lines.find(id) ?? live)
     },
-    async remove(id: string): Promise<void> {
-      await lines.remove(id)
+    async remove(id: string, origin: Origin): Promise<void> {
+      await lines.remove(id, origin)
       await onDeleted()
     },
-    async adopt(id: string, from: string): Promise<PhoneLineResource> {
-      const live = await lines.adopt(id, from)
+    async adopt(id: string, from: string, origin: Origin): Promise<PhoneLineResource> {
+      const live = await lines.adopt(id, from, origin)
       await onDeleted()
       return told(live)
     },

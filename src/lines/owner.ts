@@ -1,7 +1,9 @@
 // What the owner of the relay does to its lines.
 
+import type { AuditFields, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Line } from '../domain/line.ts'
+import type { Audit } from '../storage/audit.ts'
 import type { Db } from '../storage/database.ts'
 import {
   changeNumber,
@@ -22,6 +24,9 @@ export type OwnerTools = {
   readonly writer: Writer
   readonly stamps: Stamps
   readonly registry: LineRegistry
+  readonly audit: Pick<Audit, 'record'>
+  /** Who asks. */
+  readonly origin: Origin
 }
 
 export async function changeLine(
@@ -30,13 +35,26 @@ export async function changeLine(
   changes: Partial<LineSettings>,
 ): Promise<LiveLine> {
   const life = requireLife(tools, id)
-  const changed = await tools.writer.write((tx) => patchLine(tx, life.line.id, changes))
+  const { writer, audit, origin } = tools
+  const changed = await writer.write((tx) => {
+    const before = getLine(tx, life.line.id)
+    const after = patchLine(tx, life.line.id, changes)
+    if (before !== null && after !== null) {
+      audit.record(tx, origin, {
+        action: 'line.changed',
+        about: aboutOf(after),
+        before: auditedFields(before),
+        after: auditedFields(after),
+      })
+    }
+    return after
+  })
   return replaced(life, changed)
 }
 
 /** Only a line that somebody asked for, and nobody does any more, can be deleted. */
 export async function removeLine(tools: OwnerTools, id: string): Promise<void> {
-  const { writer, stamps, registry } = tools
+  const { writer, stamps, registry, audit, origin } = tools
   const life = requireLife(tools, id)
   const { driver } = life.line
   const isMadeByOwner = driver === 'simulated' || driver === 'shortcuts'
@@ -48,7 +66,11 @@ export async function removeLine(tools: OwnerTools, id: string): Promise<void> {
     )
   }
   await registry.retire(life)
-  await writer.write((tx) => deleteLine(tx, stamps, life.line.id))
+  await writer.write((tx) => {
+    deleteLine(tx, stamps, life.line.id)
+    const before = auditedFields(life.line)
+    audit.record(tx, origin, { action: 'line.deleted', about: aboutOf(life.line), before })
+  })
   registry.unlist(life)
 }
 
@@ -73,7 +95,7 @@ export async function adoptLine(tools: OwnerTools, id: string, from: string): Pr
 }
 
 async function takeOver(
-  { db, writer, stamps, registry }: OwnerTools,
+  { db, writer, stamps, registry, audit, origin }: OwnerTools,
   vanished: LineLife,
   present: LineLife,
 ): Promise<LiveLine> {
@@ -83,6 +105,12 @@ async function takeOver(
       const device = getLine(tx, present.line.id)
       if (device === null) return null
       deleteLine(tx, stamps, device.id)
+      audit.record(tx, origin, {
+        action: 'line.adopted',
+        about: aboutOf(vanished.line),
+        before: { phone_number: vanished.line.number, device_of: vanished.line.id },
+        after: { phone_number: device.number, device_of: device.id },
+      })
       return takeOverLine(tx, vanished.line.id, device)
     })
     registry.unlist(present)
@@ -96,7 +124,10 @@ async function takeOver(
   }
 }
 
-async function acceptNumber({ writer }: OwnerTools, life: LineLife): Promise<LiveLine> {
+async function acceptNumber(
+  { writer, audit, origin }: OwnerTools,
+  life: LineLife,
+): Promise<LiveLine> {
   const number = life.otherNumber
   if (number === null) {
     throw invalidRequest({
@@ -104,8 +135,30 @@ async function acceptNumber({ writer }: OwnerTools, life: LineLife): Promise<Liv
       message: 'The number of this line has not changed; name the other line.',
     })
   }
-  const changed = await writer.write((tx) => changeNumber(tx, life.line.id, number))
+  const changed = await writer.write((tx) => {
+    audit.record(tx, origin, {
+      action: 'line.adopted',
+      about: aboutOf(life.line),
+      before: { phone_number: life.line.number },
+      after: { phone_number: number },
+    })
+    return changeNumber(tx, life.line.id, number)
+  })
   return replaced(life, changed)
+}
+
+function aboutOf({ id }: Line) {
+  return { kind: 'line', id } as const
+}
+
+function auditedFields(line: Line): AuditFields {
+  return {
+    phone_number: line.number,
+    label: line.label,
+    daily_contact_limit: line.dailyContactLimit,
+    is_enabled: line.isEnabled,
+    relay_sms: line.relaySms,
+  }
 }
 
 function replaced(life: LineLife, line: Line | null): LiveLine {

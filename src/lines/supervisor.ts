@@ -1,7 +1,9 @@
+import type { Origin } from '../domain/audit.ts'
 import type { Found, LineDriver, OutgoingMessage, PointOfNoReturn } from '../domain/driver.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import { DEFAULT_DAILY_CONTACT_LIMIT, type DriverKind, type Line } from '../domain/line.ts'
+import type { Audit } from '../storage/audit.ts'
 import type { Db } from '../storage/database.ts'
 import {
   getLine,
@@ -19,7 +21,7 @@ import { discoveryOf, type Discovery } from './discovery.ts'
 import { DriverWatch } from './driver-watch.ts'
 import { findingsOf, type LineFinding } from './findings.ts'
 import type { Intake, LiveLine, LoadAttended } from './live-line.ts'
-import { adoptLine, changeLine, removeLine } from './owner.ts'
+import { adoptLine, changeLine, removeLine, type OwnerTools } from './owner.ts'
 import { LineRegistry } from './registry.ts'
 import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
 
@@ -29,6 +31,7 @@ export type SupervisorTools = {
   readonly stamps: Stamps
   readonly clock: Clock
   readonly log: Log
+  readonly audit: Pick<Audit, 'record'>
   readonly drivers: readonly LineDriver[]
   readonly intake: Intake
   readonly loadAttended: LoadAttended
@@ -103,21 +106,21 @@ export class LineSupervisor implements Service {
   }
 
   /** Changes what the owner may change; throws `not_found`. */
-  patch(id: string, changes: Partial<LineSettings>): Promise<LiveLine> {
-    return changeLine({ ...this.#tools, registry: this.#registry }, id, changes)
+  patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<LiveLine> {
+    return changeLine(this.#ownerTools(origin), id, changes)
   }
 
   /** Deletes a line that nobody asks for any more; throws `phone_line_in_use` for any other. */
-  remove(id: string): Promise<void> {
-    return removeLine({ ...this.#tools, registry: this.#registry }, id)
+  remove(id: string, origin: Origin): Promise<void> {
+    return removeLine(this.#ownerTools(origin), id)
   }
 
   /**
    * Gives a vanished line the device of another one, whichever of the two is named first; with the
    * same id twice, accepts the line's changed number.
    */
-  adopt(id: string, from: string): Promise<LiveLine> {
-    return adoptLine({ ...this.#tools, registry: this.#registry }, id, from)
+  adopt(id: string, from: string, origin: Origin): Promise<LiveLine> {
+    return adoptLine(this.#ownerTools(origin), id, from)
   }
 
   /** What drivers find wrong, and every line that is offline. */
@@ -128,6 +131,10 @@ export class LineSupervisor implements Service {
       }),
     )
     return findingsOf(this.lines(), new Map(found))
+  }
+
+  #ownerTools(origin: Origin): OwnerTools {
+    return { ...this.#tools, registry: this.#registry, origin }
   }
 
   async #take(kind: DriverKind, found: readonly Found[]): Promise<void> {

@@ -27,9 +27,19 @@ export function hasBudget(db: Db, line: Line, handle: Handle, now: Timestamp): b
   return isCovered(contact) || contact.queued > 0 || placesLeft(db, line, now) > 0
 }
 
+/** Whether the line has written to `handle`, or has history with it, as far as is stored. */
+export function knowsContact(db: Db, lineId: LineId, handle: Handle): boolean {
+  return isCovered(readContact(db, lineId, handle))
+}
+
+/** Places of the line's day that are taken. */
+export function newContacts(db: Db, lineId: LineId, now: Timestamp): number {
+  const { reserved, spent } = contactUsage(db, lineId, utcDayOf(now))
+  return reserved + spent
+}
+
 function placesLeft(db: Db, line: Line, now: Timestamp): number {
-  const { reserved, spent } = contactUsage(db, line.id, utcDayOf(now))
-  return line.dailyContactLimit - reserved - spent
+  return line.dailyContactLimit - newContacts(db, line.id, now)
 }
 
 /** What an accepted message holds, or `full` where the line has no place left for it. */

@@ -7,7 +7,7 @@ import type { Db, Tx } from '../storage/database.ts'
 import { findMessage, saveMessage } from '../storage/message-rows.ts'
 import { outgoing } from '../storage/unsettled.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
 import { spendPlace } from './contact-budget.ts'
 import { takesMessages, type LineBoard } from './line-board.ts'
@@ -23,7 +23,7 @@ import {
 export type AttemptTools = SettleTools & {
   readonly db: Db
   readonly writer: Writer
-  readonly clock: Clock
+  readonly clock: ConfirmedClock
   readonly log: Log
   readonly board: LineBoard
   /** False while the disk is nearly full or the relay stops: nothing may leave then. */
@@ -43,6 +43,8 @@ export async function attempt(
   trouble: Trouble,
 ): Promise<void> {
   const { board, writer } = tools
+  const settledAt = timeOfDoubt(tools, message)
+  if (settledAt !== null) return holdBack(tools, message.id, settledAt)
   // In the turn in which it is given: see `Dispatch.giveDue`.
   if (message.contactHold === 'undecided') await askHistory(tools, message)
   const { lineId } = message
@@ -58,6 +60,21 @@ export async function attempt(
       return { result, written: write(tools, message.id, result) }
     })
   if (!(await written)) await writeUntilDone(tools, message.id, result, trouble)
+}
+
+/** Until when nobody can say whether the message is too old to be sent; null where that is known. */
+function timeOfDoubt({ clock }: AttemptTools, { createdAt }: Outbound): Timestamp | null {
+  const doubt = clock.mayBeOlder(createdAt, QUEUED_MS_MAX) ? clock.doubt() : null
+  return doubt === null ? null : timestamp(Math.ceil(doubt.until))
+}
+
+async function holdBack(tools: AttemptTools, id: MessageId, dueAt: Timestamp): Promise<void> {
+  await tools.writer.write((tx) => {
+    const message = findMessage(tx, id)
+    if (message?.status !== 'queued' || message.dueAt === null) return
+    const held = { ...message, dueAt, queuedReason: 'clock_jumped' } as const
+    tools.callers.settled(tx, saveMessage(tx, held, tools.stamps.now()))
+  })
 }
 
 /** Where an outcome cannot be written: who hears of it, and when to give up. */
@@ -88,7 +105,7 @@ function passPointOfNoReturn(
   const found = tools.board.find(what.lineId)
   if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
   if (found === null || !takesMessages(found) || !tools.mayLeave()) return false
-  if (now - message.createdAt >= QUEUED_MS_MAX) return false
+  if (tools.clock.mayBeOlder(message.createdAt, QUEUED_MS_MAX)) return false
   // An earlier message came to the line meanwhile: it goes first.
   if (message.dueAt === null) return false
 

@@ -153,8 +153,8 @@ export class Dispatch implements Service {
 
   /** Whether there were any, and there may be more. */
   async #expire(): Promise<boolean> {
-    const { db, stamps, writer } = this.#tools
-    const ids = queuedUntil(db, stamps.now() - QUEUED_MS_MAX, BATCH_MAX)
+    const { db, clock, writer } = this.#tools
+    const ids = queuedUntil(db, clock.ago(QUEUED_MS_MAX), BATCH_MAX)
     if (ids.length === 0) return false
     await writer.write((tx) => {
       for (const id of ids) {
@@ -168,8 +168,8 @@ export class Dispatch implements Service {
 
   /** The device took it a day ago and never said more: nobody can say whether it left. */
   async #giveUpHeld(): Promise<boolean> {
-    const { db, stamps, writer } = this.#tools
-    const ids = heldUntil(db, stamps.now() - HELD_MS_MAX, BATCH_MAX)
+    const { db, clock, writer } = this.#tools
+    const ids = heldUntil(db, clock.ago(HELD_MS_MAX), BATCH_MAX)
     const silent = ids.filter((id) => !this.#inHand.has(id))
     if (silent.length === 0) return false
     await writer.write((tx) => {

@@ -1,9 +1,11 @@
 // Reading, and settling by hand.
 
+import type { Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseId, type Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import type { Audit } from '../storage/audit.ts'
 import {
   getConversation,
   listConversations,
@@ -15,16 +17,21 @@ import { listChanges, listMessages, type MessageFilter } from '../storage/messag
 import { findMessage } from '../storage/message-rows.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Bell } from '../system/bell.ts'
+import type { Clock } from '../system/clock.ts'
 import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { LineBoard } from './line-board.ts'
 import { messageResource, type MessageResource, type WaitReason } from './resource.ts'
+import { previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
+import { messageStats } from './stats.ts'
 
 /** How much of a list is asked for, and after which page. */
 export type PageRequest = { readonly limit: number; readonly cursor: string | null }
 
 export type ConversationResource = {
   readonly id: string
+  readonly moved_to?: string
   readonly phone_line_id: string
   readonly phone_number: string
   readonly handle: string
@@ -48,22 +55,30 @@ export type ListFilter = MessageFilter & {
 type Tools = SettleTools & {
   readonly db: Db
   readonly writer: Writer
+  readonly clock: Clock
+  readonly board: LineBoard
   readonly waitReason: WaitReason
   /** Wakes dispatch. */
   readonly bell: Bell
+  readonly audit: Pick<Audit, 'record'>
 }
 
 /** Lists, single messages and conversations, as the API tells them. */
 export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
+    beside: {
+      stats: (days: number) => messageStats(tools, days),
+      previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
+    },
     messages: {
       list: (filter: ListFilter, page: PageRequest): Page<MessageResource> =>
         filter.updatedSince === undefined
           ? newestFirst(tools, filter, page)
           : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
       get: (id: string): MessageResource => messageResource(existing(db, id), waitReason),
-      resolve: (id: string, status: 'sent' | 'failed') => resolveByHand(tools, id, status),
+      resolve: (id: string, status: 'sent' | 'failed', origin: Origin) =>
+        resolveByHand(tools, id, status, origin),
     },
     conversations: {
       list: (filter: ConversationFilter, page: PageRequest) =>
@@ -82,6 +97,7 @@ async function resolveByHand(
   tools: Tools,
   id: string,
   status: 'sent' | 'failed',
+  origin: Origin,
 ): Promise<MessageResource> {
   await tools.writer.write((tx) => {
     const message = existing(tx, id)
@@ -91,6 +107,12 @@ async function resolveByHand(
     const at = tools.stamps.now()
     if (status === 'sent') applyReceipt(tools, tx, message, { kind: 'sent', at, reason: null })
     else failMessage(tools, tx, message, 'resolved_by_hand')
+    tools.audit.record(tx, origin, {
+      action: 'message.resolved',
+      about: { kind: 'message', id: message.id },
+      before: { status: message.status },
+      after: { status },
+    })
   })
   tools.bell.ring()
   return messageResource(existing(tools.db, id), tools.waitReason)
@@ -167,6 +189,7 @@ function noConversation(): RelayError {
 function conversationResource(c: Conversation, waitReason: WaitReason): ConversationResource {
   return {
     id: c.id,
+    ...(c.movedTo === null ? {} : { moved_to: c.movedTo }),
     phone_line_id: c.lineId,
     phone_number: c.phoneNumber,
     handle: c.handle,

@@ -14,7 +14,14 @@ import {
 import type { Db, Tx } from '../storage/database.ts'
 import { queuedBehind } from '../storage/message-queue.ts'
 import { placeMessage, saveMessage } from '../storage/message-rows.ts'
-import { givePlaceBack, hasBudget, reserveAgain, takePlace } from './contact-budget.ts'
+import {
+  givePlaceBack,
+  hasBudget,
+  knowsContact,
+  newContacts,
+  reserveAgain,
+  takePlace,
+} from './contact-budget.ts'
 import { passTurn, reorder, wakeSameText } from './conversation-order.ts'
 import { toRoutingLine, waitReasonOf, type LineBoard } from './line-board.ts'
 import { failMessage, type SettleTools } from './settle.ts'
@@ -42,12 +49,17 @@ export function routeFor(
     .filter(({ line }) => !except.includes(line.id))
     .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
   const byId = new Map(lines.map((found) => [found.line.id, found]))
-  return chooseLine(lines.map(toRoutingLine), (id) => {
-    const found = byId.get(id)
-    if (found === undefined) return false
-    // One that is offline cannot be asked whom it knows: it accepts, and decides when it is back.
-    const isAsked = found.state.status === 'online'
-    return !isAsked || hasBudget(db, found.line, message.handle, message.now)
+  const { handle, now } = message
+  return chooseLine(lines.map(toRoutingLine), {
+    knowsContact: (id) => knowsContact(db, id, handle),
+    hasBudget(id) {
+      const found = byId.get(id)
+      if (found === undefined) return false
+      // One that is offline cannot be asked whom it knows: it accepts, and decides when it is back.
+      const isAsked = found.state.status === 'online'
+      return !isAsked || hasBudget(db, found.line, handle, now)
+    },
+    newContacts: (id) => newContacts(db, id, now),
   })
 }
 

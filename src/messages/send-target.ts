@@ -3,7 +3,13 @@
 import { endOfUtcDay } from '../domain/contact-limit.ts'
 import { utcDayOf } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
-import { TEST_HANDLE, parseRecipient, type Handle, type Recipient } from '../domain/handle.ts'
+import {
+  TEST_HANDLE,
+  deviceHandle,
+  parseRecipient,
+  type Handle,
+  type Recipient,
+} from '../domain/handle.ts'
 import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageSource } from '../domain/message.ts'
@@ -15,7 +21,7 @@ import { sendsToSince } from '../storage/message-lists.ts'
 import { lineOnTheWayTo } from '../storage/message-queue.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { hasBudget, type History } from './contact-budget.ts'
+import { knowsContact, type History } from './contact-budget.ts'
 import { toRoutingLine, type BoardLine, type LineBoard } from './line-board.ts'
 import { routeFor } from './requeue.ts'
 
@@ -39,7 +45,7 @@ export function checkedRecipient(to: string): Recipient {
   )
 }
 
-/** Asks the devices that may get the message, in order, until one of them can take it. */
+/** Asks the devices that may get the message, in order, until one of them knows the recipient. */
 export async function askHistories(tools: Tools, target: Target): Promise<Histories> {
   const histories = new Map<LineId, History>()
   const { handle } = target.recipient
@@ -48,7 +54,7 @@ export async function askHistories(tools: Tools, target: Target): Promise<Histor
     if (readContact(tools.db, line.id, handle).knownAt !== null) break
     const history = await tools.board.knows(line.id, handle)
     histories.set(line.id, history)
-    if (history === true || hasBudget(tools.db, line, handle, tools.stamps.now())) break
+    if (history === true) break
   }
   return histories
 }
@@ -164,8 +170,36 @@ function routed({ board }: Tools, tx: Tx, recipient: Recipient, now: Timestamp):
   return found
 }
 
+/** Where a message would go if it were sent now, as far as is known without asking a device. */
+export type SendPreview = {
+  /** Null where no line could take it now. */
+  readonly lineId: LineId | null
+  /** Whether that line has written with the recipient before. */
+  readonly knowsContact: boolean
+}
+
+/** `lineId` is the line that the caller names, or null. */
+export function previewSend(
+  { db, board, stamps }: Tools,
+  { to, lineId }: { readonly to: string; readonly lineId: string | null },
+): SendPreview {
+  const recipient = parseRecipient(to)
+  const handle = recipient?.handle ?? NOBODY
+  const found = lineId === null ? lineWithout(board, db, handle, stamps.now()) : board.find(lineId)
+  if (found === null) return { lineId: null, knowsContact: false }
+  return { lineId: found.line.id, knowsContact: knowsContact(db, found.line.id, handle) }
+}
+
+/** An address that nobody has, while a recipient is being typed. */
+const NOBODY = deviceHandle('')
+
+function lineWithout(board: LineBoard, db: Db, handle: Handle, now: Timestamp): BoardLine | null {
+  const route = routeBehind(board, db, handle, now) ?? routeFor(db, board, { handle, now })
+  return route.route === 'take' || route.route === 'full' ? board.find(route.lineId) : null
+}
+
 /** To one recipient in order: where an earlier message is on its way by a line, the next one follows. */
-function routeBehind(board: LineBoard, tx: Tx, handle: Handle, now: Timestamp): Route | null {
+function routeBehind(board: LineBoard, tx: Db, handle: Handle, now: Timestamp): Route | null {
   if (board.lines().length < 2) return null
   const ahead = lineOnTheWayTo(tx, handle)
   if (ahead === null || !isUsable(board, ahead)) return null

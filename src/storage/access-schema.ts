@@ -22,4 +22,16 @@ export const dashboardSessions = sqliteTable('dashboard_sessions', {
   lastSeenAt: at('last_seen_at').notNull(),
   /** Until when the password counts as just given. */
   elevatedUntil: at('elevated_until').notNull(),
+  /**
+   * SHA-256 of what the page itself keeps: the cookie alone opens nothing. Null for a session from before
+   * there was one, which opens nothing any more.
+   */
+  pageKeySha256: blob('page_key_sha256', { mode: 'buffer' }),
+})
+
+/** Networks from which the password was given within the last 30 days, 100 at most. */
+export const dashboardNetworks = sqliteTable('dashboard_networks', {
+  /** An IPv4 address, or the first 64 bits of an IPv6 one. */
+  network: text('network').primaryKey(),
+  signedInAt: at('signed_in_at').notNull(),
 })

@@ -2,6 +2,7 @@ import type { Database } from 'bun:sqlite'
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
 import { basename, isAbsolute, join } from 'node:path'
 
+import type { AuditedChange } from '../domain/audit.ts'
 import { assert, invalidRequest, type RelayError } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
@@ -120,6 +121,18 @@ export async function backUpTo(
   const order = to === null ? dailyBackup(directory, clock.now()) : wholeBackup(directory, to)
   const { path, sizeBytes } = await worker.take(order)
   return { path, size_bytes: sizeBytes }
+}
+
+/** What the audit trail says of it. A whole back-up opens everything that the relay seals. */
+export function createdBackup(
+  path: string,
+  { isWhole }: { readonly isWhole: boolean },
+): AuditedChange {
+  return {
+    action: 'backup.created',
+    about: { kind: 'backup', id: basename(path) },
+    after: { with_secret_key: isWhole },
+  }
 }
 
 /** Backs a database up before it is migrated, through the very connection; gives the path. */

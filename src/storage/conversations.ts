@@ -1,4 +1,4 @@
-import { and, eq, getTableColumns, inArray, lt } from 'drizzle-orm'
+import { and, eq, getTableColumns, gt, inArray, lt, sql } from 'drizzle-orm'
 
 import type { Conversation } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
@@ -54,7 +54,7 @@ export function openConversation(
 const noting = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
-       service = $service, updated_at = $now WHERE id = $id`,
+       service = $service, updated_at = $now, moved_to = NULL WHERE id = $id`,
   ),
 )
 
@@ -85,8 +85,8 @@ export function noteService(
 }
 
 /**
- * A message went to the conversation `to`: an empty one that it leaves behind goes too, and hands on that
- * a person answers.
+ * A message went to the conversation `to`. One that is left without a message stands for `to` from then
+ * on, because its id was handed out; and it hands on that a person answers.
  */
 export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): void {
   tx.sqlite
@@ -105,12 +105,18 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
        WHERE id = $id`,
     )
     .run({ id })
+  // Those that stood for it stand for `to` as well: nobody has to follow more than one step.
   tx.sqlite
     .query(
-      `DELETE FROM conversations WHERE id = $id
-         AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_seq = conversations.seq)`,
+      `UPDATE conversations SET automation_paused = 0,
+         moved_to = (SELECT seq FROM conversations WHERE id = $to)
+       WHERE seq IN (
+         SELECT seq FROM conversations WHERE id = $id AND last_seq = 0
+         UNION ALL
+         SELECT other.seq FROM conversations other JOIN conversations empty ON other.moved_to = empty.seq
+         WHERE empty.id = $id AND empty.last_seq = 0)`,
     )
-    .run({ id })
+    .run({ id, to })
   forgetRows(tx)
   touch(tx, id)
 }
@@ -125,7 +131,8 @@ type Place = { readonly seq: number; readonly lastSeq: number }
 const latestOfLine = prepared(({ sqlite }) =>
   sqlite.prepare<Place, [Values]>(
     `SELECT seq, last_seq AS lastSeq FROM conversations
-     WHERE line_id = $lineId AND last_seq < +$before ORDER BY last_seq DESC LIMIT +$limit`,
+     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before
+     ORDER BY last_seq DESC LIMIT +$limit`,
   ),
 )
 
@@ -143,6 +150,7 @@ export function listConversations(
       : and(
           eq(conversations.handle, handle as Handle), // Compared only.
           lineId === undefined ? undefined : eq(conversations.lineId, lineId as LineId), // Compared only.
+          gt(conversations.lastSeq, 0),
           lt(conversations.lastSeq, bound),
         )
   return select(db)
@@ -170,11 +178,21 @@ function latest(
     .map(({ seq }) => seq)
 }
 
+/** The seq of the conversation that an id stands for, which may come from outside, in a query. */
+export function conversationSeq(id: string) {
+  return sql`(SELECT coalesce(moved_to, seq) FROM conversations WHERE id = ${id})`
+}
+
+/** The conversation that an id stands for. */
 export function getConversation(db: Db, id: string): Conversation | null {
   const row = select(db)
-    .where(eq(conversations.id, id as ConversationId)) // Compared only.
+    .where(eq(conversations.seq, conversationSeq(id)))
     .get()
-  return row === undefined ? null : toConversation(row)
+  if (row === undefined) return null
+  const conversation = toConversation(row)
+  if (conversation.id === id) return conversation
+  // It is an id of ours: there is a row with it.
+  return { ...conversation, id: id as ConversationId, movedTo: conversation.id }
 }
 
 /** Sets whether a person answers; gives the conversation as it is then, null where there is none. */
@@ -183,7 +201,11 @@ export function pauseAutomation(
   id: ConversationId,
   isAutomationPaused: boolean,
 ): Conversation | null {
-  tx.orm.update(conversations).set({ isAutomationPaused }).where(eq(conversations.id, id)).run()
+  tx.orm
+    .update(conversations)
+    .set({ isAutomationPaused })
+    .where(eq(conversations.seq, conversationSeq(id)))
+    .run()
   touch(tx, id)
   return getConversation(tx, id)
 }
@@ -210,10 +232,10 @@ export function conversationsOf(db: Db, handle: string): readonly ConversationId
 
 /** Whether any of these lines has a conversation with the handle: asked for e-mail addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
-  const sql = `SELECT 1 FROM conversations WHERE handle = $handle${
+  const text = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL${
     lineId === null ? '' : ' AND line_id = $lineId'
   } LIMIT 1`
-  return db.sqlite.query(sql).get(lineId === null ? { handle } : { handle, lineId }) !== null
+  return db.sqlite.query(text).get(lineId === null ? { handle } : { handle, lineId }) !== null
 }
 
 function touch(tx: Tx, id: ConversationId): void {
@@ -237,6 +259,7 @@ function toConversation({
   const place = { lineId: c.lineId, conversationId: c.id }
   return {
     id: c.id,
+    movedTo: null,
     lineId: c.lineId,
     phoneNumber: c.phoneNumber,
     handle: c.handle,

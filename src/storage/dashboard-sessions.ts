@@ -7,12 +7,15 @@ type Values = Record<string, string | number | null | Uint8Array>
 export type SessionRow = {
   readonly lastSeenAt: Timestamp
   readonly elevatedUntil: Timestamp
+  /** Null for a session from before there were page keys. */
+  readonly pageKeySha256: Uint8Array | null
 }
 
 const byToken = prepared(({ sqlite }) =>
   sqlite.prepare<SessionRow, [Values]>(
-    `SELECT last_seen_at AS lastSeenAt, elevated_until AS elevatedUntil FROM dashboard_sessions
-     WHERE token_sha256 = $tokenSha256`,
+    `SELECT last_seen_at AS lastSeenAt, elevated_until AS elevatedUntil,
+            page_key_sha256 AS pageKeySha256
+     FROM dashboard_sessions WHERE token_sha256 = $tokenSha256`,
   ),
 )
 
@@ -32,7 +35,8 @@ export function listSessions(db: Db, after: Timestamp): readonly ListedSession[]
   return db.sqlite
     .query<ListedSession, [Values]>(
       `SELECT token_sha256 AS tokenSha256, created_at AS createdAt, last_seen_at AS lastSeenAt
-       FROM dashboard_sessions WHERE last_seen_at > $after
+       FROM dashboard_sessions
+       WHERE last_seen_at > $after AND page_key_sha256 IS NOT NULL
        ORDER BY last_seen_at DESC, created_at DESC`,
     )
     .all({ after })
@@ -42,14 +46,16 @@ export function insertSession(
   tx: Tx,
   session: {
     readonly tokenSha256: Uint8Array
+    readonly pageKeySha256: Uint8Array
     readonly now: Timestamp
     readonly elevatedUntil: Timestamp
   },
 ): void {
   tx.sqlite
     .query<null, [Values]>(
-      `INSERT INTO dashboard_sessions (token_sha256, created_at, last_seen_at, elevated_until)
-       VALUES ($tokenSha256, $now, $now, $elevatedUntil)`,
+      `INSERT INTO dashboard_sessions
+         (token_sha256, created_at, last_seen_at, elevated_until, page_key_sha256)
+       VALUES ($tokenSha256, $now, $now, $elevatedUntil, $pageKeySha256)`,
     )
     .run({ ...session })
   touch(tx)

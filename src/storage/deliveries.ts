@@ -3,7 +3,12 @@ import type { Attempt, Delivery, DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { prepared, preparedBeside } from './statement.ts'
 
-export type StoredDelivery = Delivery & { readonly seq: number }
+export type StoredDelivery = Delivery & {
+  readonly seq: number
+  /** What the last attempt was answered, or why it was not. */
+  readonly lastStatusCode: number | null
+  readonly lastError: string | null
+}
 
 /** `isPrivateTarget`: what a receiver on the own network answered is not for everyone's eyes. */
 export type StoredAttempt = Attempt & { readonly isPrivateTarget: boolean }
@@ -15,6 +20,8 @@ export type NewDelivery = {
   readonly conversationId: ConversationId | null
   readonly nextAttemptAt: Timestamp
   readonly requestedAt: Timestamp | null
+  /** Set by a replay, to `createdAt`. */
+  readonly replayedAt: Timestamp | null
   readonly createdAt: Timestamp
 }
 
@@ -23,9 +30,9 @@ type Values = Record<string, string | number | null>
 const insertion = preparedBeside(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO deliveries (id, webhook_id, event_seq, conversation_id, status, next_attempt_at,
-                             requested_at, created_at)
+                             requested_at, replayed_at, created_at)
      VALUES ($id, $webhookId, $eventSeq, $conversationId, 'pending', $nextAttemptAt,
-             $requestedAt, $createdAt)
+             $requestedAt, $replayedAt, $createdAt)
      ON CONFLICT (event_seq, webhook_id) DO NOTHING`,
   ),
 )
@@ -39,13 +46,17 @@ export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
 const COLUMNS = `d.seq, d.id, d.webhook_id AS webhookId, e.id AS eventId, e.name AS event,
   e.message_id AS messageId, d.conversation_id AS conversationId, d.status,
   d.attempt_count AS attemptCount, d.next_attempt_at AS nextAttemptAt,
-  d.created_at AS createdAt, d.completed_at AS completedAt`
+  d.created_at AS createdAt, d.completed_at AS completedAt, a.status_code AS lastStatusCode,
+  a.error AS lastError`
+
+const LAST_ATTEMPT = 'LEFT JOIN attempts a ON a.delivery_seq = d.seq AND a.number = d.attempt_count'
 
 const byId = prepared(({ sqlite }) =>
   sqlite.prepare<StoredDelivery, [Values]>(
     `SELECT ${COLUMNS}
      FROM deliveries d
      JOIN events e ON e.seq = d.event_seq
+     ${LAST_ATTEMPT}
      JOIN webhooks w ON w.id = d.webhook_id
      WHERE d.id = $id AND w.deleted_at IS NULL`,
   ),
@@ -68,7 +79,7 @@ export function listDeliveries(
   return db.sqlite
     .query<StoredDelivery, [Values]>(
       `SELECT ${COLUMNS}
-       FROM deliveries d JOIN events e ON e.seq = d.event_seq
+       FROM deliveries d JOIN events e ON e.seq = d.event_seq ${LAST_ATTEMPT}
        WHERE d.webhook_id = $webhookId ${isOfStatus} AND d.seq < $before
        ORDER BY d.seq DESC LIMIT $limit`,
     )
@@ -106,20 +117,6 @@ const request = prepared(({ sqlite }) =>
 /** Asks for a try out of turn; a delivery that was finished starts its schedule anew. */
 export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
   request(tx).run({ id, now })
-  touch(tx, id)
-}
-
-const restart = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `UPDATE deliveries
-     SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL
-     WHERE id = $id AND status = 'exhausted'`,
-  ),
-)
-
-/** Gives an exhausted delivery its whole schedule again. */
-export function restartDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
-  restart(tx).run({ id, now })
   touch(tx, id)
 }
 

@@ -62,14 +62,19 @@ const untried = many(
    ORDER BY seq LIMIT 1`,
 )
 
-const oldest = many(
+const following = many(
   `SELECT ${DUE} FROM deliveries INDEXED BY deliveries_by_webhook_and_status
-   WHERE webhook_id = +$webhookId AND status = 'pending' ORDER BY seq LIMIT 1`,
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND seq > +$after ORDER BY seq LIMIT 1`,
 )
 
-/** The delivery that finds out whether a receiver is back: never tried, else the oldest. */
-export function probeDelivery(db: Db, webhookId: WebhookId): DueDelivery | null {
-  return untried(db).get({ webhookId }) ?? oldest(db).get({ webhookId })
+/** The oldest pending delivery of a webhook behind the one with the seq `after`. */
+export function nextPendingDelivery(db: Db, webhookId: WebhookId, after: number) {
+  return following(db).get({ webhookId, after })
+}
+
+/** The oldest delivery of a webhook that was never tried. */
+export function untriedDelivery(db: Db, webhookId: WebhookId): DueDelivery | null {
+  return untried(db).get({ webhookId })
 }
 
 const nextDue = prepared(({ sqlite }) =>

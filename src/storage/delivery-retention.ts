@@ -1,7 +1,8 @@
 // What webhooks leave behind goes in bounded steps: each function goes through at most `limit` rows and
 // says how many, so that its caller goes on until they are fewer.
 
-import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { WebhookId } from '../domain/ids.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { firstSeqSince } from './moments.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
@@ -15,13 +16,13 @@ const HELD_MAX = 100_000
 const WEBHOOKS_MAX = 1_000
 
 /** Deliveries that were finished 30 days ago; their attempts go with them. */
-export function deleteFinishedDeliveries(tx: Tx, now: Timestamp, limit: number): number {
+export function deleteFinishedDeliveries(tx: Tx, age: Age, limit: number): number {
   return run(
     tx,
     `DELETE FROM deliveries WHERE seq IN (
        SELECT seq FROM deliveries INDEXED BY deliveries_by_completion
        WHERE completed_at IS NOT NULL AND completed_at < $before ORDER BY completed_at LIMIT $limit)`,
-    { before: now - KEPT_MS, limit },
+    { before: age.ago(KEPT_MS), limit },
   )
 }
 
@@ -29,10 +30,10 @@ export function deleteFinishedDeliveries(tx: Tx, now: Timestamp, limit: number):
  * Deletes events of 30 days ago that no delivery needs. A webhook that is paused may need a million of
  * them, so each step goes on where the one before it ended; after the last one it is all of them again.
  */
-export function oldEventsPurge(): (tx: Tx, now: Timestamp, limit: number) => number {
+export function oldEventsPurge(): (tx: Tx, age: Age, limit: number) => number {
   let after = 0
-  return (tx, now, limit) => {
-    const kept = firstSeqSince(tx, 'events', now - KEPT_MS)
+  return (tx, age, limit) => {
+    const kept = firstSeqSince(tx, 'events', age.ago(KEPT_MS))
     const old = tx.sqlite
       .query<{ seq: number }, [Values]>(
         'SELECT seq FROM events WHERE seq > $after AND seq < $kept ORDER BY seq LIMIT $limit',
@@ -51,12 +52,12 @@ export function oldEventsPurge(): (tx: Tx, now: Timestamp, limit: number) => num
 }
 
 /** Events of 30 days ago that no webhook came for. */
-export function deleteUntoldEvents(tx: Tx, now: Timestamp, limit: number): number {
+export function deleteUntoldEvents(tx: Tx, age: Age, limit: number): number {
   return run(
     tx,
     `DELETE FROM untold_events WHERE seq IN (
        SELECT seq FROM untold_events WHERE seq < $kept ORDER BY seq LIMIT $limit)`,
-    { kept: firstSeqSince(tx, 'untold_events', now - KEPT_MS), limit },
+    { kept: firstSeqSince(tx, 'untold_events', age.ago(KEPT_MS)), limit },
   )
 }
 
@@ -85,7 +86,7 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
  */
 export function exhaustHeldDeliveries(
   tx: Tx,
-  now: Timestamp,
+  age: Age,
   limit: number,
   heldMax: number = HELD_MAX,
 ): number {
@@ -107,8 +108,8 @@ export function exhaustHeldDeliveries(
          ORDER BY seq LIMIT $limit)`,
       {
         id,
-        now,
-        before: now - KEPT_MS,
+        now: age.now(),
+        before: age.ago(KEPT_MS),
         lastTooMany: lastTooMany(tx, id, heldMax),
         limit: limit - exhausted,
       },

@@ -2,6 +2,7 @@ import type {
   ConversationId,
   DeliveryId,
   EventId,
+  LineId,
   MessageId,
   Timestamp,
   WebhookId,
@@ -28,6 +29,8 @@ export type ReplayableEvent = Note & {
   readonly isUntold: boolean
   /** Null where it is untold: its message knows. */
   readonly conversationId: ConversationId | null
+  /** The same. */
+  readonly lineId: LineId | null
   readonly deliveryId: DeliveryId | null
   readonly deliveryStatus: DeliveryStatus | null
 }
@@ -109,7 +112,7 @@ export function listReplayableEvents(
   const told = db.sqlite
     .query<Omit<ReplayableEvent, 'isUntold'>, [Values]>(
       `SELECT e.seq, e.name, e.message_id AS messageId, e.conversation_id AS conversationId,
-              e.created_at AS createdAt, d.id AS deliveryId, d.status AS deliveryStatus
+              e.body ->> '$.phone_line_id' AS lineId, e.created_at AS createdAt, d.id AS deliveryId, d.status AS deliveryStatus
        FROM events e LEFT JOIN deliveries d ON d.event_seq = e.seq AND d.webhook_id = $webhookId
        WHERE e.seq >= $fromSeq AND e.message_id IS NOT NULL
        ORDER BY e.seq LIMIT $limit`,
@@ -124,7 +127,13 @@ export function listReplayableEvents(
   return events.toSorted((one, other) => one.seq - other.seq).slice(0, limit)
 }
 
-const UNTOLD = { isUntold: true, conversationId: null, deliveryId: null, deliveryStatus: null }
+const UNTOLD = {
+  isUntold: true,
+  conversationId: null,
+  lineId: null,
+  deliveryId: null,
+  deliveryStatus: null,
+}
 
 const notesFrom = prepared(({ sqlite }) =>
   sqlite.prepare<NotesRow, [{ readonly seq: number }]>(

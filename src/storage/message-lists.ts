@@ -2,7 +2,7 @@ import { and, asc, desc, eq, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
 
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
-import { conversationsOf } from './conversations.ts'
+import { conversationSeq, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { TOLD_COLUMNS, toMessage } from './message-rows.ts'
 import { firstSeqSince } from './moments.ts'
@@ -140,7 +140,7 @@ function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
     given(lineId, sql`${messages.lineSeq} = (SELECT seq FROM lines WHERE id = ${lineId})`),
     given(
       conversationId,
-      sql`${messages.conversationSeq} = (SELECT seq FROM conversations WHERE id = ${conversationId})`,
+      sql`${messages.conversationSeq} = ${conversationSeq(conversationId ?? '')}`,
     ),
     given(handle, sql`${messages.handle} = ${handle}`),
     given(direction, sql`${messages.direction} = ${direction}`),

@@ -168,6 +168,34 @@ export function nextAnnouncementAt(db: Db): number | null {
   return nextAnnouncement(db).get()?.due_at ?? null
 }
 
+/** Lets what waited for the clock to be settled go on at once. */
+export function wakeHeldBack(tx: Tx, now: number): void {
+  tx.sqlite
+    .query(
+      `UPDATE messages INDEXED BY messages_by_status SET due_at = $now
+       WHERE status = 'queued' AND due_at IS NOT NULL AND queued_reason = 'clock_jumped'`,
+    )
+    .run({ now })
+  forgetRows(tx)
+}
+
+/** What a wait may still be after the time of a wrong clock: that of an announcement, the longest. */
+const WAIT_MS_MAX = UNCERTAIN_ANNOUNCED_AFTER_MS
+
+/**
+ * Changes that are dated after `now` become changes of now, in their order, and what is due then is due
+ * soon. When a message was made, sent or read stays as it was recorded.
+ */
+export function bringBackChanges(tx: Tx, now: number): void {
+  tx.sqlite
+    .query(
+      `UPDATE messages INDEXED BY messages_by_change
+       SET updated_at = $now, due_at = min(due_at, $latest) WHERE updated_at > $now`,
+    )
+    .run({ now, latest: now + WAIT_MS_MAX })
+  forgetRows(tx)
+}
+
 /** Lets a queue that waits for the day's budget try again at once: the limit was raised. */
 export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
   tx.sqlite

@@ -10,10 +10,13 @@ import {
 } from 'node:fs'
 import { basename, join } from 'node:path'
 
-import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { COMMAND_LINE } from '../domain/audit.ts'
+import { derivedId, timestamp, type Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, sentenceOf } from '../domain/message.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
+import { sha256 } from '../system/hash.ts'
+import { insertAuditEntry, keepTrail } from './audit.ts'
 import { timeForName } from './backup.ts'
 import { closeDatabase, openDatabase } from './database.ts'
 import { UnusableDatabaseError } from './migrations.ts'
@@ -94,7 +97,7 @@ function withOwnEnvironment(
  * that had not come to an end may have left, so each becomes `uncertain`: a driver may find its row,
  * dispatch never takes it. A restore thus causes no send. Gives the number of those messages.
  */
-function adoptBackup(sqlite: Database, now: Timestamp): number {
+function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): number {
   const adopt = sqlite.transaction(() => {
     const changed = sqlite
       .query(
@@ -119,6 +122,13 @@ function adoptBackup(sqlite: Database, now: Timestamp): number {
     // Nothing waits any more, so no place of the day is reserved.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
     sqlite.run('UPDATE lines SET contacts_reserved = 0 WHERE contacts_reserved > 0')
+    keepTrail(sqlite, directory.database)
+    insertAuditEntry(sqlite, COMMAND_LINE, {
+      id: derivedId('aud', now, sha256(file)),
+      at: now,
+      action: 'backup.restored',
+      about: { kind: 'backup', id: basename(file) },
+    })
     return changed
   })
   return adopt.immediate()
@@ -144,7 +154,7 @@ function stage(
   const { db } = openDatabase(staged, { version: order.version })
   try {
     const files = takeFiles(db.sqlite).filter(({ name }) => CARRIED_NAMES.includes(name))
-    return { uncertainCount: adoptBackup(db.sqlite, order.now), files }
+    return { uncertainCount: adoptBackup(db.sqlite, order), files }
   } finally {
     closeDatabase(db)
     flush(staged)

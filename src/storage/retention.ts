@@ -2,6 +2,7 @@
 // many, so that its caller goes on until it is 0.
 
 import type { ConversationId, Timestamp } from '../domain/ids.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import type { Tx } from './database.ts'
 import { firstSeqSince } from './moments.ts'
 import { forgetRows } from './recent-rows.ts'
@@ -13,6 +14,8 @@ const DAY_MS = 24 * HOUR_MS
 const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
 const WAITING_RECEIPTS_KEPT_MS = HOUR_MS
 const REJECTED_EVENTS_KEPT_MS = 30 * DAY_MS
+const AUDIT_KEPT_MS = 400 * DAY_MS
+const AUDIT_ROWS_MAX = 100_000
 
 /**
  * Messages from before `before`, and conversations that have none left. What is queued or not settled
@@ -37,35 +40,54 @@ export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): num
   return deleted.length
 }
 
-export function deleteOldIdempotency(tx: Tx, now: Timestamp, limit: number): number {
+export function deleteOldIdempotency(tx: Tx, age: Age, limit: number): number {
   return run(
     tx,
     `DELETE FROM idempotency WHERE key IN (
        SELECT key FROM idempotency INDEXED BY idempotency_by_age
        WHERE created_at < $before ORDER BY created_at LIMIT $limit)`,
-    { before: now - IDEMPOTENCY_KEPT_MS, limit },
+    { before: age.ago(IDEMPOTENCY_KEPT_MS), limit },
   )
 }
 
 /** Receipts whose guid nobody told within an hour. */
-export function deleteWaitingReceipts(tx: Tx, now: Timestamp, limit: number): number {
+export function deleteWaitingReceipts(tx: Tx, age: Age, limit: number): number {
   return run(
     tx,
     `DELETE FROM waiting_receipts WHERE (line_id, guid, kind) IN (
        SELECT line_id, guid, kind FROM waiting_receipts INDEXED BY waiting_receipts_by_age
        WHERE recorded_at < $before ORDER BY recorded_at LIMIT $limit)`,
-    { before: now - WAITING_RECEIPTS_KEPT_MS, limit },
+    { before: age.ago(WAITING_RECEIPTS_KEPT_MS), limit },
   )
 }
 
-export function deleteRejectedEvents(tx: Tx, now: Timestamp, limit: number): number {
+export function deleteRejectedEvents(tx: Tx, age: Age, limit: number): number {
   return run(
     tx,
     `DELETE FROM rejected_events WHERE seq IN (
        SELECT seq FROM rejected_events INDEXED BY rejected_events_by_age
        WHERE recorded_at < $before ORDER BY recorded_at LIMIT $limit)`,
-    { before: now - REJECTED_EVENTS_KEPT_MS, limit },
+    { before: age.ago(REJECTED_EVENTS_KEPT_MS), limit },
   )
+}
+
+/** Entries of the audit trail from more than 400 days ago, and the oldest of more than 100,000. */
+export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
+  const old = run(
+    tx,
+    `DELETE FROM audit WHERE seq IN (
+       SELECT seq FROM audit INDEXED BY audit_by_age
+       WHERE at < $before ORDER BY at LIMIT $limit)`,
+    { before: age.ago(AUDIT_KEPT_MS), limit },
+  )
+  const surplus = run(
+    tx,
+    `DELETE FROM audit WHERE seq IN (
+       SELECT seq FROM audit
+       WHERE seq <= (SELECT max(seq) FROM audit) - $most ORDER BY seq LIMIT $limit)`,
+    { most: AUDIT_ROWS_MAX, limit: limit - old },
+  )
+  return old + surplus
 }
 
 /** Lets SQLite look at how full its indexes are; the limit keeps that to milliseconds. */

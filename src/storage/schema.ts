@@ -11,6 +11,7 @@ import {
   sqliteTable,
   text,
   uniqueIndex,
+  type AnySQLiteColumn,
 } from 'drizzle-orm/sqlite-core'
 
 import type { ContactHold } from '../domain/contact-limit.ts'
@@ -131,6 +132,10 @@ export const conversations = sqliteTable(
     lastSeq: integer('last_seq').notNull(),
     /** Whether a person answers it, and programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
+    /** The conversation to which its last message moved; null where it has messages of its own. */
+    movedTo: integer('moved_to').references((): AnySQLiteColumn => conversations.seq, {
+      onDelete: 'cascade',
+    }),
     createdAt: at('created_at').notNull(),
     updatedAt: at('updated_at').notNull(),
   },
@@ -138,6 +143,9 @@ export const conversations = sqliteTable(
     uniqueIndex('conversations_by_line_and_handle').on(t.lineId, t.handle),
     index('conversations_by_line_and_last').on(t.lineId, t.lastSeq),
     index('conversations_by_handle').on(t.handle),
+    index('conversations_by_move')
+      .on(t.movedTo)
+      .where(sql`moved_to IS NOT NULL`),
   ],
 )
 

@@ -1,3 +1,4 @@
+import type { Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import {
   SETTINGS,
@@ -11,6 +12,7 @@ import {
   type SettingValues,
 } from '../domain/setting.ts'
 import type { Stamps } from '../system/stamps.ts'
+import { auditedUrl, type Audit } from './audit.ts'
 import type { Db } from './database.ts'
 import type { Writer } from './writer.ts'
 
@@ -28,23 +30,25 @@ export type Settings = {
   get<N extends SettingName>(name: N): SettingValues[N]
   list(): readonly SettingState[]
   /** Throws where there is no such setting, the value does not fit, or the environment locks it. */
-  set(name: string, text: string): Promise<SettingState>
+  set(name: string, text: string, origin: Origin): Promise<SettingState>
 }
 
 export function createSettings(tools: {
   readonly db: Db
   readonly writer: Writer
   readonly stamps: Stamps
+  readonly audit: Pick<Audit, 'record'>
   readonly locked: LockedSettings
 }): Settings {
-  const { db, writer, stamps, locked } = tools
+  const { db, writer, stamps, audit, locked } = tools
   const stored = new Map(readStored(db))
   return {
     get: (name) => valueOf(name, stored, locked),
     list: () => SETTING_NAMES.map((name) => stateOf(name, stored, locked)),
-    async set(name, text) {
+    async set(name, text, origin) {
       const { known, value } = requireChangeable(name, text, locked)
       await writer.write((tx) => {
+        const before = stateOf(known, new Map(readStored(tx)), locked).value
         tx.sqlite
           .query(
             `INSERT INTO settings (name, value, updated_at) VALUES ($name, $value, $now)
@@ -52,6 +56,12 @@ export function createSettings(tools: {
           )
           .run({ name, value, now: stamps.now() })
         tx.touched?.push({ what: 'setting', id: name })
+        audit.record(tx, origin, {
+          action: 'setting.changed',
+          about: { kind: 'setting', id: name },
+          before: { value: auditedValue(known, before) },
+          after: { value: auditedValue(known, value) },
+        })
         writer.afterCommit(() => stored.set(known, value))
       })
       return stateOf(known, stored, locked)
@@ -74,6 +84,10 @@ function requireChangeable(
   const value = parseSetting(name, text)
   if (value !== undefined) return { known: name, value: printSetting(name, value) }
   throw invalidRequest({ path: 'value', message: `must be ${SETTINGS[name].kind.wanted}` })
+}
+
+function auditedValue(name: SettingName, value: string): string {
+  return SETTINGS[name].isSecret ? auditedUrl(value) : value
 }
 
 function readStored(db: Db): ReadonlyMap<SettingName, string> {

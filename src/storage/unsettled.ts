@@ -3,6 +3,7 @@
 import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
 import type { LineId, MessageId } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import type { Db } from './database.ts'
 import { findMessage } from './message-rows.ts'
 import { firstSeqSince } from './moments.ts'
@@ -50,11 +51,11 @@ const newestWithGuid = prepared(({ sqlite }) =>
 export function unfinishedOf(
   db: Db,
   lineId: LineId,
-  now: number,
+  age: Age,
 ): Pick<AttendedLine, 'unsettled' | 'open'> {
   const weekAgo = {
     lineId,
-    from: firstSeqSince(db, 'messages', now - UNSETTLED_MS_MAX),
+    from: firstSeqSince(db, 'messages', age.ago(UNSETTLED_MS_MAX)),
     limit: UNSETTLED_MAX,
   }
   const unsettled = ['sending', 'uncertain']
@@ -64,7 +65,7 @@ export function unfinishedOf(
     .flatMap((row) => findMessage(db, row.id) ?? [])
   const monthAgo = {
     lineId,
-    from: firstSeqSince(db, 'messages', now - OPEN_MS_MAX),
+    from: firstSeqSince(db, 'messages', age.ago(OPEN_MS_MAX)),
     limit: OPEN_MAX,
   }
   const open = ['sent', 'delivered']

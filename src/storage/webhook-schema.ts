@@ -27,9 +27,10 @@ export const webhooks = sqliteTable('webhooks', {
   createdAt: at('created_at').notNull(),
   updatedAt: at('updated_at').notNull(),
   deletedAt: at('deleted_at'),
-  /** The breaker: failures in a row, and until when nothing (or only a probe) goes out. */
+  /** The breaker: see `domain/breaker.ts`. */
   failuresInRow: integer('failures_in_row').notNull().default(0),
   restUntil: at('rest_until'),
+  probeAt: at('probe_at'),
   failingSince: at('failing_since'),
   goneAt: at('gone_at'),
 })
@@ -95,6 +96,8 @@ export const deliveries = sqliteTable(
     nextAttemptAt: at('next_attempt_at'),
     /** When somebody asked for a try out of turn; null once it was made. */
     requestedAt: at('requested_at'),
+    /** When a replay or a retry put it on its way; equals `created_at` where the replay made it. */
+    replayedAt: at('replayed_at'),
     createdAt: at('created_at').notNull(),
     completedAt: at('completed_at'),
   },
@@ -108,6 +111,9 @@ export const deliveries = sqliteTable(
     index('deliveries_requested')
       .on(t.webhookId)
       .where(sql`requested_at IS NOT NULL`),
+    index('deliveries_replayed')
+      .on(t.webhookId)
+      .where(sql`status = 'pending' AND replayed_at IS NOT NULL`),
     index('deliveries_by_completion')
       .on(t.completedAt)
       .where(sql`completed_at IS NOT NULL`),

@@ -1,4 +1,4 @@
-import { and, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, isNull, lt, sql } from 'drizzle-orm'
 
 import type { Breaker } from '../domain/breaker.ts'
 import { CLOSED } from '../domain/breaker.ts'
@@ -33,6 +33,12 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
     .where(and(eq(webhooks.id, id), isNull(webhooks.deletedAt)))
     .get()
   return row === undefined ? null : storedWebhook(row)
+}
+
+/** How many webhooks are not deleted. */
+export function countWebhooks(db: Db): number {
+  const counted = db.orm.select({ count: count() }).from(webhooks).where(isNull(webhooks.deletedAt))
+  return counted.get()?.count ?? 0
 }
 
 /** Webhooks that are not deleted, newest first, those before `before` where it is given. */
@@ -111,6 +117,6 @@ function touch(tx: Tx, id: WebhookId): void {
 }
 
 function storedWebhook(row: typeof webhooks.$inferSelect): StoredWebhook {
-  const { failuresInRow, failingSince, restUntil, goneAt, deletedAt: _, ...webhook } = row
-  return { ...webhook, breaker: { failuresInRow, failingSince, restUntil, goneAt } }
+  const { failuresInRow, failingSince, restUntil, probeAt, goneAt, deletedAt: _, ...webhook } = row
+  return { ...webhook, breaker: { failuresInRow, failingSince, restUntil, probeAt, goneAt } }
 }

@@ -1,3 +1,5 @@
+import { uptime } from 'node:os'
+
 import { PassingSet } from './passing.ts'
 
 /** Time as it comes in everywhere: wall clock for what people see, monotonic for how long. */
@@ -6,6 +8,8 @@ export type Clock = {
   now(): number
   /** Milliseconds since some moment; it never steps back. */
   monotonic(): number
+  /** Milliseconds since the machine started, those in which it slept too; right to a second. */
+  uptime(): number
   /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
   /** Calls `act` after `ms`, once. What it returns takes that back: cheaper than a signal. */
@@ -17,6 +21,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
+  uptime: () => uptime() * 1_000,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve()

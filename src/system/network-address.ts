@@ -1,4 +1,5 @@
 import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 import type { Clock } from './clock.ts'
@@ -41,9 +42,38 @@ export function cachedLookup(lookup: Lookup, clock: Clock): Lookup {
   }
 }
 
-/** Whether `address` is this machine's: loopback, or one of its interfaces'. */
+/** An IP literal of loopback; a name never is, whatever it looks like. */
+export function isLoopbackAddress(address: string): boolean {
+  return isIP(address) !== 0 && /^(?:127\.|::1$|::ffff:127\.)/i.test(address)
+}
+
+/** An IP literal of this machine: loopback, or one of its interfaces'. */
 export function isOwnAddress(address: string): boolean {
-  if (address.startsWith('127.') || address === '::1') return true
+  if (isLoopbackAddress(address)) return true
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
   return all.some((own) => own.address === address)
+}
+
+/**
+ * Whose address it is, as far as an address tells: an IPv4 address is one customer's, and of IPv6 each
+ * customer has 64 bits at least. What is no address stays as it is.
+ */
+export function networkOf(address: string): string {
+  const plain = address.replace(/%.*$/, '')
+  if (isIP(plain) !== 6) return plain
+  const groups = groupsOf(plain)
+  const [high = 0, low = 0] = groups.slice(6)
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+  if (isMapped) return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
+  const first = groups.slice(0, 4).map((group) => group.toString(16))
+  return `${first.join(':')}::/64`
+}
+
+/** The eight numbers of an IPv6 address; `URL` writes each spelling in the one way. */
+function groupsOf(address: string): readonly number[] {
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
+  const read = (part = '') =>
+    part === '' ? [] : part.split(':').map((group) => parseInt(group, 16))
+  const [front, back] = [read(head), read(tail)]
+  return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back]
 }

@@ -45,6 +45,17 @@ export class Stamps {
     return timestamp(this.#last)
   }
 
+  /** How far the last stamp is ahead of the clock. */
+  get aheadMs(): number {
+    return Math.max(0, this.#last - this.#clock.now())
+  }
+
+  /** Goes by the clock again, though that is behind: what is stored was brought back before. */
+  comeBack(): void {
+    this.#last = this.#clock.now()
+    this.#idAt = 0
+  }
+
   #goOnSlowly(): void {
     const monotonic = this.#clock.monotonic()
     this.#last += (monotonic - (this.#aheadAt ?? monotonic)) * SPEED_WHEN_AHEAD

@@ -1,5 +1,5 @@
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { delayAfterAttempt } from '../domain/retry.ts'
+import { askedDelay, delayAfterAttempt } from '../domain/retry.ts'
 import type { Attempt } from '../domain/webhook.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
 import type { PostResult } from './post.ts'
@@ -8,8 +8,11 @@ import type { PostResult } from './post.ts'
 export type Turn = {
   readonly delivery: DueDelivery
   readonly trigger: Attempt['trigger']
-  /** Whether the breaker was open: then this attempt finds out whether the receiver is back. */
+  /** Whether this attempt finds out whether the receiver is back. */
   readonly isProbe: boolean
+  /** When it began, by the clock that never steps; and whether it was alone in flight then. */
+  readonly begunAt: number
+  readonly wasAlone: boolean
   /** Which state of the webhook this attempt speaks of: its `updatedAt`. */
   readonly version: Timestamp
 }
@@ -33,15 +36,22 @@ function isOfSchedule({ delivery, trigger }: Turn, startedAt: number): boolean {
   return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
 }
 
-/** How long the delivery waits after this attempt, were it to fail. */
+/** Milliseconds for which the receiver asks to be left alone, or null. */
+export function askedMsOf(result: Tried['result']): number | null {
+  return result.result === 'answered'
+    ? askedDelay(result.statusCode, result.retryAfterSeconds)
+    : null
+}
+
+/** How long the delivery waits after this attempt, if it failed. */
 export function delayAfter(
-  turn: Turn,
-  startedAt: number,
+  { turn, startedAt, result }: Omit<Tried, 'delayMs' | 'durationMs'>,
   scheduleMs: readonly number[],
   chance: number,
 ): number | null {
   if (!isOfSchedule(turn, startedAt)) return null
-  return delayAfterAttempt(turn.delivery.scheduledCount + 1, scheduleMs, chance)
+  const delayMs = delayAfterAttempt(turn.delivery.scheduledCount + 1, scheduleMs, chance)
+  return delayMs === null ? null : Math.max(delayMs, askedMsOf(result) ?? 0)
 }
 
 /** The attempt as it is written, with what becomes of its delivery. */

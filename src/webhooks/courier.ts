@@ -1,7 +1,7 @@
 import { timestamp } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
 import { readEvent } from '../storage/events.ts'
-import type { Clock } from '../system/clock.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { delayAfter, type Tried, type Turn } from './attempt.ts'
@@ -11,7 +11,7 @@ import { signedHeaders } from './signature.ts'
 
 export type CourierParts = {
   readonly db: Db
-  readonly clock: Clock
+  readonly clock: ConfirmedClock
   readonly random: Random
   readonly log: Log
   readonly post: Post
@@ -36,27 +36,28 @@ export async function runErrand(
   const { clock, random, scheduleMs } = parts
   const startedAt = timestamp(clock.now())
   const startedMonotonic = clock.monotonic()
-  const result = await postSigned(parts, receiver, { turn, startedAt }, signal)
+  const result = await postSigned(parts, receiver, turn, signal)
   if (result.result === 'unreachable' || result.result === 'aborted') {
     return { errand: result.result }
   }
   const durationMs = Math.round(clock.monotonic() - startedMonotonic)
-  const delayMs = delayAfter(turn, startedAt, scheduleMs, random.chance())
+  const delayMs = delayAfter({ turn, startedAt, result }, scheduleMs, random.chance())
   return { errand: 'tried', tried: { turn, startedAt, durationMs, result, delayMs } }
 }
 
 async function postSigned(
   { db, clock, log, post, userAgent }: CourierParts,
   { url, secrets }: Receiver,
-  { turn, startedAt }: { readonly turn: Turn; readonly startedAt: number },
+  turn: Turn,
   signal: AbortSignal,
 ): Promise<PostResult> {
   try {
     const event = readEvent(db, turn.delivery.eventSeq)
-    const keys = signingSecrets(secrets, clock.now())
+    const keys = signingSecrets(secrets, clock)
     // Neither can be by the rules of the database and of the lane; nothing goes out unsigned.
     if (event === null || keys.length === 0) return { result: 'aborted' }
-    const signed = { ...event, timestamp: Math.floor(startedAt / 1_000) }
+    // Receivers compare it with their own clocks.
+    const signed = { ...event, timestamp: Math.floor(clock.wall() / 1_000) }
     const headers = { ...signedHeaders(signed, keys), 'user-agent': userAgent }
     return await post({ url, headers, body: event.body }, signal)
   } catch (error) {

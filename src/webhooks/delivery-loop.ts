@@ -1,5 +1,6 @@
 import type { Finding } from '../domain/driver.ts'
-import { timestamp } from '../domain/ids.ts'
+import type { WebhookId } from '../domain/ids.ts'
+import { IN_FLIGHT_MAX } from '../domain/places.ts'
 import { recordAttempt, releaseDeliveries } from '../storage/delivery-queue.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
 import type { Metrics } from '../system/metrics.ts'
@@ -21,10 +22,6 @@ export type DeliveryParts = CourierParts &
     readonly canDeliver: () => boolean
   }
 
-const IN_FLIGHT_MAX = 64
-/** The last places are kept for receivers that answer. */
-const IN_FLIGHT_OF_SUSPECTS_MAX = 48
-const IN_FLIGHT_OF_WEBHOOK_MAX = 4
 const UNRECORDED_MAX = 256
 const HELD_UP_MS = 10_000
 const LAST_ATTEMPTS_MS = 10_000
@@ -41,9 +38,10 @@ export class DeliveryLoop implements Service {
   #lanes: Lanes
   #ending = new AbortController()
   #isStopping = true
-  /** Whether a lane had to wait for places that others hold. */
-  #isCrowded = false
-  #turns = 0
+  /** Lanes that may have something to begin, longest waiting first. */
+  readonly #waiting = new Set<Lane>()
+  /** How many attempts are in flight to receivers that are not proven. */
+  #unproven = 0
 
   constructor(parts: DeliveryParts) {
     this.#parts = parts
@@ -56,6 +54,7 @@ export class DeliveryLoop implements Service {
     const { clock, notices } = this.#parts
     this.#recorder.open(signal)
     this.#lanes = new Lanes(this.#parts)
+    this.#waiting.clear()
     this.#ending = new AbortController()
     this.#isStopping = false
     const stop = () => {
@@ -63,10 +62,12 @@ export class DeliveryLoop implements Service {
     }
     signal.addEventListener('abort', stop)
     try {
+      await this.#lanes.readAll()
       while (!signal.aborted) {
         await this.#lanes.followClock()
         await this.#lanes.hear()
-        this.#startAll()
+        for (const lane of this.#lanes.all()) this.#waiting.add(lane)
+        this.#begin()
         await notices.bell.wait(clock, this.#waitMs(), signal)
       }
     } finally {
@@ -85,6 +86,11 @@ export class DeliveryLoop implements Service {
     )
   }
 
+  /** The deliveries of a webhook whose requests are out, or not recorded yet, by their seq. */
+  inFlight(id: WebhookId): ReadonlySet<number> {
+    return this.#lanes.all().find((lane) => lane.id === id)?.busy ?? new Set()
+  }
+
   /** What is in flight gets ten seconds; what was tried is written. */
   async #close(): Promise<void> {
     const all = Promise.allSettled(this.#running.values())
@@ -101,70 +107,60 @@ export class DeliveryLoop implements Service {
     return this.#parts.canDeliver() ? waitMs : Math.min(Math.max(waitMs, 1_000), HELD_UP_MS)
   }
 
-  /** Fills the places, one lane after the other, so that a long queue is no advantage. */
-  #startAll(): void {
-    this.#isCrowded = false
-    const lanes = this.#lanes.all()
-    let idle = 0
-    while (idle < lanes.length && this.#hasRoom()) {
-      const lane = lanes[this.#turns % lanes.length]
-      this.#turns += 1
-      idle = lane !== undefined && this.#start(lane) ? 0 : idle + 1
+  /** Fills the places, one for each lane in turn, so that a long queue is no advantage. */
+  #begin(): void {
+    for (const lane of this.#waiting) {
+      if (!this.#hasRoom()) return
+      const taken = { all: this.#running.size, unproven: this.#unproven }
+      const answer = lane.mayBegin(taken, this.#parts.clock.now())
+      if (answer === 'wait') continue
+      this.#waiting.delete(lane)
+      // Back to the end, where this loop meets it again.
+      if (answer === 'yes' && this.#beginOne(lane)) this.#waiting.add(lane)
     }
-  }
-
-  /** A place is free: for whoever waits, else for the same webhook. */
-  #goOn(lane: Lane): void {
-    if (this.#isCrowded) return this.#startAll()
-    while (this.#hasRoom() && this.#start(lane)) continue
   }
 
   #hasRoom(): boolean {
     const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#recorder.size >= UNRECORDED_MAX
-    this.#isCrowded ||= isFull
     // A webhook that was just paused, moved or deleted must be looked at before anything goes out.
     const isBlind = this.#parts.notices.areWebhooksChanged
     return !isFull && !isBlind && !this.#isStopping && this.#parts.canDeliver()
   }
 
-  #start(lane: Lane): boolean {
+  #beginOne(lane: Lane): boolean {
     const { clock } = this.#parts
-    if (lane.inFlight >= this.#shareOf(lane)) return false
+    const unproven = lane.standing === 'proven' ? 0 : 1
     const turn = lane.next(clock.now(), clock.monotonic())
     if (turn === null) return false
+    this.#unproven += unproven
     const running: Promise<void> = this.#deliver(lane, turn).finally(() => {
       leave()
-      this.#goOn(lane)
+      this.#unproven -= unproven
+      this.#waiting.add(lane)
+      this.#begin()
     })
     const leave = this.#running.add(running)
     return true
   }
 
-  /** How many places a webhook may hold now: fewer as they get scarce. */
-  #shareOf(lane: Lane): number {
-    const taken = this.#running.size
-    if (taken < IN_FLIGHT_MAX / 2) return IN_FLIGHT_OF_WEBHOOK_MAX
-    this.#isCrowded = true
-    if (taken < IN_FLIGHT_OF_SUSPECTS_MAX) return IN_FLIGHT_OF_WEBHOOK_MAX / 2
-    return lane.isSuspect ? 0 : 1
-  }
-
   async #deliver(lane: Lane, turn: Turn): Promise<void> {
     const { clock, metrics, notices } = this.#parts
     const done = await runErrand(this.#parts, lane, turn, this.#ending.signal)
-    lane.end(turn)
     switch (done.errand) {
       case 'tried':
         observeAttempt(metrics, done.tried)
         this.#recorder.add(this.#entryOf(lane, done.tried))
+        lane.end(turn)
         return
       case 'unreachable':
         countAttempt(metrics, 'unreachable')
+        lane.end(turn)
         lane.cutOff(turn, clock.monotonic())
         notices.bell.ring()
         return
       case 'aborted':
         // It stays busy until the end of this run, which is near.
+        lane.end(turn)
         return
     }
   }
@@ -172,7 +168,7 @@ export class DeliveryLoop implements Service {
   #entryOf(lane: Lane, tried: Tried): Entry {
     const { clock, notices } = this.#parts
     const { turn } = tried
-    const change = lane.learn(tried, timestamp(clock.now()))
+    const change = lane.learn(tried, clock)
     if (change !== null) this.#tell(lane, change)
     return {
       write: (tx) => {
@@ -191,7 +187,7 @@ export class DeliveryLoop implements Service {
         return () => {
           lane.settled(turn, record.nextAttemptAt)
           if (change?.isReleased === true) lane.released()
-          if (change !== null || record.nextAttemptAt !== null || this.#isCrowded) {
+          if (change !== null || record.nextAttemptAt !== null || this.#waiting.size > 0) {
             notices.bell.ring()
           }
         }

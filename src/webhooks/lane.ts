@@ -1,17 +1,35 @@
-import { afterFailure, afterSuccess, isOpen, movedBack, type Breaker } from '../domain/breaker.ts'
-import { timestamp, type ConversationId, type Timestamp, type WebhookId } from '../domain/ids.ts'
+import {
+  afterFailure,
+  afterSuccess,
+  clamped,
+  isOpen,
+  isProbeDue,
+  movedBack,
+  wasAway,
+  type Breaker,
+} from '../domain/breaker.ts'
+import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
+import {
+  afterAttempt,
+  FIRST_PLACES,
+  mayBegin,
+  type Places,
+  type Standing,
+  type Taken,
+} from '../domain/places.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
-import {
-  dueDeliveries,
-  nextDueDelivery,
-  probeDelivery,
-  requestedDeliveries,
-  type DueDelivery,
-} from '../storage/delivery-queue.ts'
+import type { DueDelivery } from '../storage/delivery-queue.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
-import { isSuccess, type Tried, type Turn } from './attempt.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Age } from '../system/confirmed-clock.ts'
+import { askedMsOf, isSuccess, type Tried, type Turn } from './attempt.ts'
+import { DueQueue } from './due-queue.ts'
+import { Refusals } from './refusals.ts'
 import type { SigningSecret } from './secrets.ts'
+
+/** Time as a webhook's receiver is judged by. */
+type LaneClock = Age & Pick<Clock, 'monotonic'>
 
 /** What an attempt changed about its webhook; null where nothing must be written. */
 export type LaneChange = {
@@ -23,38 +41,26 @@ export type LaneChange = {
   readonly isReleased: boolean
 }
 
-const READ_AHEAD = 64
-const KNOWN_MAX = 512
 const CUT_OFF_MS = 60_000
-const REST_MS_MAX = 24 * 3_600_000
 
 /**
  * One webhook on its way: what is due to it, what is in flight, and what is thought of its receiver.
  * It decides whose turn is next and sends nothing itself.
  */
 export class Lane {
-  readonly #db: Db
-  readonly #scheduleMs: readonly number[]
+  readonly #queue: DueQueue
+  readonly #refusals = new Refusals()
   #webhook: StoredWebhook
   #secrets: readonly SigningSecret[] = []
   #breaker: Breaker
-  /** Due and not begun; may be out of date only in that a delivery became busy since. */
-  #queue: DueDelivery[] = []
-  #requested: DueDelivery[] = []
-  /** In flight, or answered and not yet recorded. */
-  readonly #busy = new Set<number>()
-  readonly #conversations = new Set<ConversationId>()
+  #places: Places = FIRST_PLACES
   #inFlight = 0
-  #mayHaveDue = true
-  #mayHaveRequested = true
-  #nextDueAt: number | null = null
   #isReleasing = false
   /** By the clock that never steps; null while the box has a way to it. */
   #cutOffUntil: number | null = null
 
-  constructor(db: Db, webhook: StoredWebhook, scheduleMs: readonly number[]) {
-    this.#db = db
-    this.#scheduleMs = scheduleMs
+  constructor(db: Db, webhook: StoredWebhook) {
+    this.#queue = new DueQueue(db, webhook.id)
     this.#webhook = webhook
     this.#breaker = webhook.breaker
   }
@@ -67,6 +73,10 @@ export class Lane {
     return this.#webhook.id
   }
 
+  get seq(): number {
+    return this.#webhook.seq
+  }
+
   get url(): string {
     return this.#webhook.url
   }
@@ -75,13 +85,14 @@ export class Lane {
     return this.#secrets
   }
 
-  get inFlight(): number {
-    return this.#inFlight
+  /** Deliveries in flight, and answered ones that are not recorded yet, by their seq. */
+  get busy(): ReadonlySet<number> {
+    return this.#queue.busy
   }
 
-  /** Whether its last word was not a success: then it must not take the last places of all. */
-  get isSuspect(): boolean {
-    return this.#breaker.failuresInRow > 0 || this.isCutOff
+  get standing(): Standing {
+    if (this.#breaker.failuresInRow > 0 || this.isCutOff) return 'failing'
+    return this.#places.usualMs === null ? 'untried' : 'proven'
   }
 
   /** Whether the box itself has no way to it. */
@@ -91,15 +102,13 @@ export class Lane {
 
   /** Takes the webhook as it is stored now; the breaker only where the webhook was changed. */
   load(webhook: StoredWebhook, secrets: readonly SigningSecret[], now: number): void {
-    if (webhook.updatedAt !== this.#webhook.updatedAt) this.#breaker = webhook.breaker
-    const { restUntil } = this.#breaker
-    if (restUntil !== null && restUntil > now + REST_MS_MAX) {
-      this.#breaker = { ...this.#breaker, restUntil: timestamp(now + REST_MS_MAX) }
-    }
+    const isChanged = webhook.updatedAt !== this.#webhook.updatedAt
+    this.#breaker = clamped(isChanged ? webhook.breaker : this.#breaker, now)
+    if (webhook.url !== this.#webhook.url) this.#places = FIRST_PLACES
     this.#webhook = webhook
     this.#secrets = secrets
     this.#cutOffUntil = null
-    this.#readAgain()
+    this.#queue.readAgain()
   }
 
   /** Nothing more begins: its webhook was deleted. */
@@ -108,57 +117,68 @@ export class Lane {
   }
 
   lookForDue(): void {
-    this.#mayHaveDue = true
+    this.#queue.lookForDue()
   }
 
   lookForRequested(): void {
-    this.#mayHaveRequested = true
+    this.#queue.lookForRequested()
   }
 
   /** The wall clock stepped back by `ms`, and so did what is on disk. */
   moveBack(ms: number): void {
     this.#breaker = movedBack(this.#breaker, ms)
-    this.#readAgain()
+    this.#queue.readAgain()
+  }
+
+  /** Whether it may begin something now; `wait` where others hold the places that it needs. */
+  mayBegin(taken: Taken, now: number): 'yes' | 'wait' | 'no' {
+    const answer = mayBegin(this.#inFlight, this.#places, this.standing, taken)
+    if (answer !== 'wait') return answer
+    return this.#queue.mayHaveWork(now) || isProbeDue(this.#breaker, now) ? 'wait' : 'no'
   }
 
   /** The next delivery to begin, or null; whoever takes it must call `end`. */
   next(now: number, monotonic: number): Turn | null {
-    const turn = this.#choose(now, monotonic)
+    if (this.#isHeld(monotonic)) return null
+    const turn = this.#choose(now)
     if (turn === null) return null
-    const { seq, conversationId } = turn.delivery
-    this.#busy.add(seq)
-    if (conversationId !== null) this.#conversations.add(conversationId)
+    const wasAlone = this.#inFlight === 0
     this.#inFlight += 1
-    return turn
+    return { ...turn, version: this.#webhook.updatedAt, wasAlone, begunAt: monotonic }
   }
 
   /** The exchange is over; the delivery stays busy until `settled`. */
   end({ delivery }: Turn): void {
     this.#inFlight -= 1
-    if (delivery.conversationId !== null) this.#conversations.delete(delivery.conversationId)
+    this.#queue.end(delivery)
   }
 
-  /** What an attempt says of the receiver. */
-  learn({ turn, result }: Tried, now: Timestamp): LaneChange | null {
+  /** What an attempt says of the receiver; to be called before its `end`. */
+  learn({ turn, startedAt, result }: Tried, clock: LaneClock): LaneChange | null {
     this.#cutOffUntil = null
     if (turn.version !== this.#webhook.updatedAt) return null
+    this.#places = afterAttempt(this.#places, {
+      startedAt: turn.begunAt,
+      endedAt: clock.monotonic(),
+      isSuccess: isSuccess(result),
+      wasAlone: turn.wasAlone && this.#inFlight === 1,
+      wasFull: this.#inFlight >= this.#places.count,
+    })
     const before = this.#breaker
-    if (isSuccess(result)) {
-      this.#breaker = afterSuccess(before)
-      this.#isReleasing ||= isOpen(before)
-      if (this.#breaker === before) return null
-      return { breaker: this.#breaker, disable: null, isOpened: false, isReleased: isOpen(before) }
-    }
-    const isAnswered = result.result === 'answered'
-    const seconds = isAnswered ? result.retryAfterSeconds : null
-    const failure = {
+    const now = timestamp(clock.now())
+    if (isSuccess(result)) return this.#learnSuccess(turn, now)
+    const { breaker, disable } = afterFailure(before, {
+      startedAt,
       at: now,
-      statusCode: isAnswered ? result.statusCode : null,
-      retryAfterMs: seconds === null ? null : seconds * 1_000,
+      statusCode: result.result === 'answered' ? result.statusCode : null,
+      askedMs: askedMsOf(result),
       isProbe: turn.isProbe,
-    }
-    const { breaker, disable } = afterFailure(before, failure, this.#scheduleMs)
+      isOfEvent: this.#refusals.has(turn.delivery.seq),
+      ageOf: (at) => clock.ageOf(at),
+    })
     this.#breaker = breaker
+    this.#refusals.failed(turn.delivery.seq)
+    if (isOpen(breaker)) this.#refusals.clear()
     if (disable !== null) this.#webhook = { ...this.#webhook, isActive: false }
     return { breaker, disable, isOpened: isOpen(breaker) && !isOpen(before), isReleased: false }
   }
@@ -167,44 +187,59 @@ export class Lane {
   cutOff(turn: Turn, monotonic: number): void {
     this.#cutOffUntil = monotonic + CUT_OFF_MS
     this.settled(turn, null)
-    this.#readAgain()
+    this.#queue.readAgain()
   }
 
   /** The attempt is on disk; `nextAttemptAt` is when the delivery is due again, or null. */
   settled({ delivery }: Turn, nextAttemptAt: number | null): void {
-    this.#busy.delete(delivery.seq)
-    if (nextAttemptAt === null) return
-    this.#nextDueAt = Math.min(this.#nextDueAt ?? nextAttemptAt, nextAttemptAt)
+    this.#queue.settled(delivery, nextAttemptAt)
   }
 
   /** All that is pending was made due. */
   released(): void {
     this.#isReleasing = false
-    this.#readAgain()
+    this.#queue.readAgain()
   }
 
   /** Milliseconds until there may be something to begin, or null where only news can tell. */
   waitMs(now: number, monotonic: number): number | null {
     if (!this.#webhook.isActive) return null
-    const restMs = (this.#breaker.restUntil ?? 0) - now
-    const dueMs = isOpen(this.#breaker) ? 0 : (this.#nextDueAt ?? 0) - now
-    const cutOffMs = (this.#cutOffUntil ?? 0) - monotonic
-    const waitMs = [cutOffMs, restMs, dueMs].find((ms) => ms > 0)
-    return waitMs ?? null
+    const { restUntil, probeAt } = this.#breaker
+    const heldMs = [(this.#cutOffUntil ?? 0) - monotonic, (restUntil ?? 0) - now]
+    const dueMs = isOpen(this.#breaker) ? 0 : (this.#queue.nextDueAt ?? 0) - now
+    const nextMs = [dueMs, (probeAt ?? 0) - now].filter((ms) => ms > 0)
+    return heldMs.find((ms) => ms > 0) ?? (nextMs.length === 0 ? null : Math.min(...nextMs))
   }
 
-  #choose(now: number, monotonic: number): Turn | null {
-    if (this.#isHeld(monotonic)) return null
-    const isProbe = isOpen(this.#breaker)
-    const version = this.#webhook.updatedAt
-    const requested = this.#takeRequested()
-    if (requested !== null) return { delivery: requested, trigger: 'manual', isProbe, version }
-    if ((this.#breaker.restUntil ?? 0) > now) return null
+  #learnSuccess({ isProbe, delivery }: Turn, now: Timestamp): LaneChange | null {
+    const before = this.#breaker
+    this.#breaker = afterSuccess(before, isProbe)
+    this.#refusals.succeeded(delivery.seq)
+    const isReleased = isOpen(before)
+    this.#isReleasing ||= isReleased
+    if (!isReleased && wasAway(before, now)) this.#queue.tryAllAgain()
+    if (this.#breaker === before) return null
+    return { breaker: this.#breaker, disable: null, isOpened: false, isReleased }
+  }
 
-    const delivery = isProbe ? this.#takeProbe() : this.#takeDue(now)
-    if (delivery === null) return null
-    const trigger = delivery.nextAttemptAt <= now ? 'scheduled' : 'probe'
-    return { delivery, trigger, isProbe, version }
+  #choose(now: number): Pick<Turn, 'delivery' | 'trigger' | 'isProbe'> | null {
+    const breaker = this.#breaker
+    const requested = this.#queue.takeRequested()
+    if (requested !== null) {
+      return { delivery: requested, trigger: 'manual', isProbe: isOpen(breaker) }
+    }
+    if ((breaker.restUntil ?? 0) > now) return null
+    const due = isOpen(breaker) ? null : this.#queue.takeDue(now)
+    if (due !== null) return { delivery: due, trigger: 'scheduled', isProbe: false }
+    const probe = this.#inFlight === 0 ? this.#takeProbe(now) : null
+    if (probe === null) return null
+    const trigger = probe.nextAttemptAt <= now ? 'scheduled' : 'probe'
+    return { delivery: probe, trigger, isProbe: true }
+  }
+
+  #takeProbe(now: number): DueDelivery | null {
+    if (isProbeDue(this.#breaker, now)) return this.#queue.takeProbe()
+    return this.#breaker.failuresInRow === 0 ? this.#queue.takeAgain() : null
   }
 
   /** Whether nothing may begin now, not even what somebody asked for. */
@@ -214,63 +249,4 @@ export class Lane {
     const isOneByOne = isOpen(this.#breaker) || this.isCutOff
     return isOneByOne && this.#inFlight > 0
   }
-
-  #takeRequested(): DueDelivery | null {
-    if (this.#mayHaveRequested) {
-      const rows = requestedDeliveries(this.#db, this.#webhook.id, READ_AHEAD)
-      this.#requested = rows.filter(({ seq }) => !this.#busy.has(seq))
-      this.#mayHaveRequested = rows.length === READ_AHEAD
-    }
-    const delivery = this.#requested.find((requested) => this.#isFree(requested))
-    if (delivery === undefined) return null
-    this.#requested = without(this.#requested, delivery)
-    this.#queue = without(this.#queue, delivery)
-    return delivery
-  }
-
-  #takeProbe(): DueDelivery | null {
-    const delivery = probeDelivery(this.#db, this.#webhook.id)
-    if (delivery === null || this.#busy.has(delivery.seq)) return null
-    this.#queue = without(this.#queue, delivery)
-    return delivery
-  }
-
-  #takeDue(now: number): DueDelivery | null {
-    if (this.#nextDueAt !== null && this.#nextDueAt <= now) this.#mayHaveDue = true
-    return this.#takeQueued() ?? (this.#readDue(now) ? this.#takeQueued() : null)
-  }
-
-  #takeQueued(): DueDelivery | null {
-    const index = this.#queue.findIndex((delivery) => this.#isFree(delivery))
-    return index < 0 ? null : (this.#queue.splice(index, 1)[0] ?? null)
-  }
-
-  /** Reads on behind what is known already; says whether it looked. */
-  #readDue(now: number): boolean {
-    const known = this.#queue.length + this.#busy.size
-    if (!this.#mayHaveDue || known >= KNOWN_MAX) return false
-    const limit = READ_AHEAD + known
-    const rows = dueDeliveries(this.#db, this.#webhook.id, now, limit)
-    const queued = new Set(this.#queue.map(({ seq }) => seq))
-    this.#queue.push(...rows.filter(({ seq }) => !this.#busy.has(seq) && !queued.has(seq)))
-    this.#mayHaveDue = rows.length === limit
-    if (!this.#mayHaveDue) this.#nextDueAt = nextDueDelivery(this.#db, this.#webhook.id, now)
-    return true
-  }
-
-  #readAgain(): void {
-    this.#queue = []
-    this.#requested = []
-    this.#mayHaveRequested = true
-    this.#mayHaveDue = true
-  }
-
-  #isFree({ seq, conversationId }: DueDelivery): boolean {
-    if (this.#busy.has(seq)) return false
-    return conversationId === null || !this.#conversations.has(conversationId)
-  }
-}
-
-function without(list: readonly DueDelivery[], { seq }: DueDelivery): DueDelivery[] {
-  return list.filter((delivery) => delivery.seq !== seq)
 }

@@ -3,12 +3,7 @@ import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { DisabledReason } from '../domain/webhook.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { clampDeliveries, moveDeliveriesBack } from '../storage/delivery-queue.ts'
-import {
-  listWebhooks,
-  saveBreaker,
-  updateWebhook,
-  type StoredWebhook,
-} from '../storage/webhooks.ts'
+import { findWebhook, listWebhooks, saveBreaker, updateWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -28,8 +23,6 @@ export type LanesParts = {
   readonly seal: Seal
   readonly notices: Notices
   readonly subscribers: Subscribers
-  /** Delays between the attempts of a delivery. */
-  readonly scheduleMs: readonly number[]
 }
 
 /** Which state of which webhook: its id and its `updatedAt`. */
@@ -52,9 +45,9 @@ export class Lanes {
   constructor(parts: LanesParts) {
     this.#parts = parts
     this.#drift = driftOf(parts.clock)
-    parts.notices.webhooksChanged()
   }
 
+  /** Newest first: whoever just made a webhook waits for it to be tried. */
   all(): readonly Lane[] {
     return this.#all
   }
@@ -80,10 +73,17 @@ export class Lanes {
     log.warn('the clock stepped back and deliveries followed it', { ms: Math.round(backMs) })
   }
 
+  async readAll(): Promise<void> {
+    const { db, notices } = this.#parts
+    notices.takeChanged()
+    await this.#read(listWebhooks(db, WEBHOOKS_MAX, null).map(({ id }) => id))
+  }
+
   /** Takes in what was noticed since the last time. */
   async hear(): Promise<void> {
     const { clock, notices } = this.#parts
-    if (notices.takeWebhooksChanged()) await this.#readWebhooks()
+    const changed = notices.takeChanged()
+    if (changed.size > 0) await this.#read([...changed])
     for (const id of notices.takeDue()) this.#lanes.get(id)?.lookForDue()
     for (const id of notices.takeRequested()) this.#lanes.get(id)?.lookForRequested()
     // A second look at everything, in case something was overlooked.
@@ -113,41 +113,41 @@ export class Lanes {
     saveBreaker(tx, webhook, breaker, disable && { reason: disable, at: stamps.now() })
     if (disable === null) return
     subscribers.forget()
-    notices.webhooksChanged()
+    notices.changed(webhook.id)
     writer.ringAfterCommit(notices.bell)
   }
 
-  async #readWebhooks(): Promise<void> {
-    const { db, clock, scheduleMs, writer } = this.#parts
-    const webhooks = listWebhooks(db, WEBHOOKS_MAX, null)
-    const added = webhooks.filter(({ id }) => !this.#lanes.has(id))
+  async #read(ids: readonly WebhookId[]): Promise<void> {
+    const { clock, writer } = this.#parts
+    const added = ids.filter((id) => !this.#lanes.has(id))
     const latest = clock.now() + WAIT_MS_MAX
-    await writer.write((tx) => {
-      for (const { id } of added) clampDeliveries(tx, id, latest)
-    })
-    for (const webhook of added) this.#lanes.set(webhook.id, new Lane(db, webhook, scheduleMs))
-
-    const known = new Map(webhooks.map((webhook) => [webhook.id, webhook]))
-    for (const [id, lane] of this.#lanes) {
-      const webhook = known.get(id)
-      if (webhook === undefined) {
-        lane.close()
-        this.#lanes.delete(id)
-      } else {
-        await this.#load(lane, webhook)
-      }
+    if (added.length > 0) {
+      await writer.write((tx) => {
+        for (const id of added) clampDeliveries(tx, id, latest)
+      })
     }
-    this.#all = [...this.#lanes.values()]
+    for (const id of ids) await this.#load(id)
+    this.#all = [...this.#lanes.values()].sort((a, b) => b.seq - a.seq)
   }
 
-  async #load(lane: Lane, webhook: StoredWebhook): Promise<void> {
+  /** Takes a webhook as it is at this moment; it may have been deleted since it was noticed. */
+  async #load(id: WebhookId): Promise<void> {
     const { db, clock, seal, writer, log } = this.#parts
-    const { id, breaker, updatedAt: version } = webhook
+    const webhook = findWebhook(db, id)
+    const known = this.#lanes.get(id)
+    if (webhook === null) {
+      known?.close()
+      this.#lanes.delete(id)
+      return
+    }
+    const lane = known ?? new Lane(db, webhook)
     const secrets = openSecrets(db, seal, id)
     lane.load(webhook, secrets ?? [], clock.now())
+    this.#lanes.set(id, lane)
     if (secrets !== null && webhook.disabledReason === 'secret_unreadable') await this.#switchOn(id)
     if (secrets !== null || !webhook.isActive) return
     log.error('the secret of a webhook cannot be opened', { webhook: id })
+    const { breaker, updatedAt: version } = webhook
     await writer.write((tx) => this.save(tx, { id, version }, breaker, 'secret_unreadable'))
   }
 
@@ -157,7 +157,7 @@ export class Lanes {
     await writer.write((tx) => {
       updateWebhook(tx, id, { isActive: true, disabledReason: null, updatedAt: stamps.now() })
       subscribers.forget()
-      notices.webhooksChanged()
+      notices.changed(id)
       writer.ringAfterCommit(notices.bell)
     })
     log.info('the secret of a webhook opens again', { webhook: id })

@@ -9,7 +9,7 @@ export class Notices {
   readonly bell = new Bell()
   #due = new Set<WebhookId>()
   #requested = new Set<WebhookId>()
-  #areWebhooksChanged = true
+  #changed = new Set<WebhookId>()
 
   /** There is a new delivery to this webhook. */
   due(id: WebhookId): void {
@@ -21,13 +21,13 @@ export class Notices {
     this.#requested.add(id)
   }
 
-  /** A webhook was created, changed or removed, or its secrets were. */
-  webhooksChanged(): void {
-    this.#areWebhooksChanged = true
+  /** The webhook was created, changed or removed, or its secrets were. */
+  changed(id: WebhookId): void {
+    this.#changed.add(id)
   }
 
   get areWebhooksChanged(): boolean {
-    return this.#areWebhooksChanged
+    return this.#changed.size > 0
   }
 
   takeDue(): ReadonlySet<WebhookId> {
@@ -42,9 +42,9 @@ export class Notices {
     return requested
   }
 
-  takeWebhooksChanged(): boolean {
-    const areChanged = this.#areWebhooksChanged
-    this.#areWebhooksChanged = false
-    return areChanged
+  takeChanged(): ReadonlySet<WebhookId> {
+    const changed = this.#changed
+    if (changed.size > 0) this.#changed = new Set()
+    return changed
   }
 }

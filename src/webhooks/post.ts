@@ -40,8 +40,11 @@ export type PostResult =
   /** `signal` aborted first: nobody knows whether the receiver has it. */
   | { readonly result: 'aborted' }
 
-/** Never rejects. `signal` ends it early. */
+/** Posts once, and never rejects; `signal` ends it early. */
 export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>
+
+/** The same by GET, over a connection of its own. */
+export type Get = (request: Omit<PostRequest, 'body'>, signal: AbortSignal) => Promise<PostResult>
 
 export type PostParts = {
   readonly clock: Clock
@@ -58,15 +61,29 @@ const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
 const UTF8 = new TextDecoder()
 
+type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
+type Call = { readonly url: string; readonly init: Init }
 type Address = { readonly address: string; readonly isPrivate: boolean }
 
 export function createPost(parts: PostParts): Post {
+  const callOut = createCallOut(parts)
+  return ({ url, ...request }, signal) =>
+    callOut({ url, init: { method: 'POST', ...request } }, signal)
+}
+
+export function createGet(parts: PostParts): Get {
+  const callOut = createCallOut(parts)
+  // Calls are rare: a connection that was kept for the next one may be dead by then.
+  return ({ url, headers }, signal) => callOut({ url, init: { headers, keepalive: false } }, signal)
+}
+
+function createCallOut(parts: PostParts) {
   // Every attempt of a webhook goes to the same url.
   const targetOf = remembering(TARGETS_MAX, parseTarget)
-  return async (request, signal) => {
+  return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
     const limit = deadline(parts.clock, POST_MS_MAX, signal)
     try {
-      const result = await exchange(parts, request, targetOf(request.url), limit.signal)
+      const result = await exchange(parts, call.init, targetOf(call.url), limit.signal)
       if (signal.aborted && result.result !== 'answered') return { result: 'aborted' }
       return result
     } finally {
@@ -77,7 +94,7 @@ export function createPost(parts: PostParts): Post {
 
 async function exchange(
   parts: PostParts,
-  request: PostRequest,
+  init: Init,
   target: Target | string,
   signal: AbortSignal,
 ): Promise<PostResult> {
@@ -91,7 +108,7 @@ async function exchange(
 
   let last: PostResult = failed('dns_error', false)
   for (const address of allowed.slice(0, ADDRESSES_MAX)) {
-    const result = await postTo(parts, { request, target, address }, signal)
+    const result = await callTo(parts, { init, target, address }, signal)
     if (!isUnconnected(result)) return result
     // One address without a route, as IPv6 often is, says less than one that refused.
     if (last.result !== 'failed' || last.error === 'dns_error' || result.result === 'failed') {
@@ -137,18 +154,17 @@ async function lookUp(lookup: Lookup, hostname: string, signal: AbortSignal) {
   }
 }
 
-async function postTo(
+async function callTo(
   { platform, clock }: PostParts,
-  call: { readonly request: PostRequest; readonly target: Target; readonly address: Address },
+  call: { readonly init: Init; readonly target: Target; readonly address: Address },
   signal: AbortSignal,
 ): Promise<PostResult> {
-  const { request, target, address } = call
+  const { init, target, address } = call
   const { url, hostname } = target
   const isNamed = target.address === null
   const options = {
-    method: 'POST',
-    body: request.body,
-    headers: { ...request.headers, host: url.host, 'accept-encoding': 'identity' },
+    ...init,
+    headers: { ...init.headers, host: url.host, 'accept-encoding': 'identity' },
     redirect: 'manual' as const,
     proxy: false as const,
     // Bun takes this though its types do not name it: an answer that unpacks to gigabytes stays packed.
@@ -174,17 +190,12 @@ async function postTo(
   }
 }
 
-/** Reads what is kept of the answer and lets go of the rest. */
-async function excerptOf(response: Response): Promise<string | null> {
-  const length = response.headers.get('content-length')
-  // A stream costs as much as the rest of the exchange: most answers are short and say so.
-  const isShort = length !== null && Number(length) <= EXCERPT_BYTES
-  const bytes = isShort ? await response.bytes() : await firstBytes(response)
-  return bytes.length === 0 ? null : UTF8.decode(bytes).replaceAll('\0', '\uFFFD')
-}
-
-async function firstBytes({ body }: Response): Promise<Uint8Array> {
-  if (body === null) return new Uint8Array()
+/**
+ * The start of the answer, as text. It is counted here, because a receiver may claim five bytes in
+ * `Content-Length` and send chunks without end.
+ */
+async function excerptOf({ body }: Response): Promise<string | null> {
+  if (body === null) return null
   const reader = body.getReader()
   const chunks: Uint8Array[] = []
   let length = 0
@@ -195,7 +206,8 @@ async function firstBytes({ body }: Response): Promise<Uint8Array> {
     length += value.length
   }
   if (length >= EXCERPT_BYTES) await reader.cancel()
-  return Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)
+  if (length === 0) return null
+  return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
 }
 
 /** `Retry-After` in seconds; as a date it is counted from the receiver's own `Date`, if it tells it. */

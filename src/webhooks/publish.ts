@@ -53,7 +53,7 @@ export function createPublish(parts: PublishParts): Publish {
     for (const webhookId of webhookIds) {
       const id = stamps.id('dlv')
       const delivery = { id, webhookId, eventSeq, conversationId, nextAttemptAt, createdAt }
-      insertDelivery(tx, { ...delivery, requestedAt: null })
+      insertDelivery(tx, { ...delivery, requestedAt: null, replayedAt: null })
       notices.due(webhookId)
       writer.ringAfterCommit(notices.bell)
     }

@@ -9,36 +9,24 @@ import {
   timestamp,
   type DeliveryId,
   type EventId,
-  type Timestamp,
 } from '../domain/ids.ts'
 import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
-import type { Db, Tx } from '../storage/database.ts'
+import type { Db } from '../storage/database.ts'
 import {
   findDelivery,
   insertDelivery,
   listAttempts,
   listDeliveries,
   requestDelivery,
-  restartDelivery,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
-import {
-  firstEventSince,
-  insertEvent,
-  listReplayableEvents,
-  readEventBody,
-  tellEvent,
-  type ReplayableEvent,
-} from '../storage/events.ts'
-import { findMessage } from '../storage/message-rows.ts'
-import type { StoredWebhook } from '../storage/webhooks.ts'
+import { insertEvent, readEventBody } from '../storage/events.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { pageOf, type Page } from '../system/cursor.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Notices } from './notices.ts'
 import { payloadOf } from './payload.ts'
-import { eventIdOf } from './publish.ts'
 import { positionOf, requireActive, webhookById } from './requests.ts'
 import {
   attemptResource,
@@ -58,17 +46,11 @@ export type RedeliveryParts = {
 type PageInput = { readonly limit: number; readonly cursor: string | null }
 type StatusFilter = { readonly status?: DeliveryStatus | undefined }
 
-const REPLAY_BATCH = 500
-/** What one replay puts on its way at most; a second one goes on with the rest. */
-const REPLAY_MAX = 100_000
-
 export function createRedelivery(parts: RedeliveryParts) {
   const { db } = parts
   return {
     /** A sample of the webhook's first event, tried at once whatever the relay thinks of it. */
     sendTest: (webhookId: string) => sendTest(parts, webhookId),
-    /** Sends what was exhausted since, and what the webhook has no delivery of; says how many. */
-    replay: (webhookId: string, since: Timestamp) => replay(parts, webhookId, since),
     redeliver: (id: string) => redeliver(parts, id),
     listDeliveries(id: string, filter: StatusFilter, page: PageInput): Page<DeliveryResource> {
       const webhook = webhookById(db, id)
@@ -115,6 +97,7 @@ async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Deli
       conversationId: null,
       nextAttemptAt: now,
       requestedAt: now,
+      replayedAt: null,
       createdAt,
     })
     notices.requested(webhook.id)
@@ -133,66 +116,6 @@ async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery
     writer.ringAfterCommit(notices.bell)
     return deliveryResource(deliveryById(tx, id))
   })
-}
-
-async function replay(parts: RedeliveryParts, id: string, since: Timestamp): Promise<number> {
-  requireActive(webhookById(parts.db, id))
-  let fromSeq: number | null = firstEventSince(parts.db, since)
-  let queued = 0
-  while (fromSeq !== null && queued < REPLAY_MAX) {
-    const start: number = fromSeq
-    const batch = await parts.writer.write((tx) => replayBatch(parts, tx, id, start))
-    queued += batch.queued
-    fromSeq = batch.nextSeq
-  }
-  return queued
-}
-
-function replayBatch(
-  { writer, stamps, clock, notices }: RedeliveryParts,
-  tx: Tx,
-  id: string,
-  fromSeq: number,
-): { readonly queued: number; readonly nextSeq: number | null } {
-  const webhook = webhookById(tx, id)
-  const events = listReplayableEvents(tx, webhook.id, fromSeq, REPLAY_BATCH)
-  const wanted = events
-    .filter((event) => isMissing(webhook, event))
-    .flatMap((event) => (event.isUntold ? (toldNow(tx, event) ?? []) : event))
-  const createdAt = stamps.now()
-  const now = timestamp(clock.now())
-  for (const { seq: eventSeq, deliveryId, conversationId } of wanted) {
-    if (deliveryId !== null) restartDelivery(tx, deliveryId, now)
-    else {
-      const delivery = { id: stamps.id('dlv'), webhookId: webhook.id, eventSeq, conversationId }
-      insertDelivery(tx, { ...delivery, createdAt, nextAttemptAt: now, requestedAt: null })
-    }
-  }
-  notices.due(webhook.id)
-  writer.ringAfterCommit(notices.bell)
-  const last = events.at(-1)
-  const isLast = last === undefined || events.length < REPLAY_BATCH
-  return { queued: wanted.length, nextSeq: isLast ? null : last.seq + 1 }
-}
-
-function isMissing(
-  webhook: StoredWebhook,
-  event: Pick<ReplayableEvent, 'name' | 'deliveryStatus'>,
-): boolean {
-  if (event.deliveryStatus !== null) return event.deliveryStatus === 'exhausted'
-  return webhook.events.includes(event.name)
-}
-
-/** An untold event, made from its message as it is now; null where that is deleted. */
-function toldNow(tx: Tx, event: ReplayableEvent): ReplayableEvent | null {
-  const { seq, name, messageId, createdAt } = event
-  const message = findMessage(tx, messageId)
-  if (message === null) return null
-  const { conversationId } = message
-  const id = eventIdOf(name, messageId)
-  const body = payloadOf(name, message)
-  const isNew = tellEvent(tx, seq, { id, name, messageId, conversationId, body, createdAt })
-  return isNew ? { ...event, conversationId } : null
 }
 
 function deliveryById(db: Db, text: string): StoredDelivery {

@@ -1,6 +1,7 @@
 import { invalidRequest, RelayError } from '../domain/errors.ts'
-import { parseId } from '../domain/ids.ts'
+import { parseId, type LineId } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
+import { everyLineId } from '../storage/lines.ts'
 import { findWebhook, type StoredWebhook } from '../storage/webhooks.ts'
 import { decodeCursor } from '../system/cursor.ts'
 
@@ -10,6 +11,13 @@ export function webhookById(db: Db, text: string): StoredWebhook {
   const webhook = id === null ? null : findWebhook(db, id)
   if (webhook === null) throw new RelayError('not_found', 'There is no webhook with this id.')
   return webhook
+}
+
+/** The line with an id as a caller wrote it, deleted ones included; throws `phone_line_not_found`. */
+export function lineIdIn(db: Db, text: string): LineId {
+  const known = everyLineId(db).find((id) => id === text)
+  if (known !== undefined) return known
+  throw new RelayError('phone_line_not_found', 'There is no phone line with this phone_line_id.')
 }
 
 /** Throws `webhook_inactive` unless something may go out to it now. */

@@ -6,6 +6,7 @@ import type {
   Webhook,
 } from '../domain/webhook.ts'
 import type { StoredAttempt, StoredDelivery } from '../storage/deliveries.ts'
+import type { StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
 export type WebhookResource = {
@@ -13,6 +14,8 @@ export type WebhookResource = {
   readonly url: string
   readonly events: readonly EventName[]
   readonly is_active: boolean
+  /** True where the last attempt was no success; left out otherwise. */
+  readonly is_failing?: true
   readonly description: string | null
   readonly disabled_reason: DisabledReason | null
   readonly created_by: string
@@ -36,6 +39,9 @@ export type DeliveryResource = {
   readonly next_attempt_at: string | null
   readonly created_at: string
   readonly completed_at: string | null
+  /** Of the last attempt; left out before the first one. */
+  readonly last_status_code?: number | null
+  readonly last_error?: string | null
 }
 
 export type AttemptResource = {
@@ -52,12 +58,17 @@ export type DeliveryWithAttemptsResource = DeliveryResource & {
   readonly attempts: readonly AttemptResource[]
 }
 
-export function webhookResource(webhook: Webhook): WebhookResource {
+/** A new webhook has no breaker yet. */
+export function webhookResource(
+  webhook: Webhook & Partial<Pick<StoredWebhook, 'breaker'>>,
+): WebhookResource {
+  const isFailing = webhook.isActive && (webhook.breaker?.failuresInRow ?? 0) > 0
   return {
     id: webhook.id,
     url: webhook.url,
     events: webhook.events,
     is_active: webhook.isActive,
+    ...(isFailing ? { is_failing: true } : {}),
     description: webhook.description,
     disabled_reason: webhook.disabledReason,
     created_by: webhook.createdBy,
@@ -78,6 +89,9 @@ export function deliveryResource(delivery: StoredDelivery): DeliveryResource {
     next_attempt_at: isoTimeOrNull(delivery.nextAttemptAt),
     created_at: isoTime(delivery.createdAt),
     completed_at: isoTimeOrNull(delivery.completedAt),
+    ...(delivery.attemptCount === 0
+      ? {}
+      : { last_status_code: delivery.lastStatusCode, last_error: delivery.lastError }),
   }
 }
 

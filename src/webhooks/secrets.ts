@@ -1,6 +1,7 @@
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
 import { listSecrets } from '../storage/webhook-secrets.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import type { Seal } from '../system/seal.ts'
 
 /** A signing secret in the open, in memory only. */
@@ -27,9 +28,9 @@ export function openSecrets(db: Db, seal: Seal, id: WebhookId): readonly Signing
 }
 
 /** Those that sign now: the present one and what was retired in the last 24 hours, eight at most. */
-export function signingSecrets(secrets: readonly SigningSecret[], now: number): Uint8Array[] {
+export function signingSecrets(secrets: readonly SigningSecret[], age: Age): Uint8Array[] {
   return secrets
-    .filter(({ retiredAt }) => retiredAt === null || now - retiredAt < SIGNS_AFTER_MS)
+    .filter(({ retiredAt }) => retiredAt === null || age.ageOf(retiredAt) < SIGNS_AFTER_MS)
     .slice(0, SECRETS_MAX)
     .map(({ secret }) => secret)
 }

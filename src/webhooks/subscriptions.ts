@@ -1,9 +1,9 @@
-import type { Caller } from '../domain/api-key.ts'
-import { nameOfCaller } from '../domain/api-key.ts'
+import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { WebhookId } from '../domain/ids.ts'
 import type { EventName, Webhook } from '../domain/webhook.ts'
+import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
   deleteSecrets,
@@ -12,6 +12,7 @@ import {
   retireSecrets,
 } from '../storage/webhook-secrets.ts'
 import {
+  countWebhooks,
   insertWebhook,
   listWebhooks,
   markWebhookDeleted,
@@ -47,6 +48,7 @@ export type SubscriptionParts = {
   readonly rules: TargetRules
   readonly notices: Notices
   readonly subscribers: Subscribers
+  readonly audit: Pick<Audit, 'record'>
 }
 
 export type NewWebhookInput = WebhookInput & {
@@ -59,33 +61,36 @@ export type PageInput = { readonly limit: number; readonly cursor: string | null
 /** What callers do with webhooks. A change is on disk when its promise resolves. */
 export function createSubscriptions(parts: SubscriptionParts) {
   return {
-    create: (input: NewWebhookInput, caller: Caller) => create(parts, input, caller),
+    create: (input: NewWebhookInput, origin: Origin) => create(parts, input, origin),
     list: (page: PageInput): Page<WebhookResource> => {
       const rows = listWebhooks(parts.db, page.limit + 1, positionOf(page.cursor))
       return pageOf(rows, page.limit, webhookResource, ({ seq }) => [seq])
     },
     get: (id: string): WebhookResource => webhookResource(webhookById(parts.db, id)),
-    update: (id: string, input: WebhookInput) => update(parts, id, input),
-    remove: (id: string) => remove(parts, id),
-    rotateSecret: (id: string) => rotateSecret(parts, id),
+    update: (id: string, input: WebhookInput, origin: Origin) => update(parts, id, input, origin),
+    remove: (id: string, origin: Origin) => remove(parts, id, origin),
+    rotateSecret: (id: string, origin: Origin) => rotateSecret(parts, id, origin),
   }
 }
 
 async function create(
   parts: SubscriptionParts,
   input: NewWebhookInput,
-  caller: Caller,
+  origin: Origin,
 ): Promise<CreatedWebhookResource> {
-  const { stamps, random, seal, rules } = parts
+  const { stamps, random, seal, rules, notices, audit } = parts
   const checked = checkInput(input, rules)
   return change(parts, (tx) => {
-    if (listWebhooks(tx, WEBHOOKS_MAX, null).length >= WEBHOOKS_MAX) {
+    if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
     }
-    const webhook = webhookOf(checked, { stamps, createdBy: nameOfCaller(caller) })
+    const webhook = webhookOf(checked, { stamps, createdBy: makerOf(origin) })
     const secret = newSecret(random)
     insertWebhook(tx, webhook)
     insertSecret(tx, webhook.id, seal.seal(secret, webhook.id), webhook.createdAt)
+    notices.changed(webhook.id)
+    const after = auditedFields(webhook)
+    audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
     return { ...webhookResource(webhook), secret: secretText(secret) }
   })
 }
@@ -95,8 +100,9 @@ async function update(
   parts: SubscriptionParts,
   id: string,
   input: WebhookInput,
+  origin: Origin,
 ): Promise<WebhookResource> {
-  const { db, stamps, rules } = parts
+  const { db, stamps, rules, notices, audit } = parts
   webhookById(db, id)
   const checked = checkInput(input, rules)
   if (Object.keys(checked).length === 0) {
@@ -105,27 +111,39 @@ async function update(
   return change(parts, (tx) => {
     const webhook = webhookById(tx, id)
     updateWebhook(tx, webhook.id, { ...changesOf(webhook, checked), updatedAt: stamps.now() })
-    return webhookResource(webhookById(tx, id))
+    notices.changed(webhook.id)
+    const changed = webhookById(tx, id)
+    audit.record(tx, origin, {
+      action: 'webhook.changed',
+      about: aboutOf(webhook),
+      before: auditedFields(webhook),
+      after: auditedFields(changed),
+    })
+    return webhookResource(changed)
   })
 }
 
 /** From now on it is unknown and gets nothing; retention takes its rows away. */
-async function remove(parts: SubscriptionParts, id: string): Promise<void> {
+async function remove(parts: SubscriptionParts, id: string, origin: Origin): Promise<void> {
   await change(parts, (tx) => {
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
     markWebhookDeleted(tx, webhook.id, parts.stamps.now())
+    parts.notices.changed(webhook.id)
     deleteSecrets(
       tx,
       secrets.map(({ seq }) => seq),
     )
+    const before = auditedFields(webhook)
+    parts.audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
   })
 }
 
 /** A new secret; those before it sign too for 24 hours. Mends a webhook whose secret is unreadable. */
 async function rotateSecret(
-  { stamps, random, seal, ...parts }: SubscriptionParts,
+  { stamps, random, seal, audit, ...parts }: SubscriptionParts,
   id: string,
+  origin: Origin,
 ): Promise<RotatedSecretResource> {
   return change(parts, (tx) => {
     const webhook = webhookById(tx, id)
@@ -142,11 +160,13 @@ async function rotateSecret(
     )
     const mended = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
     updateWebhook(tx, webhook.id, { ...mended, updatedAt: now })
+    parts.notices.changed(webhook.id)
+    audit.record(tx, origin, { action: 'webhook.secret_rotated', about: aboutOf(webhook) })
     return { id: webhook.id, secret: secretText(secret) }
   })
 }
 
-/** A write after which the delivery loop and `publish` look at the webhooks anew. */
+/** A write after which the delivery loop hears its notices, and `publish` reads the webhooks anew. */
 async function change<T>(
   parts: Pick<SubscriptionParts, 'writer' | 'notices' | 'subscribers'>,
   work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T,
@@ -156,7 +176,6 @@ async function change<T>(
     return await writer.write<T>((tx) => {
       const value = work(tx)
       subscribers.forget()
-      notices.webhooksChanged()
       writer.ringAfterCommit(notices.bell)
       return value
     })
@@ -164,6 +183,27 @@ async function change<T>(
     // What was read inside a commit that failed in the end must not stay.
     subscribers.forget()
     notices.bell.ring()
+  }
+}
+
+function aboutOf({ id }: Webhook) {
+  return { kind: 'webhook', id } as const
+}
+
+/** A receiver's path and query often are its password. */
+function auditedFields({
+  url,
+  events,
+  isActive,
+  description,
+  disabledReason,
+}: Webhook): AuditFields {
+  return {
+    url: auditedUrl(url),
+    events,
+    is_active: isActive,
+    description,
+    disabled_reason: disabledReason,
   }
 }
 

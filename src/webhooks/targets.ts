@@ -48,19 +48,19 @@ export function parseTarget(text: string): Target | string {
 
 /** Whether a webhook may connect to `address`, which is literal, in any spelling. */
 export function judgeAddress(address: string, port: number, rules: TargetRules): Judgement {
-  const place = placeOf(address)
-  if (place === null) return { judgement: 'forbidden', why: 'is not an IP address' }
-  const { plainAddress, kind } = place
-  if (rules.isOwnListener(plainAddress, port)) {
+  const places = placesOf(address)
+  if (places.length === 0) return { judgement: 'forbidden', why: 'is not an IP address' }
+  if (places.some(({ plainAddress }) => rules.isOwnListener(plainAddress, port))) {
     return { judgement: 'forbidden', why: 'is where the relay itself listens' }
   }
-  if (kind === 'forbidden') {
+  if (places.some(({ kind }) => kind === 'forbidden')) {
     return { judgement: 'forbidden', why: 'is link-local, a metadata service, or no single host' }
   }
-  if (kind === 'private' && rules.policy() === 'public') {
+  const isPrivate = places.some(({ kind }) => kind === 'private')
+  if (isPrivate && rules.policy() === 'public') {
     return { judgement: 'forbidden', why: 'is private, and only public targets are allowed' }
   }
-  return { judgement: 'allowed', isPrivate: kind === 'private' }
+  return { judgement: 'allowed', isPrivate }
 }
 
 /** The first range that holds an address says what it is; an address in none is `otherwise`. */
@@ -95,23 +95,35 @@ const V6_RANGES = rangesOf([
   ['2000::/3', 'public'],
 ])
 
-/** Forms of IPv6 that carry an IPv4 address, and at which byte it lies. */
-const WRAPPERS: readonly { readonly range: Range; readonly at: number; readonly mask: number }[] = [
-  wrapper('::ffff:0:0/96', 12),
-  wrapper('::ffff:0:0:0/96', 12),
-  wrapper('64:ff9b::/96', 12),
-  wrapper('64:ff9b:1::/48', 12),
-  wrapper('2002::/16', 2),
+/** At which bytes of an IPv6 address an IPv4 address may lie. */
+const AT_END = [12, 13, 14, 15]
+const AFTER_2002 = [2, 3, 4, 5]
+/** After a prefix of 48, 56, 64 or 96 bits (RFC 6052); byte 8 is left out. */
+const AFTER_ANY_PREFIX = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], AT_END]
+
+type Wrapper = {
+  readonly range: Range
+  readonly places: readonly (readonly number[])[]
+  readonly mask: number
+}
+
+/** Forms of IPv6 that carry an IPv4 address. */
+const WRAPPERS: readonly Wrapper[] = [
+  wrapper('::ffff:0:0/96', [AT_END]),
+  wrapper('::ffff:0:0:0/96', [AT_END]),
+  wrapper('64:ff9b::/96', [AT_END]),
+  // Every network chooses its own prefix within this one.
+  wrapper('64:ff9b:1::/48', AFTER_ANY_PREFIX),
+  wrapper('2002::/16', [AFTER_2002]),
   // Teredo hides the address of its client by inverting it.
-  wrapper('2001::/32', 12, 0xff),
+  wrapper('2001::/32', [AT_END], 0xff),
 ]
 
-/** The same few addresses are judged before every post. */
-const placeOf = remembering(PLACES_MAX, (address): Place | null => {
+/** Every place that an address may lead to; the same few addresses are judged before every post. */
+const placesOf = remembering(PLACES_MAX, (address): readonly Place[] => {
   const bytes = bytesOf(address.replace(/%.*$/, ''))
-  if (bytes === null) return null
-  const inner = innermost(bytes)
-  return { plainAddress: textOf(inner), kind: kindOf(inner) }
+  const inner = bytes === null ? [] : innermost(bytes)
+  return inner.map((one) => ({ plainAddress: textOf(one), kind: kindOf(one) }))
 })
 
 function kindOf(bytes: Uint8Array): Kind {
@@ -120,15 +132,19 @@ function kindOf(bytes: Uint8Array): Kind {
   return ranges.find((range) => holds(range, bytes))?.kind ?? otherwise
 }
 
-/** The IPv4 address inside an IPv6 one, or the address itself. */
-function innermost(bytes: Uint8Array): Uint8Array {
-  if (bytes.length === 4) return bytes
+/** The IPv4 addresses that an IPv6 one may carry, or the address itself. */
+function innermost(bytes: Uint8Array): readonly Uint8Array[] {
+  if (bytes.length === 4) return [bytes]
   const found = WRAPPERS.find(({ range }) => holds(range, bytes))
   if (found !== undefined) {
-    return bytes.slice(found.at, found.at + 4).map((byte) => byte ^ found.mask)
+    const { places, mask } = found
+    const carried = places.map((at) => Uint8Array.from(at, (i) => (bytes[i] ?? 0) ^ mask))
+    // What begins with zero is filling, unless there is nothing else.
+    const real = carried.filter(([first]) => first !== 0)
+    return real.length === 0 ? carried : real
   }
   const isCompatible = bytes.subarray(0, 12).every((byte) => byte === 0) && bytes[12] !== 0
-  return isCompatible ? bytes.slice(12) : bytes
+  return [isCompatible ? bytes.slice(12) : bytes]
 }
 
 /** The 4 or 16 bytes of an address, or null where the text is none. `URL` knows every spelling. */
@@ -176,6 +192,6 @@ function rangeOf(cidr: string, kind: Kind): Range {
   return { prefix: bytesOf(address) ?? new Uint8Array(), bits: Number(bits), kind }
 }
 
-function wrapper(cidr: string, at: number, mask = 0) {
-  return { range: rangeOf(cidr, 'public'), at, mask }
+function wrapper(cidr: string, places: Wrapper['places'], mask = 0): Wrapper {
+  return { range: rangeOf(cidr, 'public'), places, mask }
 }

@@ -19,6 +19,7 @@ export type CheckedInput = {
 
 const URL_LENGTH_MAX = 2_048
 const DESCRIPTION_LENGTH_MAX = 500
+const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** The input as it is stored; throws `invalid_request` with every place that does not fit. */
 export function checkInput(input: WebhookInput, rules: TargetRules): CheckedInput {
@@ -34,7 +35,7 @@ export function checkInput(input: WebhookInput, rules: TargetRules): CheckedInpu
   }
   if (issues.length > 0) throw invalidRequest(...issues)
   return {
-    ...(url === undefined ? {} : { url }),
+    ...(url === undefined ? {} : { url: plainUrl(url) }),
     ...(events === undefined
       ? {}
       : { events: EVENT_NAMES.filter((name) => events.includes(name)) }),
@@ -45,11 +46,21 @@ export function checkInput(input: WebhookInput, rules: TargetRules): CheckedInpu
 
 function wrongUrl(url: string, rules: TargetRules): string | null {
   if (url.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`
+  if (CONTROL_CHARACTER.test(url)) return 'must not contain control characters'
   const target = parseTarget(url)
   if (typeof target === 'string') return target
   if (target.address === null) return null
   const judged = judgeAddress(target.address, target.port, rules)
   return judged.judgement === 'allowed' ? null : `must not name an address that ${judged.why}`
+}
+
+/**
+ * The url as it is called, so that it names the host which is called, however it was typed. A host
+ * alone stays as it was sent, without a slash behind it.
+ */
+function plainUrl(text: string): string {
+  const { origin, href } = new URL(text)
+  return text === origin ? text : href
 }
 
 function wrongEvents(events: readonly string[]): string | null {

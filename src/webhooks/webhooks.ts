@@ -3,11 +3,13 @@ import { DeliveryLoop } from './delivery-loop.ts'
 import { EventFeed } from './event-feed.ts'
 import { createPublish } from './publish.ts'
 import { createRedelivery } from './redelivery.ts'
+import { createReplay } from './replay.ts'
 import { Subscribers } from './subscribers.ts'
-import { createSubscriptions } from './subscriptions.ts'
+import { createSubscriptions, type SubscriptionParts } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 
-type Parts = Omit<DeliveryParts, 'subscribers'> & { readonly rules: TargetRules }
+type Parts = Omit<DeliveryParts, 'subscribers'> &
+  Pick<SubscriptionParts, 'audit'> & { readonly rules: TargetRules }
 
 /** The whole room: what the way out calls, what callers do with webhooks, and the loop. */
 export function createWebhooks(parts: Parts) {
@@ -19,6 +21,10 @@ export function createWebhooks(parts: Parts) {
     feed,
     loop,
     publish: createPublish(room),
-    actions: { ...createSubscriptions(room), ...createRedelivery(room) },
+    actions: {
+      ...createSubscriptions(room),
+      ...createRedelivery(room),
+      ...createReplay({ ...room, inFlight: (id) => loop.inFlight(id) }),
+    },
   }
 }

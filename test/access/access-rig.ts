@@ -1,15 +1,22 @@
 // The access room on a real database and the test clock.
 
-import { createAccess } from '../../src/access/access.ts'
+import { createAccess, type By } from '../../src/access/access.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { PasswordHash } from '../../src/system/password-hash.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 
-export const HERE = { address: '127.0.0.1' }
+export const HERE: By = {
+  actor: { kind: 'dashboard', id: null },
+  address: '127.0.0.1',
+  requestId: null,
+  isLocal: true,
+}
 
 /** Makes a hash at once, and notes what it was asked. */
 export class PlainHash implements PasswordHash {
@@ -34,6 +41,7 @@ export function openAccess() {
   const clock = new TestClock()
   const random = seededRandom(1)
   const real = new Writer(db, () => {})
+  const stamps = new Stamps(clock, random, 0)
   const passwordHash = new PlainHash()
   const faults: Error[] = []
   const write: Writer['write'] = (work) => {
@@ -42,16 +50,19 @@ export function openAccess() {
   }
   const access = createAccess({
     db,
-    clock,
+    clock: new ConfirmedClock(clock, null),
     random,
     writer: { write, afterCommit: (act) => real.afterCommit(act) },
     passwordHash,
+    audit: createAudit({ writer: real, stamps, log: silentLog }),
     log: silentLog,
-    stamps: new Stamps(clock, random, 0),
+    stamps,
     lockedPassword: null,
   })
-  const claim = (password: string) =>
-    access.claim({ token: access.createSetupToken().token, password }, HERE)
+  const claim = async (password: string) => {
+    const { token } = await access.createSetupToken(HERE)
+    return access.claim({ token, password }, HERE)
+  }
   return {
     access,
     clock,

@@ -9,7 +9,7 @@ const PASSWORD = 'correct horse'
 
 test('a setup that cannot be written leaves its link good', async () => {
   const { access, failNextWrite } = openAccess()
-  const setup = { token: access.createSetupToken().token, password: PASSWORD }
+  const setup = { ...(await access.createSetupToken(HERE)), password: PASSWORD }
 
   failNextWrite(storageFull())
   const outcomes = [
@@ -23,11 +23,12 @@ test('a setup that cannot be written leaves its link good', async () => {
 
 test('a link that failed does not come back to life after a newer one was made', async () => {
   const { access, failNextWrite } = openAccess()
-  const old = { token: access.createSetupToken().token, password: PASSWORD }
+  const old = { ...(await access.createSetupToken(HERE)), password: PASSWORD }
 
+  const making = access.createSetupToken(HERE)
   failNextWrite(storageFull())
   const failing = refusal(access.claim(old, HERE))
-  const newest = { token: access.createSetupToken().token, password: PASSWORD }
+  const newest = { ...(await making), password: PASSWORD }
   await failing
 
   expect(await refusal(access.claim(old, HERE))).toBe('setup_link_invalid')
@@ -40,7 +41,7 @@ for (const [name, act] of [
   [
     'a change',
     ({ access }, session) =>
-      access.changePassword(session, { current: PASSWORD, password: 'third horse' }, HERE),
+      access.changePassword(session, { current: PASSWORD, password: 'the third horse' }, HERE),
   ],
 ] as const satisfies readonly (readonly [string, Act])[]) {
   test(`${name} with a password that is changed meanwhile is refused`, async () => {
@@ -67,9 +68,9 @@ test('whoever watches a session hears of its end, and of no other', async () => 
   const endings = () => ends.map((end) => end.aborted)
 
   const before = endings()
-  await access.logOut(first)
+  await access.logOut(first, HERE)
   const after = endings()
-  await access.logOutEverywhere()
+  await access.logOutEverywhere(HERE)
 
   expect([before, after, endings()]).toEqual([
     [false, false],
@@ -85,19 +86,19 @@ test('what is ended by a change that is not written goes on', async () => {
   const end = access.sessions.endOf(session)
 
   failNextWrite(storageFull())
-  const outcome = await refusal(access.logOutEverywhere())
+  const outcome = await refusal(access.logOutEverywhere(HERE))
 
   expect([outcome, end.aborted]).toEqual(['storage_full', false])
 })
 
 test('the wall clock that steps back lengthens no session', async () => {
   const { access, clock, claim } = openAccess()
-  const { token } = await claim(PASSWORD)
+  const keys = await claim(PASSWORD)
 
-  clock.step(7 * 86_400_000)
-  const expired = access.sessions.find(token)
+  clock.doze(7 * 86_400_000)
+  const expired = access.sessions.find(keys)
   clock.step(-7 * 86_400_000)
-  const stepped = access.sessions.find(token)
+  const stepped = access.sessions.find(keys)
 
   expect([expired, stepped]).toEqual([null, null])
 })

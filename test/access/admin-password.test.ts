@@ -29,7 +29,7 @@ test('one that does not fit is refused without being told', () => {
 
   expect(load).toThrow(
     new ConfigError([
-      'HOOKLINE_ADMIN_PASSWORD does not fit; it must be a password of 8 to 200 characters, or none.',
+      'HOOKLINE_ADMIN_PASSWORD does not fit; it must be a password of 12 to 200 characters, or none.',
     ]),
   )
 })

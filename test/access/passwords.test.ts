@@ -50,8 +50,8 @@ test('one password is hashed at a time, also after one that failed', async () =>
 })
 
 for (const [length, isFit] of [
-  [7, false],
-  [8, true],
+  [11, false],
+  [12, true],
   [200, true],
   [201, false],
 ] as const) {

@@ -53,12 +53,21 @@ export async function visit(watched: WatchedPage, { hash, step }: Place): Promis
   if (step !== null) {
     await watched.page.request.put('/dashboard/setup-step', {
       data: { step },
-      headers: { 'sec-fetch-site': 'same-origin' },
+      headers: {
+        'sec-fetch-site': 'same-origin',
+        'x-hookline-page-key': await pageKeyOf(watched),
+      },
     })
     // The page asks for the step when it is loaded.
     await watched.page.goto('about:blank')
   }
   await watched.show(hash)
+}
+
+async function pageKeyOf({ page }: WatchedPage): Promise<string> {
+  const { origins } = await page.context().storageState()
+  const kept = origins.flatMap(({ localStorage }) => localStorage)
+  return kept.find(({ name }) => name === 'hookline-page-key')?.value ?? ''
 }
 
 function places(hashes: Readonly<Record<string, string>>): readonly Place[] {

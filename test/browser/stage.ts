@@ -39,6 +39,17 @@ export type StageOptions = {
 /** What a page's browser is like; a phone or a computer, light or dark. */
 export type Look = Pick<BrowserContextOptions, 'viewport' | 'colorScheme' | 'bypassCSP'>
 
+type ContextLook = Look & Pick<BrowserContextOptions, 'storageState'>
+
+const COOKIE = {
+  domain: '127.0.0.1',
+  path: '/',
+  expires: -1,
+  httpOnly: true,
+  secure: false,
+  sameSite: 'Strict',
+} as const
+
 export class Stage {
   readonly dataDir: string
   readonly #start: RelayOptions
@@ -76,7 +87,7 @@ export class Stage {
   }
 
   /** A page in a browser of its own that nobody signed in to, and that shows nothing yet. */
-  async strangersPage(look: Look = {}): Promise<WatchedPage> {
+  async strangersPage(look: ContextLook = {}): Promise<WatchedPage> {
     const browser = await openBrowser()
     const context = await browser.newContext({ baseURL: this.url, ...look })
     this.#contexts.push(context)
@@ -86,13 +97,23 @@ export class Stage {
 
   /** A page in a browser of its own that is signed in, and that shows nothing yet. */
   async page(look: Look = {}): Promise<WatchedPage> {
-    const watched = await this.strangersPage(look)
-    const answer = await watched.page.request.post('/dashboard/session', {
-      data: { password: PASSWORD },
-      headers: { 'sec-fetch-site': 'same-origin' },
+    const answer = await fetch(`${this.url}/dashboard/session`, {
+      method: 'POST',
+      body: JSON.stringify({ password: PASSWORD }),
+      headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
     })
-    if (!answer.ok()) throw new Error(`The log-in was refused: ${await answer.text()}`)
-    return watched
+    if (!answer.ok) throw new Error(`The log-in was refused: ${await answer.text()}`)
+    const { page_key } = (await answer.json()) as { readonly page_key: string }
+    const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
+    const [name = '', value = ''] = cookie.split('=')
+    const localStorage = [{ name: 'hookline-page-key', value: page_key }]
+    return this.strangersPage({
+      ...look,
+      storageState: {
+        cookies: [{ name, value, ...COOKIE }],
+        origins: [{ origin: this.url, localStorage }],
+      },
+    })
   }
 
   /** A client of the API with a new key. */

@@ -91,7 +91,7 @@ test('findings are numbered, errors first, each below the one that explains it',
     '    why  Why number_guessed.',
     '    fix  Mend number_guessed.',
     '',
-    '4 problems',
+    '2 problems, 2 warnings',
     '',
   ])
   expect(exitCode).toBe(5)
@@ -128,7 +128,7 @@ test('a warning alone fails the checks', async () => {
 
   const { exitCode, stdout } = await askRelay([driver])
 
-  expect([exitCode, stdout.split('\n').at(-2)]).toEqual([5, '1 problem'])
+  expect([exitCode, stdout.split('\n').at(-2)]).toEqual([5, '1 warning'])
 })
 
 test('--json gives lines and findings as the API has them, and fails all the same', async () => {
@@ -148,6 +148,7 @@ test('--json gives lines and findings as the API has them, and fails all the sam
         title: 'Title of full_disk_access',
         why: 'Why full_disk_access.',
         fix: 'Mend full_disk_access.',
+        about: { kind: 'line', id: lines[0].id },
         line_id: lines[0].id,
         since: '2026-11-21T10:00:00.000Z',
         depends_on: null,

@@ -24,6 +24,9 @@ export type Printed = {
 
 type Answers = Readonly<Record<string, unknown>>
 
+export const READY = { status: 'online', is_enabled: true, imessage_active: true }
+export const PAUSED = { ...READY, is_enabled: false }
+
 /** What a relay answers to each path, where a test says nothing else. */
 const WELL: Answers = {
   '/healthz': { status: 'ok' },
@@ -31,7 +34,7 @@ const WELL: Answers = {
   '/api/v1/about': { version: '1.2.3', is_claimed: true },
   '/api/v1/health': { data: [] },
   '/api/v1/keys?limit=1': { data: [{ id: 'key_a' }] },
-  '/api/v1/phone-lines': { data: [{ status: 'online' }, { status: 'offline' }] },
+  '/api/v1/phone-lines': { data: [READY, PAUSED] },
 }
 
 export class HostingRig implements Disposable {

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { HostingRig } from './hosting-rig.ts'
+import { HostingRig, PAUSED, READY } from './hosting-rig.ts'
 
 test('status tells a program everything', async () => {
   using rig = new HostingRig()
@@ -25,7 +25,7 @@ test('status tells a program everything', async () => {
         activity: 'running',
         pid: process.pid,
       },
-      lines: [{ status: 'online' }, { status: 'offline' }],
+      lines: [READY, PAUSED],
       findings: [],
     },
   ])

@@ -20,8 +20,8 @@ test('up installs, starts, waits until the relay answers, and says how it is', a
     'since     2026-11-21T10:00:00.000Z',
     `data      ${rig.dataDir}`,
     `service   systemd user service, running (process ${process.pid})`,
-    'lines     1 of 2 online',
-    'findings  0',
+    'lines     1 of 2 ready',
+    'findings  none',
   ])
 })
 
@@ -40,7 +40,7 @@ test('up tells what is missing, and the next step', async () => {
   expect(exitCode).toBe(0)
   expect(lines.slice(-5)).toEqual([
     'lines     none yet',
-    'findings  1',
+    'findings  1 problem',
     '',
     'error: No permission',
     '  Give it.',

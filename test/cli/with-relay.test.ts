@@ -69,6 +69,20 @@ const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])
     '/webhooks/wh_a/replay',
     { since: '2026-11-21T10:00:00Z' },
   ],
+  [
+    ['webhooks', 'replay', 'wh_a', '--since', 'T', '--include-earlier', '--line', 'line_a'],
+    'POST',
+    '/webhooks/wh_a/replay',
+    { since: 'T', include_earlier: true, phone_line_id: 'line_a' },
+  ],
+  [
+    ['webhooks', 'retry-failed', 'wh_a', '--dry-run', '--event', 'message.read, message.sent'],
+    'POST',
+    '/webhooks/wh_a/retry-failed',
+    { dry_run: true, events: ['message.read', 'message.sent'] },
+  ],
+  [['webhooks', 'retry-failed', 'wh_a'], 'POST', '/webhooks/wh_a/retry-failed', {}],
+  [['webhooks', 'stop-replay', 'wh_a'], 'DELETE', '/webhooks/wh_a/replay', null],
   [['webhooks', 'rotate-secret', 'a/b'], 'POST', '/webhooks/a%2Fb/rotate-secret', null],
   [['config', 'set', 'backups_kept', '3'], 'PUT', '/settings/backups_kept', { value: '3' }],
   [['backup', '--to', '/tmp/b.db'], 'POST', '/backup', { to: '/tmp/b.db' }],
@@ -217,3 +231,53 @@ test('a change of nothing is a usage error', async () => {
 
   expect([exitCode, asked]).toEqual([2, []])
 })
+
+test('webhooks are listed with the state that the dashboard shows', async () => {
+  const webhook = { id: 'wh_a', url: 'http://a/b', events: ['message.read'], is_active: true }
+  const data = [
+    webhook,
+    { ...webhook, is_failing: true },
+    { ...webhook, is_active: false },
+    { ...webhook, is_active: false, disabled_reason: 'gone' },
+  ]
+
+  const { stdout } = await run(['webhooks', 'list'], { data })
+
+  const states = stdout
+    .trim()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('message.read').at(-1)?.trim())
+  expect(states).toEqual(['active', 'failing', 'paused', 'stopped (gone)'])
+})
+
+test('deliveries are listed with the last answer, and with no next try that is over', async () => {
+  const delivery = { id: 'dlv_a', event: 'message.read', status: 'pending', attempt_count: 2 }
+  const later = '2999-01-01T00:00:00.000Z'
+  const data = [
+    { ...delivery, last_status_code: 500, next_attempt_at: '2020-01-01T00:00:00.000Z' },
+    { ...delivery, last_error: 'connection_refused', next_attempt_at: later },
+  ]
+
+  const { stdout } = await run(['webhooks', 'deliveries', 'wh_a'], { data })
+
+  const [, first, second] = stdout.split('\n')
+  expect(first).toMatch(/ 500 .* waiting$/)
+  expect(second).toContain(`connection_refused`)
+  expect(second).toEndWith(later)
+})
+
+const HTTP_URLS: readonly (readonly [url: string, isTold: boolean])[] = [
+  ['http://receiver.example/hook', true],
+  ['http://192.168.1.5:5678/hook', true],
+  ['https://receiver.example/hook', false],
+  ['http://127.0.0.1:8080/hook', false],
+]
+
+for (const [url, isTold] of HTTP_URLS) {
+  test(`that events can be read on their way is ${isTold ? '' : 'not '}told of ${url}`, async () => {
+    const { stdout } = await run(['webhooks', 'add', url], { id: 'wh_a', url })
+
+    expect(stdout.includes('use https for a receiver outside your own network')).toBe(isTold)
+  })
+}

@@ -76,6 +76,26 @@ test('a key is made, listed and revoked in the file itself', async () => {
   expect(after.stdout).not.toContain('"revoked_at":null')
 })
 
+test('what was done in the file itself is in the trail, and audit finds it', async () => {
+  using folder = new ScratchFolder()
+  await on(folder, 'config', 'set', 'heartbeat_url', 'https://monitor.example/ping/s3cret')
+  await on(folder, 'keys', 'create', '--name', 'shop')
+
+  const listed = await on(folder, 'audit', '--limit', '1', '--since', '1h')
+  const settings = await on(folder, 'audit', '--action', 'setting.changed', '--json')
+  const wrong = await on(folder, 'audit', '--since', 'yesterday')
+
+  expect(listed.stdout.split('\n')[1]).toMatch(
+    /^20\S+Z {2}key\.created {2}key_\w+ {2}cli {2}- {5}name: shop$/,
+  )
+  expect(listed.stdout).toContain('There are older ones')
+  expect(JSON.parse(settings.stdout)).toMatchObject({
+    data: [{ actor: { kind: 'cli', id: null }, address: null, before: { value: 'none' } }],
+  })
+  expect(settings.stdout).not.toContain('s3cret')
+  expect([wrong.exitCode, wrong.stderr.includes('--since must be a time')]).toEqual([2, true])
+})
+
 test('a bridge is made, given another token, removed and listed in the file itself', async () => {
   using folder = new ScratchFolder()
   const run = async (...args: readonly string[]) => {

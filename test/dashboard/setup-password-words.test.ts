@@ -4,11 +4,11 @@ import { passwordProblem, strengthWords } from '../../src/dashboard/pages/setup-
 import { isPasswordLength } from '../../src/domain/value-kind.ts'
 
 test('how good a password is, is a matter of its length', () => {
-  const lengths = [0, 1, 7, 8, 11, 12, 15, 16, 200]
+  const lengths = [0, 1, 11, 12, 15, 16, 19, 20, 200]
 
   expect(lengths.map((length) => strengthWords('x'.repeat(length)))).toEqual([
-    '8 characters or more; a few words in a row are easy to keep.',
-    'Too short: 7 more at least.',
+    '12 characters or more; a few words in a row are easy to keep.',
+    'Too short: 11 more at least.',
     'Too short: 1 more at least.',
     'Fair: longer is harder to guess.',
     'Fair: longer is harder to guess.',
@@ -20,19 +20,16 @@ test('how good a password is, is a matter of its length', () => {
 })
 
 test('a password is refused beside its field before the relay would refuse it', () => {
-  expect(['1234567', '12345678', 'x'.repeat(200), 'x'.repeat(201)].map(passwordProblem)).toEqual([
-    'It needs 8 characters or more.',
-    null,
-    null,
-    'It may have 200 characters at most.',
-  ])
+  expect(
+    ['12345678901', '123456789012', 'x'.repeat(200), 'x'.repeat(201)].map(passwordProblem),
+  ).toEqual(['It needs 12 characters or more.', null, null, 'It may have 200 characters at most.'])
 })
 
 test('the page and the relay agree on what a password is', () => {
   const passwords = [
-    'é'.repeat(7),
-    '😀'.repeat(7),
-    '😀'.repeat(8),
+    'é'.repeat(11),
+    '😀'.repeat(11),
+    '😀'.repeat(12),
     'a'.repeat(200),
     '😀'.repeat(201),
   ]

@@ -1,9 +1,13 @@
 import { expect, test } from 'bun:test'
 
 import {
+  confirmation,
+  countWords,
   deliveryState,
   hostOf,
+  isConfirmed,
   nextTryWords,
+  placeOf,
   refusalWords,
   webhookState,
 } from '../../src/dashboard/pages/webhooks-words.ts'
@@ -13,10 +17,10 @@ const NOW = Date.parse('2026-11-21T10:00:00.000Z')
 
 test('a webhook is stopped before it is paused, paused before it fails', () => {
   const states = [
-    webhookState(webhook({ is_active: false, disabled_reason: 'gone' }), true),
-    webhookState(webhook({ is_active: false }), true),
-    webhookState(webhook(), true),
-    webhookState(webhook(), false),
+    webhookState(webhook({ is_active: false, disabled_reason: 'gone' })),
+    webhookState(webhook({ is_active: false })),
+    webhookState(webhook({ is_failing: true })),
+    webhookState(webhook()),
   ]
 
   expect(states.map(({ text, tone }) => `${text} ${tone}`)).toEqual([
@@ -71,4 +75,21 @@ test('a refusal because of the pause says where to end it; any other speaks for 
 test('the host of a URL leaves out what may be secret', () => {
   expect(hostOf('https://shop.example.com:8443/hook?token=abc')).toBe('shop.example.com:8443')
   expect(hostOf('not a url')).toBe('not a url')
+})
+
+test('a large number is typed before so many are sent, with or without its commas', () => {
+  expect([1, 999].map(confirmation)).toEqual([null, null])
+  expect(isConfirmed('', 999)).toBe(true)
+  expect(confirmation(30_020)).toBe('30020')
+  expect(
+    ['', '30', '30021', '30020', ' 30,020 '].map((typed) => isConfirmed(typed, 30_020)),
+  ).toEqual([false, false, false, true, true])
+})
+
+test('what is sent is told with its number, and where to without what may be secret', () => {
+  const words = [countWords(1, 'event'), countWords(30_020, 'event'), countWords(2, 'delivery')]
+
+  expect(words).toEqual(['1 event', '30,020 events', '2 deliveries'])
+  expect(placeOf('https://n8n.example/hook/erp?token=secret')).toBe('n8n.example/hook/erp')
+  expect(placeOf('https://n8n.example')).toBe('n8n.example')
 })

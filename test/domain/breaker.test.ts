@@ -3,55 +3,118 @@ import { expect, test } from 'bun:test'
 import {
   afterFailure,
   afterSuccess,
+  clamped,
   CLOSED,
   forNewUrl,
   isOpen,
+  isProbeDue,
   movedBack,
+  wasAway,
   type Breaker,
   type Failure,
 } from '../../src/domain/breaker.ts'
 import { timestamp } from '../../src/domain/ids.ts'
-import { DEFAULT_RETRY_SCHEDULE_MS } from '../../src/domain/retry.ts'
 
 const MINUTE = 60_000
 const DAY = 24 * 60 * MINUTE
 
-test('the fifth failure opens it; each failed probe rests longer, five minutes at most', () => {
-  let breaker = CLOSED
-  const rests: (number | null)[] = []
+/** How long a receiver was away, and how long after the beginning of a failed attempt the next probe is. */
+const PROBES: readonly (readonly [awayMs: number, probeMs: number])[] = [
+  [0, 2_000],
+  [20_000, 2_000],
+  [21_000, 2_100],
+  [MINUTE, 6_000],
+  [10 * MINUTE, MINUTE],
+  [50 * MINUTE, 5 * MINUTE],
+  [DAY, 5 * MINUTE],
+]
 
-  for (let i = 0; i < 9; i += 1) {
-    breaker = failed(breaker, { isProbe: isOpen(breaker) }).breaker
-    rests.push(breaker.restUntil)
-  }
+for (const [awayMs, probeMs] of PROBES) {
+  test(`a receiver that was away for ${awayMs / 1_000} s is probed after ${probeMs / 1_000} s`, () => {
+    const away = failed(failed(CLOSED, { at: 0 }).breaker, { at: awayMs }).breaker
+    const opened = failed(failedTimes(5), { at: awayMs, isProbe: true }).breaker
 
-  expect(rests).toEqual([null, null, null, null, 5_000, 30_000, 120_000, 300_000, 300_000])
+    for (const { probeAt } of [away, opened]) expect(probeAt).toBe(timestamp(awayMs + probeMs))
+    expect([awayMs + probeMs - 1, awayMs + probeMs].map((now) => isProbeDue(away, now))).toEqual([
+      false,
+      true,
+    ])
+  })
+}
+
+test('a single failure is followed by no probe', () => {
+  expect(isProbeDue(failedTimes(1), DAY)).toBeFalse()
+})
+
+test('a probe that hung for ten seconds is followed by the next one as if it had failed at once', () => {
+  const { probeAt } = failed(failedTimes(1), { startedAt: 0, at: 10_000 }).breaker
+
+  expect(probeAt).toBe(timestamp(2_000))
+})
+
+test('the fifth failure opens it; probes count while it is open, and all others while it is not', () => {
+  const counts = Array.from({ length: 6 }, (_, i) => failedTimes(i))
+
+  expect(counts.map(isOpen)).toEqual([false, false, false, false, false, true])
+  expect(failed(failedTimes(4), { isProbe: true }).breaker.failuresInRow).toBe(4)
+  expect(failed(failedTimes(5), { isProbe: true }).breaker.failuresInRow).toBe(6)
 })
 
 test('what was in flight when it opened tells nothing new', () => {
   const opened = failedTimes(5)
 
-  const stray = failed(opened, { isProbe: false })
+  const stray = failed(opened, { at: MINUTE, isProbe: false })
 
   expect(stray.breaker).toEqual(opened)
 })
 
-test('a success forgives everything, but a closed one keeps the rest that was asked for', () => {
-  const resting = failed(CLOSED, { statusCode: 429, retryAfterMs: MINUTE }).breaker
+test('an event that is refused for its own sake tells nothing of the receiver', () => {
+  const failing = failed(CLOSED, { at: 0 }).breaker
+  const probeAt = timestamp(MINUTE + 6_000)
 
-  expect(afterSuccess(failedTimes(7))).toEqual(CLOSED)
-  expect(afterSuccess(resting)).toEqual({ ...CLOSED, restUntil: timestamp(MINUTE) })
-  expect(afterSuccess(CLOSED)).toBe(CLOSED)
+  expect(failed(CLOSED, { at: MINUTE, isOfEvent: true }).breaker).toEqual(CLOSED)
+  expect(failed(failing, { at: MINUTE, isOfEvent: true }).breaker).toEqual({ ...failing, probeAt })
 })
 
-test('Retry-After counts with 429 and 503 only, never shortens a rest, and ends after a day', () => {
-  const rest = (statusCode: number, retryAfterMs: number, breaker = CLOSED) =>
-    failed(breaker, { statusCode, retryAfterMs, isProbe: true }).breaker.restUntil
+test('a receiver was away where nothing succeeded for two seconds', () => {
+  const failing = failed(CLOSED, { at: 0 }).breaker
 
-  expect(rest(429, MINUTE)).toBe(timestamp(MINUTE))
-  expect(rest(503, 10 * DAY)).toBe(timestamp(DAY))
-  expect(rest(500, MINUTE)).toBeNull()
-  expect(rest(429, 1, failedTimes(7))).toBe(timestamp(300_000))
+  expect([wasAway(CLOSED, DAY), wasAway(failing, 1_999), wasAway(failing, 2_000)]).toEqual([
+    false,
+    false,
+    true,
+  ])
+})
+
+test('a success forgives everything, but only that of a probe ends a rest that was asked for', () => {
+  const resting = failed(failedTimes(4), { statusCode: 429, askedMs: MINUTE }).breaker
+
+  expect(afterSuccess(failedTimes(7), false)).toEqual(CLOSED)
+  expect(afterSuccess(resting, false)).toEqual({ ...CLOSED, restUntil: timestamp(MINUTE) })
+  expect(afterSuccess(resting, true)).toEqual(CLOSED)
+  expect(afterSuccess(CLOSED, false)).toBe(CLOSED)
+})
+
+test('a receiver rests when it asks for it after another failure, and never for less than before', () => {
+  const rest = (breaker: Breaker, askedMs: number | null) =>
+    failed(breaker, { statusCode: 429, askedMs }).breaker.restUntil
+  const resting = failed(failedTimes(1), { askedMs: MINUTE }).breaker
+
+  expect(rest(CLOSED, MINUTE)).toBeNull()
+  expect(rest(failedTimes(1), null)).toBeNull()
+  expect(rest(failedTimes(1), MINUTE)).toBe(timestamp(MINUTE))
+  expect(rest(resting, 1_000)).toBe(timestamp(MINUTE))
+})
+
+test('no rest and no probe is further away than it can be, wherever the clock was set', () => {
+  const far = { ...failedTimes(5), restUntil: timestamp(9 * DAY), probeAt: timestamp(9 * DAY) }
+
+  expect(clamped(far, 0)).toEqual({
+    ...far,
+    restUntil: timestamp(DAY),
+    probeAt: timestamp(5 * MINUTE),
+  })
+  expect(clamped(failedTimes(5), 0)).toEqual(failedTimes(5))
 })
 
 test('410 deactivates when it is said twice, a minute apart, with no other answer in between', () => {
@@ -75,7 +138,8 @@ test('five days of failures deactivate, if there were ten of them', () => {
 test('a new url is probed at once, and has its own five days', () => {
   const moved = forNewUrl(failedTimes(30))
 
-  expect(moved).toEqual({ failuresInRow: 5, failingSince: null, restUntil: null, goneAt: null })
+  expect(moved).toEqual({ ...CLOSED, failuresInRow: 5 })
+  expect(isProbeDue(moved, 0)).toBeTrue()
 })
 
 test('a clock that steps back takes every time along', () => {
@@ -84,14 +148,24 @@ test('a clock that steps back takes every time along', () => {
   expect(movedBack(gone, 500)).toEqual({
     failuresInRow: 7,
     failingSince: timestamp(-500),
-    restUntil: timestamp(120_500),
+    restUntil: null,
+    probeAt: timestamp(2_500),
     goneAt: timestamp(500),
   })
 })
 
 function failed(breaker: Breaker, given: Partial<Record<keyof Failure, unknown>>) {
-  const failure = { at: 0, statusCode: 500, retryAfterMs: null, isProbe: false, ...given }
-  return afterFailure(breaker, failure as Failure, DEFAULT_RETRY_SCHEDULE_MS)
+  const at = given.at ?? 0
+  const plain = {
+    startedAt: at,
+    at,
+    statusCode: 500,
+    askedMs: null,
+    isProbe: false,
+    isOfEvent: false,
+    ageOf: (since: number) => Number(at) - since,
+  }
+  return afterFailure(breaker, { ...plain, ...given } as Failure) // What a test leaves out is there.
 }
 
 function failedTimes(count: number): Breaker {

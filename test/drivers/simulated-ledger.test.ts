@@ -134,9 +134,8 @@ test('a ledger of an earlier version still knows to whom its lines wrote', async
   const first = await attend(rig, rig.driver)
   await sendTo(rig, first, '+15550001234')
   await first.end()
-  const db = new Database(rig.ledgerPath)
+  using db = new Database(rig.ledgerPath)
   db.run('DROP TABLE recipients; CREATE INDEX carried_by_contact ON carried (line, recipient);')
-  db.close()
 
   const second = await attend(rig, rig.restart())
   const known = ['+15550001234', '+15550001299'].map((to) =>
@@ -263,7 +262,6 @@ test('after 30 days the ledger forgets what was told, and keeps what was not', a
   await sendTo(rig, first, '+12025550102', 'still there?')
 
   await rig.clock.advance(31 * DAY_MS)
-  // The newest message is kept, whatever its age.
   await sendTo(rig, first, '+15550000190')
   await rig.clock.advance(DAY_MS)
 
@@ -296,8 +294,7 @@ test('what was forgotten is not given its position again, by a new start neither
 })
 
 function countHappenings(ledgerPath: string): number {
-  const db = new Database(ledgerPath, { readonly: true })
+  using db = new Database(ledgerPath, { readonly: true })
   const row = db.query<{ count: number }, []>('SELECT count(*) AS count FROM happenings').get()
-  db.close()
   return row?.count ?? 0
 }

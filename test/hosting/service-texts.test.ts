@@ -34,6 +34,13 @@ TimeoutStopSec=75
 KillMode=mixed
 UMask=0077
 NoNewPrivileges=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+# Some twenty times what it needs; a fault must not take the machine with it.
+MemoryMax=2G
 
 [Install]
 WantedBy=default.target

@@ -192,3 +192,14 @@ test('what is removed is stopped first, and the record goes too', async () => {
   expect(existsSync(box.unitPath)).toBe(false)
   expect(readInstallation(box.folder.path)).toBeNull()
 })
+
+test('the unit takes from the relay what it can do without, and nothing that needs a namespace', () => {
+  const lines = systemdUnit({ executable: '/opt/hookline', environment: {} }).split('\n')
+
+  expect(lines).toContain('RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK')
+  expect(lines).toContain('NoNewPrivileges=yes')
+  expect(lines).toContain('MemoryMax=2G')
+  const breaking =
+    /^(Protect|Private|ReadOnly|TemporaryFile|MemoryDeny|SystemCall|CapabilityBounding)/
+  expect(lines.filter((line) => breaking.test(line))).toEqual([])
+})

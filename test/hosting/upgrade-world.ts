@@ -197,6 +197,7 @@ export class UpgradeWorld implements Disposable {
     return {
       now: () => clock.now(),
       monotonic: () => clock.monotonic(),
+      uptime: () => clock.uptime(),
       after: (ms, act) => clock.after(ms, act),
       sleep: async (ms, signal) => {
         this.#sleeping += 1

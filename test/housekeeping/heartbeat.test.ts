@@ -1,10 +1,13 @@
 import { expect, test } from 'bun:test'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import type { LockedSettings } from '../../src/domain/setting.ts'
 import { Heartbeat, type Beat, type BeatResult } from '../../src/housekeeping/heartbeat.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { createSettings } from '../../src/storage/settings.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { recordingLog } from '../support/recording-log.ts'
@@ -20,11 +23,17 @@ async function openHeartbeat(url = URL_A, locked: LockedSettings = {}) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   const writer = new Writer(db, () => {})
   const stamps = new Stamps(clock, systemRandom, 0)
-  const settings = createSettings({ db, writer, stamps, locked })
-  await settings.set('heartbeat_url', url)
+  const settings = createSettings({
+    db,
+    writer,
+    stamps,
+    audit: createAudit({ writer, stamps, log: silentLog }),
+    locked,
+  })
+  await settings.set('heartbeat_url', url, COMMAND_LINE)
   const calls: (readonly [seconds: number, url: string])[] = []
   const monitor = { answer: (): Promise<BeatResult> => answers(200), isRelayWell: true }
-  const beat: Beat = (called) => {
+  const beat: Beat = ({ url: called }) => {
     calls.push([clock.monotonic() / 1_000, called])
     return monitor.answer()
   }
@@ -71,9 +80,9 @@ test('a new address is called within ten seconds, and the old one no more', asyn
   const { clock, settings, calls, end } = await openHeartbeat()
   await clock.advance(MINUTE_MS)
 
-  await settings.set('heartbeat_url', URL_B)
+  await settings.set('heartbeat_url', URL_B, COMMAND_LINE)
   await clock.advance(10 * MINUTE_MS)
-  await settings.set('heartbeat_url', 'none')
+  await settings.set('heartbeat_url', 'none', COMMAND_LINE)
   await clock.advance(60 * MINUTE_MS)
   await end()
 
@@ -145,7 +154,7 @@ test('a success in between starts the count anew', async () => {
 const IN_VAIN: readonly (readonly [BeatResult, string])[] = [
   [{ result: 'answered', statusCode: 199 }, 'it answered 199'],
   [{ result: 'answered', statusCode: 301 }, 'it answered 301'],
-  [{ result: 'failed', code: 'ECONNREFUSED' }, 'ECONNREFUSED'],
+  [{ result: 'failed', error: 'connection_refused' }, 'connection_refused'],
 ]
 
 for (const [result, why] of IN_VAIN) {
@@ -168,7 +177,7 @@ test('failures of an address that was changed are told no more, nor counted on',
   await clock.advance(14 * MINUTE_MS)
 
   const before = heartbeat.findings().length
-  await settings.set('heartbeat_url', URL_B)
+  await settings.set('heartbeat_url', URL_B, COMMAND_LINE)
   const after = heartbeat.findings().length
   await clock.advance(6 * MINUTE_MS)
   const afterTwo = heartbeat.findings().length

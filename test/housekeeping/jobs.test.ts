@@ -7,6 +7,7 @@ import { retentionJob, statisticsJob, type Purge } from '../../src/housekeeping/
 import { BackupWorker, dailyBackup } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -23,7 +24,7 @@ function openRetention(values: Partial<SettingValues>, purges: readonly Purge[] 
   const writer = new Writer(db, () => {})
   const job = retentionJob({
     writer,
-    clock,
+    clock: new ConfirmedClock(clock, null),
     settings: settingsOf(values),
     keepAnswers: () => {},
     purges,
@@ -57,10 +58,10 @@ test('messages older than the setting go', async () => {
 test('what is old goes in batches of 500, with a pause between two', async () => {
   const asked: number[][] = []
   let left = 1_200
-  const purge: Purge = (_tx, now, limit) => {
+  const purge: Purge = (_tx, age, limit) => {
     const deleted = Math.min(left, limit)
     left -= deleted
-    asked.push([now - TEST_START, deleted])
+    asked.push([age.now() - TEST_START, deleted])
     return deleted
   }
   const { clock, job, stop } = openRetention({}, [purge])
@@ -108,7 +109,7 @@ test('the nightly back-up is made, copied to the second folder, and old ones go'
   const second = folder.file('second')
   const job = dailyBackupJob({
     worker: new BackupWorker(),
-    clock: new TestClock(),
+    clock: new ConfirmedClock(new TestClock(), null),
     log: silentLog,
     settings: settingsOf({ backups_kept: 2 }),
     directory,
@@ -131,7 +132,7 @@ test('a second folder that fails leaves the first back-up standing', async () =>
   writeFileSync(folder.file('second'), 'a file in its place')
   const job = dailyBackupJob({
     worker: new BackupWorker(),
-    clock: new TestClock(),
+    clock: new ConfirmedClock(new TestClock(), null),
     log: silentLog,
     settings: settingsOf({}),
     directory,
@@ -149,7 +150,7 @@ test('a back-up that was missed is made soon after the start, one of today is no
   const directory = openDataDirectory(folder.path)
   const tools = {
     worker: { take: () => Promise.reject(new Error('not now')) },
-    clock: new TestClock(),
+    clock: new ConfirmedClock(new TestClock(), null),
     log: silentLog,
     settings: settingsOf({}),
     directory,

@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { createRig } from './http-rig.ts'
 
 const REFUSED = {
@@ -119,7 +120,15 @@ test('the control socket asks for no key', async () => {
   const response = await rig.control('POST', '/api/v1/keys', { body: { name: 'shop' } })
 
   expect(response.status).toBe(201)
-  expect(rig.asked).toEqual([['keys.create', { name: 'shop', createdBy: 'cli' }]])
+  expect(rig.asked).toEqual([
+    [
+      'keys.create',
+      {
+        name: 'shop',
+        origin: { ...COMMAND_LINE, requestId: expect.stringMatching(/^req_/) },
+      },
+    ],
+  ])
 })
 
 function createHealth() {

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { listen } from '../../src/http/listener.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { BRIDGE, BRIDGE_TOKEN, bridgeStandIns } from './bridge-stand-ins.ts'
-import { createRig, issuesIn, KEY_ID, type Asked, type More } from './http-rig.ts'
+import { ORIGIN, createRig, issuesIn, type Asked, type More } from './http-rig.ts'
 
 const TOKEN = { authorization: `Bearer ${BRIDGE_TOKEN}` }
 const HEARD: Asked = ['bridges.noteCall', BRIDGE.id]
@@ -34,21 +34,21 @@ const STORIES: readonly Story[] = [
     ['POST', '/api/v1/bridges', { body: { phone_number: '+12025550147', label: 'Shop' } }],
     201,
     { ...BRIDGE, token: 'hlb_new' },
-    [['bridges.create', { number: '+12025550147', label: 'Shop', createdBy: KEY_ID }]],
+    [['bridges.create', { number: '+12025550147', label: 'Shop', origin: ORIGIN }]],
   ],
   [
     'a bridge gets another token',
     ['POST', `/api/v1/bridges/${BRIDGE.id}/token`],
     200,
     { id: BRIDGE.id, token: 'hlb_newer' },
-    [['bridges.renewToken', BRIDGE.id]],
+    [['bridges.renewToken', BRIDGE.id, ORIGIN]],
   ],
   [
     'a bridge is removed',
     ['DELETE', `/api/v1/bridges/${BRIDGE.id}`],
     200,
     { id: BRIDGE.id, deleted: true },
-    [['bridges.remove', BRIDGE.id]],
+    [['bridges.remove', BRIDGE.id, ORIGIN]],
   ],
   [
     'a message comes in',

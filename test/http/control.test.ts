@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import type { EventFeed } from '../../src/http/event-stream.ts'
 import { settle } from '../support/test-clock.ts'
 import { DELIVERY, LINE, LINE_ID, createRig, type Rig } from './http-rig.ts'
@@ -23,6 +24,8 @@ for (const [method, path, body] of OWNERS_ONLY) {
   })
 }
 
+const OWNER = { ...COMMAND_LINE, requestId: expect.stringMatching(/^req_/) }
+
 test('a line is adopted, a setting set, a back-up made', async () => {
   const rig = createRig()
 
@@ -37,10 +40,10 @@ test('a line is adopted, a setting set, a back-up made', async () => {
   expect(bodies[0]).toEqual(LINE)
   expect(bodies[2]).toEqual({ path: '/b.db', size_bytes: 1 })
   expect(rig.asked).toEqual([
-    ['lines.adopt', LINE_ID, 'line_x'],
-    ['settings.set', 'open_metrics', 'on'],
-    ['backUp', '/b.db'],
-    ['backUp', null],
+    ['lines.adopt', LINE_ID, 'line_x', OWNER],
+    ['settings.set', 'open_metrics', 'on', OWNER],
+    ['backUp', '/b.db', OWNER],
+    ['backUp', null, OWNER],
   ])
 })
 
@@ -81,7 +84,8 @@ function feedRig(): {
   const backUp = () => Promise.resolve({ path: '', size_bytes: 0 })
   const phones = () => []
   const scriptCalls = () => []
-  const control = { events, phones, scriptCalls, settings, backUp, options: [] }
+  const noteDownload = () => Promise.resolve()
+  const control = { events, phones, scriptCalls, settings, backUp, noteDownload, options: [] }
   const rig = createRig({ control })
   return {
     rig,

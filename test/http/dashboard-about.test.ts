@@ -48,16 +48,18 @@ test('a password of the options is told to be one, and is not told', async () =>
 test('every browser that is signed in is listed, the one seen last first', async () => {
   await using relay = await startDashboard()
   const first = await relay.claim()
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
   const second = await relay.logIn()
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
   await first.get(ABOUT)
 
   const listed = await second.get(SESSIONS)
   await first.delete('/dashboard/session')
   const left = await second.get(SESSIONS)
 
+  const id = expect.stringMatching(/^ses_[0-9a-f]{8}$/)
   const own = {
+    id,
     created_at: '2026-11-21T11:00:00.000Z',
     last_seen_at: '2026-11-21T12:00:00.000Z',
     is_current: true,
@@ -65,6 +67,7 @@ test('every browser that is signed in is listed, the one seen last first', async
   expect(listed.body.data).toEqual([
     own,
     {
+      id,
       created_at: '2026-11-21T10:00:00.000Z',
       last_seen_at: '2026-11-21T12:00:00.000Z',
       is_current: false,
@@ -77,9 +80,9 @@ test('a browser whose seven days are over is listed no more', async () => {
   await using relay = await startDashboard()
   const used = await relay.claim()
   await relay.logIn()
-  relay.clock.step(6 * DAY)
+  relay.clock.doze(6 * DAY)
   await used.get(ABOUT)
-  relay.clock.step(DAY)
+  relay.clock.doze(DAY)
 
   const { body } = await used.get(SESSIONS)
 

@@ -2,6 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
+import { openDatabase } from '../../src/storage/database.ts'
+import { TestClock } from '../support/test-clock.ts'
 import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'
 
 const HOUR = 3_600_000
@@ -64,8 +66,10 @@ test('one address slows no other, and X-Forwarded-For is believed of trusted pro
 test('the password asked for again is slowed alike, and so is the one that is changed', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()
-  relay.clock.step(HOUR)
-  await guess(browser, 5)
+  relay.clock.doze(HOUR)
+  for (let wrong = 0; wrong < 5; wrong += 1) {
+    await browser.post('/dashboard/session/elevate', { password: 'wrong horse' })
+  }
 
   const answers = [
     await browser.post('/dashboard/session/elevate', { password: PASSWORD }),
@@ -73,4 +77,98 @@ test('the password asked for again is slowed alike, and so is the one that is ch
   ]
 
   expect(answers.map(outcome)).toEqual([LIMITED, LIMITED])
+})
+
+/** Wrong passwords from so many networks that strangers get no more this minute. */
+async function exhaust(
+  relay: Awaited<ReturnType<typeof startDashboard>>,
+  block = '198.51.100',
+): Promise<void> {
+  for (let host = 1; host <= 7; host += 1) {
+    await guess(relay.browser({ address: `${block}.${host}` }), 5)
+  }
+  const [last] = await guess(relay.browser({ address: `${block}.99` }), 1)
+  expect(last).toBe(LIMITED)
+}
+
+const logIn = (browser: Browser, password = PASSWORD) =>
+  browser.post('/dashboard/session', { password })
+
+test('strangers keep nobody out who signed in from there lately, nor this machine', async () => {
+  await using relay = await startDashboard()
+  const home = await relay.claim({ address: '203.0.113.7' })
+  await logIn(relay.browser({ address: '2001:db8:1:2::3' }))
+  await exhaust(relay)
+
+  const outcomes = [
+    outcome(await logIn(relay.browser({ address: '203.0.113.7' }))),
+    outcome(await logIn(relay.browser({ address: '2001:db8:1:2:ffff::1' }))),
+    outcome(await logIn(relay.browser())),
+    outcome(await home.post('/dashboard/session/elevate', { password: PASSWORD })),
+    outcome(await logIn(relay.browser({ address: '203.0.113.8' }))),
+    outcome(await logIn(relay.browser({ address: '2001:db8:1:3::3' }))),
+  ]
+
+  expect(outcomes).toEqual(['200', '200', '200', '200', LIMITED, LIMITED])
+})
+
+test('whoever is kept out is told the way in on the machine itself', async () => {
+  await using relay = await startDashboard()
+  await relay.claim()
+  await exhaust(relay)
+
+  const answer = await logIn(relay.browser({ address: '203.0.113.8' }))
+
+  expect(answer.body.error.message).toContain('hookline setup-link')
+})
+
+test('IPv6 addresses of one network of 64 bits count as one', async () => {
+  await using relay = await startDashboard()
+  await relay.claim()
+  const outcomes: string[] = []
+
+  for (let host = 1; host <= 6; host += 1) {
+    outcomes.push(...(await guess(relay.browser({ address: `2001:db8:0:7::${host}` }), 1)))
+  }
+
+  expect(outcomes).toEqual([...Array<string>(5).fill('401 wrong_password'), LIMITED])
+})
+
+test('a proxied stranger is not this machine', async () => {
+  await using relay = await startDashboard()
+  await relay.claim()
+  const headers = { 'x-forwarded-proto': 'https' }
+  await guess(relay.browser({ headers }), 5)
+
+  const outcomes = [
+    ...(await guess(relay.browser({ headers }), 1)),
+    outcome(await logIn(relay.browser())),
+  ]
+
+  expect(outcomes).toEqual([LIMITED, '200'])
+})
+
+test('who signed in is known over a restart, for 30 days, and 100 networks at most', async () => {
+  const database = openDatabase(':memory:', { version: 'test' })
+  const clock = new TestClock()
+  const first = await startDashboard({ database, clock })
+  await first.claim({ address: '203.0.113.1' })
+  for (let host = 2; host <= 101; host += 1) {
+    clock.doze(1_000)
+    await logIn(first.browser({ address: `203.0.113.${host}` }))
+  }
+  await first[Symbol.asyncDispose]()
+  await using relay = await startDashboard({ database, clock, key: first.key, seed: 2 })
+
+  await exhaust(relay)
+  const soon = [1, 2, 101].map((host) => relay.browser({ address: `203.0.113.${host}` }))
+  const outcomes = []
+  for (const browser of soon) outcomes.push(outcome(await logIn(browser)))
+  clock.doze(30 * 24 * HOUR)
+  await clock.advance(60_000)
+  await exhaust(relay, '192.0.2')
+  const late = outcome(await logIn(relay.browser({ address: '203.0.113.50' })))
+
+  expect(outcomes).toEqual([LIMITED, '200', '200'])
+  expect(late).toBe(LIMITED)
 })

@@ -6,42 +6,43 @@ import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
 import { LINE } from './http-rig.ts'
 
-const nobody = () => false
+test('what a message costs of the limit is told in words', () => {
+  const free = line({ label: 'Free', new_contacts_today: 12 })
+  const full = line({ new_contacts_today: 50 })
 
-test('the line that will take a message is the first that is ready and has a contact left', () => {
-  const lines = [
-    line({ label: 'Simulated', driver: 'simulated' }),
-    line({ label: 'Offline', status: 'offline' }),
-    line({ label: 'Full', new_contacts_today: 50 }),
-    line({ label: 'Free', new_contacts_today: 12 }),
-  ]
-  const cost = (knowsContact: (one: PhoneLineResource) => boolean, of = lines) =>
-    contactCost({ lineId: null, lines: of, knowsContact })
-
-  expect(cost(nobody)).toEqual({
+  expect(contactCost(free, false)).toEqual({
     before: 'A new contact for ',
     name: 'Free',
     after: ': 12 of 50 used today.',
   })
-  expect(cost(({ label }) => label === 'Full')).toEqual({
-    before: '',
-    name: 'Full',
-    after: ' knows this contact: it costs nothing of its limit.',
-  })
-  expect(cost(nobody, lines.slice(0, 1)).name).toBe('Simulated')
-  expect(cost(nobody, lines.slice(1, 2)).after).toStartWith('No line is ready')
-})
-
-test('a line that was chosen is told of, whatever the others could do', () => {
-  const full = line({ id: 'line_full', new_contacts_today: 50 })
-
-  const cost = contactCost({ lineId: full.id, lines: [line({}), full], knowsContact: nobody })
-
-  expect(cost).toEqual({
+  expect(contactCost(full, true).after).toBe(' knows this contact: it costs nothing of its limit.')
+  expect(contactCost(full, false)).toEqual({
     before: '',
     name: '+12025550101',
     after: ' has no new contact left today.',
   })
+  expect(contactCost(null, false).after).toStartWith('No line is ready')
+})
+
+test('the line that is told of is the one by which the message then goes', async () => {
+  const driver = new ScriptedDriver()
+  for (const number of ['+12025550801', '+12025550802']) driver.add(number)
+  await using relay = await startDashboard({ drivers: [driver] })
+  const browser = await relay.claim()
+  for (const line of await relay.lines()) {
+    await relay.patch(`/api/v1/phone-lines/${line.id}`, { label: line.phone_number })
+  }
+  const told: string[] = []
+  const gone: string[] = []
+
+  for (const to of ['+12025550700', '+12025550701', '+12025550700', '+12025550702']) {
+    const path = `/dashboard/contact-cost?to=${encodeURIComponent(to)}`
+    told.push((await browser.get(path)).body.name)
+    gone.push((await relay.send({ to, text: 'Your table is ready.' })).body.phone_number)
+  }
+
+  expect(gone).toEqual(['+12025550801', '+12025550802', '+12025550801', '+12025550801'])
+  expect(told).toEqual(gone)
 })
 
 test('the relay knows with whom a line has written', async () => {

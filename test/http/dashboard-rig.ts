@@ -30,7 +30,7 @@ export async function startDashboard(options: Parameters<typeof startRelay>[0] =
     parts: { passwordHash: QUICK_HASH, ...options?.parts },
   })
   const browser = (place: Place = {}) => new Browser(relay.app.http, place)
-  const token = () => tokenOf(relay.app.dashboard.createSetupLink().url)
+  const token = async () => tokenOf((await relay.app.dashboard.createSetupLink()).url)
   return {
     ...relay,
     browser,
@@ -39,7 +39,7 @@ export async function startDashboard(options: Parameters<typeof startRelay>[0] =
     /** Sets the password by a setup link, in a browser that is then signed in. */
     async claim(place: Place = {}, password = PASSWORD): Promise<Browser> {
       const claimed = browser(place)
-      await claimed.post('/dashboard/setup', { token: token(), password })
+      await claimed.post('/dashboard/setup', { token: await token(), password })
       return claimed
     },
     async logIn(place: Place = {}): Promise<Browser> {
@@ -54,11 +54,12 @@ export function tokenOf(url: string): string {
   return url.split('/#/setup/')[1] ?? ''
 }
 
-/** Keeps one cookie, and says of every change that it comes from the relay's own page. */
+/** Keeps a cookie and a page key, and says of every change that it comes from the relay's own page. */
 export class Browser {
   readonly #http: Awaited<ReturnType<typeof startRelay>>['app']['http']
   readonly #place: Place
   cookie: string | null = null
+  pageKey: string | null = null
 
   constructor(http: Awaited<ReturnType<typeof startRelay>>['app']['http'], place: Place) {
     this.#http = http
@@ -86,6 +87,7 @@ export class Browser {
     const all = {
       host,
       cookie: this.cookie,
+      'x-hookline-page-key': this.pageKey,
       'sec-fetch-site': 'same-origin',
       'content-type': body === undefined ? null : 'application/json',
       ...this.#place.headers,
@@ -100,7 +102,13 @@ export class Browser {
       }),
       { address, isControl: false, liftTimeout() {} },
     )
-    this.#keepCookie(response.headers.get('set-cookie'))
+    const line = response.headers.get('set-cookie')
+    this.#keepCookie(line)
+    // As only a log-in tells it: no answer with a page key comes without a cookie.
+    if (line !== null && method === 'POST') {
+      const body: Json = await response.clone().json()
+      this.pageKey = body.page_key ?? this.pageKey
+    }
     return response
   }
 
@@ -108,6 +116,12 @@ export class Browser {
   post = (path: string, body: unknown) => this.ask('POST', path, { body })
   put = (path: string, body: unknown) => this.ask('PUT', path, { body })
   delete = (path: string) => this.ask('DELETE', path)
+
+  /** Becomes the same browser as another one, of an earlier start for instance. */
+  continueAs({ cookie, pageKey }: Pick<Browser, 'cookie' | 'pageKey'>): void {
+    this.cookie = cookie
+    this.pageKey = pageKey
+  }
 
   async state(): Promise<Json> {
     return (await this.get('/dashboard/session')).body

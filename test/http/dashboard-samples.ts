@@ -9,8 +9,13 @@ export function finding(told: Partial<HealthFinding> & { readonly code: string }
     why: 'Why.',
     fix: 'Fix.',
     line_id: null,
+    about: aboutOf(told.line_id ?? null),
     since: TIME,
     depends_on: null,
     ...told,
   }
+}
+
+function aboutOf(lineId: string | null): HealthFinding['about'] {
+  return lineId === null ? { kind: 'relay', id: null } : { kind: 'line', id: lineId }
 }

@@ -15,7 +15,7 @@ const KEYS = '/dashboard/api/keys'
 const SIGNED_OUT = {
   state: 'signed_out',
   elevated_until: null,
-  version: expect.any(String),
+  version: null,
   setup_step: null,
   is_local: true,
 }
@@ -75,7 +75,7 @@ test('a session ends seven days after its last use, and use puts that off', asyn
   const unused = await relay.logIn()
 
   for (let day = 0; day < 9; day += 1) {
-    relay.clock.step(DAY)
+    relay.clock.doze(DAY)
     await used.get(KEYS)
     if (day === 5) expect(outcome(await unused.ask('HEAD', KEYS))).toBe('200')
   }
@@ -92,7 +92,7 @@ test('a use after an hour gives the cookie again, and writes once', async () => 
   const ask = async () => cookies.push((await browser.get(KEYS)).headers.get('set-cookie'))
 
   await ask()
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
   await ask()
   await ask()
 
@@ -118,7 +118,7 @@ test('25 browsers stay signed in: the 26th ends the one seen longest ago', async
     await relay.clock.advance(1_000)
     browsers.push(await relay.logIn())
   }
-  relay.clock.step(HOUR)
+  relay.clock.doze(HOUR)
   await browsers[0]?.get(KEYS)
 
   browsers.push(await relay.logIn())
@@ -183,11 +183,11 @@ test('a session outlives a restart of the relay', async () => {
   const database = openDatabase(':memory:', { version: 'test' })
   const clock = new TestClock()
   const first = await startDashboard({ database, clock })
-  const { cookie } = await first.claim()
+  const before = await first.claim()
   await first[Symbol.asyncDispose]()
   await using second = await startDashboard({ database, clock, key: first.key, seed: 2 })
   const browser = second.browser()
-  browser.cookie = cookie
+  browser.continueAs(before)
 
   expect(await browser.state()).toMatchObject({ state: 'signed_in' })
 })

@@ -25,15 +25,15 @@ test('an error comes before a warning, and no line that is ready before both', (
   const offline = { ...LINE, status: 'offline' } as const
 
   const states = [
-    relayState({ ...NOTHING, findings: [warning] }),
-    relayState({ ...NOTHING, findings: [warning, error] }),
+    relayState({ ...NOTHING, findings: [warning, warning] }),
+    relayState({ ...NOTHING, findings: [warning, error, warning] }),
     relayState({ ...NOTHING, findings: [error], lines: [offline] }),
     relayState({ ...NOTHING, lines: [] }),
   ]
 
   expect(states.map(({ tone, title }) => `${tone}: ${title}`)).toEqual([
-    'warn: One thing needs you',
-    'bad: One thing needs you',
+    'warn: 2 warnings',
+    'bad: 1 problem, 2 warnings',
     'bad: Nothing can be sent',
     'warn: No phone line yet',
   ])
@@ -52,15 +52,21 @@ test('a line is ready only where a message could go out by it', () => {
 
 test('webhooks are fine, fail, or have stopped', () => {
   const stopped = { ...WEBHOOK, disabled_reason: 'gone' } as const
-  const failing = finding({ code: 'webhook_failing' })
+  const failing = { ...WEBHOOK, is_failing: true } as const
 
   const words = [
-    relayState({ ...NOTHING, webhooks: [WEBHOOK] }),
-    relayState({ ...NOTHING, webhooks: [WEBHOOK], findings: [failing] }),
-    relayState({ ...NOTHING, webhooks: [WEBHOOK, stopped], findings: [failing] }),
-  ].map(({ webhooks }) => webhooks)
+    [WEBHOOK],
+    [failing],
+    [WEBHOOK, failing],
+    [WEBHOOK, failing, failing, stopped],
+  ].map((webhooks) => relayState({ ...NOTHING, webhooks }).webhooks)
 
-  expect(words).toEqual(['webhooks fine', 'a webhook fails', 'one webhook stopped'])
+  expect(words).toEqual([
+    'webhooks fine',
+    'the webhook is failing',
+    '1 of 2 webhooks is failing',
+    '1 of 4 webhooks is stopped, 2 of 4 webhooks are failing',
+  ])
 })
 
 test('a finding stands under its cause, be it the one of its own line or of the relay', () => {
@@ -89,7 +95,7 @@ test('a finding whose cause is not there, or that explains itself, stands on its
 test('each finding leads to the page on which it can be mended', () => {
   const findings = [
     finding({ code: 'line_offline', line_id: 'line_1' }),
-    finding({ code: 'webhook_failing' }),
+    finding({ code: 'webhook_failing', about: { kind: 'webhook', id: 'wh_1' } }),
     finding({ code: 'storage_full' }),
     finding({ code: 'possible_loop' }),
     finding({ code: 'sleep_enabled' }),
@@ -97,7 +103,7 @@ test('each finding leads to the page on which it can be mended', () => {
 
   expect(branchesOf(findings).map(({ place }) => place.href)).toEqual([
     '#/lines/line_1',
-    '#/webhooks',
+    '#/webhooks/wh_1',
     '#/settings',
     '#/conversations',
     '#/lines',

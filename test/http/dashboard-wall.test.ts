@@ -205,7 +205,9 @@ test('the owner makes a back-up by the dashboard, but names no file of the machi
   })
 
   expect([made.status, named.status]).toEqual([200, 400])
-  expect(rig.asked.filter(([name]) => name === 'backUp')).toEqual([['backUp', null]])
+  expect(rig.asked.filter(([name]) => name === 'backUp')).toMatchObject([
+    ['backUp', null, { actor: { kind: 'dashboard' } }],
+  ])
 })
 
 test('the owner downloads a back-up that is listed, and no other file', async () => {

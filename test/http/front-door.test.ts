@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { startRelay } from '../support/test-relay.ts'
 import { createRig, type Rig } from './http-rig.ts'
 
 const OURS = [
@@ -55,6 +56,40 @@ for (const host of NOT_OURS) {
       })
     }
     expect((await rig.call('GET', '/api/v1/keys', { headers: { host } })).status).toBe(200)
+  })
+}
+
+/** Names that look like an address, which a stranger's name server may lead to this machine. */
+const LOOK_ALIKES = [
+  '127.a',
+  '127.x:4665',
+  '127.attacker.example',
+  '127.0.0.1.a',
+  '127.0.0.1.attacker.example:4665',
+  '127.1.2.3.4',
+  '127-0-0-1.example',
+  '10.0.0.5.a',
+  '192.168.1.5.a',
+  '::1.a',
+  '[::1].a',
+  '[::1.a]',
+  '0x7f.1.a',
+  'localhost.a',
+]
+const WALLED = [...BEHIND, '/swagger/swagger-ui.css', '/dashboard/session', '/dashboard/events']
+
+for (const host of LOOK_ALIKES) {
+  test(`the Host "${host}" looks like an address and is none: 421`, async () => {
+    await using relay = await startRelay()
+    const peer = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
+
+    const answers = await Promise.all(
+      WALLED.map((path) =>
+        relay.app.http.fetch(new Request(`http://localhost${path}`, { headers: { host } }), peer),
+      ),
+    )
+
+    expect(answers.map(({ status }) => status)).toEqual(WALLED.map(() => 421))
   })
 }
 
@@ -115,4 +150,53 @@ test('a relay that is not up says when to try again', async () => {
       message: 'The relay is starting: try again in a few seconds.',
     },
   })
+})
+
+const OWN_NAME = { hostname: 'relay', isOwnAddress: () => true }
+const TRANSPORTS: readonly (readonly [
+  publicUrl: string | null,
+  host: string,
+  sent: string | null,
+])[] = [
+  ['https://relay.example.com', 'relay.example.com', 'max-age=31536000'],
+  ['https://relay.example.com', '127.0.0.1:4665', null],
+  ['https://relay.example.com:8443', 'relay.example.com:8443', null],
+  ['http://relay.example.com', 'relay.example.com', null],
+  [null, 'localhost', null],
+]
+
+for (const [publicUrl, host, sent] of TRANSPORTS) {
+  const words = sent === null ? 'not told' : 'told'
+  test(`a browser that asks ${host} is ${words} to stay with HTTPS where the public url is ${publicUrl}`, async () => {
+    const rig = createRig({ hosts: { ...OWN_NAME, publicUrl } })
+
+    const answers = await Promise.all(
+      ['/healthz', '/swagger', '/nowhere', '/api/v1/keys'].map((path) =>
+        rig.call('GET', path, { headers: { host } }),
+      ),
+    )
+
+    const told = answers.map(({ headers }) => headers.get('strict-transport-security'))
+    expect(told).toEqual(answers.map(() => sent))
+  })
+}
+
+test('no page of another site can load an answer, not even one that is refused', async () => {
+  const rig = createRig()
+  const paths = [
+    '/',
+    '/swagger',
+    '/swagger/swagger-ui.css',
+    '/healthz',
+    '/nowhere',
+    '/dashboard/session',
+  ]
+
+  const answers = await Promise.all(paths.map((path) => rig.call('GET', path)))
+  const refused = await rig.call('GET', '/', { headers: { host: 'evil.example' } })
+
+  const policies = [...answers, refused].map(({ headers }) =>
+    headers.get('cross-origin-resource-policy'),
+  )
+  expect(policies).toEqual(policies.map(() => 'same-origin'))
 })

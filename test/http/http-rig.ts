@@ -1,5 +1,7 @@
 // The HTTP room with stand-ins for what lies behind it. Each stand-in can be replaced by a test.
 
+import { expect } from 'bun:test'
+
 import type { Caller } from '../../src/domain/api-key.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
 import { Bell } from '../../src/system/bell.ts'
@@ -14,6 +16,12 @@ import { bridgeStandIns } from './bridge-stand-ins.ts'
 export const TIME = '2026-11-21T10:00:00.000Z'
 export const KEY_ID = 'key_01k5c3qv7yfxn8t2w9r4d6m0ab'
 export const LINE_ID = 'line_01k5c3qv7yfxn8t2w9r4d6m0ab'
+/** Where a change that the key asks for comes from. */
+export const ORIGIN = {
+  actor: { kind: 'key', id: KEY_ID },
+  address: '127.0.0.1',
+  requestId: expect.stringMatching(/^req_/),
+}
 export const CREDENTIALS = { 'x-api-key': 'hl_live_right', 'x-api-secret': 'hl_secret_right' }
 
 export const MESSAGE = {
@@ -174,7 +182,7 @@ function requestOf(
 type StandIns = Omit<HttpTools, 'log' | 'doubtBell'>
 
 /** Answers that fit; every one notes that it was asked. */
-function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): StandIns {
+export function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): StandIns {
   const told =
     <T>(name: string, answer: T) =>
     (...args: readonly unknown[]): T => {
@@ -235,6 +243,8 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): StandIns 
       get: told('conversations.get', CONVERSATION),
       patch: later('conversations.patch', CONVERSATION),
     },
+    stats: told('stats', []),
+    previewSend: told('previewSend', { lineId: null, knowsContact: false }),
     webhooks: {
       create: later('webhooks.create', { ...WEBHOOK, secret: 'whsec_new' }),
       list: told('webhooks.list', page(WEBHOOK)),
@@ -244,11 +254,15 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): StandIns 
       rotateSecret: later('webhooks.rotateSecret', rotated),
       sendTest: later('webhooks.sendTest', DELIVERY),
       listDeliveries: told('webhooks.listDeliveries', page(DELIVERY)),
+      retryFailed: later('webhooks.retryFailed', 2),
       replay: later('webhooks.replay', 3),
+      countReplayed: told('webhooks.countReplayed', 4),
+      stopReplay: later('webhooks.stopReplay', 5),
       getDelivery: told('webhooks.getDelivery', { ...DELIVERY, attempts: [] }),
       getSentBody: told('webhooks.getSentBody', '{}'),
       redeliver: later('webhooks.redeliver', DELIVERY),
     },
+    listAudit: told('listAudit', { data: [], has_more: false, next_cursor: null }),
     health: {
       life: { phase: () => 'running', isReady: () => true, isStorageFull: () => false },
       metrics,
@@ -265,6 +279,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): StandIns 
         set: later('settings.set', setting),
       },
       backUp: later('backUp', { path: '/b.db', size_bytes: 1 }),
+      noteDownload: later('noteDownload', undefined),
     },
     changes: new Changes({ clock, random: systemRandom }),
     listBackups: told('listBackups', []),
@@ -272,7 +287,7 @@ function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): StandIns 
       throw new Error('unused')
     },
     access: NOBODY_SIGNED_IN,
-    createSetupLink: told('createSetupLink', {
+    createSetupLink: later('createSetupLink', {
       url: 'http://localhost/#/setup/x',
       lan_url: null,
       expires_at: TIME,

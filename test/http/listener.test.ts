@@ -14,6 +14,7 @@ import {
 } from '../../src/http/listener.ts'
 import type { Http } from '../../src/http/server.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { BROWSER, SIGNED_IN } from './access-stand-ins.ts'
 import { CREDENTIALS, MESSAGE, createRig } from './http-rig.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'hookline-listener-'))
@@ -37,6 +38,27 @@ async function rawAnswer(port: number, text: string): Promise<string> {
   return promise
 }
 
+/** Writes `text`, and closes once the relay has had time to read it. */
+async function hangUpAfter(port: number, text: string): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const socket = connect(port, '127.0.0.1', () => socket.write(text))
+  socket.on('error', () => resolve())
+  socket.on('close', () => resolve())
+  await Bun.sleep(30)
+  socket.destroy()
+  await promise
+}
+
+async function until(isSo: () => boolean): Promise<void> {
+  while (!isSo()) await Bun.sleep(5)
+}
+
+function head(headers: Readonly<Record<string, string>>): string {
+  return Object.entries(headers)
+    .map(([name, value]) => `${name}: ${value}`)
+    .join('\r\n')
+}
+
 test('a free port is taken and told', async () => {
   const listener = listening()
 
@@ -44,6 +66,64 @@ test('a free port is taken and told', async () => {
 
   expect(listener.url).toBe(`http://127.0.0.1:${listener.port}`)
   expect(await response.json()).toEqual({ status: 'ok' })
+  await listener.stop(0)
+})
+
+const JSON_HEAD = 'host: localhost\r\ncontent-type: application/json'
+const KEY_HEAD = `x-api-key: ${CREDENTIALS['x-api-key']}\r\nx-api-secret: ${CREDENTIALS['x-api-secret']}`
+const CUT_OFF: readonly (readonly [what: string, request: string])[] = [
+  [
+    'a log-in',
+    `POST /dashboard/session HTTP/1.1\r\n${JSON_HEAD}\r\nsec-fetch-site: same-origin\r\ncontent-length: 50\r\n\r\n{"pas`,
+  ],
+  [
+    'a call of the dashboard',
+    `POST /dashboard/api/keys HTTP/1.1\r\n${JSON_HEAD}\r\n${head(BROWSER)}\r\ncontent-length: 50\r\n\r\n{"na`,
+  ],
+  [
+    'a call with a key',
+    `POST /api/v1/keys HTTP/1.1\r\n${JSON_HEAD}\r\n${KEY_HEAD}\r\ncontent-length: 50\r\n\r\n{"na`,
+  ],
+  [
+    'a chunk',
+    `POST /api/v1/keys HTTP/1.1\r\n${JSON_HEAD}\r\n${KEY_HEAD}\r\ntransfer-encoding: chunked\r\n\r\n5\r\n{"n`,
+  ],
+  [
+    'a call whose next chunk is none',
+    `POST /api/v1/keys HTTP/1.1\r\n${JSON_HEAD}\r\n${KEY_HEAD}\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{"\r\nzz\r\n`,
+  ],
+]
+
+for (const [what, request] of CUT_OFF) {
+  test(`a client that hangs up in the middle of ${what} is no fault of the relay`, async () => {
+    const rig = createRig({ access: SIGNED_IN })
+    const listener = listening(rig.http)
+
+    await hangUpAfter(listener.port, request)
+    await until(() => rig.metrics.text().includes('hookline_http_responses_total'))
+
+    expect(rig.metrics.text()).toContain('hookline_http_responses_total{status="499"} 1\n')
+    expect(rig.metrics.text()).not.toContain('status="5')
+    expect(rig.logged).toEqual([])
+    expect(rig.asked).toEqual([])
+    await listener.stop(0)
+  })
+}
+
+test('a body without an announced length that is far too long is no fault of the relay', async () => {
+  const rig = createRig()
+  const listener = listening(rig.http)
+  const size = 2 * 1_024 * 1_024
+
+  const answer = await rawAnswer(
+    listener.port,
+    `POST /api/v1/keys HTTP/1.1\r\n${JSON_HEAD}\r\n${KEY_HEAD}\r\ntransfer-encoding: chunked\r\n\r\n` +
+      `${size.toString(16)}\r\n${'x'.repeat(size)}\r\n0\r\n\r\n`,
+  )
+
+  expect(answer).toStartWith('HTTP/1.1 413 ')
+  expect(rig.metrics.text()).toContain('hookline_http_responses_total{status="413"} 1\n')
+  expect(rig.logged).toEqual([])
   await listener.stop(0)
 })
 

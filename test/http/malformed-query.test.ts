@@ -68,7 +68,7 @@ test('no route takes a query parameter that it does not know', async () => {
     expect([path, method, response.status]).toEqual([path, method, 400])
     expect(await issuesIn(response)).toEqual([['surprise', 'is not a parameter of this route']])
   }
-  expect(routes.length).toBe(29)
+  expect(routes.length).toBe(34)
   expect(rig.asked).toEqual([])
 })
 

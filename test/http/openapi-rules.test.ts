@@ -218,7 +218,7 @@ describe.each(DOCUMENTS)('the document at %s', (path) => {
     expect(verdict.valid).toBe(true)
     expect(document['openapi']).toBe('3.1.0')
     expect(objectAt(document, 'info')).toMatchObject({
-      version: '0.0.0',
+      version: '1.0.0',
       license: { name: 'MIT', identifier: 'MIT' },
     })
   })

@@ -13,18 +13,23 @@ const WHOLE =
   'Run: hookline restore FILE'
 
 type Asking = {
+  readonly publicUrl?: string
+  readonly trustedProxy?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly address?: string | null
 }
 
 /** Asks from this machine, or by the control socket where the address is null. */
-function ask(path: string, { headers = {}, address = '127.0.0.1' }: Asking = {}) {
+function ask(path: string, asking: Asking = {}) {
+  const { headers = {}, address = '127.0.0.1', publicUrl = null } = asking
+  const isTrustedProxy = (proxy: string) => proxy === asking.trustedProxy
   const random = { bytes: (length: number) => new Uint8Array(length), chance: () => 0 }
   const request = new Request(`http://localhost:4665${path}`, {
     headers: { host: 'localhost:4665', ...headers },
   })
   const peer = { address, isControl: address === null, liftTimeout: () => {} }
-  return createSafeMode(MODE, random).fetch(request, peer)
+  const options = { random, hosts: { publicUrl }, isTrustedProxy }
+  return createSafeMode(MODE, options).fetch(request, peer)
 }
 
 test('every path of the API answers 503 in the one shape, with the reason and the next step', async () => {
@@ -72,6 +77,8 @@ test('the process is alive, and says on this machine what the matter is', async 
 const OTHERS: readonly (readonly [who: string, asking: Asking])[] = [
   ['another machine', { address: '192.168.1.9' }],
   ['a proxy on this machine', { headers: { 'x-forwarded-for': '198.51.100.7' } }],
+  ['a trusted proxy that adds no header', { trustedProxy: '127.0.0.1' }],
+  ['whoever came by a public url', { publicUrl: 'https://shop.example' }],
   ['a page whose name was bound to this address', { headers: { host: 'evil.example' } }],
 ]
 

@@ -1,8 +1,9 @@
-// The endpoints without keys: liveness, readiness, metrics, the OpenAPI document and its page.
+// The endpoints without keys: liveness, readiness, the OpenAPI document and its page.
 
 import { expect, test } from 'bun:test'
+import { brotliDecompressSync } from 'node:zlib'
 
-import { createRig, type More } from './http-rig.ts'
+import { createRig } from './http-rig.ts'
 
 type Operation = {
   operationId: string
@@ -29,6 +30,8 @@ DELETE /api/v1/bridges/{id} deleteBridge
 DELETE /api/v1/keys/{id} revokeKey
 DELETE /api/v1/phone-lines/{id} deletePhoneLine
 DELETE /api/v1/webhooks/{id} deleteWebhook
+DELETE /api/v1/webhooks/{id}/replay stopReplay
+GET /api/v1/audit listAudit
 GET /api/v1/bridges listBridges
 GET /api/v1/conversations listConversations
 GET /api/v1/conversations/{id} getConversation
@@ -37,10 +40,12 @@ GET /api/v1/keys listKeys
 GET /api/v1/messages listMessages
 GET /api/v1/messages/{id} getMessage
 GET /api/v1/phone-lines listPhoneLines
+GET /api/v1/stats getStats
 GET /api/v1/webhook-deliveries/{id} getWebhookDelivery
 GET /api/v1/webhooks listWebhooks
 GET /api/v1/webhooks/{id} getWebhook
 GET /api/v1/webhooks/{id}/deliveries listWebhookDeliveries
+GET /api/v1/webhooks/{id}/replay getReplay
 GET /healthz getLiveness
 GET /metrics getMetrics
 GET /readyz getReadiness
@@ -54,6 +59,7 @@ POST /api/v1/messages/{id}/resolve resolveMessage
 POST /api/v1/webhook-deliveries/{id}/redeliver redeliverWebhookDelivery
 POST /api/v1/webhooks createWebhook
 POST /api/v1/webhooks/{id}/replay replayWebhook
+POST /api/v1/webhooks/{id}/retry-failed retryFailedDeliveries
 POST /api/v1/webhooks/{id}/rotate-secret rotateWebhookSecret
 POST /api/v1/webhooks/{id}/test testWebhook
 POST /bridge/v1/done bridgeDone
@@ -203,6 +209,36 @@ test('the page loads nothing from elsewhere, and its policy forbids it', async (
   ])
 })
 
+test('the script of the page is too large to go out as it is', async () => {
+  const rig = createRig()
+  const ask = (accepted: string) =>
+    rig.call('HEAD', '/swagger/swagger-ui-bundle.js', { headers: { 'accept-encoding': accepted } })
+
+  const answers = await Promise.all([ask('identity'), ask(''), ask('br')])
+
+  const forms = answers.map(({ headers }) => headers.get('content-encoding'))
+  expect(forms).toEqual(['gzip', 'gzip', 'br'])
+})
+
+test('a file of the page is compressed, and comes once for as long as it stays the same', async () => {
+  const rig = createRig()
+  const path = '/swagger/swagger-ui.css'
+  const source = Bun.file(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui.css')))
+  const ask = (headers: Readonly<Record<string, string>>) => rig.call('GET', path, { headers })
+
+  const plain = await ask({ 'accept-encoding': 'identity' })
+  const brotli = await ask({ 'accept-encoding': 'br' })
+  const etag = brotli.headers.get('etag') ?? ''
+  const again = await ask({ 'accept-encoding': 'br', 'if-none-match': etag })
+  const packed = Buffer.from(await brotli.arrayBuffer())
+
+  expect(await plain.text()).toBe(await source.text())
+  expect(brotliDecompressSync(packed).toString()).toBe(await source.text())
+  expect(packed.length).toBeLessThan(source.size / 3)
+  expect(brotli.headers.get('cache-control')).toBe('no-cache')
+  expect([again.status, await again.text()]).toEqual([304, ''])
+})
+
 test('liveness and readiness need no key', async () => {
   const rig = createRig()
   const headers = { 'x-api-key': '', 'x-api-secret': '' }
@@ -228,42 +264,4 @@ test('a relay whose disk is nearly full is ready, and says that it accepts nothi
 
   expect(ready.status).toBe(200)
   expect(await ready.json()).toEqual({ status: 'ready', storage_full: true })
-})
-
-const OUTSIDERS: readonly (readonly [string, More])[] = [
-  ['another machine', { address: '192.168.1.9' }],
-  ['a Host that is no loopback name', { headers: { host: '192.168.1.5' } }],
-  ['a proxy on this machine', { headers: { 'x-forwarded-for': '198.51.100.7' } }],
-  ['a proxy that says so by Forwarded', { headers: { forwarded: 'for=198.51.100.7' } }],
-]
-
-for (const [name, more] of OUTSIDERS) {
-  test(`the metrics do not answer ${name}, unless the setting opens them`, async () => {
-    const closed = createRig()
-    const { metrics } = closed
-    const life = {
-      phase: () => 'running' as const,
-      isReady: () => true,
-      isStorageFull: () => false,
-    }
-    const findings = () => Promise.resolve([])
-    const open = createRig({ health: { metrics, life, findings, isMetricsOpen: () => true } })
-
-    const answers = [
-      await closed.call('GET', '/metrics', more),
-      await open.call('GET', '/metrics', more),
-    ]
-
-    expect(answers.map((answer) => answer.status)).toEqual([404, 200])
-  })
-}
-
-test('the metrics answer this machine in the text format of Prometheus', async () => {
-  const rig = createRig()
-  await rig.call('GET', '/healthz')
-
-  const response = await rig.call('GET', '/metrics', { address: '::1' })
-
-  expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8')
-  expect(await response.text()).toContain('hookline_http_responses_total{status="200"} 1\n')
 })

@@ -22,6 +22,7 @@ function standStill(): { readonly rig: Rig; readonly words: string[] } {
       scriptCalls: () => [],
       settings: { list: () => [], set: () => Promise.reject(new Error('unused')) },
       backUp: () => Promise.reject(new Error('unused')),
+      noteDownload: () => Promise.reject(new Error('unused')),
       acquit: () => words.push('may serve'),
     },
   })

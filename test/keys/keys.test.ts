@@ -1,17 +1,20 @@
 import { expect, test } from 'bun:test'
 
 import type { Caller } from '../../src/domain/api-key.ts'
+import { COMMAND_LINE, type Origin } from '../../src/domain/audit.ts'
 import { createAuthenticate, type Authenticate } from '../../src/keys/authenticate.ts'
 import { createFirstKey } from '../../src/keys/first-key.ts'
 import { createKey, listKeys, revokeKey, type KeyTools } from '../../src/keys/keys.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const NOW = '2026-11-21T10:00:00.000Z'
-const UNNAMED = { name: null, createdBy: 'cli' }
+const UNNAMED = { name: null, origin: COMMAND_LINE }
 const ALL = { limit: 50, cursor: null }
 
 type Rig = KeyTools & { readonly clock: TestClock; readonly callerOf: Authenticate }
@@ -26,8 +29,11 @@ function createTools(): Rig {
   )
   const stamps = new Stamps(clock, systemRandom, TEST_START)
   const callerOf = createAuthenticate({ db, lastUsed: { note() {} } })
-  return { db, writer, stamps, random: systemRandom, clock, callerOf }
+  const audit = createAudit({ writer, stamps, log: silentLog })
+  return { db, writer, stamps, audit, random: systemRandom, clock, callerOf }
 }
+
+const originOfKey = (id: string): Origin => ({ ...COMMAND_LINE, actor: { kind: 'key', id } })
 
 /** One turn of the event loop. */
 const turn = () => new Promise((resolve) => setImmediate(resolve))
@@ -35,7 +41,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve))
 test('spec 2.1, 4.1: a new key tells its value and its secret in the specified shapes', async () => {
   const tools = createTools()
 
-  const key = await createKey(tools, { name: 'shop', createdBy: 'cli' })
+  const key = await createKey(tools, { name: 'shop', origin: COMMAND_LINE })
 
   expect(key).toEqual({
     id: key.id,
@@ -70,7 +76,7 @@ test('spec 4.2, 5.6: a revoked key fails at once, and its successor works', asyn
   const successor = await createKey(tools, UNNAMED)
 
   const before = tools.callerOf(old.key, old.secret)
-  await revokeKey(tools, old.id)
+  await revokeKey(tools, old.id, COMMAND_LINE)
 
   expect(before).not.toBeNull()
   expect(tools.callerOf(old.key, old.secret)).toBeNull()
@@ -103,9 +109,9 @@ test('revoking twice answers alike and keeps the first time', async () => {
   const tools = createTools()
   const key = await createKey(tools, UNNAMED)
 
-  const first = await revokeKey(tools, key.id)
+  const first = await revokeKey(tools, key.id, COMMAND_LINE)
   await tools.clock.advance(5_000)
-  const second = await revokeKey(tools, key.id)
+  const second = await revokeKey(tools, key.id, COMMAND_LINE)
 
   expect([first, second]).toEqual([
     { id: key.id, deleted: true },
@@ -117,7 +123,9 @@ test('revoking twice answers alike and keeps the first time', async () => {
 test('revoking an unknown key is not_found', async () => {
   const tools = createTools()
 
-  const refusal = await revokeKey(tools, 'key_unknown').catch((error: unknown) => error)
+  const refusal = await revokeKey(tools, 'key_unknown', COMMAND_LINE).catch(
+    (error: unknown) => error,
+  )
 
   expect(refusal).toMatchObject({ code: 'not_found' })
 })
@@ -125,14 +133,14 @@ test('revoking an unknown key is not_found', async () => {
 test('a revocation tells what the key made and what still lives', async () => {
   const tools = createTools()
   const key = await createKey(tools, UNNAMED)
-  const child = await createKey(tools, { name: null, createdBy: key.id })
-  const dead = await createKey(tools, { name: null, createdBy: key.id })
-  await revokeKey(tools, dead.id)
+  const child = await createKey(tools, { name: null, origin: originOfKey(key.id) })
+  const dead = await createKey(tools, { name: null, origin: originOfKey(key.id) })
+  await revokeKey(tools, dead.id, COMMAND_LINE)
   insertWebhook(tools, 'wh_lives', key.id, null)
   insertWebhook(tools, 'wh_deleted', key.id, 1)
   insertWebhook(tools, 'wh_other', 'cli', null)
 
-  const revoked = await revokeKey(tools, key.id)
+  const revoked = await revokeKey(tools, key.id, COMMAND_LINE)
 
   expect(revoked).toEqual({
     id: key.id,
@@ -144,7 +152,8 @@ test('a revocation tells what the key made and what still lives', async () => {
 test('keys are listed newest first, page by page, with a hint in place of the key', async () => {
   const tools = createTools()
   const made = []
-  for (const name of ['a', 'b', 'c']) made.push(await createKey(tools, { name, createdBy: 'cli' }))
+  for (const name of ['a', 'b', 'c'])
+    made.push(await createKey(tools, { name, origin: COMMAND_LINE }))
 
   const first = listKeys(tools, { limit: 2, cursor: null })
   const second = listKeys(tools, { limit: 2, cursor: first.next_cursor })
@@ -179,8 +188,8 @@ test('a cursor of another list is refused', () => {
 test('a name has at most 100 characters, counted in code points', async () => {
   const tools = createTools()
 
-  const long = await createKey(tools, { name: '\u{1F600}'.repeat(100), createdBy: 'cli' })
-  const refusal = await createKey(tools, { name: 'x'.repeat(101), createdBy: 'cli' }).catch(
+  const long = await createKey(tools, { name: '\u{1F600}'.repeat(100), origin: COMMAND_LINE })
+  const refusal = await createKey(tools, { name: 'x'.repeat(101), origin: COMMAND_LINE }).catch(
     (error: unknown) => error,
   )
 
@@ -192,7 +201,7 @@ test('a first key is made once, and never again, even when it is revoked', async
   const tools = createTools()
 
   const [first, twin] = await Promise.all([createFirstKey(tools), createFirstKey(tools)])
-  await revokeKey(tools, first?.id ?? '')
+  await revokeKey(tools, first?.id ?? '', COMMAND_LINE)
   const later = await createFirstKey(tools)
 
   expect(first?.created_by).toBe('cli')

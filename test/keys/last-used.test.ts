@@ -1,11 +1,14 @@
 import { expect, test } from 'bun:test'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import type { KeyId } from '../../src/domain/ids.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
 import { createKey, listKeys } from '../../src/keys/keys.ts'
 import { KEY_USE, LastUsed } from '../../src/keys/last-used.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer, type Work } from '../../src/storage/writer.ts'
+import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
@@ -27,9 +30,10 @@ async function createRig() {
   }
   const lastUsed = new LastUsed({ clock, writer }, KEY_USE)
   const stamps = new Stamps(clock, systemRandom, TEST_START)
+  const audit = createAudit({ writer: real, stamps, log: silentLog })
   const key = await createKey(
-    { db, writer: real, stamps, random: systemRandom },
-    { name: null, createdBy: 'cli' },
+    { db, writer: real, stamps, audit, random: systemRandom },
+    { name: null, origin: COMMAND_LINE },
   )
   const stop = new AbortController()
   return {

@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp, type LineId } from '../../src/domain/ids.ts'
 import type { Line } from '../../src/domain/line.ts'
 import { discoveryOf } from '../../src/lines/discovery.ts'
@@ -120,7 +121,7 @@ test('a number that changes takes the line offline until the owner accepts it', 
   driver.found = [{ key: 'device-1', number: '+12025550199' }]
   await rig.clock.advance(5_000)
   const before = { reason: rig.reason(), visits: driver.visits.length }
-  await rig.supervisor.adopt(id, id)
+  await rig.supervisor.adopt(id, id, COMMAND_LINE)
   await settle()
 
   expect(before).toEqual({ reason: 'number_changed', visits: 1 })

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp, type LineId } from '../../src/domain/ids.ts'
 import { findingsOf } from '../../src/lines/findings.ts'
 import type { LiveLine } from '../../src/lines/live-line.ts'
@@ -18,7 +19,7 @@ test('settings are changed at once and stay after a restart', async () => {
   const { id } = rig.line().line
 
   const changes = { label: 'Office', dailyContactLimit: 7, isEnabled: false, relaySms: true }
-  const patched = await rig.supervisor.patch(id, changes)
+  const patched = await rig.supervisor.patch(id, changes, COMMAND_LINE)
 
   expect(patched.line).toMatchObject(changes)
   expect(rig.supervisor.find(id)?.line).toMatchObject(changes)
@@ -32,10 +33,10 @@ test('a line that is not there can be neither changed, deleted nor adopted', asy
   const { id } = rig.line().line
 
   const codes = await Promise.all([
-    rig.supervisor.patch(NO_LINE, { label: 'x' }).catch(codeOf),
-    rig.supervisor.remove(NO_LINE).catch(codeOf),
-    rig.supervisor.adopt(NO_LINE, id).catch(codeOf),
-    rig.supervisor.adopt(id, NO_LINE).catch(codeOf),
+    rig.supervisor.patch(NO_LINE, { label: 'x' }, COMMAND_LINE).catch(codeOf),
+    rig.supervisor.remove(NO_LINE, COMMAND_LINE).catch(codeOf),
+    rig.supervisor.adopt(NO_LINE, id, COMMAND_LINE).catch(codeOf),
+    rig.supervisor.adopt(id, NO_LINE, COMMAND_LINE).catch(codeOf),
   ])
 
   expect(codes.every((code) => code === 'not_found')).toBe(true)
@@ -50,11 +51,11 @@ test('a line in use cannot be deleted; a simulated one that nobody asked for can
   ])
   const [simulated, mac] = rig.supervisor.lines().map(({ line }) => line)
 
-  const inUse = await rig.supervisor.remove(simulated?.id ?? '').catch(codeOf)
-  const real = await rig.supervisor.remove(mac?.id ?? '').catch(codeOf)
+  const inUse = await rig.supervisor.remove(simulated?.id ?? '', COMMAND_LINE).catch(codeOf)
+  const real = await rig.supervisor.remove(mac?.id ?? '', COMMAND_LINE).catch(codeOf)
   driver.found = []
   await rig.clock.advance(5_000)
-  await rig.supervisor.remove(simulated?.id ?? '')
+  await rig.supervisor.remove(simulated?.id ?? '', COMMAND_LINE)
 
   expect([inUse, real]).toEqual(['phone_line_in_use', 'phone_line_in_use'])
   expect(rig.supervisor.lines().map(({ line }) => line.id)).toEqual(
@@ -75,7 +76,7 @@ for (const order of ['the vanished line first', 'the new line first']) {
     const ids = [old ?? NO_LINE, fresh ?? NO_LINE] as const
 
     const [id, from] = order === 'the vanished line first' ? ids : ids.toReversed()
-    await rig.supervisor.adopt(id ?? '', from ?? '')
+    await rig.supervisor.adopt(id ?? '', from ?? '', COMMAND_LINE)
     await settle()
 
     const { line } = rig.line()
@@ -97,7 +98,7 @@ test('two lines that are both present are not made one', async () => {
   const rig = await startRig([driver])
   const [one, two] = rig.supervisor.lines().map(({ line }) => line.id)
 
-  const code = await rig.supervisor.adopt(one ?? '', two ?? '').catch(codeOf)
+  const code = await rig.supervisor.adopt(one ?? '', two ?? '', COMMAND_LINE).catch(codeOf)
 
   expect([code, rig.supervisor.lines().length]).toEqual(['phone_line_in_use', 2])
   await rig.stop()
@@ -107,7 +108,7 @@ test('a number that has not changed cannot be accepted', async () => {
   const rig = await startRig([new MisbehavingDriver()])
   const { id } = rig.line().line
 
-  const code = await rig.supervisor.adopt(id, id).catch(codeOf)
+  const code = await rig.supervisor.adopt(id, id, COMMAND_LINE).catch(codeOf)
 
   expect(code).toBe('invalid_request')
   await rig.stop()
@@ -205,6 +206,19 @@ test('a checkup names the line of each finding, and what an offline line depends
       lineId: OFFLINE.line.id,
     },
   ])
+})
+
+test('what a checkup finds where there is no line is about the driver, or about that device', async () => {
+  const words = { severity: 'error', title: 'T', why: 'W.', fix: 'F.', depends_on: null } as const
+  const found = [null, 'udid-1', 'udid-2'].map((key) => ({ ...words, code: 'locked', key }))
+
+  const findings = findingsOf([], new Map([['iphone', found]]))
+
+  const subjects = findings.map(({ about }) => about)
+  expect(subjects[0]).toEqual({ kind: 'driver', id: 'iphone' })
+  expect(subjects.slice(1).map((about) => about?.kind)).toEqual(['device', 'device'])
+  expect(new Set(subjects.map((about) => about?.id)).size).toBe(3)
+  expect(JSON.stringify(subjects)).not.toContain('udid')
 })
 
 test('a checkup that fails or hangs is a finding, and is asked once at a time', async () => {

@@ -4,10 +4,11 @@ import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
 import type { Line } from '../../src/domain/line.ts'
 import type { IntakeEvent, LiveLine } from '../../src/lines/live-line.ts'
 import { LineSupervisor } from '../../src/lines/supervisor.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { saveCheckpoint } from '../../src/storage/lines.ts'
 import { Writer } from '../../src/storage/writer.ts'
-import { jsonLog } from '../../src/system/log.ts'
+import { jsonLog, silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
@@ -26,10 +27,12 @@ export function createRig(
   const logged: Logged[] = []
   const taken: { readonly line: Line; readonly event: IntakeEvent }[] = []
   const gate = { intake: async (_event: IntakeEvent): Promise<void> => {} }
+  const stamps = new Stamps(clock, systemRandom, 0)
   const supervisor = new LineSupervisor({
     db,
     writer,
-    stamps: new Stamps(clock, systemRandom, 0),
+    stamps,
+    audit: createAudit({ writer, stamps, log: silentLog }),
     clock,
     log: jsonLog(
       (line) => logged.push(JSON.parse(line)),

@@ -61,10 +61,10 @@ test('api, automation pause: PATCH sets and lifts it, and answers the conversati
 
 test('api, automation pause: only the conversation that is named is paused', async () => {
   await using relay = await startSpecRelay({ lines: 2 })
-  const [, second] = await relay.lines()
+  const [first, second] = await relay.lines()
   await relay.send({ ...HELLO, phone_line_id: second.id })
   await relay.send({ to: '+15550002222', text: 'hello' })
-  const id = await startPaused(relay)
+  const id = await startPaused(relay, { phone_line_id: first.id })
 
   const { data } = await relay.get(CONVERSATIONS)
 

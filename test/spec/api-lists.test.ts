@@ -110,10 +110,10 @@ test('api, lists: phone lines come oldest first, page by page, which is the orde
 
 test('api, lists: messages are filtered by line, conversation, handle, direction, status and time', async () => {
   await using relay = await startSpecRelay({ lines: 2 })
-  const [, second] = await relay.lines()
-  await relay.send({ to: READER, text: 'a' })
+  const [first, second] = await relay.lines()
+  await relay.send({ to: READER, text: 'a', phone_line_id: first.id })
   await relay.clock.advance(5_000)
-  await relay.send({ to: ECHO, text: 'b' })
+  await relay.send({ to: ECHO, text: 'b', phone_line_id: first.id })
   await relay.clock.advance(5_000)
   const { body } = await relay.send({ to: READER, text: 'c', phone_line_id: second.id })
   const texts = async (query: string) =>

@@ -207,10 +207,13 @@ test('api, events: they are written down without a webhook, so that a later one 
   await relay.clock.advance(3_600_000)
   const { id } = await relay.webhook(['message.sent', 'message.read'])
 
-  const { status, body } = await relay.post(`${WEBHOOKS}/${id}/replay`, SINCE)
+  const replay = (body: object) => relay.post(`${WEBHOOKS}/${id}/replay`, body)
+  const unasked = await replay(SINCE)
+  const { status, body } = await replay({ ...SINCE, include_earlier: true })
   await relay.clock.advance(1_000)
-  const twice = await relay.post(`${WEBHOOKS}/${id}/replay`, SINCE)
+  const twice = await replay({ ...SINCE, include_earlier: true })
 
+  expect([unasked.status, unasked.body]).toEqual([202, { replayed: 0 }])
   expect([status, body, twice.body]).toEqual([202, { replayed: 2 }, { replayed: 0 }])
   expect(relay.told().map(({ event, message }) => [event, message.id])).toEqual([
     ['message.sent', sent.id],

@@ -4,7 +4,8 @@ import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
-import { openDatabase, type Tx } from '../../src/storage/database.ts'
+import type { Purge } from '../../src/housekeeping/retention.ts'
+import { openDatabase } from '../../src/storage/database.ts'
 import { recordAttempt } from '../../src/storage/delivery-queue.ts'
 import {
   deleteDeletedWebhooks,
@@ -14,7 +15,7 @@ import {
   oldEventsPurge,
 } from '../../src/storage/delivery-retention.ts'
 import { settle } from '../support/test-clock.ts'
-import { startRig, type Rig } from '../support/webhook-rig.ts'
+import { OWNER, EVERYTHING, startRig, type Rig } from '../support/webhook-rig.ts'
 
 const DAY = 24 * 3_600_000
 
@@ -84,7 +85,7 @@ test('a deleted webhook goes with its deliveries and secrets, step by step', asy
   const rig = await startRig()
   const [gone, kept] = [await rig.webhook(), await rig.webhook()]
   for (let i = 0; i < 3; i += 1) await rig.event(`c${i}`)
-  await rig.subscriptions.remove(gone.id)
+  await rig.subscriptions.remove(gone.id, OWNER)
 
   const counts = [
     await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 2),
@@ -129,11 +130,11 @@ test('what waits for a deactivated webhook is exhausted after 30 days, or beyond
   rig.db.sqlite
     .query("UPDATE webhooks SET is_active = 0, disabled_reason = 'gone' WHERE id = $id")
     .run({ id: held.id })
-  await rig.subscriptions.update(paused.id, { isActive: false })
+  await rig.subscriptions.update(paused.id, { isActive: false }, OWNER)
 
   await rig.clock.advance(10 * DAY + 1)
   const byAge = await purge(rig, exhaustHeldDeliveries, 10)
-  const byCount = await purge(rig, (tx, now, limit) => exhaustHeldDeliveries(tx, now, limit, 2), 10)
+  const byCount = await purge(rig, (tx, age, limit) => exhaustHeldDeliveries(tx, age, limit, 2), 10)
 
   const statuses = rig.deliveries(held.id).map(({ status }) => status)
   expect([byAge, byCount]).toEqual([1, 3])
@@ -162,14 +163,17 @@ test('no query of the loop, a list or retention scans a table that grows', async
   rig.subscriptions.listDeliveries(webhook.id, { status: 'pending' }, { limit: 9, cursor: null })
   rig.delivery(delivery?.id)
   await rig.subscriptions.redeliver(delivery?.id ?? '')
-  await rig.subscriptions.replay(webhook.id, timestamp(0))
+  await rig.subscriptions.replay(webhook.id, EVERYTHING, OWNER)
+  await rig.subscriptions.retryFailed(webhook.id, EVERYTHING, OWNER)
+  rig.subscriptions.countReplayed(webhook.id)
+  await rig.subscriptions.stopReplay(webhook.id, OWNER)
   rig.metrics.text()
   db.sqlite.run("UPDATE webhooks SET disabled_reason = 'gone'")
   await purge(rig, deleteFinishedDeliveries, 1)
   await purge(rig, oldEventsPurge(), 1)
   await purge(rig, deleteUntoldEvents, 1)
   await purge(rig, exhaustHeldDeliveries, 1)
-  await rig.subscriptions.remove(webhook.id)
+  await rig.subscriptions.remove(webhook.id, OWNER)
   await purge(rig, (tx, _, limit) => deleteDeletedWebhooks(tx, limit), 1)
   await rig.stop()
 
@@ -182,12 +186,8 @@ test('no query of the loop, a list or retention scans a table that grows', async
   expect(plans.filter((plan) => /^SCAN (deliveries|attempts|events|d|e)\b/.test(plan))).toEqual([])
 })
 
-async function purge(
-  rig: Rig,
-  work: (tx: Tx, now: ReturnType<typeof timestamp>, limit: number) => number,
-  limit: number,
-): Promise<number> {
-  const passed = rig.writer.write((tx) => work(tx, timestamp(rig.clock.now()), limit))
+async function purge(rig: Rig, work: Purge, limit: number): Promise<number> {
+  const passed = rig.writer.write((tx) => work(tx, rig.age, limit))
   await settle()
   return passed
 }

@@ -14,6 +14,10 @@ import { Writer } from '../../src/storage/writer.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START } from '../support/test-clock.ts'
 
+/** Bodies are JSON. */
+const FIRST = '{"n":1}'
+const SECOND = '{"n":2}'
+
 const event = (id: string, body: string) => ({
   id: id as EventId,
   name: 'message.sent' as const,
@@ -40,13 +44,13 @@ test('an event that is known already has no new seq, and stays as it was', async
   const writer = new Writer(db, () => {})
 
   const seqs = await writer.write((tx) => [
-    insertEvent(tx, event('evt_a', 'first')),
-    insertEvent(tx, event('evt_b', 'other')),
-    insertEvent(tx, event('evt_a', 'second')),
+    insertEvent(tx, event('evt_a', FIRST)),
+    insertEvent(tx, event('evt_b', SECOND)),
+    insertEvent(tx, event('evt_a', SECOND)),
   ])
 
   expect(seqs).toEqual([1, 2, null])
-  expect(readEvent(db, 1)).toEqual({ id: 'evt_a' as EventId, body: 'first' })
+  expect(readEvent(db, 1)).toEqual({ id: 'evt_a' as EventId, body: FIRST })
 })
 
 test('an event that was undone is not read again, though it was read before', async () => {
@@ -55,15 +59,15 @@ test('an event that was undone is not read again, though it was read before', as
   const bodies: unknown[] = []
 
   const undone = writer.write((tx) => {
-    const seq = insertEvent(tx, event('evt_a', 'first')) ?? 0
+    const seq = insertEvent(tx, event('evt_a', FIRST)) ?? 0
     bodies.push(readEvent(tx, seq)?.body, readEvent(tx, seq)?.body)
     throw new Error('undone')
   })
 
   await expect(undone).rejects.toThrow('undone')
-  await writer.write((tx) => insertEvent(tx, event('evt_b', 'second')))
-  expect(bodies).toEqual(['first', 'first'])
-  expect([1, 2].map((seq) => readEvent(db, seq)?.body)).toEqual([undefined, 'second'])
+  await writer.write((tx) => insertEvent(tx, event('evt_b', SECOND)))
+  expect(bodies).toEqual([FIRST, FIRST])
+  expect([1, 2].map((seq) => readEvent(db, seq)?.body)).toEqual([undefined, SECOND])
 })
 
 test('told and untold events have one order, also after a new start', async () => {
@@ -71,7 +75,7 @@ test('told and untold events have one order, also after a new start', async () =
   const path = folder.file('hookline.db')
   const first = openDatabase(path, { version: 'test' }).db
   await new Writer(first, () => {}).write((tx) => {
-    insertEvent(tx, event('evt_a', 'first'))
+    insertEvent(tx, event('evt_a', FIRST))
     noteUntoldEvent(tx, untold('msg_b'))
   })
   closeDatabase(first)
@@ -89,13 +93,13 @@ test('an event that was untold keeps its place, and one that was told already is
 
   const isNew = await writer.write((tx) => {
     noteUntoldEvent(tx, untold('msg_a'))
-    insertEvent(tx, event('evt_b', 'second'))
+    insertEvent(tx, event('evt_b', SECOND))
     noteUntoldEvent(tx, untold('msg_b'))
-    return [tellEvent(tx, 1, event('evt_a', 'first')), tellEvent(tx, 3, event('evt_b', 'again'))]
+    return [tellEvent(tx, 1, event('evt_a', FIRST)), tellEvent(tx, 3, event('evt_b', SECOND))]
   })
 
   expect(isNew).toEqual([true, false])
-  expect([1, 2, 3].map((seq) => readEvent(db, seq)?.body)).toEqual(['first', 'second', undefined])
+  expect([1, 2, 3].map((seq) => readEvent(db, seq)?.body)).toEqual([FIRST, SECOND, undefined])
   expect(replayable(db, 1)).toEqual(['1 told', '2 told', '3 msg_b'])
 })
 

@@ -129,6 +129,7 @@ function growOld(sqlite: Database): void {
     known_guids: ['guid', 'message_id'],
     waiting_receipts: ['guid'],
     idempotency: ['key'],
+    audit: ['id'],
     events: ['id'],
     untold_events: [],
   }

@@ -10,11 +10,12 @@ import {
   refreshStatistics,
 } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { TEST_START } from '../support/test-clock.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const DAY_MS = 86_400_000
-const NOW = timestamp(TEST_START)
+const CLOCK = new ConfirmedClock(new TestClock(), null)
 const at = (days: number) => TEST_START - days * DAY_MS
 
 function openStore() {
@@ -91,9 +92,9 @@ test('idempotency records are kept for 7 days, receipts for an hour, refusals fo
   }
 
   const counts = [
-    await write((tx) => deleteOldIdempotency(tx, NOW, 500)),
-    await write((tx) => deleteWaitingReceipts(tx, NOW, 500)),
-    await write((tx) => deleteRejectedEvents(tx, NOW, 500)),
+    await write((tx) => deleteOldIdempotency(tx, CLOCK, 500)),
+    await write((tx) => deleteWaitingReceipts(tx, CLOCK, 500)),
+    await write((tx) => deleteRejectedEvents(tx, CLOCK, 500)),
   ]
 
   expect(counts).toEqual([1, 1, 1])
@@ -108,4 +109,22 @@ test('statistics are refreshed inside a transaction', async () => {
   const { writer } = openStore()
 
   expect(await writer.write((tx) => refreshStatistics(tx))).toBeUndefined()
+})
+
+test('the ids that stand for a conversation go with it when its last message does', async () => {
+  const { sqlite, write, read } = openStore()
+  storeMessages(sqlite, [
+    { id: 'old', status: 'read', createdAt: at(40), conversation: 'conv_now' },
+    { id: 'other', status: 'read', createdAt: at(20), conversation: 'conv_other' },
+  ])
+  sqlite.run(
+    `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
+       moved_to, created_at, updated_at)
+     SELECT 'conv_before', line_id, phone_number, '+1', service, 0, 0, seq, 0, 0
+     FROM conversations WHERE id = 'conv_now'`,
+  )
+
+  await write((tx) => deleteOldMessages(tx, timestamp(at(30)), 500))
+
+  expect(read('SELECT id FROM conversations')).toEqual([['conv_other']])
 })

@@ -1,9 +1,12 @@
 import { expect, test } from 'bun:test'
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import type { LockedSettings } from '../../src/domain/setting.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { createSettings } from '../../src/storage/settings.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -11,7 +14,9 @@ import { TestClock } from '../support/test-clock.ts'
 function openSettings(locked: LockedSettings = {}) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   const writer = new Writer(db, () => {})
-  const tools = { db, writer, stamps: new Stamps(new TestClock(), systemRandom, 0), locked }
+  const stamps = new Stamps(new TestClock(), systemRandom, 0)
+  const audit = createAudit({ writer, stamps, log: silentLog })
+  const tools = { db, writer, stamps, audit, locked }
   return { settings: createSettings(tools), tools }
 }
 
@@ -32,7 +37,7 @@ test('every setting has a default', () => {
 test('a change is in effect once it is durable, and after a restart', async () => {
   const { settings, tools } = openSettings()
 
-  const changing = settings.set('message_retention_days', '90')
+  const changing = settings.set('message_retention_days', '90', COMMAND_LINE)
   const before = settings.get('message_retention_days')
   const answer = await changing
 
@@ -48,9 +53,9 @@ test('a change is in effect once it is durable, and after a restart', async () =
 
 test('a setting can go back to its default value', async () => {
   const { settings } = openSettings()
-  await settings.set('message_retention_days', '90')
+  await settings.set('message_retention_days', '90', COMMAND_LINE)
 
-  await settings.set('message_retention_days', 'forever')
+  await settings.set('message_retention_days', 'forever', COMMAND_LINE)
 
   expect(settings.get('message_retention_days')).toBeNull()
 })
@@ -59,7 +64,7 @@ test('the environment wins over the database and locks the setting', async () =>
   const { settings, tools } = openSettings({ webhook_targets: 'public' })
   tools.db.sqlite.run("INSERT INTO settings VALUES ('webhook_targets', 'any-private', 0)")
 
-  const change = createSettings(tools).set('webhook_targets', 'any-private')
+  const change = createSettings(tools).set('webhook_targets', 'any-private', COMMAND_LINE)
 
   await expect(change).rejects.toMatchObject({ code: 'invalid_request' })
   expect(settings.get('webhook_targets')).toBe('public')
@@ -74,9 +79,13 @@ test('the environment wins over the database and locks the setting', async () =>
 test('an unknown name and a value that does not fit are refused', async () => {
   const { settings } = openSettings()
 
-  await expect(settings.set('colour', 'red')).rejects.toMatchObject({ code: 'not_found' })
-  await expect(settings.set('__proto__', 'red')).rejects.toMatchObject({ code: 'not_found' })
-  await expect(settings.set('backups_kept', '0')).rejects.toMatchObject({
+  await expect(settings.set('colour', 'red', COMMAND_LINE)).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  await expect(settings.set('__proto__', 'red', COMMAND_LINE)).rejects.toMatchObject({
+    code: 'not_found',
+  })
+  await expect(settings.set('backups_kept', '0', COMMAND_LINE)).rejects.toMatchObject({
     code: 'invalid_request',
     message: 'value: must be a whole number from 1 to 365',
   })

@@ -6,15 +6,17 @@ import { expect, test } from 'bun:test'
 import { timestamp } from '../../src/domain/ids.ts'
 import { forgetMessage } from '../../src/storage/conversations.ts'
 import { openDatabase, type Tx } from '../../src/storage/database.ts'
-import { restartDelivery } from '../../src/storage/deliveries.ts'
 import { exhaustHeldDeliveries } from '../../src/storage/delivery-retention.ts'
+import { restartDelivery } from '../../src/storage/replayed-deliveries.ts'
 import { deleteOldMessages } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import type { Change } from '../../src/system/changes.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
-import { TEST_START } from '../support/test-clock.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const NOW = timestamp(TEST_START)
+const CLOCK = new ConfirmedClock(new TestClock(), null)
 
 function openWatched() {
   const { db } = openDatabase(':memory:', { version: 'test' })
@@ -57,7 +59,9 @@ test('a conversation is told when housekeeping takes its old messages', async ()
 test('a delivery is told when it gets its whole schedule again', async () => {
   const { touched } = openWatched()
 
-  const told = await touched((tx) => restartDelivery(tx, 'dlv_a' as never, NOW)) // Compared only.
+  const told = await touched((tx) =>
+    restartDelivery(tx, 'dlv_a' as never, { now: NOW, replayedAt: NOW }),
+  ) // Compared only.
 
   expect(told).toEqual([{ what: 'delivery', id: 'dlv_a' }])
 })
@@ -70,7 +74,7 @@ test('a webhook is told when what waited for it too long is given up', async () 
      VALUES ('wh_a', 'https://shop.example.com/', '["message.sent"]', 0, 'gone', 'cli', 0, 0)`,
   )
 
-  const told = await touched((tx) => exhaustHeldDeliveries(tx, NOW, 500))
+  const told = await touched((tx) => exhaustHeldDeliveries(tx, CLOCK, 500))
 
   expect(told).toEqual([{ what: 'webhook', id: 'wh_a' }])
 })

@@ -109,7 +109,7 @@ async function live(steps: readonly Step[]): Promise<void> {
 
   for (const device of devices) if (!device.isOnline) await device.goOnline()
   for (const device of devices) answerWith(world, device, 'accepted')
-  relay.clock.step(25 * HOUR)
+  relay.clock.doze(25 * HOUR)
   await relay.clock.advance(60_000)
   check(relay.db)
   expect(countQueued(relay.db)).toEqual({ queued: 0, held: 0, places: 0 })
@@ -153,7 +153,8 @@ async function take(world: World, step: Step): Promise<void> {
       await relay.clock.advance(step.ms)
       return
     case 'step':
-      relay.clock.step(step.hours * HOUR)
+      if (step.hours < 0) relay.clock.step(step.hours * HOUR)
+      else relay.clock.doze(step.hours * HOUR)
       await relay.clock.advance(11_000)
   }
 }

@@ -122,9 +122,12 @@ test('a message that the device holds goes on waiting for its receipt', async ()
 test('deliveries that were pending go out under the same webhook-id', async () => {
   using folder = new ScratchFolder()
   const before = await startIn(folder, 'a.db', accepts)
-  before.sink.answer = () => 'hang'
+  // A receiver that has never answered gets one delivery at a time.
+  before.sink.answer = (_posted, index) => (index === 0 ? 200 : 'hang')
   const webhook = { url: 'http://192.168.1.20/hook', events: ['message.received', 'message.sent'] }
   await before.relay.post('/api/v1/webhooks', webhook)
+  await before.device.receive({ guid: guidOf(701) })
+  await before.relay.clock.advance(10)
   await before.device.receive({ guid: guidOf(702) })
   await before.relay.send({ to: TO, text: 'hello' })
   await before.relay.clock.advance(10)
@@ -134,8 +137,9 @@ test('deliveries that were pending go out under the same webhook-id', async () =
   await after.relay.clock.advance(1_000)
 
   const posted = ({ sink }: typeof after) => sink.posts.map(({ id, body }) => ({ id, body }))
-  expect(posted(before)).toHaveLength(2)
-  expect(posted(after)).toEqual(posted(before))
+  const pending = posted(before).slice(1)
+  expect(pending).toHaveLength(2)
+  expect(posted(after)).toEqual(pending)
 })
 
 test('a repeat after the crash is answered from the message as it is, and sends nothing', async () => {

@@ -202,6 +202,7 @@ export class PhoneBox implements AsyncDisposable {
   readonly #phoneClock: Clock = {
     now: () => this.clock.now(),
     monotonic: () => this.clock.monotonic(),
+    uptime: () => this.clock.uptime(),
     after: (ms, act) => this.clock.after(ms, act),
     sleep: async (ms, signal) => {
       this.#commands += 1

@@ -127,3 +127,89 @@ test('a person who answers a conversation answers it on the line to which its on
   const { data } = await relay.get('/api/v1/conversations')
   expect(data).toMatchObject([{ phone_number: '+12025550802', automation_paused: true }])
 })
+
+/** Two lines, of which the first one goes offline; a message that it was to send is on the second. */
+async function movedMessage() {
+  const driver = new ScriptedDriver()
+  const first = driver.add('+12025550801', false)
+  const second = driver.add('+12025550802', false)
+  const relay = await startRelay({ drivers: [driver] })
+  const { body } = await relay.send({ to: TO, text: 'one' })
+  await second.goOnline()
+  await relay.clock.advance(10_000)
+  const message = await relay.message(body.id)
+  expect(message.phone_number).toBe('+12025550802')
+  return { relay, first, body, message }
+}
+
+test('the id of a conversation that was handed out stays readable when its message moves', async () => {
+  const { relay, body, message } = await movedMessage()
+  await using _ = relay
+  const id = body.conversation_id
+
+  const told = await relay.get(`/api/v1/conversations/${id}`)
+  const there = await relay.get(`/api/v1/conversations/${message.conversation_id}`)
+  const listed = (await relay.get('/api/v1/conversations')).data
+  const messages = await relay.get(`/api/v1/messages?conversation_id=${id}`)
+  const changes = await relay.get(
+    `/api/v1/messages?conversation_id=${id}&updated_since=2020-01-01T00:00:00Z`,
+  )
+
+  expect(message.conversation_id).not.toBe(id)
+  expect(told).toEqual({ ...there, id, moved_to: message.conversation_id })
+  expect(listed.map((one: { id: string }) => one.id)).toEqual([message.conversation_id])
+  expect([messages, changes].map(({ data }) => data)).toEqual([[message], [message]])
+})
+
+test('it stays so over a restart, and what is changed of it is changed where it is', async () => {
+  const { relay, body, message } = await movedMessage()
+  const path = `/api/v1/conversations/${body.conversation_id}`
+  const { database, key, clock } = relay
+  await relay.app.stop()
+  await using again = await startRelay({ drivers: [new ScriptedDriver()], database, key, clock })
+
+  const changed = await again.patch(path, { automation_paused: true })
+
+  expect(changed.status).toBe(200)
+  expect(await again.get(path)).toEqual(changed.body)
+  const there = await again.get(`/api/v1/conversations/${message.conversation_id}`)
+  expect([there.automation_paused, changed.body.moved_to]).toEqual([true, there.id])
+})
+
+test('a conversation that gets a message of its own again stands for itself', async () => {
+  const { relay, first, body } = await movedMessage()
+  await using _ = relay
+  const id = body.conversation_id
+  const [line] = await relay.lines()
+
+  await first.goOnline()
+  await relay.send({ to: TO, text: 'two', phone_line_id: line.id })
+
+  const told = await relay.get(`/api/v1/conversations/${id}`)
+  expect(told).not.toHaveProperty('moved_to')
+  expect(told).toMatchObject({ id, phone_number: '+12025550801', message_count: 1 })
+  expect((await relay.get('/api/v1/conversations')).data).toHaveLength(2)
+})
+
+test('a message that goes from line to line leads every id that it had to where it is', async () => {
+  const driver = new ScriptedDriver()
+  const devices = ['+12025550801', '+12025550802', '+12025550803'].map((number) =>
+    driver.add(number),
+  )
+  for (const device of devices) device.script = refuses
+  await using relay = await startRelay({ drivers: [driver] })
+
+  const { body } = await relay.send({ to: TO, text: 'hello' })
+  const ids = (relay.db.sqlite.query('SELECT id FROM conversations').all() as { id: string }[]).map(
+    ({ id }) => id,
+  )
+
+  const { conversation_id } = await relay.message(body.id)
+  expect(ids).toHaveLength(3)
+  for (const id of ids) {
+    const { data } = await relay.get(`/api/v1/messages?conversation_id=${id}`)
+    expect(data.map((one: { id: string }) => one.id)).toEqual([body.id])
+    const { moved_to = id } = await relay.get(`/api/v1/conversations/${id}`)
+    expect(moved_to).toBe(conversation_id)
+  }
+})

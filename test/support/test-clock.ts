@@ -12,6 +12,7 @@ export const TEST_START = 1_795_255_200_000
 export class TestClock implements Clock {
   #wall: number
   #monotonic = 0
+  #sleptMs = 0
   #order = 0
   #sleepers: Sleeper[] = []
 
@@ -25,6 +26,10 @@ export class TestClock implements Clock {
 
   monotonic(): number {
     return this.#monotonic
+  }
+
+  uptime(): number {
+    return this.#monotonic + this.#sleptMs
   }
 
   sleep(ms: number, signal: AbortSignal): Promise<void> {
@@ -69,7 +74,13 @@ export class TestClock implements Clock {
     return this.#sleepers.length
   }
 
-  /** Sets the wall clock forward or back, as a person or a time server does. */
+  /** The machine sleeps for `ms`: nobody wakes, and only afterwards the wall clock tells. */
+  doze(ms: number): void {
+    this.#wall += ms
+    this.#sleptMs += ms
+  }
+
+  /** Sets the wall clock alone forward or back, as a person or a time server does. */
   step(ms: number): void {
     this.#wall += ms
   }

@@ -1,13 +1,16 @@
 // The whole room of webhooks on a test clock: real SQLite, a sink in place of the network.
 
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { RelayError } from '../../src/domain/errors.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type ConversationId, type LineId } from '../../src/domain/ids.ts'
 import type { Message } from '../../src/domain/message.ts'
 import { DEFAULT_RETRY_SCHEDULE_MS } from '../../src/domain/retry.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
+import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
@@ -19,11 +22,13 @@ import { EventFeed } from '../../src/webhooks/event-feed.ts'
 import { Notices } from '../../src/webhooks/notices.ts'
 import { createPublish } from '../../src/webhooks/publish.ts'
 import { createRedelivery } from '../../src/webhooks/redelivery.ts'
+import { createReplay } from '../../src/webhooks/replay.ts'
 import { Subscribers } from '../../src/webhooks/subscribers.ts'
 import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
 import type { TargetRules } from '../../src/webhooks/targets.ts'
+import { recordingLog } from './recording-log.ts'
 import { storeLine, storeMessages, type StoredMessage } from './stored-rows.ts'
-import { settle, TestClock } from './test-clock.ts'
+import { settle, TEST_START, TestClock } from './test-clock.ts'
 import { WebhookSink } from './webhook-sink.ts'
 
 const ANY_PRIVATE: TargetRules = {
@@ -41,11 +46,12 @@ type Options = {
 
 export type Rig = Awaited<ReturnType<typeof startRig>>
 
-export const OWNER = { kind: 'cli' } as const
+export const OWNER = COMMAND_LINE
 const LINE = 'line_a' as LineId
 
 export async function startRig(options: Options = {}) {
-  const clock = options.clock ?? new TestClock()
+  const testClock = options.clock ?? new TestClock()
+  const clock = new ConfirmedClock(testClock, null)
   const db = options.db ?? openDatabase(':memory:', { version: 'test' }).db
   storeLine(db.sqlite)
   const random = countingRandom()
@@ -55,35 +61,41 @@ export async function startRig(options: Options = {}) {
   const notices = new Notices()
   const subscribers = new Subscribers(db)
   const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
-  const sink = new WebhookSink(clock)
+  const sink = new WebhookSink(testClock)
   const metrics = new Metrics()
+  const { log, lines: logged } = recordingLog()
   const feed = new EventFeed()
-  const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed }
+  const audit = createAudit({ writer, stamps, log: silentLog })
+  const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed, audit }
   const publish = createPublish(room)
-  const subscriptions = {
-    ...createSubscriptions({ ...room, rules: ANY_PRIVATE }),
-    ...createRedelivery(room),
-  }
   const switches = { canDeliver: true }
   const loop = new DeliveryLoop({
     ...room,
-    log: silentLog,
+    log,
     metrics,
     post: sink.post,
     scheduleMs: options.scheduleMs ?? DEFAULT_RETRY_SCHEDULE_MS,
     userAgent: 'Hookline/test',
     canDeliver: () => switches.canDeliver,
   })
+  const subscriptions = {
+    ...createSubscriptions({ ...room, rules: ANY_PRIVATE }),
+    ...createRedelivery(room),
+    ...createReplay({ ...room, inFlight: (id) => loop.inFlight(id) }),
+  }
   const stop = new AbortController()
   const running = options.isRunning === false ? Promise.resolve() : loop.run(stop.signal)
   await settle()
   let messages = 0
   return {
     ...room,
+    clock: testClock,
+    age: clock,
     sink,
     publishIn: publish,
     loop,
     metrics,
+    logged,
     subscriptions,
     switches,
     stopSignal: stop,
@@ -120,6 +132,15 @@ export async function startRig(options: Options = {}) {
     },
   }
 }
+
+/** Everything since the beginning of the test. */
+export const EVERYTHING = {
+  since: timestamp(TEST_START),
+  includesEarlier: true,
+  events: null,
+  lineId: null,
+  isDryRun: false,
+} as const
 
 export const ALL: readonly EventName[] = [
   'message.received',

@@ -11,8 +11,11 @@ export type Posted = {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** A status code, a whole result, or `hang`: no answer until the time-out of ten seconds. */
-export type Answer = number | PostResult | 'hang'
+/**
+ * A status code, a whole result, `hang` (no answer until the time-out of ten seconds), or 200 after a
+ * while.
+ */
+export type Answer = number | PostResult | 'hang' | { readonly afterMs: number }
 
 /** Takes the place of the network: notes every post and answers as the test says. */
 export class WebhookSink {
@@ -33,7 +36,7 @@ export class WebhookSink {
     const posted = this.#note(request)
     const answer = this.answer(posted, this.posts.length - 1)
     this.#count(request.url, 1)
-    const result = answer === 'hang' ? await this.#hang(signal) : resultOf(answer)
+    const result = await this.#resultOf(answer, signal)
     this.#count(request.url, -1)
     return result
   }
@@ -64,6 +67,14 @@ export class WebhookSink {
     }
   }
 
+  async #resultOf(answer: Answer, signal: AbortSignal): Promise<PostResult> {
+    if (answer === 'hang') return this.#hang(signal)
+    if (typeof answer === 'number') return answered(answer)
+    if ('result' in answer) return answer
+    await this.#clock.sleep(answer.afterMs, signal)
+    return signal.aborted ? { result: 'aborted' } : answered(200)
+  }
+
   async #hang(signal: AbortSignal): Promise<PostResult> {
     await this.#clock.sleep(10_000, signal)
     if (signal.aborted) return { result: 'aborted' }
@@ -83,8 +94,4 @@ export function answered(
     retryAfterSeconds: more.retryAfterSeconds ?? null,
     isPrivateTarget: false,
   }
-}
-
-function resultOf(answer: number | PostResult): PostResult {
-  return typeof answer === 'number' ? answered(answer) : answer
 }

@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test'
 
-import { cachedLookup, isOwnAddress, systemLookup } from '../../src/system/network-address.ts'
+import {
+  cachedLookup,
+  isOwnAddress,
+  networkOf,
+  systemLookup,
+} from '../../src/system/network-address.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 test('the system resolves localhost to loopback and does not know .invalid', async () => {
@@ -31,4 +36,29 @@ test('loopback is of this machine, a documentation address is not', () => {
   const own = ['127.0.0.1', '127.9.9.9', '::1', '192.0.2.1', '2001:db8::1'].map(isOwnAddress)
 
   expect(own).toEqual([true, true, true, false, false])
+})
+
+test('a name that looks like an address of this machine is none', () => {
+  const names = ['127.a', '127.0.0.1.a', '127.1', '127.0.0.256', '::1.a', '', 'localhost']
+
+  expect(names.filter(isOwnAddress)).toEqual([])
+})
+
+const NETWORKS = {
+  '203.0.113.7': '203.0.113.7',
+  '::ffff:203.0.113.7': '203.0.113.7',
+  '::FFFF:cb00:7107': '203.0.113.7',
+  '2001:db8:1:2::3': '2001:db8:1:2::/64',
+  '2001:0DB8:0001:0002:ffff:0:0:1': '2001:db8:1:2::/64',
+  '2001:db8::1': '2001:db8:0:0::/64',
+  '2001:db8:1:2:3:4:5::': '2001:db8:1:2::/64',
+  'fe80::1%eth0': 'fe80:0:0:0::/64',
+  '::1': '0:0:0:0::/64',
+  'no address': 'no address',
+}
+
+test('an IPv4 address is a network, and of IPv6 the first 64 bits', () => {
+  const found = Object.keys(NETWORKS).map((address) => [address, networkOf(address)])
+
+  expect(Object.fromEntries(found)).toEqual(NETWORKS)
 })

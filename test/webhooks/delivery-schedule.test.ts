@@ -1,12 +1,12 @@
 // The way of a delivery to its receiver, and what its owner does meanwhile.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 
 import { Webhook } from 'standardwebhooks'
 
 import { settle, TEST_START } from '../support/test-clock.ts'
-import { startRig, type Rig } from '../support/webhook-rig.ts'
+import { ALL, OWNER, startRig, type Rig } from '../support/webhook-rig.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -39,6 +39,8 @@ test('an event reaches its webhook at once, signed, and the attempt is on disk',
     status: 'succeeded',
     attempt_count: 1,
     next_attempt_at: null,
+    last_status_code: 200,
+    last_error: null,
     created_at: '2026-11-21T10:00:00.000Z',
     completed_at: '2026-11-21T10:00:00.000Z',
     attempts: [
@@ -129,9 +131,9 @@ test('a receiver that is back after two days gets everything, oldest first', asy
 test('a secret rotated twice: all three sign for 24 hours, newest first', async () => {
   const rig = await startRig()
   const webhook = await rig.webhook()
-  const second = await rig.subscriptions.rotateSecret(webhook.id)
+  const second = await rig.subscriptions.rotateSecret(webhook.id, OWNER)
   await rig.clock.advance(HOUR)
-  const third = await rig.subscriptions.rotateSecret(webhook.id)
+  const third = await rig.subscriptions.rotateSecret(webhook.id, OWNER)
 
   await rig.event('a')
   await rig.clock.advance(23 * HOUR)
@@ -162,13 +164,13 @@ test('a webhook that its user pauses holds what is pending and gets nothing new'
   const webhook = await rig.webhook()
   rig.sink.answer = () => 500
   await rig.event('a')
-  await rig.subscriptions.update(webhook.id, { isActive: false })
+  await rig.subscriptions.update(webhook.id, { isActive: false }, OWNER)
   await rig.event('b')
 
   await rig.clock.advance(DAY)
   const whilePaused = rig.sink.posts.length
   rig.sink.answer = () => 200
-  await rig.subscriptions.update(webhook.id, { isActive: true })
+  await rig.subscriptions.update(webhook.id, { isActive: true }, OWNER)
   await rig.clock.advance(SECOND)
 
   expect(whilePaused).toBe(1)
@@ -186,7 +188,7 @@ test('a deleted webhook gets nothing more, not even what was pending', async () 
   rig.sink.answer = () => 500
   await rig.event()
 
-  await rig.subscriptions.remove(webhook.id)
+  await rig.subscriptions.remove(webhook.id, OWNER)
   await rig.clock.advance(DAY)
   await rig.event()
 
@@ -227,7 +229,7 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
   const findings = rig.loop.findings()
   const before = rig.sink.posts.length
 
-  const rotated = await rig.subscriptions.rotateSecret(webhook.id)
+  const rotated = await rig.subscriptions.rotateSecret(webhook.id, OWNER)
   await settle()
 
   expect(held).toMatchObject({ is_active: false, disabled_reason: 'secret_unreadable' })
@@ -242,6 +244,28 @@ test('a secret that cannot be opened holds its webhook until it is rotated; noth
   expect(new Webhook(rotated.secret).sign(posted?.id ?? '', at, posted?.body ?? '')).toBe(
     posted?.headers['webhook-signature'] ?? '',
   )
+  await rig.stop()
+})
+
+test('a webhook that is made and deleted at once is no false alarm', async () => {
+  const rig = await startRig()
+  const making = rig.subscriptions.create({ url: 'https://brief.example/', events: ALL }, OWNER)
+  const removing = making.then(({ id }) => rig.subscriptions.remove(id, OWNER))
+
+  await removing
+  await settle()
+
+  expect(rig.logged.filter(([level]) => level === 'error')).toEqual([])
+  await rig.stop()
+})
+
+test('making a webhook opens no secret of another one', async () => {
+  const rig = await startRig()
+  const opening = spyOn(rig.seal, 'open')
+
+  for (let i = 0; i < 20; i += 1) await rig.webhook(`https://receiver.example/${i}`)
+
+  expect(opening).toHaveBeenCalledTimes(20)
   await rig.stop()
 })
 
@@ -269,16 +293,16 @@ test('a deletion or a pause holds at once, with a long queue and answers still c
     const webhook = await rig.webhook()
     rig.switches.canDeliver = false
     for (let i = 0; i < 40; i += 1) await rig.event(`c${i}`)
-    rig.sink.answer = () => 'hang'
+    rig.sink.answer = (_, index) => (index === 0 ? 200 : 'hang')
     rig.switches.canDeliver = true
     await rig.clock.advance(10 * SECOND)
     const before = rig.sink.posts.length
 
-    if (end === 'remove') await rig.subscriptions.remove(webhook.id)
-    else await rig.subscriptions.update(webhook.id, { isActive: false })
+    if (end === 'remove') await rig.subscriptions.remove(webhook.id, OWNER)
+    else await rig.subscriptions.update(webhook.id, { isActive: false }, OWNER)
     await rig.clock.advance(DAY)
 
-    expect([end, before, rig.sink.posts.length]).toEqual([end, 4, 4])
+    expect([end, before, rig.sink.posts.length]).toEqual([end, 5, 5])
     await rig.stop()
   }
 })

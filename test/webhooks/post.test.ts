@@ -1,19 +1,12 @@
 // What goes over real sockets goes to loopback; what needs an odd network uses a false resolver.
 
-import { afterAll, expect, test } from 'bun:test'
+import { expect, test } from 'bun:test'
 
-import { systemClock } from '../../src/system/clock.ts'
 import type { Lookup } from '../../src/system/network-address.ts'
-import { createPost, type PostParts, type PostResult } from '../../src/webhooks/post.ts'
+import { createGet, type PostResult } from '../../src/webhooks/post.ts'
 import { SELF_SIGNED } from '../fixtures/self-signed.ts'
+import { never, partsWith, postTo, resolving, serve } from '../support/post-rig.ts'
 import { TestClock } from '../support/test-clock.ts'
-
-const servers: { stop(force: boolean): unknown }[] = []
-const never = new AbortController().signal
-
-afterAll(() => {
-  for (const server of servers) void server.stop(true)
-})
 
 test('what the receiver gets is the body, the headers and the host of the url', async () => {
   let seen: unknown = null
@@ -58,35 +51,6 @@ test('a redirect is an answer and is not followed', async () => {
 
   expect(result).toMatchObject({ result: 'answered', statusCode: 307, excerpt: null })
   expect(hits).toBe(1)
-})
-
-test('of a huge answer the first KiB is kept and the rest is not read', async () => {
-  let sent = 0
-  const port = serve(() => {
-    const body = new ReadableStream({
-      async pull(controller) {
-        sent += 65_536
-        controller.enqueue(new Uint8Array(65_536).fill(120))
-        await new Promise((resolve) => setImmediate(resolve))
-        if (sent > 200_000_000) controller.close()
-      },
-    })
-    return new Response(body)
-  })
-
-  const result = await postTo(`http://127.0.0.1:${port}/`)
-
-  expect(result).toMatchObject({ result: 'answered', excerpt: 'x'.repeat(1_024) })
-  expect(sent).toBeLessThan(100_000_000)
-})
-
-test('an answer that is packed stays packed, however much it would unpack to', async () => {
-  const bomb = Bun.gzipSync(new Uint8Array(10_000_000))
-  const port = serve(() => new Response(bomb, { headers: { 'content-encoding': 'gzip' } }))
-
-  const result = await postTo(`http://127.0.0.1:${port}/`)
-
-  expect(result).toMatchObject({ result: 'answered', statusCode: 200 })
 })
 
 test('a body that drips is cut off: the ten seconds are for the whole exchange', async () => {
@@ -269,27 +233,22 @@ test('proxies of the environment are ignored', async () => {
   expect(result).toMatchObject({ result: 'answered', excerpt: 'direct' })
 })
 
-function postTo(url: string, parts: Partial<PostParts> = {}, signal = never): Promise<PostResult> {
-  const post = createPost({
-    clock: systemClock,
-    lookup: resolving('127.0.0.1'),
-    rules: { policy: () => 'any-private', isOwnListener: () => false },
-    platform: 'linux',
-    ...parts,
+test('a call by GET has no body, and goes by the same rules', async () => {
+  const seen: unknown[] = []
+  const port = serve(async (request) => {
+    const { method, url, headers } = request
+    seen.push([method, new URL(url).pathname, headers.get('host'), await request.text()])
+    return new Response(null, { status: 302, headers: { location: '/elsewhere' } })
   })
-  return post({ url, headers: { 'webhook-id': 'evt_1' }, body: '{"a":1}' }, signal)
-}
+  const get = createGet(partsWith({}))
+  const getFrom = (url: string) => get({ url, headers: {} }, never)
 
-function resolving(...addresses: string[]): Lookup {
-  return async () => ({ answer: 'addresses', addresses })
-}
-
-function serve(
-  fetch: (request: Request) => Response | Promise<Response>,
-  tls?: { readonly key: string; readonly cert: string },
-): number {
-  const options = { hostname: '127.0.0.1', port: 0, fetch, ...(tls === undefined ? {} : { tls }) }
-  const server = Bun.serve(options)
-  servers.push(server)
-  return server.port ?? 0
-}
+  expect(await getFrom(`http://monitor.example:${port}/ping?key=1`)).toMatchObject({
+    result: 'answered',
+    statusCode: 302,
+  })
+  expect(await getFrom('http://169.254.169.254/latest/meta-data')).toMatchObject({
+    error: 'forbidden_target',
+  })
+  expect(seen).toEqual([['GET', '/ping', `monitor.example:${port}`, '']])
+})

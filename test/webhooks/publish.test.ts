@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { readEvent } from '../../src/storage/events.ts'
 import { eventIdOf } from '../../src/webhooks/publish.ts'
-import { messageOf, startRig } from '../support/webhook-rig.ts'
+import { OWNER, messageOf, startRig } from '../support/webhook-rig.ts'
 
 test('a second time for the same message and name does nothing', async () => {
   const rig = await startRig()
@@ -93,7 +93,7 @@ test('a webhook that was paused in the same commit gets nothing of what follows'
   const message = messageOf(1, { conversation: 'a', at: rig.clock.now(), stamps: rig.stamps })
 
   await Promise.all([
-    rig.subscriptions.update(webhook.id, { isActive: false }),
+    rig.subscriptions.update(webhook.id, { isActive: false }, OWNER),
     rig.publish('message.received', message),
   ])
 

@@ -1,17 +1,16 @@
 import { expect, test } from 'bun:test'
 
 import { RelayError } from '../../src/domain/errors.ts'
-import type { KeyId, WebhookId } from '../../src/domain/ids.ts'
-import { timestamp } from '../../src/domain/ids.ts'
+import type { WebhookId } from '../../src/domain/ids.ts'
 import { listSecrets } from '../../src/storage/webhook-secrets.ts'
-import { ALL, codeOf, OWNER, startRig } from '../support/webhook-rig.ts'
+import { ALL, codeOf, EVERYTHING, OWNER, startRig } from '../support/webhook-rig.ts'
 
 const URL = 'https://receiver.example/hook'
 const PAGE = { limit: 50, cursor: null }
 
 test('a creation answers the whole webhook, and its secret this once', async () => {
   const rig = await startRig({ isRunning: false })
-  const caller = { kind: 'key', keyId: 'key_1' as KeyId } as const
+  const caller = { ...OWNER, actor: { kind: 'key', id: 'key_1' } } as const
 
   const { secret, ...created } = await rig.subscriptions.create(
     { url: URL, events: ['message.read', 'message.received', 'message.read'] },
@@ -75,6 +74,55 @@ test('what does not fit is told with its place, all at once', async () => {
   expect(rig.subscriptions.list(PAGE).data).toEqual([])
 })
 
+test('an ordinary url comes back as it was sent; any other names the host that is called', async () => {
+  const rig = await startRig({ isRunning: false })
+  const table: readonly (readonly [sent: string, told: string])[] = [
+    ['http://127.0.0.1:8080/hook', 'http://127.0.0.1:8080/hook'],
+    ['https://receiver.example', 'https://receiver.example'],
+    ['https://receiver.example?key=A%20b', 'https://receiver.example/?key=A%20b'],
+    [
+      'https://receiver.example/hook?a=1&b=%2F#part',
+      'https://receiver.example/hook?a=1&b=%2F#part',
+    ],
+    ['http:127.0.0.1:8080/ok', 'http://127.0.0.1:8080/ok'],
+    ['http://127.0.0.1\\@evil.example/', 'http://127.0.0.1/@evil.example/'],
+    ['http://evil.example#@127.0.0.1/', 'http://evil.example/#@127.0.0.1/'],
+    ['http://@127.0.0.1/', 'http://127.0.0.1/'],
+    ['HTTP://Receiver.Example/Hook', 'http://receiver.example/Hook'],
+    ['http://2130706433/hook', 'http://127.0.0.1/hook'],
+    ['https://bücher.example/', 'https://xn--bcher-kva.example/'],
+  ]
+
+  for (const [sent, told] of table) {
+    const created = await rig.subscriptions.create({ url: sent, events: ALL }, OWNER)
+    const changed = await rig.subscriptions.update(created.id, { url: sent }, OWNER)
+    expect([sent, created.url, changed.url]).toEqual([sent, told, told])
+  }
+})
+
+test('a url with a control character is refused', async () => {
+  const rig = await startRig({ isRunning: false })
+
+  for (const character of ['\r\n', '\t', '\0', '\u007F', '\u0085']) {
+    const url = `http://127.0.0.1:8080/ok${character}X: y`
+    expect(await issuesOf(() => rig.subscriptions.create({ url, events: ALL }, OWNER))).toEqual([
+      'url',
+    ])
+  }
+})
+
+test('a url that was stored as it was typed is still called', async () => {
+  const rig = await startRig()
+  const { id } = await rig.webhook()
+  rig.db.sqlite.run("UPDATE webhooks SET url = 'http:127.0.0.1:8080/ok' || char(9) || 'x'")
+  await rig.subscriptions.update(id, { description: 'typed' }, OWNER)
+
+  await rig.event()
+
+  expect(rig.sink.posts.map(({ url }) => url)).toEqual(['http:127.0.0.1:8080/ok\tx'])
+  await rig.stop()
+})
+
 test('receivers on the own network and on loopback are allowed', async () => {
   const rig = await startRig({ isRunning: false })
 
@@ -113,7 +161,7 @@ test('a change leaves out what it does not name, and without any field it is ref
   )
   await rig.clock.advance(1_000)
 
-  const changed = await rig.subscriptions.update(id, { events: ['message.read'] })
+  const changed = await rig.subscriptions.update(id, { events: ['message.read'] }, OWNER)
 
   expect(changed).toMatchObject({
     url: URL,
@@ -123,7 +171,7 @@ test('a change leaves out what it does not name, and without any field it is ref
     created_at: '2026-11-21T10:00:00.000Z',
     updated_at: '2026-11-21T10:00:01.000Z',
   })
-  expect(await codeOf(() => rig.subscriptions.update(id, {}))).toBe('invalid_request')
+  expect(await codeOf(() => rig.subscriptions.update(id, {}, OWNER))).toBe('invalid_request')
 })
 
 test('an unknown, malformed or deleted webhook is not found, by any way', async () => {
@@ -131,17 +179,17 @@ test('an unknown, malformed or deleted webhook is not found, by any way', async 
   const { id } = await rig.webhook()
   await rig.event()
   const [delivery] = rig.deliveries(id)
-  await rig.subscriptions.remove(id)
+  await rig.subscriptions.remove(id, OWNER)
 
   for (const unknown of [id, 'wh_00000000000000000000000000', 'nonsense', '']) {
     const { subscriptions } = rig
     const codes = [
       await codeOf(async () => subscriptions.get(unknown)),
-      await codeOf(() => subscriptions.update(unknown, { isActive: true })),
-      await codeOf(() => subscriptions.remove(unknown)),
-      await codeOf(() => subscriptions.rotateSecret(unknown)),
+      await codeOf(() => subscriptions.update(unknown, { isActive: true }, OWNER)),
+      await codeOf(() => subscriptions.remove(unknown, OWNER)),
+      await codeOf(() => subscriptions.rotateSecret(unknown, OWNER)),
       await codeOf(() => subscriptions.sendTest(unknown)),
-      await codeOf(() => subscriptions.replay(unknown, timestamp(0))),
+      await codeOf(() => subscriptions.replay(unknown, EVERYTHING, OWNER)),
       await codeOf(async () => subscriptions.listDeliveries(unknown, {}, PAGE)),
     ]
     expect(codes).toEqual(Array.from({ length: 7 }, () => 'not_found'))
@@ -154,7 +202,7 @@ test('an unknown, malformed or deleted webhook is not found, by any way', async 
 test('eight secrets sign at most, however often one rotates', async () => {
   const rig = await startRig()
   const { id } = await rig.webhook()
-  for (let i = 0; i < 12; i += 1) await rig.subscriptions.rotateSecret(id)
+  for (let i = 0; i < 12; i += 1) await rig.subscriptions.rotateSecret(id, OWNER)
 
   await rig.event()
 

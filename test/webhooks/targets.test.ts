@@ -36,6 +36,12 @@ const ADDRESSES: readonly (readonly [string, '-' | 'p' | 'o'])[] = [
   ['64:ff9b::169.254.169.254', '-'],
   ['64:ff9b::a9fe:a9fe', '-'],
   ['64:ff9b:1::169.254.169.254', '-'],
+  // A translator of the own network may read the address after 48, 56, 64 or 96 bits.
+  ['64:ff9b:1:a9fe:a9:fe00:808:808', '-'],
+  ['64:ff9b:1:a9fe:a9:fe00::', '-'],
+  ['64:ff9b:1:a9:fe:a9fe:808:808', '-'],
+  ['64:ff9b:1:0:a9:fea9:fe00:0', '-'],
+  ['64:ff9b:1::', '-'],
   ['2002:a9fe:a9fe::1', '-'],
   ['2001:0:1:1:1:1:5601:5601', '-'],
   ['::ffff:0.0.0.0', '-'],
@@ -61,6 +67,8 @@ const ADDRESSES: readonly (readonly [string, '-' | 'p' | 'o'])[] = [
   ['::ffff:127.0.0.1', 'p'],
   ['::ffff:192.168.0.1', 'p'],
   ['64:ff9b::10.0.0.1', 'p'],
+  ['64:ff9b:1::10.0.0.1', 'p'],
+  ['64:ff9b:1:7f00:0:100:808:808', 'p'],
   ['2002:7f00:1::', 'p'],
   // The open internet.
   ['1.1.1.1', 'o'],
@@ -74,6 +82,8 @@ const ADDRESSES: readonly (readonly [string, '-' | 'p' | 'o'])[] = [
   ['2606:4700:4700::1111', 'o'],
   ['::ffff:1.1.1.1', 'o'],
   ['64:ff9b::1.1.1.1', 'o'],
+  ['64:ff9b:1::1.1.1.1', 'o'],
+  ['64:ff9b:1:808:8:800::', 'o'],
 ]
 
 for (const [address, expected] of ADDRESSES) {

@@ -1,5 +1,5 @@
-// Asks for the password again before keys, secrets and restores; drawn once, by the shell. What waits
-// for it is repeated by `api.ts`.
+// Asks for the password again before what lasts or destroys; drawn once, by the shell. What waits for it
+// is repeated by `api.ts`.
 
 import { useSignal } from '@preact/signals'
 

@@ -19,7 +19,7 @@ export function FindingList({ findings }: { readonly findings: readonly FindingB
     <section aria-label="What needs you">
       <ul class="stack findings">
         {findings.map((branch) => (
-          <li key={`${branch.cause.code} ${branch.cause.line_id}`}>
+          <li key={keyOf(branch.cause)}>
             <FindingCard {...branch} />
           </li>
         ))}
@@ -54,12 +54,17 @@ function Consequences({ findings }: { readonly findings: readonly HealthFinding[
     <div class="consequences">
       <p class="small quiet">Because of this, too:</p>
       <ul>
-        {findings.map(({ code, line_id, title, why }) => (
-          <li key={`${code} ${line_id}`}>
-            <strong>{title}</strong> <span class="quiet">{why}</span>
+        {findings.map((finding) => (
+          <li key={keyOf(finding)}>
+            <strong>{finding.title}</strong> <span class="quiet">{finding.why}</span>
           </li>
         ))}
       </ul>
     </div>
   )
+}
+
+/** The same for as long as the finding is about the same thing. */
+function keyOf({ code, about }: HealthFinding): string {
+  return `${code} ${about.kind} ${about.id}`
 }

@@ -1,7 +1,5 @@
 // Is it working, and if not, what is to be done: the page that one opens in the morning.
 
-import { useMemo } from 'preact/hooks'
-
 import { href } from '../address.ts'
 import type { List } from '../api.ts'
 import { Card } from '../components/card.tsx'
@@ -9,11 +7,10 @@ import { Icon } from '../components/icon.tsx'
 import { PageHead } from '../components/page-head.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useLive, useRead } from '../dashboard.ts'
-import { createDayCount, type DayCount } from '../day-count.ts'
+import { useRead } from '../dashboard.ts'
 import { stateSentence, type RelayState } from '../relay-state.ts'
-import type { Message, PhoneLine } from '../resources.ts'
-import { useLines, useRelayState } from '../sources.ts'
+import type { DayStats, Message, PhoneLine } from '../resources.ts'
+import { useLines, useRelayState, useStats } from '../sources.ts'
 import { together } from '../store.ts'
 import { FindingList } from './home-findings.tsx'
 import { HomeLines } from './home-lines.tsx'
@@ -28,9 +25,7 @@ type Shown = {
 }
 
 export function HomePage() {
-  const { api, clock } = useDashboard()
-  const load = useMemo(() => createDayCount({ api, clock }), [api, clock])
-  const today = useLive({ key: 'messages of today', load, on: ['message'] }).value
+  const today = useStats(1).value?.data.at(-1) ?? null
   const all = together<Shown>({
     state: useRelayState(),
     lines: useLines(),
@@ -56,7 +51,7 @@ export function HomePage() {
   )
 }
 
-type StateProps = { readonly state: RelayState; readonly today: DayCount | null }
+type StateProps = { readonly state: RelayState; readonly today: DayStats | null }
 
 /** The state of the relay as the heading of the page. */
 function StateHead({ state, today }: StateProps) {

@@ -85,21 +85,21 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
 }
 
 function Download({ backup }: { readonly backup: Backup }) {
-  const { clock, session } = useDashboard()
+  const { api, clock, notices } = useDashboard()
   const { name, created_at } = backup
-  async function download() {
-    // The browser fetches it by itself, and nobody could then ask for the password.
-    await session.refresh()
-    const until = session.now.value?.elevated_until ?? null
-    const isElevated = until !== null && Date.parse(until) > clock.time()
-    if (!isElevated && !(await session.askPassword())) return
-    const link = document.createElement('a')
-    link.href = `/dashboard/api/backups/${encodeURIComponent(name)}`
-    link.download = name
-    link.click()
-  }
+  const { isBusy, start } = useAction(
+    () => api.post<{ readonly url: string }>('/dashboard/downloads', { backup: name }),
+    ({ url }) => {
+      // The browser fetches it by itself, to the disk: a database may be larger than its memory.
+      const link = document.createElement('a')
+      link.href = url
+      link.download = name
+      link.click()
+    },
+    ({ message }) => notices.say(message),
+  )
   return (
-    <Button onClick={() => void download()}>
+    <Button isBusy={isBusy} onClick={start}>
       Download
       <span class="visually-hidden"> what was made {momentWords(created_at, clock.now.value)}</span>
     </Button>

@@ -1,10 +1,10 @@
 // What is said of a password while it is typed. Its length is all that counts: rules about signs and
 // capitals make people choose what is easy to guess.
 
-const LENGTH_MIN = 8
+const LENGTH_MIN = 12
 const LENGTH_MAX = 200
-const FAIR_FROM = 12
-const GOOD_FROM = 16
+const FAIR_FROM = 16
+const GOOD_FROM = 20
 
 /** How good it is, in a sentence; the relay counts characters in the same way. */
 export function strengthWords(password: string): string {

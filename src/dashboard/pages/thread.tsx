@@ -1,4 +1,7 @@
-// One conversation: its head, its messages, and the box to answer in.
+// One conversation: its head, its messages, and the box to answer in. Where another line took it over,
+// the page follows.
+
+import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
 import { Badge } from '../components/badge.tsx'
@@ -19,10 +22,15 @@ import { MessageList } from './message-list.tsx'
 type Props = { readonly id: string; readonly lines: readonly PhoneLine[] }
 
 export function Thread({ id, lines }: Props) {
-  const { api } = useDashboard()
+  const { api, router } = useDashboard()
   const feed = useFeed(id, messageSource(api, id))
   const path = `conversations/${encodeURIComponent(id)}`
   const { now, value: conversation, refresh } = useRead<Conversation>(path, id)
+  const movedTo = conversation?.moved_to
+  useEffect(() => {
+    const { query } = router.route.value
+    if (movedTo !== undefined) router.replace(href('conversations', [movedTo], query))
+  }, [movedTo, router])
   if (now.state === 'failed') {
     if (now.failure.status === 404) return <Unknown />
     return <FailureNote failure={now.failure} onRetry={refresh} />

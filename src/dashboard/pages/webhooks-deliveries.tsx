@@ -14,7 +14,7 @@ import { useDashboard, type Dashboard } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import type { Webhook } from '../resources.ts'
 import { LoneDelivery } from './webhooks-delivery.tsx'
-import { ReplayWebhook } from './webhooks-replay.tsx'
+import { RetryFailed, SendPastEvents, WaitingReplay } from './webhooks-replay.tsx'
 import type { SeenDelivery } from './webhooks-resources.ts'
 import { DeliveryRow } from './webhooks-row.tsx'
 
@@ -36,7 +36,8 @@ const DELIVERIES_MAX = 500
 
 export function Deliveries({ webhook, open }: Props) {
   const { router } = useDashboard()
-  const isReplaying = useSignal(false)
+  const asking = useSignal<'retry' | 'past' | null>(null)
+  const close = () => (asking.value = null)
   const wanted = router.route.value.query['status'] ?? ''
   const status = FILTERS.some(([name]) => name === wanted) ? wanted : ''
   return (
@@ -44,14 +45,17 @@ export function Deliveries({ webhook, open }: Props) {
       <h2 class="visually-hidden">Deliveries</h2>
       <div class="delivery-tools">
         <Filter webhook={webhook} status={status} />
-        <Button icon="again" onClick={() => (isReplaying.value = true)}>
-          Replay what failed…
-        </Button>
+        <div class="actions">
+          <Button icon="again" onClick={() => (asking.value = 'retry')}>
+            Retry failed deliveries…
+          </Button>
+          <Button onClick={() => (asking.value = 'past')}>Send past events…</Button>
+        </div>
       </div>
+      <WaitingReplay webhook={webhook} />
       <DeliveryList key={status} webhook={webhook} open={open} status={status} />
-      {isReplaying.value && (
-        <ReplayWebhook webhook={webhook} onClose={() => (isReplaying.value = false)} />
-      )}
+      {asking.value === 'retry' && <RetryFailed webhook={webhook} onClose={close} />}
+      {asking.value === 'past' && <SendPastEvents webhook={webhook} onClose={close} />}
     </>
   )
 }

@@ -33,7 +33,7 @@ export function WebhookFields({ draft, failure, isFirst }: Props) {
         isMono
         isFirst={isFirst}
         placeholder={EXAMPLE_URL}
-        hint="It is called by POST. Addresses in your own network, and on this machine, are fine."
+        hint={urlHint(draft.value.url)}
         bind={part(draft, 'url')}
         error={error('url')}
       />
@@ -51,6 +51,13 @@ export function WebhookFields({ draft, failure, isFirst }: Props) {
       />
     </>
   )
+}
+
+function urlHint(url: string): string {
+  const isPlain = /^\s*http:/i.test(url)
+  return isPlain
+    ? 'It is called by POST. Over http, events can be read on their way: fine on this machine and in your own network; elsewhere use https.'
+    : 'It is called by POST. Addresses in your own network, and on this machine, are fine.'
 }
 
 export const EXAMPLE_URL = 'https://shop.example.com/hooks/messages'

@@ -33,7 +33,7 @@ export function WebhookList() {
       <PageHead title="Webhooks" actions={webhooks.value?.data.length !== 0 && add}>
         Where the relay tells your programs what happens.
       </PageHead>
-      <OutOfReach url={null} />
+      <OutOfReach webhookId={null} />
       <WhenReady of={webhooks} kind="list" count={3}>
         {({ data }) =>
           data.length === 0 ? (

@@ -1,42 +1,69 @@
+// Sending many deliveries again: those that failed, or past events since a time. Each is counted first,
+// and what still waits can be stopped.
+
 import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 
 import { ActionDialog } from '../components/action-dialog.tsx'
-import { Field } from '../components/field.tsx'
+import { Callout } from '../components/callout.tsx'
+import { ConfirmButton } from '../components/confirm-button.tsx'
+import { Field, TextField } from '../components/field.tsx'
+import { Switch } from '../components/switch.tsx'
 import { useAction } from '../components/use-action.ts'
-import { useDashboard } from '../dashboard.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
+import type { Answer } from '../request.ts'
 import type { Webhook } from '../resources.ts'
 import { isoTime, pickedTime, pickerTime } from '../time-words.ts'
-import type { ReplayAnswer } from './webhooks-resources.ts'
+import { EventChoice } from './webhooks-events.tsx'
+import type { ReplayAnswer, ReplayState, RetryAnswer, StoppedReplay } from './webhooks-resources.ts'
+import { confirmation, countWords, isConfirmed, placeOf } from './webhooks-words.ts'
 
 type Props = { readonly webhook: Webhook; readonly onClose: () => void }
 
-const DAY_MS = 86_400_000
-
-/** Sends again what was given up since a time, and what was never queued. */
-export function ReplayWebhook({ webhook, onClose }: Props) {
-  const { api, clock, notices } = useDashboard()
-  const since = useSignal(pickerTime(clock.time() - DAY_MS))
-  const time = pickedTime(since.value)
-  const action = useAction(
-    () => api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, { since: isoTime(time ?? 0) }),
-    (answer) => {
-      notices.done(replayedWords(answer))
-      onClose()
-    },
-  )
+/** Tries once more what was given up. */
+export function RetryFailed({ webhook, onClose }: Props) {
+  const { api } = useDashboard()
+  const ask = (body: object) => api.post<RetryAnswer>(`webhooks/${webhook.id}/retry-failed`, body)
   return (
-    <ActionDialog
-      title="Replay what failed"
-      confirm="Replay"
-      action={action}
-      isReady={time !== null}
+    <CountedDialog
+      title="Retry failed deliveries"
+      webhook={webhook}
+      what="failed delivery"
+      count={async () => counted(await ask({ dry_run: true }), ({ would_retry }) => would_retry)}
+      send={async () => counted(await ask({}), ({ retried }) => retried)}
       onClose={onClose}
     >
-      <p>
-        Events that were given up since then are sent again, and those that were never queued for
-        this webhook are sent now.
-      </p>
-      <Field label="Since" hint="In the time of this browser. Events are kept for 30 days.">
+      <p>Deliveries that were given up are tried again, each with its whole schedule.</p>
+    </CountedDialog>
+  )
+}
+
+/** Sends what happened since a time and did not arrive. */
+export function SendPastEvents({ webhook, onClose }: Props) {
+  const { api } = useDashboard()
+  const since = useSignal(pickerTime(Date.parse(webhook.created_at)))
+  const isEarlier = useSignal(false)
+  const events = useSignal<readonly string[]>(webhook.events)
+  const time = pickedTime(since.value)
+  const ask = (more: object) =>
+    api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, {
+      since: isoTime(time ?? 0),
+      include_earlier: isEarlier.value,
+      events: events.value,
+      ...more,
+    })
+  return (
+    <CountedDialog
+      title="Send past events"
+      webhook={webhook}
+      what="event"
+      isReady={time !== null && events.value.length > 0}
+      count={async () => counted(await ask({ dry_run: true }), ({ would_replay }) => would_replay)}
+      send={async () => counted(await ask({}), ({ replayed }) => replayed)}
+      onClose={onClose}
+    >
+      <p>Events that this webhook missed or that were given up are sent. Nothing is sent twice.</p>
+      <Field label="Since" hint="In your local time. Events are kept for 30 days.">
         {(box) => (
           <input
             {...box}
@@ -48,11 +75,99 @@ export function ReplayWebhook({ webhook, onClose }: Props) {
           />
         )}
       </Field>
+      <Switch
+        label="Include events from before this webhook was created"
+        isOn={isEarlier.value}
+        onChange={(isOn) => (isEarlier.value = isOn)}
+      />
+      <EventChoice
+        chosen={events.value}
+        error={null}
+        onChange={(chosen) => (events.value = chosen)}
+      />
+    </CountedDialog>
+  )
+}
+
+type CountedProps = Props & {
+  readonly title: string
+  /** One of what is sent: "event". */
+  readonly what: string
+  readonly isReady?: boolean | undefined
+  readonly count: () => Promise<Answer<number>>
+  readonly send: () => Promise<Answer<number>>
+  /** What is chosen; it is replaced by the count. */
+  readonly children: ComponentChildren
+}
+
+/** Counts, says how many that are, and sends only then; a large number is to be typed. */
+function CountedDialog(props: CountedProps) {
+  const { title, webhook, what, isReady = true, onClose, children } = props
+  const { notices } = useDashboard()
+  const found = useSignal<number | null>(null)
+  const typed = useSignal('')
+  const count = useAction(props.count, (value) => (found.value = value))
+  const send = useAction(props.send, (value) => {
+    notices.done(`Sending ${countWords(value, what)}.`)
+    onClose()
+  })
+  const { value } = found
+  if (value === null) {
+    const confirm = 'Continue'
+    return (
+      <ActionDialog {...{ title, confirm, action: count, isReady, onClose }}>
+        {children}
+      </ActionDialog>
+    )
+  }
+  const wanted = confirmation(value)
+  return (
+    <ActionDialog
+      title={title}
+      confirm={`Send ${countWords(value, what)}`}
+      action={send}
+      isReady={value > 0 && isConfirmed(typed.value, value)}
+      onClose={onClose}
+    >
+      <p>
+        {value === 0
+          ? 'There is nothing to send.'
+          : `This will send ${countWords(value, what)} to ${placeOf(webhook.url)}.`}
+      </p>
+      {wanted !== null && <TextField label={`Type ${wanted} to confirm`} isFirst bind={typed} />}
     </ActionDialog>
   )
 }
 
-function replayedWords({ replayed }: ReplayAnswer): string {
-  if (replayed === 0) return 'Nothing was missed since then.'
-  return replayed === 1 ? 'One event is on its way.' : `${replayed} events are on their way.`
+/** What still waits of a replay or a retry, and the way to stop it; nothing where nothing does. */
+export function WaitingReplay({ webhook }: { readonly webhook: Webhook }) {
+  const { api, notices } = useDashboard()
+  const path = `webhooks/${webhook.id}/replay`
+  const state = useRead<ReplayState>(path, 'delivery', 'webhook')
+  const waiting = state.value?.waiting ?? 0
+  if (waiting === 0) return null
+  const stop = (
+    <ConfirmButton
+      text="Stop…"
+      title="Stop sending these?"
+      confirm="Stop"
+      look="danger"
+      call={() => api.remove<StoppedReplay>(path)}
+      onDone={({ stopped }) => {
+        notices.done(`Stopped ${countWords(stopped, 'event')}.`)
+        state.refresh()
+      }}
+    >
+      Events that have not been sent yet will not be sent. Those already sent stay sent.
+    </ConfirmButton>
+  )
+  return (
+    <Callout tone="wait" title={`${countWords(waiting, 'past event')} waiting`} actions={stop}>
+      They are being sent to {placeOf(webhook.url)}.
+    </Callout>
+  )
+}
+
+function counted<T>(answer: Answer<T>, of: (value: T) => number | undefined): Answer<number> {
+  return answer.ok ? { ok: true, value: of(answer.value) ?? 0 } : answer
 }

@@ -7,7 +7,10 @@ import type * as schemas from '../../http/webhook-schemas.ts'
 
 export type CreatedWebhook = Static<typeof schemas.CreatedWebhook>
 export type RotatedSecret = Static<typeof schemas.RotatedSecret>
+export type RetryAnswer = Static<typeof schemas.RetryAnswer>
 export type ReplayAnswer = Static<typeof schemas.ReplayAnswer>
+export type ReplayState = Static<typeof schemas.ReplayState>
+export type StoppedReplay = Static<typeof schemas.StoppedReplay>
 export type Delivery = Static<typeof schemas.Delivery>
 
 export type Attempt = Static<typeof schemas.DeliveryWithAttempts>['attempts'][number] & {

@@ -8,7 +8,6 @@ import type { Webhook } from '../resources.ts'
 import { useRelayState } from '../sources.ts'
 import type { WebhookDay } from './webhooks-resources.ts'
 import { useWebhookDay, useWebhookDays } from './webhooks-sources.ts'
-import { hostOf } from './webhooks-words.ts'
 
 type Props = { readonly webhook: Webhook; readonly tab: string }
 
@@ -18,7 +17,7 @@ export function WebhookTrouble({ webhook, tab }: Props) {
   if (webhook.disabled_reason === null && webhook.is_active) {
     return (
       <>
-        <OutOfReach url={webhook.url} />
+        <OutOfReach webhookId={webhook.id} />
         <Failing day={day} />
       </>
     )
@@ -58,20 +57,19 @@ function Failing({ day }: { readonly day: WebhookDay | null }) {
 }
 
 type ReachProps = {
-  /** The only one to tell of; null for all. */
-  readonly url: string | null
+  /** The webhook in question; null for all of them. */
+  readonly webhookId: string | null
 }
 
 /**
  * That the relay's own machine has no way out, which is no failure of a receiver and stands in no
- * attempt; or why nothing is known of the last deliveries. The health catalogue names a webhook by
- * nothing but its host, in its words.
+ * attempt; or why nothing is known of the last deliveries.
  */
-export function OutOfReach({ url }: ReachProps) {
+export function OutOfReach({ webhookId }: ReachProps) {
   const days = useWebhookDays()
   const found = useRelayState().value?.findings.find(
-    ({ cause: { code, why } }) =>
-      code === 'webhook_out_of_reach' && (url === null || why.includes(hostOf(url))),
+    ({ cause: { code, about } }) =>
+      code === 'webhook_out_of_reach' && (webhookId === null || about.id === webhookId),
   )?.cause
   if (found === undefined) return <ReadFailure of={days} />
   return (

@@ -15,13 +15,10 @@ export const EVENTS: readonly (readonly [name: string, words: string])[] = [
   ['message.failed', 'It did not go out, or nobody can say whether it did.'],
 ]
 
-export function webhookState(
-  { is_active, disabled_reason }: Webhook,
-  isFailing: boolean,
-): StateWords {
+export function webhookState({ is_active, disabled_reason, is_failing }: Webhook): StateWords {
   if (disabled_reason !== null) return { text: 'Stopped', tone: 'bad', icon: 'cross' }
   if (!is_active) return { text: 'Paused', tone: 'plain', icon: 'pause' }
-  if (isFailing) return { text: 'Failing', tone: 'warn', icon: 'warning' }
+  if (is_failing === true) return { text: 'Failing', tone: 'warn', icon: 'warning' }
   return { text: 'Active', tone: 'ok', icon: 'check' }
 }
 
@@ -59,4 +56,30 @@ export function refusalWords({ code, message }: Failure): string {
 /** What is told of it in one line: a path or query may be long, and carry what is secret. */
 export function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : url
+}
+
+/** The host and the path, without the query, which may be secret: for a question about this very one. */
+export function placeOf(url: string): string {
+  if (!URL.canParse(url)) return url
+  const { host, pathname } = new URL(url)
+  return pathname === '/' ? host : host + pathname
+}
+
+/** From how many on a number is typed before so many are sent. */
+const CONFIRMED_FROM = 1_000
+
+/** What is to be typed before that many are sent; null where nothing is. */
+export function confirmation(count: number): string | null {
+  return count < CONFIRMED_FROM ? null : String(count)
+}
+
+export function isConfirmed(typed: string, count: number): boolean {
+  const wanted = confirmation(count)
+  return wanted === null || typed.replaceAll(/[\s,.]/g, '') === wanted
+}
+
+/** "1 event", "30,020 events". */
+export function countWords(count: number, what: string): string {
+  const plural = what.endsWith('y') ? `${what.slice(0, -1)}ies` : `${what}s`
+  return `${count.toLocaleString('en')} ${count === 1 ? what : plural}`
 }

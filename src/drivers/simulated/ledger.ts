@@ -4,6 +4,7 @@
 import type { Database } from 'bun:sqlite'
 
 import { LastingDatabase } from '../../system/lasting-database.ts'
+import { LedgerSessions } from './ledger-sessions.ts'
 
 type Carried = {
   readonly messageId: string
@@ -57,12 +58,6 @@ CREATE TABLE IF NOT EXISTS carried (
   carried_at INTEGER NOT NULL
 ) STRICT;
 CREATE INDEX IF NOT EXISTS carried_by_message ON carried (message_id);
-CREATE TABLE IF NOT EXISTS sessions (
-  seq INTEGER PRIMARY KEY AUTOINCREMENT,
-  line TEXT NOT NULL,
-  id TEXT NOT NULL
-) STRICT;
-CREATE INDEX IF NOT EXISTS sessions_by_line ON sessions (line);
 CREATE TABLE IF NOT EXISTS recipients (
   line TEXT NOT NULL,
   handle TEXT NOT NULL,
@@ -110,6 +105,7 @@ type Values = Record<string, string | number | null>
 export class Ledger {
   /** Says which ledger this is: a new file has another one. */
   readonly identity: string
+  readonly sessions: LedgerSessions
   readonly #db: Database
   readonly #sql: ReturnType<typeof prepareStatements>
   readonly #carry: (letters: readonly CarriedLetter[]) => void
@@ -127,6 +123,7 @@ export class Ledger {
       id: newIdentity,
     })
     this.#db = db
+    this.sessions = new LedgerSessions(db)
     this.#sql = prepareStatements(db)
     this.identity = this.#sql.identity.get()?.value ?? newIdentity
     this.#carry = db.transaction((letters: readonly CarriedLetter[]) => {
@@ -138,24 +135,10 @@ export class Ledger {
     }).immediate
   }
 
-  /** Begins a session of a line: whatever an earlier one posts from now on is refused. */
-  beginSession(line: string, id: string): void {
-    this.#sql.insertSession.run({ line, id })
-  }
-
-  /** Whether a session is one of those that were not settled yet. */
-  hasSession(line: string, id: string): boolean {
-    return this.#sql.session.get({ line, id }) !== null
-  }
-
-  /** Forgets every session of a line but the newest. */
-  settleSessions(line: string): void {
-    this.#sql.deleteSessions.run({ line })
-  }
-
   /** The seqs of the oldest and of the newest message that is kept; 0 where nothing was carried. */
   carriedSeqs(): { readonly oldest: number; readonly newest: number } {
-    return this.#sql.carriedSeqs.get() ?? { oldest: 0, newest: 0 }
+    const { oldestSeq, newestSeq } = this.#sql
+    return { oldest: oldestSeq.get()?.seq ?? 0, newest: newestSeq.get()?.seq ?? 0 }
   }
 
   /** Writes down messages and all that follows from them, or throws and has written nothing. */
@@ -212,7 +195,7 @@ export class Ledger {
 
   #insert({ carried, session, news }: CarriedLetter): void {
     const { line, to: handle } = carried
-    if (this.#sql.newestSession.get({ line })?.id !== session) throw new Error('Session is over.')
+    this.sessions.requireNewest(line, session)
     this.#sql.insertCarried.run(carried)
     if (this.#recipients.get(line)?.has(handle) !== true) {
       this.#sql.insertRecipient.run({ line, handle })
@@ -243,23 +226,8 @@ function prepareStatements(db: Database) {
       `INSERT INTO carried (message_id, line, recipient, text, guid, carried_at)
        VALUES ($messageId, $line, $to, $text, $guid, $at)`,
     ),
-    insertSession: db.prepare<null, [Values]>(
-      'INSERT INTO sessions (line, id) VALUES ($line, $id)',
-    ),
-    session: db.prepare<{ seq: number }, [Values]>(
-      'SELECT seq FROM sessions WHERE line = $line AND id = $id',
-    ),
-    newestSession: db.prepare<{ id: string }, [Values]>(
-      'SELECT id FROM sessions WHERE line = $line ORDER BY seq DESC LIMIT 1',
-    ),
-    deleteSessions: db.prepare<null, [Values]>(
-      `DELETE FROM sessions WHERE line = $line
-         AND seq < (SELECT max(seq) FROM sessions WHERE line = $line)`,
-    ),
-    carriedSeqs: db.prepare<{ oldest: number; newest: number }, []>(
-      `SELECT coalesce((SELECT min(seq) FROM carried), 0) AS oldest,
-              coalesce((SELECT max(seq) FROM carried), 0) AS newest`,
-    ),
+    oldestSeq: db.prepare<{ seq: number | null }, []>('SELECT min(seq) AS seq FROM carried'),
+    newestSeq: db.prepare<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM carried'),
     insertRecipient: db.prepare<null, [Values]>(
       'INSERT INTO recipients (line, handle) VALUES ($line, $handle) ON CONFLICT DO NOTHING',
     ),

@@ -50,13 +50,13 @@ export class SimulatedNetwork {
   /** Begins a session of a line and gives its id; earlier ones carry nothing from now on. */
   beginSession(line: string): string {
     const id = this.#newGuid()
-    this.#ledger.beginSession(line, id)
+    this.#ledger.sessions.begin(line, id)
     return id
   }
 
   /** What became of all that earlier sessions of a line left open is durable. */
   settleSessions(line: string): void {
-    this.#ledger.settleSessions(line)
+    this.#ledger.sessions.settle(line)
   }
 
   /** The note of a point of no return: `identity:session:seq of the newest message so far`. */
@@ -72,7 +72,7 @@ export class SimulatedNetwork {
   isCompleteSince(line: string, note: string | null): boolean {
     const [identity, session = '', seq] = note?.split(':') ?? []
     const { oldest, newest } = this.#ledger.carriedSeqs()
-    const isSameLedger = identity === this.identity && this.#ledger.hasSession(line, session)
+    const isSameLedger = identity === this.identity && this.#ledger.sessions.has(line, session)
     return isSameLedger && Number(seq) <= newest && Number(seq) >= oldest - 1
   }
 

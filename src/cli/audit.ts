@@ -1,0 +1,115 @@
+import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit.ts'
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { listAudit, type AuditEntryResource } from '../storage/audit-list.ts'
+import { systemClock } from '../system/clock.ts'
+import { isoTime, parseIsoTime } from '../system/iso-time.ts'
+import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
+import { throughRelayOrFile } from './own-file.ts'
+import { table } from './table.ts'
+
+const LIMIT_DEFAULT = 50
+const LIMIT_MAX = 200
+const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
+
+export const AUDIT_COMMAND: Command = {
+  name: 'audit',
+  args: [],
+  options: [
+    { name: 'since', value: 'TIME', sentence: 'As 2026-11-21T10:00:00Z, or as 30m, 12h or 7d.' },
+    { name: 'limit', value: 'N', sentence: `How many at most, ${LIMIT_DEFAULT} unless you say.` },
+    { name: 'action', value: 'NAME', sentence: 'Only this, as webhook.changed.' },
+    { name: 'actor', value: 'NAME', sentence: 'Only of this key or session; or cli, dashboard.' },
+  ],
+  sentence: 'List who changed what, from where: newest first, kept for 400 days.',
+  run: list,
+}
+
+async function list(call: Call): Promise<ExitCode> {
+  const filter = { since: sinceOf(call), action: actionOf(call), actor: call.options.get('actor') }
+  const limit = limitOf(call)
+  const page = await throughRelayOrFile(call, {
+    relay: async (client) => {
+      const { body } = await client.ask('GET', `/audit?${queryOf({ ...filter, limit })}`)
+      return body as ReturnType<typeof listAudit> // The relay's own schema checked it.
+    },
+    file: ({ db }) => listAudit(db, filter, { limit, cursor: null }),
+  })
+  call.out.data(
+    page,
+    table(['TIME', 'WHAT', 'THING', 'WHO', 'FROM', 'CHANGE'], page.data.map(rowOf)),
+  )
+  if (page.data.length === 0) call.out.note('Nothing was changed.')
+  if (page.has_more) call.out.note('There are older ones: --limit shows more.')
+  return EXIT.ok
+}
+
+function rowOf(entry: AuditEntryResource): readonly (string | null)[] {
+  const { action, about, actor, address, count } = entry
+  const times = count === 1 ? '' : ` (${count} times)`
+  const what = action + times
+  return [
+    entry.last_at,
+    what,
+    about.id ?? about.kind,
+    actor.id ?? actor.kind,
+    address,
+    changeIn(entry),
+  ]
+}
+
+/** `url: https://a → https://b`; of what is new or gone, only what it is or was. */
+function changeIn({ before, after }: AuditEntryResource): string {
+  const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
+  const value = (fields: AuditEntryResource['before'], name: string) => {
+    const found = fields?.[name] ?? null
+    return found === null ? null : String(found)
+  }
+  return [...names]
+    .map((name) => [name, value(before, name), value(after, name)] as const)
+    .filter(([, was, is]) => was !== null || is !== null)
+    .map(([name, was, is]) => {
+      if (before === null || after === null) return `${name}: ${was ?? is}`
+      return `${name}: ${was ?? 'none'} → ${is ?? 'none'}`
+    })
+    .join('; ')
+}
+
+function queryOf(values: {
+  readonly since: Timestamp | undefined
+  readonly action: AuditAction | undefined
+  readonly actor: string | undefined
+  readonly limit: number
+}): string {
+  const { since, action, actor, limit } = values
+  const query = new URLSearchParams({ limit: String(limit) })
+  if (since !== undefined) query.set('since', isoTime(since))
+  if (action !== undefined) query.set('action', action)
+  if (actor !== undefined) query.set('actor', actor)
+  return query.toString()
+}
+
+function sinceOf(call: Call): Timestamp | undefined {
+  const text = call.options.get('since')
+  if (text === undefined) return undefined
+  const [, count, unit] = /^([0-9]{1,5})([mhd])$/.exec(text) ?? []
+  if (count !== undefined && (unit === 'm' || unit === 'h' || unit === 'd')) {
+    return timestamp(systemClock.now() - Number(count) * UNITS_MS[unit])
+  }
+  const time = parseIsoTime(text)
+  if (time !== null) return time
+  throw new UsageError('--since must be a time like 2026-11-21T10:00:00Z, or like 30m, 12h or 7d.')
+}
+
+function actionOf(call: Call): AuditAction | undefined {
+  const text = call.options.get('action')
+  const action = AUDIT_ACTIONS.find((name) => name === text)
+  if (text === undefined || action !== undefined) return action
+  throw new UsageError(`--action must be one of: ${AUDIT_ACTIONS.join(', ')}.`)
+}
+
+function limitOf(call: Call): number {
+  const text = call.options.get('limit') ?? String(LIMIT_DEFAULT)
+  const limit = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0
+  if (limit >= 1 && limit <= LIMIT_MAX) return limit
+  throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}.`)
+}

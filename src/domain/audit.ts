@@ -1,0 +1,128 @@
+// The audit trail: who changed what of the relay, from where.
+
+import type { KeyId } from './ids.ts'
+
+/** `relay` is the relay itself, for what it finds at a start. */
+export const ACTOR_KINDS = ['key', 'cli', 'dashboard', 'relay'] as const
+export type ActorKind = (typeof ACTOR_KINDS)[number]
+
+export type Actor = {
+  readonly kind: ActorKind
+  /** The key, or the short id of the dashboard session; null where the kind says it all. */
+  readonly id: string | null
+}
+
+/** Where a change comes from. */
+export type Origin = {
+  readonly actor: Actor
+  /** The client's IP address; null on the control socket and on the command line. */
+  readonly address: string | null
+  /** The request's id; null where no request asked. */
+  readonly requestId: string | null
+}
+
+/** A command that works on the file itself, while no relay runs. */
+export const COMMAND_LINE: Origin = {
+  actor: { kind: 'cli', id: null },
+  address: null,
+  requestId: null,
+}
+
+/** The relay by itself. */
+export const RELAY_ITSELF: Origin = {
+  actor: { kind: 'relay', id: null },
+  address: null,
+  requestId: null,
+}
+
+export const AUDIT_ACTIONS = [
+  'key.created',
+  'key.revoked',
+  'bridge.created',
+  'bridge.token_renewed',
+  'bridge.removed',
+  'webhook.created',
+  'webhook.changed',
+  'webhook.secret_rotated',
+  'webhook.deleted',
+  'webhook.replayed',
+  'webhook.retried',
+  'webhook.replay_stopped',
+  'line.changed',
+  'line.adopted',
+  'line.deleted',
+  'setting.changed',
+  'message.resolved',
+  'backup.created',
+  'backup.downloaded',
+  'backup.restored',
+  'relay.upgraded',
+  'setup_link.created',
+  'password.set',
+  'password.changed',
+  'password.refused',
+  'session.created',
+  'session.elevated',
+  'session.ended',
+] as const
+export type AuditAction = (typeof AUDIT_ACTIONS)[number]
+
+export const THING_KINDS = [
+  'key',
+  'bridge',
+  'webhook',
+  'line',
+  'setting',
+  'message',
+  'backup',
+  'relay',
+  'dashboard',
+  'session',
+] as const
+export type ThingKind = (typeof THING_KINDS)[number]
+
+/** The thing that an entry speaks of; there is one relay and one dashboard, which need no id. */
+export type Thing = { readonly kind: ThingKind; readonly id: string | null }
+
+/** Fields by their names in the API; never a secret. */
+export type AuditFields = Readonly<
+  Record<string, string | number | boolean | null | readonly string[]>
+>
+
+/** A change, as whoever makes it describes it. */
+export type AuditedChange = {
+  readonly action: AuditAction
+  readonly about: Thing
+  /** Null where there was nothing before, or nothing can be told of it. */
+  readonly before?: AuditFields | null | undefined
+  readonly after?: AuditFields | null | undefined
+}
+
+/** What `created_by` says. */
+export function makerOf({ actor }: Origin): KeyId | 'cli' | 'dashboard' {
+  // Only a key has an id of a key.
+  if (actor.kind === 'key') return actor.id as KeyId
+  return actor.kind === 'dashboard' ? 'dashboard' : 'cli'
+}
+
+/**
+ * The fields that differ, as they were and as they are; null where none does. A side that is null
+ * leaves the other one whole.
+ */
+export function changedFields({
+  before = null,
+  after = null,
+}: Pick<AuditedChange, 'before' | 'after'>): {
+  readonly before: AuditFields | null
+  readonly after: AuditFields | null
+} | null {
+  if (before === null || after === null) return { before, after }
+  const names = Object.keys({ ...before, ...after }).filter(
+    (name) => JSON.stringify(before[name]) !== JSON.stringify(after[name]),
+  )
+  return names.length === 0 ? null : { before: only(before, names), after: only(after, names) }
+}
+
+function only(fields: AuditFields, names: readonly string[]): AuditFields {
+  return Object.fromEntries(names.map((name) => [name, fields[name] ?? null]))
+}

@@ -1,0 +1,20 @@
+/** Kinds of things that a finding can be about; `device` is one without a line yet. */
+export const SUBJECT_KINDS = ['relay', 'driver', 'device', 'line', 'webhook'] as const
+
+/** The thing that a finding is about. The relay itself needs no id. */
+export type FindingSubject = {
+  readonly kind: (typeof SUBJECT_KINDS)[number]
+  readonly id: string | null
+}
+
+/** "1 problem, 6 warnings"; null where there is neither. */
+export function findingWords(findings: readonly { readonly severity?: unknown }[]): string | null {
+  const count = (wanted: string) => findings.filter(({ severity }) => severity === wanted).length
+  const words = [counted(count('error'), 'problem'), counted(count('warning'), 'warning')]
+  return words.filter((one) => !one.startsWith('0 ')).join(', ') || null
+}
+
+/** "1 warning", "6 warnings". */
+export function counted(count: number, what: string): string {
+  return `${count} ${what}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,118 @@
+// Files that are served from memory: compressed once, at build, and each form of them one Blob, so that
+// many clients at once cost no more than what their sockets take.
+
+import { promisify } from 'node:util'
+import { brotliCompress, constants, gzip } from 'node:zlib'
+
+import { exchangeOf } from './exchange.ts'
+import { respond } from './respond.ts'
+
+/** A packed file. Its bytes are in base64, so that they can stand in the executable's source. */
+export type StaticFile = {
+  /** As it is asked for: `/assets/main-1a2b3c4d.js`. */
+  readonly path: string
+  readonly type: string
+  readonly hash: string
+  readonly sizeBytes: number
+  readonly brotli: string
+  readonly gzip: string
+}
+
+type Encoding = 'br' | 'gzip' | null
+
+/** A file in all its forms, as they go out. */
+export type Served = {
+  readonly type: string
+  readonly hash: string
+  /** Whether it also goes out as it is. */
+  readonly hasPlainForm: boolean
+  readonly body: (encoding: Encoding) => Blob
+}
+
+/**
+ * What is larger goes out compressed only, also to clients that ask for it as it is: to copy 1.7 MB to each
+ * of a thousand sockets holds the event loop up for four seconds, and no browser needs it.
+ */
+const PLAIN_BYTES_MAX = 512 * 1_024
+
+const inGzip = promisify(gzip)
+const inBrotli = promisify(brotliCompress)
+
+/** `best` takes a second for each 600 KB; `quick` is for files that a run from source packs when asked. */
+export type Effort = 'best' | 'quick'
+
+export async function packFile(
+  file: { readonly path: string; readonly type: string; readonly bytes: Uint8Array },
+  effort: Effort,
+): Promise<StaticFile> {
+  const { path, type, bytes } = file
+  const params = {
+    [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
+    [constants.BROTLI_PARAM_QUALITY]: effort === 'best' ? constants.BROTLI_MAX_QUALITY : 5,
+  }
+  return {
+    path,
+    type,
+    hash: new Bun.CryptoHasher('sha256').update(bytes).digest('base64url').slice(0, 16),
+    sizeBytes: bytes.length,
+    brotli: (await inBrotli(bytes, { params })).toString('base64'),
+    gzip: (await inGzip(bytes, { level: constants.Z_BEST_COMPRESSION })).toString('base64'),
+  }
+}
+
+/** Decodes a form of the file when it is first asked for: most runs of the executable never serve it. */
+export function served({ type, hash, sizeBytes, brotli, gzip }: StaticFile): Served {
+  const bodies = new Map<Encoding, Blob>()
+  const made = (encoding: Encoding): Blob => {
+    if (encoding === 'br') return new Blob([Buffer.from(brotli, 'base64')])
+    const bytes = Buffer.from(gzip, 'base64')
+    return new Blob([encoding === 'gzip' ? bytes : Bun.gunzipSync(bytes)])
+  }
+  return {
+    type,
+    hash,
+    hasPlainForm: sizeBytes <= PLAIN_BYTES_MAX,
+    body(encoding) {
+      const body = bodies.get(encoding) ?? made(encoding)
+      bodies.set(encoding, body)
+      return body
+    },
+  }
+}
+
+/** The file in the best form that the client takes; 304 where the client has it. */
+export function answerFile(
+  request: Request,
+  file: Served,
+  more: Readonly<Record<string, string>>,
+): Response {
+  const { requestId } = exchangeOf(request)
+  const accepted = encodingFor(request.headers.get('accept-encoding') ?? '')
+  const encoding = accepted ?? (file.hasPlainForm ? null : 'gzip')
+  // One form is not another byte for byte, which a strong tag promises.
+  const tag = `"${file.hash}${encoding === null ? '' : `-${encoding}`}"`
+  const headers = { 'content-type': file.type, vary: 'accept-encoding', etag: tag, ...more }
+  if (isKnown(tag, request.headers.get('if-none-match'))) {
+    return respond(null, { status: 304, requestId, headers })
+  }
+  const encoded = encoding === null ? headers : { ...headers, 'content-encoding': encoding }
+  return respond(file.body(encoding), { status: 200, requestId, headers: encoded })
+}
+
+/** The best form that a client takes: it names those that it takes, and `q=0` takes one back. */
+function encodingFor(accepted: string): Encoding {
+  const names = accepted
+    .toLowerCase()
+    .split(',')
+    .map((part) => part.replaceAll(' ', ''))
+    .filter((part) => !/;q=0(\.0*)?$/.test(part))
+    .map((part) => part.replace(/;.*$/, ''))
+  if (names.includes('br')) return 'br'
+  return names.includes('gzip') ? 'gzip' : null
+}
+
+function isKnown(tag: string, ifNoneMatch: string | null): boolean {
+  if (ifNoneMatch === null) return false
+  const known = ifNoneMatch.split(',').map((one) => one.trim().replace(/^W\//, ''))
+  return known.includes(tag) || known.includes('*')
+}

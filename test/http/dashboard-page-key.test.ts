@@ -1,0 +1,167 @@
+// The page key: what a page of another port, which gets the cookie, does not have.
+
+import { expect, test } from 'bun:test'
+
+import { openDatabase } from '../../src/storage/database.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { settle, TestClock } from '../support/test-clock.ts'
+import { BROWSER, SIGNED_IN } from './access-stand-ins.ts'
+import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'
+import { EventReader } from './event-reader.ts'
+import { createRig } from './http-rig.ts'
+
+const DAY = 86_400_000
+const NAME = 'hookline-2026-11-21T03-00-00Z.db'
+
+/** Everything that a stolen cookie would be of use for. */
+const WANTED: readonly (readonly [method: string, path: string, body?: unknown])[] = [
+  ['GET', '/dashboard/api/messages'],
+  ['GET', '/dashboard/api/keys'],
+  ['POST', '/dashboard/api/messages/send', { to: '+12025550123', text: 'x' }],
+  ['GET', '/dashboard/events'],
+  ['GET', '/dashboard/state'],
+  ['GET', '/dashboard/sessions'],
+  ['GET', '/dashboard/qr?text=sms:%2B12025550101'],
+  ['POST', '/dashboard/downloads', { backup: NAME }],
+  ['POST', '/dashboard/session/elevate', { password: PASSWORD }],
+  ['DELETE', '/dashboard/sessions'],
+]
+
+async function outcomes(browser: Browser): Promise<readonly string[]> {
+  const answers = []
+  for (const [method, path, body] of WANTED) answers.push(await browser.ask(method, path, { body }))
+  return answers.map(outcome)
+}
+
+test('the cookie alone opens nothing, nor with a page key that is not its own', async () => {
+  await using relay = await startDashboard()
+  const owner = await relay.claim()
+  const other = await relay.logIn()
+  const neighbour = relay.browser()
+
+  for (const pageKey of [null, '', 'wrong', 'x'.repeat(43), other.pageKey]) {
+    neighbour.continueAs({ cookie: owner.cookie, pageKey })
+
+    expect(await outcomes(neighbour)).toEqual(WANTED.map(() => '401 signed_out'))
+    expect(await neighbour.state()).toMatchObject({ state: 'signed_out', version: null })
+  }
+  expect(await owner.state()).toMatchObject({ state: 'signed_in' })
+})
+
+test('the page key alone opens nothing either', async () => {
+  await using relay = await startDashboard()
+  const { pageKey } = await relay.claim()
+  const neighbour = relay.browser()
+  neighbour.continueAs({ cookie: null, pageKey })
+
+  expect(await outcomes(neighbour)).toEqual(WANTED.map(() => '401 signed_out'))
+})
+
+test('it is told once, by the answer that signs in, and only its hash is kept', async () => {
+  await using relay = await startDashboard()
+  const claimed = await relay.claim()
+  const browser = relay.browser()
+
+  const opened = await browser.post('/dashboard/session', { password: PASSWORD })
+  const later = [await browser.state(), (await browser.get('/dashboard/sessions')).body]
+
+  expect(opened.body.page_key).toMatch(/^[A-Za-z0-9_-]{43}$/)
+  expect(opened.body.page_key).not.toBe(claimed.pageKey)
+  expect(JSON.stringify(later)).not.toContain('page_key')
+  const stored = Buffer.from(relay.db.sqlite.serialize()).toString('latin1')
+  expect(
+    [claimed.pageKey, browser.pageKey].filter((key) => stored.includes(key ?? 'none')),
+  ).toEqual([])
+})
+
+test('a session from before there were page keys is asked to sign in again', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
+  relay.db.sqlite.run('UPDATE dashboard_sessions SET page_key_sha256 = NULL')
+
+  const before = await browser.get('/dashboard/api/keys')
+  const again = await browser.post('/dashboard/session', { password: PASSWORD })
+
+  expect([outcome(before), outcome(again)]).toEqual(['401 signed_out', '200'])
+  expect((await browser.get('/dashboard/sessions')).body.data).toHaveLength(1)
+})
+
+test('who signs out without the page key loses the cookie, and ends no session', async () => {
+  await using relay = await startDashboard()
+  const owner = await relay.claim()
+  const other = relay.browser()
+  other.continueAs({ cookie: owner.cookie, pageKey: null })
+
+  const answer = await other.delete('/dashboard/session')
+
+  expect(answer.headers.get('set-cookie')).toContain('Max-Age=0')
+  expect(await owner.state()).toMatchObject({ state: 'signed_in' })
+})
+
+test('the stream of events ends when the session expires', async () => {
+  const clock = new TestClock()
+  const database = openDatabase(':memory:', { version: 'test' })
+  await using relay = await startDashboard({ clock, database })
+  const browser = await relay.claim()
+  const stream = new EventReader(await browser.fetch('GET', '/dashboard/events'))
+  await settle()
+
+  clock.doze(7 * DAY - 60_000)
+  await clock.advance(30_000)
+  const before = stream.isOver
+  await clock.advance(45_000)
+
+  expect([before, stream.isOver]).toEqual([false, true])
+})
+
+/** A relay with one back-up, and a browser that is signed in. */
+async function withBackup(folder: ScratchFolder) {
+  await Bun.write(folder.file(NAME), 'the database')
+  const backup = {
+    name: NAME,
+    path: folder.file(NAME),
+    kind: 'daily' as const,
+    created_at: '2026-11-21T03:00:00.000Z',
+    size_bytes: 12,
+  }
+  const random = {
+    bytes: (n: number) => crypto.getRandomValues(new Uint8Array(n)),
+    chance: () => 0,
+  }
+  const rig = createRig({ access: SIGNED_IN, listBackups: () => [backup], random })
+  const ticket = async (): Promise<string> => {
+    const body = { backup: NAME }
+    const answer = await rig.call('POST', '/dashboard/downloads', { headers: BROWSER, body })
+    return ((await answer.json()) as { readonly url: string }).url
+  }
+  return { rig, ticket }
+}
+
+test('a download needs a ticket, which is good once and for a minute', async () => {
+  using folder = new ScratchFolder()
+  const { rig, ticket } = await withBackup(folder)
+  const [first, second] = [await ticket(), await ticket()]
+
+  const taken = await rig.call('GET', first)
+  const again = await rig.call('GET', first)
+  await rig.clock.advance(60_000)
+  const late = await rig.call('GET', second)
+  const made = await rig.call('GET', `/dashboard/downloads/${'a'.repeat(43)}`)
+
+  expect(await taken.text()).toBe('the database')
+  expect(taken.headers.get('content-disposition')).toBe(`attachment; filename="${NAME}"`)
+  expect([again, late, made].map(({ status }) => status)).toEqual([404, 404, 404])
+})
+
+test('a ticket is for a back-up that is listed, and twenty are good at most', async () => {
+  using folder = new ScratchFolder()
+  const { rig, ticket } = await withBackup(folder)
+  const body = { backup: 'secret.key' }
+
+  const other = await rig.call('POST', '/dashboard/downloads', { headers: BROWSER, body })
+  const tickets: string[] = []
+  while (tickets.length < 21) tickets.push(await ticket())
+  const [first, second] = await Promise.all(tickets.slice(0, 2).map((url) => rig.call('GET', url)))
+
+  expect([other.status, first?.status, second?.status]).toEqual([404, 404, 200])
+})
