@@ -66,12 +66,14 @@ async function serveOnce(start: Start): Promise<ExitCode | null> {
       return signal.aborted ? EXIT.ok : null
     }
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
-    if (!call.surroundings.isTerminal) log.error('the relay ends', { error })
+    if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
     const isSuspect = isUnusableDatabase(error) || error instanceof LostFileError
+    if (!isHosted || !isSuspect) throw error
     const directory = dataDirectoryAt(config.dataDir)
-    // Met while the relay ran: the state of this process is unknown, but the next one can look.
-    if (isHosted && isSuspect && existsSync(directory.database)) suspectDamage(directory)
-    throw error
+    if (existsSync(directory.database)) suspectDamage(directory)
+    // Met while the relay ran: the state of this process is unknown, but the next one can look. With 78
+    // nobody would start it.
+    return EXIT.failed
   }
 }
 
