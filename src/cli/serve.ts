@@ -67,14 +67,17 @@ async function serveOnce(start: Start): Promise<ExitCode | null> {
     }
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
     if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
-    const isSuspect = isUnusableDatabase(error) || error instanceof LostFileError
-    if (!isHosted || !isSuspect) throw error
+    if (!isHosted || !isSuspicious(error)) throw error
     const directory = dataDirectoryAt(config.dataDir)
     if (existsSync(directory.database)) suspectDamage(directory)
-    // Met while the relay ran: the state of this process is unknown, but the next one can look. With 78
-    // nobody would start it.
+    // The state of this process is unknown, but the next one can look. After 78 nobody would start it.
     return EXIT.failed
   }
+}
+
+/** Whether an error that ended a relay leaves its database in doubt. */
+function isSuspicious(error: unknown): boolean {
+  return isUnusableDatabase(error) || error instanceof LostFileError
 }
 
 /** Throws an UnusableDatabaseError only where nothing runs and the data are closed. */
