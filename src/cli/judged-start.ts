@@ -1,7 +1,7 @@
 // The part of a start before anything runs: the data are taken, and where they were migrated under a
 // service, nothing but the listener runs until they are judged.
 
-import { statSync } from 'node:fs'
+import { existsSync, statSync } from 'node:fs'
 
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
@@ -39,8 +39,9 @@ const LOOK_AGAIN_MS = 50
 
 /** A command may have the data directory for a moment; another relay has it for good. */
 export async function openDataPatiently({ config, log, ...start }: Start): Promise<Data> {
-  if (start.expectsDatabase) requireDatabase(dataDirectoryAt(config.dataDir))
-  await refuseBesideAnother(dataDirectoryAt(config.dataDir).controlSocket)
+  const directory = dataDirectoryAt(config.dataDir)
+  if (start.expectsDatabase) requireDatabase(directory)
+  if (!existsSync(directory.lock)) await refuseBesideAnother(directory.controlSocket)
   const never = new AbortController().signal
   const until = systemClock.monotonic() + PATIENCE_MS
   for (;;) {
@@ -54,7 +55,7 @@ export async function openDataPatiently({ config, log, ...start }: Start): Promi
   }
 }
 
-/** Also where its lock was deleted, a relay that answers keeps its data directory. */
+/** Where its lock was deleted, a relay that answers keeps its data directory all the same. */
 async function refuseBesideAnother(socket: string): Promise<void> {
   if (!(await new ControlClient(socket).isThere())) return
   throw new Error(`A relay already answers on ${socket}. Stop it first: hookline down, or Ctrl-C.`)

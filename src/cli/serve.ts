@@ -66,13 +66,18 @@ async function serveOnce(start: Start): Promise<ExitCode | null> {
       return signal.aborted ? EXIT.ok : null
     }
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
-    if (!call.surroundings.isTerminal) log.error('the relay ends', { error })
-    const isSuspect = isUnusableDatabase(error) || error instanceof LostFileError
+    if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
+    if (!isHosted || !isSuspicious(error)) throw error
     const directory = dataDirectoryAt(config.dataDir)
-    // Met while the relay ran: the state of this process is unknown, but the next one can look.
-    if (isHosted && isSuspect && existsSync(directory.database)) suspectDamage(directory)
-    throw error
+    if (existsSync(directory.database)) suspectDamage(directory)
+    // The state of this process is unknown, but the next one can look. After 78 nobody would start it.
+    return EXIT.failed
   }
+}
+
+/** Whether an error that ended a relay leaves its database in doubt. */
+function isSuspicious(error: unknown): boolean {
+  return isUnusableDatabase(error) || error instanceof LostFileError
 }
 
 /** Throws an UnusableDatabaseError only where nothing runs and the data are closed. */

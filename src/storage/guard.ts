@@ -8,7 +8,7 @@ export class TakenOverError extends Error {
   override readonly name = 'TakenOverError'
 }
 
-/** A look costs as much as a tenth of a send; what is lost within this time is refused after it. */
+/** Between two looks: what is accepted within it after a slip is lost. Each costs as much as several statements. */
 const LOOK_MS_MIN = 1_000
 
 /**

@@ -21,8 +21,8 @@ import { timeForName } from './backup.ts'
 import { closeDatabase, openDatabase } from './database.ts'
 import { UnusableDatabaseError } from './migrations.ts'
 import { openRaw } from './open-raw.ts'
-import { requireOwnSchema } from './own-schema.ts'
 import { restoredEnvironment, type EnvironmentChange } from './restored-environment.ts'
+import { requireOwnSchema } from './schema-check.ts'
 import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
 export type RestoreOrder = {

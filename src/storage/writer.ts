@@ -56,8 +56,8 @@ export class Writer {
   #refusal: Error | null = null
 
   /**
-   * `onFatal` hears of data that are lost or another's, and of faults of ours: the process must not go on. `onDiskFull` hears of every
-   * write that met a full disk; `changes`, of what a commit changed.
+   * `onFatal` hears of data that are lost or another's, and of faults of ours: the process must not go
+   * on. `onDiskFull` hears of every write that met a full disk; `changes`, of what a commit changed.
    */
   constructor(
     db: Db,
