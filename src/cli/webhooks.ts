@@ -1,3 +1,4 @@
+import { withScheme } from '../domain/webhook-url.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
@@ -129,11 +130,13 @@ function stateOf(webhook: Row): string {
 
 async function add(call: Call): Promise<ExitCode> {
   const client = await runningRelay(call)
+  const url = withScheme(argument(call, 0))
+  if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
   const description = call.options.get('description')
   const events = (call.options.get('events') ?? DEFAULT_EVENTS).split(',')
   const { body } = await client.ask('POST', '/webhooks', {
     body: {
-      url: argument(call, 0),
+      url,
       events: events.map((name) => name.trim()),
       ...(description === undefined ? {} : { description }),
     },

@@ -55,6 +55,12 @@ const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])
     '/webhooks',
     { url: 'http://a/b', events: ['message.read', 'message.sent'] },
   ],
+  [
+    ['webhooks', 'add', 'shop.example.com/hooks', '--events', 'message.read'],
+    'POST',
+    '/webhooks',
+    { url: 'https://shop.example.com/hooks', events: ['message.read'] },
+  ],
   [['webhooks', 'test', 'wh_a'], 'POST', '/webhooks/wh_a/test', null],
   [
     ['webhooks', 'deliveries', 'wh_a', '--status', 'pending', '--limit', '5'],
@@ -98,6 +104,12 @@ for (const [args, method, path, body] of REQUESTS) {
     expect(exitCode).toBe(0)
   })
 }
+
+test('a webhook added without a scheme is shown with the one that it gets', async () => {
+  const { stdout } = await run(['webhooks', 'add', 'localhost:8080/hooks'], { id: 'wh_a' })
+
+  expect(stdout).toStartWith('Adding http://localhost:8080/hooks\n')
+})
 
 test('--json prints the answer as it came', async () => {
   const body = { data: [{ id: 'wh_a' }], has_more: false, next_cursor: null }

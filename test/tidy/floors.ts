@@ -21,7 +21,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   messages: [...BELOW_FEATURES, 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health'],
-  dashboard: ['http/schemas', 'http/webhook-schemas', 'http/stats-schemas'],
+  dashboard: ['http/schemas', 'http/webhook-schemas', 'http/stats-schemas', 'domain/webhook-url'],
   ground: [...BELOW_FEATURES, 'config', 'drivers', 'health', 'housekeeping', 'webhooks'],
   app: [...BELOW_FEATURES, ...FEATURES, 'config', 'ground', 'messages', 'health', 'http'],
   cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'drivers/catalog'],
