@@ -3,8 +3,9 @@
 import { expect } from 'bun:test'
 
 import { hookline } from '../support/executable.ts'
+import { eventually } from '../support/relay-process.ts'
 import { story } from './browser.ts'
-import { lineIds } from './furnished.ts'
+import { lineIds, say } from './furnished.ts'
 import { PASSWORD, PERSON, Stage } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
 
@@ -38,10 +39,8 @@ story('the setup link leads from an empty data directory to the first message', 
 
   await page.goto(link)
   await choosePassword(watched)
-  for (const step of ['Permissions', 'A line']) {
-    await watched.heading(step).waitFor()
-    await watched.button('Continue').click()
-  }
+  await watched.heading('A line').waitFor()
+  await watched.button('Continue').click()
   await watched.heading('A first text').waitFor()
   await watched.button('Have somebody write').click()
   await watched.reads('It arrived')
@@ -71,13 +70,36 @@ story('a setup link is good once, and its token leaves the address at once', asy
 
   await first.page.goto(link)
   await choosePassword(first)
-  await first.heading('Permissions').waitFor()
+  await first.heading('A line').waitFor()
   await second.page.goto(link)
   await choosePassword(second)
   await second.heading('This link does not work any more').waitFor()
 
   const addresses = [first, second].map(({ page }) => page.url().includes(tokenIn(link)))
   expect(addresses).toEqual([false, false])
+})
+
+story('a set-up that was left goes by itself once a message was sent', async () => {
+  await using stage = await Stage.open({ isClaimed: false })
+  const [line] = await lineIds(await stage.api())
+  const watched = await stage.strangersPage()
+
+  await watched.page.goto(await setupLink(stage))
+  await choosePassword(watched)
+  await watched.heading('A line').waitFor()
+  await watched.link('Go on later').click()
+  await watched.reads('Next: Line, step 1 of 3.')
+  await watched.button('Dismiss').waitFor()
+  await say(await stage.api(), PERSON, 'Your table is ready.', line)
+  await watched.page.getByText('Finish setting up').waitFor({ state: 'detached' })
+  const session = await eventually('the relay knows', async () => {
+    const answer = await watched.page.request.get('/dashboard/session')
+    const told = (await answer.json()) as { state: string; setup_step: string | null }
+    return told.setup_step === null ? told : null
+  })
+
+  expect(session.state).toBe('signed_in')
+  expect(watched.faults).toEqual([])
 })
 
 story('a wrong password is refused beside its field, the right one lets in', async () => {
