@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 
+import { grouped } from '../../domain/number-words.ts'
 import { Button } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
@@ -55,7 +56,7 @@ function KeysThere({ keys }: { readonly keys: readonly Key[] }) {
   return (
     <Callout
       tone="ok"
-      title={`You already have ${keys.length === 1 ? 'a key' : `${keys.length} keys`}`}
+      title={`You already have ${keys.length === 1 ? 'a key' : `${grouped(keys.length)} keys`}`}
     >
       The newest is <PersonText>{keyName(latest)}</PersonText>, made by{' '}
       <PersonText>{makerWords(latest, keys)}</PersonText>.

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 
+import { grouped } from '../../domain/number-words.ts'
 import { withScheme } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
@@ -89,7 +90,9 @@ function LastDay({ webhook }: { readonly webhook: Webhook }) {
     <div class="webhook-day small">
       <p>{day?.words ?? '\u00A0'}</p>
       {hint && <p class="webhook-trouble">{hint.title}</p>}
-      {!hint && day !== null && day.waiting > 0 && <p class="quiet">{day.waiting} waiting</p>}
+      {!hint && day !== null && day.waiting > 0 && (
+        <p class="quiet">{grouped(day.waiting)} waiting</p>
+      )}
     </div>
   )
 }
