@@ -22,6 +22,7 @@ export const EMPTY_PLACES = places({
   'unknown-conversation': 'conversations/conv_unknown',
   'unknown-line': 'lines/line_unknown',
   'unknown-webhook': 'webhooks/wh_unknown',
+  'unknown-page': 'nope',
   'setup-done': 'setup',
 })
 
