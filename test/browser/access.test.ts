@@ -120,6 +120,35 @@ story('a wrong password is refused beside its field, the right one lets in', asy
   expect(watched.faults.filter((fault) => !fault.includes('status of 401'))).toEqual([])
 })
 
+story(
+  'a password manager finds the name of the account in every form with a password',
+  async () => {
+    await using stage = await Stage.open({ isClaimed: false })
+    const stranger = await stage.strangersPage()
+    const { page } = stranger
+    const accountOf = (field: string) =>
+      page
+        .locator('form', { has: page.getByLabel(field, { exact: true }) })
+        .locator('input[autocomplete="username"]')
+        .inputValue()
+
+    await page.goto(await setupLink(stage))
+    const atSetup = await accountOf('New password')
+    const focusedFirst = await focused(stranger)
+    await choosePassword(stranger)
+    await stranger.heading('A line').waitFor()
+    await stranger.show('settings')
+    await stranger.button('Change the password').click()
+    const atChange = await accountOf('Present password')
+    await stranger.button('Cancel').click()
+    await stranger.button('Log out').click()
+    const atLogIn = await accountOf('Password')
+
+    expect([atSetup, atChange, atLogIn]).toEqual(['owner', 'owner', 'owner'])
+    expect(focusedFirst).toBe('New password')
+  },
+)
+
 story('by keyboard alone one logs in, walks all pages, sends a message and answers', async () => {
   await using stage = await Stage.open()
   await lineIds(await stage.api())
