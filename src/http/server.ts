@@ -6,6 +6,7 @@ import type { AnyElysia } from 'elysia'
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
+import { compressed } from './compression.ts'
 import { JUDGEMENT_PATH } from './control.ts'
 import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-door.ts'
 import { answerToFailure, errorResponse } from './errors.ts'
@@ -107,9 +108,9 @@ async function answer(door: Door, given: Request, exchange: Exchange): Promise<R
     const response: Response = await side.app.fetch(withoutStream(request))
     if (cookie !== null) response.headers.set('set-cookie', cookie)
     // An answer without our id is Elysia's own: no route fits.
-    return response.headers.has('x-request-id')
-      ? response
-      : noRoute(side, { request, path }, requestId)
+    if (!response.headers.has('x-request-id')) return noRoute(side, { request, path }, requestId)
+    // What never leaves the machine is not worth it.
+    return exchange.peer.isControl ? response : await compressed(response, { request, path })
   } catch (error) {
     return answerToFailure(error, requestId, tools.log)
   }
