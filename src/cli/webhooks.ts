@@ -15,7 +15,7 @@ import type { Method } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 import { fields, table } from './table.ts'
 
-const ID = [{ name: 'ID' }]
+const ID = [{ name: 'ID', ids: 'webhooks' }] as const
 const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
 
 const CHOICE_OPTIONS: readonly CommandOption[] = [
@@ -61,7 +61,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   },
   {
     name: 'webhooks redeliver',
-    args: [{ name: 'DELIVERY_ID' }],
+    args: [{ name: 'DELIVERY_ID', ids: 'deliveries' }],
     options: [],
     sentence: 'Deliver once more.',
     run: (call) => act(call, 'POST', (id) => `/webhook-deliveries/${id}/redeliver`),

@@ -293,3 +293,39 @@ for (const [url, isTold] of HTTP_URLS) {
     expect(stdout.includes('use https for a receiver outside your own network')).toBe(isTold)
   })
 }
+
+test('completions get the ids that a command takes, with names that cannot steer the terminal', async () => {
+  const list = {
+    data: [
+      {
+        id: 'x_a',
+        name: null,
+        key_hint: 'hl_',
+        label: 'Shop',
+        description: '',
+        url: 'u\t\u001B[2J',
+        handle: '+1',
+        event: 'message.sent',
+        revoked_at: null,
+      },
+      { id: 'x_b', name: 'old', revoked_at: 'then' },
+    ],
+  }
+  const idsOf = async (kind: string) =>
+    (await run(['completion-ids', kind], list)).stdout.split('\n')[0]
+
+  expect(
+    await Promise.all(
+      ['keys', 'bridges', 'lines', 'webhooks', 'messages', 'deliveries'].map(idsOf),
+    ),
+  ).toEqual([
+    'x_a\thl_',
+    'x_a\tShop',
+    'x_a\tShop',
+    'x_a\tu [2J',
+    'x_a\t+1',
+    'x_a\tmessage.sent to u [2J',
+  ])
+  expect((await run(['completion-ids', 'keys'], list)).stdout).not.toContain('x_b')
+  expect((await run(['completion-ids', 'keys'], {}, 500)).exitCode).toBe(0)
+})
