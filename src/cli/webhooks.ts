@@ -21,7 +21,7 @@ const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.
 const CHOICE_OPTIONS: readonly CommandOption[] = [
   { name: 'dry-run', value: null, sentence: 'Count only; nothing is sent.' },
   { name: 'event', value: 'NAMES', sentence: 'Only these events, with commas between.' },
-  { name: 'line', value: 'ID', sentence: 'Only events of this line.' },
+  { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only events of this line.' },
 ]
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [

@@ -17,7 +17,7 @@ const LEVEL = 1
 
 /** A path that is not here is answered as it is: it must be known first what it holds. */
 const SAFE_PATHS =
-  /^\/swagger\/|^\/dashboard\/(?:checks|state)$|^\/api\/v1\/(?:bridges|health|keys|phone-lines|settings|webhooks|webhook-deliveries)(?:\/|$)/
+  /^\/swagger\/|^\/dashboard\/(?:checks|state)$|^\/api\/v1\/(?:bridges|health|keys|phone-lines|settings|stats|webhooks|webhook-deliveries)(?:\/|$)/
 
 /** The answer to `request`, compressed where its client takes that; `path` is as the router saw it. */
 export async function compressed(
