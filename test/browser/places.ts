@@ -26,7 +26,8 @@ export const EMPTY_PLACES = places({
   'setup-done': 'setup',
 })
 
-const SETUP_STEPS = ['permissions', 'line', 'message', 'key']
+/** Without the permissions, which only a Mac has. */
+const SETUP_STEPS = ['line', 'message', 'key']
 
 export function furnishedPlaces(furniture: Furniture): readonly Place[] {
   const { conversationId, lineId, failingWebhookId, deliveryId } = furniture
