@@ -10,7 +10,7 @@ import { throughRelayOrFile } from './own-file.ts'
 import { fields, table, timeCell } from './table.ts'
 
 const LISTED_MAX = 200
-const ID = [{ name: 'ID' }]
+const ID = [{ name: 'ID', ids: 'bridges' }] as const
 
 export const BRIDGE_COMMANDS: readonly Command[] = [
   {

@@ -14,11 +14,16 @@ export const EXIT = {
 } as const
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT]
 
+/** The kinds of things whose ids the completions of a shell offer. */
+export type IdKind = 'bridges' | 'deliveries' | 'keys' | 'lines' | 'messages' | 'webhooks'
+
 export type Argument = {
   readonly name: string
   readonly isOptional?: true
   /** The words that it can be, where these are all. */
   readonly choices?: readonly string[]
+  /** The things of which it is an id, where it is one. */
+  readonly ids?: IdKind
 }
 
 export type CommandOption = {
@@ -28,6 +33,8 @@ export type CommandOption = {
   readonly short?: string | undefined
   /** What its value is called, or null where it takes none. */
   readonly value: string | null
+  /** The things of which its value is an id, where it is one. */
+  readonly ids?: IdKind
   /** Left out where the command works without it. */
   readonly isRequired?: true
   readonly sentence: string
@@ -36,6 +43,8 @@ export type CommandOption = {
 export type Command = {
   /** One word or two: `serve`, `keys create`. */
   readonly name: string
+  /** The one word that means it where nothing but options follows. */
+  readonly short?: string
   readonly args: readonly Argument[]
   readonly options: readonly CommandOption[]
   readonly sentence: string

@@ -3,6 +3,7 @@ import { AUDIT_COMMAND } from './audit.ts'
 import { BACKUP_COMMANDS } from './backup.ts'
 import { BRIDGE_COMMANDS } from './bridges.ts'
 import type { Command, CommandGroup } from './command.ts'
+import { COMPLETION_IDS_COMMAND } from './completion-ids.ts'
 import { COMPLETIONS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
@@ -38,5 +39,9 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
 
 export const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands)
 
-/** What only another process of ours calls: neither the help nor the README tells of it. */
-export const HIDDEN_COMMANDS: readonly Command[] = [CHECK_MIGRATIONS_COMMAND, MAC_PERMIT_COMMAND]
+/** What only another process of ours calls, or a shell that completes: neither the help nor the README tells of it. */
+export const HIDDEN_COMMANDS: readonly Command[] = [
+  CHECK_MIGRATIONS_COMMAND,
+  MAC_PERMIT_COMMAND,
+  COMPLETION_IDS_COMMAND,
+]

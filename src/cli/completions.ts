@@ -1,4 +1,4 @@
-import { EXIT, GLOBAL_OPTIONS, argument, type Command } from './command.ts'
+import { EXIT, GLOBAL_OPTIONS, argument, type Command, type IdKind } from './command.ts'
 
 export const COMPLETIONS_COMMAND: Command = {
   name: 'completions',
@@ -8,37 +8,96 @@ export const COMPLETIONS_COMMAND: Command = {
   async run(call) {
     const shell = argument(call, 0)
     const commands = call.groups.flatMap((group) => group.commands)
-    const script = shell === 'fish' ? fishScript(commands) : bashScript(commands, shell)
+    const script = SCRIPTS[shell]?.(commands) ?? []
     call.out.data({ shell, script: script.join('\n') }, script)
     return EXIT.ok
   },
 }
 
-/** bash; zsh understands it too, after `bashcompinit`. */
-function bashScript(commands: readonly Command[], shell: string): string[] {
-  const cases = commands
-    .toSorted((a, b) => b.name.length - a.name.length)
-    .map((one) => `    '${one.name}'*) words='${[...wordsAfter(one, commands)].join(' ')}' ;;`)
-  const groups = [...groupsOf(commands)].map(
-    ([name, words]) => `    '${name}'*) words='${words.join(' ')}' ;;`,
-  )
+const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => readonly string[]>> = {
+  bash: bashScript,
+  zsh: zshScript,
+  fish: fishScript,
+}
+
+/** Where several ids fit, each is shown with its name; one alone is put into the line. */
+function bashScript(commands: readonly Command[]): readonly string[] {
   return [
-    ...(shell === 'zsh' ? ['autoload -U +X bashcompinit && bashcompinit'] : []),
     '_hookline() {',
-    '  local words line="${COMP_WORDS[*]:1:COMP_CWORD-1}"',
-    '  case "$line" in',
-    ...cases,
-    ...groups,
-    `    *) words='${firstWords(commands).join(' ')}' ;;`,
-    '  esac',
-    '  COMPREPLY=($(compgen -W "$words" -- "${COMP_WORDS[COMP_CWORD]}"))',
+    `  local words='' ids='' id name i dir=() found=() current="\${COMP_WORDS[COMP_CWORD]}"`,
+    '  local line="${COMP_WORDS[*]:1:COMP_CWORD-1}" before="${COMP_WORDS[COMP_CWORD-1]}"',
+    ...nextWords(commands, 'words'),
+    '  COMPREPLY=($(compgen -W "$words" -- "$current"))',
+    '  [[ -z $ids || $current == -* ]] && return',
+    '  for ((i = 1; i < COMP_CWORD - 1; i++)); do',
+    '    [[ ${COMP_WORDS[i]} == --data-dir ]] && dir=(--data-dir "${COMP_WORDS[i+1]}")',
+    '  done',
+    "  while IFS=$'\\t' read -r id name; do",
+    '    [[ $id == "$current"* ]] && found+=("$id  ($name)")',
+    '  done < <("${COMP_WORDS[0]}" completion-ids "$ids" "${dir[@]}" 2>/dev/null)',
+    '  # 37 and 42: a candidate is put into the line as it is, from a menu or with all others.',
+    '  if ((${#found[@]} == 1 && ${#COMPREPLY[@]} == 0)) || [[ $COMP_TYPE == 37 || $COMP_TYPE == 42 ]]; then',
+    '    found=("${found[@]%%  (*}")',
+    '  fi',
+    '  COMPREPLY+=("${found[@]}")',
     '}',
     'complete -o default -F _hookline hookline',
   ]
 }
 
-function fishScript(commands: readonly Command[]): string[] {
-  const lines = ["complete -c hookline -n '__fish_use_subcommand' -f"]
+function zshScript(commands: readonly Command[]): readonly string[] {
+  return [
+    '#compdef hookline',
+    '_hookline() {',
+    '  local offered=\'\' ids=\'\' line="${words[2,CURRENT-1]}" before="${words[CURRENT-1]}" at',
+    '  local -a dir found',
+    ...nextWords(commands, 'offered'),
+    '  if [[ -n $ids && ${words[CURRENT]} != -* ]]; then',
+    '    at=${words[(I)--data-dir]}',
+    '    ((at > 0 && at < CURRENT - 1)) && dir=(--data-dir "${words[at+1]}")',
+    '    found=("${(@f)$("${words[1]}" completion-ids "$ids" $dir 2>/dev/null)}")',
+    '    found=("${(@)found/$\'\\t\'/:}")',
+    "    [[ -n ${found[1]} ]] && _describe 'id' found",
+    '  fi',
+    '  compadd -- ${=offered}',
+    '}',
+    '(( $+functions[compdef] )) || { autoload -Uz compinit && compinit }',
+    'compdef _hookline hookline',
+  ]
+}
+
+/** Sets `variable` to the words that can come next, and `ids` to the kind of things of which an id can. */
+function nextWords(commands: readonly Command[], variable: string): readonly string[] {
+  const clause = (pattern: string, words: Iterable<string>, ids?: IdKind) =>
+    `    ${pattern}) ${variable}='${[...words].join(' ')}' ids=${ids ?? "''"} ;;`
+  const byLength = commands.toSorted((a, b) => b.name.length - a.name.length)
+  return [
+    '  case "$line" in',
+    ...byLength.map((one) => clause(`'${one.name}'*`, wordsAfter(one, commands), idsIn(one.args))),
+    ...[...groupsOf(commands)].map(([name, words]) => clause(`'${name}'*`, words)),
+    clause('*', firstWords(commands)),
+    '  esac',
+    '  case "$before" in',
+    ...optionsWithIds(commands).map(([name, ids]) => clause(`--${name}`, [], ids)),
+    '  esac',
+  ]
+}
+
+function idsIn(args: Command['args']): IdKind | undefined {
+  return args.find(({ ids }) => ids !== undefined)?.ids
+}
+
+/** Each option once, however many commands have it. */
+function optionsWithIds(commands: readonly Command[]): readonly (readonly [string, IdKind])[] {
+  const options = commands.flatMap((command) => command.options)
+  const known = options.flatMap(({ name, ids }) =>
+    ids === undefined ? [] : [[name, ids] as const],
+  )
+  return [...new Map(known)]
+}
+
+function fishScript(commands: readonly Command[]): readonly string[] {
+  const lines = [...FISH_IDS, "complete -c hookline -n '__fish_use_subcommand' -f"]
   for (const word of firstWords(commands)) {
     lines.push(`complete -c hookline -n '__fish_use_subcommand' -a '${word}'`)
   }
@@ -47,13 +106,16 @@ function fishScript(commands: readonly Command[]): string[] {
       `complete -c hookline -n '__fish_seen_subcommand_from ${group}' -a '${words.join(' ')}'`,
     )
   }
-  for (const { name, options } of commands) {
+  for (const { name, args, options } of commands) {
     const seen = name
       .split(' ')
       .map((word) => `__fish_seen_subcommand_from ${word}`)
       .join('; and ')
+    const kind = idsIn(args)
+    if (kind !== undefined) lines.push(`complete -c hookline -n '${seen}' -f ${fishIds(kind)}`)
     for (const option of options) {
-      const takes = option.value === null ? '' : ' -r'
+      const value = option.ids === undefined ? ' -r' : ` -x ${fishIds(option.ids)}`
+      const takes = option.value === null ? '' : value
       lines.push(`complete -c hookline -n '${seen}' -l ${option.name}${takes}`)
     }
   }
@@ -61,6 +123,20 @@ function fishScript(commands: readonly Command[]): string[] {
     lines.push(`complete -c hookline -l ${name}${value === null ? '' : ' -r'}`)
   }
   return lines
+}
+
+const FISH_IDS = [
+  'function __hookline_ids',
+  '  set -l words (commandline -opc)',
+  '  set -l dir',
+  '  set -l at (contains -i -- --data-dir $words)',
+  '  and set dir --data-dir $words[(math $at + 1)]',
+  '  $words[1] completion-ids $argv[1] $dir 2>/dev/null',
+  'end',
+]
+
+function fishIds(kind: IdKind): string {
+  return `-a '(__hookline_ids ${kind})'`
 }
 
 function wordsAfter(command: Command, commands: readonly Command[]): ReadonlySet<string> {

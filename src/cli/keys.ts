@@ -24,7 +24,7 @@ export const KEY_COMMANDS: readonly Command[] = [
   },
   {
     name: 'keys revoke',
-    args: [{ name: 'ID' }],
+    args: [{ name: 'ID', ids: 'keys' }],
     options: [],
     sentence: 'Revoke an API key at once and for good.',
     run: revoke,

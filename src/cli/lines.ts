@@ -16,6 +16,7 @@ const CHANGES = [
 export const LINE_COMMANDS: readonly Command[] = [
   {
     name: 'lines list',
+    short: 'lines',
     args: [],
     options: [],
     sentence: 'List the phone lines and how they are. Short: lines.',
@@ -23,14 +24,17 @@ export const LINE_COMMANDS: readonly Command[] = [
   },
   {
     name: 'lines set',
-    args: [{ name: 'ID' }],
+    args: [{ name: 'ID', ids: 'lines' }],
     options: CHANGES,
     sentence: 'Change a line.',
     run: change,
   },
   {
     name: 'lines adopt',
-    args: [{ name: 'OLD' }, { name: 'NEW' }],
+    args: [
+      { name: 'OLD', ids: 'lines' },
+      { name: 'NEW', ids: 'lines' },
+    ],
     options: [],
     sentence:
       'Let the line NEW take over the vanished line OLD; the same twice takes a new number.',

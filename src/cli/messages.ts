@@ -9,7 +9,7 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
     name: 'send',
     args: [{ name: 'TO' }, { name: 'TEXT' }],
     options: [
-      { name: 'line', value: 'ID', sentence: 'The line to send from.' },
+      { name: 'line', value: 'ID', ids: 'lines', sentence: 'The line to send from.' },
       { name: 'wait', value: 'sent|delivered', sentence: 'Wait until it is, or cannot be.' },
     ],
     sentence: 'Send a message.',
@@ -17,7 +17,10 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
   },
   {
     name: 'messages resolve',
-    args: [{ name: 'ID' }, { name: 'STATUS', choices: ['sent', 'failed'] }],
+    args: [
+      { name: 'ID', ids: 'messages' },
+      { name: 'STATUS', choices: ['sent', 'failed'] },
+    ],
     options: [],
     sentence: 'Settle by hand a message of which nobody can say whether it left.',
     run: resolve,

@@ -52,9 +52,11 @@ function takeCommand(words: string[], commands: readonly Command[]): Command | n
   const [first, second] = words
   if (first === undefined) return null
   const long = commands.find(({ name }) => name === `${first} ${second ?? ''}`)
-  const command = long ?? commands.find(({ name }) => name === first)
+  const isAlone = second === undefined || second.startsWith('-')
+  const command =
+    long ?? commands.find(({ name, short }) => name === first || (isAlone && short === first))
   if (command !== undefined) {
-    words.splice(0, command.name.split(' ').length)
+    words.splice(0, long === undefined ? 1 : 2)
     return command
   }
   const group = commands.filter(({ name }) => name.startsWith(`${first} `))

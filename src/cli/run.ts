@@ -57,13 +57,10 @@ async function runParsed(
   })
 }
 
-/** `lines` alone means `lines list`, and `--version` or `-v` is asked of every program. */
+/** `--version` or `-v` is asked of every program. */
 function withShortForms(args: readonly string[]): readonly string[] {
   if (args[0] === '--version' || args[0] === '-v') return ['version', ...args.slice(1)]
-  const at = args.indexOf('lines')
-  const isAlone =
-    at !== -1 && (args[at + 1] === undefined || args[at + 1]?.startsWith('-') === true)
-  return isAlone ? args.toSpliced(at + 1, 0, 'list') : args
+  return args
 }
 
 function load(surroundings: Surroundings, options: ReadonlyMap<string, string>): LoadedConfig {

@@ -9,7 +9,12 @@ export const TAIL_COMMAND: Command = {
   name: 'tail',
   args: [],
   options: [
-    { name: 'line', value: 'ID', sentence: 'Only events of this line: its id or its number.' },
+    {
+      name: 'line',
+      value: 'ID',
+      ids: 'lines',
+      sentence: 'Only events of this line: its id or its number.',
+    },
     { name: 'event', value: 'NAMES', sentence: `Only these events: ${EVENT_NAMES.join(', ')}.` },
     { name: 'handle', value: 'HANDLE', sentence: 'Only messages to and from this person.' },
   ],

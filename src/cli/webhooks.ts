@@ -1,3 +1,4 @@
+import { withScheme } from '../domain/webhook-url.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
@@ -14,13 +15,13 @@ import type { Method } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 import { fields, table } from './table.ts'
 
-const ID = [{ name: 'ID' }]
+const ID = [{ name: 'ID', ids: 'webhooks' }] as const
 const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
 
 const CHOICE_OPTIONS: readonly CommandOption[] = [
   { name: 'dry-run', value: null, sentence: 'Count only; nothing is sent.' },
   { name: 'event', value: 'NAMES', sentence: 'Only these events, with commas between.' },
-  { name: 'line', value: 'ID', sentence: 'Only events of this line.' },
+  { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only events of this line.' },
 ]
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [
@@ -60,7 +61,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   },
   {
     name: 'webhooks redeliver',
-    args: [{ name: 'DELIVERY_ID' }],
+    args: [{ name: 'DELIVERY_ID', ids: 'deliveries' }],
     options: [],
     sentence: 'Deliver once more.',
     run: (call) => act(call, 'POST', (id) => `/webhook-deliveries/${id}/redeliver`),
@@ -129,11 +130,13 @@ function stateOf(webhook: Row): string {
 
 async function add(call: Call): Promise<ExitCode> {
   const client = await runningRelay(call)
+  const url = withScheme(argument(call, 0))
+  if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
   const description = call.options.get('description')
   const events = (call.options.get('events') ?? DEFAULT_EVENTS).split(',')
   const { body } = await client.ask('POST', '/webhooks', {
     body: {
-      url: argument(call, 0),
+      url,
       events: events.map((name) => name.trim()),
       ...(description === undefined ? {} : { description }),
     },

@@ -13,7 +13,8 @@ export const PAGE_NAMES = [
 export type PageName = (typeof PAGE_NAMES)[number]
 
 export type Route = {
-  readonly page: PageName
+  /** Null where the address names no page that there is. */
+  readonly page: PageName | null
   /** The segments behind the page's name: `['wh_…', 'dlv_…']`. */
   readonly path: readonly string[]
   readonly query: Readonly<Record<string, string>>
@@ -22,9 +23,9 @@ export type Route = {
 export function parseHash(hash: string): Route {
   const [path = '', search = ''] = hash.replace(/^#?\/?/, '').split('?', 2)
   const [first = '', ...rest] = path.split('/').map(decoded)
-  const page = PAGE_NAMES.find((name) => name === first)
+  if (first === '') return { page: 'home', path: [], query: {} }
+  const page = PAGE_NAMES.find((name) => name === first) ?? null
   const query = Object.fromEntries(new URLSearchParams(search))
-  if (page === undefined) return { page: 'home', path: [], query: {} }
   return { page, path: rest.filter((part) => part !== ''), query }
 }
 

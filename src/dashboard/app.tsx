@@ -13,6 +13,7 @@ import { whenIdle } from './idle.ts'
 import { ConversationsPage } from './pages/conversations.tsx'
 import { HomePage } from './pages/home.tsx'
 import { LogInPage } from './pages/log-in.tsx'
+import { UnknownPage } from './pages/unknown-page.tsx'
 import { Shell } from './shell.tsx'
 
 const LINES = lazyPage('Lines', async () => (await import('./pages/lines.tsx')).LinesPage)
@@ -109,8 +110,10 @@ function Opening({ isReachable }: { readonly isReachable: boolean }) {
   )
 }
 
-function Page({ page }: { readonly page: Exclude<PageName, 'setup'> }) {
+function Page({ page }: { readonly page: Exclude<PageName, 'setup'> | null }) {
   switch (page) {
+    case null:
+      return <UnknownPage />
     case 'home':
       return <HomePage />
     case 'conversations':

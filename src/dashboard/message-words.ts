@@ -49,6 +49,11 @@ export function isSettled({ status }: Message): boolean {
   return status !== 'queued' && status !== 'sending'
 }
 
+/** Whether the device sent it, or the recipient has it. */
+export function hasLeft({ direction, status }: Message): boolean {
+  return direction === 'outbound' && ['sent', 'delivered', 'read'].includes(status)
+}
+
 /** Why the message is not on its way, in a sentence; null where there is nothing to explain. */
 export function whyNot({ status, queued_reason, error }: Message): string | null {
   if (status === 'queued') return WAITS[queued_reason ?? ''] ?? null

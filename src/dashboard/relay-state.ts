@@ -1,5 +1,6 @@
 // "Is it working?" in one word and one sentence, as the relay tells it.
 
+import { grouped } from '../domain/number-words.ts'
 import type { DayStats, HealthFinding } from './resources.ts'
 
 /** A finding that follows from no other, and what follows from it. */
@@ -27,5 +28,5 @@ export function stateSentence({ lines, webhooks }: RelayState, today: DayStats |
 function messageWords({ sent, received, uncertain }: DayStats): string {
   const count = sent + received + uncertain
   if (count === 0) return 'no messages today'
-  return `${count.toLocaleString('en')} ${count === 1 ? 'message' : 'messages'} today`
+  return `${grouped(count)} ${count === 1 ? 'message' : 'messages'} today`
 }

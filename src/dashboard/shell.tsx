@@ -24,14 +24,18 @@ const PLACES: readonly (readonly [page: ShownPage, name: string, shortName?: str
   ['settings', 'Settings'],
 ]
 
-type Props = { readonly page: ShownPage; readonly children: ComponentChildren }
+type Props = {
+  /** Null where the address names none. */
+  readonly page: ShownPage | null
+  readonly children: ComponentChildren
+}
 
 export function Shell({ page, children }: Props) {
   const main = useRef<HTMLElement>(null)
-  useTitle(PLACES.find(([name]) => name === page)?.[1] ?? '')
-  useNewView(page)
+  useTitle(PLACES.find(([name]) => name === page)?.[1] ?? 'Page not found')
+  useNewView(page ?? '')
   return (
-    <div class="shell" data-page={page}>
+    <div class="shell" data-page={page ?? undefined}>
       <a
         class="skip-link"
         href="#main"
@@ -54,7 +58,7 @@ export function Shell({ page, children }: Props) {
   )
 }
 
-function Navigation({ current }: { readonly current: ShownPage }) {
+function Navigation({ current }: { readonly current: Props['page'] }) {
   const { session } = useDashboard()
   return (
     <nav class="nav" aria-label="Pages">

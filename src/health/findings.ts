@@ -8,6 +8,7 @@ import {
   NOT_RELAYED_WORDS,
   type NotRelayedKind,
 } from '../domain/not-relayed.ts'
+import { grouped } from '../domain/number-words.ts'
 import type { Db } from '../storage/database.ts'
 import { countRejected } from '../storage/guids.ts'
 import { listNotRelayed, type NotRelayedCount } from '../storage/not-relayed.ts'
@@ -29,14 +30,14 @@ function wordsFor(
     return {
       code: reason,
       title: 'Messages came from a name, and nobody could answer it',
-      why: `Messages of the last 30 days that came with a contact's name in place of a number: ${count}.`,
+      why: `Messages of the last 30 days that came with a contact's name in place of a number: ${grouped(count)}.`,
       fix: 'On that iPhone delete the contacts who write to the line; their messages are still there.',
     }
   }
   return {
     code: 'events_rejected',
     title: 'Something the device told could not be stored',
-    why: `Events of this line that were rejected in the last 30 days: ${count}. The line goes on.`,
+    why: `Events of this line that were rejected in the last 30 days: ${grouped(count)}. The line goes on.`,
     fix: 'Look at the log for "event of a line was rejected" and report it.',
   }
 }
@@ -56,7 +57,7 @@ function notRelayedFinding(line: Line, { kind, count, since }: NotRelayedCount):
     code: FINDING_CODES[kind],
     severity: 'info',
     title,
-    why: `Messages that came since ${isoTime(since).slice(0, 10)}: ${count}. ${why}`,
+    why: `Messages that came since ${isoTime(since).slice(0, 10)}: ${grouped(count)}. ${why}`,
     fix: hintFor(line, kind),
     lineId: line.id,
     depends_on: null,

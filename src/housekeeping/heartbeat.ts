@@ -1,6 +1,7 @@
 // Tells a monitor elsewhere that the relay works: a box that is dead or cut off cannot say so itself.
 
 import type { Finding } from '../domain/driver.ts'
+import { grouped } from '../domain/number-words.ts'
 import type { Settings } from '../storage/settings.ts'
 import { deadline, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -73,8 +74,8 @@ export class Heartbeat implements Service {
         code: 'heartbeat_failed',
         severity: 'warning',
         title: 'The heartbeat does not arrive',
-        why: `${hostOf(failing.url)} was called ${failing.inRow} times in a row in vain (${failing.why}).`,
-        fix: 'Check the monitor and the setting heartbeat_url; for a monitor in your own network also allow Hookline on a Mac in System Settings, Privacy & Security, Local Network.',
+        why: `${hostOf(failing.url)} was called ${grouped(failing.inRow)} times in a row in vain (${failing.why}).`,
+        fix: 'Check the monitor and the heartbeat URL in the settings; for a monitor in your own network also allow Hookline on a Mac in System Settings, Privacy & Security, Local Network.',
         key: null,
         depends_on: null,
       },

@@ -3,6 +3,7 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import { grouped } from '../domain/number-words.ts'
 import { callerOf } from './exchange.ts'
 import type { PhoneLineActions, PhoneLineResource } from './phone-lines.ts'
 import { readHandle, readQuery } from './query.ts'
@@ -45,8 +46,9 @@ export function contactCost(line: PhoneLineResource | null, knowsContact: boolea
   const name = line.label ?? line.phone_number
   const { new_contacts_today: used, daily_contact_limit: limit } = line
   if (knowsContact) {
-    return { before: '', name, after: ' knows this contact: it costs nothing of its limit.' }
+    return { before: 'Existing contact of ', name, after: ". Doesn't count toward today's limit." }
   }
-  if (used >= limit) return { before: '', name, after: ' has no new contact left today.' }
-  return { before: 'A new contact for ', name, after: `: ${used} of ${limit} used today.` }
+  if (used >= limit) return { before: '', name, after: ' has no new contacts left today.' }
+  const after = `. ${grouped(used)} of ${grouped(limit)} used today.`
+  return { before: 'New contact for ', name, after }
 }

@@ -1,5 +1,6 @@
 // How it went lately with each webhook, out of its newest deliveries.
 
+import { grouped } from '../domain/number-words.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { seenDelivery, type SeenDelivery } from './dashboard-deliveries.ts'
 import type { DeliveryActions } from './deliveries.ts'
@@ -77,6 +78,6 @@ function summaryOf(
   if (ofDay.length === 0) return { words: 'Nothing in 24 hours', waiting: 0 }
   const count = (status: string) => ofDay.filter((one) => one.status === status).length
   const isCut = hasMore && ofDay.length === deliveries.length
-  const all = isCut ? `the last ${ofDay.length}` : String(ofDay.length)
-  return { words: `${count('succeeded')} of ${all} delivered`, waiting: count('pending') }
+  const all = isCut ? `the last ${grouped(ofDay.length)}` : grouped(ofDay.length)
+  return { words: `${grouped(count('succeeded'))} of ${all} delivered`, waiting: count('pending') }
 }

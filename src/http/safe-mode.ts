@@ -10,6 +10,7 @@ import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { listen, listenEverywhere, type Listener } from './listener.ts'
 import { respond } from './respond.ts'
 import type { Http } from './server.ts'
+import { smallPage, wantsPage } from './small-page.ts'
 
 export type SafeMode = {
   /** Why the database cannot be used: whole sentences, for the owner. */
@@ -92,24 +93,13 @@ function alive(mode: SafeMode | null, requestId: string): Response {
 }
 
 function page({ reason, nextStep }: SafeMode, requestId: string): Response {
-  const body = [
-    '<!doctype html><html lang="en"><meta charset="utf-8"><title>Hookline: safe mode</title>',
-    '<meta name="viewport" content="width=device-width">',
-    '<h1>Hookline is in safe mode</h1>',
-    '<p>It takes and sends no messages. What it has accepted is kept.</p>',
-    `<p>${escaped(reason)}</p><p>${escaped(nextStep)}</p></html>`,
+  const paragraphs = [
+    'It takes and sends no messages. What it has accepted is kept.',
+    escaped(reason),
+    escaped(nextStep),
   ]
-  const headers = {
-    'content-type': 'text/html; charset=utf-8',
-    'content-security-policy': "default-src 'none'",
-    'cross-origin-opener-policy': 'same-origin',
-    'retry-after': String(RETRY_SECONDS),
-  }
-  return respond(body.join('\n'), { status: 503, requestId, headers })
-}
-
-function wantsPage(request: Request): boolean {
-  return (request.headers.get('accept') ?? '').includes('text/html')
+  const headers = { 'retry-after': String(RETRY_SECONDS) }
+  return smallPage({ title: 'Safe mode', paragraphs }, { status: 503, requestId, headers })
 }
 
 /** A request without a usable Host has no URL but a path. */

@@ -6,6 +6,7 @@ import type { AnyElysia } from 'elysia'
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
+import { compressed } from './compression.ts'
 import { JUDGEMENT_PATH } from './control.ts'
 import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-door.ts'
 import { answerToFailure, errorResponse } from './errors.ts'
@@ -19,6 +20,7 @@ import {
   publicRoutes,
   type RouteTools,
 } from './routes.ts'
+import { smallPage, wantsPage } from './small-page.ts'
 
 export type HttpTools = RouteTools & AuthenticationTools & { readonly hosts: HostOptions }
 
@@ -45,6 +47,13 @@ const ALWAYS_OPEN = new Set(['/healthz', '/readyz', JUDGEMENT_PATH])
 const ELYSIA_PATH_FROM = 11
 const STRICT_TRANSPORT = ['strict-transport-security', 'max-age=31536000'] as const
 const NO_STREAM = { value: null }
+const NO_PAGE = {
+  title: 'Page not found',
+  paragraphs: [
+    'There is nothing at this address.',
+    '<a href="/">Open the dashboard</a> or <a href="/swagger">read the API documentation</a>.',
+  ],
+}
 
 export function createHttp(tools: HttpTools): Http {
   const streamsEnd = new AbortController()
@@ -99,7 +108,9 @@ async function answer(door: Door, given: Request, exchange: Exchange): Promise<R
     const response: Response = await side.app.fetch(withoutStream(request))
     if (cookie !== null) response.headers.set('set-cookie', cookie)
     // An answer without our id is Elysia's own: no route fits.
-    return response.headers.has('x-request-id') ? response : noRoute(side, path, requestId)
+    if (!response.headers.has('x-request-id')) return noRoute(side, { request, path }, requestId)
+    // What never leaves the machine is not worth it.
+    return exchange.peer.isControl ? response : await compressed(response, { request, path })
   } catch (error) {
     return answerToFailure(error, requestId, tools)
   }
@@ -114,11 +125,11 @@ function admit(
   const { request, path } = target
   const { peer } = exchange
   const side = peer.isControl ? sides.inside : sides.outside
-  if (path === API || path.startsWith(`${API}/`)) {
+  if (isWithin(path, API)) {
     exchange.caller = authentication.caller(request, peer)
     return { ...target, side }
   }
-  if (!peer.isControl && (path === BRIDGE || path.startsWith(`${BRIDGE}/`))) {
+  if (!peer.isControl && isWithin(path, BRIDGE)) {
     exchange.bridge = authentication.bridge(request, peer)
     return { ...target, side }
   }
@@ -160,15 +171,21 @@ function withLocalUrl(given: Request, from: number): Request {
   throw invalidRequest({ path: '', message: 'The request line has no path.' })
 }
 
+function isWithin(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}/`)
+}
+
 function requireOurHost(request: Request, peer: Peer, hosts: HostOptions): void {
   if (peer.isControl || isOurHost(request.headers.get('host'), hosts)) return
   const message = 'This Host is not one of this relay; the option public url names another one.'
   throw new RelayError('misdirected_request', message)
 }
 
-function noRoute(side: Side, path: string, requestId: string): Response {
+function noRoute(side: Side, { request, path }: Target, requestId: string): Response {
   const methods = side.methodsAt(path)
   if (methods.length === 0) {
+    const isForPeople = !isWithin(path, API) && !isWithin(path, BRIDGE)
+    if (isForPeople && wantsPage(request)) return smallPage(NO_PAGE, { status: 404, requestId })
     return errorResponse(new RelayError('not_found', 'There is no such route.'), requestId)
   }
   const allow = methods.join(', ')

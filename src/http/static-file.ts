@@ -87,7 +87,7 @@ export function answerFile(
   more: Readonly<Record<string, string>>,
 ): Response {
   const { requestId } = exchangeOf(request)
-  const accepted = encodingFor(request.headers.get('accept-encoding') ?? '')
+  const accepted = encodingFor(request.headers)
   const encoding = accepted ?? (file.hasPlainForm ? null : 'gzip')
   // One form is not another byte for byte, which a strong tag promises.
   const tag = `"${file.hash}${encoding === null ? '' : `-${encoding}`}"`
@@ -99,14 +99,19 @@ export function answerFile(
   return respond(file.body(encoding), { status: 200, requestId, headers: encoded })
 }
 
-/** The best form that a client takes: it names those that it takes, and `q=0` takes one back. */
-function encodingFor(accepted: string): Encoding {
-  const names = accepted
+/** The encodings that a client takes: it names them, and `q=0` takes one back. */
+export function acceptedEncodings(headers: Headers): readonly string[] {
+  return (headers.get('accept-encoding') ?? '')
     .toLowerCase()
     .split(',')
     .map((part) => part.replaceAll(' ', ''))
     .filter((part) => !/;q=0(\.0*)?$/.test(part))
     .map((part) => part.replace(/;.*$/, ''))
+}
+
+/** The best form that a client takes. */
+function encodingFor(headers: Headers): Encoding {
+  const names = acceptedEncodings(headers)
   if (names.includes('br')) return 'br'
   return names.includes('gzip') ? 'gzip' : null
 }

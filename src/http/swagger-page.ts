@@ -24,26 +24,52 @@ const PAGE = `<!doctype html>
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
 <title>Hookline API</title>
 <link rel="icon" href="data:,">
 <link rel="stylesheet" href="/swagger/swagger-ui.css">
+<style>
+.to-dashboard { max-width: 1460px; margin: 0 auto; padding: 16px 20px 0; font: 15px/1.5 system-ui, sans-serif }
+.to-dashboard a { color: light-dark(#2457d6, #7fa8ff) }
+</style>
+<script src="/swagger/start.js"></script>
 </head>
 <body>
+<nav class="to-dashboard"><a href="/">← Back to the dashboard</a></nav>
 <div id="swagger-ui"></div>
 <script src="/swagger/swagger-ui-bundle.js"></script>
-<script src="/swagger/start.js"></script>
 </body>
 </html>
 `
 
-const START = `SwaggerUIBundle({
-  url: '/swagger/whole.json',
-  dom_id: '#swagger-ui',
-  deepLinking: true,
-  displayRequestDuration: true,
-  tryItOutEnabled: true,
-  validatorUrl: null,
-})
+/** Light or dark comes before anything is drawn: as the system has it, or as the dashboard's settings say. */
+const START = `const dark = matchMedia('(prefers-color-scheme: dark)')
+function chosenTheme() {
+  try {
+    return localStorage.getItem('hookline-theme')
+  } catch {
+    return null // A browser that blocks storage.
+  }
+}
+function showTheme() {
+  const isDark = dark.matches ? chosenTheme() !== 'light' : chosenTheme() === 'dark'
+  const root = document.documentElement
+  root.classList.toggle('dark-mode', isDark)
+  root.style.colorScheme = isDark ? 'dark' : 'light'
+}
+showTheme()
+dark.addEventListener('change', showTheme)
+addEventListener('storage', showTheme)
+addEventListener('DOMContentLoaded', () =>
+  SwaggerUIBundle({
+    url: '/swagger/whole.json',
+    dom_id: '#swagger-ui',
+    deepLinking: true,
+    displayRequestDuration: true,
+    tryItOutEnabled: true,
+    validatorUrl: null,
+  }),
+)
 `
 
 /** Their names stay the same when an upgrade brings others. */

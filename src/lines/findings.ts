@@ -56,7 +56,7 @@ function offlineFinding(
     code: 'line_offline',
     severity: code === 'not_configured' || code === 'stopping' ? 'info' : 'warning',
     title: `The line ${line.label ?? line.number} is offline`,
-    why: `Its messages wait (${code}).`,
+    why: 'Outgoing messages wait until it is back, for up to 24 hours.',
     fix: hint,
     key: line.key,
     depends_on: cause?.code ?? null,

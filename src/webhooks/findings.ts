@@ -1,6 +1,7 @@
 import { isOpen } from '../domain/breaker.ts'
 import type { Finding } from '../domain/driver.ts'
 import type { WebhookId } from '../domain/ids.ts'
+import { grouped } from '../domain/number-words.ts'
 import type { DisabledReason, Webhook } from '../domain/webhook.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 
@@ -34,8 +35,8 @@ function troubleOf(webhook: StoredWebhook, isCutOff: boolean): Told | null {
     code: 'webhook_failing',
     severity: 'warning',
     title: 'A webhook does not take its events',
-    why: `${hostOf(webhook)} failed ${webhook.breaker.failuresInRow} times in a row.`,
-    fix: 'Look at the attempts of its deliveries and mend the receiver; events wait and go out by themselves.',
+    why: `${hostOf(webhook)} failed ${grouped(webhook.breaker.failuresInRow)} times in a row.`,
+    fix: 'Open recent deliveries to see the error. Events are queued and retried automatically.',
   }
 }
 
@@ -47,7 +48,7 @@ function deactivated(reason: DisabledReason, webhook: Webhook): Told {
         severity: 'error',
         title: 'A webhook was deactivated',
         why: `${hostOf(webhook)} said twice that it is gone for good (410).`,
-        fix: 'Set its url and is_active, or delete it; its events are kept for 30 days.',
+        fix: 'Correct the URL and turn it back on, or delete it. Its events are kept for 30 days.',
       }
     case 'failing':
       return {
@@ -55,7 +56,7 @@ function deactivated(reason: DisabledReason, webhook: Webhook): Told {
         severity: 'error',
         title: 'A webhook was deactivated',
         why: `${hostOf(webhook)} took nothing for five days.`,
-        fix: 'Mend the receiver and set is_active; its events are kept for 30 days and go out then.',
+        fix: 'Fix the receiver and turn the webhook back on. Its events are kept for 30 days and go out then.',
       }
     case 'secret_unreadable':
       return {
@@ -63,7 +64,7 @@ function deactivated(reason: DisabledReason, webhook: Webhook): Told {
         severity: 'error',
         title: 'A signing secret cannot be opened',
         why: 'The file secret.key is not the one that sealed it, and nothing goes out unsigned.',
-        fix: 'Put the old secret.key back and set is_active, or rotate the secret of the webhook.',
+        fix: 'Put the old secret.key back and turn the webhook back on, or make a new signing secret.',
       }
   }
 }

@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 
 import { hookline } from '../support/executable.ts'
 import { story } from './browser.ts'
-import { lineIds } from './furnished.ts'
+import { lineIds, say } from './furnished.ts'
 import { PASSWORD, PERSON, Stage } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
 
@@ -38,10 +38,8 @@ story('the setup link leads from an empty data directory to the first message', 
 
   await page.goto(link)
   await choosePassword(watched)
-  for (const step of ['Permissions', 'A line']) {
-    await watched.heading(step).waitFor()
-    await watched.button('Continue').click()
-  }
+  await watched.heading('A line').waitFor()
+  await watched.button('Continue').click()
   await watched.heading('A first text').waitFor()
   await watched.button('Have somebody write').click()
   await watched.reads('It arrived')
@@ -71,13 +69,34 @@ story('a setup link is good once, and its token leaves the address at once', asy
 
   await first.page.goto(link)
   await choosePassword(first)
-  await first.heading('Permissions').waitFor()
+  await first.heading('A line').waitFor()
   await second.page.goto(link)
   await choosePassword(second)
   await second.heading('This link does not work any more').waitFor()
 
   const addresses = [first, second].map(({ page }) => page.url().includes(tokenIn(link)))
   expect(addresses).toEqual([false, false])
+})
+
+story('a set-up that was left goes by itself once a message was sent', async () => {
+  await using stage = await Stage.open({ isClaimed: false })
+  const [line] = await lineIds(await stage.api())
+  const watched = await stage.strangersPage()
+
+  await watched.page.goto(await setupLink(stage))
+  await choosePassword(watched)
+  await watched.heading('A line').waitFor()
+  await watched.link('Go on later').click()
+  await watched.reads('Next: Line, step 1 of 3.')
+  await watched.button('Dismiss').waitFor()
+  await say(await stage.api(), PERSON, 'Your table is ready.', line)
+  await watched.page.getByText('Finish setting up').waitFor({ state: 'detached' })
+  // The relay remembers it, also where this browser forgets.
+  await watched.page.goto('about:blank')
+  await watched.show('setup')
+  await watched.heading('Hookline is set up').waitFor()
+
+  expect(watched.faults).toEqual([])
 })
 
 story('a wrong password is refused beside its field, the right one lets in', async () => {
@@ -97,6 +116,35 @@ story('a wrong password is refused beside its field, the right one lets in', asy
   expect(page.url()).toBe(`${stage.url}/#/keys`)
   expect(watched.faults.filter((fault) => !fault.includes('status of 401'))).toEqual([])
 })
+
+story(
+  'a password manager finds the name of the account in every form with a password',
+  async () => {
+    await using stage = await Stage.open({ isClaimed: false })
+    const stranger = await stage.strangersPage()
+    const { page } = stranger
+    const accountOf = (field: string) =>
+      page
+        .locator('form', { has: page.getByLabel(field, { exact: true }) })
+        .locator('input[autocomplete="username"]')
+        .inputValue()
+
+    await page.goto(await setupLink(stage))
+    const atSetup = await accountOf('New password')
+    const focusedFirst = await focused(stranger)
+    await choosePassword(stranger)
+    await stranger.heading('A line').waitFor()
+    await stranger.show('settings')
+    await stranger.button('Change the password').click()
+    const atChange = await accountOf('Present password')
+    await stranger.button('Cancel').click()
+    await stranger.button('Log out').click()
+    const atLogIn = await accountOf('Password')
+
+    expect([atSetup, atChange, atLogIn]).toEqual(['owner', 'owner', 'owner'])
+    expect(focusedFirst).toBe('New password')
+  },
+)
 
 story('by keyboard alone one logs in, walks all pages, sends a message and answers', async () => {
   await using stage = await Stage.open()

@@ -22,10 +22,12 @@ export const EMPTY_PLACES = places({
   'unknown-conversation': 'conversations/conv_unknown',
   'unknown-line': 'lines/line_unknown',
   'unknown-webhook': 'webhooks/wh_unknown',
+  'unknown-page': 'nope',
   'setup-done': 'setup',
 })
 
-const SETUP_STEPS = ['permissions', 'line', 'message', 'key']
+/** Without the permissions, which only a Mac has. */
+const SETUP_STEPS = ['line', 'message', 'key']
 
 export function furnishedPlaces(furniture: Furniture): readonly Place[] {
   const { conversationId, lineId, failingWebhookId, deliveryId } = furniture

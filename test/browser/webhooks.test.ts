@@ -17,7 +17,7 @@ story('a failing webhook is found, diagnosed, mended and delivered to anew', asy
 
   await watched.show('webhooks')
   await page.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
-  await watched.button('Go on').click()
+  await watched.button('Continue').click()
   await watched.button('Add it').click()
   receiver.secret = await page.getByLabel('Secret', { exact: true }).innerText()
   await watched.button('I stored it').click()
@@ -38,5 +38,38 @@ story('a failing webhook is found, diagnosed, mended and delivered to anew', asy
     receiver.received.some(({ event, isSigned }) => event === 'message.sent' && isSigned),
   ).toBe(true)
   expect(traces).not.toContain(receiver.secret)
+  expect(watched.faults).toEqual([])
+})
+
+story('a webhook URL needs no scheme, and failures are among the events of a new one', async () => {
+  await using stage = await Stage.open()
+  const api = await stage.api()
+  const watched = await stage.page()
+  const { page } = watched
+
+  await watched.show('webhooks')
+  await page.getByRole('textbox', { name: 'Address' }).fill('shop.example.com/hooks')
+  await watched.button('Continue').click()
+  const field = page.getByRole('dialog').getByLabel('Address')
+  const completed = await field.inputValue()
+  await field.fill('localhost:8080/hooks')
+  await watched.reads('Events will be sent to http://localhost:8080/hooks')
+  await watched.button('Add it').click()
+  await watched.button('I stored it').waitFor()
+
+  const { data } = await api.ask<{ data: unknown[] }>('GET', '/api/v1/webhooks')
+  expect(completed).toBe('https://shop.example.com/hooks')
+  expect(data).toMatchObject([
+    {
+      url: 'http://localhost:8080/hooks',
+      events: [
+        'message.received',
+        'message.sent',
+        'message.delivered',
+        'message.read',
+        'message.failed',
+      ],
+    },
+  ])
   expect(watched.faults).toEqual([])
 })

@@ -16,6 +16,7 @@ const COMMANDS: readonly Command[] = [
   command('config'),
   command('config set', { args: [{ name: 'NAME', choices: ['a', 'b'] }, { name: 'VALUE' }] }),
   command('keys create', { options: [{ name: 'name', value: 'NAME', sentence: '' }] }),
+  command('lines list', { short: 'lines' }),
   command('send', { args: [{ name: 'TO' }, { name: 'TEXT' }] }),
   command('upgrade', {
     options: [{ name: 'from', value: 'FILE', isRequired: true, sentence: '' }],
@@ -97,6 +98,13 @@ for (const [args, sentence] of WRONG) {
   })
 }
 
+test('a word that stands alone is short for a command, and elsewhere a text like any other', () => {
+  expect(parse('lines')).toEqual(['lines list', [], {}])
+  expect(parse('lines', '--json')).toEqual(['lines list', [], { json: 'true' }])
+  expect(parse('send', '+1', 'lines')).toEqual(['send', ['+1', 'lines'], {}])
+  expect(parse('help', 'lines')).toEqual(['help', ['lines'], {}])
+})
+
 test('usage shows what is optional', () => {
   const lines = COMMANDS.map(usageOf)
 
@@ -104,6 +112,7 @@ test('usage shows what is optional', () => {
     'hookline config',
     'hookline config set NAME VALUE',
     'hookline keys create [--name NAME]',
+    'hookline lines list',
     'hookline send TO TEXT',
     'hookline upgrade --from FILE',
     'hookline help [COMMAND]',

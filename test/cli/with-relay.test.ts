@@ -55,6 +55,12 @@ const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])
     '/webhooks',
     { url: 'http://a/b', events: ['message.read', 'message.sent'] },
   ],
+  [
+    ['webhooks', 'add', 'shop.example.com/hooks', '--events', 'message.read'],
+    'POST',
+    '/webhooks',
+    { url: 'https://shop.example.com/hooks', events: ['message.read'] },
+  ],
   [['webhooks', 'test', 'wh_a'], 'POST', '/webhooks/wh_a/test', null],
   [
     ['webhooks', 'deliveries', 'wh_a', '--status', 'pending', '--limit', '5'],
@@ -98,6 +104,12 @@ for (const [args, method, path, body] of REQUESTS) {
     expect(exitCode).toBe(0)
   })
 }
+
+test('a webhook added without a scheme is shown with the one that it gets', async () => {
+  const { stdout } = await run(['webhooks', 'add', 'localhost:8080/hooks'], { id: 'wh_a' })
+
+  expect(stdout).toStartWith('Adding http://localhost:8080/hooks\n')
+})
 
 test('--json prints the answer as it came', async () => {
   const body = { data: [{ id: 'wh_a' }], has_more: false, next_cursor: null }
@@ -281,3 +293,39 @@ for (const [url, isTold] of HTTP_URLS) {
     expect(stdout.includes('use https for a receiver outside your own network')).toBe(isTold)
   })
 }
+
+test('completions get the ids that a command takes, with names that cannot steer the terminal', async () => {
+  const list = {
+    data: [
+      {
+        id: 'x_a',
+        name: null,
+        key_hint: 'hl_',
+        label: 'Shop',
+        description: '',
+        url: 'u\t\u001B[2J',
+        handle: '+1',
+        event: 'message.sent',
+        revoked_at: null,
+      },
+      { id: 'x_b', name: 'old', revoked_at: 'then' },
+    ],
+  }
+  const idsOf = async (kind: string) =>
+    (await run(['completion-ids', kind], list)).stdout.split('\n')[0]
+
+  expect(
+    await Promise.all(
+      ['keys', 'bridges', 'lines', 'webhooks', 'messages', 'deliveries'].map(idsOf),
+    ),
+  ).toEqual([
+    'x_a\thl_',
+    'x_a\tShop',
+    'x_a\tShop',
+    'x_a\tu [2J',
+    'x_a\t+1',
+    'x_a\tmessage.sent to u [2J',
+  ])
+  expect((await run(['completion-ids', 'keys'], list)).stdout).not.toContain('x_b')
+  expect((await run(['completion-ids', 'keys'], {}, 500)).exitCode).toBe(0)
+})

@@ -43,6 +43,75 @@ for (const shell of ['bash', 'zsh', 'fish']) {
   })
 }
 
+/** Every shell asks for ids by a program of this name, which says with what it was called. */
+const STAND_IN = 'printf "key_a\\tBooking: %s\\nkey_b\\tShop\\n" "$*"'
+
+test('the completions for bash offer ids with their names, and one alone without', async () => {
+  const { stdout } = await hookline(['completions', 'bash'])
+  const script = `${stdout}\nhookline() { ${STAND_IN}; }
+    offer() { COMP_WORDS=(hookline "$@"); COMP_CWORD=$#; _hookline; printf '%s\\n' "\${COMPREPLY[@]}"; }
+    offer keys revoke key_; offer keys revoke key_b; offer send --line key_
+    offer --data-dir /x; offer keys revoke --data-dir /x key_a; offer keys list --j`
+
+  const run = Bun.spawnSync(['bash', '-c', script])
+
+  expect(run.stdout.toString().split('\n')).toEqual([
+    'key_a  (Booking: completion-ids keys)',
+    'key_b  (Shop)',
+    'key_b',
+    'key_a  (Booking: completion-ids lines)',
+    'key_b  (Shop)',
+    '',
+    'key_a',
+    '--json',
+    '',
+  ])
+})
+
+test.if(Bun.which('zsh') !== null)(
+  'the completions for zsh offer ids with their names',
+  async () => {
+    const { stdout } = await hookline(['completions', 'zsh'])
+    const script = `compdef() {}; ${stdout}\nhookline() { ${STAND_IN}; }
+    _describe() { print -rl -- "\${(@P)2}"; }; compadd() { print -r -- "words $@"; }
+    words=(hookline keys revoke --data-dir /x ''); CURRENT=6; _hookline`
+
+    const run = Bun.spawnSync(['zsh', '-f', '-c', script])
+
+    expect(run.stdout.toString()).toMatch(
+      /^key_a:Booking: completion-ids keys --data-dir \/x\nkey_b:Shop\nwords -- .*--json/,
+    )
+  },
+)
+
+test.if(Bun.which('fish') !== null)(
+  'the completions for fish offer ids with their names',
+  async () => {
+    const { stdout } = await hookline(['completions', 'fish'])
+    const standIn = `function hookline; printf 'key_a\\tBooking: %s\\nkey_b\\tShop\\n' "$argv"; end`
+    const script = `${stdout}\n${standIn}\ncomplete -C 'hookline keys revoke key_'
+    complete -C 'hookline send --line key_'`
+
+    const run = Bun.spawnSync(['fish', '--no-config', '-c', script])
+
+    expect(run.stdout.toString().split('\n')).toEqual([
+      'key_a\tBooking: completion-ids keys',
+      'key_b\tShop',
+      'key_a\tBooking: completion-ids lines',
+      'key_b\tShop',
+      '',
+    ])
+  },
+)
+
+test('without a relay the completions are silent', async () => {
+  using folder = new ScratchFolder()
+
+  const { exitCode, stdout, stderr } = await on(folder, 'completion-ids', 'keys')
+
+  expect([exitCode, stdout, stderr]).toEqual([0, '', ''])
+})
+
 test('the completions for bash complete', async () => {
   const { stdout } = await hookline(['completions', 'bash'])
   const script = `${stdout}\nCOMP_WORDS=(hookline keys cr); COMP_CWORD=2; _hookline

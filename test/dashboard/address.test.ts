@@ -10,16 +10,14 @@ test('an address names a page, a thing on it, and what the page filters by', () 
   })
 })
 
-test('no address, and one that nobody knows, is the home page', () => {
+test('no address is the home page', () => {
   const home = { page: 'home', path: [], query: {} } as const
 
-  expect(['', '#', '#/', '#/nonsense/x?y=z', '#main'].map(parseHash)).toEqual([
-    home,
-    home,
-    home,
-    home,
-    home,
-  ])
+  expect(['', '#', '#/', '#/home'].map(parseHash)).toEqual([home, home, home, home])
+})
+
+test('an address that names no page is not taken for another one', () => {
+  expect(['#/nonsense/x?y=z', '#/HOME'].map((hash) => parseHash(hash).page)).toEqual([null, null])
 })
 
 test('a link is read as it was made, whatever its parts hold', () => {

@@ -1,6 +1,11 @@
 import { expect, test } from 'bun:test'
 
-import { SETUP_STEPS, stepBeside, stepNamed } from '../../src/dashboard/pages/setup-step-names.ts'
+import {
+  SETUP_STEPS,
+  stepBeside,
+  stepNamed,
+  stepsFor,
+} from '../../src/dashboard/pages/setup-step-names.ts'
 import { openAccess } from '../access/access-rig.ts'
 
 test('the set-up begins with the step that the relay remembers first', async () => {
@@ -11,10 +16,11 @@ test('the set-up begins with the step that the relay remembers first', async () 
 })
 
 test('each step leads to the next, and the last one to the end', () => {
-  const names = SETUP_STEPS.map(({ name }) => name)
+  const steps = stepsFor(['mac', 'simulated'])
+  const names = steps.map(({ name }) => name)
 
-  expect(names.map((name) => stepBeside(name, 1))).toEqual(['line', 'message', 'key', null])
-  expect(names.map((name) => stepBeside(name, -1))).toEqual([
+  expect(names.map((name) => stepBeside(name, 1, steps))).toEqual(['line', 'message', 'key', null])
+  expect(names.map((name) => stepBeside(name, -1, steps))).toEqual([
     null,
     'permissions',
     'line',
@@ -22,7 +28,17 @@ test('each step leads to the next, and the last one to the end', () => {
   ])
 })
 
+test('where no Mac asks for permissions, the set-up begins with the line', () => {
+  const steps = stepsFor(['simulated'])
+
+  expect(steps.map(({ name }) => name)).toEqual(['line', 'message', 'key'])
+  expect(stepNamed('permissions', steps).name).toBe('line')
+  expect(stepBeside('line', -1, steps)).toBeNull()
+})
+
 test('a step of another version begins the set-up anew', () => {
-  expect(stepNamed('message').name).toBe('message')
-  expect(stepNamed('telephone').name).toBe('permissions')
+  const steps = stepsFor(['mac'])
+
+  expect(stepNamed('message', steps).name).toBe('message')
+  expect(stepNamed('telephone', steps).name).toBe('permissions')
 })

@@ -128,7 +128,7 @@ test('three calls in a row in vain are a finding, which the first success clears
       severity: 'warning',
       title: 'The heartbeat does not arrive',
       why: 'monitor.example was called 4 times in a row in vain (it answered 500).',
-      fix: 'Check the monitor and the setting heartbeat_url; for a monitor in your own network also allow Hookline on a Mac in System Settings, Privacy & Security, Local Network.',
+      fix: 'Check the monitor and the heartbeat URL in the settings; for a monitor in your own network also allow Hookline on a Mac in System Settings, Privacy & Security, Local Network.',
       key: null,
       depends_on: null,
     },

@@ -11,17 +11,27 @@ test('what a message costs of the limit is told in words', () => {
   const full = line({ new_contacts_today: 50 })
 
   expect(contactCost(free, false)).toEqual({
-    before: 'A new contact for ',
+    before: 'New contact for ',
     name: 'Free',
-    after: ': 12 of 50 used today.',
+    after: '. 12 of 50 used today.',
   })
-  expect(contactCost(full, true).after).toBe(' knows this contact: it costs nothing of its limit.')
+  expect(contactCost(full, true)).toEqual({
+    before: 'Existing contact of ',
+    name: '+12025550101',
+    after: ". Doesn't count toward today's limit.",
+  })
   expect(contactCost(full, false)).toEqual({
     before: '',
     name: '+12025550101',
-    after: ' has no new contact left today.',
+    after: ' has no new contacts left today.',
   })
   expect(contactCost(null, false).after).toStartWith('No line is ready')
+})
+
+test('large numbers are grouped as everywhere on the page', () => {
+  const busy = line({ new_contacts_today: 7_179, daily_contact_limit: 100_000 })
+
+  expect(contactCost(busy, false).after).toBe('. 7,179 of 100,000 used today.')
 })
 
 test('the line that is told of is the one by which the message then goes', async () => {
@@ -56,8 +66,8 @@ test('the relay knows with whom a line has written', async () => {
   const known = (await browser.get(path('+12025550700'))).body.after
   const fresh = (await browser.get(path('+12025550701'))).body.after
 
-  expect(known).toBe(' knows this contact: it costs nothing of its limit.')
-  expect(fresh).toBe(': 1 of 50 used today.')
+  expect(known).toBe(". Doesn't count toward today's limit.")
+  expect(fresh).toBe('. 1 of 50 used today.')
   expect(outcome(await relay.browser().get(path('+12025550700')))).toBe('401 signed_out')
 })
 

@@ -11,7 +11,7 @@ import { createRig, type More, type Rig } from './http-rig.ts'
 const FIRST_BYTES_MAX = 90 * 1_024
 const PAGE_BYTES_MAX = 32 * 1_024
 /** Of all scripts, those of pages included that nobody opens. */
-const ALL_BYTES_MAX = 140 * 1_024
+const ALL_BYTES_MAX = 144 * 1_024
 
 const FILES = await bundlePage(`${ROOT}/src/dashboard/index.html`)
 const SCRIPTS = pathsOf('.js')
@@ -205,7 +205,7 @@ test('the first view is one script of at most 90 KiB, minified and not compresse
   expect(sizeOf(loaded)).toBeLessThanOrEqual(FIRST_BYTES_MAX)
 })
 
-test('all pages together have at most 140 KiB of script', () => {
+test('all pages together have at most 144 KiB of script', () => {
   expect(sizeOf(SCRIPTS)).toBeLessThanOrEqual(ALL_BYTES_MAX)
 })
 

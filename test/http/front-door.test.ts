@@ -93,6 +93,26 @@ for (const host of LOOK_ALIKES) {
   })
 }
 
+test('a browser at a path that nobody knows gets a page, a program the JSON as ever', async () => {
+  const rig = createRig()
+  const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
+
+  const page = await rig.call('GET', '/nope', { headers: browser })
+  const program = await rig.call('GET', '/nope', { headers: { accept: '*/*' } })
+  const ofApi = await rig.call('GET', '/api/v1/nope', { headers: browser })
+
+  expect(page.status).toBe(404)
+  expect(page.headers.get('content-type')).toBe('text/html; charset=utf-8')
+  expect(page.headers.get('content-security-policy')).toStartWith("default-src 'none';")
+  expect(await page.text()).toContain('<a href="/">Open the dashboard</a>')
+  for (const answer of [program, ofApi]) {
+    expect(answer.status).toBe(404)
+    expect(await answer.json()).toEqual({
+      error: { code: 'not_found', message: 'There is no such route.' },
+    })
+  }
+})
+
 for (const url of ['http://a/api/v1/keys', 'http://a:1/api/v1/keys?limit=5']) {
   test(`the API answers under ${url}, however short the host`, async () => {
     const rig = createRig()

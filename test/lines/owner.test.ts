@@ -199,7 +199,7 @@ test('a checkup names the line of each finding, and what an offline line depends
       code: 'line_offline',
       severity: 'warning',
       title: 'The line +12025550111 is offline',
-      why: 'Its messages wait (asleep).',
+      why: 'Outgoing messages wait until it is back, for up to 24 hours.',
       fix: 'Wake it.',
       key: 'a',
       depends_on: 'no_permission',

@@ -87,6 +87,11 @@ export function PasswordField(props: PasswordProps) {
   return <TextField label="Password" type="password" autoComplete="current-password" {...props} />
 }
 
+/** The name of the one account, which password managers store a password under. Nobody types it. */
+export function AccountName() {
+  return <input type="text" name="username" autoComplete="username" value="owner" readOnly hidden />
+}
+
 /** Some lines of text, as long as needed. */
 export function TextArea(props: Words & { readonly bind: Kept }) {
   const { bind } = props

@@ -16,7 +16,7 @@ type Props = {
 export function Form({ onSubmit, onChange, isFirst, class: name = 'stack', children }: Props) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
-    if (isFirst === true) form.current?.querySelector('input')?.focus()
+    if (isFirst === true) form.current?.querySelector<HTMLElement>('input:not([hidden])')?.focus()
   }, [])
   return (
     <form

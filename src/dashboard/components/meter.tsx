@@ -3,6 +3,8 @@
 
 import { useId } from 'preact/hooks'
 
+import { grouped } from '../../domain/number-words.ts'
+
 type Props = {
   readonly label: string
   readonly value: number
@@ -17,7 +19,7 @@ export function Meter({ label, value, max }: Props) {
       <div class="meter-words" id={id}>
         <span>{label}</span>
         <span class="figures">
-          {value.toLocaleString('en')} of {max.toLocaleString('en')}
+          {grouped(value)} of {grouped(max)}
         </span>
       </div>
       <meter

@@ -6,7 +6,7 @@ import { useSignal } from '@preact/signals'
 import { useDashboard } from '../dashboard.ts'
 import { Button } from './button.tsx'
 import { Dialog } from './dialog.tsx'
-import { PasswordField } from './field.tsx'
+import { AccountName, PasswordField } from './field.tsx'
 import { useAction } from './use-action.ts'
 
 export function PasswordDialog() {
@@ -28,6 +28,7 @@ export function PasswordDialog() {
       }
     >
       <p>It was given more than an hour ago, and this needs it again.</p>
+      <AccountName />
       <PasswordField isFirst bind={password} error={failure?.message} />
     </Dialog>
   )

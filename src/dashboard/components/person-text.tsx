@@ -6,6 +6,8 @@
 
 import { useSignal } from '@preact/signals'
 
+import { grouped } from '../../domain/number-words.ts'
+
 export function PersonText({ children }: { readonly children: string }) {
   return (
     <bdi class="person-text" dir="auto">
@@ -30,7 +32,7 @@ export function LongText({ text }: { readonly text: string }) {
         aria-expanded={isOpen.value}
         onClick={() => (isOpen.value = !isOpen.value)}
       >
-        {isOpen.value ? 'Show less' : `Show all ${text.length.toLocaleString('en')} characters`}
+        {isOpen.value ? 'Show less' : `Show all ${grouped(text.length)} characters`}
       </button>
     </>
   )

@@ -36,7 +36,7 @@ export function HomePage() {
       {({ state, lines, recent }) => (
         <>
           <StateHead state={state} today={today} />
-          <SetupCallout />
+          <SetupCallout lines={lines.data} recent={recent.data} />
           <FindingList findings={state.findings} />
           <div class="home">
             <Card kind="list" title="Lines" actions={<ToLines />}>

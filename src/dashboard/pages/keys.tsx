@@ -2,6 +2,7 @@
 
 import { useSignal } from '@preact/signals'
 
+import { grouped } from '../../domain/number-words.ts'
 import { Ago } from '../components/ago.tsx'
 import { Button } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
@@ -80,7 +81,7 @@ function KeyLists({ keys, onRevoke, children }: ListsProps) {
       )}
       {revoked.length > 0 && (
         <details class="revoked-keys">
-          <summary>Revoked keys ({revoked.length})</summary>
+          <summary>Revoked keys ({grouped(revoked.length)})</summary>
           {table('Revoked keys', revoked, REVOKED)}
         </details>
       )}

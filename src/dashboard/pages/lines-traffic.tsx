@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from 'preact'
 
+import { grouped } from '../../domain/number-words.ts'
 import { href, withQuery } from '../address.ts'
 import type { Api, List } from '../api.ts'
 import { Ago } from '../components/ago.tsx'
@@ -65,7 +66,7 @@ function LatestMessage({ message, children }: LatestProps) {
 
 function waitingWords({ data, has_more }: List<Message>): string {
   if (data.length === 0) return 'nothing'
-  return `${data.length}${has_more ? '+' : ''} ${data.length === 1 ? 'message' : 'messages'}`
+  return `${grouped(data.length)}${has_more ? '+' : ''} ${data.length === 1 ? 'message' : 'messages'}`
 }
 
 async function loadTraffic(api: Api, id: string, signal: AbortSignal): Promise<Answer<Traffic>> {

@@ -4,7 +4,7 @@ import { AloneHead } from '../components/alone-head.tsx'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
-import { PasswordField } from '../components/field.tsx'
+import { AccountName, PasswordField } from '../components/field.tsx'
 import { Form } from '../components/form.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
@@ -43,6 +43,7 @@ function LogInForm() {
   const isOver = failure?.code === 'rate_limit_exceeded' && seconds === 0
   return (
     <Form isFirst onSubmit={() => password.value !== '' && start()}>
+      <AccountName />
       <PasswordField bind={password} error={isOver ? null : fieldError(failure, ...OF_PASSWORD)} />
       <FailureNote failure={failure} but={OF_PASSWORD} />
       <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>

@@ -4,6 +4,7 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
+import { grouped } from '../../domain/number-words.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { NearView } from '../components/near-view.tsx'
@@ -131,7 +132,7 @@ function useNewsAloud(messages: readonly Message[], handle: string | null): void
     const place = messages.findIndex(({ id }) => id === before)
     const news = messages.slice(0, Math.max(place, 0)).filter(isInbound)
     if (news.length === 0) return
-    const what = news.length === 1 ? 'A new message' : `${news.length} new messages`
+    const what = news.length === 1 ? 'A new message' : `${grouped(news.length)} new messages`
     notices.say(`${what} from ${handle ?? 'them'}`)
   }, [messages])
 }

@@ -1,5 +1,6 @@
 import { useSignal } from '@preact/signals'
 
+import { grouped } from '../../domain/number-words.ts'
 import { Button } from '../components/button.tsx'
 import { Dialog } from '../components/dialog.tsx'
 import { SwitchSetting, TextSetting } from './settings-fields.tsx'
@@ -74,8 +75,8 @@ function AskDelete({ days, answer }: Question) {
       }
     >
       <p>
-        Messages older than {days === '1' ? 'a day' : `${Number(days).toLocaleString('en')} days`}{' '}
-        are deleted within the hour, and from then on. Back-ups hold them as long as those are kept.
+        Messages older than {days === '1' ? 'a day' : `${grouped(Number(days))} days`} are deleted
+        within the hour, and from then on. Back-ups hold them as long as those are kept.
       </p>
     </Dialog>
   )

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals'
 
 import { ActionDialog } from '../components/action-dialog.tsx'
 import { Button } from '../components/button.tsx'
-import { PasswordField } from '../components/field.tsx'
+import { AccountName, PasswordField } from '../components/field.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { fieldError, OF_PASSWORD } from '../field-error.ts'
@@ -46,6 +46,7 @@ function PasswordDialog({ onClose }: { readonly onClose: () => void }) {
       onClose={onClose}
       onSubmit={() => chosen.isFit() && action.start()}
     >
+      <AccountName />
       <PasswordField
         label="Present password"
         isFirst

@@ -1,5 +1,6 @@
 // How sizes, back-ups and times of this page are told.
 
+import { grouped } from '../../domain/number-words.ts'
 import { clockTime, dayWords } from '../time-words.ts'
 import type { Backup, SettingName } from './settings-resources.ts'
 
@@ -19,7 +20,7 @@ export function sizeWords(bytes: number): string {
     size /= STEP
     unit += 1
   }
-  return `${size < 10 ? size.toFixed(1) : Math.round(size)} ${UNITS[unit]}`
+  return `${size < 10 ? size.toFixed(1) : grouped(Math.round(size))} ${UNITS[unit]}`
 }
 
 /** "Today, 03:12". */

@@ -1,5 +1,5 @@
-// <StepFrame name="line" title="A line" lead="…" isDone={…}>…</StepFrame>: what stands around each step:
-// how far one is, and the way on, back, and out.
+// <StepFrame name="line" steps={steps} title="A line" lead="…" isDone={…}>…</StepFrame>: what stands
+// around each step: how far one is, and the way on, back, and out.
 
 import type { ComponentChildren } from 'preact'
 
@@ -9,10 +9,12 @@ import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { SETUP_STEPS, stepBeside, type StepName } from './setup-step-names.ts'
+import { stepBeside, type StepName, type Steps } from './setup-step-names.ts'
 
 type Props = {
   readonly name: StepName
+  /** All of them, this one included. */
+  readonly steps: Steps
   readonly title: string
   readonly lead: string
   /** Whether there is nothing left to do here. */
@@ -20,22 +22,22 @@ type Props = {
   readonly children: ComponentChildren
 }
 
-export function StepFrame({ name, title, lead, isDone, children }: Props) {
+export function StepFrame({ name, steps, title, lead, isDone, children }: Props) {
   return (
     <>
       <AloneHead title={title}>{lead}</AloneHead>
-      <Progress name={name} />
+      <Progress name={name} steps={steps} />
       {children}
-      <StepFoot name={name} isDone={isDone} />
+      <StepFoot name={name} steps={steps} isDone={isDone} />
     </>
   )
 }
 
-function Progress({ name }: { readonly name: StepName }) {
-  const current = SETUP_STEPS.findIndex((step) => step.name === name)
+function Progress({ name, steps }: Pick<Props, 'name' | 'steps'>) {
+  const current = steps.findIndex((step) => step.name === name)
   return (
     <ol class="setup-progress" aria-label="Steps of the set-up">
-      {SETUP_STEPS.map((step, place) => (
+      {steps.map((step, place) => (
         <li
           key={step.name}
           class={place < current ? 'is-past' : undefined}
@@ -49,12 +51,12 @@ function Progress({ name }: { readonly name: StepName }) {
   )
 }
 
-type FootProps = Pick<Props, 'name' | 'isDone'>
+type FootProps = Pick<Props, 'name' | 'steps' | 'isDone'>
 
-function StepFoot({ name, isDone }: FootProps) {
+function StepFoot({ name, steps, isDone }: FootProps) {
   const { session } = useDashboard()
-  const before = stepBeside(name, -1)
-  const next = stepBeside(name, 1)
+  const before = stepBeside(name, -1, steps)
+  const next = stepBeside(name, 1, steps)
   const { isBusy, failure, start } = useAction((step: StepName | null) => session.setStep(step))
   return (
     <>

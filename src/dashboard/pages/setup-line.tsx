@@ -7,13 +7,15 @@ import { driverWords, isReady, lineName, lineState } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import { StepFrame } from './setup-frame.tsx'
+import type { Steps } from './setup-step-names.ts'
 
 /** Whether there is something to send and receive with. */
-export function LineStep() {
+export function LineStep({ steps }: { readonly steps: Steps }) {
   const lines = useLines()
   return (
     <StepFrame
       name="line"
+      steps={steps}
       title="A line"
       lead="A line is what the relay sends and receives with."
       isDone={lines.value?.data.some(isReady) === true}

@@ -11,14 +11,16 @@ import type { PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import { newCode, TestRun } from './lines-test.tsx'
 import { StepFrame } from './setup-frame.tsx'
+import type { Steps } from './setup-step-names.ts'
 
 /** A first text to a line: the proof that all before it is right. */
-export function MessageStep() {
+export function MessageStep({ steps }: { readonly steps: Steps }) {
   const lines = useLines()
   const hasArrived = useSignal(false)
   return (
     <StepFrame
       name="message"
+      steps={steps}
       title="A first text"
       lead="A text to your line shows that it receives."
       isDone={hasArrived.value}

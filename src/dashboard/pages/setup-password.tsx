@@ -6,6 +6,7 @@ import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/card.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
+import { AccountName } from '../components/field.tsx'
 import { Form } from '../components/form.tsx'
 import { useAction, type Action } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
@@ -47,6 +48,7 @@ type FormProps = { readonly chosen: NewPassword; readonly action: Action<[]> }
 function PasswordForm({ chosen, action: { isBusy, failure, start } }: FormProps) {
   return (
     <Form isFirst onSubmit={() => chosen.isFit() && start()}>
+      <AccountName />
       <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
       <FailureNote failure={failure} but={['password']} />
       <Button type="submit" look="main" isBusy={isBusy}>

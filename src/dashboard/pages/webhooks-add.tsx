@@ -15,12 +15,11 @@ type Props = {
   readonly onClose: () => void
 }
 
-/** Failures are told only to those who ask for them. */
-const FIRST_EVENTS = EVENTS.map(([name]) => name).filter((name) => name !== 'message.failed')
+const ALL_EVENTS = EVENTS.map(([name]) => name)
 
 export function AddWebhook({ url, onClose }: Props) {
   const { api, router } = useDashboard()
-  const draft = useSignal<Draft>({ url, events: FIRST_EVENTS, description: '' })
+  const draft = useSignal<Draft>({ url, events: ALL_EVENTS, description: '' })
   // Lives as long as the dialog: nothing else of the page ever holds the secret.
   const created = useSignal<CreatedWebhook | null>(null)
   const action = useAction(

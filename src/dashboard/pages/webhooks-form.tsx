@@ -2,6 +2,7 @@
 
 import type { Signal } from '@preact/signals'
 
+import { withScheme } from '../../domain/webhook-url.ts'
 import { TextField } from '../components/field.tsx'
 import { fieldError } from '../field-error.ts'
 import type { Failure } from '../request.ts'
@@ -53,9 +54,10 @@ export function WebhookFields({ draft, failure, isFirst }: Props) {
   )
 }
 
-function urlHint(url: string): string {
-  const isPlain = /^\s*http:/i.test(url)
-  return isPlain
+function urlHint(typed: string): string {
+  const url = withScheme(typed)
+  if (url !== typed.trim()) return `Events will be sent to ${url}`
+  return /^http:/i.test(url)
     ? 'It is called by POST. Over http, events can be read on their way: fine on this machine and in your own network; elsewhere use https.'
     : 'It is called by POST. Addresses in your own network, and on this machine, are fine.'
 }
@@ -76,5 +78,5 @@ function part(draft: Signal<Draft>, name: 'url' | 'description') {
 
 /** As the API takes it. */
 export function bodyOfDraft({ url, events, description }: Draft) {
-  return { url: url.trim(), events, description: description.trim() || null }
+  return { url: withScheme(url), events, description: description.trim() || null }
 }

@@ -1,5 +1,7 @@
 import { useSignal } from '@preact/signals'
 
+import { grouped } from '../../domain/number-words.ts'
+import { withScheme } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
@@ -15,7 +17,7 @@ import { useWebhooks } from '../sources.ts'
 import { AddWebhook } from './webhooks-add.tsx'
 import { WebhookBadge } from './webhooks-badge.tsx'
 import { EXAMPLE_URL } from './webhooks-form.tsx'
-import { Receiver } from './webhooks-receiver.tsx'
+import { Receiver, RECEIVER_URL } from './webhooks-receiver.tsx'
 import { useWebhookDay } from './webhooks-sources.ts'
 import { OutOfReach } from './webhooks-trouble.tsx'
 
@@ -88,7 +90,9 @@ function LastDay({ webhook }: { readonly webhook: Webhook }) {
     <div class="webhook-day small">
       <p>{day?.words ?? '\u00A0'}</p>
       {hint && <p class="webhook-trouble">{hint.title}</p>}
-      {!hint && day !== null && day.waiting > 0 && <p class="quiet">{day.waiting} waiting</p>}
+      {!hint && day !== null && day.waiting > 0 && (
+        <p class="quiet">{grouped(day.waiting)} waiting</p>
+      )}
     </div>
   )
 }
@@ -101,7 +105,7 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
         icon="webhooks"
         title="No webhook yet"
         action={
-          <Form class="first-webhook" onSubmit={() => onAdd(url.value.trim())}>
+          <Form class="first-webhook" onSubmit={() => onAdd(withScheme(url.value))}>
             <TextField
               label="Address"
               isLabelHidden
@@ -111,16 +115,19 @@ function NoWebhooks({ onAdd }: { readonly onAdd: (url: string) => void }) {
               bind={url}
             />
             <Button type="submit" look="main">
-              Go on
+              Continue
             </Button>
           </Form>
         }
       >
-        Paste the address at which your program takes events, and choose which.
+        Enter the URL that should receive events.
       </EmptyState>
       <div class="stack-tight">
-        <h2>None at hand?</h2>
+        <h2>No endpoint yet?</h2>
         <Receiver />
+        <div class="actions">
+          <Button onClick={() => onAdd(RECEIVER_URL)}>Use this URL</Button>
+        </div>
       </div>
     </Card>
   )

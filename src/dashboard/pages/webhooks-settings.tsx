@@ -42,7 +42,7 @@ function WebhookForm({ webhook }: Props) {
     () => notices.done('Saved.'),
   )
   return (
-    <Card title="What it hears">
+    <Card title="Events and URL">
       <Form onSubmit={start}>
         <WebhookFields draft={draft} failure={failure} />
         <FailureNote failure={failure} but={FIELDS} />

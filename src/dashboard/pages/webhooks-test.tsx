@@ -35,7 +35,7 @@ export function WebhookTest({ webhook }: { readonly webhook: Webhook }) {
         </div>
         {sent.value !== null && <Outcome key={sent.value.id} webhook={webhook} sent={sent.value} />}
       </Card>
-      <Card title="A receiver to try with">
+      <Card title="No endpoint yet?">
         <Receiver />
       </Card>
     </>

@@ -1,5 +1,6 @@
 // How webhooks and their deliveries are told.
 
+import { grouped } from '../../domain/number-words.ts'
 import type { StateWords } from '../components/tone.ts'
 import type { Failure } from '../request.ts'
 import type { Webhook } from '../resources.ts'
@@ -81,5 +82,5 @@ export function isConfirmed(typed: string, count: number): boolean {
 /** "1 event", "30,020 events". */
 export function countWords(count: number, what: string): string {
   const plural = what.endsWith('y') ? `${what.slice(0, -1)}ies` : `${what}s`
-  return `${count.toLocaleString('en')} ${count === 1 ? what : plural}`
+  return `${grouped(count)} ${count === 1 ? what : plural}`
 }

@@ -1,6 +1,7 @@
 // What a Mac line tells the health catalogue beside the trouble that takes it offline.
 
 import type { Finding } from '../../domain/driver.ts'
+import { grouped } from '../../domain/number-words.ts'
 import type { AttendedMacLine } from './attended-line.ts'
 import { numbersOf } from './own-number.ts'
 import { troubleFinding } from './reasons.ts'
@@ -108,7 +109,7 @@ function oldMessages(line: AttendedMacLine, key: string): Finding | null {
     code: 'old_messages_synced',
     severity: 'info',
     title: 'Old messages were synced from iCloud',
-    why: `Messages of the past that came in: ${count}. They are listed and were not announced.`,
+    why: `Messages of the past that came in: ${grouped(count)}. They are listed and were not announced.`,
     fix: 'Nothing has to be done.',
     key,
     depends_on: null,
@@ -122,7 +123,7 @@ function undecodable(line: AttendedMacLine, key: string): Finding | null {
     code: 'undecodable_bodies',
     severity: 'warning',
     title: 'The text of some messages could not be read',
-    why: `Messages since the line started whose form Hookline does not know: ${count}.`,
+    why: `Messages since the line started whose form Hookline does not know: ${grouped(count)}.`,
     fix: 'Upgrade Hookline; where that does not help, record "hookline mac trace" and report it.',
     key,
     depends_on: null,
