@@ -61,6 +61,8 @@ test('why a message is not on its way is told, and nothing where there is nothin
 
   const told = [
     message({ status: 'queued', queued_reason: 'line_offline' }),
+    // Refused by its line, or proven unsent after a crash.
+    message({ status: 'queued', queued_reason: 'retry' }),
     message({ status: 'failed', error }),
     message({ status: 'uncertain' }),
     message({ status: 'delivered' }),
@@ -68,6 +70,7 @@ test('why a message is not on its way is told, and nothing where there is nothin
 
   expect(told).toEqual([
     'The line is offline. It goes out as soon as the line is back.',
+    'The last try did not send it, and nothing of it left. It is tried again by itself.',
     'The recipient is not on iMessage.',
     'It was handed to the device, and nobody can say whether it left.',
     null,
