@@ -13,6 +13,8 @@ import { openGround, type Ground, type Parts } from './ground.ts'
 import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
+import { QueueWatch } from './health/queue-watch.ts'
+import { SendingFindings } from './health/sending-findings.ts'
 import { listBackupResources } from './housekeeping/backup-list.ts'
 import { Heartbeat } from './housekeeping/heartbeat.ts'
 import { createUpkeep } from './housekeeping/upkeep.ts'
@@ -100,7 +102,9 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
   const { disk } = ground
-  const own = [disk, lines, dispatch, webhooks.loop, upkeep.clockWatch, upkeep.timetable, heartbeat]
+  const queues = createQueueWatch(ground, { webhooks, messages })
+  const { clockWatch, timetable } = upkeep
+  const own = [disk, queues, lines, dispatch, webhooks.loop, clockWatch, timetable, heartbeat]
   const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
   let running: ReturnType<typeof runServices> | null = null
@@ -221,6 +225,19 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
       onDeleted: () => failOrphans(tools),
     }),
   }
+}
+
+/** Watches how messages and deliveries fare, for the health catalogue. */
+function createQueueWatch(
+  ground: Ground,
+  { webhooks, messages }: Pick<Rooms, 'webhooks' | 'messages'>,
+): QueueWatch {
+  const lines = () => messages.lines.lines()
+  const sending = new SendingFindings({ ...ground, lines })
+  const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
+  const queues = new QueueWatch({ ...ground, lines, troubledWebhooks })
+  ground.health.include(async () => [...sending.list(), ...queues.findings()])
+  return queues
 }
 
 /** Who may see the dashboard, and the link by which the owner gets in. */
