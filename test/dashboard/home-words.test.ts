@@ -34,6 +34,8 @@ test('a line says in a word whether a message could go out by it', () => {
     phoneLine({ status: 'offline' }),
     phoneLine({ is_enabled: false }),
     phoneLine({ imessage_active: false }),
+    phoneLine({ new_contacts_today: 50 }),
+    phoneLine({ new_contacts_today: 3, daily_contact_limit: 0 }),
   ]
 
   expect(lines.map((line) => lineState(line).text)).toEqual([
@@ -41,8 +43,10 @@ test('a line says in a word whether a message could go out by it', () => {
     'Offline',
     'Paused',
     'No iMessage',
+    'Online, limit reached',
+    'Online',
   ])
-  expect(lines.map(isReady)).toEqual([true, false, false, false])
+  expect(lines.map(isReady)).toEqual([true, false, false, false, true, true])
 })
 
 test('every kind of line has words', () => {
