@@ -14,6 +14,8 @@ import { openGround, type Ground, type Parts } from './ground.ts'
 import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
+import { QueueWatch } from './health/queue-watch.ts'
+import { SendingFindings } from './health/sending-findings.ts'
 import { listBackupResources } from './housekeeping/backup-list.ts'
 import { Heartbeat } from './housekeeping/heartbeat.ts'
 import { createUpkeep } from './housekeeping/upkeep.ts'
@@ -104,7 +106,8 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const rooms = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(ground, rooms))
   const { lines, dispatch, callers } = messages
-  const watches = [upkeep.clockWatch, upkeep.timetable, heartbeat]
+  const queues = createQueueWatch(ground, { webhooks, messages })
+  const watches = [queues, upkeep.clockWatch, upkeep.timetable, heartbeat]
   const own = [...ground.services, lines, dispatch, webhooks.loop, ...watches]
   const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
@@ -223,6 +226,19 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
       onDeleted: () => failOrphans(tools),
     }),
   }
+}
+
+/** Watches how messages and deliveries fare, for the health catalogue. */
+function createQueueWatch(
+  ground: Ground,
+  { webhooks, messages }: Pick<Rooms, 'webhooks' | 'messages'>,
+): QueueWatch {
+  const lines = () => messages.lines.lines()
+  const sending = new SendingFindings({ ...ground, lines })
+  const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
+  const queues = new QueueWatch({ ...ground, lines, troubledWebhooks })
+  ground.health.include(async () => [...sending.list(), ...queues.findings()])
+  return queues
 }
 
 /** Who may see the dashboard, and the link by which the owner gets in. */

@@ -1,7 +1,8 @@
+import { limitLevel } from '../domain/contact-limit.ts'
 import type { Line } from '../domain/line.ts'
 import { listLines } from '../storage/lines.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { cellsOf, rowOf, rowsOf, textOf } from './answers.ts'
+import { cellsOf, rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, UsageError, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { runningRelay, throughRelayOrFile } from './own-file.ts'
 import { table } from './table.ts'
@@ -53,12 +54,31 @@ async function list(call: Call): Promise<ExitCode> {
   })
   const rows = rowsOf(body).map((line) => [
     ...cellsOf(line, ['id', 'phone_number', 'label', 'driver']),
-    line['is_enabled'] === false ? 'disabled' : textOf(line, 'status'),
-    textOf(line, 'status_hint'),
+    ...stateCells(line),
   ])
   call.out.data(body, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'WHAT TO DO'], rows))
   if (rows.length === 0) call.out.note('There is no line yet.')
   return EXIT.ok
+}
+
+/** How the line is, and what to do about it. */
+function stateCells(line: Row): readonly string[] {
+  if (line['is_enabled'] === false) return ['disabled', textOf(line, 'status_hint')]
+  if (textOf(line, 'status') === 'online' && isAtLimit(line)) {
+    return [
+      'online, limit reached',
+      'New contacts again at midnight UTC; hookline doctor says more.',
+    ]
+  }
+  return [textOf(line, 'status'), textOf(line, 'status_hint')]
+}
+
+/** Whether the line has no new contact left for today. */
+function isAtLimit(line: Row): boolean {
+  const used = line['new_contacts_today']
+  const limit = line['daily_contact_limit']
+  if (typeof used !== 'number' || typeof limit !== 'number') return false
+  return limitLevel({ used, limit }, 'room') === 'reached'
 }
 
 async function change(call: Call): Promise<ExitCode> {

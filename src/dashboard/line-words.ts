@@ -19,13 +19,19 @@ export function driverWords({ driver }: PhoneLine): string {
 }
 
 /** Whether a message that names no line could take it. */
-export function isReady(line: PhoneLine): boolean {
-  return lineState(line).tone === 'ok'
+export function isReady({ status, is_enabled, imessage_active }: PhoneLine): boolean {
+  return status === 'online' && is_enabled && imessage_active
 }
 
 export function lineState(line: PhoneLine): StateWords {
   if (line.status !== 'online') return { text: 'Offline', tone: 'bad', icon: 'cross' }
   if (!line.is_enabled) return { text: 'Paused', tone: 'warn', icon: 'pause' }
   if (!line.imessage_active) return { text: 'No iMessage', tone: 'bad', icon: 'warning' }
+  if (isAtLimit(line)) return { text: 'Online, limit reached', tone: 'warn', icon: 'warning' }
   return { text: 'Online', tone: 'ok', icon: 'check' }
+}
+
+/** Whether the line has no new contact left for today; a limit of 0 is meant so. */
+function isAtLimit({ new_contacts_today, daily_contact_limit }: PhoneLine): boolean {
+  return daily_contact_limit > 0 && new_contacts_today >= daily_contact_limit
 }

@@ -21,7 +21,7 @@ const WAITS: Readonly<Record<string, string>> = {
     'It waits, because nobody can say yet whether the same text has already left.',
   daily_contact_limit:
     'The line has no new contacts left for today. It goes out after midnight UTC.',
-  retry: 'The line refused it for now. It is tried again in a few seconds.',
+  retry: 'The last try did not send it, and nothing of it left. It is tried again by itself.',
   pacing: 'The line sends slowly on purpose, so that it is not taken for a machine.',
   clock_jumped: 'It waits until it is certain how long it has waited: see Health.',
   line_offline: 'The line is offline. It goes out as soon as the line is back.',

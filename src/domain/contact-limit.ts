@@ -72,3 +72,24 @@ export function placeOf(contact: Contact): 'none' | 'reserved' | UtcDay {
   if (contact.spentDay !== null) return contact.spentDay
   return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'
 }
+
+/** How much of a line's daily limit is used: `near` from four fifths on. */
+export type LimitLevel = 'room' | 'near' | 'reached'
+
+const NEAR_FROM = 0.8
+const NEAR_UNTIL = 0.7
+
+/**
+ * The level of a line that had the level `before` at the same limit. A message that fails gives its place
+ * back and the next one takes it again, so a level ends only some way below where it begins: `reached`
+ * when two places are free, `near` when less than 70 % is used. A limit of 0 is a decision, not a shortage.
+ */
+export function limitLevel(
+  { used, limit }: { readonly used: number; readonly limit: number },
+  before: LimitLevel,
+): LimitLevel {
+  if (limit === 0) return 'room'
+  const isBarelyBelow = used > 0 && used === limit - 1
+  if (used >= limit || (before === 'reached' && isBarelyBelow)) return 'reached'
+  return used >= limit * (before === 'room' ? NEAR_FROM : NEAR_UNTIL) ? 'near' : 'room'
+}

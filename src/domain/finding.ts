@@ -14,7 +14,7 @@ export function findingWords(findings: readonly { readonly severity?: unknown }[
   return words.filter((one) => !one.startsWith('0 ')).join(', ') || null
 }
 
-/** "1 warning", "6 warnings". */
+/** "1 warning", "6 warnings", "1,200 messages". */
 export function counted(count: number, what: string): string {
-  return `${count} ${what}${count === 1 ? '' : 's'}`
+  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
 }

@@ -38,6 +38,11 @@ export type Line = {
   readonly createdAt: Timestamp
 }
 
+/** What the owner knows the line by. */
+export function lineName({ label, number }: Pick<Line, 'label' | 'number'>): string {
+  return label ?? number
+}
+
 /** Why a line is offline: a code, and one sentence that the owner can act on. */
 export type OfflineReason = { readonly code: string; readonly hint: string }
 

@@ -24,6 +24,11 @@ export type Webhook = {
   readonly updatedAt: Timestamp
 }
 
+/** The host alone: a path or query may carry what is secret. */
+export function hostOf({ url }: Pick<Webhook, 'url'>): string {
+  return URL.canParse(url) ? new URL(url).host : 'The receiver'
+}
+
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 

@@ -139,6 +139,9 @@ const OF_MACHINE: Readonly<Record<string, readonly string[]>> = {
   iphone: IPHONE_STEPS.flatMap(({ codes }) => codes),
 }
 
+/** Findings in whose place the list has a check of its own. */
+const TOLD_OTHERWISE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
+
 export function checklist(
   line: PhoneLineResource,
   findings: readonly HealthFinding[],
@@ -149,7 +152,7 @@ export function checklist(
   )
   const steps = STEPS[line.driver] ?? []
   const named = new Set([...steps, MAC_POWER].flatMap(({ codes }) => codes))
-  const others = own.filter(({ code }) => code !== 'line_offline' && !named.has(code))
+  const others = own.filter(({ code }) => !TOLD_OTHERWISE.includes(code) && !named.has(code))
   return [
     ...known(steps.flatMap((step) => checksOf(step, line, own))),
     ...(line.driver === 'mac' ? checksOf(MAC_POWER, line, own) : []),

@@ -26,12 +26,14 @@ export function branchesOf(findings: readonly HealthFinding[]): readonly Finding
 }
 
 function placeOf({ code, line_id, about }: HealthFinding): Place {
+  if (code === 'possible_loop' || code === 'messages_uncertain') {
+    return { name: 'Conversations', href: '#/conversations' }
+  }
   if (line_id !== null) return { name: 'the line', href: `#/lines/${line_id}` }
   if (about.kind === 'webhook') return { name: 'the webhook', href: `#/webhooks/${about.id}` }
   if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
     return { name: 'Settings', href: '#/settings' }
   }
-  if (code === 'possible_loop') return { name: 'Conversations', href: '#/conversations' }
   return { name: 'Lines', href: '#/lines' }
 }
 

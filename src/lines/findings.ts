@@ -1,7 +1,7 @@
 import type { Finding } from '../domain/driver.ts'
 import type { FindingSubject } from '../domain/finding.ts'
 import type { LineId } from '../domain/ids.ts'
-import type { DriverKind } from '../domain/line.ts'
+import { lineName, type DriverKind } from '../domain/line.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LiveLine } from './live-line.ts'
 
@@ -55,7 +55,7 @@ function offlineFinding(
   return {
     code: 'line_offline',
     severity: code === 'not_configured' || code === 'stopping' ? 'info' : 'warning',
-    title: `The line ${line.label ?? line.number} is offline`,
+    title: `The line ${lineName(line)} is offline`,
     why: 'Outgoing messages wait until it is back, for up to 24 hours.',
     fix: hint,
     key: line.key,

@@ -90,6 +90,18 @@ export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Time
   return nextDue(db).get({ webhookId, now })?.at ?? null
 }
 
+const longestDue = prepared(({ sqlite }) =>
+  sqlite.prepare<{ at: Timestamp }, [Values]>(
+    `SELECT next_attempt_at AS at FROM deliveries INDEXED BY deliveries_due
+     WHERE status = 'pending' AND webhook_id = +$webhookId ORDER BY next_attempt_at LIMIT 1`,
+  ),
+)
+
+/** When the delivery that has been due to a webhook for the longest time became due, or null. */
+export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | null {
+  return longestDue(db).get({ webhookId })?.at ?? null
+}
+
 const progress = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE deliveries

@@ -2,7 +2,7 @@ import { isOpen } from '../domain/breaker.ts'
 import type { Finding } from '../domain/driver.ts'
 import type { WebhookId } from '../domain/ids.ts'
 import { grouped } from '../domain/number-words.ts'
-import type { DisabledReason, Webhook } from '../domain/webhook.ts'
+import { hostOf, type DisabledReason, type Webhook } from '../domain/webhook.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 
 type Told = Pick<Finding, 'code' | 'severity' | 'title' | 'why' | 'fix'>
@@ -67,9 +67,4 @@ function deactivated(reason: DisabledReason, webhook: Webhook): Told {
         fix: 'Put the old secret.key back and turn the webhook back on, or make a new signing secret.',
       }
   }
-}
-
-/** The host alone: a path or query may carry what is secret. */
-function hostOf({ url }: Webhook): string {
-  return URL.canParse(url) ? new URL(url).host : 'The receiver'
 }

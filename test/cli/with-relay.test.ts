@@ -127,6 +127,28 @@ test('a text from outside cannot steer the terminal', async () => {
   expect(stdout).toMatch(/^line_a +- +a \[2J b +- +online/m)
 })
 
+test('lines names the one that has no new contacts left for today', async () => {
+  const line = { id: 'line_a', status: 'online', is_enabled: true, daily_contact_limit: 50 }
+  const lines = [
+    { ...line, new_contacts_today: 49 },
+    { ...line, new_contacts_today: 7_185 },
+    { ...line, new_contacts_today: 50, is_enabled: false },
+    { ...line, new_contacts_today: 50, status: 'offline', status_hint: 'Plug it in.' },
+    { ...line, new_contacts_today: 0, daily_contact_limit: 0 },
+  ]
+
+  const { stdout } = await run(['lines'], { data: lines })
+
+  const rows = stdout.trim().split('\n').slice(1)
+  expect(rows.map((row) => row.replace(/^line_a[ -]*/, '').replaceAll(/ {2,}/g, ' | '))).toEqual([
+    'online | -',
+    'online, limit reached | New contacts again at midnight UTC; hookline doctor says more.',
+    'disabled | -',
+    'offline | Plug it in.',
+    'online | -',
+  ])
+})
+
 test('a refusal of the relay is told in its own words', async () => {
   const body = { error: { code: 'invalid_recipient', message: 'to: write it as +12025550147' } }
 

@@ -34,6 +34,8 @@ test('a line says in a word whether a message could go out by it', () => {
     phoneLine({ status: 'offline' }),
     phoneLine({ is_enabled: false }),
     phoneLine({ imessage_active: false }),
+    phoneLine({ new_contacts_today: 50 }),
+    phoneLine({ new_contacts_today: 3, daily_contact_limit: 0 }),
   ]
 
   expect(lines.map((line) => lineState(line).text)).toEqual([
@@ -41,8 +43,10 @@ test('a line says in a word whether a message could go out by it', () => {
     'Offline',
     'Paused',
     'No iMessage',
+    'Online, limit reached',
+    'Online',
   ])
-  expect(lines.map(isReady)).toEqual([true, false, false, false])
+  expect(lines.map(isReady)).toEqual([true, false, false, false, true, true])
 })
 
 test('every kind of line has words', () => {
@@ -61,6 +65,8 @@ test('why a message is not on its way is told, and nothing where there is nothin
 
   const told = [
     message({ status: 'queued', queued_reason: 'line_offline' }),
+    // Refused by its line, or proven unsent after a crash.
+    message({ status: 'queued', queued_reason: 'retry' }),
     message({ status: 'failed', error }),
     message({ status: 'uncertain' }),
     message({ status: 'delivered' }),
@@ -68,6 +74,7 @@ test('why a message is not on its way is told, and nothing where there is nothin
 
   expect(told).toEqual([
     'The line is offline. It goes out as soon as the line is back.',
+    'The last try did not send it, and nothing of it left. It is tried again by itself.',
     'The recipient is not on iMessage.',
     'It was handed to the device, and nobody can say whether it left.',
     null,

@@ -3,9 +3,11 @@ import { expect, test } from 'bun:test'
 import {
   NO_CONTACT,
   endOfUtcDay,
+  limitLevel,
   placeOf,
   stepContact,
   utcDayOf,
+  type LimitLevel,
 } from '../../src/domain/contact-limit.ts'
 
 test('one contact takes one place, however many messages wait for it', () => {
@@ -51,3 +53,33 @@ test('days are UTC days', () => {
   expect(endOfUtcDay(lastMs)).toBe(Date.parse('2026-11-22T00:00:00.000Z'))
   expect(utcDayOf(lastMs) + 1).toBe(utcDayOf(lastMs + 1))
 })
+
+const LEVELS: readonly (readonly [
+  used: number,
+  limit: number,
+  before: LimitLevel,
+  after: LimitLevel,
+])[] = [
+  [0, 0, 'room', 'room'],
+  [3, 0, 'room', 'room'],
+  [39, 50, 'room', 'room'],
+  [40, 50, 'room', 'near'],
+  [49, 50, 'room', 'near'],
+  [50, 50, 'room', 'reached'],
+  [7_185, 50, 'room', 'reached'],
+  [1, 1, 'room', 'reached'],
+  // One place given back is soon taken again.
+  [49, 50, 'reached', 'reached'],
+  [48, 50, 'reached', 'near'],
+  [1, 2, 'reached', 'reached'],
+  [0, 1, 'reached', 'room'],
+  [35, 50, 'near', 'near'],
+  [34, 50, 'near', 'room'],
+  [34, 50, 'reached', 'room'],
+]
+
+for (const [used, limit, before, after] of LEVELS) {
+  test(`${used} new contacts of ${limit}, after "${before}": ${after}`, () => {
+    expect(limitLevel({ used, limit }, before)).toBe(after)
+  })
+}

@@ -95,6 +95,14 @@ test('a finding that no check asks for is told after them', () => {
   })
 })
 
+test('a line at its limit is told once, by the check that asks for room', () => {
+  const line = phoneLine({ driver: 'simulated', new_contacts_today: 50, daily_contact_limit: 50 })
+
+  const checks = checklist(line, [finding({ code: 'limit_reached', line_id: line.id })])
+
+  expect(faultsIn(checks)).toEqual(['warn: No room is left for new contacts today'])
+})
+
 test('a reason for being offline that has no finding of its own is told with its hint', () => {
   const line = phoneLine({
     driver: 'mac',

@@ -97,7 +97,8 @@ test('each finding leads to the page on which it can be mended', () => {
     finding({ code: 'line_offline', line_id: 'line_1' }),
     finding({ code: 'webhook_failing', about: { kind: 'webhook', id: 'wh_1' } }),
     finding({ code: 'storage_full' }),
-    finding({ code: 'possible_loop' }),
+    finding({ code: 'possible_loop', line_id: 'line_1' }),
+    finding({ code: 'messages_uncertain', line_id: 'line_1' }),
     finding({ code: 'sleep_enabled' }),
   ]
 
@@ -105,6 +106,7 @@ test('each finding leads to the page on which it can be mended', () => {
     '#/lines/line_1',
     '#/webhooks/wh_1',
     '#/settings',
+    '#/conversations',
     '#/conversations',
     '#/lines',
   ])

@@ -1,0 +1,138 @@
+import { isBacklog, nextSlowSince, type SlowSince } from '../domain/backlog.ts'
+import { counted, type FindingSubject } from '../domain/finding.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import { isReady, lineName, type Line } from '../domain/line.ts'
+import { hostOf } from '../domain/webhook.ts'
+import type { Db } from '../storage/database.ts'
+import { longestDueDelivery, pendingDeliveries } from '../storage/delivery-queue.ts'
+import { COUNTED_MAX, waitingForLine, type Waiting } from '../storage/message-health.ts'
+import { listWebhooks, type StoredWebhook } from '../storage/webhooks.ts'
+import type { Bell } from '../system/bell.ts'
+import type { Clock } from '../system/clock.ts'
+import { isoTime } from '../system/iso-time.ts'
+import type { Service } from '../system/service.ts'
+import type { HealthFinding } from './catalogue.ts'
+import type { WatchedLine } from './sending-findings.ts'
+
+type Tools = {
+  readonly db: Db
+  readonly clock: Clock
+  readonly healthBell: Bell
+  readonly disk: { readonly isLow: boolean }
+  readonly lines: () => readonly WatchedLine[]
+  /** Ids of webhooks that another finding speaks of: it says why their deliveries wait. */
+  readonly troubledWebhooks: () => ReadonlySet<string | null>
+}
+
+const LOOK_MS = 60_000
+/** A relay has a handful of webhooks. */
+const WEBHOOKS_MAX = 200
+
+/** A queue that could move, and how long its oldest entry has waited. */
+type Queue = {
+  readonly name: string
+  readonly oldest: Timestamp
+  readonly finding: () => HealthFinding
+}
+
+/**
+ * Looks every minute, watched or not, for queues that do not move although nothing known holds them up:
+ * how long that has lasted can only be known by looking again.
+ */
+export class QueueWatch implements Service {
+  readonly name = 'queue-watch'
+  readonly #tools: Tools
+  #slow = new Map<string, SlowSince>()
+  #findings: readonly HealthFinding[] = []
+
+  constructor(tools: Tools) {
+    this.#tools = tools
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#look()
+      await this.#tools.clock.sleep(LOOK_MS, signal)
+    }
+  }
+
+  /** As of the last look. */
+  findings(): readonly HealthFinding[] {
+    return this.#findings
+  }
+
+  #look(): void {
+    const { clock, disk, healthBell } = this.#tools
+    const now = clock.monotonic()
+    const queues = disk.isLow ? [] : [...this.#lineQueues(), ...this.#webhookQueues()]
+    const slow = new Map(
+      queues.map(({ name, oldest }) => {
+        const before = this.#slow.get(name) ?? null
+        return [name, nextSlowSince(before, clock.now() - oldest, now)]
+      }),
+    )
+    const shown = this.#findings.length
+    this.#slow = slow
+    this.#findings = queues
+      .filter(({ name }) => isBacklog(slow.get(name) ?? null, now))
+      .map((queue) => queue.finding())
+    if (this.#findings.length !== shown) healthBell.ring()
+  }
+
+  #lineQueues(): readonly Queue[] {
+    return this.#tools
+      .lines()
+      .filter(takesMessages)
+      .flatMap(({ line }): Queue[] => {
+        const waiting = waitingForLine(this.#tools.db, line.id)
+        if (waiting === null) return []
+        const finding = () => lineFinding(line, waiting)
+        return [{ name: line.id, oldest: waiting.oldest, finding }]
+      })
+  }
+
+  #webhookQueues(): readonly Queue[] {
+    const { db, troubledWebhooks } = this.#tools
+    const troubled = troubledWebhooks()
+    return listWebhooks(db, WEBHOOKS_MAX, null)
+      .filter(({ id, isActive }) => isActive && !troubled.has(id))
+      .flatMap((webhook): Queue[] => {
+        const oldest = longestDueDelivery(db, webhook.id)
+        if (oldest === null) return []
+        return [{ name: webhook.id, oldest, finding: () => this.#webhookFinding(webhook, oldest) }]
+      })
+  }
+
+  #webhookFinding(webhook: StoredWebhook, oldest: Timestamp): HealthFinding {
+    const { count } = pendingDeliveries(this.#tools.db, webhook.id)
+    return {
+      ...slowFinding({ kind: 'webhook', id: webhook.id }),
+      title: 'A webhook is slower than its events',
+      why: `Deliveries that wait for ${hostOf(webhook)}: ${count.toLocaleString('en')}, the oldest due since ${isoTime(oldest)}. No failure of the receiver explains it.`,
+      fix: 'Let the receiver answer at once and do its work afterwards; what waits goes out by itself.',
+      lineId: null,
+    }
+  }
+}
+
+function takesMessages({ line, state }: WatchedLine): boolean {
+  const isOnline = state.status === 'online'
+  const imessageActive = isOnline && state.imessageActive
+  return isReady({ isEnabled: line.isEnabled, isOnline, imessageActive })
+}
+
+function lineFinding(line: Line, { count, oldest }: Waiting): HealthFinding {
+  const isCut = count === COUNTED_MAX
+  const conversations = `${isCut ? 'at least ' : ''}${counted(count, 'conversation')}`
+  return {
+    ...slowFinding({ kind: 'line', id: line.id }),
+    title: `Messages wait although the line ${lineName(line)} is online`,
+    why: `Messages in ${conversations} wait for the line, the oldest since ${isoTime(oldest)}.`,
+    fix: 'If some still leave, you send faster than the line does: send less or add a line. If none leaves, restart Hookline and look into the log.',
+    lineId: line.id,
+  }
+}
+
+function slowFinding(about: FindingSubject) {
+  return { code: 'queue_growing', severity: 'warning', about, depends_on: null } as const
+}

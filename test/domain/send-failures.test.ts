@@ -1,0 +1,27 @@
+import { expect, test } from 'bun:test'
+
+import { isFailing, isOfLine } from '../../src/domain/send-failures.ts'
+
+const JUDGED: readonly (readonly [failed: number, wasFailing: boolean, isBad: boolean])[] = [
+  [0, false, false],
+  [2, false, false],
+  [3, false, true],
+  [10, false, true],
+  [2, true, true],
+  [1, true, false],
+]
+
+for (const [failed, wasFailing, isBad] of JUDGED) {
+  const before = wasFailing ? 'a line that failed before' : 'a line that was well'
+  test(`${failed} failures of the last ten make ${before} ${isBad ? 'fail' : 'well'}`, () => {
+    expect(isFailing(failed, wasFailing)).toBe(isBad)
+  })
+}
+
+test('a failure speaks against the line unless the recipient, the text or the owner is the reason', () => {
+  const codes = ['send_failed', 'imessage_account_problem', 'line_refused', null]
+  const others = ['not_on_imessage', 'recipient_rejected', 'resolved_by_hand', 'line_removed']
+
+  expect(codes.map(isOfLine)).toEqual([true, true, true, true])
+  expect(others.map(isOfLine)).toEqual([false, false, false, false])
+})

@@ -1,0 +1,267 @@
+// What the health catalogue says of a line's messages: its contacts of the day, failures, and messages
+// of which nobody knows whether they left.
+
+import { expect, test } from 'bun:test'
+
+import type { SendOutcome } from '../../src/domain/driver.ts'
+import { accepts, ScriptedDriver, type SendScript } from '../support/scripted-driver.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
+import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+/** 2026-11-21T23:50:00.000Z */
+const BEFORE_MIDNIGHT = TEST_START + 13 * HOUR + 50 * MINUTE
+const ASYNC = { Prefer: 'respond-async' }
+
+/** A relay with one line; practice lines are of the kind `simulated`. */
+async function startLine(kind: 'mac' | 'simulated' = 'mac', clock = new TestClock()) {
+  const driver = new ScriptedDriver(kind)
+  const device = driver.add('+12025550801')
+  const relay = await startRelay({ drivers: [driver], clock })
+  const [line] = await relay.lines()
+  return { relay, device, line, [Symbol.asyncDispose]: () => relay[Symbol.asyncDispose]() }
+}
+
+function recipient(number: number): string {
+  return `+1202555${String(1_000 + number)}`
+}
+
+async function sendTo(relay: TestRelay, first: number, count: number): Promise<void> {
+  for (let i = first; i < first + count; i += 1) {
+    await relay.send({ to: recipient(i), text: `hello ${i}` })
+  }
+}
+
+async function findings(relay: TestRelay, code?: string): Promise<readonly Json[]> {
+  const { data } = await relay.get('/api/v1/health')
+  return code === undefined ? data : data.filter((one: Json) => one.code === code)
+}
+
+async function codes(relay: TestRelay): Promise<readonly string[]> {
+  return (await findings(relay)).map(({ code }) => code)
+}
+
+function ends(outcome: SendOutcome): SendScript {
+  return async (_message, pointOfNoReturn) => {
+    await pointOfNoReturn('note')
+    return outcome
+  }
+}
+
+const FAILS = ends({ outcome: 'not_sent', reason: 'imessage_account_problem', blame: 'message' })
+const UNKNOWN = ends({ outcome: 'unknown', reason: 'timed_out' })
+
+test('a line that comes near its limit is named, and one that reaches it with when it ends and how to raise it', async () => {
+  await using rig = await startLine()
+  const { relay, line } = rig
+  await relay.limit(10)
+
+  await sendTo(relay, 0, 7)
+  const before = await codes(relay)
+  await sendTo(relay, 7, 1)
+  const near = await findings(relay)
+  await sendTo(relay, 8, 2)
+  const reached = await findings(relay)
+
+  expect(before).toEqual([])
+  expect(near).toMatchObject([
+    { code: 'limit_near', severity: 'info', about: { kind: 'line', id: line.id } },
+  ])
+  expect(near[0].why).toStartWith('8 of 10 new contacts are used today.')
+  expect(reached).toMatchObject([
+    { code: 'limit_reached', severity: 'warning', about: { kind: 'line', id: line.id } },
+  ])
+  expect(reached[0].title).toBe('The line +12025550801 is at its daily limit of new contacts')
+  expect(reached[0].fix).toContain('2026-11-22T00:00:00.000Z')
+  expect(reached[0].fix).toContain(`hookline lines set ${line.id} --daily-contact-limit N`)
+})
+
+test('midnight UTC, or a higher limit, takes the finding away at once', async () => {
+  await using rig = await startLine('mac', new TestClock(BEFORE_MIDNIGHT))
+  const { relay } = rig
+  await relay.limit(5)
+  await sendTo(relay, 0, 5)
+  const full = await codes(relay)
+
+  await relay.limit(6)
+  const nearly = await codes(relay)
+  await relay.limit(10)
+  const raised = await codes(relay)
+  await relay.limit(5)
+  const again = await codes(relay)
+  await relay.clock.advance(10 * MINUTE)
+  const tomorrow = await codes(relay)
+
+  expect({ full, nearly, raised, again, tomorrow }).toEqual({
+    full: ['limit_reached'],
+    nearly: ['limit_near'],
+    raised: [],
+    again: ['limit_reached'],
+    tomorrow: [],
+  })
+})
+
+test('a place that a failed message gives back does not end the finding, two do', async () => {
+  await using rig = await startLine()
+  const { relay, device, line } = rig
+  await relay.limit(5)
+  await sendTo(relay, 0, 3)
+  device.script = UNKNOWN
+  const lost: string[] = []
+  for (const number of [3, 4]) {
+    lost.push((await relay.send({ to: recipient(number), text: 'hello' })).body.id)
+  }
+  await relay.clock.advance(MINUTE)
+  const full = await findings(relay)
+  const resolve = (id?: string) =>
+    relay.post(`/api/v1/messages/${id}/resolve`, { status: 'failed' })
+
+  await resolve(lost[0])
+  await relay.clock.advance(MINUTE)
+  const one = await findings(relay)
+  await resolve(lost[1])
+  const two = await codes(relay)
+
+  expect((await relay.lines())[0].new_contacts_today).toBe(3)
+  expect(one).toMatchObject([{ code: 'limit_reached', about: { id: line.id } }])
+  expect(one[0].since).toBe(full[0].since)
+  expect(one[0].why).toStartWith('4 of 5 new contacts are used today.')
+  expect(two).toEqual([])
+})
+
+test('a limit of 0 and a line that is switched off are decisions, and no findings', async () => {
+  await using rig = await startLine()
+  const { relay, line } = rig
+  await relay.limit(2)
+  await sendTo(relay, 0, 2)
+  const full = await codes(relay)
+
+  await relay.patch(`/api/v1/phone-lines/${line.id}`, { is_enabled: false })
+  const off = await codes(relay)
+  await relay.patch(`/api/v1/phone-lines/${line.id}`, { is_enabled: true })
+  await relay.limit(0)
+
+  expect(full).toEqual(['limit_reached'])
+  expect(off).toEqual([])
+  expect(await codes(relay)).toEqual([])
+})
+
+test('a practice line tells of its limit, but not of failures that its numbers make on purpose', async () => {
+  await using rig = await startLine('simulated')
+  const { relay, device } = rig
+  device.script = FAILS
+  await sendTo(relay, 0, 4)
+  device.script = UNKNOWN
+  await sendTo(relay, 4, 1)
+  await relay.clock.advance(20 * MINUTE)
+  const before = await codes(relay)
+
+  await relay.limit(1)
+
+  expect(before).toEqual([])
+  expect(await codes(relay)).toEqual(['limit_reached'])
+})
+
+test('three failures among the last sends are a finding with the latest reason, and two are not', async () => {
+  await using rig = await startLine()
+  const { relay, device, line } = rig
+  await sendTo(relay, 0, 4)
+  device.script = FAILS
+  await sendTo(relay, 4, 2)
+  const two = await codes(relay)
+  await sendTo(relay, 6, 1)
+
+  const [found, ...others] = await findings(relay)
+
+  expect(two).toEqual([])
+  expect(others).toEqual([])
+  expect(found).toMatchObject({
+    code: 'messages_failing',
+    severity: 'warning',
+    about: { kind: 'line', id: line.id },
+  })
+  expect(found.why).toBe(
+    '3 of its last 7 messages in the past hour failed. The latest reason: The iMessage account of the line is not in order.',
+  )
+})
+
+test('a line that sends again stays named until one failure is left among its last ten', async () => {
+  await using rig = await startLine()
+  const { relay, device } = rig
+  device.script = FAILS
+  await sendTo(relay, 0, 3)
+  const failing = await codes(relay)
+  device.script = accepts
+  await relay.clock.advance(MINUTE)
+
+  await sendTo(relay, 3, 8)
+  const still = await codes(relay)
+  await sendTo(relay, 11, 1)
+
+  expect(failing).toEqual(['messages_failing'])
+  expect(still).toEqual(['messages_failing'])
+  expect(await codes(relay)).toEqual([])
+})
+
+test('failures are forgotten after an hour without a send', async () => {
+  await using rig = await startLine()
+  const { relay, device } = rig
+  device.script = FAILS
+  await sendTo(relay, 0, 3)
+  const failing = await codes(relay)
+
+  await relay.clock.advance(HOUR)
+
+  expect(failing).toEqual(['messages_failing'])
+  expect(await codes(relay)).toEqual([])
+})
+
+test('recipients who are not on iMessage say nothing of the line', async () => {
+  await using rig = await startLine()
+  const { relay, device } = rig
+  device.script = ends({ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' })
+
+  await sendTo(relay, 0, 10)
+
+  expect(await codes(relay)).toEqual([])
+})
+
+test('messages that are uncertain for ten minutes are counted, with the command that settles the oldest', async () => {
+  await using rig = await startLine()
+  const { relay, device, line } = rig
+  device.script = UNKNOWN
+  const first = await relay.send({ to: recipient(1), text: 'one' }, ASYNC)
+  await relay.send({ to: recipient(2), text: 'two' }, ASYNC)
+  await relay.clock.advance(9 * MINUTE)
+  const early = await codes(relay)
+  await relay.clock.advance(2 * MINUTE)
+
+  const [found] = await findings(relay, 'messages_uncertain')
+
+  expect(early).toEqual([])
+  expect(found).toMatchObject({ severity: 'warning', about: { kind: 'line', id: line.id } })
+  expect(found.why).toContain('whose outcome is still unknown: 2.')
+  expect(found.fix).toContain(`hookline messages resolve ${first.body.id} sent|failed`)
+})
+
+test('the finding ends with the last message that somebody settles', async () => {
+  await using rig = await startLine()
+  const { relay, device } = rig
+  device.script = UNKNOWN
+  const sent = [
+    await relay.send({ to: recipient(1), text: 'one' }, ASYNC),
+    await relay.send({ to: recipient(2), text: 'two' }, ASYNC),
+  ]
+  await relay.clock.advance(11 * MINUTE)
+  const whys: unknown[] = []
+
+  for (const { body } of sent) {
+    await relay.post(`/api/v1/messages/${body.id}/resolve`, { status: 'sent' })
+    whys.push(
+      (await findings(relay, 'messages_uncertain')).map(({ why }) => why.match(/[0-9]+\./)?.[0]),
+    )
+  }
+
+  expect(whys).toEqual([['1.'], []])
+})
