@@ -1,0 +1,109 @@
+// What the suite does a few times, done as often as you like; each prints one line of figures, and ends
+// with 1 where anything went wrong.
+//
+//   bun scripts/torture.ts kills --count 1000       kill -9 under load and during a start
+//   bun scripts/torture.ts power --images 100000    power cuts, put together from recordings (Linux, cc)
+//   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
+//   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
+//
+// `--seed N` repeats what a run drew by chance.
+
+import { parseArgs } from 'node:util'
+
+import { jumpClock } from '../test/executable/torture/clock.ts'
+import { damageCopies } from '../test/executable/torture/damage.ts'
+import { runKills } from '../test/executable/torture/kills.ts'
+import { cutPower, recordLoad } from '../test/executable/torture/power.ts'
+import { compileShim } from '../test/executable/torture/recording.ts'
+import { ScratchFolder } from '../test/support/scratch-folder.ts'
+
+/** How it went, in one line, and everything that should not be so. */
+type Result = { readonly line: string; readonly faults: readonly string[] }
+
+const HOUR_MS = 3_600_000
+const JUMPS_MS = [25 * HOUR_MS, 8 * 24 * HOUR_MS, 400 * 24 * HOUR_MS]
+/** Longer than the relay waits before it deletes what is old. */
+const CLOCK_STAY_MS = 75_000
+/** A recording is cut this often before the next one is made. */
+const IMAGES_OF_ONE = 2_000
+const RECORDED_LIVES = 8
+const FAULTS_SHOWN = 20
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    count: { type: 'string', default: '100' },
+    images: { type: 'string', default: '1000' },
+    seed: { type: 'string', default: '1' },
+  },
+})
+const [count, images, seed] = [options.count, options.images, options.seed].map(Number)
+
+const TORTURES: Readonly<Record<string, () => Promise<Result>>> = { kills, power, clock, damage }
+const torture = TORTURES[positionals[0] ?? '']
+if (torture === undefined) throw new Error(`One of: ${Object.keys(TORTURES).join(', ')}.`)
+const { line, faults } = await torture()
+console.log(`${line}; ${faults.length} faults`)
+for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(`  ${fault}`)
+process.exitCode = faults.length > 0 ? 1 : 0
+
+async function kills(): Promise<Result> {
+  const run = await runKills(count ?? 0)
+  const faults = Object.entries(run.faults).flatMap(([name, list]) =>
+    list.map((one) => `${name}: ${JSON.stringify(one)}`),
+  )
+  return {
+    line:
+      `${run.kills} kills, ${run.early} of them before it listened: ${run.told} messages told, ` +
+      `${run.repeats} requests repeated, ${run.carried} carried, ${run.posts} posts received`,
+    faults: run.exitCode === 0 ? faults : [...faults, `the last stop ended with ${run.exitCode}`],
+  }
+}
+
+async function power(): Promise<Result> {
+  const faults: string[] = []
+  let [done, changes, lookedUp] = [0, 0, 0]
+  while (done < (images ?? 0)) {
+    using folder = new ScratchFolder()
+    const load = await recordLoad(folder, requireShim(folder), RECORDED_LIVES)
+    const some = Math.min(IMAGES_OF_ONE, (images ?? 0) - done)
+    const cut = cutPower(load, some, { seed: (seed ?? 0) + done })
+    faults.push(...cut.faults)
+    done += some
+    changes += cut.changes
+    lookedUp += cut.lookedUp
+  }
+  return {
+    line: `${done} power cuts in ${changes} recorded changes: ${lookedUp} acknowledgements looked up`,
+    faults,
+  }
+}
+
+async function clock(): Promise<Result> {
+  using folder = new ScratchFolder()
+  const library = requireShim(folder)
+  const all = await Promise.all(
+    JUMPS_MS.map(async (jumpMs) => {
+      const faults = await jumpClock(folder, library, { jumpMs, stayMs: CLOCK_STAY_MS })
+      return faults.map((fault) => `${jumpMs / HOUR_MS} h ahead: ${fault}`)
+    }),
+  )
+  return { line: `${JUMPS_MS.length} jumps of the wall clock`, faults: all.flat() }
+}
+
+async function damage(): Promise<Result> {
+  using folder = new ScratchFolder()
+  const run = await damageCopies(folder, count ?? 0, seed ?? 0)
+  return {
+    line:
+      `${run.copies} damaged databases: ${run.unharmed} unharmed, ${run.refused} refused, ` +
+      `${run.ended} ended, ${run.silent} with other data`,
+    faults: run.faults,
+  }
+}
+
+function requireShim(folder: ScratchFolder): string {
+  const library = compileShim(folder)
+  if (library === null) throw new Error('This needs Linux and a C compiler (cc).')
+  return library
+}

@@ -1,0 +1,121 @@
+// A wall clock that is set forward while the relay works, as on a box without a battery when the time comes
+// from the network: what waits must not grow old by it.
+
+import { mkdirSync, writeFileSync } from 'node:fs'
+
+import { Receiver } from '../../support/receiver.ts'
+import {
+  ApiClient,
+  createKey,
+  eventually,
+  RelayProcess,
+  type Answer,
+} from '../../support/relay-process.ts'
+import type { ScratchFolder } from '../../support/scratch-folder.ts'
+import { ENVIRONMENT, prepare, type Line, type Page } from './load.ts'
+
+/** A person whose line refuses: what is sent there waits for some 36 s. */
+const REFUSED = '+12025570193'
+const PERSON = '+12025550123'
+const DAY_MS = 86_400_000
+const OUTAGE_MS = 3_000
+
+type Message = { readonly id: string; readonly status: string; readonly created_at: string }
+
+/** Lets the wall clock jump by `jumpMs` and back after `stayMs`, and gives everything that went wrong. */
+export async function jumpClock(
+  folder: ScratchFolder,
+  library: string,
+  jump: { readonly jumpMs: number; readonly stayMs: number },
+): Promise<readonly string[]> {
+  const dataDir = folder.file(`data-${jump.jumpMs}`)
+  const offset = folder.file(`offset-${jump.jumpMs}`)
+  mkdirSync(dataDir, { mode: 0o700 })
+  const setClock = (ms: number) => writeFileSync(offset, new BigInt64Array([BigInt(ms)]))
+  setClock(0)
+  const environment = { ...ENVIRONMENT, LD_PRELOAD: library, CLOCK_OFFSET: offset }
+  const key = await createKey(dataDir)
+  await using relay = await RelayProcess.start({ dataDir, environment })
+  let isDown = true
+  using receiver = new Receiver(() => new Response(null, { status: isDown ? 500 : 200 }))
+  const api = new ApiClient(() => relay.url, key)
+  const [line] = await prepare(api, [receiver])
+  if (line === undefined) throw new Error('There is no line.')
+
+  const scene = new Scene(api, line)
+  await scene.before()
+  await Bun.sleep(OUTAGE_MS)
+  setClock(jump.jumpMs)
+  await Bun.sleep(jump.stayMs)
+  const faults = await scene.during()
+  setClock(0)
+  isDown = false
+  return [...faults, ...(await scene.after(receiver))]
+}
+
+class Scene {
+  readonly #api: ApiClient
+  readonly #line: Line
+  readonly #waiting: string[] = []
+  #first = ''
+
+  constructor(api: ApiClient, line: Line) {
+    this.#api = api
+    this.#line = line
+  }
+
+  /** One message that left under a key, and some that wait. */
+  async before(): Promise<void> {
+    this.#first = messageOf(await this.#send(PERSON, 'once only', 'key')).id
+    for (let count = 0; count < 5; count += 1) {
+      const answer = await this.#send(REFUSED, `waits ${count}`, `waits ${count}`)
+      this.#waiting.push(messageOf(answer).id)
+    }
+  }
+
+  /** What must still hold while the clock is ahead. */
+  async during(): Promise<readonly string[]> {
+    const again = await this.#send(PERSON, 'once only', 'key')
+    const isSame = messageOf(again).id === this.#first
+    return [...(await this.#expired()), ...(isSame ? [] : ['an Idempotency-Key was forgotten'])]
+  }
+
+  /** What must hold once it is right again. */
+  async after(receiver: Receiver): Promise<readonly string[]> {
+    const fresh = messageOf(await this.#send(PERSON, 'after', 'after'))
+    const isAhead = Date.parse(fresh.created_at) > Date.now() + DAY_MS
+    const arrived = await eventually(
+      'the receiver gets what it missed',
+      () => (receiver.received.some(({ message }) => message.text === 'after') ? true : null),
+      20_000,
+    ).catch(() => false)
+    const hooks = await this.#api.ask<Page<{ is_active: boolean }>>('GET', '/api/v1/webhooks')
+    return [
+      ...(await this.#expired()),
+      ...(isAhead ? [`a new message is of ${fresh.created_at}`] : []),
+      ...(arrived ? [] : ['the receiver got nothing after its outage']),
+      ...(hooks.data.every((hook) => hook.is_active) ? [] : ['a webhook was switched off']),
+    ]
+  }
+
+  async #expired(): Promise<readonly string[]> {
+    const messages = await Promise.all(
+      this.#waiting.map((id) => this.#api.ask<Message>('GET', `/api/v1/messages/${id}`)),
+    )
+    return messages
+      .filter(({ status }) => status === 'expired')
+      .map(({ id }) => `${id} expired after seconds`)
+  }
+
+  #send(to: string, text: string, key: string): Promise<Answer> {
+    return this.#api.request('POST', '/api/v1/messages/send', {
+      body: { to, text, phone_line_id: this.#line.id },
+      headers: { 'Idempotency-Key': key, Prefer: 'wait=2' },
+    })
+  }
+}
+
+function messageOf({ status, body }: Answer): Message {
+  if (status === 200 || status === 202) return body as Message // What a send answers.
+  throw new Error(`A send was answered ${status}: ${JSON.stringify(body)}`)
+}
