@@ -110,7 +110,8 @@ class Scene {
   #send(to: string, text: string, key: string): Promise<Answer> {
     return this.#api.request('POST', '/api/v1/messages/send', {
       body: { to, text, phone_line_id: this.#line.id },
-      headers: { 'Idempotency-Key': key, Prefer: 'wait=2' },
+      // What is refused waits for its next try, and nobody for that.
+      headers: { 'Idempotency-Key': key, Prefer: to === REFUSED ? 'respond-async' : 'wait=2' },
     })
   }
 }

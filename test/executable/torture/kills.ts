@@ -18,7 +18,7 @@ const LIFE_MS_MAX = 700
 /** A start to its first answer takes some 150 ms. */
 const START_MS_MAX = 150
 /** How many answers of the receiver that is not well are refusals. */
-const REFUSED_SHARE = 0.25
+const REFUSED_SHARE = 0.1
 /** How many kills come before the relay listens. */
 const EARLY_SHARE = 0.3
 

@@ -63,7 +63,7 @@ export async function comeToRest(api: ApiClient): Promise<void> {
       const pages = await Promise.all(busy.map((path) => api.ask<Page<unknown>>('GET', path)))
       return pages.every((page) => page.data.length === 0) ? true : null
     },
-    180_000,
+    300_000,
   )
 }
 
