@@ -30,11 +30,11 @@ const OPEN_MS_MAX = 30 * 86_400_000
 const OPEN_MAX = 10_000
 
 // One status at a time, and from a seq on, so that the index alone gives the order and the bound.
-const oldestOfStatus = prepared(({ sqlite }) =>
+const newestOfStatus = prepared(({ sqlite }) =>
   sqlite.prepare<{ id: MessageId; seq: number }, [Values]>(
     `SELECT id, seq FROM messages INDEXED BY messages_by_status
      WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
-     ORDER BY seq LIMIT +$limit`,
+     ORDER BY seq DESC LIMIT +$limit`,
   ),
 )
 
@@ -58,10 +58,11 @@ export function unfinishedOf(
     from: firstSeqSince(db, 'messages', age.ago(UNSETTLED_MS_MAX)),
     limit: UNSETTLED_MAX,
   }
+  // The newest: older ones were looked for at earlier starts already.
   const unsettled = ['sending', 'uncertain']
-    .flatMap((status) => oldestOfStatus(db).all({ ...weekAgo, status }))
+    .flatMap((status) => newestOfStatus(db).all({ ...weekAgo, status }))
     .sort((a, b) => a.seq - b.seq)
-    .slice(0, UNSETTLED_MAX)
+    .slice(-UNSETTLED_MAX)
     .flatMap((row) => findMessage(db, row.id) ?? [])
   const monthAgo = {
     lineId,
