@@ -1,3 +1,5 @@
+import { grouped } from './number-words.ts'
+
 /** Kinds of things that a finding can be about; `device` is one without a line yet. */
 export const SUBJECT_KINDS = ['relay', 'driver', 'device', 'line', 'webhook'] as const
 
@@ -16,5 +18,5 @@ export function findingWords(findings: readonly { readonly severity?: unknown }[
 
 /** "1 warning", "6 warnings", "1,200 messages". */
 export function counted(count: number, what: string): string {
-  return `${count.toLocaleString('en')} ${what}${count === 1 ? '' : 's'}`
+  return `${grouped(count)} ${what}${count === 1 ? '' : 's'}`
 }

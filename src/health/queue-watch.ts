@@ -2,6 +2,7 @@ import { isBacklog, nextSlowSince, type SlowSince } from '../domain/backlog.ts'
 import { counted, type FindingSubject } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isReady, lineName, type Line } from '../domain/line.ts'
+import { grouped } from '../domain/number-words.ts'
 import { hostOf } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import { longestDueDelivery, pendingDeliveries } from '../storage/delivery-queue.ts'
@@ -25,8 +26,8 @@ type Tools = {
 }
 
 const LOOK_MS = 60_000
-/** A relay has a handful of webhooks. */
-const WEBHOOKS_MAX = 200
+/** As many webhooks as there can be. */
+const WEBHOOKS_MAX = 1_000
 
 /** A queue that could move, and how long its oldest entry has waited. */
 type Queue = {
@@ -108,7 +109,7 @@ export class QueueWatch implements Service {
     return {
       ...slowFinding({ kind: 'webhook', id: webhook.id }),
       title: 'A webhook is slower than its events',
-      why: `Deliveries that wait for ${hostOf(webhook)}: ${count.toLocaleString('en')}, the oldest due since ${isoTime(oldest)}. No failure of the receiver explains it.`,
+      why: `Deliveries that wait for ${hostOf(webhook)}: ${grouped(count)}, the oldest due since ${isoTime(oldest)}. No failure of the receiver explains it.`,
       fix: 'Let the receiver answer at once and do its work afterwards; what waits goes out by itself.',
       lineId: null,
     }

@@ -6,6 +6,7 @@ import { counted } from '../domain/finding.ts'
 import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import { lineName, type Line, type LineState } from '../domain/line.ts'
 import { sentenceOf } from '../domain/message.ts'
+import { grouped } from '../domain/number-words.ts'
 import { isFailing, isOfLine, SENDS_JUDGED_MAX, SENDS_JUDGED_MS } from '../domain/send-failures.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
@@ -96,7 +97,7 @@ type Use = {
 function limitFinding(line: Line, { used, limit, level, now }: Use): HealthFinding {
   const resetsAt = isoTime(timestamp(endOfUtcDay(now)))
   const about = { lineId: line.id, depends_on: null } as const
-  const figures = `${used.toLocaleString('en')} of ${counted(limit, 'new contact')} are used today`
+  const figures = `${grouped(used)} of ${counted(limit, 'new contact')} are used today`
   const raise = `raise the limit: hookline lines set ${line.id} --daily-contact-limit N.`
   if (level === 'near') {
     return {
@@ -138,7 +139,7 @@ function uncertainFinding(line: Line, count: number, oldest: string): HealthFind
     code: 'messages_uncertain',
     severity: 'warning',
     title: `Messages of the line ${lineName(line)} are uncertain`,
-    why: `Messages handed to the device over 10 minutes ago whose outcome is still unknown: ${atLeast}${count.toLocaleString('en')}. The relay does not send them again.`,
+    why: `Messages handed to the device over 10 minutes ago whose outcome is still unknown: ${atLeast}${grouped(count)}. The relay does not send them again.`,
     fix: `Look into the conversations on the device and settle each message, the oldest first: hookline messages resolve ${oldest} sent|failed.`,
     lineId: line.id,
     depends_on: null,
