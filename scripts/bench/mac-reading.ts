@@ -4,7 +4,7 @@
 import type { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
-import { ChatDb } from '../../src/drivers/mac/chat-db.ts'
+import { ChatDb } from '../../src/lines/kinds/mac/chat-db.ts'
 import { encodeAttributedBody } from '../../test/support/mac/attributed-body-encoder.ts'
 import { ChatDbFile } from '../../test/support/mac/chat-db-file.ts'
 import { temporaryDataDir } from '../../test/support/relay-process.ts'

@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 
-import { ChatDb } from '../../src/drivers/mac/chat-db.ts'
+import { ChatDb } from '../../src/lines/kinds/mac/chat-db.ts'
 import { startMessages, type MessagesRig } from '../../test/support/mac/mac-rig.ts'
 import {
   ApiClient,

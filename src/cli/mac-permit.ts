@@ -3,8 +3,8 @@
 // that is launched at the screen is asked about by TCC in the same name, so one harmless run of the script
 // goes out from there. Built by the manual pages of open(1) and osascript(1): no Mac has shown it yet.
 
-import { askMessages } from '../drivers/catalog.ts'
 import type { ServiceHost } from '../hosting/service-host.ts'
+import { askMessages } from '../lines/catalog.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { processRunner } from '../system/process.ts'

@@ -7,7 +7,7 @@ import { resolve } from 'node:path'
 
 import { stdin } from 'bun'
 
-import { chatDbPath, recordMacTrace, type TraceEntry } from '../drivers/catalog.ts'
+import { chatDbPath, recordMacTrace, type TraceEntry } from '../lines/catalog.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'

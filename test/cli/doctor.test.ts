@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import type { Finding, LineDriver } from '../../src/domain/driver.ts'
-import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
+import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { hookline, type CommandResult } from '../support/executable.ts'

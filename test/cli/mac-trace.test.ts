@@ -1,5 +1,5 @@
 // `hookline mac trace` as the owner of a Mac meets it: asked for consent, told what to do, given a file.
-// What stands in the file is in test/drivers/mac.
+// What stands in the file is in test/lines/kinds/mac.
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync } from 'node:fs'

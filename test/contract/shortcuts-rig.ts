@@ -1,5 +1,5 @@
 import { deviceHandle } from '../../src/domain/handle.ts'
-import { ShortcutsDriver } from '../../src/drivers/shortcuts/driver.ts'
+import { ShortcutsDriver } from '../../src/lines/kinds/shortcuts/driver.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { ShortcutsPhone } from '../support/shortcuts-phone.ts'
 import { TestClock } from '../support/test-clock.ts'

@@ -1,7 +1,7 @@
 // The whole relay as a client meets it: the real app with the drivers that a start would have, on
 // simulated lines. Only time and the network to webhooks are the test's.
 
-import { createSimulatedDriver } from '../../src/drivers/simulated/driver.ts'
+import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
 import type { Log } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'

@@ -1,7 +1,7 @@
 // An iPhone with the two shortcuts of a bridge: one asks for messages and sends them, the other posts what
 // comes in, one after the other, and tries again until it is stored.
 
-import type { ShortcutsDriver } from '../../src/drivers/shortcuts/driver.ts'
+import type { ShortcutsDriver } from '../../src/lines/kinds/shortcuts/driver.ts'
 import type { TestClock } from './test-clock.ts'
 
 const WAIT_MS = 25_000

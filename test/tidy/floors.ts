@@ -6,7 +6,7 @@ import { dirname, join, normalize } from 'node:path'
 import type { SourceFile } from '../support/source-files.ts'
 
 const GROUND = ['domain', 'system'] as const
-const FEATURES = ['webhooks', 'keys', 'lines', 'housekeeping', 'access', 'hosting'] as const
+const FEATURES = ['webhooks', 'keys', 'lines', 'maintenance', 'access', 'hosting'] as const
 /** What a feature may know, beside itself. */
 const BELOW_FEATURES = [...GROUND, 'storage'] as const
 
@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: ['domain'],
   config: GROUND,
   storage: GROUND,
-  drivers: GROUND,
+  kinds: GROUND,
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
   messages: [...BELOW_FEATURES, 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
@@ -28,9 +28,9 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'domain/number-words',
     'domain/webhook-url',
   ],
-  ground: [...BELOW_FEATURES, 'config', 'drivers', 'health', 'housekeeping', 'webhooks'],
+  ground: [...BELOW_FEATURES, 'config', 'kinds', 'health', 'maintenance', 'webhooks'],
   app: [...BELOW_FEATURES, ...FEATURES, 'config', 'ground', 'messages', 'health', 'http'],
-  cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'drivers/catalog'],
+  cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'lines/catalog'],
   main: ['cli'],
 }
 
@@ -47,16 +47,16 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@elysiajs/swagger': ['http/'],
   'swagger-ui-dist': ['http/'],
   '@sinclair/typebox': ['http/typebox.ts'],
-  'bun:sqlite': ['storage/', 'drivers/', 'system/'],
+  'bun:sqlite': ['storage/', 'lines/kinds/', 'system/'],
   'drizzle-orm': ['storage/'],
-  typebox: ['http/', 'drivers/', 'dashboard/', 'config.ts'],
-  croner: ['housekeeping/', 'system/'],
+  typebox: ['http/', 'lines/kinds/', 'dashboard/', 'config.ts'],
+  croner: ['maintenance/', 'system/'],
   preact: ['dashboard/'],
   '@preact/signals': ['dashboard/'],
   uqr: ['http/'],
   // The two forms of property lists, in which usbmuxd and iPhones speak.
-  plist: ['drivers/iphone/'],
-  'bplist-parser': ['drivers/iphone/'],
+  plist: ['lines/kinds/iphone/'],
+  'bplist-parser': ['lines/kinds/iphone/'],
 }
 
 const IMPORT =
@@ -100,8 +100,8 @@ function isRoomAllowed(place: string, target: string): boolean {
   const from = roomOf(place)
   const to = roomOf(target)
   if (place === 'http/dashboard.ts' && to === 'dashboard') return true
-  if (from === 'drivers' && to === 'drivers') {
-    return place === 'drivers/catalog.ts' || isDriverAllowed(place, target)
+  if (from === 'kinds' && to === 'kinds') {
+    return place === 'lines/catalog.ts' || isDriverAllowed(place, target)
   }
   if (from === to) return true
   const allowed = MAY_IMPORT[from] ?? []
@@ -110,8 +110,8 @@ function isRoomAllowed(place: string, target: string): boolean {
 
 /** No driver imports another, and a room within a driver only those that it stands on. */
 function isDriverAllowed(place: string, target: string): boolean {
-  const [, fromKind, ...from] = dirname(place).split('/')
-  const [, toKind, ...to] = dirname(target).split('/')
+  const [, , fromKind, ...from] = dirname(place).split('/')
+  const [, , toKind, ...to] = dirname(target).split('/')
   if (fromKind !== toKind) return false
   const [room = null] = from
   const [targetRoom = null] = to
@@ -129,7 +129,8 @@ function isPackageAllowed(place: string, target: string): boolean {
   return (PACKAGE_PLACES[name] ?? []).some((allowed) => place.startsWith(allowed))
 }
 
-/** `storage` for `storage/schema.ts`, `app` for `app.ts`. */
+/** `storage` for `storage/schema.ts`, `app` for `app.ts`, `kinds` for all of `lines/kinds/`. */
 function roomOf(place: string): string {
+  if (/^lines\/(kinds\/|catalog\.ts)/.test(place)) return 'kinds'
   return (place.split('/')[0] ?? '').replace(/\.ts$/, '')
 }

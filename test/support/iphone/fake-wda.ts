@@ -4,8 +4,8 @@
 import { once } from 'node:events'
 import { createServer, connect, type Server, type Socket } from 'node:net'
 
-import { AgentError } from '../../../src/drivers/iphone/agent/agent.ts'
-import type { Exchange } from '../../../src/drivers/iphone/agent/wda-exchange.ts'
+import { AgentError } from '../../../src/lines/kinds/iphone/agent/agent.ts'
+import type { Exchange } from '../../../src/lines/kinds/iphone/agent/wda-exchange.ts'
 import { Dropped, type WdaCommands } from './wda-commands.ts'
 import type { Answer } from './wda-routes.ts'
 

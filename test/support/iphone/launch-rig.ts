@@ -3,12 +3,12 @@ import { writeFileSync } from 'node:fs'
 import {
   createLauncher,
   type LauncherOptions,
-} from '../../../src/drivers/iphone/agent/create-launcher.ts'
+} from '../../../src/lines/kinds/iphone/agent/create-launcher.ts'
 import type {
   Launched,
   Launcher,
   LaunchTrouble,
-} from '../../../src/drivers/iphone/agent/launcher.ts'
+} from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import { processRunner, startReadProcess, type RunProcess } from '../../../src/system/process.ts'
 import { recordingLog, type LogLine } from '../recording-log.ts'
 import { ScratchFolder } from '../scratch-folder.ts'

@@ -5,7 +5,7 @@ import { Database } from 'bun:sqlite'
 import { randomUUID } from 'node:crypto'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 
-import { toAppleNanoseconds } from '../../../src/drivers/mac/apple-time.ts'
+import { toAppleNanoseconds } from '../../../src/lines/kinds/mac/apple-time.ts'
 import { encodeAttributedBody } from './attributed-body-encoder.ts'
 
 export const SCHEMAS = [

@@ -1,7 +1,7 @@
 // What a chat.db may look like beside the seven that are known. A mutation changes the statements of a
 // fixture, which are parted by blank lines.
 
-import { OPTIONAL_COLUMNS } from '../../../src/drivers/mac/chat-db-schema.ts'
+import { OPTIONAL_COLUMNS } from '../../../src/lines/kinds/mac/chat-db-schema.ts'
 import { SCHEMAS, type FileOptions, type SchemaName } from './chat-db-file.ts'
 
 /** A kind of chat.db. `lacks` names the optional columns that it is without, as `table.column`. */

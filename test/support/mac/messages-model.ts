@@ -2,7 +2,7 @@
 // what appears in chat.db. Each turn has its source beside it here or in messages-behaviours.ts; what
 // nobody has seen is the worse of what may be.
 
-import { MESSAGES_SCRIPT } from '../../../src/drivers/mac/script.ts'
+import { MESSAGES_SCRIPT } from '../../../src/lines/kinds/mac/script.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import type { ChatDbFile, MessageValues, Received } from './chat-db-file.ts'
 import {

@@ -1,5 +1,5 @@
-import { decodeAttributedBody } from '../../../src/drivers/mac/attributed-body.ts'
-import { MessagesScript } from '../../../src/drivers/mac/script-runner.ts'
+import { decodeAttributedBody } from '../../../src/lines/kinds/mac/attributed-body.ts'
+import { MessagesScript } from '../../../src/lines/kinds/mac/script-runner.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
 import { TestClock } from '../test-clock.ts'
 import { ChatDbFile, type SchemaName } from './chat-db-file.ts'

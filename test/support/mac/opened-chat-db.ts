@@ -1,4 +1,4 @@
-import { ChatDb } from '../../../src/drivers/mac/chat-db.ts'
+import { ChatDb } from '../../../src/lines/kinds/mac/chat-db.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
 import { ChatDbFile } from './chat-db-file.ts'
 import { VARIANTS, type Variant } from './chat-db-mutations.ts'

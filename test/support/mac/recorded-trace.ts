@@ -1,4 +1,4 @@
-import { fromAppleTime } from '../../../src/drivers/mac/apple-time.ts'
+import { fromAppleTime } from '../../../src/lines/kinds/mac/apple-time.ts'
 import type { RowValues, TraceStep, TraceValue } from './trace.ts'
 
 /** A line of what `hookline mac trace` writes: raw rows, in which ROWIDs say what belongs together. */

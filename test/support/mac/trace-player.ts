@@ -1,4 +1,4 @@
-import { toAppleSeconds } from '../../../src/drivers/mac/apple-time.ts'
+import { toAppleSeconds } from '../../../src/lines/kinds/mac/apple-time.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import { ChatDbFile, type ColumnValue, type MessageValues } from './chat-db-file.ts'
 import { replaceChatDb } from './chat-db-replacement.ts'

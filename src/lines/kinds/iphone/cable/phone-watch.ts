@@ -1,0 +1,205 @@
+// What every attached phone tells of itself, read when it is plugged in, when its owner taps Trust, and
+// then every minute. A phone that hangs keeps one of four places, and nobody else waits for it.
+
+import { maskHandle } from '../../../../domain/handle.ts'
+import { Bell } from '../../../../system/bell.ts'
+import type { Clock } from '../../../../system/clock.ts'
+import type { Log } from '../../../../system/log.ts'
+import { readPhone, type PhoneReading } from './lockdown.ts'
+import type { MuxDevice } from './mux-device.ts'
+import type { MuxChange, MuxWatch } from './mux-watch.ts'
+import type { Phone, PhoneFacts, PhoneTrouble, PhoneTroubleReason } from './phone-facts.ts'
+import type { Usbmux } from './usbmux.ts'
+
+type WatchTools = {
+  readonly watch: MuxWatch
+  readonly mux: Usbmux
+  readonly clock: Clock
+  readonly log: Log
+}
+
+const READ_EVERY_MS = 60_000
+/** When a phone in trouble is read again; null for not before it is plugged in anew. */
+const AGAIN_MS: Readonly<Record<PhoneTroubleReason, number | null>> = {
+  not_trusted: 5_000,
+  trust_dialog: 5_000,
+  // The phone remembers the refusal for as long as the cable is in.
+  trust_denied: null,
+  pairing_stale: 30_000,
+  passcode_locked: 30_000,
+  usbmux_denied: 10_000,
+  unreadable: 15_000,
+}
+const SESSIONS_MAX = 4
+/** Phones that are gone are remembered up to so many phones in all. */
+const PHONES_MAX = 100
+const NUMBERS_MAX = 10
+const LOW_PERCENT = 20
+const LOW_MS = 600_000
+const IDLE_MS = 3_600_000
+
+/** One phone as it is kept. */
+type KeptPhone = {
+  device: MuxDevice | null
+  facts: PhoneFacts | null
+  trouble: PhoneTrouble | null
+  numbers: readonly string[]
+  lowSince: number | null
+  /** When it is read next, on the monotonic clock; Infinity for not by itself. */
+  dueAt: number
+  /** Ends the session that reads it now. */
+  end: AbortController | null
+}
+
+export class PhoneWatch {
+  readonly #tools: WatchTools
+  readonly #bell = new Bell()
+  readonly #phones = new Map<string, KeptPhone>()
+  readonly #sessions = new Set<Promise<void>>()
+  readonly #listeners = new Set<() => void>()
+
+  constructor(tools: WatchTools) {
+    this.#tools = tools
+  }
+
+  /** The phones that are attached, and those that were since the relay started. */
+  phones(): readonly Phone[] {
+    const now = this.#tools.clock.monotonic()
+    return [...this.#phones].map(([udid, { device, facts, trouble, numbers, lowSince }]) => {
+      const hasLowBattery = device !== null && lowSince !== null && now - lowSince >= LOW_MS
+      return { udid, device, facts, trouble, numbers, hasLowBattery }
+    })
+  }
+
+  /** Tells that `phones` may say something else now; what it returns ends that. It must not throw. */
+  onChange(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /** Reads until `signal` aborts. The `MuxWatch` is run by somebody else. */
+  async run(signal: AbortSignal): Promise<void> {
+    const { watch, clock } = this.#tools
+    const end = watch.onChange((change) => this.#hear(change))
+    for (const device of watch.devices()) this.#hear({ change: 'attached', device })
+    try {
+      while (!signal.aborted) {
+        this.#readDue(signal)
+        await this.#bell.wait(clock, this.#msUntilDue(), signal)
+      }
+    } finally {
+      end()
+      // Their signal is this one: they end with it.
+      await Promise.all(this.#sessions)
+    }
+  }
+
+  #hear({ change, device }: MuxChange): void {
+    const phone = this.#kept(device.udid)
+    if (change === 'paired') {
+      phone.dueAt = this.#tools.clock.monotonic()
+    } else {
+      phone.end?.abort()
+      phone.end = null
+      phone.device = change === 'attached' ? device : null
+      phone.trouble = null
+      phone.dueAt = change === 'attached' ? this.#tools.clock.monotonic() : Infinity
+      if (change === 'detached') phone.lowSince = null
+      this.#tools.log.info(`phone ${change}`, { phone: maskHandle(device.udid) })
+      this.#tell()
+    }
+    this.#bell.ring()
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  #kept(udid: string): KeptPhone {
+    const known = this.#phones.get(udid)
+    if (known !== undefined) return known
+    const gone = [...this.#phones].find(([, { device }]) => device === null)
+    if (this.#phones.size >= PHONES_MAX && gone !== undefined) this.#phones.delete(gone[0])
+    const nothing = { device: null, facts: null, trouble: null, numbers: [], lowSince: null }
+    const phone: KeptPhone = { ...nothing, dueAt: Infinity, end: null }
+    this.#phones.set(udid, phone)
+    return phone
+  }
+
+  /** Begins to read those that are due, the one that waits longest first. */
+  #readDue(signal: AbortSignal): void {
+    const now = this.#tools.clock.monotonic()
+    const due = [...this.#phones.values()]
+      .filter(({ device, dueAt, end }) => device !== null && dueAt <= now && end === null)
+      .sort((a, b) => a.dueAt - b.dueAt)
+    for (const phone of due.slice(0, SESSIONS_MAX - this.#sessions.size)) {
+      const session: Promise<void> = this.#read(phone, signal).finally(() => {
+        this.#sessions.delete(session)
+        this.#bell.ring()
+      })
+      this.#sessions.add(session)
+    }
+  }
+
+  #msUntilDue(): number {
+    if (this.#sessions.size >= SESSIONS_MAX) return IDLE_MS
+    const waiting = [...this.#phones.values()].filter(({ end }) => end === null)
+    const dueAt = Math.min(...waiting.map((phone) => phone.dueAt))
+    return Math.min(Math.max(dueAt - this.#tools.clock.monotonic(), 0), IDLE_MS)
+  }
+
+  /** Never rejects. What a phone says that has gone meanwhile, or hangs elsewhere, does not count. */
+  async #read(phone: KeptPhone, signal: AbortSignal): Promise<void> {
+    const { log } = this.#tools
+    const { device } = phone
+    if (device === null) return
+    const end = new AbortController()
+    phone.end = end
+    phone.dueAt = Infinity
+    try {
+      const both = AbortSignal.any([signal, end.signal])
+      const reading = await readPhone(this.#tools, device, both)
+      if (phone.end !== end) return
+      this.#note(phone, reading)
+      this.#tell()
+    } catch (error) {
+      if (signal.aborted || end.signal.aborted) return
+      log.error('a phone could not be read', { phone: maskHandle(device.udid), error })
+      phone.dueAt = this.#tools.clock.monotonic() + READ_EVERY_MS
+    } finally {
+      if (phone.end === end) phone.end = null
+    }
+  }
+
+  #note(phone: KeptPhone, reading: PhoneReading): void {
+    const { clock, log } = this.#tools
+    const before = phone.trouble?.reason ?? null
+    const againMs = reading.reading === 'facts' ? READ_EVERY_MS : AGAIN_MS[reading.reason]
+    // Trust that was given while it was read has made it due at once.
+    if (phone.dueAt === Infinity && againMs !== null) phone.dueAt = clock.monotonic() + againMs
+    if (reading.reading === 'trouble') {
+      phone.trouble = reading
+      const { udid, reason, why } = reading
+      if (reason !== before)
+        log.warn('phone cannot be read', { phone: maskHandle(udid), reason, why })
+      return
+    }
+    if (phone.facts === null || before !== null) {
+      log.info('phone is read', { phone: maskHandle(reading.udid), ios: reading.iosVersion })
+    }
+    this.#noteFacts(phone, reading)
+  }
+
+  #noteFacts(phone: KeptPhone, facts: PhoneFacts): void {
+    const { number, battery } = facts
+    phone.facts = facts
+    phone.trouble = null
+    if (number !== null && phone.numbers.at(-1) !== number) {
+      phone.numbers = [...phone.numbers.filter((other) => other !== number), number].slice(
+        -NUMBERS_MAX,
+      )
+    }
+    const isLow = battery !== null && battery.percent < LOW_PERCENT && !battery.isCharging
+    phone.lowSince = isLow ? (phone.lowSince ?? this.#tools.clock.monotonic()) : null
+  }
+}

@@ -1,0 +1,141 @@
+// What we ask of usbmuxd, the daemon that carries connections over the cable: which phones hang on it,
+// a connection to a port of one of them, and what is stored of the trust between phone and computer.
+
+import type { Socket } from 'node:net'
+
+import { deadline, type Clock } from '../../../../system/clock.ts'
+import type { MuxAddress } from './mux-address.ts'
+import { MuxConnection, openSocket, type OpenSocket } from './mux-connection.ts'
+import { muxDevice, muxEvent, type MuxDevice, type MuxEvent } from './mux-device.ts'
+import { MuxError, type MuxErrorCode } from './mux-error.ts'
+import { bytesOf, listOf, numberOf, textOf, type PropertyDictionary } from './property-list.ts'
+
+/** A connection that listens: usbmuxd closes it when anything more is asked on it. */
+export type MuxListening = {
+  /** The next event, waited for without end. Rejects with a `MuxError` when the connection ends. */
+  next(signal: AbortSignal): Promise<MuxEvent>
+  close(): void
+}
+
+/** libusbmuxd waits as long. A payload that usbmuxd cannot read is answered by silence. */
+const ANSWER_MS_MAX = 5_000
+
+/** The numbers of usbmuxd's results (usbmuxd-proto.h); it also lets errno values through. */
+const RESULT_OK = 0
+const RESULT_BAD_DEVICE = 2
+const CODE_OF_RESULT: Readonly<Record<number, MuxErrorCode>> = {
+  1: 'bad_command',
+  [RESULT_BAD_DEVICE]: 'bad_device',
+  3: 'refused',
+  22: 'bad_command',
+}
+
+/** Every method makes a connection of its own, and rejects with a `MuxError`, or when `signal` aborts. */
+export class Usbmux {
+  readonly #address: MuxAddress
+  readonly #clock: Clock
+  readonly #open: OpenSocket
+
+  constructor(address: MuxAddress, clock: Clock, open: OpenSocket = openSocket) {
+    this.#address = address
+    this.#clock = clock
+    this.#open = open
+  }
+
+  async listDevices(signal: AbortSignal): Promise<readonly MuxDevice[]> {
+    const answer = await this.#askOnce({ MessageType: 'ListDevices' }, signal)
+    const list = listOf(answer['DeviceList'])
+    if (list === null) throw failureOf(answer)
+    return list.map(muxDevice).filter((device) => device !== null)
+  }
+
+  /**
+   * A connection to a TCP port of the phone. Bytes that the phone sends at once wait in the socket,
+   * which is paused. Its errors are listened to: `close` says that it has ended.
+   */
+  connect(deviceId: number, port: number, signal: AbortSignal): Promise<Socket> {
+    const request = { MessageType: 'Connect', DeviceID: deviceId, PortNumber: muxPort(port) }
+    return this.#within(signal, async (connection, limit) => {
+      mustBeOk(await connection.ask(request, limit))
+      return connection.release()
+    })
+  }
+
+  /** What is stored of the trust between this computer and a phone; null where there is none. */
+  async pairRecord(serial: string, signal: AbortSignal): Promise<Uint8Array | null> {
+    const request = { MessageType: 'ReadPairRecord', PairRecordID: serial }
+    const answer = await this.#askOnce(request, signal)
+    const record = bytesOf(answer['PairRecordData'])
+    if (record !== null) return record
+    // ENOENT, which is the number of an unknown device as well.
+    if (numberOf(answer['Number']) === RESULT_BAD_DEVICE) return null
+    throw failureOf(answer)
+  }
+
+  /** The id by which phones know this computer. */
+  async buid(signal: AbortSignal): Promise<string> {
+    const answer = await this.#askOnce({ MessageType: 'ReadBUID' }, signal)
+    const buid = textOf(answer['BUID'])
+    if (buid === null) throw failureOf(answer)
+    return buid
+  }
+
+  /** Tells every device that is there, and then what happens to them. */
+  listen(signal: AbortSignal): Promise<MuxListening> {
+    return this.#within(signal, async (connection, limit) => {
+      mustBeOk(await connection.ask({ MessageType: 'Listen' }, limit))
+      return { next: (waiting) => nextEvent(connection, waiting), close: () => connection.close() }
+    })
+  }
+
+  async #askOnce(request: PropertyDictionary, signal: AbortSignal): Promise<PropertyDictionary> {
+    return this.#within(signal, async (connection, limit) => {
+      const answer = await connection.ask(request, limit)
+      connection.close()
+      return answer
+    })
+  }
+
+  /** Works on a new connection within the time for an answer; it is closed where that fails. */
+  async #within<T>(
+    signal: AbortSignal,
+    work: (connection: MuxConnection, limit: AbortSignal) => Promise<T>,
+  ): Promise<T> {
+    signal.throwIfAborted()
+    const limit = deadline(this.#clock, ANSWER_MS_MAX, signal)
+    let connection: MuxConnection | null = null
+    try {
+      connection = await MuxConnection.open(this.#address, this.#open, limit.signal)
+      return await work(connection, limit.signal)
+    } catch (error) {
+      connection?.close()
+      signal.throwIfAborted()
+      if (limit.signal.aborted) throw new MuxError('silent', 'no answer in time')
+      throw error
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+/** The number by which usbmuxd knows a port: its two bytes in network order, read as the host's. */
+export function muxPort(port: number): number {
+  return ((port & 0xff) << 8) | (port >> 8)
+}
+
+async function nextEvent(connection: MuxConnection, signal: AbortSignal): Promise<MuxEvent> {
+  for (;;) {
+    const event = muxEvent(await connection.next(signal))
+    if (event !== null) return event
+  }
+}
+
+function mustBeOk(answer: PropertyDictionary): void {
+  if (numberOf(answer['Number']) !== RESULT_OK) throw failureOf(answer)
+}
+
+function failureOf(answer: PropertyDictionary): MuxError {
+  const number = numberOf(answer['Number'])
+  if (number === null) return new MuxError('protocol', 'an answer without a result')
+  return new MuxError(CODE_OF_RESULT[number] ?? 'protocol', `result ${number}`)
+}

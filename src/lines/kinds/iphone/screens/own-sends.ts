@@ -1,0 +1,160 @@
+// Messages that were handed to the phone and whose bubbles are not known yet.
+
+import type { Unsettled } from '../../../../domain/driver.ts'
+import type { Handle } from '../../../../domain/handle.ts'
+import type { MessageId } from '../../../../domain/ids.ts'
+import { comparable } from './plain-text.ts'
+import { shortHash } from './stored-descriptor.ts'
+import { isSameText, type Descriptor } from './transcript.ts'
+
+export type ExpectedBubble = {
+  readonly messageId: MessageId
+  readonly handle: Handle
+  readonly text: string
+  /** The point of no return, in milliseconds since 1970: its bubble is no older. */
+  readonly at: number
+  /** Whether it may be given up: not one that comes from a back-up, of which there is no note. */
+  readonly canFail: boolean
+}
+
+type Waiting = ExpectedBubble & { looks: number; lookedAt: number }
+
+/** The core hands over 1,000 unsettled messages at most. */
+const WAITING_MAX = 1_000
+const LOOKS = 2
+/** Two looks at one moment are one. */
+const LOOKS_APART_MS = 10_000
+/** Labels tell the minute only, by the phone's clock. */
+const SKEW_MS = 600_000
+const HAS_URL = /https?:\/\/|www\./i
+
+/** What is written down at the point of no return. */
+export function noteText(at: number): string {
+  return JSON.stringify({ at })
+}
+
+/** What to look for of a message that a former life of the line did not settle. */
+export function expectationOf({ message, note }: Unsettled): ExpectedBubble {
+  const at = noteTime(note)
+  return {
+    messageId: message.id,
+    handle: message.to,
+    text: message.text,
+    at: at ?? message.createdAt,
+    canFail: at !== null,
+  }
+}
+
+/** Whether a bubble says `text`: a link may come in a bubble of its own, and what it shows is added. */
+export function saysText(bubbleText: string, text: string): boolean {
+  const [seen, wanted] = [comparable(bubbleText), comparable(text)]
+  if (seen === wanted || seen.startsWith(`${wanted}, `)) return true
+  return HAS_URL.test(wanted) && seen !== '' && wanted.startsWith(seen)
+}
+
+export class OwnSends {
+  readonly #waiting = new Map<MessageId, Waiting>()
+  readonly #drafts: Set<Handle>
+
+  /** `drafts` are those that a former life of the line has left; what this one leaves is added. */
+  constructor(drafts = new Set<Handle>()) {
+    this.#drafts = drafts
+  }
+
+  expect(expected: ExpectedBubble): void {
+    if (this.#waiting.size >= WAITING_MAX) return
+    this.#waiting.set(expected.messageId, { ...expected, looks: 0, lookedAt: -Infinity })
+  }
+
+  forget(id: MessageId): void {
+    this.#waiting.delete(id)
+  }
+
+  /** Takes the oldest message whose bubble this is. */
+  claim(handle: Handle, bubbleText: string, at: number): ExpectedBubble | null {
+    for (const waiting of this.#waiting.values()) {
+      const isTimely = isTimeOf(waiting.at, at)
+      if (waiting.handle !== handle || !isTimely || !saysText(bubbleText, waiting.text)) continue
+      this.forget(waiting.messageId)
+      return waiting
+    }
+    return null
+  }
+
+  /** Takes a message whose bubble was kept already, by a life of the line that did not say so. */
+  claimKept(
+    handle: Handle,
+    known: readonly Descriptor[],
+  ): { readonly expected: ExpectedBubble; readonly descriptor: Descriptor } | null {
+    for (const waiting of this.#waiting.values()) {
+      if (waiting.handle !== handle) continue
+      const text = comparable(waiting.text)
+      // Seen after the point of no return: an equal text from before is another message.
+      const isLater = (one: Descriptor) => one.seenAt > waiting.at && isTimeOf(waiting.at, one.at)
+      const descriptor = known.find(
+        (one) => one.isFromMe && isLater(one) && isSameText(one, text, shortHash),
+      )
+      if (descriptor === undefined) continue
+      this.forget(waiting.messageId)
+      return { expected: waiting, descriptor }
+    }
+    return null
+  }
+
+  /** Chats in which a message should be looked for now. */
+  dueLooks(now: number): readonly Handle[] {
+    const due = [...this.#waiting.values()].filter(
+      ({ looks, lookedAt, canFail }) =>
+        looks < (canFail ? LOOKS : 1) && now - lookedAt >= LOOKS_APART_MS,
+    )
+    return due.map(({ handle }) => handle)
+  }
+
+  /** The chat was looked at; takes the messages that are not in it for the second time. */
+  missed(handle: Handle, now: number): readonly ExpectedBubble[] {
+    const here = [...this.#waiting.values()].filter((waiting) => waiting.handle === handle)
+    for (const waiting of here) {
+      if (now - waiting.lookedAt < LOOKS_APART_MS) continue
+      waiting.looks += 1
+      waiting.lookedAt = now
+    }
+    const lost = here.filter(({ looks, canFail }) => canFail && looks >= LOOKS)
+    for (const { messageId } of lost) this.forget(messageId)
+    return lost
+  }
+
+  /** Whether one of the messages that are looked for in this chat says `text`. */
+  isWaitingFor(handle: Handle, text: string): boolean {
+    const here = [...this.#waiting.values()].filter((waiting) => waiting.handle === handle)
+    return here.some((waiting) => comparable(waiting.text) === comparable(text))
+  }
+
+  /** Chats whose composer may hold a text of ours that was not sent. */
+  get drafts(): readonly Handle[] {
+    return [...this.#drafts]
+  }
+
+  leaveDraft(handle: Handle): void {
+    if (this.#drafts.size < WAITING_MAX) this.#drafts.add(handle)
+  }
+
+  takeDraft(handle: Handle): void {
+    this.#drafts.delete(handle)
+  }
+}
+
+/** Whether a label's time may be that of a message that was sent at `sentAt`. */
+export function isTimeOf(sentAt: number, labelAt: number): boolean {
+  return labelAt >= sentAt - SKEW_MS
+}
+
+function noteTime(note: string | null): number | null {
+  if (note === null) return null
+  try {
+    // Written by noteText, of this version or an earlier one.
+    const { at } = JSON.parse(note) as { readonly at?: unknown }
+    return typeof at === 'number' ? at : null
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,81 @@
+import type { Finding, Found, LineDriver } from '../../../domain/driver.ts'
+import type { Clock } from '../../../system/clock.ts'
+import type { Log } from '../../../system/log.ts'
+import type { OwnIds, RunProcess, StartProcess } from '../../../system/process.ts'
+import type { Random } from '../../../system/random.ts'
+import { AttendedMacLine } from './attended-line.ts'
+import { ChatDb } from './chat-db.ts'
+import { lineFindings, numberUnknown } from './findings.ts'
+import { macHost } from './mac-host.ts'
+import { MessagesApp } from './messages-app.ts'
+import { NumberLookup } from './number-lookup.ts'
+import { troubleFinding } from './reasons.ts'
+import { MessagesScript, type ScriptCall } from './script-runner.ts'
+
+export type MacOptions = {
+  readonly chatDbPath: string
+  /** The number that the line sends as; null reads it from the history of Messages. */
+  readonly phoneNumber: string | null
+  readonly paths: {
+    readonly osascript: string
+    readonly open: string
+    readonly pgrep: string
+    readonly caffeinate: string
+  }
+  /** `darwin` on macOS. */
+  readonly platform: string
+}
+
+export type MacTools = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly run: RunProcess
+  readonly start: StartProcess
+  readonly self: OwnIds
+  /** Starts the relay anew, where something does that for it: macOS grants only what starts after it. */
+  readonly restart: ((why: string) => void) | null
+  /** Hears of each run of the script. */
+  readonly onScriptCall?: ((call: ScriptCall) => void) | undefined
+  /** Opens chat.db; throws a ChatDbError. */
+  readonly openChatDb?: ((path: string) => ChatDb) | undefined
+}
+
+/** Messages on this Mac, of the user that runs the relay: one line. */
+export function createMacDriver(options: MacOptions, tools: MacTools): LineDriver {
+  const { chatDbPath, platform, paths } = options
+  const { run, self, openChatDb = (path) => ChatDb.open(path) } = tools
+  const open = () => openChatDb(chatDbPath)
+  const host = macHost({ run, platform, uid: self.uid })
+  const onCall = tools.onScriptCall
+  const script = new MessagesScript({ ...tools, osascriptPath: paths.osascript, onCall })
+  const app = new MessagesApp({ ...tools, paths })
+  const lookup = new NumberLookup({ ...tools, chatDbPath, open, phoneNumber: options.phoneNumber })
+  let attended: { readonly line: AttendedMacLine; readonly is: Device } | null = null
+  return {
+    kind: 'mac',
+    async discover(signal): Promise<readonly Found[]> {
+      const key = await host.deviceKey(signal)
+      return key === null ? [] : [{ key, number: await lookup.number(signal) }]
+    },
+    async checkup(signal): Promise<readonly Finding[]> {
+      if (attended !== null) return lineFindings(attended.line, attended.is)
+      const { trouble } = lookup
+      if (trouble !== null) return [troubleFinding(trouble, null)]
+      const key = await host.deviceKey(signal)
+      return lookup.isUnknown ? [numberUnknown(key)] : []
+    },
+    async attend(line, listener, signal) {
+      const lineTools = { ...tools, open, script, app, host }
+      const life = new AttendedMacLine(lineTools, line, listener, signal)
+      attended = { line: life, is: line }
+      try {
+        await life.run()
+      } finally {
+        attended = null
+      }
+    },
+  }
+}
+
+type Device = { readonly key: string; readonly number: string }

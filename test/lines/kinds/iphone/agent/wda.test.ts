@@ -1,0 +1,232 @@
+// The agent against the commands of WebDriverAgent: what it does when they fail, hang, or come too many.
+
+import { expect, test } from 'bun:test'
+
+import { deviceHandle } from '../../../../../src/domain/handle.ts'
+import type { PhoneAgent } from '../../../../../src/lines/kinds/iphone/agent/agent.ts'
+import { chatUrl } from '../../../../../src/lines/kinds/iphone/agent/wda-answers.ts'
+import { wdaAgent } from '../../../../../src/lines/kinds/iphone/agent/wda.ts'
+import { directExchange } from '../../../../support/iphone/fake-wda.ts'
+import { MessagesPhone } from '../../../../support/iphone/messages-phone.ts'
+import { FRIEND, NEVER, run } from '../../../../support/iphone/ui-rig.ts'
+import { codeOf, firstOf } from '../../../../support/iphone/wda-checks.ts'
+import { WdaCommands } from '../../../../support/iphone/wda-commands.ts'
+import { TestClock } from '../../../../support/test-clock.ts'
+
+function overCommands() {
+  const clock = new TestClock()
+  const phone = new MessagesPhone(clock)
+  const commands = new WdaCommands(phone)
+  const agent = wdaAgent(directExchange(commands), clock)
+  return { clock, phone, commands, agent }
+}
+
+for (const body of ['<html><title>Health Check</title></html>', '', 'null', '{}']) {
+  test(`an answer that is ${JSON.stringify(body)} is an error of its own`, async () => {
+    const rig = overCommands()
+    rig.commands.meddle = firstOf('source', { how: 'answer', body })
+
+    const code = await run(rig.clock, codeOf(rig.agent.tree(NEVER)))
+
+    expect(code).toBe('other')
+  })
+
+  test(`a command that is answered by ${JSON.stringify(body)} does not count as done`, async () => {
+    const rig = overCommands()
+    rig.commands.meddle = firstOf('url', { how: 'answer', body })
+    const link = { handle: FRIEND, body: null }
+
+    const code = await run(rig.clock, codeOf(rig.agent.openChat(link, NEVER)))
+
+    expect(code).toBe('other')
+  })
+}
+
+test('a chat is opened by a number or an address as it is, and its text in the signs of a link', () => {
+  const urls = [
+    chatUrl({ handle: FRIEND, body: null }),
+    chatUrl({ handle: deviceHandle('ann+1@example.com'), body: 'a & b?' }),
+  ]
+
+  expect(urls).toEqual(['sms:+12025550123', 'sms:ann+1@example.com&body=a%20%26%20b%3F'])
+})
+
+test('commands go out one at a time, the most urgent first', async () => {
+  const rig = overCommands()
+  const order: string[] = []
+  const ask = (name: string, agent: PhoneAgent) =>
+    agent.tree(NEVER).then(() => void order.push(name))
+
+  const all = Promise.all([
+    ask('first', rig.agent.at('poll')),
+    ask('poll', rig.agent.at('poll')),
+    ask('receipt', rig.agent.at('receipt')),
+    ask('send', rig.agent.at('send')),
+    ask('second poll', rig.agent.at('poll')),
+  ])
+  await run(rig.clock, all)
+
+  expect(order).toEqual(['first', 'send', 'receipt', 'poll', 'second poll'])
+  expect(rig.commands.overlaps).toBe(0)
+})
+
+test('an abort takes a command out of the queue before it was given', async () => {
+  const rig = overCommands()
+  const controller = new AbortController()
+
+  const running = rig.agent.tree(NEVER)
+  const waiting = codeOf(rig.agent.openChat({ handle: FRIEND, body: null }, controller.signal))
+  controller.abort()
+  // Time stands still: the running one has not come to its end.
+  const code = await waiting
+  await run(rig.clock, running)
+
+  expect(code).toBe('aborted')
+  expect(rig.commands.names).not.toContain('url')
+})
+
+test('a session that is gone is made again once', async () => {
+  const rig = overCommands()
+  await run(rig.clock, rig.agent.tree(NEVER))
+  rig.commands.takeSession()
+
+  const code = await run(rig.clock, codeOf(rig.agent.tree(NEVER)))
+
+  expect(code).toBeNull()
+  expect(rig.commands.names.filter((name) => name === 'session')).toHaveLength(2)
+})
+
+test('a session that goes twice in a minute is taken by somebody else', async () => {
+  const rig = overCommands()
+  await run(rig.clock, rig.agent.tree(NEVER))
+  rig.commands.takeSession()
+  await run(rig.clock, rig.agent.tree(NEVER))
+  rig.commands.takeSession()
+
+  const soon = await run(rig.clock, codeOf(rig.agent.tree(NEVER)))
+  const sessions = rig.commands.names.filter((name) => name === 'session').length
+  await rig.clock.advance(61_000)
+  await run(rig.clock, rig.agent.tree(NEVER))
+  rig.commands.takeSession()
+  const later = await run(rig.clock, codeOf(rig.agent.tree(NEVER)))
+
+  expect([soon, later]).toEqual(['shared', null])
+  expect(sessions).toBe(2)
+})
+
+test('a touch whose session went away is not made again', async () => {
+  const rig = overCommands()
+  rig.phone.open(FRIEND)
+  await run(rig.clock, rig.agent.type('messageBodyField', 'hello', NEVER))
+  rig.commands.meddle = (name) => {
+    if (name === 'click') rig.commands.takeSession()
+    return null
+  }
+
+  const target = { by: 'id', id: 'sendButton' } as const
+  const code = await run(rig.clock, codeOf(rig.agent.tap(target, NEVER)))
+
+  expect(code).toBe('invalid_session')
+  expect(rig.commands.names.filter((name) => name === 'click')).toHaveLength(1)
+  expect(rig.phone.touches).toBe(0)
+})
+
+test('an element that went stale is looked for again, but never touched again', async () => {
+  const rig = overCommands()
+  rig.phone.open(FRIEND)
+  rig.commands.meddle = firstOf('value', { how: 'stale' })
+  await run(rig.clock, rig.agent.type('messageBodyField', 'hello', NEVER))
+  const finds = rig.commands.names.filter((name) => name === 'find').length
+  rig.commands.meddle = firstOf('click', { how: 'stale' })
+
+  const target = { by: 'id', id: 'sendButton' } as const
+  const code = await run(rig.clock, codeOf(rig.agent.tap(target, NEVER)))
+
+  expect(rig.phone.chat(FRIEND).draft).toBe('hello')
+  expect(finds).toBe(2)
+  expect(code).toBe('stale')
+  expect(rig.commands.names.filter((name) => name === 'click')).toHaveLength(1)
+})
+
+test('a slow command of ours is no failure of health', async () => {
+  const rig = overCommands()
+  rig.commands.meddle = firstOf('source', { how: 'slow', ms: 30_000 })
+
+  const slow = rig.agent.tree(NEVER)
+  await rig.clock.advance(15_000)
+  const asked = rig.agent.health(NEVER)
+  await rig.clock.advance(10_000)
+  const during = await asked
+  await run(rig.clock, slow)
+  const after = await run(rig.clock, rig.agent.health(NEVER))
+
+  expect(during).toEqual({ health: 'busy', forMs: 25_000 })
+  expect(after).toEqual({ health: 'ready', iosVersion: '18.6', agentVersion: '16.7.0' })
+  expect(rig.commands.overlaps).toBe(0)
+})
+
+test('an agent that answers for its health beside its work is asked at once', async () => {
+  const rig = overCommands()
+  rig.commands.isStatusStandalone = true
+  rig.commands.meddle = firstOf('source', { how: 'slow', ms: 30_000 })
+
+  const slow = rig.agent.tree(NEVER)
+  await rig.clock.advance(20_000)
+  const asked = rig.agent.health(NEVER)
+  await rig.clock.advance(1_000)
+
+  expect(await asked).toMatchObject({ health: 'ready' })
+  await run(rig.clock, slow)
+})
+
+test('an agent that does nothing of ours and does not answer is stuck', async () => {
+  const rig = overCommands()
+  rig.commands.meddle = firstOf('status', { how: 'slow', ms: 30_000 })
+
+  const code = codeOf(rig.agent.health(NEVER))
+  await rig.clock.advance(10_000)
+
+  expect(await code).toBe('stuck')
+})
+
+test('an agent that does not answer for a minute is stuck', async () => {
+  const rig = overCommands()
+  await run(rig.clock, rig.agent.tree(NEVER))
+  rig.commands.meddle = firstOf('source', { how: 'slow', ms: 90_000 })
+
+  const code = codeOf(rig.agent.tree(NEVER))
+  await rig.clock.advance(49_000)
+  const asked = rig.agent.health(NEVER)
+  await rig.clock.advance(10_000)
+  const before = await asked
+  await rig.clock.advance(1_100)
+
+  expect(before).toEqual({ health: 'busy', forMs: 59_000 })
+  expect(await code).toBe('stuck')
+})
+
+test('what an error says never quotes the phone', async () => {
+  const rig = overCommands()
+  rig.phone.open(FRIEND)
+  rig.phone.alerts = [{ text: 'A secret', buttons: [] }]
+
+  const asked = rig.agent.type('messageBodyField', 'my text', NEVER)
+  const error = await run(
+    rig.clock,
+    asked.catch((caught: unknown) => caught),
+  )
+
+  expect(String(error)).toBe('AgentError: POST /element/value failed: alert (HTTP 500).')
+})
+
+test('a long text is typed in pieces, each within the time of a command', async () => {
+  const rig = overCommands()
+  rig.phone.open(FRIEND)
+  const text = `${'a'.repeat(999)}👩‍👩‍👧‍👦${'b'.repeat(1_500)}`
+
+  await run(rig.clock, rig.agent.type('messageBodyField', text, NEVER))
+
+  const pieces = rig.commands.requests.filter(({ name }) => name === 'value')
+  expect(pieces.map(({ body }) => String(body['text']).length)).toEqual([999, 1_000, 511])
+  expect(rig.phone.chat(FRIEND).draft).toBe(text)
+})

@@ -1,0 +1,294 @@
+// The client of usbmuxd against one that can be made to misbehave: frames, answers, errors, times. What
+// is watched over time is in mux-watch.test.ts.
+
+import { expect, test } from 'bun:test'
+import { Socket } from 'node:net'
+
+import { readExactly } from '../../../../../src/lines/kinds/iphone/cable/exact-reading.ts'
+import { openSocket } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
+import type { MuxEvent } from '../../../../../src/lines/kinds/iphone/cable/mux-device.ts'
+import { MuxError } from '../../../../../src/lines/kinds/iphone/cable/mux-error.ts'
+import { muxPort, Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
+import {
+  BUID,
+  frame,
+  headOnly,
+  result,
+  type OddAnswer,
+} from '../../../../support/iphone/fake-mux.ts'
+import {
+  MuxRig,
+  OTHER_UDID,
+  PAIR_RECORD,
+  UDID,
+  until,
+} from '../../../../support/iphone/fake-phones.ts'
+import { TestClock } from '../../../../support/test-clock.ts'
+
+const NEVER = new AbortController().signal
+
+function clientOf(rig: MuxRig, clock = new TestClock()): Usbmux {
+  return new Usbmux(rig.mux.address, clock)
+}
+
+/** The code of the error that `work` ends with. */
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work
+  } catch (error) {
+    if (error instanceof MuxError) return error.code
+    throw error
+  }
+  return 'no error'
+}
+
+async function readText(socket: Socket, length: number): Promise<string> {
+  return Buffer.from(await readExactly(socket, length, NEVER)).toString()
+}
+
+function attached(udid: string, deviceId: number): MuxEvent {
+  return { event: 'attached', device: { udid, serial: udid, deviceId, transport: 'usb' } }
+}
+
+test.each([1, 7, 16, 1_000_000])(
+  'an answer that comes %d bytes at a time is read whole',
+  async (pieceBytes) => {
+    await using rig = await MuxRig.start()
+    const deviceId = rig.mux.attach(await rig.phone())
+    rig.mux.pieceBytes = pieceBytes
+    const mux = clientOf(rig)
+
+    const devices = await mux.listDevices(NEVER)
+    const record = await mux.pairRecord(UDID, NEVER)
+
+    expect(devices).toEqual([{ udid: UDID, serial: UDID, deviceId, transport: 'usb' }])
+    expect(Buffer.from(record ?? []).toString()).toContain(PAIR_RECORD.HostID)
+  },
+)
+
+test('several frames in one piece are told one after another', async () => {
+  await using rig = await MuxRig.start()
+  rig.mux.attach(await rig.phone())
+  rig.mux.attach(await rig.phone(OTHER_UDID))
+
+  // The fake sends the result and both events at once.
+  const listening = await clientOf(rig).listen(NEVER)
+  const events = [await listening.next(NEVER), await listening.next(NEVER)]
+
+  expect(events).toEqual([attached(UDID, 1), attached(OTHER_UDID, 2)])
+  listening.close()
+})
+
+test('events that come before the answer are kept, and no answer is taken for another', async () => {
+  await using rig = await MuxRig.start()
+  const mux = clientOf(rig)
+  const properties = { SerialNumber: UDID, ConnectionType: 'USB' }
+  const event = frame(0, { MessageType: 'Attached', DeviceID: 5, Properties: properties })
+
+  rig.mux.onRequest = (_, tag) => Buffer.concat([event, result(tag, 0)])
+  const listening = await mux.listen(NEVER)
+  const early = await listening.next(NEVER)
+  rig.mux.onRequest = (_, tag) => result(tag + 1, 0)
+  const wrong = await codeOf(mux.listen(NEVER))
+
+  expect(early).toEqual(attached(UDID, 5))
+  expect(wrong).toBe('protocol')
+  listening.close()
+})
+
+test('a port is told with its two bytes changed over', () => {
+  const ports = [62_078, 8_100, 80, 0x1234].map(muxPort)
+
+  expect(ports).toEqual([32_498, 42_015, 20_480, 0x3412])
+})
+
+test('every answer that is no success has its code', async () => {
+  await using rig = await MuxRig.start()
+  rig.mux.attach(await rig.phone())
+  const mux = clientOf(rig)
+  const answers: readonly OddAnswer[] = [
+    ...[1, 2, 3, 6, 22, 99].map((number) => ({ result: number })),
+    'close',
+    frame(1, { Something: 'else' }),
+    frame(1, { MessageType: 'Result', Number: 'zero' }),
+  ]
+
+  const codes: string[] = []
+  for (const answer of answers) {
+    rig.mux.onRequest = () => answer
+    codes.push(await codeOf(mux.connect(1, 62_078, NEVER)))
+  }
+
+  expect(codes).toEqual([
+    'bad_command',
+    'bad_device',
+    'refused',
+    'protocol',
+    'bad_command',
+    'protocol',
+    'protocol',
+    'protocol',
+    'protocol',
+  ])
+  await until(() => rig.mux.connectionCount === 0, 'closed connections')
+})
+
+test('an attachment that is gone, and a port where nobody listens, are told apart', async () => {
+  await using rig = await MuxRig.start()
+  const deviceId = rig.mux.attach(await rig.phone())
+  const mux = clientOf(rig)
+
+  const codes = [
+    await codeOf(mux.connect(deviceId + 1, 62_078, NEVER)),
+    await codeOf(mux.connect(deviceId, 8_100, NEVER)),
+  ]
+
+  expect(codes).toEqual(['bad_device', 'refused'])
+})
+
+test('silence is given up after five seconds, and its connection closed', async () => {
+  await using rig = await MuxRig.start()
+  const clock = new TestClock()
+  rig.mux.onRequest = () => 'silence'
+
+  const code = codeOf(clientOf(rig, clock).listDevices(NEVER))
+  await until(() => rig.mux.requests.length === 1, 'a request')
+  await clock.advance(4_999)
+  const before = rig.mux.connectionCount
+  await clock.advance(1)
+
+  expect(await code).toBe('silent')
+  expect(before).toBe(1)
+  await until(() => rig.mux.connectionCount === 0, 'a closed connection')
+})
+
+test('one who leaves is not kept waiting, and leaves no connection behind', async () => {
+  await using rig = await MuxRig.start()
+  rig.mux.onRequest = () => 'silence'
+  const leaving = new AbortController()
+
+  const asked = clientOf(rig)
+    .buid(leaving.signal)
+    .catch((error: unknown) => error)
+  await until(() => rig.mux.requests.length === 1, 'a request')
+  leaving.abort(new Error('left'))
+
+  expect(await asked).toEqual(new Error('left'))
+  await until(() => rig.mux.connectionCount === 0, 'a closed connection')
+  expect(await clientOf(rig).buid(leaving.signal).catch(String)).toBe('Error: left')
+  expect(rig.mux.requests).toHaveLength(1)
+})
+
+test('bytes that follow the connection at once are not lost', async () => {
+  await using rig = await MuxRig.start()
+  const phone = await rig.phone()
+  const greeting = Buffer.from('the phone speaks first')
+  phone.ports.set(8_100, {
+    greeting,
+    serve: (socket) => socket.on('data', (chunk) => socket.write(`echo of ${String(chunk)}`)),
+  })
+  const deviceId = rig.mux.attach(phone)
+
+  const socket = await clientOf(rig).connect(deviceId, 8_100, NEVER)
+  const first = await readText(socket, greeting.byteLength)
+  socket.write('hello')
+  const then = await readText(socket, 13)
+
+  expect([first, then]).toEqual(['the phone speaks first', 'echo of hello'])
+  socket.destroy()
+})
+
+test('what a phone sends is all there for one who reads by events, however large it is', async () => {
+  await using rig = await MuxRig.start()
+  const phone = await rig.phone()
+  const greeting = Buffer.alloc(400_000, 'abcdefg')
+  phone.ports.set(8_100, { greeting, serve: (socket) => socket.end() })
+  const deviceId = rig.mux.attach(phone)
+
+  const socket = await clientOf(rig).connect(deviceId, 8_100, NEVER)
+  const chunks: Buffer[] = []
+  for await (const chunk of socket) chunks.push(Buffer.from(chunk))
+
+  expect(Buffer.concat(chunks).equals(greeting)).toBe(true)
+})
+
+test('a pair record is read by the name that usbmuxd has for the phone; none is no error', async () => {
+  await using rig = await MuxRig.start()
+  rig.mux.attach(await rig.phone())
+  const mux = clientOf(rig)
+
+  const records = [await mux.pairRecord(UDID, NEVER), await mux.pairRecord(OTHER_UDID, NEVER)]
+  const buid = await mux.buid(NEVER)
+
+  expect(records.map((record) => record !== null)).toEqual([true, false])
+  expect(buid).toBe(BUID)
+})
+
+test('a frame longer than any answer is refused before it is waited for', async () => {
+  await using rig = await MuxRig.start()
+  const mux = clientOf(rig)
+
+  const codes: string[] = []
+  for (const length of [0, 15, 1_048_577, 4_294_967_295]) {
+    rig.mux.onRequest = () => headOnly(length)
+    codes.push(await codeOf(mux.listDevices(NEVER)))
+  }
+
+  expect(codes).toEqual(['protocol', 'protocol', 'protocol', 'protocol'])
+})
+
+test('an answer that is no property list in XML is not of the protocol', async () => {
+  await using rig = await MuxRig.start()
+  const mux = clientOf(rig)
+  const binary = headOnly(20)
+  binary.writeUInt32LE(0, 4)
+  binary.writeUInt32LE(1, 8)
+  const otherKind = result(1, 0)
+  otherKind.writeUInt32LE(1, 8)
+  const payloads = [
+    otherKind,
+    Buffer.concat([binary, Buffer.alloc(4)]),
+    Buffer.concat([headOnly(20), Buffer.from('what')]),
+    headOnly(16),
+  ]
+
+  const codes: string[] = []
+  for (const payload of payloads) {
+    rig.mux.onRequest = () => payload
+    codes.push(await codeOf(mux.listen(NEVER)))
+  }
+
+  expect(codes).toEqual(['protocol', 'protocol', 'protocol', 'protocol'])
+})
+
+test('a connection that is never taken is given up after five seconds, and its socket closed', async () => {
+  const clock = new TestClock()
+  const socket = new Socket()
+  const mux = new Usbmux({ path: '/never' }, clock, () => socket)
+
+  const code = codeOf(mux.listDevices(NEVER))
+  await clock.advance(5_000)
+
+  expect(await code).toBe('silent')
+  expect(socket.destroyed).toBe(true)
+})
+
+test('without usbmuxd there is nobody; a socket that may not be opened is another matter', async () => {
+  await using rig = await MuxRig.start()
+  const { address } = rig.mux
+  const clock = new TestClock()
+  const refusing = (code: string) => () => {
+    const socket = openSocket(address)
+    socket.destroy(Object.assign(new Error('refused by the test'), { code }))
+    return socket
+  }
+
+  const codes = [
+    await codeOf(new Usbmux({ path: `${rig.path}-absent` }, clock).listDevices(NEVER)),
+    await codeOf(new Usbmux({ host: '127.0.0.1', port: 1 }, clock).listDevices(NEVER)),
+    await codeOf(new Usbmux(address, clock, refusing('EACCES')).listDevices(NEVER)),
+    await codeOf(new Usbmux(address, clock, refusing('EPERM')).listDevices(NEVER)),
+  ]
+
+  expect(codes).toEqual(['absent', 'absent', 'denied', 'denied'])
+})

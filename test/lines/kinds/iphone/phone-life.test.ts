@@ -1,0 +1,299 @@
+// What stops a phone, one row for each stop that this driver sees: a phone that was online, what happens to
+// it, what its line, its ladder and the health catalogue say then, and what brings it back.
+
+import { describe, expect, test } from 'bun:test'
+
+import type {
+  LaunchTrouble,
+  LaunchTroubleCode,
+} from '../../../../src/lines/kinds/iphone/agent/launcher.ts'
+import type {
+  PhoneFacts,
+  PhoneTroubleReason,
+} from '../../../../src/lines/kinds/iphone/cable/phone-facts.ts'
+import { PHONE_STOPS, type PhoneStopCode } from '../../../../src/lines/kinds/iphone/phone-stops.ts'
+import { PhoneHost } from '../../../support/iphone/phone-host.ts'
+import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+
+const UDID = '00008110001A2B3C4D5E001E'
+const ALERT = { text: 'Carrier Settings Update', buttons: ['Update'] }
+
+type Act = (rig: PhoneLineRig) => void
+type Row = {
+  readonly what: string
+  readonly happens: Act
+  readonly code: PhoneStopCode
+  /** The highest state that is left. */
+  readonly state: string
+  readonly mends: Act
+}
+
+const replug: Act = (rig) => {
+  rig.unplug(UDID)
+  rig.plugIn(UDID)
+}
+/** The phone says this of itself from the next time on that it is plugged in. */
+const replugAs = (say: Act): Act => {
+  return (rig) => {
+    replug(rig)
+    say(rig)
+  }
+}
+const facts = (told: Partial<PhoneFacts>): Act => {
+  return (rig) => rig.cable.tell(UDID, told)
+}
+const trouble = (code: LaunchTroubleCode): LaunchTrouble => ({ code, why: 'It said so.' })
+
+const TRUST: readonly PhoneTroubleReason[] = [
+  'not_trusted',
+  'trust_dialog',
+  'pairing_stale',
+  'passcode_locked',
+  'usbmux_denied',
+  'unreadable',
+]
+const PREPARING = [
+  'launcher_absent',
+  'launcher_too_old',
+  'image_mount_failed',
+  'tunnel_failed',
+] as const
+const LAUNCHING = ['agent_not_installed', 'agent_expired', 'launch_failed'] as const
+
+const AT_CABLE: readonly Row[] = [
+  {
+    what: 'the cable is pulled',
+    happens: (rig) => rig.unplug(UDID),
+    code: 'device_absent',
+    state: 'absent',
+    mends: (rig) => rig.plugIn(UDID),
+  },
+  ...TRUST.map((reason): Row => ({
+    what: `a reading of the phone ends with ${reason}`,
+    happens: replugAs((rig) => rig.cable.refuse(UDID, reason)),
+    code: reason,
+    state: 'attached',
+    mends: facts({}),
+  })),
+  {
+    what: 'trust is refused, which holds until the phone is plugged in anew',
+    happens: replugAs((rig) => rig.cable.refuse(UDID, 'trust_denied')),
+    code: 'trust_denied',
+    state: 'attached',
+    mends: replug,
+  },
+  {
+    what: 'the phone has an old iOS',
+    happens: replugAs(facts({ iosVersion: '17.3.1' })),
+    code: 'ios_too_old',
+    state: 'trusted',
+    mends: replugAs(facts({ iosVersion: '17.4.1' })),
+  },
+  {
+    what: 'Developer Mode is off',
+    happens: replugAs(facts({ isDeveloperModeOn: false })),
+    code: 'developer_mode_off',
+    state: 'trusted',
+    mends: replugAs(facts({ isDeveloperModeOn: true })),
+  },
+  {
+    what: 'the phone speaks German',
+    happens: replugAs(facts({ language: 'de-DE' })),
+    code: 'language_not_english',
+    state: 'trusted',
+    mends: facts({ language: 'en-US' }),
+  },
+  {
+    what: 'the battery falls below 8 %',
+    happens: facts({ battery: { percent: 7, isCharging: false } }),
+    code: 'battery_empty',
+    state: 'trusted',
+    mends: facts({ battery: { percent: 7, isCharging: true } }),
+  },
+]
+
+const OF_THE_AGENT: readonly Row[] = [
+  ...PREPARING.map((code): Row => ({
+    what: `what has to be there before the agent can start fails with ${code}`,
+    happens: replugAs((rig) => {
+      rig.launcher.prepareTrouble = trouble(code)
+    }),
+    code,
+    state: 'trusted',
+    mends: (rig) => {
+      rig.launcher.prepareTrouble = null
+    },
+  })),
+  ...LAUNCHING.map((code): Row => ({
+    what: `the start of the agent fails with ${code}`,
+    happens: replugAs((rig) => {
+      rig.launcher.launchTrouble = trouble(code)
+    }),
+    code,
+    state: 'prepared',
+    mends: (rig) => {
+      rig.launcher.launchTrouble = null
+    },
+  })),
+  {
+    what: 'the agent ends and nobody listens any more',
+    happens: (rig) => {
+      rig.of(UDID).commands.isUnplugged = true
+    },
+    code: 'agent_down',
+    state: 'prepared',
+    mends: (rig) => {
+      rig.of(UDID).commands.isUnplugged = false
+    },
+  },
+  {
+    what: 'commands take more than a minute',
+    happens: (rig) => {
+      rig.of(UDID).commands.meddle = () => ({ how: 'slow', ms: 61_000 })
+    },
+    code: 'agent_stuck',
+    state: 'prepared',
+    mends: (rig) => {
+      rig.of(UDID).commands.meddle = () => null
+    },
+  },
+  {
+    what: 'another program takes the session again and again',
+    happens: (rig) => {
+      const { commands } = rig.of(UDID)
+      commands.meddle = (name) => {
+        if (name === 'source') commands.takeSession()
+        return null
+      }
+    },
+    code: 'agent_shared',
+    state: 'agent_running',
+    mends: (rig) => {
+      rig.of(UDID).commands.meddle = () => null
+    },
+  },
+]
+
+const ON_THE_SCREEN: readonly Row[] = [
+  {
+    what: 'the screen is locked with a passcode',
+    happens: (rig) => Object.assign(rig.of(UDID).phone, { isLocked: true, hasPasscode: true }),
+    code: 'locked',
+    state: 'agent_running',
+    mends: (rig) => Object.assign(rig.of(UDID).phone, { isLocked: false }),
+  },
+  {
+    what: 'a question stands on the screen that nobody but the owner may answer',
+    happens: (rig) => {
+      rig.of(UDID).phone.alerts = [ALERT]
+      rig.of(UDID).phone.screen = { on: 'elsewhere' }
+    },
+    code: 'alert',
+    state: 'agent_running',
+    mends: (rig) => {
+      rig.of(UDID).phone.alerts = []
+    },
+  },
+  {
+    what: 'the screen is one that nobody knows',
+    happens: (rig) => {
+      rig.of(UDID).phone.screen = { on: 'elsewhere' }
+      rig.of(UDID).phone.activate = () => {}
+    },
+    code: 'ui_unknown',
+    state: 'agent_running',
+    mends: (rig) => {
+      rig.of(UDID).phone.screen = { on: 'list' }
+    },
+  },
+]
+
+const ROWS = [...AT_CABLE, ...OF_THE_AGENT, ...ON_THE_SCREEN]
+
+async function online() {
+  const rig = new PhoneLineRig([UDID])
+  rig.cable.attach(UDID)
+  return { rig, host: await PhoneHost.online(rig, UDID) }
+}
+
+describe('what stops a phone takes its line offline, and is told with what mends it', () => {
+  for (const { what, happens, code, state, mends } of ROWS) {
+    test(`${what}: ${code}`, async () => {
+      const { rig, host } = await online()
+      const { title, fix } = PHONE_STOPS[code]
+
+      happens(rig)
+      await host.until(() => host.said.at(-1) === code)
+      const reason = host.events.findLast((event) => event.type === 'offline')?.reason
+      const finding = (await host.driver.checkup(new AbortController().signal))[0]
+      const seen = { state: host.state, stop: host.report.stop?.code }
+      mends(rig)
+      await host.until(() => host.isOnline)
+
+      expect(seen).toEqual({ state, stop: code })
+      expect(reason?.hint).toStartWith(fix)
+      expect(finding).toMatchObject({ code, title, fix, key: UDID, severity: 'error' })
+      expect(await host.findings()).toEqual([])
+      expect(host.report.stop).toBeNull()
+      expect(host.state).toBe('online')
+      await host.end()
+    })
+  }
+
+  test('every stop has its row here or below', () => {
+    const elsewhere = ['agent_starting', 'passcode_prompt', 'wrong_chat', 'imessage_off']
+
+    const seen = new Set<string>([...ROWS.map(({ code }) => code), ...elsewhere])
+
+    expect(Object.keys(PHONE_STOPS).filter((code) => !seen.has(code))).toEqual([])
+  })
+})
+
+test('the hint of an alert says what it asks, and the log does not', async () => {
+  const { rig, host } = await online()
+  rig.of(UDID).phone.screen = { on: 'elsewhere' }
+  rig.of(UDID).phone.alerts = [ALERT]
+
+  await host.until(() => host.said.at(-1) === 'alert')
+
+  const offline = host.events.findLast((event) => event.type === 'offline')
+  expect(offline?.reason.hint).toBe('Answer it on the iPhone. It says: "Carrier Settings Update".')
+  // What a stranger sends as a flash message is an alert, too.
+  expect(JSON.stringify(rig.log.lines)).toContain('"code":"alert"')
+  expect(JSON.stringify(rig.log.lines)).not.toContain('Carrier')
+  await host.end()
+})
+
+test('an alert that means nothing is pressed away, and a lock screen without a passcode opened', async () => {
+  const { rig, host } = await online()
+  const { phone } = rig.of(UDID)
+  const saidBefore = [...host.said]
+
+  phone.screen = { on: 'elsewhere' }
+  phone.alerts = [{ text: 'Software Update', buttons: ['Install', 'Later'] }]
+  await rig.clock.advance(10_000)
+  phone.isLocked = true
+  await rig.clock.advance(10_000)
+
+  expect({ alerts: phone.alerts, isLocked: phone.isLocked }).toEqual({
+    alerts: [],
+    isLocked: false,
+  })
+  expect(host.said).toEqual(saidBefore)
+  await host.end()
+})
+
+test('after an update of iOS overnight the phone is climbed to from the bottom', async () => {
+  const { rig, host } = await online()
+  const before = rig.launcher.asked.length
+
+  rig.unplug(UDID)
+  await rig.clock.advance(1_200_000)
+  rig.plugIn(UDID)
+  rig.cable.tell(UDID, { iosVersion: '26.1' })
+  await host.until(() => host.isOnline, 30_000)
+
+  expect(rig.launcher.asked.slice(before)).toEqual(['prepare', 'launch'])
+  expect(host.report.iosVersion).toBe('26.1')
+  await host.end()
+})

@@ -1,0 +1,282 @@
+// What a line of an attended iPhone tells and does in its everyday life. What stops it is in
+// phone-life.test.ts, what a pulled cable does to a send in phone-line-unplugged.test.ts.
+
+import { describe, expect, test } from 'bun:test'
+
+import type { DeviceMessage, LineEvent } from '../../../../src/domain/driver.ts'
+import { ACCEPTED, GUID, notSent } from '../../../support/iphone/expected-sends.ts'
+import { NUMBER } from '../../../support/iphone/fake-phones.ts'
+import { PhoneHost } from '../../../support/iphone/phone-host.ts'
+import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { FRIEND, OTHER, run } from '../../../support/iphone/ui-rig.ts'
+
+const UDID = '00008110-001A2B3C4D5E001E'
+const OWNERS_NUMBER = '+12025550111'
+
+function made(): PhoneLineRig {
+  const rig = new PhoneLineRig([UDID])
+  rig.cable.attach(UDID)
+  return rig
+}
+
+async function online() {
+  const rig = made()
+  const host = await PhoneHost.online(rig, UDID)
+  return { rig, host, phone: rig.of(UDID).phone, commands: rig.of(UDID).commands }
+}
+
+function messagesOf(events: readonly LineEvent[]): readonly DeviceMessage[] {
+  return events.flatMap((event) => (event.type === 'message' ? [event.message] : []))
+}
+
+test('a line is starting, and then online with all that it can do', async () => {
+  const { host } = await online()
+
+  const states = host.events.filter(({ type }) => type === 'offline' || type === 'online')
+
+  expect(states).toEqual([
+    {
+      type: 'offline',
+      reason: {
+        code: 'starting',
+        hint: 'The line is being started; this takes a few seconds.',
+      },
+    },
+    {
+      type: 'online',
+      session: expect.objectContaining({ capacity: 1 }) as never, // Matches any session.
+      number: NUMBER,
+      imessageActive: true,
+      capabilities: {
+        new_contacts: true,
+        choose_service: false,
+        delivered: true,
+        read: true,
+        guid: false,
+        attachments: false,
+      },
+    },
+  ])
+  await host.end()
+})
+
+test('of ten phones one hangs and one is never prepared: the others send and receive', async () => {
+  const udids = Array.from({ length: 10 }, (_, i) => `00008110${String(i).padStart(16, '0')}`)
+  const rig = new PhoneLineRig(udids)
+  const [hanging = '', unprepared = '', ...others] = udids
+  for (const udid of udids) rig.cable.attach(udid)
+  rig.of(hanging).commands.meddle = () => ({ how: 'slow', ms: 3_600_000 })
+  rig.launcher.preparesForEver.add(unprepared)
+  const driver = rig.driver()
+  const hosts = await Promise.all(udids.map((udid) => PhoneHost.attend(rig, udid, { driver })))
+  await rig.clock.advance(10_000)
+  const working = hosts.filter(({ udid }) => others.includes(udid))
+
+  for (const { udid } of hosts) rig.of(udid).phone.receive(OTHER, `in ${udid}`)
+  const sends = hosts.map((host) => host.begin(`out ${host.udid}`))
+  await rig.clock.advance(30_000)
+
+  expect(hosts.filter(({ isOnline }) => isOnline)).toEqual(working)
+  expect(working.map(({ texts }) => texts)).toEqual(others.map((udid) => [`in ${udid}`]))
+  const answers = await Promise.all(sends)
+  expect(answers.map(({ outcome }) => outcome.outcome)).toEqual(
+    udids.map((udid) => (others.includes(udid) ? 'accepted' : 'not_sent')),
+  )
+  for (const udid of others) {
+    expect(rig.of(udid).phone.sent(FRIEND, `out ${udid}`)).toHaveLength(1)
+  }
+  for (const host of hosts) await host.end()
+})
+
+describe('a send that meets trouble', () => {
+  test('of the phone says that the line is offline before it answers', async () => {
+    const { host, phone } = await online()
+    phone.alerts = [{ text: 'Carrier Settings Update', buttons: ['Update'] }]
+    host.slownessMs = ({ type }) => (type === 'offline' ? 3_000 : 0)
+    const { clock } = host.rig
+
+    const sending = host.begin('hello')
+    await host.until(() => !host.isOnline, 2_000)
+    const toldAt = clock.monotonic()
+    const { answer, answeredAt } = await run(
+      clock,
+      sending.then((one) => ({ answer: one, answeredAt: clock.monotonic() })),
+    )
+
+    expect(host.said).toEqual(['starting', 'online', 'alert'])
+    expect(answer).toEqual({ outcome: notSent('alert'), isSessionOver: true })
+    expect(answeredAt - toldAt).toBeWithin(2_500, 3_001)
+    phone.alerts = []
+    await host.until(() => host.isOnline)
+    await host.end()
+  })
+
+  test.each<readonly [string, (one: Awaited<ReturnType<typeof online>>) => void, string]>([
+    [
+      'the phone opens other chats',
+      ({ phone }) => phone.wrongChats.push(OTHER, OTHER, OTHER),
+      'wrong_chat',
+    ],
+    [
+      'the words of its composer are not known',
+      ({ phone }) => {
+        phone.words = { iMessage: 'Nachricht', SMS: 'SMS-Nachricht' }
+      },
+      'ui_unknown',
+    ],
+  ])('of its chat only is a try, and the line stays: %s', async (_what, happens, reason) => {
+    const one = await online()
+    const { host, phone, rig } = one
+    happens(one)
+
+    const answer = await host.send('hello')
+    phone.words = { iMessage: 'iMessage', SMS: 'Text Message' }
+    await rig.clock.advance(60_000)
+    const other = await host.send('hello', { to: OTHER })
+
+    expect(answer).toEqual({ outcome: notSent(reason), isSessionOver: false })
+    expect(other.outcome).toEqual(ACCEPTED)
+    expect(host.said).toEqual(['starting', 'online'])
+    expect(phone.sent(FRIEND, 'hello')).toEqual([])
+    await host.end()
+  })
+
+  test('is not hidden by a state that cannot be told, and that ends the line', async () => {
+    const { host, phone } = await online()
+    phone.alerts = [{ text: 'Carrier Settings Update', buttons: ['Update'] }]
+    host.refuses = ({ type }) => type === 'offline'
+
+    const answer = await host.send('hello')
+    await host.rig.clock.advance(60_000)
+
+    expect(answer.outcome).toEqual(notSent('alert'))
+    expect(host.failures).toEqual(['not durable'])
+    await host.end()
+  })
+})
+
+test('between two sends lie four seconds, and a send before that is put off for their rest', async () => {
+  const { rig, host, phone } = await online()
+  await host.send('one')
+  const passed: string[] = []
+  const pass = async () => passed.push('asked') > 0
+
+  const atOnce = await host.begin('two', { pass })
+  await rig.clock.advance(3_700)
+  const later = await host.begin('two', { pass })
+  await rig.clock.advance(1_300)
+  const then = await host.send('two')
+
+  const delayMs = expect.any(Number) as unknown as number // Matches any number.
+  const postponed = { outcome: 'postponed', reason: 'pacing', delayMs } as const
+  expect([atOnce.outcome, later.outcome]).toEqual([postponed, postponed])
+  const delays = [atOnce, later].map(({ outcome }) => ('delayMs' in outcome ? outcome.delayMs : 0))
+  expect(delays[0]).toBeWithin(3_750, 5_001)
+  expect(delays[1]).toBeWithin(1, 1_301)
+  expect(passed).toEqual([])
+  expect(then.outcome).toEqual(ACCEPTED)
+  expect(phone.chat(FRIEND).bubbles.map(({ text }) => text)).toEqual(['one', 'two'])
+  await host.end()
+})
+
+test('what comes in and what is typed on the phone is told, a text message with its service', async () => {
+  const { rig, host, phone } = await online()
+  phone.reach.set(OTHER, { first: 'SMS', settled: 'SMS', afterMs: 0 })
+
+  phone.receive(FRIEND, 'hello')
+  await rig.clock.advance(10_000)
+  phone.receive(OTHER, 'by text')
+  await rig.clock.advance(10_000)
+  phone.write(FRIEND, 'typed')
+  await rig.clock.advance(10_000)
+
+  const at = expect.any(Number) as never // Matches any time.
+  const base = { guid: GUID, at, isHistory: false, isFromMe: false }
+  expect(messagesOf(host.events)).toEqual([
+    { ...base, handle: FRIEND, text: 'hello', service: 'iMessage' },
+    { ...base, handle: OTHER, text: 'by text', service: 'SMS' },
+    { ...base, handle: FRIEND, text: 'typed', service: 'iMessage', isFromMe: true },
+  ])
+  await host.end()
+})
+
+test('a time on the screen is one of the zone of the phone, and not of this computer', async () => {
+  const rig = new PhoneLineRig([UDID])
+  rig.cable.attach(UDID, { timeZone: 'America/New_York' })
+  const { phone } = rig.of(UDID)
+  // What it writes beside a message is five hours less than UTC.
+  phone.aheadMs = -5 * 3_600_000
+  const host = await PhoneHost.online(rig, UDID)
+
+  phone.receive(FRIEND, 'hello')
+  const at = Math.floor(rig.clock.now() / 60_000) * 60_000
+  await rig.clock.advance(10_000)
+
+  expect(messagesOf(host.events).map((message) => Number(message.at))).toEqual([at])
+  await host.end()
+})
+
+test('what comes in while the line sends is told, and the send is not', async () => {
+  const { rig, host, phone } = await online()
+
+  const sending = host.begin('out')
+  for (let i = 0; i < 8; i += 1) {
+    phone.receive(i % 2 === 0 ? FRIEND : OTHER, `in ${i}`)
+    await rig.clock.advance(700)
+  }
+  const { outcome } = await run(rig.clock, sending)
+  await rig.clock.advance(60_000)
+
+  expect(outcome).toEqual(ACCEPTED)
+  const told = messagesOf(host.events)
+  const textsOf = (handle: string) =>
+    told.filter((one) => one.handle === handle).map(({ text }) => text)
+  expect(textsOf(FRIEND)).toEqual(['in 0', 'in 2', 'in 4', 'in 6'])
+  expect(textsOf(OTHER)).toEqual(['in 1', 'in 3', 'in 5', 'in 7'])
+  await host.end()
+})
+
+test('names in the place of numbers are a finding, and their messages are not told', async () => {
+  const { rig, host, phone } = await online()
+  phone.contacts.set(OTHER, 'Aunt Em')
+
+  phone.receive(OTHER, 'hello dear')
+  await rig.clock.advance(10_000)
+
+  expect(await host.findings()).toEqual(['phone_has_contacts'])
+  expect(host.texts).toEqual([])
+  expect(host.isOnline).toBe(true)
+  await host.end()
+})
+
+describe('the number of a line', () => {
+  test('is that which the owner gave, also where the SIM has another one', async () => {
+    const rig = made()
+    const driver = rig.driver([{ udid: '00008110001a2b3c4d5e001e', number: OWNERS_NUMBER }])
+    const host = await PhoneHost.online(rig, UDID, { driver })
+
+    const found = await driver.discover(new AbortController().signal)
+
+    expect(found).toEqual([{ key: UDID, number: OWNERS_NUMBER }])
+    const told = host.events.findLast((event) => event.type === 'online')
+    expect(told?.number).toBe(OWNERS_NUMBER)
+    expect(await host.findings()).toEqual(['phone_number_mismatch'])
+    await host.end()
+  })
+
+  test('is that of the SIM, also while the phone forgets it, and there is no line without one', async () => {
+    const rig = made()
+    const driver = rig.driver()
+    const { signal } = new AbortController()
+
+    rig.cable.tell(UDID, { number: null })
+    const forgotten = await driver.discover(signal)
+    rig.cable.attach(UDID, { number: null })
+    const never = await driver.discover(signal)
+
+    expect(forgotten).toEqual([{ key: UDID, number: NUMBER }])
+    expect(never).toEqual([{ key: UDID, number: null }])
+    const codes = (await driver.checkup(signal)).map(({ code }) => code)
+    expect(codes).toEqual(['phone_number_unknown'])
+  })
+})

@@ -1,0 +1,225 @@
+// Trees as WebDriverAgent writes them, and what is seen in them. All of it is pure.
+
+import { describe, expect, test } from 'bun:test'
+
+import { parseTree, type UiNode } from '../../../../../src/lines/kinds/iphone/agent/ui-tree.ts'
+import {
+  readScreen,
+  type TranscriptScreen,
+} from '../../../../../src/lines/kinds/iphone/screens/messages-screen.ts'
+import { ENGLISH } from '../../../../../src/lines/kinds/iphone/screens/ui-words.ts'
+import { MessagesPhone } from '../../../../support/iphone/messages-phone.ts'
+import { node, type JsonNode } from '../../../../support/iphone/messages-tree.ts'
+import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
+import { TestClock } from '../../../../support/test-clock.ts'
+
+const NUMBER = '+1 (202) 555-0123'
+
+function tree(json: unknown): UiNode {
+  const root = parseTree(json)
+  if (root === null) throw new Error('The tree of the test is none.')
+  return root
+}
+
+function screenOf(json: unknown) {
+  return readScreen(tree(json), ENGLISH)
+}
+
+function transcriptOf(json: unknown): TranscriptScreen {
+  const screen = screenOf(json)
+  if (screen.screen !== 'transcript') throw new Error(`It is ${screen.screen}.`)
+  return screen
+}
+
+function application(...children: readonly JsonNode[]): JsonNode {
+  return node('Application', null, { children })
+}
+
+/** A chat with the given rows in it. */
+function chatOf(rows: readonly JsonNode[], ...more: readonly JsonNode[]): JsonNode {
+  return application(
+    node('Button', 'ConversationTitle', { label: NUMBER }),
+    node('CollectionView', 'TranscriptCollectionView', { children: rows }),
+    ...more,
+  )
+}
+
+function bubble(label: string, side: 'left' | 'right', ...more: readonly JsonNode[]): JsonNode {
+  const rect = { x: side === 'left' ? 20 : 273, y: 0, width: 100, height: 40 }
+  return node('Cell', null, { children: [node('Other', null, { label, rect }), ...more] })
+}
+
+function caption(label: string): JsonNode {
+  return node('Cell', null, { children: [node('StaticText', null, { label, value: label })] })
+}
+
+function field(value: string | null, placeholderValue: string): JsonNode {
+  return node('TextField', 'messageBodyField', { value, placeholderValue })
+}
+
+const SEND = node('Button', 'sendButton', { label: 'Send' })
+
+function textsOf({ bubbles }: TranscriptScreen): readonly string[] {
+  return bubbles.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
+}
+
+test('the model of the phone is read as it is meant', () => {
+  const phone = new MessagesPhone(new TestClock())
+  phone.receive(FRIEND, 'hello')
+  const list = screenOf(phone.tree())
+  phone.open(FRIEND)
+  const chat = transcriptOf(phone.tree())
+  phone.isLocked = true
+
+  expect(list).toEqual({
+    screen: 'list',
+    cells: [
+      { name: NUMBER, mark: `${NUMBER}, hello\n`, isUnread: true, point: { x: 196.5, y: 138 } },
+    ],
+  })
+  expect(chat).toMatchObject({
+    title: NUMBER,
+    chat: { kind: 'direct', handle: FRIEND },
+    composer: { draft: '', service: 'iMessage', canSend: false },
+    back: { x: 30, y: 72 },
+  })
+  expect(textsOf(chat)).toEqual(['< hello'])
+  expect(screenOf(phone.tree())).toEqual({ screen: 'locked' })
+})
+
+test('an alert hides what is below it, and a screen that nobody knows is unknown', () => {
+  const alert = node('Alert', null, { label: 'Software Update' })
+
+  expect(screenOf(chatOf([], alert))).toEqual({ screen: 'alert' })
+  expect(screenOf(application(node('Sheet', null), SEND))).toEqual({ screen: 'alert' })
+  expect(screenOf(application(node('Other', 'Something')))).toEqual({ screen: 'unknown' })
+})
+
+describe('the composer', () => {
+  const composerOf = (...nodes: readonly JsonNode[]) => transcriptOf(chatOf([], ...nodes)).composer
+
+  test('is empty while its value is only its placeholder', () => {
+    const composer = composerOf(field('iMessage', 'iMessage'))
+
+    expect(composer).toEqual({ draft: '', service: 'iMessage', canSend: false })
+  })
+
+  test('holds the very words of its placeholder where there is something to send', () => {
+    const composer = composerOf(field('iMessage', 'iMessage'), SEND)
+
+    expect(composer).toEqual({ draft: 'iMessage', service: 'iMessage', canSend: true })
+  })
+
+  test('names its service by the placeholder, and none by words that nobody knows', () => {
+    const services = ['iMessage', 'Text Message', 'Text Message • RCS', 'Nachricht', ''].map(
+      (placeholder) => composerOf(field('hello', placeholder), SEND)?.service,
+    )
+
+    expect(services).toEqual(['iMessage', 'SMS', 'SMS', null, null])
+  })
+
+  test('cannot be sent by a button that is grey', () => {
+    const grey = node('Button', 'sendButton', { isEnabled: '0' })
+
+    expect(composerOf(field('hello', 'iMessage'), grey)?.canSend).toBe(false)
+  })
+})
+
+describe('the rows of a transcript', () => {
+  test('a status belongs to the own bubble above it, and text that looks like one to nobody', () => {
+    const chat = transcriptOf(
+      chatOf([
+        bubble('Your iMessage, one, 1:30 PM', 'right'),
+        bubble('Your iMessage, two, 1:31 PM', 'right'),
+        bubble(`${NUMBER}, Delivered, 1:31 PM`, 'left'),
+        caption('Read 1:32\u202FPM'),
+      ]),
+    )
+
+    expect(chat.bubbles.map(({ text, status }) => [text, status])).toEqual([
+      ['one', null],
+      ['two', { kind: 'read', minutes: 812 }],
+      ['Delivered', null],
+    ])
+  })
+
+  test('a bubble has failed by its mark or by the words below it', () => {
+    const mark = node('Button', null, { label: 'Not Delivered' })
+    const chat = transcriptOf(
+      chatOf([
+        bubble('Your iMessage, marked, 1:30 PM', 'right', mark),
+        caption('Delivered'),
+        bubble('Your iMessage, told, 1:31 PM', 'right'),
+        caption('Not Delivered'),
+        bubble(`${NUMBER}, theirs, 1:32 PM`, 'left', mark),
+      ]),
+    )
+
+    expect(chat.bubbles.map(({ status }) => status?.kind ?? null)).toEqual([
+      'not_delivered',
+      'not_delivered',
+      null,
+    ])
+  })
+
+  test('dates, typing and system rows are no bubbles', () => {
+    const chat = transcriptOf(
+      chatOf([
+        caption('Fri, Nov 20, 3:12 PM'),
+        node('Cell', null, { label: 'Sat, Nov 21, 9:00 AM' }),
+        bubble(`${NUMBER}, hello, 9:00 AM`, 'left'),
+        caption('You unsent a message'),
+        bubble(`${NUMBER} is typing`, 'left'),
+      ]),
+    )
+
+    expect(textsOf(chat)).toEqual(['< hello'])
+    expect(chat.bubbles[0]?.under).toEqual({
+      name: { day: 'date', year: null, month: 11, date: 21 },
+      minutes: 540,
+    })
+  })
+
+  test('a message that is worded like a date is a message', () => {
+    const chat = transcriptOf(chatOf([bubble(`${NUMBER}, Today 9:00 AM, 9:05 AM`, 'left')]))
+
+    expect(textsOf(chat)).toEqual(['< Today 9:00 AM'])
+  })
+
+  test('an attachment is known by what the phone calls it', () => {
+    const labels = ['Includes picture', '2 Photos', 'Photo of my cat', 'a photo']
+    const chat = transcriptOf(
+      chatOf(labels.map((label) => bubble(`${NUMBER}, ${label}, 1:30 PM`, 'left'))),
+    )
+
+    expect(chat.bubbles.map(({ isAttachment }) => isAttachment)).toEqual([true, true, false, false])
+  })
+
+  test('the shape of a macOS transcript is read as well', () => {
+    // A group as wide as the chat with the label, the bubble in it without one: seen on macOS 27.2.
+    const rect = { x: 273, y: 0, width: 100, height: 40 }
+    const row = (label: string, children: readonly JsonNode[]) =>
+      node('Other', null, { label, children })
+    const chat = transcriptOf(
+      chatOf([
+        row('Your iMessage, mine, 4:35 PM', [node('Link', 'Sticker', { rect })]),
+        row(`${NUMBER}, Your iMessage, 4:36 PM`, [
+          node('Link', 'Sticker', { rect: { ...rect, x: 20 } }),
+        ]),
+      ]),
+    )
+
+    expect(textsOf(chat)).toEqual(['> mine', '< Your iMessage'])
+  })
+
+  test('the sheet for a new message is a chat with its recipient', () => {
+    const sheet = application(
+      node('NavigationBar', 'New Message'),
+      node('StaticText', null, { label: 'To:' }),
+      node('TextField', null, { value: NUMBER }),
+      field(null, 'iMessage'),
+    )
+
+    expect(transcriptOf(sheet)).toMatchObject({ chat: { kind: 'direct', handle: FRIEND } })
+  })
+})

@@ -1,0 +1,147 @@
+import { expect, test } from 'bun:test'
+
+import * as fc from 'fast-check'
+
+import type { Bubble } from '../../../../../src/lines/kinds/iphone/screens/messages-screen.ts'
+import {
+  align,
+  joinWindows,
+  type Descriptor,
+  type SeenBubble,
+} from '../../../../../src/lines/kinds/iphone/screens/transcript.ts'
+import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
+
+/** `>` is ours; the number behind the text is the minute of the day. */
+type Said = readonly [text: string, minutes: number]
+
+const MINUTE_MS = 60_000
+
+function bubble([text, minutes]: Said): Bubble {
+  const isFromMe = text.startsWith('>')
+  return {
+    isFromMe,
+    service: isFromMe ? 'iMessage' : null,
+    sender: isFromMe ? null : FRIEND,
+    text,
+    minutes,
+    isAttachment: false,
+    status: null,
+    under: null,
+  }
+}
+
+function seen(chat: readonly Said[]): readonly SeenBubble[] {
+  return chat.map((said) => ({ bubble: bubble(said), at: said[1] * MINUTE_MS }))
+}
+
+function known(chat: readonly Said[]): readonly Descriptor[] {
+  return chat.map(([text, minutes], index) => ({
+    guid: `ui-${index}`,
+    isFromMe: text.startsWith('>'),
+    isAttachment: false,
+    hash: text,
+    length: text.length,
+    minutes,
+    at: minutes * MINUTE_MS,
+    seenAt: 0,
+    stage: null,
+    isTold: true,
+  }))
+}
+
+/** What is new, as text. */
+function newOf(before: readonly Said[], now: readonly Said[]): readonly string[] {
+  const { rows } = align(known(before), seen(now), (text) => text)
+  return rows.filter(({ isNew }) => isNew).map(({ seen: { bubble: one } }) => one.text)
+}
+
+/** Bubbles as `<text><minute>`, between bars. */
+function chat(text: string): readonly Said[] {
+  const parts = text === '' ? [] : text.split('|')
+  return parts.map((part): Said => [part.replace(/\d+$/, ''), Number(/\d+$/.exec(part)?.[0])])
+}
+
+/** What happened, the chat as it was, the chat as it is, and what of it is new. */
+const CASES: readonly (readonly [what: string, before: string, now: string, fresh: string])[] = [
+  ['nothing', 'a1|b2', 'a1|b2', ''],
+  ['one more', 'a1', 'a1|b2', 'b'],
+  ['the same text twice in a minute', 'ok1', 'ok1|ok1', 'ok'],
+  ['the same text a third time', 'ok1|ok1', 'ok1|ok1|ok1', 'ok'],
+  ['a window that has moved on', 'a1|b2|c3', 'b2|c3|d4', 'd'],
+  ['a window that shows more above', 'b2', 'a1|b2', ''],
+  ['a window with equal texts above', 'x1|ok2|ok2', 'ok2|ok2', ''],
+  ['a burst in one minute', 'a1|b1|c1', 'b1|c1|d1', 'd'],
+  ['a tapback on an old one', 'a1|b2', 'a, Loved1|b2', ''],
+  ['a tapback on the last one', 'a1|b2', 'a1|b, Loved2', ''],
+  ['a tapback and the same text again', 'ok1', 'ok, Loved1|ok1', 'ok'],
+  ['a tapback and something new', 'a1|b2', 'a1|b, Loved2|c3', 'c'],
+  ['an edit', 'a1|b2|c3', 'a1|B2|c3', ''],
+  ['one taken back', 'a1|b2|c3', 'a1|c3', ''],
+  ['one taken back and one new', 'a1|b2|c3', 'a1|c3|d4', 'd'],
+  ['one that came late and stands before ours', 'a1|>b2', 'a1|c1|>b2', 'c'],
+  ['one of the same minute and words as ours', 'ok1', 'ok1|>ok1', '>ok'],
+  ['a chat that was cleared', 'a1|b2', 'c5', 'c'],
+  ['a cleared chat with what was there before', 'b5', 'a1|c6', 'c'],
+  ['a chat that is empty now', 'a1', '', ''],
+]
+
+for (const [what, before, now, fresh] of CASES) {
+  test(`after ${what}, new is ${JSON.stringify(fresh)}`, () => {
+    expect(newOf(chat(before), chat(now)).join('|')).toEqual(fresh)
+  })
+}
+
+test('a gap is told where nothing known is in sight', () => {
+  const cleared = align(known(chat('a1')), seen(chat('c5')), (text) => text)
+  const same = align(known(chat('a1')), seen(chat('a1')), (text) => text)
+
+  expect([cleared.hasGap, same.hasGap]).toEqual([true, false])
+})
+
+test('what lies above the window stays known', () => {
+  const aligned = align(known(chat('a1|b2|c3')), seen(chat('c3|d4')), (text) => text)
+
+  expect(aligned.above.map(({ hash }) => hash)).toEqual(['a', 'b'])
+  expect(aligned.rows.map((row) => row.known?.guid ?? null)).toEqual(['ui-2', null])
+})
+
+/** A chat whose minutes go up, of few words, so that many are equal. */
+const CHAT = fc
+  .array(fc.tuple(fc.constantFrom('a', 'b', '>a', '>b'), fc.integer({ min: 0, max: 2 })), {
+    minLength: 1,
+    maxLength: 30,
+  })
+  .map((steps) => {
+    let minutes = 600
+    return steps.map(([text, later]): Said => {
+      minutes += later
+      return [text, minutes]
+    })
+  })
+
+test('whatever was said, new is exactly what came behind', () => {
+  const property = fc.property(CHAT, fc.nat(), (said, cut) => {
+    const before = said.slice(0, 1 + (cut % said.length))
+
+    expect(newOf(before, said)).toEqual(said.slice(before.length).map(([text]) => text))
+  })
+
+  fc.assert(property, { numRuns: 500 })
+})
+
+test('whatever window shows a chat that has not changed, nothing of it is new', () => {
+  const property = fc.property(CHAT, fc.nat(), (said, cut) => {
+    expect(newOf(said, said.slice(cut % said.length))).toEqual([])
+  })
+
+  fc.assert(property, { numRuns: 500 })
+})
+
+test('two windows are one chat', () => {
+  const join = (older: string, newer: string) =>
+    joinWindows(chat(older).map(bubble), chat(newer).map(bubble)).map(({ text }) => text)
+
+  expect(join('a1|b2', 'b2|c3')).toEqual(['a', 'b', 'c'])
+  expect(join('a1', 'c3')).toEqual(['a', 'c'])
+  expect(join('a1', 'a1')).toEqual(['a'])
+})

@@ -1,0 +1,221 @@
+// How a phone line tells beside its sends, after a crash, and where nothing can be stored.
+
+import { describe, expect, test } from 'bun:test'
+
+import { FRIEND, makeUiRig, OTHER, run } from '../../../../support/iphone/ui-rig.ts'
+
+const QUIET = { toldCount: 0, groups: 0, named: 0, gaps: 0 }
+
+/** A rig whose list was seen, with a friend in it who wrote before. */
+async function makeLine() {
+  const rig = makeUiRig()
+  rig.phone.receive(FRIEND, 'before the line', { agoMs: 3_600_000 })
+  await rig.poll()
+  await rig.clock.advance(120_000)
+  return rig
+}
+
+type Rig = ReturnType<typeof makeUiRig>
+
+function textsOf(rig: Rig): readonly string[] {
+  return rig.told.messages.map(({ isFromMe, text }) => `${isFromMe ? '>' : '<'} ${text}`)
+}
+
+describe('while a message is sent', () => {
+  test('one that comes in at the same moment is kept, and so is ours', async () => {
+    const rig = await makeLine()
+    rig.commands.meddle = (name) => {
+      if (name === 'value') rig.phone.receive(FRIEND, 'before the touch')
+      return null
+    }
+    const sending = rig.send('ours')
+    const { outcome } = await sending
+    rig.phone.receive(FRIEND, 'behind it')
+
+    await rig.poll()
+
+    expect(outcome.outcome).toBe('accepted')
+    expect(textsOf(rig)).toEqual(['< before the touch', '< behind it'])
+  })
+
+  test('a poll waits for it, and a send does not wait for the whole of a poll', async () => {
+    const rig = await makeLine()
+    for (let i = 0; i < 5; i += 1) rig.phone.receive(`+1202555018${i}`, 'hi')
+    const order: string[] = []
+
+    const polling = rig.poll().then(() => order.push('poll'))
+    const sending = rig.send('hello').then(() => order.push('send'))
+    await run(rig.clock, Promise.all([polling, sending]))
+
+    expect(order).toEqual(['send', 'poll'])
+    expect(rig.told.messages).toHaveLength(5)
+    expect(rig.phone.sent(FRIEND, 'hello')).toHaveLength(1)
+  })
+
+  test('a chat that was left in a hurry is looked at again, though the list shows nothing new', async () => {
+    const rig = await makeLine()
+    rig.phone.receive(FRIEND, 'ok')
+    await rig.poll()
+    await rig.send('hello')
+    // It comes into the open chat, and so is never unread.
+    rig.phone.receive(FRIEND, 'ok')
+    await rig.send('hello', { to: OTHER, id: 'msg_2' })
+
+    await rig.poll()
+
+    expect(textsOf(rig)).toEqual(['< ok', '< ok'])
+  })
+})
+
+test('what could not be made durable is told again, under the same guid', async () => {
+  const rig = await makeLine()
+  rig.phone.receive(FRIEND, 'one')
+  rig.phone.receive(FRIEND, 'two')
+  rig.told.refuses = true
+  const refused = await rig.poll().catch((error: unknown) => error)
+  const guid = rig.tools.memory.chat(FRIEND)?.find(({ isTold }) => !isTold)?.guid
+  rig.told.refuses = false
+
+  await rig.poll()
+
+  expect(String(refused)).toBe('Error: not durable')
+  expect(textsOf(rig)).toEqual(['< one', '< two'])
+  expect(rig.told.messages[0]?.guid).toBe(guid ?? '')
+})
+
+test('a crash between two messages tells the second one, and the first no second time', async () => {
+  const rig = await makeLine()
+  rig.phone.receive(FRIEND, 'one')
+  rig.phone.receive(FRIEND, 'two')
+  const { push } = rig.told.messages
+  rig.told.messages.push = (...messages) => {
+    rig.told.refuses = true
+    return push.apply(rig.told.messages, messages)
+  }
+  await rig.poll().catch(() => {})
+  rig.told.messages.push = push
+  rig.told.refuses = false
+
+  await rig.restart().poll()
+
+  expect(textsOf(rig)).toEqual(['< one', '< two'])
+})
+
+test('a chat that can no longer be opened does not hold up the others', async () => {
+  const rig = await makeLine()
+  rig.tools.memory.owe(OTHER)
+  rig.phone.wrongChats = [FRIEND, FRIEND, FRIEND]
+  rig.phone.receive(FRIEND, 'hello')
+
+  const report = await rig.poll()
+
+  expect(report).toEqual({ ...QUIET, toldCount: 1, gaps: 1 })
+  expect(rig.tools.memory.owed).toEqual([])
+})
+
+describe('a chat that takes its time to load', () => {
+  for (const loadMs of [400, 1_200, 1_900]) {
+    test(`of ${loadMs} ms makes nothing old new again`, async () => {
+      const rig = await makeLine()
+      rig.phone.receive(FRIEND, 'one')
+      await rig.poll()
+      rig.phone.loadMs = loadMs
+
+      rig.phone.receive(FRIEND, 'two')
+      await rig.poll()
+      rig.phone.receive(FRIEND, 'three')
+      await rig.poll()
+
+      expect(textsOf(rig)).toEqual(['< one', '< two', '< three'])
+    })
+  }
+
+  test('for longer than it is waited for is read at the next look', async () => {
+    const rig = await makeLine()
+    rig.phone.receive(FRIEND, 'one')
+    await rig.poll()
+    rig.phone.loadMs = 60_000
+    rig.phone.receive(FRIEND, 'two')
+    await rig.poll()
+    rig.phone.loadMs = 0
+
+    rig.phone.receive(FRIEND, 'three')
+    await rig.poll()
+
+    expect(textsOf(rig)).toEqual(['< one', '< two', '< three'])
+  })
+})
+
+test('a message that was taken back is forgotten, and what comes in its minute is news', async () => {
+  const rig = await makeLine()
+  rig.phone.receive(FRIEND, 'one')
+  rig.phone.receive(FRIEND, 'a typo')
+  await rig.poll()
+  rig.phone.chat(FRIEND).bubbles.pop()
+  await rig.poll()
+
+  rig.phone.receive(FRIEND, 'no typo')
+  await rig.poll()
+
+  expect(textsOf(rig)).toEqual(['< one', '< a typo', '< no typo'])
+})
+
+for (const aheadMs of [-300_000, 300_000]) {
+  test(`a phone whose clock is ${aheadMs / 60_000} minutes off tells our own message as ours`, async () => {
+    const rig = await makeLine()
+    rig.phone.aheadMs = aheadMs
+    await rig.clock.advance(600_000)
+
+    const { outcome } = await rig.send('hello')
+    rig.phone.receive(FRIEND, 'an answer')
+    await rig.poll()
+
+    expect(outcome.outcome).toBe('accepted')
+    expect(textsOf(rig)).toEqual(['< an answer'])
+  })
+}
+
+test('a title without the country of its number is the chat of the number that was written to', async () => {
+  const rig = await makeLine()
+  rig.phone.chat(OTHER).title = '(202) 555-0177'
+  await rig.send('hello', { to: OTHER })
+
+  rig.phone.receive(OTHER, 'an answer')
+  await rig.poll()
+
+  expect(rig.told.messages.map(({ handle, text }) => [handle, text])).toEqual([
+    [OTHER, 'an answer'],
+  ])
+})
+
+test('a chat in which we wrote last is left once, and not opened again for that', async () => {
+  const rig = await makeLine()
+  await rig.send('hello')
+  const before = rig.commands.names.length
+  await rig.poll()
+  const first = rig.commands.names.slice(before)
+
+  await rig.poll()
+
+  expect(first.filter((name) => name === 'tap' || name === 'url')).toEqual(['tap'])
+  expect(rig.commands.names.slice(before + first.length)).toEqual(['source'])
+})
+
+test('a chat that has rested while many others went on tells what is new of it, and that once', async () => {
+  const rig = await makeLine()
+  for (let i = 0; i < 30; i += 1) rig.phone.receive(FRIEND, `early ${i}`)
+  await rig.poll()
+  for (let i = 0; i < 25; i += 1) rig.phone.receive(`+120255503${10 + i}`, 'hi')
+  await rig.poll()
+  await rig.poll()
+  const before = rig.told.messages.length
+  const next = rig.restart()
+
+  await rig.clock.advance(120_000)
+  rig.phone.receive(FRIEND, 'late')
+  await next.poll()
+  await next.poll()
+
+  expect(before).toBe(55)
+  expect(textsOf(rig).slice(before)).toEqual(['< late'])
+})

@@ -1,0 +1,145 @@
+// What a Mac line looks up when it is attended again: messages that a crash left open, and those whose
+// receipts may have come meanwhile.
+
+import { expect, test } from 'bun:test'
+
+import type { AttendedLine, LineEvent } from '../../../../src/domain/driver.ts'
+import { attend, carry, guidOf, settledOf } from '../../../contract/line-rig.ts'
+import { makeMacRig } from '../../../contract/mac-rig.ts'
+import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
+import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
+
+const FAILED = { error: 6, is_finished: 1 }
+
+/** Sends a message, lets the first life of the line end, and begins another one with what that knew. */
+async function again(
+  behaviour: Behaviour,
+  between: (rig: ReturnType<typeof makeMacRig>) => void,
+  lineOf: (sent: Awaited<ReturnType<typeof carry>>) => Partial<AttendedLine>,
+) {
+  const rig = makeMacRig()
+  const first = await attend(rig, rig.driver)
+  rig.model.nextSend(behaviour)
+  const sent = await carry(rig, first, 'hello')
+  await rig.clock.advance(1_000)
+  await first.end()
+  between(rig)
+  const checkpoint = first.checkpoint()
+  const attended = await attend(rig, rig.restart(), { checkpoint, ...lineOf(sent) })
+  const { model, clock } = rig
+  const end = async () => {
+    await attended.end()
+    rig.close()
+  }
+  return { sent, attended, file: model.file, clock, recipient: rig.recipient, end }
+}
+
+function kindsOf(events: readonly LineEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type === 'settled') return [event.outcome.outcome]
+    return event.type === 'receipt' ? [event.receipt.kind] : []
+  })
+}
+
+test('an open message that failed while nobody looked is proven unsent after ten seconds', async () => {
+  const { sent, attended, clock, end } = await again(
+    'stuck',
+    ({ model }) => model.file.set(newestRow(model.file), FAILED),
+    ({ message, note }) => ({ unsettled: [{ message, note }] }),
+  )
+
+  await clock.advance(8_000)
+  const early = settledOf(attended.events)
+  await clock.advance(3_000)
+
+  const outcome = { outcome: 'not_sent', reason: 'network_unavailable', blame: 'message' } as const
+  expect(early).toEqual([])
+  expect(settledOf(attended.events)).toEqual([
+    { type: 'settled', messageId: sent.message.id, outcome },
+  ])
+  await end()
+})
+
+test('a failure that was told is the end of a message: a later row is none of it', async () => {
+  const { attended, clock, file, recipient, end } = await again(
+    'stuck',
+    ({ model }) => model.file.set(newestRow(model.file), FAILED),
+    ({ message, note }) => ({ unsettled: [{ message, note }] }),
+  )
+  await clock.advance(15_000)
+
+  writeOwn(file, { to: recipient, text: 'hello', at: clock.now() })
+  await clock.advance(1_000)
+
+  expect(settledOf(attended.events).map(({ outcome }) => outcome.outcome)).toEqual(['not_sent'])
+  await end()
+})
+
+test('a message that Messages still had is followed from there on', async () => {
+  const { attended, clock, file, end } = await again(
+    'stuck',
+    () => {},
+    ({ message, note, outcome }) => ({
+      unsettled: [{ message: { ...message, platformGuid: guidOf(outcome) }, note }],
+    }),
+  )
+
+  file.set(newestRow(file), { is_sent: 1 })
+  await clock.advance(1_000)
+
+  expect(kindsOf(attended.events)).toEqual(['sent'])
+  await end()
+})
+
+test('a message that Messages still had is found in a second row, where its own fails', async () => {
+  const { sent, attended, clock, file, recipient, end } = await again(
+    'stuck',
+    ({ model }) => model.file.set(newestRow(model.file), FAILED),
+    ({ message, note, outcome }) => ({
+      unsettled: [{ message: { ...message, platformGuid: guidOf(outcome) }, note }],
+    }),
+  )
+
+  const second = writeOwn(file, { to: recipient, text: 'hello', at: clock.now() })
+  await clock.advance(30_000)
+
+  const outcome = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
+  const told = attended.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
+  expect(told).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
+  await end()
+})
+
+test('of a message that was sent before, what came meanwhile is told, and not that it was sent', async () => {
+  const { attended, clock, end } = await again(
+    'happy',
+    () => {},
+    ({ outcome, note }) => ({ open: [{ guid: guidOf(outcome) ?? '', note }] }),
+  )
+
+  await clock.advance(5_000)
+
+  expect(kindsOf(attended.events)).toEqual(['delivered', 'read'])
+  await end()
+})
+
+test('of several open messages the oldest is looked for as well', async () => {
+  const rig = makeMacRig()
+  const first = await attend(rig, rig.driver)
+  const one = await carry(rig, first, 'one')
+  await rig.clock.advance(20_000)
+  const two = await carry(rig, first, 'two')
+  await rig.clock.advance(1_000)
+  await first.end()
+
+  const unsettled = [one, two].map(({ message, note }) => ({ message, note }))
+  const checkpoint = first.checkpoint()
+  const second = await attend(rig, rig.restart(), { checkpoint, unsettled })
+  await rig.clock.advance(1_000)
+
+  expect(settledOf(second.events).map(({ messageId }) => messageId)).toEqual([
+    one.message.id,
+    two.message.id,
+  ])
+  await second.end()
+  rig.close()
+})

@@ -1,0 +1,236 @@
+// What a Mac line does when its database fails, comes back, or is another one than before.
+
+import { expect, test } from 'bun:test'
+import { renameSync } from 'node:fs'
+
+import type { LineEvent } from '../../../../src/domain/driver.ts'
+import { attend, carry, messagesOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
+import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
+import type { Replacement } from '../../../support/mac/trace.ts'
+
+const FRIEND = '+15550001111'
+const MINUTE_MS = 60_000
+const HOUR_MS = 3_600_000
+
+/** The line's states and the texts that it told, in order; history in parentheses. */
+function toldOf(events: readonly LineEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type === 'online') return ['online']
+    if (event.type === 'offline') return [event.reason.code]
+    if (event.type !== 'message') return []
+    return [event.message.isHistory ? `(${event.message.text})` : event.message.text]
+  })
+}
+
+function receive(rig: MacRig, text: string, at = rig.clock.now()): void {
+  rig.model.file.receive({ from: FRIEND, text, at })
+}
+
+/** Renumbers the messages of the same file from 1 on: the newest becomes the first, unless told. */
+function rebuild(rig: MacRig, more: Partial<Replacement> = {}): void {
+  const replacement = {
+    op: 'replace',
+    keep: 1_000,
+    order: 'newest_first',
+    into: 'same_file',
+  } as const
+  void rig.model.play([{ t: 0, ...replacement, ...more }])
+}
+
+/** A ROWID that no number of JavaScript holds: reading it fails, opening the database does not. */
+function spoil({ model }: MacRig): void {
+  model.file.db.run("INSERT INTO message (ROWID, guid) VALUES (9100000000000000000, 'spoilt')")
+}
+
+function mend({ model }: MacRig): void {
+  const { db } = model.file
+  db.transaction(() => {
+    db.run("DELETE FROM message WHERE guid = 'spoilt'")
+    db.run("UPDATE sqlite_sequence SET seq = 1000 WHERE name = 'message'")
+  })()
+}
+
+test('a database that cannot be read takes the line offline at its third failure, until it can be', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  spoil(rig)
+  await rig.clock.advance(1_900)
+  const early = toldOf(attended.events)
+  await rig.clock.advance(20_000)
+  const during = toldOf(attended.events)
+  mend(rig)
+  await rig.clock.advance(2_000)
+
+  expect(early).toEqual(['online'])
+  expect(during).toEqual(['online', 'chat_db_unreadable'])
+  expect(toldOf(attended.events)).toEqual(['online', 'chat_db_unreadable', 'online'])
+  await attended.end()
+  rig.close()
+})
+
+test('failures are counted anew once the database could be read', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  for (let i = 0; i < 4; i += 1) {
+    spoil(rig)
+    await rig.clock.advance(500)
+    mend(rig)
+    await rig.clock.advance(2_000)
+  }
+
+  expect(toldOf(attended.events)).toEqual(['online'])
+  await attended.end()
+  rig.close()
+})
+
+test('what came while the Mac was asleep is told as soon as it is awake', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  rig.clock.step(HOUR_MS)
+  receive(rig, 'good morning')
+  await rig.clock.advance(200)
+
+  expect(toldOf(attended.events)).toEqual(['online', 'good morning'])
+  await attended.end()
+  rig.close()
+})
+
+test('a Mac that wakes up looks at once for a database that was not there', async () => {
+  const rig = makeMacRig()
+  renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
+  const attended = await attend(rig, rig.driver)
+
+  renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
+  rig.clock.step(HOUR_MS)
+  await rig.clock.advance(200)
+
+  expect(toldOf(attended.events)).toEqual(['chat_db_absent', 'online'])
+  await attended.end()
+  rig.close()
+})
+
+test('after a rebuild the row of a message is found that nobody has heard of yet', async () => {
+  const rig = makeMacRig()
+  for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('no_row')
+  const { message } = await carry(rig, attended, 'hello')
+
+  rebuild(rig, { keep: 2, into: 'new_file' })
+  await rig.clock.advance(6_000)
+  const { guid } = writeOwn(rig.model.file, {
+    to: rig.recipient,
+    text: 'hello',
+    at: rig.clock.now(),
+  })
+  await rig.clock.advance(6_000)
+
+  const outcome = { outcome: 'accepted', guid, service: 'iMessage' } as const
+  const settled = { type: 'settled', messageId: message.id, outcome } as const
+  expect(settledOf(attended.events)).toEqual([settled])
+  await attended.end()
+  rig.close()
+})
+
+test('after a rebuild the receipts of a message are read from where it is now', async () => {
+  const rig = makeMacRig()
+  for (let i = 0; i < 3; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  const sending = carry(rig, attended, 'hello')
+  rig.clock.after(1_000, () => {
+    rig.model.file.set(newestRow(rig.model.file), { is_sent: 1, is_finished: 1 })
+  })
+  await sending
+
+  rebuild(rig)
+  await rig.clock.advance(1_000)
+  rig.model.file.set(1, { is_delivered: 1 })
+  await rig.clock.advance(1_000)
+
+  expect(receiptsOf(attended.events).map(({ kind }) => kind)).toEqual(['delivered'])
+  await attended.end()
+  rig.close()
+})
+
+test('a rebuilt database is read again from ten minutes before the last message on', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  receive(rig, 'first')
+  await rig.clock.advance(1_000)
+  rig.clock.step(20 * MINUTE_MS)
+  receive(rig, 'last')
+  await rig.clock.advance(1_000)
+  const before = toldOf(attended.events).length
+
+  receive(rig, 'missed', rig.clock.now() - 9 * MINUTE_MS)
+  rebuild(rig)
+  await rig.clock.advance(1_000)
+
+  expect(toldOf(attended.events).slice(before)).toEqual(['missed', 'last'])
+  await attended.end()
+  rig.close()
+})
+
+test('a row that waited for its chat is not looked for at its old place in a rebuilt database', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  receive(rig, 'old', rig.clock.now() - HOUR_MS)
+  const { file } = rig.model
+  const handle = file.addHandle('+15550002222')
+  file.addMessage({ at: rig.clock.now(), text: 'waits', handle_id: handle })
+  await rig.clock.advance(1_000)
+
+  rebuild(rig)
+  await rig.clock.advance(65_000)
+
+  expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(['old', 'waits'])
+  await attended.end()
+  rig.close()
+})
+
+test('a copy from before the last messages is noticed, and what comes into it is told', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
+  const { db } = rig.model.file
+  // The ROWID that the copy gives next is that of no row that is remembered.
+  db.run('DELETE FROM message WHERE ROWID = 10')
+  await rig.clock.advance(1_000)
+  const before = toldOf(attended.events).length
+
+  db.transaction(() => {
+    db.run('DELETE FROM message WHERE ROWID > 9')
+    db.run('DELETE FROM chat_message_join WHERE message_id > 9')
+    db.run("UPDATE sqlite_sequence SET seq = 9 WHERE name = 'message'")
+    receive(rig, 'after the restore')
+  })()
+  await rig.clock.advance(1_000)
+
+  expect(toldOf(attended.events).slice(before)).toEqual(['after the restore'])
+  await attended.end()
+  rig.close()
+})
+
+test('a database of which no row is known is not read from its beginning', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  receive(rig, 'hello')
+  await rig.clock.advance(1_000)
+
+  const { db } = rig.model.file
+  db.transaction(() => {
+    db.run('DELETE FROM message')
+    for (let i = 0; i < 10; i += 1) receive(rig, `long ago ${i}`, rig.clock.now() - 48 * HOUR_MS)
+    receive(rig, 'and now')
+  })()
+  await rig.clock.advance(1_000)
+
+  expect(toldOf(attended.events)).toEqual(['online', 'hello', 'and now'])
+  await attended.end()
+  rig.close()
+})

@@ -1,0 +1,171 @@
+// When a Mac line starts Messages again, when it leaves it alone, and that it lets it warm up.
+
+import { expect, test } from 'bun:test'
+
+import type { LineEvent } from '../../../../src/domain/driver.ts'
+import { Condition } from '../../../../src/lines/kinds/mac/condition.ts'
+import { macHost } from '../../../../src/lines/kinds/mac/mac-host.ts'
+import { MessagesApp } from '../../../../src/lines/kinds/mac/messages-app.ts'
+import type { ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
+import { silentLog } from '../../../../src/system/log.ts'
+import type { RunProcess } from '../../../../src/system/process.ts'
+import { attend } from '../../../contract/line-rig.ts'
+import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { makeModelRig } from '../../../support/mac/model-rig.ts'
+import { refused } from '../../../support/mac/script-behaviours.ts'
+import { PATHS } from '../../../support/mac/stand-ins/machine.ts'
+
+const SILENT: ScriptAnswer = { answer: 'silent', why: 'killed: timeout' }
+
+function restartsOf(ran: readonly string[]): number {
+  return ran.filter((name) => name === 'kill').length
+}
+
+function codesOf(events: readonly LineEvent[]): readonly string[] {
+  return events.flatMap((event) => (event.type === 'offline' ? [event.reason.code] : []))
+}
+
+test('a message that does not leave for three minutes makes Messages start again, once', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  await attended.send('hello', async () => true)
+
+  await rig.clock.advance(170_000)
+  const early = restartsOf(rig.ran)
+  await rig.clock.advance(200_000)
+
+  expect([early, restartsOf(rig.ran)]).toEqual([0, 1])
+  await attended.end()
+  rig.close()
+})
+
+test('a send that Messages did not answer does not start it again while it answers otherwise', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  for (const text of ['one', 'two']) {
+    rig.model.nextSend('hang')
+    await attended.send(text, async () => true)
+    await rig.clock.advance(10_000)
+  }
+
+  expect(codesOf(attended.events)).toEqual(['messages_not_answering', 'messages_not_answering'])
+  expect(restartsOf(rig.ran)).toBe(0)
+  await attended.end()
+  rig.close()
+})
+
+test('an account that cannot be asked for takes the line offline, whatever the number', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend(refused('account', -10_000))
+
+  await attended.send('hello', async () => true)
+
+  expect(codesOf(attended.events)).toEqual(['messages_not_answering'])
+  await attended.end()
+  rig.close()
+})
+
+/** By which route somebody is written to, whom Messages has a chat with. */
+async function routeOfNextSend(rig: MacRig, attended: Awaited<ReturnType<typeof attend>>) {
+  await attended.send('hello', async () => true)
+  return rig.model.calls.findLast(({ mode }) => mode === 'send')?.route
+}
+
+test('a Messages that was started finds its chats before anything is sent', async () => {
+  const rig = makeMacRig()
+  rig.model.receive(rig.recipient, 'hello')
+  const attended = await attend(rig, rig.driver)
+
+  rig.model.quit()
+  while (!rig.model.isRunning) await rig.clock.advance(10)
+  const route = await routeOfNextSend(rig, attended)
+
+  expect(route).toBe('chat')
+  await attended.end()
+  rig.close()
+})
+
+test('a Messages that was started again finds its chats before anything is sent', async () => {
+  const rig = makeMacRig()
+  rig.model.receive(rig.recipient, 'hello')
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  await attended.send('stuck', async () => true)
+
+  while (restartsOf(rig.ran) === 0) await rig.clock.advance(100)
+  while (!rig.model.isRunning) await rig.clock.advance(10)
+  const route = await routeOfNextSend(rig, attended)
+
+  expect(route).toBe('chat')
+  await attended.end()
+  rig.close()
+})
+
+/** The watch over Messages alone. */
+function makeCondition() {
+  const rig = makeModelRig()
+  const { clock, start, script } = rig
+  const ran: string[] = []
+  const run: RunProcess = (order, signal) => {
+    ran.push(order.path.slice(order.path.lastIndexOf('/') + 1))
+    return rig.run(order, signal)
+  }
+  const self = { pid: 4_000, uid: 501 }
+  const app = new MessagesApp({ run, start, clock, log: silentLog, self, paths: PATHS })
+  const host = macHost({ run, platform: 'darwin', uid: 501 })
+  const onStarted = () => {}
+  const condition = new Condition({ clock, log: silentLog, script, app, host, onStarted })
+  const leaving = new AbortController()
+  const begin = async () => {
+    const running = condition.run(leaving.signal)
+    await clock.advance(1_000)
+    return running
+  }
+  return { rig, clock, condition, ran, begin, end: () => leaving.abort() }
+}
+
+test('two silences in a row start Messages again, an answer between them does not', async () => {
+  const restarts: number[] = []
+  for (const between of [[], [{ answer: 'done' }] satisfies ScriptAnswer[]]) {
+    const { rig, clock, condition, ran, begin, end } = makeCondition()
+    for (const answer of [SILENT, ...between, SILENT]) condition.hear(answer)
+    void begin()
+    await clock.advance(20_000)
+    restarts.push(restartsOf(ran))
+    end()
+    rig[Symbol.dispose]()
+  }
+
+  expect(restarts).toEqual([1, 0])
+})
+
+test('after a restart the silences are counted anew', async () => {
+  const { rig, clock, condition, ran, begin, end } = makeCondition()
+  rig.model.automation = 'denied'
+  for (const answer of [SILENT, SILENT]) condition.hear(answer)
+  void begin()
+  await clock.advance(620_000)
+
+  condition.hear(SILENT)
+  await clock.advance(20_000)
+
+  expect(restartsOf(ran)).toBe(1)
+  end()
+  rig[Symbol.dispose]()
+})
+
+test('an account that nobody can ask for has no connection that is known', async () => {
+  const { rig, clock, condition, begin, end } = makeCondition()
+  void begin()
+  await clock.advance(2_000)
+  const before = condition.isConnected
+
+  condition.hear({ answer: 'refused', stage: 'account', number: -1743 })
+
+  expect([before, condition.isConnected]).toEqual([true, false])
+  end()
+  rig[Symbol.dispose]()
+})

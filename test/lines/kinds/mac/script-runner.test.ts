@@ -1,0 +1,268 @@
+import { expect, test } from 'bun:test'
+import { existsSync } from 'node:fs'
+
+import {
+  MessagesScript,
+  type AccountAnswer,
+  type ScriptAnswer,
+  type Target,
+} from '../../../../src/lines/kinds/mac/script-runner.ts'
+import { systemClock, type Clock } from '../../../../src/system/clock.ts'
+import {
+  processRunner,
+  type ProcessEnd,
+  type ProcessOrder,
+  type RunProcess,
+} from '../../../../src/system/process.ts'
+import { StandIn } from '../../../support/mac/stand-ins/stand-in.ts'
+import { ScratchFolder } from '../../../support/scratch-folder.ts'
+import { TestClock } from '../../../support/test-clock.ts'
+
+const NEVER = new AbortController().signal
+const CHAT: Target = { by: 'chat', guid: 'iMessage;-;+12025550123' }
+const PERSON: Target = { by: 'participant', handle: '+12025550123' }
+const DONE = 'printf "done\\t0\\t\\n"'
+
+const STATES = {
+  'enabled,connected': { isEnabled: true, isConnected: true },
+  'enabled,disconnected': { isEnabled: true, isConnected: false },
+  'disabled,connected': { isEnabled: false, isConnected: true },
+  'disabled,disconnected': { isEnabled: false, isConnected: false },
+  'enabled,unknown': { isEnabled: true, isConnected: true },
+  'unknown,disconnected': { isEnabled: true, isConnected: false },
+  'unknown,unknown': { isEnabled: true, isConnected: true },
+}
+
+/** Every number of the table, and one that nobody knows. */
+const NUMBERS = [
+  -1743, -1744, -600, -609, -10810, -1712, -1728, -1719, -2753, -1700, -1708, -43, -10000, -10004,
+  1002, -2740, -2741, -128, -2700, -31_337,
+]
+
+test('a stage that failed is told with its number, whatever the number', async () => {
+  for (const number of NUMBERS) {
+    for (const stage of ['account', 'resolve', 'send'] as const) {
+      const end = printed(`${stage}\t${number}\t\n`)
+      const refused = { answer: 'refused', stage, number } as const
+      const unreadable = { answer: 'silent', why: 'unreadable answer' } as const
+
+      const answers = await inEachMode(end)
+
+      expect(answers).toEqual({
+        account: stage === 'account' ? refused : unreadable,
+        check: stage === 'send' ? unreadable : refused,
+        send: refused,
+      })
+    }
+  }
+})
+
+test('all stages came through only where the script says so', async () => {
+  const { check, send } = await inEachMode(printed('done\t0\t\n'))
+
+  expect([check, send]).toEqual([{ answer: 'done' }, { answer: 'done' }])
+})
+
+test('the account that sends is told, and what could not be read of it counts as well', async () => {
+  const answers = await Promise.all(
+    Object.keys(STATES).map((words) => scriptOn(printed(`account\t0\t${words}\n`)).account(NEVER)),
+  )
+
+  expect(answers).toEqual(Object.values(STATES).map((state) => ({ answer: 'account', state })))
+})
+
+const UNREADABLE = [
+  '',
+  '\n',
+  'done',
+  'done\t0',
+  'done\t1\t\n',
+  'send\t0\t\n',
+  'resolve\t0\t\n',
+  'account\t0\tconnected\n',
+  'account\t0\tverbunden,aktiv\n',
+  'account\t0\t\n',
+  'sent\t0\t\n',
+  'done\t0\t\ndone\t0\t\n',
+  'warning\ndone\t0\t\n',
+  'resolve\t-99999999999\t\n',
+  'x'.repeat(65_536),
+]
+
+test('an answer that cannot be read may have acted', async () => {
+  for (const stdout of UNREADABLE) {
+    const answers = await inEachMode(printed(stdout))
+
+    const silent = { answer: 'silent', why: 'unreadable answer' } as const
+    expect([stdout.slice(0, 40), answers]).toEqual([
+      stdout.slice(0, 40),
+      { account: silent, check: silent, send: silent },
+    ])
+  }
+})
+
+test('a script that did not compile has sent nothing', async () => {
+  for (const number of [-2740, -2741]) {
+    const answers = await inEachMode(failed(1, `12:9: syntax error: … (${number})\n`))
+
+    const notRun = { answer: 'not_run', number, why: `exit 1, number ${number}` } as const
+    expect(answers).toEqual({ account: notRun, check: notRun, send: notRun })
+  }
+})
+
+test('an error from outside the stages refuses a question, and leaves a send in doubt', async () => {
+  const stderr =
+    '94:99: execution error: Not authorised to send Apple events to Messages. (-1743)\n'
+
+  const answers = await inEachMode(failed(1, stderr))
+
+  const refused = { answer: 'refused', stage: 'account', number: -1743 } as const
+  const silent = { answer: 'silent', why: 'exit 1, number -1743' } as const
+  expect(answers).toEqual({ account: refused, check: refused, send: silent })
+})
+
+test('a failure without a number says nothing', async () => {
+  const answers = await inEachMode(failed(64, 'osascript: illegal option -- z\n'))
+
+  const silent = { answer: 'silent', why: 'exit 64, number unknown' } as const
+  expect(answers).toEqual({ account: silent, check: silent, send: silent })
+})
+
+test('what failed with a line of success on its output is no success', async () => {
+  const end = { end: 'exited', exitCode: 1, stdout: 'done\t0\t\n', stderr: '' } as const
+
+  const { send } = await inEachMode(end)
+
+  expect(send).toEqual({ answer: 'silent', why: 'exit 1, number unknown' })
+})
+
+test('an osascript that was killed may have acted, even with its answer on the output', async () => {
+  for (const why of ['timeout', 'aborted', 'signal'] as const) {
+    const answers = await inEachMode({ end: 'killed', why, stdout: 'done\t0\t\n', stderr: '' })
+
+    const silent = { answer: 'silent', why: `killed: ${why}` } as const
+    expect(answers).toEqual({ account: silent, check: silent, send: silent })
+  }
+})
+
+test('an osascript that is not there has sent nothing', async () => {
+  const script = new MessagesScript({
+    run: processRunner(systemClock),
+    clock: systemClock,
+    osascriptPath: '/nowhere/osascript',
+  })
+
+  const answers = [await script.check(CHAT, NEVER), await script.send(CHAT, 'Hello')]
+
+  const notRun = { answer: 'not_run', number: null, why: 'not started: ENOENT' } as const
+  expect(answers).toEqual([notRun, notRun])
+})
+
+test('an order that the script could not read has sent nothing', async () => {
+  const answers = await inEachMode(printed('order\t-1708\t\n'))
+
+  const notRun = { answer: 'not_run', number: -1708, why: 'order not read, number -1708' } as const
+  expect(answers).toEqual({ account: notRun, check: notRun, send: notRun })
+})
+
+test('an osascript that hangs is ended after 35 s, and killed after 38 s', async () => {
+  using folder = new ScratchFolder()
+  const clock = new TestClock()
+  const { osascript, script } = realScript(folder, clock)
+  const isReady = () => existsSync(folder.file('ready'))
+  osascript.plays(`trap '' TERM; : > ${folder.file('ready')}; exec sleep 60`)
+  let answer: ScriptAnswer | null = null
+  const sending = script.send(PERSON, 'Hello').then((value) => (answer = value))
+  while (!isReady()) await clock.advance(0)
+
+  await clock.advance(37_999)
+  const early = answer
+  await clock.advance(1)
+
+  expect(early).toBeNull()
+  expect(await sending).toEqual({ answer: 'silent', why: 'killed: timeout' })
+})
+
+test('a check can be aborted; a send has its 35 s, whoever leaves', async () => {
+  const orders: ProcessOrder[] = []
+  const signals: AbortSignal[] = []
+  const run: RunProcess = async (order, signal) => {
+    orders.push(order)
+    signals.push(signal)
+    return { end: 'killed', why: 'aborted', stdout: '', stderr: '' }
+  }
+  const script = new MessagesScript({
+    run,
+    clock: systemClock,
+    osascriptPath: '/usr/bin/osascript',
+  })
+  const leaving = new AbortController()
+
+  await script.account(leaving.signal)
+  await script.check(CHAT, leaving.signal)
+  await script.send(CHAT, 'Hello')
+  leaving.abort()
+
+  expect(signals.map((signal) => signal.aborted)).toEqual([true, true, false])
+  expect(orders.map(({ timeoutMs, killAfterMs }) => [timeoutMs, killAfterMs])).toEqual([
+    [35_000, 38_000],
+    [35_000, 38_000],
+    [35_000, 38_000],
+  ])
+})
+
+test('a check that hangs comes back when it is aborted', async () => {
+  using folder = new ScratchFolder()
+  const { osascript, script } = realScript(folder, new TestClock())
+  osascript.plays('exec sleep 60')
+  const leaving = new AbortController()
+  const checking = script.check(CHAT, leaving.signal)
+
+  leaving.abort()
+
+  expect(await checking).toEqual({ answer: 'silent', why: 'killed: aborted' })
+})
+
+test('an osascript that prints a megabyte is no riddle', async () => {
+  using folder = new ScratchFolder()
+  const { osascript, script } = realScript(folder)
+  osascript.plays(`head -c 1000000 /dev/zero | tr "\\0" x; ${DONE}`)
+
+  const answer = await script.send(PERSON, 'Hello')
+
+  expect(answer).toEqual({ answer: 'silent', why: 'unreadable answer' })
+})
+
+type Answers = {
+  readonly account: AccountAnswer
+  readonly check: ScriptAnswer
+  readonly send: ScriptAnswer
+}
+
+async function inEachMode(end: ProcessEnd): Promise<Answers> {
+  const script = scriptOn(end)
+  return {
+    account: await script.account(NEVER),
+    check: await script.check(CHAT, NEVER),
+    send: await script.send(CHAT, 'Hello'),
+  }
+}
+
+function scriptOn(end: ProcessEnd): MessagesScript {
+  const run = async () => end
+  return new MessagesScript({ run, clock: systemClock, osascriptPath: '/usr/bin/osascript' })
+}
+
+function realScript(folder: ScratchFolder, clock: Clock = systemClock) {
+  const osascript = new StandIn(folder, 'osascript')
+  const run = processRunner(clock)
+  return { osascript, script: new MessagesScript({ run, clock, osascriptPath: osascript.path }) }
+}
+
+function printed(stdout: string): ProcessEnd {
+  return { end: 'exited', exitCode: 0, stdout, stderr: '' }
+}
+
+function failed(exitCode: number, stderr: string): ProcessEnd {
+  return { end: 'exited', exitCode, stdout: '', stderr }
+}

@@ -1,0 +1,291 @@
+// What a Mac line answers to a send, for everything that Messages was seen to do with one; and that it
+// hands a message over once, whatever happens.
+
+import { describe, expect, test } from 'bun:test'
+
+import type { LineEvent, SendOutcome } from '../../../../src/domain/driver.ts'
+import { deviceHandle } from '../../../../src/domain/handle.ts'
+import {
+  attend,
+  carry,
+  guidOf,
+  messagesOf,
+  NEVER,
+  receiptsOf,
+  sendTo,
+} from '../../../contract/line-rig.ts'
+import { makeMacRig } from '../../../contract/mac-rig.ts'
+import { newestRow } from '../../../support/mac/own-rows.ts'
+import { refused, type Behaviour } from '../../../support/mac/script-behaviours.ts'
+
+const GUID = expect.any(String) as unknown as string // Matches any text, as bun:test has it.
+const ACCEPTED = acceptedBy('iMessage')
+const HELD: SendOutcome = { outcome: 'held', guid: GUID, service: 'iMessage' }
+const STEPS = ['delivered', 'read']
+const UNREACHABLE = { outcome: 'not_sent', reason: 'recipient_unreachable', blame: 'line' } as const
+
+function acceptedBy(service: string): SendOutcome {
+  return { outcome: 'accepted', guid: GUID, service }
+}
+
+function failed(reason: string): SendOutcome {
+  return { outcome: 'not_sent', reason, blame: 'message' }
+}
+
+function unknown(reason: string): SendOutcome {
+  return { outcome: 'unknown', reason }
+}
+
+/** How a send ends, how often the text really went out, and what is told of the message afterwards. */
+type Expected = {
+  readonly behaviour: Behaviour
+  readonly outcome: SendOutcome
+  readonly carried: number
+  readonly later: readonly string[]
+  readonly text?: string
+}
+
+const EXPECTED: readonly Expected[] = [
+  { behaviour: 'happy', outcome: ACCEPTED, carried: 1, later: STEPS },
+  { behaviour: 'sms', outcome: acceptedBy('SMS'), carried: 1, later: [] },
+  { behaviour: 'rcs', outcome: acceptedBy('RCS'), carried: 1, later: STEPS },
+  { behaviour: 'downgraded_to_sms', outcome: acceptedBy('SMS'), carried: 1, later: [] },
+  { behaviour: 'join_3s_late', outcome: ACCEPTED, carried: 1, later: STEPS },
+  { behaviour: 'join_never', outcome: ACCEPTED, carried: 1, later: STEPS },
+  {
+    behaviour: 'url_split_in_two_rows',
+    text: 'look at https://example.com/page',
+    outcome: ACCEPTED,
+    carried: 1,
+    later: STEPS,
+  },
+  {
+    behaviour: 'failed_then_clean_row',
+    outcome: ACCEPTED,
+    carried: 1,
+    later: STEPS,
+  },
+  { behaviour: 'fails_then_clears', outcome: ACCEPTED, carried: 1, later: STEPS },
+  { behaviour: 'failed22_at_once', outcome: failed('not_on_imessage'), carried: 0, later: [] },
+  { behaviour: 'failed22_after_2s', outcome: failed('not_on_imessage'), carried: 0, later: [] },
+  {
+    behaviour: 'account_disabled',
+    outcome: failed('imessage_account_problem'),
+    carried: 0,
+    later: [],
+  },
+  { behaviour: 'ghost_row', outcome: failed('ghost_row'), carried: 0, later: [] },
+  { behaviour: 'misrouted', outcome: failed('misrouted'), carried: 1, later: [] },
+  { behaviour: 'slow_sending', outcome: HELD, carried: 1, later: ['sent', 'delivered', 'read'] },
+  { behaviour: 'stuck', outcome: HELD, carried: 0, later: [] },
+  { behaviour: 'no_row', outcome: unknown('no_row'), carried: 0, later: [] },
+  { behaviour: 'hang', outcome: unknown('no_answer'), carried: 0, later: [] },
+  {
+    behaviour: 'hang_then_deliver_late',
+    outcome: unknown('no_answer'),
+    carried: 1,
+    later: ['held', 'sent', 'delivered', 'read'],
+  },
+  {
+    behaviour: 'timeout_yet_sent',
+    outcome: ACCEPTED,
+    carried: 1,
+    later: STEPS,
+  },
+  { behaviour: refused('send', -1712), outcome: unknown('no_answer'), carried: 0, later: [] },
+  { behaviour: refused('send', -10000), outcome: unknown('no_answer'), carried: 0, later: [] },
+  { behaviour: 'resolve_not_found_chat', outcome: ACCEPTED, carried: 1, later: STEPS },
+  { behaviour: 'resolve_not_found_all', outcome: UNREACHABLE, carried: 0, later: [] },
+]
+
+describe('a send ends as Messages makes it end', () => {
+  for (const { behaviour, outcome, carried, later, text = 'hello' } of EXPECTED) {
+    test(`${nameOf(behaviour)} is ${outcome.outcome}`, async () => {
+      const rig = makeMacRig()
+      const attended = await attend(rig, rig.driver)
+      rig.model.nextSend(behaviour)
+
+      const sent = await carry(rig, attended, text)
+      await rig.clock.advance(90_000)
+
+      expect(sent.outcome).toEqual(outcome)
+      expect(rig.carried(text)).toBe(carried)
+      expect(newsOf(attended.events)).toEqual(later)
+      expect(messagesOf(attended.events)).toEqual([])
+      await attended.end()
+      rig.close()
+    })
+  }
+})
+
+function nameOf(behaviour: Behaviour): string {
+  if (typeof behaviour === 'string') return behaviour
+  return `${behaviour.number} in stage ${behaviour.refused}`
+}
+
+/** What is told of a message after its outcome, in order; that it was sent goes without saying. */
+function newsOf(events: readonly LineEvent[]): readonly string[] {
+  return events.flatMap((event) => {
+    if (event.type === 'settled') return [event.outcome.outcome]
+    return event.type === 'receipt' ? [event.receipt.kind] : []
+  })
+}
+
+test('what the second run of the script reports before its stage send is proven unsent', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  const outcome = await attended.send('hello', async () => {
+    rig.model.account.exists = false
+    return true
+  })
+
+  expect(outcome).toEqual({ outcome: 'not_sent', reason: 'messages_refused', blame: 'line' })
+  expect(attended.events.at(-1)).toMatchObject({
+    type: 'offline',
+    reason: { code: 'messages_signed_out' },
+  })
+  expect(rig.carried('hello')).toBe(0)
+  await attended.end()
+  rig.close()
+})
+
+test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  await attended.send('hello', async () => true)
+
+  const modes = rig.model.calls.map(({ mode }) => mode)
+  expect(modes).toEqual(['account', 'check', 'send'])
+  await attended.end()
+  rig.close()
+})
+
+test('whom Messages has a chat with is written to in that chat, anyone else as a participant', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  await attended.send('first', async () => true)
+  await attended.send('second', async () => true)
+
+  const sends = rig.model.calls.filter(({ mode }) => mode === 'send')
+  expect(sends.map(({ route, key }) => [route, key])).toEqual([
+    ['participant', rig.recipient],
+    ['chat', `any;-;${rig.recipient}`],
+  ])
+  await attended.end()
+  rig.close()
+})
+
+test('a recipient who is not on iMessage is remembered for seven days', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('failed22_at_once')
+  await attended.send('hello', async () => true)
+
+  let asked = 0
+  const again = await attended.send('again', async () => {
+    asked += 1
+    return true
+  })
+  rig.model.receive(rig.recipient, 'I have an iPhone now')
+  const later = await attended.send('now', async () => true)
+
+  expect(again).toEqual(failed('not_on_imessage'))
+  expect(asked).toBe(0)
+  expect(later).toEqual(ACCEPTED)
+  await attended.end()
+  rig.close()
+})
+
+test('after five recipients in an hour who are not on iMessage nobody new is written to', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  const friend = deviceHandle('+15550007777')
+  rig.model.receive(friend, 'hello')
+  for (let i = 0; i < 5; i += 1) {
+    rig.model.nextSend('failed22_at_once')
+    await sendTo(rig, attended, deviceHandle(`+1555000800${i}`))
+  }
+  await rig.clock.advance(10_000)
+
+  const toSomebodyNew = await sendTo(rig, attended, deviceHandle('+15550008009'))
+  const toFriend = await sendTo(rig, attended, friend)
+  const online = attended.events.findLast((event) => event.type === 'online')
+  const findings = await rig.driver.checkup(NEVER)
+
+  expect(toSomebodyNew).toMatchObject({ outcome: 'postponed', reason: 'pacing' })
+  expect(toFriend).toEqual(ACCEPTED)
+  expect(online).toMatchObject({ capabilities: { new_contacts: false } })
+  expect(findings.map(({ code }) => code)).toEqual(['new_contacts_paused'])
+  await attended.end()
+  rig.close()
+})
+
+test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  const { file } = rig.model
+  rig.model.nextSend('stuck')
+  const sending = carry(rig, attended, 'hello')
+  await rig.clock.advance(1_000)
+  const row = newestRow(file)
+  file.set(row, { is_sent: 1 })
+  const { outcome } = await sending
+
+  await rig.clock.advance(4_000)
+  file.set(row, { service: 'SMS', was_downgraded: 1, is_finished: 1 })
+  await rig.clock.advance(20_000)
+
+  const receipts = receiptsOf(attended.events).map(({ kind, service }) => ({ kind, service }))
+  expect(outcome).toEqual(ACCEPTED)
+  expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
+  await attended.end()
+  rig.close()
+})
+
+test('a message that changed its service while the relay was away is told when it is back', async () => {
+  const rig = makeMacRig()
+  const first = await attend(rig, rig.driver)
+  rig.model.nextSend('sms')
+  const { outcome, note } = await carry(rig, first, 'hello')
+  await first.end()
+
+  const open = [{ guid: guidOf(outcome) ?? '', note }]
+  const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint(), open })
+  await rig.clock.advance(20_000)
+
+  const receipts = receiptsOf(second.events).map(({ kind, service }) => ({ kind, service }))
+  expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
+  await second.end()
+  rig.close()
+})
+
+test('messages leave about a second apart, and more between people written to for the first time', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  const at: number[] = []
+  const timed = async () => {
+    at.push(rig.clock.monotonic())
+    return true
+  }
+
+  for (const text of ['one', 'two', 'three']) await attended.send(text, timed)
+  const strangers: number[] = []
+  for (let i = 0; i < 3; i += 1) {
+    await sendTo(rig, attended, deviceHandle(`+1555000900${i}`), async () => {
+      strangers.push(rig.clock.monotonic())
+      return true
+    })
+  }
+
+  expect(gapsOf(at).every((ms) => ms >= 1_000 && ms < 2_500)).toBe(true)
+  expect(gapsOf(strangers).every((ms) => ms >= 2_000 && ms < 7_000)).toBe(true)
+  await attended.end()
+  rig.close()
+})
+
+function gapsOf(at: readonly number[]): readonly number[] {
+  return at.slice(1).map((ms, index) => ms - (at[index] ?? 0))
+}

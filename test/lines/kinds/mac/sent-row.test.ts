@@ -1,0 +1,175 @@
+// What becomes of a message whose row does, while its sender watches it, what no single behaviour of
+// Messages has: errors that come and go, rows of other messages, another database.
+
+import { expect, test } from 'bun:test'
+
+import type { LineEvent } from '../../../../src/domain/driver.ts'
+import { attend, carry, guidOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
+import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
+
+const NO_NETWORK = { error: 6, is_finished: 1 }
+const WELL = { error: 0, is_finished: 0 }
+/** Moments between two looks of the reading, and between two of a sender. */
+const MOMENTS = Array.from({ length: 6 }, (_, index) => 400 + index * 10)
+
+/** Changes the newest row `ms` from now. */
+function later(rig: MacRig, ms: number, values: Readonly<Record<string, number>>): void {
+  const { file } = rig.model
+  rig.clock.after(ms, () => file.set(newestRow(file), values))
+}
+
+function settlementsOf(events: readonly LineEvent[]) {
+  return settledOf(events).map(({ messageId, outcome }) => [messageId, outcome])
+}
+
+test('an error that cleared is forgotten: the next one has its ten seconds again', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  later(rig, 1_000, NO_NETWORK)
+  later(rig, 5_000, WELL)
+  later(rig, 7_000, NO_NETWORK)
+  later(rig, 14_000, { ...WELL, is_sent: 1 })
+
+  const { outcome } = await carry(rig, attended, 'hello')
+
+  expect(outcome).toMatchObject({ outcome: 'accepted' })
+  await attended.end()
+  rig.close()
+})
+
+test('a second row of an earlier message with the same text is not taken for the one that waits', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  const { file } = rig.model
+  rig.model.nextSend('stuck', 'stuck')
+  const first = await carry(rig, attended, 'hello')
+  file.set(newestRow(file), NO_NETWORK)
+  later(rig, 2_000, NO_NETWORK)
+  let second = ''
+  rig.clock.after(4_010, () => {
+    second = writeOwn(file, { to: rig.recipient, text: 'hello', at: rig.clock.now() }).guid
+  })
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  await rig.clock.advance(30_000)
+
+  expect(settlementsOf(attended.events)).toEqual([
+    [first.message.id, { outcome: 'accepted', guid: second, service: 'iMessage' }],
+  ])
+  expect(again.outcome).toMatchObject({ outcome: 'not_sent', reason: 'network_unavailable' })
+  await attended.end()
+  rig.close()
+})
+
+test('the row of a text that is sent again, after it failed once, is that of the second message', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck', 'happy')
+  const first = await carry(rig, attended, 'hello')
+  later(rig, 0, NO_NETWORK)
+  await rig.clock.advance(30_000)
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  await rig.clock.advance(30_000)
+
+  expect([first.outcome, again.outcome]).toMatchObject([
+    { outcome: 'held' },
+    { outcome: 'accepted' },
+  ])
+  expect(settlementsOf(attended.events)).toEqual([])
+  expect(receiptsOf(attended.events).map(({ guid, kind }) => [guid, kind])).toEqual([
+    [guidOf(first.outcome) ?? '', 'failed'],
+    [guidOf(again.outcome) ?? '', 'delivered'],
+    [guidOf(again.outcome) ?? '', 'read'],
+  ])
+  await attended.end()
+  rig.close()
+})
+
+test('the row of a text that is sent again, after nobody heard of it, is that of the second message', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('no_row', 'happy')
+  const first = await carry(rig, attended, 'hello')
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  const { guid } = writeOwn(rig.model.file, {
+    to: rig.recipient,
+    text: 'hello',
+    at: rig.clock.now(),
+  })
+  await rig.clock.advance(1_000)
+
+  expect(first.outcome).toEqual({ outcome: 'unknown', reason: 'no_row' })
+  expect(again.outcome).toMatchObject({ outcome: 'accepted' })
+  expect(settlementsOf(attended.events)).toEqual([
+    [first.message.id, { outcome: 'accepted', guid, service: 'iMessage' }],
+  ])
+  await attended.end()
+  rig.close()
+})
+
+test('a database that cannot be read for a moment does not end a send', async () => {
+  for (const ms of MOMENTS) {
+    const rig = makeMacRig()
+    const attended = await attend(rig, rig.driver)
+    const { db } = rig.model.file
+    rig.model.nextSend('stuck')
+    rig.clock.after(ms, () => db.run('ALTER TABLE message RENAME TO away'))
+    rig.clock.after(ms + 200, () => db.run('ALTER TABLE away RENAME TO message'))
+    later(rig, 4_000, { is_sent: 1 })
+
+    const { outcome } = await carry(rig, attended, 'hello')
+
+    expect([ms, outcome]).toMatchObject([ms, { outcome: 'accepted' }])
+    await attended.end()
+    rig.close()
+  }
+})
+
+test('a row that has our ROWID after a rebuild is not ours', async () => {
+  const rig = makeMacRig()
+  rig.model.receive('+15550003333', 'from before')
+  const attended = await attend(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  rig.clock.after(2_000, () => {
+    const replacement = {
+      op: 'replace',
+      keep: 10,
+      order: 'newest_first',
+      into: 'same_file',
+    } as const
+    void rig.model.play([{ t: 0, ...replacement }])
+  })
+
+  const { outcome } = await carry(rig, attended, 'hello')
+
+  expect(outcome).toEqual({ outcome: 'held', guid: guidOf(outcome) ?? '', service: 'iMessage' })
+  await attended.end()
+  rig.close()
+})
+
+test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
+  for (const ms of MOMENTS) {
+    const rig = makeMacRig({ model: { delays: { sentMs: 900 } } })
+    const attended = await attend(rig, rig.driver)
+    rig.model.nextSend('no_row', 'happy')
+    const lost = await carry(rig, attended, 'lost')
+    let late = ''
+    rig.clock.after(ms, () => {
+      late = writeOwn(rig.model.file, { to: rig.recipient, text: 'lost', at: rig.clock.now() }).guid
+    })
+
+    await carry(rig, attended, 'next')
+    await rig.clock.advance(10_000)
+
+    expect([ms, settlementsOf(attended.events)]).toEqual([
+      ms,
+      [[lost.message.id, { outcome: 'accepted', guid: late, service: 'iMessage' }]],
+    ])
+    await attended.end()
+    rig.close()
+  }
+})

@@ -1,0 +1,130 @@
+// What a Mac line tells of each trace: turns that chat.db was seen to take on somebody's Mac. Told twice
+// is the same as told once, because the core knows a message by its guid.
+
+import { describe, expect, test } from 'bun:test'
+
+import type { LineEvent } from '../../../../src/domain/driver.ts'
+import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
+import { attend, messagesOf, receiptsOf } from '../../../contract/line-rig.ts'
+import { makeMacRig } from '../../../contract/mac-rig.ts'
+import { TRACES, type TraceName } from '../../../support/mac/messages-traces.ts'
+
+const DAY_MS = 86_400_000
+
+/** What a trace makes the line tell: messages in order, then receipts in order. */
+type Told = {
+  readonly live: readonly string[]
+  readonly history: number
+  /** Why each message that was withheld was. */
+  readonly withheld: readonly string[]
+  readonly leftOut: readonly string[]
+  readonly receipts: readonly string[]
+}
+
+const NOTHING: Told = { live: [], history: 0, withheld: [], leftOut: [], receipts: [] }
+const STEPS = ['sent', 'delivered', 'read'] as const
+const TYPED = 'typed on the Mac'
+
+const EXPECTED: Readonly<Record<TraceName, Partial<Told>>> = {
+  happy: { live: [`> ${TYPED}`], receipts: ['delivered', 'read'] },
+  delivered_without_date: { live: [`> ${TYPED}`], receipts: ['delivered'] },
+  read_before_delivered_seen: { live: [`> ${TYPED}`], receipts: ['delivered', 'read'] },
+  failed22_at_once: {},
+  failed22_after_2s: {},
+  fails_then_clears: { live: [`> ${TYPED}`], receipts: ['delivered', 'read'] },
+  downgraded_to_sms: { live: [`> ${TYPED} (SMS)`] },
+  rcs: { live: [`> ${TYPED} (RCS)`], receipts: ['delivered', 'read'] },
+  ghost_row: {},
+  misrouted: { live: [`> ${TYPED}`], receipts: ['delivered', 'read'] },
+  url_split_in_two_rows: {
+    live: ['> look at', '> https://example.com/page'],
+    receipts: ['delivered', 'delivered', 'read', 'read'],
+  },
+  own_join_3s_late: { live: [`> ${TYPED}`], receipts: ['delivered', 'read'] },
+  scheduled: {},
+  self_chat_echo: {},
+  bogus_date_read: { live: [`> ${TYPED}`], receipts: ['delivered'] },
+  inbound: { live: ['hello'] },
+  two_identical_texts: { live: ['ok', 'ok'] },
+  join_3s_late: { live: ['hello'] },
+  join_never: { withheld: ['unplaced: your code is 123456'] },
+  text_late: { live: ['hello'] },
+  text_column_only: { live: ['plain'] },
+  edited: { live: ['see you at eigth'] },
+  unsent_in_part: { live: ['first part, second part'] },
+  unsent: { live: ['wrong window'] },
+  tapback: { live: ['lunch?'] },
+  sticker: { live: ['lunch?'] },
+  group: { leftOut: ['group'] },
+  two_chats: { live: ['hello'] },
+  from_mail: { live: ['hello'] },
+  sms: { live: ['hello (SMS)'] },
+  attachment_only: { live: [''] },
+  spam: { withheld: ['spam: you have won'] },
+  system_row: {},
+  backfill_500: { live: ['and now'], history: 500 },
+  nightly_replay: { history: 2 },
+  replay_after_82_minutes: { live: ['hello'] },
+  seconds_dates: { live: ['hello'] },
+  checkpoints: { live: ['one', 'two', 'three'] },
+  sleep_of_8_hours: { live: ['good night', 'good morning'] },
+  newest_deleted: { live: ['one', 'two', 'three'] },
+  replaced_by_smaller: { live: [...numbers(12), 'after the restore'] },
+  rowids_renumbered: { live: [...numbers(12), 'after the rebuild'] },
+}
+
+describe('a Mac line tells of a trace', () => {
+  for (const [name, trace] of Object.entries(TRACES)) {
+    test(`${name}: ${trace.tells}`, async () => {
+      const told = await tell(trace.steps)
+
+      const expected = EXPECTED[name as TraceName] // The keys of TRACES are its names.
+      expect(told).toEqual({ ...NOTHING, ...expected })
+    })
+  }
+})
+
+async function tell(steps: (typeof TRACES)[TraceName]['steps']): Promise<Told> {
+  const rig = makeMacRig()
+  const now = rig.clock.now()
+  const start = { rowId: 0, held: [], sequence: 0, witnesses: [], lastAt: now }
+  const checkpoint = checkpointText({ ...start, since: now - 30 * DAY_MS, good: now })
+  const attended = await attend(rig, rig.driver, { checkpoint })
+
+  const played = rig.model.play(steps)
+  await rig.clock.advance(25_000)
+  await played
+  // A row without a chat is waited for a minute.
+  if (readCheckpoint(attended.checkpoint())?.held.length !== 0) await rig.clock.advance(60_000)
+  await attended.end()
+  rig.close()
+  return toldOf(attended.events)
+}
+
+function toldOf(events: readonly LineEvent[]): Told {
+  const messages = new Map(messagesOf(events).map((message) => [message.guid, message]))
+  const all = [...messages.values()]
+  const withheld = all.filter((message) => typeof message.withheld === 'string')
+  const live = all.filter((message) => !message.isHistory && !withheld.includes(message))
+  return {
+    live: live.map(({ text, isFromMe, service }) => {
+      const by = service === 'iMessage' ? '' : ` (${service})`
+      return `${isFromMe ? '> ' : ''}${text}${by}`
+    }),
+    history: messages.size - live.length - withheld.length,
+    withheld: withheld.map(({ withheld: why, text }) => `${why}: ${text}`),
+    leftOut: events.flatMap((event) => (event.type === 'left_out' ? [event.leftOut.kind] : [])),
+    receipts: receiptsOf(events)
+      .map(({ kind }) => kind)
+      .filter((kind) => kind !== 'sent')
+      .sort((a, b) => rank(a) - rank(b)),
+  }
+}
+
+function rank(kind: string): number {
+  return STEPS.findIndex((step) => step === kind)
+}
+
+function numbers(count: number): readonly string[] {
+  return Array.from({ length: count }, (_, index) => `number ${index}`)
+}

@@ -1,0 +1,196 @@
+// Which rows of chat.db a Mac line waits for, for how long, and whom that keeps back.
+
+import { expect, test } from 'bun:test'
+
+import type { LineEvent } from '../../../../src/domain/driver.ts'
+import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
+import { attend, messagesOf } from '../../../contract/line-rig.ts'
+import { makeMacRig } from '../../../contract/mac-rig.ts'
+import { writeOwn } from '../../../support/mac/own-rows.ts'
+
+const FRIEND = '+15550001111'
+
+/** What was told, in order: each text, marked where it is history. */
+function toldOf(events: readonly LineEvent[]): readonly string[] {
+  return messagesOf(events).map(({ text, isHistory }) => (isHistory ? `${text} (history)` : text))
+}
+
+test('a row that waits for its chat keeps back who wrote it, and nobody else', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  const { file } = rig.model
+  const at = rig.clock.now()
+  const waiting = file.addMessage({ at, text: 'first', handle_id: file.addHandle(FRIEND) })
+  file.receive({ from: FRIEND, text: 'second', at })
+  writeOwn(file, { to: FRIEND, text: 'typed', at })
+  file.receive({ from: '+15550002222', text: 'somebody else', at })
+  await rig.clock.advance(1_000)
+  const early = toldOf(attended.events)
+  file.joinChat(waiting.rowId, file.directChat(FRIEND))
+  await rig.clock.advance(1_000)
+
+  expect(early).toEqual(['typed', 'somebody else'])
+  expect(toldOf(attended.events).slice(2)).toEqual(['first', 'second'])
+  await attended.end()
+  rig.close()
+})
+
+test('a row that turns out to be of no use is not waited for any more, also after a crash', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  const { file } = rig.model
+  const row = file.addMessage({ at: rig.clock.now(), text: 'hello', handle_id: 0 })
+  await rig.clock.advance(1_000)
+  const before = readCheckpoint(attended.checkpoint())?.held
+  file.joinChat(row.rowId, file.addChat({ identifier: 'chat831', style: 43 }))
+  await rig.clock.advance(1_000)
+
+  expect([before, readCheckpoint(attended.checkpoint())?.held]).toEqual([[row.rowId], []])
+  expect(toldOf(attended.events)).toEqual([])
+  await attended.end()
+  rig.close()
+})
+
+test('of rows without a chat two hundred are held at once, and none is passed over', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  const { file } = rig.model
+  const people = Array.from({ length: 310 }, (_, index) => `+1555100${1_000 + index}`)
+
+  const rows = file.db.transaction(() =>
+    people.map((from) => {
+      return file.addMessage({ at: rig.clock.now(), text: from, handle_id: file.addHandle(from) })
+    }),
+  )()
+  await rig.clock.advance(1_000)
+  const held = readCheckpoint(attended.checkpoint())?.held.length
+  for (const [index, from] of people.entries()) {
+    file.joinChat(rows[index]?.rowId ?? 0, file.directChat(from))
+  }
+  await rig.clock.advance(1_000)
+
+  expect(held).toBe(200)
+  expect(toldOf(attended.events)).toEqual(people)
+  await attended.end()
+  rig.close()
+})
+
+test('who wrote a row without a chat is kept back for ten seconds, and nobody for longer', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+
+  const { file } = rig.model
+  const at = rig.clock.now()
+  file.addMessage({ at, text: 'without a chat', handle_id: file.addHandle(FRIEND) })
+  file.receive({ from: FRIEND, text: 'with one', at })
+  const told: (readonly string[])[] = []
+  for (const ms of [9_800, 400, 49_500, 500]) {
+    await rig.clock.advance(ms)
+    told.push(toldOf(attended.events))
+  }
+
+  expect(told).toEqual([[], ['with one'], ['with one'], ['with one', 'without a chat']])
+  await attended.end()
+  rig.close()
+})
+
+test('a row that waits for its chat is waited for after a crash too, and told once', async () => {
+  const rig = makeMacRig()
+  const first = await attend(rig, rig.driver)
+  const { file } = rig.model
+  const handle = file.addHandle(FRIEND)
+  const rows = ['direct', 'of a group', 'of nobody knows'].map((text) =>
+    file.addMessage({ at: rig.clock.now(), text, handle_id: handle }),
+  )
+  await rig.clock.advance(30_000)
+  await first.end()
+
+  file.joinChat(rows[1]?.rowId ?? 0, file.addChat({ identifier: 'chat831', style: 43 }))
+  const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint() })
+  await rig.clock.advance(30_000)
+  file.joinChat(rows[0]?.rowId ?? 0, file.addChat({ identifier: 'somebody-else' }))
+  await rig.clock.advance(35_000)
+  const checkpoint = readCheckpoint(second.checkpoint())
+  await second.end()
+
+  expect(messagesOf(first.events)).toEqual([])
+  expect(second.events.filter(({ type }) => type === 'left_out')).toHaveLength(1)
+  expect(messagesOf(second.events)).toMatchObject([
+    { text: 'direct', withheld: null },
+    { text: 'of nobody knows', withheld: 'unplaced' },
+  ])
+  expect(checkpoint?.held).toEqual([])
+  rig.close()
+})
+
+test('where two hundred rows wait for their chats, further ones wait ten seconds only, and none keeps others back', async () => {
+  const rig = makeMacRig()
+  const attended = await attend(rig, rig.driver)
+  const { file } = rig.model
+
+  file.db.transaction(() => {
+    for (let n = 0; n < 250; n += 1) {
+      const from = `+1555100${1_000 + n}`
+      file.addMessage({ at: rig.clock.now(), text: from, handle_id: file.addHandle(from) })
+    }
+  })()
+  await rig.clock.advance(12_000)
+  file.receive({ from: FRIEND, text: 'with a chat', at: rig.clock.now() })
+  await rig.clock.advance(1_000)
+  const held = readCheckpoint(attended.checkpoint())?.held.length
+  const told = [messagesOf(attended.events).length]
+  for (const ms of [10_000, 40_000]) {
+    await rig.clock.advance(ms)
+    told.push(messagesOf(attended.events).length)
+  }
+
+  expect(held).toBe(250)
+  expect(told).toEqual([1, 51, 251])
+  await attended.end()
+  rig.close()
+})
+
+test('an old row that is looked at again and again is no back-fill', async () => {
+  const rig = makeMacRig()
+  const now = rig.clock.now()
+  const start = { rowId: 0, held: [], sequence: 0, witnesses: [], lastAt: now, good: now }
+  const checkpoint = checkpointText({ ...start, since: now - 3_600_000 })
+  const attended = await attend(rig, rig.driver, { checkpoint })
+  const { file } = rig.model
+  const at = now - 11 * 60_000
+
+  file.addMessage({ at, text: 'old', handle_id: file.addHandle(FRIEND) })
+  await rig.clock.advance(5_000)
+  file.receive({ from: '+15550002222', text: 'as old', at })
+  await rig.clock.advance(1_000)
+
+  expect(toldOf(attended.events)).toEqual(['as old'])
+  await attended.end()
+  rig.close()
+})
+
+test('what is scheduled on the Mac is listed when it goes out, also after a crash, and keeps back nothing', async () => {
+  const rig = makeMacRig()
+  const first = await attend(rig, rig.driver)
+  const { file } = rig.model
+  const at = rig.clock.now()
+  const scheduled = { is_sent: 0, is_finished: 0, schedule_type: 2 }
+  const { rowId } = writeOwn(file, { to: FRIEND, text: 'happy birthday', at, ...scheduled })
+  file.receive({ from: FRIEND, text: 'hello', at })
+  await rig.clock.advance(60_000)
+  await first.end()
+
+  const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint() })
+  await rig.clock.advance(120_000)
+  const before = toldOf(second.events)
+  file.set(rowId, { is_sent: 1, is_finished: 1, at: rig.clock.now() })
+  await rig.clock.advance(1_000)
+
+  expect(toldOf(first.events)).toEqual(['hello'])
+  expect(before).toEqual([])
+  expect(messagesOf(second.events)).toMatchObject([{ text: 'happy birthday', isFromMe: true }])
+  await second.end()
+  rig.close()
+})

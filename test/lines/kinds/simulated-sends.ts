@@ -1,0 +1,23 @@
+import type { SendOutcome } from '../../../src/domain/driver.ts'
+import { deviceHandle } from '../../../src/domain/handle.ts'
+import { NEVER, messageOf, receiptsOf, type attend } from '../../contract/line-rig.ts'
+import type { SimulatedRig } from '../../contract/simulated-rig.ts'
+
+type Attended = Awaited<ReturnType<typeof attend>>
+
+export const grant = async () => true
+
+export function sendTo(
+  rig: SimulatedRig,
+  attended: Attended,
+  to: string,
+  text = 'hello',
+): Promise<SendOutcome> {
+  const message = { ...messageOf(rig, text), to: deviceHandle(to) }
+  return attended.session().send(message, grant, NEVER)
+}
+
+/** Every receipt as `kind +milliseconds` since the send. */
+export function timed(attended: Attended, since: number): readonly string[] {
+  return receiptsOf(attended.events).map(({ kind, at }) => `${kind} +${at - since}`)
+}

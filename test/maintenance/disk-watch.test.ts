@@ -1,0 +1,99 @@
+import { expect, test } from 'bun:test'
+
+import { DiskWatch, FREE_BYTES_MIN } from '../../src/maintenance/disk-watch.ts'
+import { recordingLog } from '../support/recording-log.ts'
+import { TestClock } from '../support/test-clock.ts'
+
+function openWatch(free: number) {
+  const disk = { free, isLost: false }
+  const lost: unknown[] = []
+  const clock = new TestClock()
+  const { log, lines } = recordingLog()
+  const changes: boolean[] = []
+  const watch = new DiskWatch({
+    clock,
+    log,
+    freeBytes: () => {
+      if (Number.isNaN(disk.free)) throw new Error('no such directory')
+      return disk.free
+    },
+    requireInPlace: () => {
+      if (disk.isLost) throw new Error('moved away')
+    },
+    onLost: (error) => lost.push(error),
+    onChange: (isLow) => changes.push(isLow),
+  })
+  return { disk, clock, lines, changes, lost, watch }
+}
+
+test('below 256 MiB the disk counts as full, and not at it', () => {
+  expect(openWatch(256 * 1024 * 1024).watch.isLow).toBe(false)
+  expect(openWatch(256 * 1024 * 1024 - 1).watch.isLow).toBe(true)
+})
+
+test('the disk is looked at every 10 seconds, and each change is told once', async () => {
+  const { watch, disk, clock, changes, lines } = openWatch(FREE_BYTES_MIN)
+  const stop = new AbortController()
+  const running = watch.run(stop.signal)
+
+  disk.free = 1
+  await clock.advance(9_999)
+  const before = watch.isLow
+  await clock.advance(1)
+  const after = watch.isLow
+  await clock.advance(60_000)
+  disk.free = FREE_BYTES_MIN
+  await clock.advance(10_000)
+  stop.abort()
+  await running
+
+  expect([before, after, watch.isLow]).toEqual([false, true, false])
+  expect(changes).toEqual([true, false])
+  expect(lines.map(([level]) => level)).toEqual(['error', 'info'])
+})
+
+test('after a write that failed it can be asked at once', () => {
+  const { watch, disk } = openWatch(FREE_BYTES_MIN)
+  disk.free = 1
+
+  watch.check()
+
+  expect(watch.isLow).toBe(true)
+})
+
+test('a full disk is a finding for as long as it is full', () => {
+  const { watch, disk } = openWatch(10 * 1024 * 1024)
+
+  const found = watch.findings().map(({ code, severity, why }) => [code, severity, why])
+  disk.free = FREE_BYTES_MIN
+  watch.check()
+
+  expect(found).toEqual([['storage_full', 'error', '10 MiB are free; the relay needs 256 MiB.']])
+  expect(watch.findings()).toEqual([])
+})
+
+test('a disk that cannot be asked counts as full until it can', () => {
+  const { watch, disk } = openWatch(FREE_BYTES_MIN)
+
+  disk.free = Number.NaN
+  watch.check()
+  const whileGone = watch.isLow
+  disk.free = FREE_BYTES_MIN
+  watch.check()
+
+  expect([whileGone, watch.isLow]).toEqual([true, false])
+})
+
+test('an idle relay sees within 10 seconds that its files are gone', async () => {
+  const { watch, disk, clock, lost } = openWatch(FREE_BYTES_MIN)
+  const stop = new AbortController()
+  const running = watch.run(stop.signal)
+
+  await clock.advance(1_000)
+  disk.isLost = true
+  await clock.advance(9_000)
+  stop.abort()
+  await running
+
+  expect(lost).toEqual([new Error('moved away')])
+})

@@ -1,0 +1,215 @@
+import { expect, test } from 'bun:test'
+
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
+import type { LockedSettings } from '../../src/domain/setting.ts'
+import { Heartbeat, type Beat, type BeatResult } from '../../src/maintenance/heartbeat.ts'
+import { createAudit } from '../../src/storage/audit.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { createSettings } from '../../src/storage/settings.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { recordingLog } from '../support/recording-log.ts'
+import { TestClock } from '../support/test-clock.ts'
+
+const URL_A = 'https://monitor.example/ping/s3cret?key=s3cret'
+const URL_B = 'http://192.168.1.5:3001/api/push/s3cret'
+const MINUTE_MS = 60_000
+
+/** A heartbeat that runs, with a monitor that notes the seconds of each call and answers as told. */
+async function openHeartbeat(url = URL_A, locked: LockedSettings = {}) {
+  const clock = new TestClock()
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const writer = new Writer(db, () => {})
+  const stamps = new Stamps(clock, systemRandom, 0)
+  const settings = createSettings({
+    db,
+    writer,
+    stamps,
+    audit: createAudit({ writer, stamps, log: silentLog }),
+    locked,
+  })
+  await settings.set('heartbeat_url', url, COMMAND_LINE)
+  const calls: (readonly [seconds: number, url: string])[] = []
+  const monitor = { answer: (): Promise<BeatResult> => answers(200), isRelayWell: true }
+  const beat: Beat = ({ url: called }) => {
+    calls.push([clock.monotonic() / 1_000, called])
+    return monitor.answer()
+  }
+  const { log, lines } = recordingLog()
+  const isWell = () => monitor.isRelayWell
+  const heartbeat = new Heartbeat({ clock, log, settings, isWell, beat })
+  const stop = new AbortController()
+  const running = heartbeat.run(stop.signal)
+  const end = async () => {
+    stop.abort()
+    await running
+  }
+  return { clock, settings, calls, monitor, lines, heartbeat, end }
+}
+
+async function answers(statusCode: number): Promise<BeatResult> {
+  return { result: 'answered', statusCode }
+}
+
+test('the monitor is called half a minute after the start, and then every five minutes', async () => {
+  const { clock, calls, end } = await openHeartbeat()
+
+  await clock.advance(12 * MINUTE_MS)
+  await end()
+  await clock.advance(60 * MINUTE_MS)
+
+  expect(calls).toEqual([
+    [30, URL_A],
+    [330, URL_A],
+    [630, URL_A],
+  ])
+})
+
+test('where no address is set nobody is called', async () => {
+  const { clock, calls, heartbeat, end } = await openHeartbeat('none')
+
+  await clock.advance(60 * MINUTE_MS)
+  await end()
+
+  expect([calls, heartbeat.findings()]).toEqual([[], []])
+})
+
+test('a new address is called within ten seconds, and the old one no more', async () => {
+  const { clock, settings, calls, end } = await openHeartbeat()
+  await clock.advance(MINUTE_MS)
+
+  await settings.set('heartbeat_url', URL_B, COMMAND_LINE)
+  await clock.advance(10 * MINUTE_MS)
+  await settings.set('heartbeat_url', 'none', COMMAND_LINE)
+  await clock.advance(60 * MINUTE_MS)
+  await end()
+
+  expect(calls).toEqual([
+    [30, URL_A],
+    [70, URL_B],
+    [370, URL_B],
+  ])
+})
+
+test('a relay that is not well is silent, and speaks soon after it is well again', async () => {
+  const { clock, calls, monitor, heartbeat, end } = await openHeartbeat()
+  await clock.advance(MINUTE_MS)
+
+  monitor.isRelayWell = false
+  await clock.advance(30 * MINUTE_MS)
+  const silent = [...calls]
+  monitor.isRelayWell = true
+  await clock.advance(10_000)
+  await end()
+
+  expect(silent).toEqual([[30, URL_A]])
+  expect(calls.slice(1)).toEqual([[31 * 60 + 10, URL_A]])
+  expect(heartbeat.findings()).toEqual([])
+})
+
+test('three calls in a row in vain are a finding, which the first success clears', async () => {
+  const { clock, monitor, heartbeat, lines, end } = await openHeartbeat()
+  monitor.answer = () => answers(500)
+
+  await clock.advance(9 * MINUTE_MS)
+  const two = heartbeat.findings()
+  await clock.advance(9 * MINUTE_MS)
+  const four = heartbeat.findings()
+  monitor.answer = () => answers(204)
+  await clock.advance(5 * MINUTE_MS)
+  await end()
+
+  expect(two).toEqual([])
+  expect(four).toEqual([
+    {
+      code: 'heartbeat_failed',
+      severity: 'warning',
+      title: 'The heartbeat does not arrive',
+      why: 'monitor.example was called 4 times in a row in vain (it answered 500).',
+      fix: 'Check the monitor and the heartbeat URL in the settings; for a monitor in your own network also allow Hookline on a Mac in System Settings, Privacy & Security, Local Network.',
+      key: null,
+      depends_on: null,
+    },
+  ])
+  expect(heartbeat.findings()).toEqual([])
+  expect(lines).toEqual([
+    ['warn', 'the heartbeat does not arrive', { host: 'monitor.example', why: 'it answered 500' }],
+    ['info', 'the heartbeat arrives again', { host: 'monitor.example' }],
+  ])
+})
+
+test('a success in between starts the count anew', async () => {
+  const { clock, monitor, heartbeat, lines, end } = await openHeartbeat()
+  const codes = [500, 500, 200, 500, 500]
+  monitor.answer = () => answers(codes.shift() ?? 200)
+
+  await clock.advance(23 * MINUTE_MS)
+  await end()
+
+  expect([codes, heartbeat.findings(), lines]).toEqual([[], [], []])
+})
+
+const IN_VAIN: readonly (readonly [BeatResult, string])[] = [
+  [{ result: 'answered', statusCode: 199 }, 'it answered 199'],
+  [{ result: 'answered', statusCode: 301 }, 'it answered 301'],
+  [{ result: 'failed', error: 'connection_refused' }, 'connection_refused'],
+]
+
+for (const [result, why] of IN_VAIN) {
+  test(`a call is in vain where ${JSON.stringify(result)}`, async () => {
+    const { clock, monitor, heartbeat, end } = await openHeartbeat(URL_B)
+    monitor.answer = async () => result
+
+    await clock.advance(11 * MINUTE_MS)
+    await end()
+
+    expect(heartbeat.findings().map((finding) => finding.why)).toEqual([
+      `192.168.1.5:3001 was called 3 times in a row in vain (${why}).`,
+    ])
+  })
+}
+
+test('failures of an address that was changed are told no more, nor counted on', async () => {
+  const { clock, settings, monitor, heartbeat, end } = await openHeartbeat()
+  monitor.answer = () => answers(500)
+  await clock.advance(14 * MINUTE_MS)
+
+  const before = heartbeat.findings().length
+  await settings.set('heartbeat_url', URL_B, COMMAND_LINE)
+  const after = heartbeat.findings().length
+  await clock.advance(6 * MINUTE_MS)
+  const afterTwo = heartbeat.findings().length
+  await end()
+
+  expect([before, after, afterTwo]).toEqual([1, 0, 0])
+})
+
+test('a monitor that never answers counts as failed after ten seconds, and delays no later call', async () => {
+  const { clock, calls, monitor, heartbeat, end } = await openHeartbeat()
+  monitor.answer = () => new Promise<BeatResult>(() => {})
+
+  await clock.advance(630_000 + 9_999)
+  const before = heartbeat.findings().length
+  await clock.advance(1)
+  await end()
+
+  expect(calls.map(([seconds]) => seconds)).toEqual([30, 330, 630])
+  expect(before).toBe(0)
+  expect(heartbeat.findings().map(({ why }) => why)).toEqual([
+    'monitor.example was called 3 times in a row in vain (timeout).',
+  ])
+})
+
+test('a stop ends a call at once and is no failure', async () => {
+  const { clock, monitor, heartbeat, lines, end } = await openHeartbeat()
+  monitor.answer = () => answers(500)
+  await clock.advance(6 * MINUTE_MS)
+  monitor.answer = () => new Promise<BeatResult>(() => {})
+  await clock.advance(275_000)
+
+  await end()
+
+  expect([heartbeat.findings(), lines]).toEqual([[], []])
+})

@@ -1,0 +1,165 @@
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+
+import type { SettingValues } from '../../src/domain/setting.ts'
+import { dailyBackupJob } from '../../src/maintenance/daily-backup.ts'
+import { retentionJob, statisticsJob, type Purge } from '../../src/maintenance/retention.ts'
+import { BackupWorker, dailyBackup } from '../../src/storage/backup.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
+import { openDataDirectory } from '../../src/system/data-directory.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { storeLine, storeMessages } from '../support/stored-rows.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
+import { settingsOf } from './chosen-settings.ts'
+
+const DAY_MS = 86_400_000
+
+function openRetention(values: Partial<SettingValues>, purges: readonly Purge[] = []) {
+  const clock = new TestClock()
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  storeLine(db.sqlite)
+  const writer = new Writer(db, () => {})
+  const job = retentionJob({
+    writer,
+    clock: new ConfirmedClock(clock, null),
+    settings: settingsOf(values),
+    keepAnswers: () => {},
+    purges,
+  })
+  const stop = new AbortController()
+  const ids = () => db.sqlite.query('SELECT id FROM messages').values().flat()
+  return { clock, db, writer, job, stop, ids }
+}
+
+test('messages are kept for ever unless the owner says otherwise', async () => {
+  const { db, job, stop, ids } = openRetention({})
+  storeMessages(db.sqlite, [{ id: 'ancient', status: 'read', createdAt: 0 }])
+
+  await job.run(stop.signal)
+
+  expect(ids()).toEqual(['ancient'])
+})
+
+test('messages older than the setting go', async () => {
+  const { db, job, stop, ids } = openRetention({ message_retention_days: 90 })
+  storeMessages(db.sqlite, [
+    { id: 'old', status: 'read', createdAt: TEST_START - 91 * DAY_MS },
+    { id: 'new', status: 'read', createdAt: TEST_START - 89 * DAY_MS },
+  ])
+
+  await job.run(stop.signal)
+
+  expect(ids()).toEqual(['new'])
+})
+
+test('what is old goes in batches of 500, with a pause between two', async () => {
+  const asked: number[][] = []
+  let left = 1_200
+  const purge: Purge = (_tx, age, limit) => {
+    const deleted = Math.min(left, limit)
+    left -= deleted
+    asked.push([age.now() - TEST_START, deleted])
+    return deleted
+  }
+  const { clock, job, stop } = openRetention({}, [purge])
+
+  const running = job.run(stop.signal)
+  await clock.advance(1_000)
+  await running
+
+  expect(asked).toEqual([
+    [0, 500],
+    [20, 500],
+    [40, 200],
+  ])
+})
+
+test('a retention that is stopped does no further batch', async () => {
+  let batches = 0
+  const endless: Purge = (_tx, _now, limit) => {
+    batches += 1
+    return limit
+  }
+  const { clock, job, stop } = openRetention({}, [endless])
+  const running = job.run(stop.signal)
+  await clock.advance(50)
+
+  stop.abort()
+  await running
+  const before = batches
+  await clock.advance(1_000)
+
+  expect([before > 1, batches]).toEqual([true, before])
+})
+
+test('statistics are refreshed through the writer', async () => {
+  const { writer, stop } = openRetention({})
+
+  expect(await statisticsJob({ writer }).run(stop.signal)).toBeUndefined()
+})
+
+test('the nightly back-up is made, copied to the second folder, and old ones go', async () => {
+  using folder = new ScratchFolder()
+  const directory = openDataDirectory(folder.file('data'))
+  openDatabase(directory.database, { version: 'test' })
+  for (const day of [1, 2, 3]) writeFileSync(dailyBackup(directory, day * DAY_MS).to, '')
+  const second = folder.file('second')
+  const job = dailyBackupJob({
+    worker: new BackupWorker(),
+    clock: new ConfirmedClock(new TestClock(), null),
+    log: silentLog,
+    settings: settingsOf({ backups_kept: 2 }),
+    directory,
+    folder: second,
+  })
+
+  await job.run(new AbortController().signal)
+
+  expect(readdirSync(directory.backups).sort()).toEqual([
+    'hookline-1970-01-04T00-00-00Z.db',
+    'hookline-2026-11-21T10-00-00Z.db',
+  ])
+  expect(readdirSync(second)).toEqual(['hookline-2026-11-21T10-00-00Z.db'])
+})
+
+test('a second folder that fails leaves the first back-up standing', async () => {
+  using folder = new ScratchFolder()
+  const directory = openDataDirectory(folder.file('data'))
+  openDatabase(directory.database, { version: 'test' })
+  writeFileSync(folder.file('second'), 'a file in its place')
+  const job = dailyBackupJob({
+    worker: new BackupWorker(),
+    clock: new ConfirmedClock(new TestClock(), null),
+    log: silentLog,
+    settings: settingsOf({}),
+    directory,
+    folder: folder.file('second'),
+  })
+
+  const running = job.run(new AbortController().signal)
+
+  await expect(running).rejects.toThrow()
+  expect(existsSync(dailyBackup(directory, TEST_START).to)).toBe(true)
+})
+
+test('a back-up that was missed is made soon after the start, one of today is not', () => {
+  using folder = new ScratchFolder()
+  const directory = openDataDirectory(folder.path)
+  const tools = {
+    worker: { take: () => Promise.reject(new Error('not now')) },
+    clock: new ConfirmedClock(new TestClock(), null),
+    log: silentLog,
+    settings: settingsOf({}),
+    directory,
+    folder: null,
+  }
+
+  const missed = dailyBackupJob(tools).firstAfterMs
+  writeFileSync(dailyBackup(directory, TEST_START - DAY_MS / 2).to, '')
+  const recent = dailyBackupJob(tools).firstAfterMs
+
+  expect([missed, recent]).toEqual([900_000, null])
+})
