@@ -172,15 +172,26 @@ function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
 type WebhookRoom = ReturnType<typeof createWebhookRoom>
 
 function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, life }: Start) {
-  const { db, clock, writer, stamps, settings, disk, bell, health, healthBell, changes } = ground
+  const {
+    db,
+    clock,
+    writer,
+    stamps,
+    settings,
+    disk,
+    dispatchSignal,
+    health,
+    healthSignal,
+    changes,
+  } = ground
   const lines: LineSupervisor = new LineSupervisor({
     ...ground,
     intake: (line, event) => intake(line, event),
     loadAttended: (line) => unfinishedOf(db, line.id, clock),
   })
   lines.onChange((id) => {
-    bell.ring()
-    healthBell.ring()
+    dispatchSignal.notify()
+    healthSignal.notify()
     changes.tell([{ what: 'line', id }])
   })
   const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
@@ -222,7 +233,7 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
       ...ground,
       lines,
       onLimit: (id) =>
-        writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => bell.ring()),
+        writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => dispatchSignal.notify()),
       onDeleted: () => failOrphans(tools),
     }),
   }
