@@ -1,4 +1,4 @@
-// The HTTP room with stand-ins for what lies behind it. Each stand-in can be replaced by a test.
+// The HTTP module with stand-ins for what lies behind it. Each stand-in can be replaced by a test.
 
 import { expect } from 'bun:test'
 

@@ -1,5 +1,5 @@
-// What stands before the rooms of the relay: the data, the outside, and the small things that every
-// room needs. `app.ts` builds on it; nothing else does.
+// The parts that every module shares: the data, the outside world, clock and log. Only `app.ts` builds
+// on it.
 
 import { homedir, platform } from 'node:os'
 
@@ -66,10 +66,10 @@ export type Parts = {
 
 const SCRIPT_CALLS_MAX = 500
 
-export type Ground = ReturnType<typeof openGround>
+export type Runtime = ReturnType<typeof openRuntime>
 
-/** The data, and the small things that every room needs. */
-export function openGround(config: Config, parts: Partial<Parts>) {
+/** The data, and the parts that every module shares. */
+export function openRuntime(config: Config, parts: Partial<Parts>) {
   const { clock: wallClock = systemClock, random = systemRandom, log = silentLog } = parts
   const outer = { clock: wallClock, random, log }
   const data = parts.data ?? openData(config, { ...outer, version: VERSION })
@@ -134,7 +134,7 @@ function close(writer: Writer, data: Data): void {
   data.close()
 }
 
-type DriverGround = {
+type DriverRuntime = {
   /** The machine's; what is dated goes by the relay's. */
   readonly clock: Clock
   readonly relayClock: ConfirmedClock
@@ -145,8 +145,8 @@ type DriverGround = {
 }
 
 /** What drives the lines. */
-function openDrivers(config: Config, parts: Partial<Parts>, ground: DriverGround) {
-  const { clock, relayClock, random, log, db, directory } = ground
+function openDrivers(config: Config, parts: Partial<Parts>, runtime: DriverRuntime) {
+  const { clock, relayClock, random, log, db, directory } = runtime
   const started = { start: startProcess, startRead: startReadProcess }
   const outside = { run: processRunner(clock), ...started, self: ownIds() }
   const { scriptCalls, onScriptCall } = keepScriptCalls()
