@@ -1,4 +1,4 @@
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import type { WebhookId } from '../domain/ids.ts'
 import { IN_FLIGHT_MAX } from '../domain/places.ts'
 import { recordAttempt, releaseDeliveries } from '../storage/delivery-queue.ts'
