@@ -1,8 +1,8 @@
 // The one table from what a caller did or met to HTTP.
 
 import { RelayError, type ErrorCode } from '../domain/errors.ts'
-import type { Bell } from '../system/bell.ts'
 import type { Log } from '../system/log.ts'
+import type { Signal } from '../system/signal.ts'
 import { respond } from './respond.ts'
 
 type Meaning = {
@@ -91,7 +91,7 @@ export function errorResponse(
 export type FailureTools = {
   readonly log: Log
   /** Rung at what nobody foresaw: the database may be to blame. */
-  readonly doubtBell: Bell
+  readonly doubtSignal: Signal
 }
 
 /** The client closed the connection in the middle of its request. */
@@ -106,7 +106,7 @@ const HUNG_UP_STATUS = 499
 export function answerToFailure(
   thrown: unknown,
   requestId: string,
-  { log, doubtBell }: FailureTools,
+  { log, doubtSignal }: FailureTools,
 ): Response {
   const error = unwrapped(thrown)
   if (error instanceof HungUpError) return respond(null, { status: HUNG_UP_STATUS, requestId })
@@ -116,7 +116,7 @@ export function answerToFailure(
     return errorResponse(error, requestId)
   }
   log.error('request failed', { request_id: requestId, error: thrown })
-  doubtBell.ring()
+  doubtSignal.notify()
   return errorResponse(internalError(), requestId)
 }
 

@@ -16,10 +16,10 @@ import type { Db } from '../storage/database.ts'
 import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
 import { findMessage } from '../storage/message-rows.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Bell } from '../system/bell.ts'
 import type { Clock } from '../system/clock.ts'
 import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { Signal } from '../system/signal.ts'
 import type { LineBoard } from './line-board.ts'
 import { messageResource, type MessageResource, type WaitReason } from './resource.ts'
 import { previewSend } from './send-target.ts'
@@ -59,7 +59,7 @@ type Tools = SettleTools & {
   readonly board: LineBoard
   readonly waitReason: WaitReason
   /** Wakes dispatch. */
-  readonly bell: Bell
+  readonly dispatchSignal: Signal
   readonly audit: Pick<Audit, 'record'>
 }
 
@@ -114,7 +114,7 @@ async function resolveByHand(
       after: { status },
     })
   })
-  tools.bell.ring()
+  tools.dispatchSignal.notify()
   return messageResource(existing(tools.db, id), tools.waitReason)
 }
 

@@ -68,7 +68,7 @@ export class DeliveryLoop implements Service {
         await this.#lanes.hear()
         for (const lane of this.#lanes.all()) this.#waiting.add(lane)
         this.#begin()
-        await notices.bell.wait(clock, this.#waitMs(), signal)
+        await notices.signal.wait(clock, this.#waitMs(), signal)
       }
     } finally {
       stop()
@@ -156,7 +156,7 @@ export class DeliveryLoop implements Service {
         countAttempt(metrics, 'unreachable')
         lane.end(turn)
         lane.cutOff(turn, clock.monotonic())
-        notices.bell.ring()
+        notices.signal.notify()
         return
       case 'aborted':
         // It stays busy until the end of this run, which is near.
@@ -188,7 +188,7 @@ export class DeliveryLoop implements Service {
           lane.settled(turn, record.nextAttemptAt)
           if (change?.isReleased === true) lane.released()
           if (change !== null || record.nextAttemptAt !== null || this.#waiting.size > 0) {
-            notices.bell.ring()
+            notices.signal.notify()
           }
         }
       },

@@ -114,7 +114,7 @@ export class Lanes {
     if (disable === null) return
     subscribers.forget()
     notices.changed(webhook.id)
-    writer.ringAfterCommit(notices.bell)
+    writer.notifyAfterCommit(notices.signal)
   }
 
   async #read(ids: readonly WebhookId[]): Promise<void> {
@@ -158,7 +158,7 @@ export class Lanes {
       updateWebhook(tx, id, { isActive: true, disabledReason: null, updatedAt: stamps.now() })
       subscribers.forget()
       notices.changed(id)
-      writer.ringAfterCommit(notices.bell)
+      writer.notifyAfterCommit(notices.signal)
     })
     log.info('the secret of a webhook opens again', { webhook: id })
   }

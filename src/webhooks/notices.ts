@@ -1,12 +1,12 @@
 import type { WebhookId } from '../domain/ids.ts'
-import { Bell } from '../system/bell.ts'
+import { Signal } from '../system/signal.ts'
 
 /**
  * What the delivery loop is told. Notices are taken down inside a transaction and heard once its
- * commit rings the bell; one whose transaction was undone costs a look that finds nothing.
+ * commit notifies the signal; one whose transaction was undone costs a look that finds nothing.
  */
 export class Notices {
-  readonly bell = new Bell()
+  readonly signal = new Signal()
   #due = new Set<WebhookId>()
   #requested = new Set<WebhookId>()
   #changed = new Set<WebhookId>()

@@ -21,7 +21,7 @@ import type { Subscribers } from './subscribers.ts'
 export type Publish = (tx: Tx, name: EventName, message: Message) => void
 
 export type PublishParts = {
-  readonly writer: Pick<Writer, 'ringAfterCommit' | 'afterCommit'>
+  readonly writer: Pick<Writer, 'notifyAfterCommit' | 'afterCommit'>
   readonly stamps: Stamps
   readonly clock: Clock
   readonly subscribers: Subscribers
@@ -55,7 +55,7 @@ export function createPublish(parts: PublishParts): Publish {
       const delivery = { id, webhookId, eventSeq, conversationId, nextAttemptAt, createdAt }
       insertDelivery(tx, { ...delivery, requestedAt: null, replayedAt: null })
       notices.due(webhookId)
-      writer.ringAfterCommit(notices.bell)
+      writer.notifyAfterCommit(notices.signal)
     }
   }
 }

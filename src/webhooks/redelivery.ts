@@ -101,7 +101,7 @@ async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Deli
       createdAt,
     })
     notices.requested(webhook.id)
-    writer.ringAfterCommit(notices.bell)
+    writer.notifyAfterCommit(notices.signal)
     return deliveryResource(deliveryById(tx, id))
   })
 }
@@ -113,7 +113,7 @@ async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery
     requireActive(webhookById(tx, webhookId))
     requestDelivery(tx, id, timestamp(clock.now()))
     notices.requested(webhookId)
-    writer.ringAfterCommit(notices.bell)
+    writer.notifyAfterCommit(notices.signal)
     return deliveryResource(deliveryById(tx, id))
   })
 }

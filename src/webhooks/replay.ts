@@ -256,7 +256,7 @@ function send(
     insertDelivery(tx, { ...delivery, ...times })
   }
   notices.due(webhookId)
-  writer.ringAfterCommit(notices.bell)
+  writer.notifyAfterCommit(notices.signal)
 }
 
 async function stopReplay(
@@ -279,7 +279,7 @@ async function stopReplay(
       const count = stopReplayed(tx, webhook.id, stop)
       // What the loop has read ahead must not go out.
       notices.changed(webhook.id)
-      writer.ringAfterCommit(notices.bell)
+      writer.notifyAfterCommit(notices.signal)
       return count
     })
     stopped += batch

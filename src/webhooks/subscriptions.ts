@@ -176,13 +176,13 @@ async function change<T>(
     return await writer.write<T>((tx) => {
       const value = work(tx)
       subscribers.forget()
-      writer.ringAfterCommit(notices.bell)
+      writer.notifyAfterCommit(notices.signal)
       return value
     })
   } finally {
     // What was read inside a commit that failed in the end must not stay.
     subscribers.forget()
-    notices.bell.ring()
+    notices.signal.notify()
   }
 }
 

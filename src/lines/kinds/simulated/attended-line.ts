@@ -89,7 +89,7 @@ class AttendedSimulatedLine {
       if (isMore || this.#signal.aborted) continue
       this.#prune()
       const waitMs = Math.min(network.msUntilNext(this.#line.number), PRUNE_EVERY_MS)
-      await network.bellOf(this.#line.number).wait(clock, waitMs, this.#signal)
+      await network.signalOf(this.#line.number).wait(clock, waitMs, this.#signal)
     }
   }
 
@@ -134,7 +134,7 @@ class AttendedSimulatedLine {
     const { number } = this.#line
     const drop = () => {
       this.#mustDrop = true
-      this.#tools.network.bellOf(number).ring()
+      this.#tools.network.signalOf(number).notify()
     }
     const online = {
       session: createSession({ ...this.#tools, number, session, drop }),

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
 import { sourceFiles } from '../support/source-files.ts'
-import { floorProblems, importsOf } from './floors.ts'
+import { layerProblems, importsOf } from './layers.ts'
 
-test('every import of the program goes down, and to a room that the importer may know', () => {
-  const problems = sourceFiles('src/**/*.{ts,tsx}').flatMap(floorProblems)
+test('every import of the program goes down, and to a module that the importer may know', () => {
+  const problems = sourceFiles('src/**/*.{ts,tsx}').flatMap(layerProblems)
 
   expect(problems).toEqual([])
 })
@@ -64,7 +64,7 @@ for (const [path, target] of FORBIDDEN) {
   test(`${path} must not import ${target}`, () => {
     const text = `import type { Thing } from '${target}'\n`
 
-    expect(floorProblems({ path, text })).toEqual([`${path} must not import ${target}`])
+    expect(layerProblems({ path, text })).toEqual([`${path} must not import ${target}`])
   })
 }
 
@@ -74,8 +74,8 @@ test('the page knows the types of the server, and nothing that browsers would lo
     "import type { Static } from 'typebox'\nimport type * as s from '../http/schemas.ts'\n"
   const values = "import { Type } from 'typebox'\nimport { Message } from '../http/schemas.ts'\n"
 
-  expect(floorProblems({ path, text: types })).toEqual([])
-  expect(floorProblems({ path, text: values })).toEqual([
+  expect(layerProblems({ path, text: types })).toEqual([])
+  expect(layerProblems({ path, text: values })).toEqual([
     `${path} must import only types of typebox`,
     `${path} must import only types of ../http/schemas.ts`,
   ])
@@ -84,8 +84,8 @@ test('the page knows the types of the server, and nothing that browsers would lo
 test("elysia's own t is known to the bridge only", () => {
   const text = "import { Elysia, t } from 'elysia'\n"
 
-  const elsewhere = floorProblems({ path: 'src/http/keys.ts', text })
-  const bridge = floorProblems({ path: 'src/http/typebox.ts', text })
+  const elsewhere = layerProblems({ path: 'src/http/keys.ts', text })
+  const bridge = layerProblems({ path: 'src/http/typebox.ts', text })
 
   expect(elsewhere).toEqual(["src/http/keys.ts must not use elysia's t"])
   expect(bridge).toEqual([])
