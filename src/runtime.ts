@@ -35,8 +35,8 @@ import type { Service } from './system/service.ts'
 import { Signal } from './system/signal.ts'
 import { Stamps } from './system/stamps.ts'
 import { VERSION } from './system/version.ts'
-import { DeliverySignals } from './webhooks/signals.ts'
 import type { Post } from './webhooks/post.ts'
+import { DeliverySignals } from './webhooks/signals.ts'
 
 /** The outermost things, which a test replaces. */
 export type Parts = {
