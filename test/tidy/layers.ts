@@ -16,7 +16,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   system: ['domain'],
   config: BASE,
   storage: BASE,
-  kinds: BASE,
+  kinds: [...BASE, 'lines/line-events'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
   messages: [...BELOW_FEATURES, 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],

@@ -1,4 +1,4 @@
-import type { OutgoingMessage, PointOfNoReturn } from '../../../domain/driver.ts'
+import { isGranted, type OutgoingMessage, type PointOfNoReturn } from '../../../domain/driver.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { Signal } from '../../../system/signal.ts'
 
@@ -115,7 +115,7 @@ export class HandOver {
  * is gone and its answer reaches nobody.
  */
 async function hasPassed({ pointOfNoReturn, note, settle }: Offer): Promise<boolean> {
-  const isGranted = await pointOfNoReturn(note).catch(() => false)
-  settle(isGranted)
-  return isGranted
+  const isHandedOut = await isGranted(pointOfNoReturn, note)
+  settle(isHandedOut)
+  return isHandedOut
 }
