@@ -16,12 +16,11 @@ import {
   type SendOutcome,
 } from '../../driver.ts'
 import type { PhoneAgent } from './agent/agent.ts'
-import type { Launcher } from './agent/launcher.ts'
 import { TurnQueue } from './agent/turn-queue.ts'
 import { skeletonOf } from './agent/ui-tree.ts'
 import type { PhoneCable } from './cable/phone-cable.ts'
 import { ImessageEvidence } from './imessage-evidence.ts'
-import { PhoneLife } from './phone-life.ts'
+import { PhoneLife, type PhoneLauncher } from './phone-life.ts'
 import { offlineReason, stopOf, stopOfSend, type PhoneStop } from './phone-stops.ts'
 import { ReceiptRounds } from './receipt-rounds.ts'
 import { screenListener } from './screen-listener.ts'
@@ -38,7 +37,8 @@ export type PhoneLineTools = {
   readonly random: Random
   readonly log: Log
   readonly cable: PhoneCable
-  readonly launcher: Launcher
+  /** Null where the owner starts the agents. */
+  readonly launcher: PhoneLauncher | null
   readonly agent: PhoneAgent
   readonly words: UiWords
   /** Chats in which a text of ours may stand that was not sent; it outlives the line's lives. */

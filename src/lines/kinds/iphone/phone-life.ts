@@ -19,11 +19,14 @@ import {
   type PhoneStopCode,
 } from './phone-stops.ts'
 
+export type PhoneLauncher = Pick<Launcher, 'prepare' | 'launch'>
+
 export type LifeTools = {
   readonly clock: Clock
   readonly log: Log
   readonly cable: PhoneCable
-  readonly launcher: Launcher
+  /** Null where the owner starts the agent. */
+  readonly launcher: PhoneLauncher | null
   readonly agent: PhoneAgent
   readonly udid: string
 }
@@ -57,6 +60,7 @@ const FOR_PEOPLE: ReadonlySet<PhoneStopCode> = new Set(['locked', 'alert', 'agen
 /** These keep a phone as low as what the cable says, which does not say whether they have gone. */
 const OF_LAUNCHER: ReadonlySet<PhoneStopCode> = new Set([
   'launcher_absent',
+  'launcher_too_old',
   'image_mount_failed',
   'tunnel_failed',
 ])
@@ -161,14 +165,12 @@ export class PhoneLife {
   }
 
   #createRungs(): Rungs {
-    const { launcher, udid } = this.#tools
     const work = this.#work
     return {
       absent: async () => (this.phone?.device == null ? ABSENT : null),
       attached: async () => attachStop(this.phone),
-      trusted: async (signal) =>
-        fitnessStop(this.phone) ?? (await prepared(launcher, udid, signal)),
-      prepared: (signal) => this.#launch(signal),
+      trusted: async (signal) => fitnessStop(this.phone) ?? (await this.#prepare(signal)),
+      prepared: async () => this.#launch(),
       agent_starting: (signal) => this.#awaitAgent(signal),
       agent_running: (signal) => work.show(signal),
       // Only sends can show whether iMessage works: until then it is taken to.
@@ -178,9 +180,19 @@ export class PhoneLife {
     }
   }
 
-  async #launch(signal: AbortSignal): Promise<PhoneStop | null> {
-    const { launcher, udid } = this.#tools
-    const launched = await launcher.launch(udid, signal)
+  async #prepare(signal: AbortSignal): Promise<PhoneStop | null> {
+    const device = this.phone?.device
+    if (device == null) return ABSENT
+    const trouble = await this.#tools.launcher?.prepare(device, signal)
+    return trouble == null ? null : { code: trouble.code, detail: trouble.why }
+  }
+
+  #launch(): PhoneStop | null {
+    const { launcher } = this.#tools
+    const device = this.phone?.device
+    if (device == null) return ABSENT
+    if (launcher === null) return null
+    const launched = launcher.launch(device)
     if ('code' in launched) return { code: launched.code, detail: launched.why }
     this.#launched = launched
     void this.#watch(launched)
@@ -194,7 +206,7 @@ export class PhoneLife {
 
   async #awaitAgent(signal: AbortSignal): Promise<PhoneStop | null> {
     const { clock, launcher, agent } = this.#tools
-    const isOurs = launcher.name !== 'attach'
+    const isOurs = launcher !== null
     const until = clock.monotonic() + (this.#hasRun ? READY_MS_MAX : FIRST_READY_MS_MAX)
     while (!(await agent.health(signal).then(() => true, isNotReady))) {
       if (signal.aborted) return null
@@ -203,6 +215,7 @@ export class PhoneLife {
       await clock.sleep(READY_EVERY_MS, signal)
     }
     this.#hasRun = true
+    this.#launched?.ignoreOutput()
     return null
   }
 
@@ -286,13 +299,4 @@ function isAtCable(stop: PhoneStop): boolean {
 function isNotReady(error: unknown): false {
   if (stopOf(error) === null) throw error
   return false
-}
-
-async function prepared(
-  launcher: Launcher,
-  udid: string,
-  signal: AbortSignal,
-): Promise<PhoneStop | null> {
-  const trouble = await launcher.prepare(udid, signal)
-  return trouble === null ? null : { code: trouble.code, detail: trouble.why }
 }

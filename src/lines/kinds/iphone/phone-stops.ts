@@ -3,7 +3,7 @@
 
 import { OFFLINE_REASONS, type OfflineReason } from '../../../domain/line.ts'
 import { AgentError, type AgentErrorCode } from './agent/agent.ts'
-import type { LaunchTroubleCode } from './agent/launcher.ts'
+import type { LaunchTroubleCode } from './agent/launch-trouble.ts'
 import type { PhoneTroubleReason } from './cable/phone-facts.ts'
 import { PHONE_TROUBLES } from './cable/phone-troubles.ts'
 import { UiTrouble, type UiTroubleCode } from './screens/ui-hands.ts'
@@ -32,7 +32,6 @@ export type PhoneStopCode =
   | 'language_not_english'
   | LaunchTroubleCode
   | 'agent_starting'
-  | 'passcode_prompt'
   | 'agent_down'
   | 'agent_stuck'
   | 'agent_shared'

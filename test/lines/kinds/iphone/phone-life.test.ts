@@ -6,7 +6,7 @@ import { describe, expect, test } from 'bun:test'
 import type {
   LaunchTrouble,
   LaunchTroubleCode,
-} from '../../../../src/lines/kinds/iphone/agent/launcher.ts'
+} from '../../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import type {
   PhoneFacts,
   PhoneTroubleReason,

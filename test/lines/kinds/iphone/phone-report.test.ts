@@ -111,15 +111,14 @@ test('where the system refuses the socket of usbmuxd that is one finding, of no 
 
 test('a line that was thrown further down than its stop is reported where it is', async () => {
   const rig = made()
-  rig.launcher.name = 'go-ios'
   const host = await PhoneHost.online(rig, UDID)
   const { phone } = rig.of(UDID)
   phone.screen = { on: 'elsewhere' }
   phone.activate = () => {}
   await host.until(() => rig.launcher.launched.length > 1)
 
-  rig.launcher.launchesForEver.add(UDID)
-  await host.until(() => reached(host.report).at(-1) === 'prepared')
+  rig.launcher.preparesForEver.add(UDID)
+  await host.until(() => reached(host.report).at(-1) === 'trusted')
 
   expect(host.report.stop?.code).toBe('ui_unknown')
   await host.end()
