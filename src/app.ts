@@ -1,13 +1,15 @@
 // The composition root: the one place that knows everything. It opens the data, gives each module what
 // it needs of the others, and starts and stops the whole.
 
-import { hostname, platform } from 'node:os'
+import { homedir, hostname, platform } from 'node:os'
+import { join } from 'node:path'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses } from './access/setup-address.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
+import type { Finding } from './domain/finding.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
@@ -27,7 +29,9 @@ import { createFirstKey } from './keys/first-key.ts'
 import { createKeyActions } from './keys/key-actions.ts'
 import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
 import type { CreatedKeyResource } from './keys/resource.ts'
+import { LINE_KINDS } from './lines/kinds.ts'
 import { createLineActions } from './lines/line-actions.ts'
+import { createKinds, type CreatedKinds } from './lines/line-kind.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { listBackupResources } from './maintenance/backup-list.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
@@ -43,6 +47,7 @@ import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { listAudit } from './storage/audit-list.ts'
+import { listLiveBridges } from './storage/bridges.ts'
 import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
 import { recordVersion } from './storage/served-version.ts'
@@ -51,6 +56,7 @@ import { addressRanges } from './system/address-range.ts'
 import { isoTime } from './system/iso-time.ts'
 import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
 import { argon2id } from './system/password-hash.ts'
+import { ownIds, processRunner, startProcess, startReadProcess } from './system/process.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createGet, createPost } from './webhooks/post.ts'
@@ -89,29 +95,23 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
   const { log, directory } = runtime
   const life: Life = { phase: 'starting', listener: null }
+  const kinds = createLineKinds(runtime, { config, parts, lines: () => known() })
   const webhooks = createWebhookModule(runtime, { config, parts, life })
-  const messages = createMessageModule(runtime, webhooks, { config, parts, life })
+  const messages = createMessageModule(runtime, { webhooks, kinds }, { config, parts, life })
+  const known = () => messages.lines.lines().map(({ line }) => line)
   const upkeep = createUpkeep({ ...runtime, keepAnswers, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
   const [lastUsed, lastHeard] = [new LastUsed(runtime, KEY_USE), new LastUsed(runtime, BRIDGE_USE)]
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
-  const { checkHost = async () => [] } = parts
-  runtime.health.include(async () =>
-    (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay),
-  )
-  runtime.health.include(async () =>
-    [runtime.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
-      .flatMap((one) => one.findings())
-      .map(ofRelay),
-  )
-  const modules = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
+  const watches = [upkeep.clockWatch, upkeep.timetable, heartbeat]
+  includeRelayFindings(runtime, parts, watches)
+  const modules = { config, life, kinds, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages })
-  const watches = [queues, upkeep.clockWatch, upkeep.timetable, heartbeat]
-  const own = [...runtime.services, lines, dispatch, webhooks.loop, ...watches]
-  const outer = [...(runtime.iphones?.services ?? []), ...(parts.companions ?? [])]
+  const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
+  const outer = [...kinds.services, ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(runtime), ...outer]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
@@ -145,10 +145,44 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   }
 }
 
+/** What is wrong with the machine, and with the relay itself. */
+function includeRelayFindings(
+  { disk, health }: Runtime,
+  { checkHost = async () => [] }: Partial<Parts>,
+  watches: readonly { findings(): readonly Finding[] }[],
+): void {
+  health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
+  health.include(async () => [disk, ...watches].flatMap((watch) => watch.findings()).map(ofRelay))
+}
+
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
 /** What this start is made of. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
+
+/** What drives the lines. */
+function createLineKinds(
+  { wallClock: clock, clock: relayClock, random, log, db, directory }: Runtime,
+  { config, parts, lines }: Pick<Start, 'config' | 'parts'> & { lines(): readonly Line[] },
+): CreatedKinds {
+  return createKinds(parts.kinds ?? LINE_KINDS, config, {
+    clock,
+    relayClock,
+    random,
+    log,
+    run: processRunner(clock),
+    start: startProcess,
+    startRead: startReadProcess,
+    self: ownIds(),
+    restart: parts.restart ?? null,
+    platform: platform(),
+    homeFolder: homedir(),
+    pathOf: (name) => join(directory.path, name),
+    callers: () => listLiveBridges(db),
+    drivers: parts.drivers,
+    lines,
+  })
+}
 
 /** Where webhooks may go, and how they get there. */
 function createWebhookModule(runtime: Runtime, { config, parts, life }: Start) {
@@ -175,12 +209,14 @@ type WebhookModule = ReturnType<typeof createWebhookModule>
 
 function createMessageModule(
   runtime: Runtime,
-  { publish }: WebhookModule,
+  { webhooks: { publish }, kinds }: { webhooks: WebhookModule; kinds: CreatedKinds },
   { config, life }: Start,
 ) {
   const { db, clock, writer, stamps, settings, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
+    kinds: kinds.kinds,
+    drivers: kinds.drivers,
     intake: (line, event) => intake(line, event),
     loadAttended: (line) => unfinishedOf(db, line.id, clock),
   })
@@ -210,11 +246,7 @@ function createMessageModule(
   health.include(async () => rejectedFindings(db))
   const known = () => lines.lines().map(({ line }) => line)
   health.include(async () => notRelayedFindings(db, known()))
-  health.include(async () => {
-    const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
-    const found = runtime.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
-    return found.map((finding) => ofLine(finding, macLines))
-  })
+  health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
   observeMessages(runtime.metrics, tools)
   const dispatch = new Dispatch(tools)
   return {
@@ -240,7 +272,11 @@ function createQueueWatch(
   { webhooks, messages }: Pick<Modules, 'webhooks' | 'messages'>,
 ): QueueWatch {
   const lines = () => messages.lines.lines()
-  const sending = new SendingFindings({ ...runtime, lines })
+  const sending = new SendingFindings({
+    ...runtime,
+    lines,
+    practiceKinds: messages.lines.practiceKinds,
+  })
   const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
   const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
   runtime.health.include(async () => [...sending.list(), ...queues.findings()])
@@ -270,6 +306,7 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
 
 type Modules = {
   readonly config: Config
+  readonly kinds: CreatedKinds
   readonly life: Life
   readonly webhooks: WebhookModule
   readonly messages: ReturnType<typeof createMessageModule>
@@ -282,7 +319,7 @@ type Modules = {
 /** What the API does, told in its own words. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = modules
+  const { config, life, kinds, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -293,7 +330,8 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     authenticate: createAuthenticate({ db, lastUsed }),
     keys: createKeyActions({ ...runtime, lastUsed }),
     bridges: createBridgeActions({ ...runtime, lastHeard }),
-    bridge: runtime.shortcuts,
+    bridge: kinds.calls,
+    kinds: kinds.kinds,
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
     conversations: messages.reading.conversations,
@@ -307,8 +345,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     },
     control: {
       events: webhooks.feed,
-      phones: () => runtime.iphones?.driver?.reports() ?? [],
-      scriptCalls: () => runtime.scriptCalls,
+      reports: kinds.reports,
       settings,
       options: runtime.options,
       backUp: upkeep.backUp,
@@ -322,7 +359,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
         ...config,
         version: VERSION,
         address: life.listener?.url ?? NOT_LISTENING,
-        drivers: runtime.drivers,
+        drivers: kinds.drivers,
       }),
     ...entry,
   }

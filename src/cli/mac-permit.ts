@@ -4,7 +4,7 @@
 // goes out from there. Built by the manual pages of open(1) and osascript(1): no Mac has shown it yet.
 
 import type { ServiceHost } from '../hosting/service-host.ts'
-import { askMessages } from '../lines/catalog.ts'
+import { askMessages } from '../lines/kinds/mac/kind.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { processRunner } from '../system/process.ts'

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 
 import { createApp } from '../app.ts'
-import { OPTION_NAMES, OPTIONS, type OptionName } from '../domain/option.ts'
+import { optionsOf } from '../config.ts'
+import type { OptionTable } from '../domain/option.ts'
 import { suspectDamage } from '../hosting/judgement.ts'
 import { NotYetError } from '../storage/data.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
@@ -11,7 +12,7 @@ import { dataDirectoryAt } from '../system/data-directory.ts'
 import { jsonLog, type Log } from '../system/log.ts'
 import { exitOnCrash, stopSignal } from '../system/own-process.ts'
 import { logMissingSetup, showBanner } from './banner.ts'
-import { EXIT, type Call, type Command, type CommandOption, type ExitCode } from './command.ts'
+import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
 import { hostedParts } from './hosted.ts'
 import {
   createAppFrom,
@@ -23,21 +24,20 @@ import {
 import { writeLogLine, terminalLog } from './output.ts'
 import { serveSafeMode, waitInSafeMode } from './safe-mode.ts'
 
-export const SERVE_COMMAND: Command = {
-  name: 'serve',
-  args: [],
-  options: OPTION_NAMES.filter(isFlag).map((name): CommandOption => ({
-    name: OPTIONS[name].name,
-    value: OPTIONS[name].kind.placeholder,
-    sentence: OPTIONS[name].sentence,
-  })),
-  sentence: 'Run the relay in the foreground.',
-  run: serve,
+export function serveCommand(table: OptionTable): Command {
+  const { dataDir: _, ...flags } = table
+  return {
+    name: 'serve',
+    args: [],
+    options: Object.values(flags)
+      .filter(({ isSecret }) => !isSecret)
+      .map(({ name, kind, sentence }) => ({ name, value: kind.placeholder, sentence })),
+    sentence: 'Run the relay in the foreground.',
+    run: serve,
+  }
 }
 
-function isFlag(name: OptionName): boolean {
-  return name !== 'dataDir' && !OPTIONS[name].isSecret
-}
+export const SERVE_COMMAND = serveCommand(optionsOf())
 
 async function serve(call: Call): Promise<ExitCode> {
   const { isTerminal, environment } = call.surroundings

@@ -19,6 +19,8 @@ import type { HealthFinding } from './catalogue.ts'
 export type WatchedLine = {
   readonly line: Line
   readonly state: LineState
+  /** Practice lines are not real. */
+  readonly isReal: boolean
   /** Whether this start asked for it. */
   readonly isConfigured: boolean
 }
@@ -27,6 +29,8 @@ type Tools = {
   readonly db: Db
   readonly stamps: Pick<Stamps, 'now'>
   readonly lines: () => readonly WatchedLine[]
+  /** Names of the kinds of practice lines. */
+  readonly practiceKinds: readonly string[]
 }
 
 /** Reads the findings, and remembers of each line what it needs to keep them from coming and going. */
@@ -44,12 +48,11 @@ export class SendingFindings {
     const lines = this.#tools
       .lines()
       .filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
-      .map(({ line }) => line)
     // Numbers of practice lines fail on purpose; their limit is as real as any.
-    const real = lines.filter(({ driver }) => driver !== 'simulated')
+    const real = lines.filter(({ isReal }) => isReal)
     return [
-      ...lines.flatMap((line) => this.#limitFinding(line, now) ?? []),
-      ...real.flatMap((line) => this.#failingFinding(line, now) ?? []),
+      ...lines.flatMap(({ line }) => this.#limitFinding(line, now) ?? []),
+      ...real.flatMap(({ line }) => this.#failingFinding(line, now) ?? []),
       ...this.#uncertainFindings(now),
     ]
   }
@@ -78,7 +81,10 @@ export class SendingFindings {
   }
 
   #uncertainFindings(now: Timestamp): readonly HealthFinding[] {
-    const byLine = Map.groupBy(longUncertain(this.#tools.db, now), ({ lineId }) => lineId)
+    const byLine = Map.groupBy(
+      longUncertain(this.#tools.db, now, this.#tools.practiceKinds),
+      ({ lineId }) => lineId,
+    )
     return this.#tools.lines().flatMap(({ line }) => {
       const messages = byLine.get(line.id) ?? []
       const [oldest] = messages

@@ -4,7 +4,7 @@
 import { Elysia } from 'elysia'
 
 import { RelayError } from '../domain/errors.ts'
-import type { Timestamp } from '../domain/ids.ts'
+import type { DeviceCalls } from '../lines/line-kind.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { mayTake, takes } from './body.ts'
 import {
@@ -17,41 +17,6 @@ import {
 import { badToken, bridgeOf, exchangeOf } from './exchange.ts'
 import { operation } from './operation.ts'
 import { NoBody } from './schemas.ts'
-
-type NotReady = 'not_ready'
-
-/** The lines behind the bridges, each by the id of its bridge; `not_ready` where one is not attended. */
-export type Bridge = {
-  receive(
-    key: string,
-    message: {
-      readonly id: string
-      readonly from: string
-      readonly text: string
-      readonly at: Timestamp | null
-    },
-  ): Promise<'stored' | 'name' | NotReady>
-  next(
-    key: string,
-    asker: {
-      readonly waitMs: number
-      readonly isGood: () => boolean
-      readonly signal: AbortSignal
-    },
-  ): Promise<
-    | {
-        readonly answer: 'message'
-        readonly message: { readonly id: string; readonly to: string; readonly text: string }
-      }
-    | { readonly answer: 'nothing' }
-    | { readonly answer: 'refused' }
-    | NotReady
-  >
-  done(
-    key: string,
-    report: { readonly id: string; readonly isSent: boolean; readonly error: string | null },
-  ): Promise<'noted' | 'unknown' | NotReady>
-}
 
 const WAIT_MS = 25_000
 /** What a connection may stay silent: the wait, and 10 s for what comes after it. */
@@ -91,7 +56,7 @@ const DONE = operation({
   errors: ['not_found'],
 })
 
-export function bridgeRoutes(bridge: Bridge) {
+export function bridgeRoutes(bridge: DeviceCalls) {
   return new Elysia({ prefix: '/bridge/v1' })
     .post(
       '/receive',

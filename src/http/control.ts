@@ -3,13 +3,13 @@
 import { Elysia } from 'elysia'
 
 import type { Origin } from '../domain/audit.ts'
+import type { Reports } from '../lines/line-kind.ts'
 import type { Clock } from '../system/clock.ts'
 import { mayTake } from './body.ts'
 import { eventStream, type EventFeed } from './event-stream.ts'
 import { exchangeOf, originOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
 import type { OwnerActions } from './owner.ts'
-import { phoneResource, type PhoneReport } from './phones.ts'
 import { respond } from './respond.ts'
 import { NoBody } from './schemas.ts'
 
@@ -26,33 +26,15 @@ export type OptionRow = { readonly name: string; readonly value: string; readonl
 
 export type ControlActions = OwnerActions & {
   readonly events: EventFeed
-  readonly phones: () => readonly PhoneReport[]
+  /** Rows of the kinds of lines, by the last part of their path. */
+  readonly reports: Reports
   /** The options of this start as they are printed: secrets are hidden. */
   readonly options: readonly OptionRow[]
-  /** The last runs of the script for Messages, oldest first: what of them a trace may tell. */
-  readonly scriptCalls: () => readonly ScriptCallReport[]
   /** Hears that an upgrade found this start healthy; left out where nobody waits for that. */
   readonly acquit?: (() => void) | undefined
 }
 
-/** One run: `stage` and `number` are where it ended, null where it told nothing. */
-export type ScriptCallReport = {
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly mode: string
-  readonly route: string | null
-  readonly keyPrefix: string | null
-  readonly stage: string | null
-  readonly number: number | null
-  readonly ms: number
-  readonly accounts: readonly {
-    readonly service: string
-    readonly enabled: string
-    readonly connection: string
-  }[]
-}
-
-type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls' | 'acquit'> & {
+type Tools = Pick<ControlActions, 'events' | 'reports' | 'options' | 'acquit'> & {
   readonly version: string
   /** Whether the dashboard has a password. */
   readonly access: { isClaimed(): boolean }
@@ -66,7 +48,7 @@ type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls
 export const JUDGEMENT_PATH = '/api/v1/judgement'
 
 export function controlRoutes(tools: Tools) {
-  return new Elysia({ prefix: '/api/v1' })
+  const app = new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
     .get('/events', ({ request }) => {
       const { peer, requestId } = exchangeOf(request)
@@ -78,12 +60,6 @@ export function controlRoutes(tools: Tools) {
     })
     .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
     .get('/options', () => ({ data: tools.options }))
-    .get('/phones', () => ({ data: tools.phones().map(phoneResource) }))
-    .get('/script-calls', () => ({
-      data: tools
-        .scriptCalls()
-        .map(({ keyPrefix, ...call }) => ({ ...call, key_prefix: keyPrefix })),
-    }))
     .post('/setup-link', ({ request }) => tools.createSetupLink(originOf(request)), mayTake(NoBody))
     .post(
       '/judgement',
@@ -93,4 +69,8 @@ export function controlRoutes(tools: Tools) {
       },
       mayTake(NoBody),
     )
+  for (const [name, read] of Object.entries(tools.reports)) {
+    app.get(`/${name}`, () => ({ data: read() }))
+  }
+  return app
 }

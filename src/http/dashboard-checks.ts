@@ -1,19 +1,28 @@
 import { Elysia } from 'elysia'
 
-import { checklist, macChecklist, summaryOf, type Check } from './dashboard-checklist.ts'
+import { OFFLINE_REASONS } from '../domain/line.ts'
+import type { LineKind } from '../lines/line-kind.ts'
+import {
+  checklist,
+  machineChecklist,
+  summaryOf,
+  type Check,
+  type LineNeeds,
+} from './dashboard-checklist.ts'
 import type { HealthFinding } from './dashboard-findings.ts'
 import type { HealthActions } from './health.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions, PhoneLineResource } from './phone-lines.ts'
 
 type Tools = {
+  readonly kinds: readonly LineKind[]
   readonly lines: Pick<PhoneLineActions, 'list'>
   readonly health: Pick<HealthActions, 'findings'>
 }
 
 /** What is asked of a line, and how it stands as a whole. */
 type LineChecks = {
-  /** Null for the Mac on which the relay runs, whether or not it has a line yet. */
+  /** Null for the machine of the relay, whether or not it has a line yet. */
   readonly line_id: string | null
   /** Since when the line is offline; null while it is not. */
   readonly offline_since: string | null
@@ -22,25 +31,35 @@ type LineChecks = {
 }
 
 /** Behind the door of the dashboard. It answers when the devices have. */
-export function checkRoutes({ lines, health }: Tools) {
+export function checkRoutes({ kinds, lines, health }: Tools) {
   return new Elysia().onBeforeHandle(plainCall).get('/dashboard/checks', async () => {
     const findings = await health.findings()
-    return { data: [ofMac(findings), ...lines.list().map((line) => ofLine(line, findings))] }
+    const needsOf = ({ driver }: PhoneLineResource) =>
+      kinds.find(({ name }) => name === driver) ?? NO_NEEDS
+    const ofLines = lines.list().map((line) => ofLine(needsOf(line), line, findings))
+    return { data: [ofMachine(kinds, findings), ...ofLines] }
   })
 }
 
-function ofMac(findings: readonly HealthFinding[]): LineChecks {
-  const checks = macChecklist(findings)
-  return { line_id: null, offline_since: null, summary: macSummary(checks), checks }
+/** Needs of a line whose kind this version does not know. */
+const NO_NEEDS: LineNeeds = { checklist: [], reasons: { absent: OFFLINE_REASONS.device_absent } }
+
+function ofMachine(kinds: readonly LineKind[], findings: readonly HealthFinding[]): LineChecks {
+  const checks = machineChecklist(kinds, findings)
+  return { line_id: null, offline_since: null, summary: machineSummary(checks), checks }
 }
 
-function macSummary(checks: readonly Check[]): string {
+function machineSummary(checks: readonly Check[]): string {
   const isAllowed = checks.every(({ state }) => state === 'ok')
   return isAllowed ? 'All of it is so.' : 'Mend what is marked, from the top down.'
 }
 
-function ofLine(line: PhoneLineResource, findings: readonly HealthFinding[]): LineChecks {
-  const checks = checklist(line, findings)
+function ofLine(
+  needs: LineNeeds,
+  line: PhoneLineResource,
+  findings: readonly HealthFinding[],
+): LineChecks {
+  const checks = checklist(needs, line, findings)
   const offline = findings.find(
     ({ code, line_id }) => code === 'line_offline' && line_id === line.id,
   )

@@ -4,12 +4,13 @@ import { Elysia, type AnyElysia } from 'elysia'
 
 import type { Access } from '../access/access.ts'
 import type { Origin } from '../domain/audit.ts'
+import type { DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 import { auditRoutes, type ListAudit } from './audit.ts'
 import type { AuthenticationTools } from './authentication.ts'
-import { bridgeRoutes, type Bridge } from './bridge.ts'
+import { bridgeRoutes } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
 import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
@@ -51,7 +52,8 @@ export type RouteTools = SchemeOptions &
     readonly keys: KeyActions
     readonly bridges: BridgeActions
     /** The lines of iPhones whose shortcuts call. */
-    readonly bridge: Bridge
+    readonly bridge: DeviceCalls
+    readonly kinds: readonly LineKind[]
     readonly lines: PhoneLineActions
     readonly messages: MessageActions
     /** How long the answer to a send waits where the caller says nothing. */

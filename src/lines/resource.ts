@@ -1,4 +1,4 @@
-import { NO_CAPABILITIES, type Capabilities, type DriverKind } from '../domain/line.ts'
+import { NO_CAPABILITIES, type Capabilities } from '../domain/line.ts'
 import { hintFor, type NotRelayedKind } from '../domain/not-relayed.ts'
 import type { NotRelayedCount } from '../storage/not-relayed.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -17,7 +17,7 @@ export type PhoneLineResource = {
   readonly new_contacts_today: number
   readonly is_enabled: boolean
   readonly relay_sms: boolean
-  readonly driver: DriverKind
+  readonly driver: string
   readonly capabilities: Capabilities
   readonly not_relayed: readonly NotRelayedResource[]
   readonly created_at: string

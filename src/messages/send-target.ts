@@ -67,7 +67,7 @@ export function lineFor(tools: Tools, tx: Tx, target: Target, now: Timestamp): B
   if (recipient.kind === 'email' && !hasConversation(tx, recipient.handle, line.id)) {
     throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
   }
-  if (line.driver !== 'simulated') requireForeign(tools.board, recipient.handle)
+  if (found.isReal) requireForeign(tools.board, recipient.handle)
   return found
 }
 
@@ -112,16 +112,20 @@ export function requireUnpaused(
 /** Two programs that answer each other would send for ever: a real line stops that. */
 export function requireNoLoop(
   tx: Tx,
-  line: Line,
+  { line, isReal }: BoardLine,
   party: {
     readonly handle: Handle
     readonly now: Timestamp
     readonly onLoop: (line: Line) => void
+    readonly practiceKinds: readonly string[]
   },
 ): void {
-  const { handle, now, onLoop } = party
-  if (line.driver === 'simulated') return
-  const { count, oldest } = sendsToSince(tx, handle, timestamp(now - MINUTE_MS + 1))
+  const { handle, now, onLoop, practiceKinds } = party
+  if (!isReal) return
+  const { count, oldest } = sendsToSince(tx, handle, {
+    since: timestamp(now - MINUTE_MS + 1),
+    practiceKinds,
+  })
   if (count < SENDS_PER_MINUTE_MAX) return
   onLoop(line)
   throw new RelayError(

@@ -148,7 +148,8 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   }
   const found = lineFor(tools, tx, acceptance.target, now)
   requireUnpaused(tools, tx, { source: request.source, lineId: found.line.id, handle })
-  requireNoLoop(tx, found.line, { handle, now, onLoop: tools.onLoop })
+  const { onLoop, board } = tools
+  requireNoLoop(tx, found, { handle, now, onLoop, practiceKinds: board.practiceKinds })
   const history = acceptance.histories.get(found.line.id) ?? null
   const hold = takePlace(tx, found.line, handle, { history, now })
   if (hold === 'full') throw limitReached(tx, found.line, now)

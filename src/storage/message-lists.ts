@@ -8,7 +8,7 @@ import { TOLD_COLUMNS, toMessage } from './message-rows.ts'
 import { firstSeqSince } from './moments.ts'
 import { CONVERSATION_ID, LINE_ID } from './parties.ts'
 import { messages } from './schema.ts'
-import { prepared } from './statement.ts'
+import { prepared, namesIn } from './statement.ts'
 
 type Values = Record<string, string | number>
 
@@ -72,18 +72,22 @@ const sendsSince = prepared(({ sqlite }) =>
     `SELECT count(*) AS count, min(m.created_at) AS oldest
      FROM conversations c JOIN lines l ON l.id = c.line_id
      CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
-     WHERE c.handle = +$handle AND l.driver <> 'simulated' AND m.seq >= +$from
+     WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
        AND m.direction = 'outbound' AND m.source <> 'device'`,
   ),
 )
 
-/** How many messages the relay was given for a handle since then, on real lines, and the first's time. */
+/** Count of the messages to a handle since then, without those of practice lines, and the first's time. */
 export function sendsToSince(
   db: Db,
   handle: string,
-  since: Timestamp,
+  {
+    since,
+    practiceKinds,
+  }: { readonly since: Timestamp; readonly practiceKinds: readonly string[] },
 ): { readonly count: number; readonly oldest: number } {
-  const row = sendsSince(db).get({ handle, from: firstSeqSince(db, 'messages', since) })
+  const from = firstSeqSince(db, 'messages', since)
+  const row = sendsSince(db).get({ handle, from, practice: namesIn(practiceKinds) })
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 

@@ -13,6 +13,7 @@ import { basename, join } from 'node:path'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { derivedId, timestamp, type Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, sentenceOf } from '../domain/message.ts'
+import type { OptionTable } from '../domain/option.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
 import { sha256 } from '../system/hash.ts'
@@ -32,6 +33,8 @@ export type RestoreOrder = {
   /** The version of this executable. */
   readonly version: string
   readonly now: Timestamp
+  /** The options of this version; one of `hookline.env` that is not among them does not come back. */
+  readonly options?: OptionTable | undefined
   /** Whether programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
   readonly takesEnvironment?: boolean | undefined
 }
@@ -77,7 +80,7 @@ export function restoreBackup(order: RestoreOrder): Restored {
 
 /** The files of the back-up, with the `hookline.env` that may come back. */
 function withOwnEnvironment(
-  { directory, takesEnvironment = false }: RestoreOrder,
+  { directory, options = {}, takesEnvironment: takesAll = false }: RestoreOrder,
   files: readonly CarriedFile[],
 ): { readonly files: readonly CarriedFile[]; readonly environment: readonly EnvironmentChange[] } {
   const name = basename(directory.environmentFile)
@@ -85,7 +88,7 @@ function withOwnEnvironment(
   if (carried === undefined) return { files, environment: [] }
   const present = readTextOrNull(directory.environmentFile) ?? ''
   const backedUp = Buffer.from(carried.content).toString()
-  const { text, changes } = restoredEnvironment(present, backedUp, takesEnvironment)
+  const { text, changes } = restoredEnvironment(present, backedUp, { options, takesAll })
   const others = files.filter((file) => file !== carried)
   const isNeeded = changes.some(({ isTaken }) => isTaken)
   const written = isNeeded ? [{ name, content: Buffer.from(text) }] : []

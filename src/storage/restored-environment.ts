@@ -1,4 +1,4 @@
-import { environmentOf, OPTION_NAMES, OPTIONS } from '../domain/option.ts'
+import { environmentOf, type OptionTable } from '../domain/option.ts'
 
 /** A line of `hookline.env` that differs between the back-up and what is there. */
 export type EnvironmentChange = {
@@ -14,8 +14,6 @@ export type RestoredEnvironment = {
   readonly changes: readonly EnvironmentChange[]
 }
 
-const OPTION_OF_VARIABLE = new Map(OPTION_NAMES.map((name) => [environmentOf(name), OPTIONS[name]]))
-
 /**
  * The `hookline.env` that a restore writes: what the back-up says, but for what names programs, hosts,
  * ports, files or passwords, which stays as it is unless `takesAll`.
@@ -23,11 +21,12 @@ const OPTION_OF_VARIABLE = new Map(OPTION_NAMES.map((name) => [environmentOf(nam
 export function restoredEnvironment(
   present: string,
   backedUp: string,
-  takesAll: boolean,
+  { options, takesAll }: { readonly options: OptionTable; readonly takesAll: boolean },
 ): RestoredEnvironment {
+  const known = new Map(Object.values(options).map((row) => [environmentOf(row), row]))
   const [before, after] = [linesOf(present), linesOf(backedUp)]
   const isTaken = (variable: string | null) =>
-    takesAll || variable === null || OPTION_OF_VARIABLE.get(variable)?.needsTrust === false
+    takesAll || variable === null || known.get(variable)?.needsTrust === false
   const lines = [
     ...after.filter(({ variable }) => isTaken(variable)),
     ...before.filter(({ variable }) => !isTaken(variable)),
@@ -37,7 +36,8 @@ export function restoredEnvironment(
     .filter((variable) => valueIn(before, variable) !== valueIn(after, variable))
     .map((variable) => ({
       variable,
-      value: shown(variable, valueIn(after, variable)),
+      // Only what is known to be no secret is shown.
+      value: shown(valueIn(after, variable), known.get(variable)?.isSecret === false),
       isTaken: isTaken(variable),
     }))
   return { text: lines.map(({ line }) => `${line}\n`).join(''), changes }
@@ -62,8 +62,6 @@ function valueIn(lines: readonly Line[], variable: string): string | null {
   return lines.findLast((line) => line.variable === variable)?.value ?? null
 }
 
-/** Only what is known to be no secret is shown. */
-function shown(variable: string, value: string | null): string | null {
-  if (value === null) return null
-  return OPTION_OF_VARIABLE.get(variable)?.isSecret === false ? value : '(hidden)'
+function shown(value: string | null, isPublic: boolean): string | null {
+  return value === null || isPublic ? value : '(hidden)'
 }

@@ -17,7 +17,6 @@ import {
 import type { ContactHold } from '../domain/contact-limit.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { BridgeId, ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
-import type { DriverKind } from '../domain/line.ts'
 import type { AnswerKind, MessageSource, MessageStatus, QueuedReason } from '../domain/message.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
 import { at, flag } from './columns.ts'
@@ -72,7 +71,7 @@ export const lines = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').$type<LineId>().notNull().unique(),
-    driver: text('driver').$type<DriverKind>().notNull(),
+    driver: text('driver').notNull(),
     key: text('device_key').notNull(),
     number: text('phone_number').notNull(),
     label: text('label'),

@@ -31,3 +31,8 @@ export function preparedBeside<P>(make: (db: Db) => P): (db: Db) => P {
     return made
   }
 }
+
+/** Names for a test by `instr`, which scans no table, each with a space behind it. */
+export function namesIn(names: readonly string[]): string {
+  return names.map((name) => `${name} `).join('')
+}

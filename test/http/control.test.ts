@@ -82,10 +82,8 @@ function feedRig(): {
   }
   const settings = { list: () => [], set: () => Promise.reject(new Error('not asked')) }
   const backUp = () => Promise.resolve({ path: '', size_bytes: 0 })
-  const phones = () => []
-  const scriptCalls = () => []
   const noteDownload = () => Promise.resolve()
-  const control = { events, phones, scriptCalls, settings, backUp, noteDownload, options: [] }
+  const control = { events, reports: {}, settings, backUp, noteDownload, options: [] }
   const rig = createRig({ control })
   return {
     rig,

@@ -4,6 +4,7 @@ import { expect } from 'bun:test'
 
 import type { Caller } from '../../src/domain/api-key.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
+import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { Changes } from '../../src/system/changes.ts'
 import type { Log, LogFields } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
@@ -269,11 +270,11 @@ export function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): St
       isMetricsOpen: () => false,
       findings: later('health.findings', []),
     },
+    kinds: LINE_KINDS,
     control: {
       events: { subscribe: told('events.subscribe', () => {}) },
       options: [],
-      phones: told('phones', []),
-      scriptCalls: told('scriptCalls', []),
+      reports: { phones: told('phones', []), 'script-calls': told('scriptCalls', []) },
       settings: {
         list: told('settings.list', [setting]),
         set: later('settings.set', setting),

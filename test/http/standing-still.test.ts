@@ -18,8 +18,7 @@ function standStill(): { readonly rig: Rig; readonly words: string[] } {
     control: {
       events: { subscribe: () => () => {} },
       options: [],
-      phones: () => [],
-      scriptCalls: () => [],
+      reports: {},
       settings: { list: () => [], set: () => Promise.reject(new Error('unused')) },
       backUp: () => Promise.reject(new Error('unused')),
       noteDownload: () => Promise.reject(new Error('unused')),

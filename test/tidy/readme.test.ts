@@ -2,13 +2,8 @@ import { expect, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 
 import { COMMANDS } from '../../src/cli/commands.ts'
-import {
-  environmentOf,
-  flagOf,
-  OPTION_NAMES,
-  OPTIONS,
-  type OptionName,
-} from '../../src/domain/option.ts'
+import { optionsOf } from '../../src/config.ts'
+import { environmentOf, flagOf, type Option } from '../../src/domain/option.ts'
 import {
   defaultSetting,
   printSetting,
@@ -16,7 +11,6 @@ import {
   SETTINGS,
   type SettingName,
 } from '../../src/domain/setting.ts'
-import type { ValueKind } from '../../src/domain/value-kind.ts'
 import { ROOT } from '../support/source-files.ts'
 
 test('the README names every command with its sentence', () => {
@@ -26,17 +20,16 @@ test('the README names every command with its sentence', () => {
 })
 
 test('the README tells every option and setting, with its default, as the code has it', () => {
-  const rows = [...OPTION_NAMES.map(optionRow), ...SETTING_NAMES.map(settingRow)]
+  const rows = [...Object.entries(optionsOf()).map(optionRow), ...SETTING_NAMES.map(settingRow)]
 
   expect(rows.filter((row) => !isTold(row))).toEqual([])
 })
 
-function optionRow(name: OptionName): string {
-  const { sentence, default: value, isSecret } = OPTIONS[name]
-  const kind = OPTIONS[name].kind as ValueKind<unknown> // Prints only the default of its own row.
-  const told = name === 'dataDir' ? 'see above' : `\`${kind.print(value)}\``
-  const flag = isSecret ? '–' : `\`${flagOf(name)}\``
-  return `| ${flag} | \`${environmentOf(name)}\` | ${told} | ${sentence} |`
+function optionRow([key, option]: [string, Option<unknown>]): string {
+  const { kind, sentence, default: value, isSecret } = option
+  const told = key === 'dataDir' ? 'see above' : `\`${kind.print(value)}\``
+  const flag = isSecret ? '–' : `\`${flagOf(option)}\``
+  return `| ${flag} | \`${environmentOf(option)}\` | ${told} | ${sentence} |`
 }
 
 function settingRow(name: SettingName): string {

@@ -1,7 +1,5 @@
 import type { Finding } from '../../../domain/finding.ts'
 import type { Handle } from '../../../domain/handle.ts'
-import { normalUdid } from '../../../domain/udid.ts'
-import type { PhoneChoice } from '../../../domain/value-kind.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Found, LineDriver } from '../../driver.ts'
 import type { PhoneAgent } from './agent/agent.ts'
@@ -9,9 +7,11 @@ import { createWda } from './agent/wda.ts'
 import { AttendedPhone, type PhoneLineTools } from './attended-phone.ts'
 import type { PhoneCable } from './cable/phone-cable.ts'
 import type { Phone } from './cable/phone-facts.ts'
+import type { PhoneChoice } from './options.ts'
 import { deniedFinding, lineFindings, unseenFindings, waitingFindings } from './phone-findings.ts'
 import { phoneReport, type PhoneReport } from './phone-report.ts'
 import { ENGLISH } from './screens/ui-words.ts'
+import { normalUdid } from './udid.ts'
 
 export type IphoneOptions = {
   readonly phones: readonly PhoneChoice[]

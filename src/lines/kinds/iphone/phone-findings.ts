@@ -1,9 +1,9 @@
 // What the health catalogue says of iPhone lines.
 
 import type { Finding } from '../../../domain/finding.ts'
-import type { PhoneChoice } from '../../../domain/value-kind.ts'
 import type { AttendedPhone } from './attended-phone.ts'
 import type { Phone } from './cable/phone-facts.ts'
+import type { PhoneChoice } from './options.ts'
 import { firstStop, inWords, stopOfLine } from './phone-report.ts'
 import type { PhoneStop } from './phone-stops.ts'
 

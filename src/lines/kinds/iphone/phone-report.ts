@@ -69,3 +69,16 @@ export function inWords({ code, detail }: PhoneStop) {
   const { title, why, fix } = PHONE_STOPS[code]
   return { code, title, why: detail === null ? why : `${why} ${detail}`, fix }
 }
+
+/** A report in the words of the API. */
+export function phoneResource(report: PhoneReport) {
+  return {
+    key: report.key,
+    name: report.name,
+    ios_version: report.iosVersion,
+    battery_percent: report.batteryPercent,
+    states: report.states.map(({ state, isReached }) => ({ state, is_reached: isReached })),
+    stop: report.stop,
+    unknown_screen: report.unknownScreen,
+  }
+}

@@ -62,7 +62,7 @@ const LOOKS_LIKE_NUMBER = /\+?[0-9][0-9 ().-]{4,}[0-9]/g
 
 const FIX =
   'Start the shortcut that sends on the iPhone; iOS ends long ones, so let an automation start it every hour.'
-const SILENT: OfflineReason = { code: 'shortcut_silent', hint: FIX }
+export const SILENT: OfflineReason = { code: 'shortcut_silent', hint: FIX }
 
 type Ended = { readonly error: Error | null }
 

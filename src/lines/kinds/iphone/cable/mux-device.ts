@@ -1,6 +1,6 @@
 // What usbmuxd says of the devices that hang on it.
 
-import { normalUdid } from '../../../../domain/udid.ts'
+import { normalUdid } from '../udid.ts'
 import {
   dictionaryOf,
   numberOf,

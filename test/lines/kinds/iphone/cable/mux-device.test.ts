@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import { normalUdid } from '../../../../../src/domain/udid.ts'
 import { Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
+import { normalUdid } from '../../../../../src/lines/kinds/iphone/udid.ts'
 import { frame } from '../../../../support/iphone/fake-mux.ts'
 import { MuxRig, UDID } from '../../../../support/iphone/fake-phones.ts'
 import { TestClock } from '../../../../support/test-clock.ts'
