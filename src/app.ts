@@ -5,7 +5,7 @@ import { hostname, platform } from 'node:os'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
-import { setupAddresses } from './access/setup-address.ts'
+import { setupAddresses } from './access/setup-link.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
@@ -129,7 +129,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       await recordVersion(runtime, VERSION)
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
-      await entry.access.begin()
+      await entry.access.applyLockedPassword()
       running = runServices(loops, runtime)
       await lines.whenReady()
       life.phase = 'running'
@@ -266,7 +266,7 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   runtime.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
-    isClaimed: () => access.isClaimed(),
+    isClaimed: () => access.hasPassword(),
     async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLinkResource> {
       const { token, expiresAt } = await access.createSetupToken(origin)
       const { url, lanUrl } = setupAddresses(token, {

@@ -55,7 +55,7 @@ export type ScriptCallReport = {
 type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls' | 'acquit'> & {
   readonly version: string
   /** Whether the dashboard has a password. */
-  readonly access: { isClaimed(): boolean }
+  readonly access: { hasPassword(): boolean }
   readonly createSetupLink: (origin: Origin) => Promise<SetupLinkResource>
   readonly clock: Clock
   /** Ends the streams. */
@@ -76,7 +76,7 @@ export function controlRoutes(tools: Tools) {
       const headers = { 'content-type': 'application/x-ndjson' }
       return respond(stream, { status: 200, requestId, headers })
     })
-    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
+    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.hasPassword() }))
     .get('/options', () => ({ data: tools.options }))
     .get('/phones', () => ({ data: tools.phones().map(phoneResource) }))
     .get('/script-calls', () => ({
