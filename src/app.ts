@@ -29,9 +29,9 @@ import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
 import type { CreatedKeyResource } from './keys/resource.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
-import { listBackupResources } from './maintenance/backup-list.ts'
+import { listBackupResources } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
-import { createUpkeep } from './maintenance/upkeep.ts'
+import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
 import { keepAnswers } from './messages/kept-answers.ts'
@@ -91,7 +91,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const life: Life = { phase: 'starting', listener: null }
   const webhooks = createWebhookModule(runtime, { config, parts, life })
   const messages = createMessageModule(runtime, webhooks, { config, parts, life })
-  const upkeep = createUpkeep({ ...runtime, keepAnswers, folder: config.backupFolder })
+  const maintenance = createMaintenance({ ...runtime, keepAnswers, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
   const [lastUsed, lastHeard] = [new LastUsed(runtime, KEY_USE), new LastUsed(runtime, BRIDGE_USE)]
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
@@ -101,15 +101,15 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay),
   )
   runtime.health.include(async () =>
-    [runtime.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
+    [runtime.disk, maintenance.clockWatch, maintenance.timetable, heartbeat]
       .flatMap((one) => one.findings())
       .map(ofRelay),
   )
-  const modules = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
+  const modules = { config, life, webhooks, messages, maintenance, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages })
-  const watches = [queues, upkeep.clockWatch, upkeep.timetable, heartbeat]
+  const watches = [queues, maintenance.clockWatch, maintenance.timetable, heartbeat]
   const own = [...runtime.services, lines, dispatch, webhooks.loop, ...watches]
   const outer = [...(runtime.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(runtime), ...outer]
@@ -284,7 +284,7 @@ type Modules = {
   readonly life: Life
   readonly webhooks: WebhookModule
   readonly messages: ReturnType<typeof createMessageModule>
-  readonly upkeep: ReturnType<typeof createUpkeep>
+  readonly maintenance: ReturnType<typeof createMaintenance>
   readonly lastUsed: LastUsed<KeyId>
   readonly lastHeard: LastUsed<BridgeId>
   readonly entry: ReturnType<typeof createEntry>
@@ -293,7 +293,7 @@ type Modules = {
 /** What the API does, told in its own words. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = modules
+  const { config, life, webhooks, messages, maintenance, lastUsed, lastHeard, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -322,8 +322,8 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       scriptCalls: () => runtime.scriptCalls,
       settings,
       options: runtime.options,
-      backUp: upkeep.backUp,
-      noteDownload: upkeep.noteDownload,
+      backUp: maintenance.backUp,
+      noteDownload: maintenance.noteDownload,
       acquit: runtime.acquit,
     },
     listAudit: (filter, page) => listAudit(db, filter, page),
