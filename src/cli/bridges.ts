@@ -1,9 +1,5 @@
+import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import type {
-  BridgeResource,
-  BridgeTokenResource,
-  CreatedBridgeResource,
-} from '../keys/bridge-resource.ts'
 import { createBridge, listBridges, removeBridge, renewBridgeToken } from '../keys/bridges.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { throughRelayOrFile } from './own-file.ts'
@@ -47,7 +43,7 @@ async function list(call: Call): Promise<ExitCode> {
   const page = await throughRelayOrFile(call, {
     relay: async (client) => {
       const answer = await client.ask('GET', `/bridges?limit=${LISTED_MAX}`)
-      return answer.body as { readonly data: readonly BridgeResource[] } // Checked by its schema.
+      return answer.body as { readonly data: readonly Bridge[] } // Checked by its schema.
     },
     file: (file) => listBridges(file, { limit: LISTED_MAX, cursor: null }),
   })
@@ -72,7 +68,7 @@ async function add(call: Call): Promise<ExitCode> {
       const answer = await client.ask('POST', '/bridges', {
         body: { phone_number: number, ...named },
       })
-      return answer.body as CreatedBridgeResource // The relay's own schema checked it.
+      return answer.body as CreatedBridge // The relay's own schema checked it.
     },
     file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
@@ -86,7 +82,7 @@ async function renew(call: Call): Promise<ExitCode> {
     relay: async (client) => {
       const path = `/bridges/${encodeURIComponent(id)}/token`
       const { body } = await client.ask('POST', path)
-      return body as BridgeTokenResource // Checked by its schema.
+      return body as BridgeToken // Checked by its schema.
     },
     file: (file) => renewBridgeToken(file, id, COMMAND_LINE),
   })
@@ -106,7 +102,7 @@ async function remove(call: Call): Promise<ExitCode> {
   return EXIT.ok
 }
 
-function describeToken({ id, token }: BridgeTokenResource): readonly string[] {
+function describeToken({ id, token }: BridgeToken): readonly string[] {
   return [
     ...fields([
       ['id', id],

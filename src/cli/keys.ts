@@ -1,6 +1,6 @@
+import type * as api from '../api/keys.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { createKey, listKeys, revokeKey } from '../keys/keys.ts'
-import type { CreatedKeyResource, KeyResource, RevokedKeyResource } from '../keys/resource.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { throughRelayOrFile } from './own-file.ts'
 import { fields, table, timeCell } from './table.ts'
@@ -32,7 +32,7 @@ export const KEY_COMMANDS: readonly Command[] = [
 ]
 
 /** The lines that show a new key and how to use it. */
-export function describeNewKey(key: Pick<CreatedKeyResource, 'id' | 'key' | 'secret'>): string[] {
+export function describeNewKey(key: Pick<api.CreatedKey, 'id' | 'key' | 'secret'>): string[] {
   return [
     ...fields([
       ['id', key.id],
@@ -49,7 +49,7 @@ async function create(call: Call): Promise<ExitCode> {
     relay: async (client) => {
       const body = name === null ? {} : { name }
       const answer = await client.ask('POST', '/keys', { body })
-      return answer.body as CreatedKeyResource // The relay's own schema checked it.
+      return answer.body as api.CreatedKey // The relay's own schema checked it.
     },
     file: (file) => createKey(file, { name, origin: COMMAND_LINE }),
   })
@@ -61,7 +61,7 @@ async function list(call: Call): Promise<ExitCode> {
   const page = await throughRelayOrFile(call, {
     relay: async (client) => {
       const answer = await client.ask('GET', `/keys?limit=${LISTED_MAX}`)
-      return answer.body as { readonly data: readonly KeyResource[] } // Checked by its schema.
+      return answer.body as { readonly data: readonly api.Key[] } // Checked by its schema.
     },
     file: (file) => listKeys(file, { limit: LISTED_MAX, cursor: null }),
   })
@@ -82,7 +82,7 @@ async function revoke(call: Call): Promise<ExitCode> {
   const answer = await throughRelayOrFile(call, {
     relay: async (client) => {
       const { body } = await client.ask('DELETE', `/keys/${encodeURIComponent(id)}`)
-      return body as RevokedKeyResource // Checked by its schema.
+      return body as api.RevokedKey // Checked by its schema.
     },
     file: (file) => revokeKey(file, id, COMMAND_LINE),
   })

@@ -1,5 +1,8 @@
 import { grouped } from './number-words.ts'
 
+/** From good to know to what keeps something from working. */
+export const FINDING_SEVERITIES = ['info', 'warning', 'error'] as const
+
 /** Kinds of things that a finding can be about; `device` is one without a line yet. */
 export const SUBJECT_KINDS = ['relay', 'driver', 'device', 'line', 'webhook'] as const
 

@@ -1,10 +1,10 @@
 // Relays that are ended at any moment: what a killed process leaves is copied, and another relay starts
 // on the copy. The first one never stops; its sends just never end.
 
+import type { CreatedKey } from '../../src/api/keys.ts'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 
 import type { LineDriver } from '../../src/domain/driver.ts'
-import type { CreatedKeyResource } from '../../src/keys/resource.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import type { ScratchFolder } from './scratch-folder.ts'
 import type { SendScript } from './scripted-driver.ts'
@@ -29,7 +29,7 @@ type Start = {
   readonly clock: TestClock
   readonly driver: LineDriver
   /** The key of the life before. */
-  readonly key?: CreatedKeyResource | null
+  readonly key?: CreatedKey | null
 }
 
 export async function startOn(path: string, { clock, driver, key = null }: Start) {
