@@ -1,4 +1,4 @@
-// The composition root: the one place that knows everything. It opens the data, gives each room what
+// The composition root: the one place that knows everything. It opens the data, gives each module what
 // it needs of the others, and starts and stops the whole.
 
 import { hostname, platform } from 'node:os'
@@ -12,7 +12,6 @@ import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
-import { openGround, type Ground, type Parts } from './ground.ts'
 import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
@@ -42,6 +41,7 @@ import { createReading } from './messages/read.ts'
 import { failOrphans, recoverMessages } from './messages/recovery.ts'
 import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
+import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { listAudit } from './storage/audit-list.ts'
 import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
@@ -86,37 +86,39 @@ const LAST_ANSWERS_MS = 250
 
 /** The whole relay, not yet started. Throws where the data cannot be opened. */
 export function createApp(config: Config, parts: Partial<Parts> = {}): App {
-  const ground = openGround(config, parts)
-  const { log, directory } = ground
+  const runtime = openRuntime(config, parts)
+  const { log, directory } = runtime
   const life: Life = { phase: 'starting', listener: null }
-  const webhooks = createWebhookRoom(ground, { config, parts, life })
-  const messages = createMessageRoom(ground, webhooks, { config, parts, life })
-  const upkeep = createUpkeep({ ...ground, keepAnswers, folder: config.backupFolder })
-  const entry = createEntry(ground, { config, parts, life })
-  const [lastUsed, lastHeard] = [new LastUsed(ground, KEY_USE), new LastUsed(ground, BRIDGE_USE)]
-  const isWell = () => life.phase === 'running' && !ground.disk.isLow
-  const heartbeat = new Heartbeat({ ...ground, isWell, beat: webhooks.get })
+  const webhooks = createWebhookModule(runtime, { config, parts, life })
+  const messages = createMessageModule(runtime, webhooks, { config, parts, life })
+  const upkeep = createUpkeep({ ...runtime, keepAnswers, folder: config.backupFolder })
+  const entry = createEntry(runtime, { config, parts, life })
+  const [lastUsed, lastHeard] = [new LastUsed(runtime, KEY_USE), new LastUsed(runtime, BRIDGE_USE)]
+  const isWell = () => life.phase === 'running' && !runtime.disk.isLow
+  const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const { checkHost = async () => [] } = parts
-  ground.health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
-  ground.health.include(async () =>
-    [ground.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
+  runtime.health.include(async () =>
+    (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay),
+  )
+  runtime.health.include(async () =>
+    [runtime.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
       .flatMap((one) => one.findings())
       .map(ofRelay),
   )
-  const rooms = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
-  const http = createHttp(httpTools(ground, rooms))
+  const modules = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
+  const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
-  const queues = createQueueWatch(ground, { webhooks, messages })
+  const queues = createQueueWatch(runtime, { webhooks, messages })
   const watches = [queues, upkeep.clockWatch, upkeep.timetable, heartbeat]
-  const own = [...ground.services, lines, dispatch, webhooks.loop, ...watches]
-  const outer = [...(ground.iphones?.services ?? []), ...(parts.companions ?? [])]
-  const loops = [lastUsed, lastHeard, ...own, new HealthWatch(ground), ...outer]
+  const own = [...runtime.services, lines, dispatch, webhooks.loop, ...watches]
+  const outer = [...(runtime.iphones?.services ?? []), ...(parts.companions ?? [])]
+  const loops = [lastUsed, lastHeard, ...own, new HealthWatch(runtime), ...outer]
   let running: ReturnType<typeof runServices> | null = null
-  void ground.fatal.then(() => (life.phase = 'stopping'))
+  void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
     http,
-    fatal: ground.fatal,
-    createFirstKey: () => createFirstKey(ground),
+    fatal: runtime.fatal,
+    createFirstKey: () => createFirstKey(runtime),
     dashboard: entry,
     async start(mayServe) {
       const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
@@ -124,11 +126,11 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const url = life.listener?.url ?? NOT_LISTENING
       if (mayServe !== undefined) life.phase = 'judging'
       if ((await mayServe) === false) return url
-      await recordVersion(ground, VERSION)
+      await recordVersion(runtime, VERSION)
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
       await entry.access.begin()
-      running = runServices(loops, ground)
+      running = runServices(loops, runtime)
       await lines.whenReady()
       life.phase = 'running'
       return url
@@ -137,7 +139,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       life.phase = 'stopping'
       callers.stop()
       await Promise.all([life.listener?.stop(STOP_REQUESTS_MS), running?.stop()])
-      ground.close()
+      runtime.close()
     },
     abandon: async () => life.listener?.stop(LAST_ANSWERS_MS),
   }
@@ -149,44 +151,59 @@ type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener:
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
 
 /** Where webhooks may go, and how they get there. */
-function createWebhookRoom(ground: Ground, { config, parts, life }: Start) {
-  const { settings, disk, wallClock: clock } = ground
+function createWebhookModule(runtime: Runtime, { config, parts, life }: Start) {
+  const { settings, disk, wallClock: clock } = runtime
   const isOwnListener = (address: string, port: number) =>
     port === life.listener?.port && isOwnAddress(address)
   const rules = { policy: () => settings.get('webhook_targets'), isOwnListener }
   const network = { clock, lookup: cachedLookup(systemLookup, clock), platform: platform() }
-  const room = createWebhooks({
-    ...ground,
+  const module = createWebhooks({
+    ...runtime,
     rules,
     post: parts.post ?? createPost({ ...network, rules }),
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
   })
-  ground.health.include(async () => room.loop.findings().map(ofWebhook))
+  runtime.health.include(async () => module.loop.findings().map(ofWebhook))
   // A monitor may stand in the own network, whatever webhooks may do.
   const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
-  return { ...room, get: createGet({ ...network, rules: ownNetwork }) }
+  return { ...module, get: createGet({ ...network, rules: ownNetwork }) }
 }
 
-type WebhookRoom = ReturnType<typeof createWebhookRoom>
+type WebhookModule = ReturnType<typeof createWebhookModule>
 
-function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, life }: Start) {
-  const { db, clock, writer, stamps, settings, disk, bell, health, healthBell, changes } = ground
+function createMessageModule(
+  runtime: Runtime,
+  { publish }: WebhookModule,
+  { config, life }: Start,
+) {
+  const {
+    db,
+    clock,
+    writer,
+    stamps,
+    settings,
+    disk,
+    dispatchSignal,
+    health,
+    healthSignal,
+    changes,
+  } = runtime
   const lines: LineSupervisor = new LineSupervisor({
-    ...ground,
+    ...runtime,
     intake: (line, event) => intake(line, event),
     loadAttended: (line) => unfinishedOf(db, line.id, clock),
   })
   lines.onChange((id) => {
-    bell.ring()
-    healthBell.ring()
+    dispatchSignal.notify()
+    healthSignal.notify()
     changes.tell([{ what: 'line', id }])
   })
   const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
   const callers = new WaitingCallers({ clock, writer, waitReason })
   const tools = {
-    ...ground,
+    ...runtime,
     publish,
     callers,
     waitReason,
@@ -206,10 +223,10 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
   health.include(async () => notRelayedFindings(db, known()))
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
-    const found = ground.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
+    const found = runtime.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
     return found.map((finding) => ofLine(finding, macLines))
   })
-  observeMessages(ground.metrics, tools)
+  observeMessages(runtime.metrics, tools)
   const dispatch = new Dispatch(tools)
   return {
     tools,
@@ -219,10 +236,10 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
     send: createSend({ ...tools, giveDue: () => dispatch.giveDue() }),
     reading: createReading(tools),
     lineActions: createLineActions({
-      ...ground,
+      ...runtime,
       lines,
       onLimit: (id) =>
-        writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => bell.ring()),
+        writer.write((tx) => wakeLimited(tx, id, stamps.now())).then(() => dispatchSignal.notify()),
       onDeleted: () => failOrphans(tools),
     }),
   }
@@ -230,23 +247,23 @@ function createMessageRoom(ground: Ground, { publish }: WebhookRoom, { config, l
 
 /** Watches how messages and deliveries fare, for the health catalogue. */
 function createQueueWatch(
-  ground: Ground,
-  { webhooks, messages }: Pick<Rooms, 'webhooks' | 'messages'>,
+  runtime: Runtime,
+  { webhooks, messages }: Pick<Modules, 'webhooks' | 'messages'>,
 ): QueueWatch {
   const lines = () => messages.lines.lines()
-  const sending = new SendingFindings({ ...ground, lines })
+  const sending = new SendingFindings({ ...runtime, lines })
   const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
-  const queues = new QueueWatch({ ...ground, lines, troubledWebhooks })
-  ground.health.include(async () => [...sending.list(), ...queues.findings()])
+  const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
+  runtime.health.include(async () => [...sending.list(), ...queues.findings()])
   return queues
 }
 
 /** Who may see the dashboard, and the link by which the owner gets in. */
-function createEntry(ground: Ground, { config, parts, life }: Start) {
+function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
   const lockedPassword = config.adminPassword
-  const access = createAccess({ ...ground, passwordHash, lockedPassword })
-  ground.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
+  const access = createAccess({ ...runtime, passwordHash, lockedPassword })
+  runtime.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
     isClaimed: () => access.isClaimed(),
@@ -262,11 +279,11 @@ function createEntry(ground: Ground, { config, parts, life }: Start) {
   }
 }
 
-type Rooms = {
+type Modules = {
   readonly config: Config
   readonly life: Life
-  readonly webhooks: WebhookRoom
-  readonly messages: ReturnType<typeof createMessageRoom>
+  readonly webhooks: WebhookModule
+  readonly messages: ReturnType<typeof createMessageModule>
   readonly upkeep: ReturnType<typeof createUpkeep>
   readonly lastUsed: LastUsed<KeyId>
   readonly lastHeard: LastUsed<BridgeId>
@@ -274,49 +291,49 @@ type Rooms = {
 }
 
 /** What the API does, told in its own words. */
-function httpTools(ground: Ground, rooms: Rooms): HttpTools {
-  const { db, metrics, settings } = ground
-  const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = rooms
+function httpTools(runtime: Runtime, modules: Modules): HttpTools {
+  const { db, metrics, settings } = runtime
+  const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = modules
   return {
-    ...ground,
+    ...runtime,
     version: VERSION,
     defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
     serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
-    keys: createKeyActions({ ...ground, lastUsed }),
-    bridges: createBridgeActions({ ...ground, lastHeard }),
-    bridge: ground.shortcuts,
+    keys: createKeyActions({ ...runtime, lastUsed }),
+    bridges: createBridgeActions({ ...runtime, lastHeard }),
+    bridge: runtime.shortcuts,
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
     conversations: messages.reading.conversations,
     ...messages.reading.beside,
     webhooks: webhooks.actions,
     health: {
-      life: lifeOf(life, ground.disk),
+      life: lifeOf(life, runtime.disk),
       metrics,
       isMetricsOpen: () => settings.get('open_metrics'),
-      findings: () => ground.health.list(),
+      findings: () => runtime.health.list(),
     },
     control: {
       events: webhooks.feed,
-      phones: () => ground.iphones?.driver?.reports() ?? [],
-      scriptCalls: () => ground.scriptCalls,
+      phones: () => runtime.iphones?.driver?.reports() ?? [],
+      scriptCalls: () => runtime.scriptCalls,
       settings,
-      options: ground.options,
+      options: runtime.options,
       backUp: upkeep.backUp,
       noteDownload: upkeep.noteDownload,
-      acquit: ground.acquit,
+      acquit: runtime.acquit,
     },
     listAudit: (filter, page) => listAudit(db, filter, page),
-    listBackups: () => listBackupResources(ground.directory),
+    listBackups: () => listBackupResources(runtime.directory),
     about: () =>
       aboutResource({
         ...config,
         version: VERSION,
         address: life.listener?.url ?? NOT_LISTENING,
-        drivers: ground.drivers,
+        drivers: runtime.drivers,
       }),
     ...entry,
   }

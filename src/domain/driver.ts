@@ -122,6 +122,18 @@ export type Settled =
 /** `not_sent` because the point of no return was not granted; counts as no try. */
 export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
 
+/** Asks for the point of no return; a rejection counts as a refusal. */
+export async function isGranted(
+  pointOfNoReturn: PointOfNoReturn,
+  note: string | null,
+): Promise<boolean> {
+  try {
+    return await pointOfNoReturn(note)
+  } catch {
+    return false
+  }
+}
+
 export type ReceiptKind = 'sent' | 'delivered' | 'read' | 'failed'
 
 export type LineEvent =

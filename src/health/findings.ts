@@ -1,4 +1,4 @@
-// Findings that no other room owns.
+// Findings that no other module owns.
 
 import type { Rejection } from '../domain/driver.ts'
 import type { Line } from '../domain/line.ts'

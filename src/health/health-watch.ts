@@ -1,7 +1,7 @@
-import type { Bell } from '../system/bell.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
+import type { Signal } from '../system/signal.ts'
 import type { HealthCatalogue } from './catalogue.ts'
 
 type Tools = {
@@ -9,7 +9,7 @@ type Tools = {
   readonly changes: Pick<Changes, 'isWatched' | 'tell'>
   readonly health: Pick<HealthCatalogue, 'list'>
   /** Rung by those who know that something changed: the rest is seen at the next look. */
-  readonly healthBell: Bell
+  readonly healthSignal: Signal
 }
 
 const WATCHED_EVERY_MS = 15_000
@@ -29,10 +29,10 @@ export class HealthWatch implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, changes, healthBell } = this.#tools
+    const { clock, changes, healthSignal } = this.#tools
     while (!signal.aborted) {
       const ms = changes.isWatched ? WATCHED_EVERY_MS : UNWATCHED_EVERY_MS
-      await healthBell.wait(clock, ms, signal)
+      await healthSignal.wait(clock, ms, signal)
       if (changes.isWatched && !signal.aborted) await this.#look()
     }
   }

@@ -3,22 +3,22 @@ import { counted, type FindingSubject } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isReady, lineName, type Line } from '../domain/line.ts'
 import { grouped } from '../domain/number-words.ts'
-import { hostOf } from '../domain/webhook.ts'
+import { hostOf, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import { longestDueDelivery, pendingDeliveries } from '../storage/delivery-queue.ts'
 import { COUNTED_MAX, waitingForLine, type Waiting } from '../storage/message-health.ts'
 import { listWebhooks, type StoredWebhook } from '../storage/webhooks.ts'
-import type { Bell } from '../system/bell.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Service } from '../system/service.ts'
+import type { Signal } from '../system/signal.ts'
 import type { HealthFinding } from './catalogue.ts'
 import type { WatchedLine } from './sending-findings.ts'
 
 type Tools = {
   readonly db: Db
   readonly clock: Clock
-  readonly healthBell: Bell
+  readonly healthSignal: Signal
   readonly disk: { readonly isLow: boolean }
   readonly lines: () => readonly WatchedLine[]
   /** Ids of webhooks that another finding speaks of: it says why their deliveries wait. */
@@ -26,8 +26,6 @@ type Tools = {
 }
 
 const LOOK_MS = 60_000
-/** As many webhooks as there can be. */
-const WEBHOOKS_MAX = 1_000
 
 /** A queue that could move, and how long its oldest entry has waited. */
 type Queue = {
@@ -63,7 +61,7 @@ export class QueueWatch implements Service {
   }
 
   #look(): void {
-    const { clock, disk, healthBell } = this.#tools
+    const { clock, disk, healthSignal } = this.#tools
     const now = clock.monotonic()
     const queues = disk.isLow ? [] : [...this.#lineQueues(), ...this.#webhookQueues()]
     const slow = new Map(
@@ -77,7 +75,7 @@ export class QueueWatch implements Service {
     this.#findings = queues
       .filter(({ name }) => isBacklog(slow.get(name) ?? null, now))
       .map((queue) => queue.finding())
-    if (this.#findings.length !== shown) healthBell.ring()
+    if (this.#findings.length !== shown) healthSignal.notify()
   }
 
   #lineQueues(): readonly Queue[] {

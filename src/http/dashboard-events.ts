@@ -6,9 +6,9 @@ import { Type } from 'typebox'
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { RelayError } from '../domain/errors.ts'
-import { Bell } from '../system/bell.ts'
 import type { Changes, ToldChange } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
+import { Signal } from '../system/signal.ts'
 import { exchangeOf, sessionOf } from './exchange.ts'
 import { readQuery } from './query.ts'
 import { respond } from './respond.ts'
@@ -100,8 +100,8 @@ function changeStream(watch: Watch): ReadableStream<string> {
 
 async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   const { changes, clock, signal, isOpen } = watch
-  const bell = new Bell()
-  const unwatch = changes.watch(bell)
+  const wake = new Signal()
+  const unwatch = changes.watch(wake)
   try {
     let position = watch.position ?? changes.position
     yield `retry: ${RETRY_MS}\n\n${watch.position === null ? event('position', position, {}) : ''}`
@@ -110,7 +110,7 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
       position = told === null ? changes.position : (told.at(-1)?.position ?? position)
       if (told === null) yield event('reset', position, {})
       else if (told.length > 0) yield told.map(changeEvent).join('')
-      else if (!(await isRung(bell, clock, signal))) yield ': still here\n\n'
+      else if (!(await isNotified(wake, clock, signal))) yield ': still here\n\n'
     }
   } finally {
     unwatch()
@@ -119,9 +119,9 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
 }
 
 /** Whether there is news; false after a silence in which the connection wants a sign of life. */
-async function isRung(bell: Bell, clock: Clock, signal: AbortSignal): Promise<boolean> {
+async function isNotified(wake: Signal, clock: Clock, signal: AbortSignal): Promise<boolean> {
   const from = clock.monotonic()
-  await bell.wait(clock, HEARTBEAT_MS, signal)
+  await wake.wait(clock, HEARTBEAT_MS, signal)
   return signal.aborted || clock.monotonic() - from < HEARTBEAT_MS
 }
 

@@ -2,8 +2,8 @@
 
 import { ERRORS, type ErrorAnswer } from '../api/errors.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { Bell } from '../system/bell.ts'
 import type { Log } from '../system/log.ts'
+import type { Signal } from '../system/signal.ts'
 import { respond } from './respond.ts'
 
 export function errorResponse(
@@ -26,7 +26,7 @@ export function errorResponse(
 export type FailureTools = {
   readonly log: Log
   /** Rung at what nobody foresaw: the database may be to blame. */
-  readonly doubtBell: Bell
+  readonly doubtSignal: Signal
 }
 
 /** The client closed the connection in the middle of its request. */
@@ -41,7 +41,7 @@ const HUNG_UP_STATUS = 499
 export function answerToFailure(
   thrown: unknown,
   requestId: string,
-  { log, doubtBell }: FailureTools,
+  { log, doubtSignal }: FailureTools,
 ): Response {
   const error = unwrapped(thrown)
   if (error instanceof HungUpError) return respond(null, { status: HUNG_UP_STATUS, requestId })
@@ -51,7 +51,7 @@ export function answerToFailure(
     return errorResponse(error, requestId)
   }
   log.error('request failed', { request_id: requestId, error: thrown })
-  doubtBell.ring()
+  doubtSignal.notify()
   return errorResponse(internalError(), requestId)
 }
 

@@ -1,5 +1,5 @@
-import { Bell } from '../system/bell.ts'
 import type { Clock } from '../system/clock.ts'
+import { Signal } from '../system/signal.ts'
 
 /** Tells every event to whoever listens, as the JSON text that webhooks get. */
 export type EventFeed = {
@@ -40,16 +40,16 @@ async function* eventLines(
   signal: AbortSignal,
 ): AsyncGenerator<string, undefined> {
   const waiting: string[] = []
-  const bell = new Bell()
+  const wake = new Signal()
   const stop = feed.subscribe((event) => {
     if (waiting.length <= WAITING_MAX) waiting.push(`${event}\n`)
-    bell.ring()
+    wake.notify()
   })
   try {
     // The first line opens the answer: without a byte the reader would wait for its headers.
     yield '\n'
     while (!signal.aborted && waiting.length <= WAITING_MAX) {
-      if (waiting.length === 0) await bell.wait(clock, HEARTBEAT_MS, signal)
+      if (waiting.length === 0) await wake.wait(clock, HEARTBEAT_MS, signal)
       yield waiting.length === 0 ? '\n' : waiting.splice(0).join('')
     }
   } finally {

@@ -3,9 +3,9 @@ import { saveLastHeard } from '../storage/bridges.ts'
 import type { Tx } from '../storage/database.ts'
 import { saveLastUsed } from '../storage/keys.ts'
 import type { Writer } from '../storage/writer.ts'
-import { Bell } from '../system/bell.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
+import { Signal } from '../system/signal.ts'
 
 type Tools = { readonly clock: Clock; readonly writer: Pick<Writer, 'write'> }
 
@@ -35,7 +35,7 @@ export class LastUsed<Id extends string> implements Service {
   readonly name: string
   readonly #use: Use<Id>
   readonly #tools: Tools
-  readonly #bell = new Bell()
+  readonly #wake = new Signal()
   /** As many entries as were used since the start. */
   readonly #usedAt = new Map<Id, Timestamp>()
   readonly #unwritten = new Set<Id>()
@@ -53,7 +53,7 @@ export class LastUsed<Id extends string> implements Service {
     if (known !== undefined && Math.floor(known / everyMs) === Math.floor(now / everyMs)) return
     this.#usedAt.set(id, now)
     this.#unwritten.add(id)
-    this.#bell.ring()
+    this.#wake.notify()
   }
 
   /** The last use since the start; it may not be written yet. */
@@ -65,7 +65,7 @@ export class LastUsed<Id extends string> implements Service {
     while (!signal.aborted) {
       await this.#flush()
       await this.#tools.clock.sleep(this.#use.everyMs, signal)
-      if (this.#unwritten.size === 0) await this.#bell.wait(this.#tools.clock, IDLE_MS, signal)
+      if (this.#unwritten.size === 0) await this.#wake.wait(this.#tools.clock, IDLE_MS, signal)
     }
     await this.#flush()
   }

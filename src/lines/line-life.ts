@@ -3,9 +3,9 @@ import type { Handle } from '../domain/handle.ts'
 import { OFFLINE_REASONS, type Line, type LineState, type OfflineReason } from '../domain/line.ts'
 import type { Db } from '../storage/database.ts'
 import { getLine } from '../storage/lines.ts'
-import { Bell } from '../system/bell.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import { Signal } from '../system/signal.ts'
 import { Attendance } from './attendance.ts'
 import { LineSessions } from './line-sessions.ts'
 import { isSameState, logState, stateOf, type OnlineEvent } from './line-state.ts'
@@ -35,7 +35,7 @@ const FAILURES_TOLD = 7
 export class LineLife {
   readonly #driver: LineDriver | null
   readonly #tools: LineLifeTools
-  readonly #wake = new Bell()
+  readonly #wake = new Signal()
   readonly #retired = new AbortController()
   readonly #sessions: LineSessions
   #line: Line
@@ -98,7 +98,7 @@ export class LineLife {
     if (this.#otherNumber === line.number) this.#otherNumber = null
     this.#touch(true)
     this.#refresh()
-    this.#wake.ring()
+    this.#wake.notify()
   }
 
   /** The device is there; `number` is null where the driver cannot say yet. */
@@ -108,7 +108,7 @@ export class LineLife {
     this.#foundNumber = number
     if (number !== null) this.#otherNumber = number === this.#line.number ? null : number
     if (!this.#mayAttend()) this.#endAttendance()
-    if (isNews) this.#wake.ring()
+    if (isNews) this.#wake.notify()
     this.#refresh()
   }
 

@@ -25,7 +25,7 @@ export type RetentionTools = {
   readonly settings: Pick<Settings, 'get'>
   /** Called before as many messages from before a time are deleted. */
   readonly keepAnswers: (tx: Tx, before: Timestamp, limit: number) => void
-  /** What other rooms keep and let go. */
+  /** What other modules keep and let go. */
   readonly purges: readonly Purge[]
 }
 

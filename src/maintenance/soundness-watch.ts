@@ -1,13 +1,13 @@
-import type { Bell } from '../system/bell.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
+import type { Signal } from '../system/signal.ts'
 
 type Tools = {
   readonly clock: Clock
   readonly log: Log
   /** Rung at each error of a request that nobody foresaw. */
-  readonly doubtBell: Bell
+  readonly doubtSignal: Signal
   /** Rejects with what is wrong with the database. */
   readonly requireSound: () => Promise<void>
 }
@@ -29,9 +29,9 @@ export class SoundnessWatch implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { clock, doubtBell } = this.#tools
+    const { clock, doubtSignal } = this.#tools
     while (!signal.aborted) {
-      await doubtBell.wait(clock, FOR_EVER_MS, signal)
+      await doubtSignal.wait(clock, FOR_EVER_MS, signal)
       if (signal.aborted) return
       await this.#check()
       await clock.sleep(PAUSE_MS, signal)

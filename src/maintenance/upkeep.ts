@@ -12,11 +12,11 @@ import {
 } from '../storage/delivery-retention.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Bell } from '../system/bell.ts'
 import type { Changes } from '../system/changes.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
+import type { Signal } from '../system/signal.ts'
 import type { Stamps } from '../system/stamps.ts'
 import { ClockWatch } from './clock-watch.ts'
 import { dailyBackupJob } from './daily-backup.ts'
@@ -34,8 +34,8 @@ export type UpkeepTools = {
   readonly directory: DataDirectory
   readonly changes: Pick<Changes, 'tell'>
   /** Wakes dispatch. */
-  readonly bell: Bell
-  readonly healthBell: Bell
+  readonly dispatchSignal: Signal
+  readonly healthSignal: Signal
   readonly backupWorker: Pick<BackupWorker, 'take'>
   /** A second folder for the daily back-ups, or null. */
   readonly folder: string | null
@@ -64,8 +64,8 @@ export function createUpkeep(tools: UpkeepTools) {
     dailyBackupJob({ ...tools, worker }),
   ]
   const onChange = () => {
-    tools.bell.ring()
-    tools.healthBell.ring()
+    tools.dispatchSignal.notify()
+    tools.healthSignal.notify()
   }
   return {
     clockWatch: new ClockWatch({ ...tools, onChange }),

@@ -13,23 +13,23 @@ import {
 } from '../storage/message-queue.ts'
 import { findMessage, saveMessage } from '../storage/message-rows.ts'
 import { dueMessages } from '../storage/message-turns.ts'
-import type { Bell } from '../system/bell.ts'
 import { nextTurn } from '../system/clock.ts'
 import { PassingSet } from '../system/passing.ts'
 import type { Service } from '../system/service.ts'
+import type { Signal } from '../system/signal.ts'
 import { attempt, type AttemptTools } from './dispatch-attempt.ts'
 import { takesMessages, type BoardLine } from './line-board.ts'
 import { moveTo, routeFor } from './requeue.ts'
 import { expireMessage, makeUncertain } from './settle.ts'
 
-type DispatchTools = AttemptTools & { readonly bell: Bell }
+type DispatchTools = AttemptTools & { readonly dispatchSignal: Signal }
 
 const BATCH_MAX = 64
 /** An attempt that failed by a fault of ours is not made again at once. */
 const FAILED_MS = 1_000
 /** What ages takes days: under load there is no need to ask for it at each look. */
 const AGE_EVERY_MS = 1_000
-/** The loop looks around at least this often; it is rung for everything that matters. */
+/** Longest pause between two looks; every event that matters notifies the loop. */
 const LOOK_MS_MAX = 10_000
 
 export class Dispatch implements Service {
@@ -52,13 +52,13 @@ export class Dispatch implements Service {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    const { bell, clock } = this.#tools
+    const { dispatchSignal, clock } = this.#tools
     this.#signal = signal
     try {
       while (!signal.aborted) {
         await this.#look()
-        await bell.wait(clock, bell.isRung ? 0 : this.#untilNext(), signal)
-        await nextTurn() // Attempts of one commit ring one after the other.
+        await dispatchSignal.wait(clock, dispatchSignal.isNotified ? 0 : this.#untilNext(), signal)
+        await nextTurn() // Attempts of one commit notify one after the other.
       }
     } finally {
       await Promise.all(this.#attempts.values())
@@ -103,7 +103,7 @@ export class Dispatch implements Service {
   #start(message: Outbound, signal: AbortSignal): void {
     const { lineId } = message
     this.#inHand.set(message.id, lineId)
-    const { bell, clock, log } = this.#tools
+    const { dispatchSignal, clock, log } = this.#tools
     const onUnwritten = () => void this.#unwritten.set(message.id, lineId)
     const running = attempt(this.#tools, message, { onUnwritten, signal })
       .catch((error: unknown) => {
@@ -114,7 +114,7 @@ export class Dispatch implements Service {
         this.#inHand.delete(message.id)
         this.#unwritten.delete(message.id)
         leave()
-        bell.ring()
+        dispatchSignal.notify()
       })
     const leave = this.#attempts.add(running)
   }
@@ -139,7 +139,7 @@ export class Dispatch implements Service {
       }
       return count
     })
-    if (moved > 0) this.#tools.bell.ring()
+    if (moved > 0) this.#tools.dispatchSignal.notify()
   }
 
   /** Ends what waited for too long. */
@@ -162,7 +162,7 @@ export class Dispatch implements Service {
         if (message?.status === 'queued') expireMessage(this.#tools, tx, message)
       }
     })
-    this.#tools.bell.ring()
+    this.#tools.dispatchSignal.notify()
     return true
   }
 
@@ -179,7 +179,7 @@ export class Dispatch implements Service {
         makeUncertain(this.#tools, tx, message, 'outcome_unknown')
       }
     })
-    this.#tools.bell.ring()
+    this.#tools.dispatchSignal.notify()
     return true
   }
 
@@ -199,7 +199,7 @@ export class Dispatch implements Service {
         saveMessage(tx, { ...message, dueAt: null }, stamps.now())
       }
     })
-    this.#tools.bell.ring()
+    this.#tools.dispatchSignal.notify()
   }
 
   #untilNext(): number {

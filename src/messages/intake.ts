@@ -24,9 +24,9 @@ import { saveCheckpoint } from '../storage/lines.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
 import { countNotRelayed } from '../storage/not-relayed.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
+import type { Signal } from '../system/signal.ts'
 import type { LineBoard } from './line-board.ts'
 import { requeue } from './requeue.ts'
 import { acceptMessage, applyReceipt, assignGuid, failMessage, type SettleTools } from './settle.ts'
@@ -39,7 +39,7 @@ export type IntakeEvent = Extract<
 export type IntakeTools = SettleTools & {
   readonly writer: Writer
   readonly log: Log
-  readonly bell: Bell
+  readonly dispatchSignal: Signal
   readonly board: LineBoard
 }
 
@@ -80,7 +80,7 @@ function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void 
       break
   }
   if (event.checkpoint !== null) saveCheckpoint(tx, line.id, event.checkpoint)
-  tools.writer.ringAfterCommit(tools.bell)
+  tools.writer.notifyAfterCommit(tools.dispatchSignal)
 }
 
 function takeMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): void {
@@ -167,7 +167,7 @@ function takeSettled(
 ): void {
   const message = unsettled(tx, messageId)
   if (message === null) return
-  tools.writer.ringAfterCommit(tools.bell)
+  tools.writer.notifyAfterCommit(tools.dispatchSignal)
   switch (outcome.outcome) {
     case 'accepted':
       acceptMessage(tools, tx, message, outcome)

@@ -18,9 +18,9 @@ import type { Db } from '../storage/database.ts'
 import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
 import { findMessage } from '../storage/message-rows.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Bell } from '../system/bell.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { Signal } from '../system/signal.ts'
 import type { LineBoard } from './line-board.ts'
 import { messageResource, type WaitReason } from './resource.ts'
 import { previewSend } from './send-target.ts'
@@ -42,7 +42,7 @@ type Tools = SettleTools & {
   readonly board: LineBoard
   readonly waitReason: WaitReason
   /** Wakes dispatch. */
-  readonly bell: Bell
+  readonly dispatchSignal: Signal
   readonly audit: Pick<Audit, 'record'>
 }
 
@@ -97,7 +97,7 @@ async function resolveByHand(
       after: { status },
     })
   })
-  tools.bell.ring()
+  tools.dispatchSignal.notify()
   return messageResource(existing(tools.db, id), tools.waitReason)
 }
 

@@ -13,10 +13,10 @@ import type { Tx } from '../storage/database.ts'
 import { findIdempotency, rememberAnswer, rememberRequest } from '../storage/idempotency.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
 import type { Settings } from '../storage/settings.ts'
-import type { Bell } from '../system/bell.ts'
 import { sha256 } from '../system/hash.ts'
 import { PassingMap } from '../system/passing.ts'
 import type { Random } from '../system/random.ts'
+import type { Signal } from '../system/signal.ts'
 import { answerOf, sentAnswerOf, type Answer } from './answer.ts'
 import { takePlace } from './contact-budget.ts'
 import { turnOfNewcomer } from './conversation-order.ts'
@@ -54,7 +54,7 @@ export type SendAnswer = Answer & {
 
 export type SendTools = AttemptTools & {
   readonly random: Random
-  readonly bell: Bell
+  readonly dispatchSignal: Signal
   readonly waitReason: WaitReason
   readonly defaultWaitMs: number
   readonly settings: Pick<Settings, 'get'>
@@ -155,7 +155,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   if (hold === 'full') throw limitReached(tx, found.line, now)
   const message = record(tools, tx, acceptance, { found, hold, now })
   tools.writer.beforeCommit(tools.giveDue)
-  tools.writer.ringAfterCommit(tools.bell)
+  tools.writer.notifyAfterCommit(tools.dispatchSignal)
   return { message, messageId: message.id, first: null, isReplay: false }
 }
 

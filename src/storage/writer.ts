@@ -1,5 +1,5 @@
-import type { Bell } from '../system/bell.ts'
 import type { Changes } from '../system/changes.ts'
+import type { Signal } from '../system/signal.ts'
 import type { Db, Tx } from './database.ts'
 import { isDiskFull, NotWrittenError, relayStopping, storageFull } from './faults.ts'
 import { TakenOverError, type Guard } from './guard.ts'
@@ -48,7 +48,7 @@ export class Writer {
   readonly #onDiskFull: () => void
   readonly #changes: ChangeTeller
   readonly #waiting: Waiting[] = []
-  readonly #bells = new Set<Bell>()
+  readonly #signals = new Set<Signal>()
   readonly #beforeCommit = new Set<() => void>()
   readonly #afterCommit: (() => void)[] = []
   #isScheduled = false
@@ -93,9 +93,9 @@ export class Writer {
     this.#beforeCommit.add(act)
   }
 
-  /** Rings `bell` after the commit of the work that asks for it. */
-  ringAfterCommit(bell: Bell): void {
-    this.#bells.add(bell)
+  /** Notifies `signal` after the commit of the work that asks for it. */
+  notifyAfterCommit(signal: Signal): void {
+    this.#signals.add(signal)
   }
 
   /** Calls `act` after the commit of the work that asks for it; never when that is rolled back. */
@@ -155,8 +155,8 @@ export class Writer {
     for (const { settle, value } of ends) settle(value)
     const acts = this.#afterCommit.splice(0)
     for (const act of acts) this.#perform(act)
-    for (const bell of this.#bells) bell.ring()
-    this.#bells.clear()
+    for (const signal of this.#signals) signal.notify()
+    this.#signals.clear()
     if (touched !== null) this.#changes.tell(touched)
   }
 
@@ -254,7 +254,7 @@ export class Writer {
     this.#beforeCommit.clear()
     this.#afterCommit.length = 0
     forgetRows(this.#tx)
-    this.#bells.clear()
+    this.#signals.clear()
     const isLost = error instanceof LostFileError || error instanceof TakenOverError
     const told = isLost && isUndone ? relayStopping(error) : this.#told(error)
     for (const { reject } of group) reject(told)

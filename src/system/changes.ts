@@ -1,9 +1,9 @@
 // What changed lately, for those who watch. A change says which thing it was, never what is in it:
 // who wants to know reads the thing again.
 
-import type { Bell } from './bell.ts'
 import type { Clock } from './clock.ts'
 import type { Random } from './random.ts'
+import type { Signal } from './signal.ts'
 
 export type Change = {
   readonly what:
@@ -42,7 +42,7 @@ const EPOCH_BYTES = 6
 export class Changes {
   readonly #clock: Clock
   readonly #random: Random
-  readonly #bells = new Set<Bell>()
+  readonly #signals = new Set<Signal>()
   readonly #gathered = new Map<string, Change>()
   /** Empty until somebody watches. */
   #epoch = ''
@@ -64,7 +64,7 @@ export class Changes {
   }
 
   get watcherCount(): number {
-    return this.#bells.size
+    return this.#signals.size
   }
 
   /** Where somebody stands who has read everything just now. */
@@ -72,14 +72,14 @@ export class Changes {
     return this.#positionAt(this.#last)
   }
 
-  /** Rings `bell` whenever there is news. Returns what ends the watch. */
-  watch(bell: Bell): () => void {
+  /** Notifies `signal` of every change. Returns a function that ends the watch. */
+  watch(signal: Signal): () => void {
     this.#endLinger()
     if (!this.#isWatched) this.#startAnew()
     this.#isWatched = true
-    this.#bells.add(bell)
+    this.#signals.add(signal)
     return () => {
-      if (!this.#bells.delete(bell) || this.#bells.size > 0) return
+      if (!this.#signals.delete(signal) || this.#signals.size > 0) return
       const pause = () => {
         this.#isWatched = false
       }
@@ -113,7 +113,7 @@ export class Changes {
     this.#isRush = changes.length > GATHERED_MAX
     if (this.#isRush) this.#startAnew()
     else this.#keep(changes)
-    for (const bell of this.#bells) bell.ring()
+    for (const signal of this.#signals) signal.notify()
   }
 
   #keep(changes: readonly Change[]): void {

@@ -3,7 +3,8 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import { NEVER, type Check, type LineRig } from './line-rig.ts'
+import { NEVER } from '../../src/system/clock.ts'
+import { type Check, type LineRig } from './line-rig.ts'
 import { SENDING_PROMISES } from './sending-promises.ts'
 import { TELLING_PROMISES } from './telling-promises.ts'
 

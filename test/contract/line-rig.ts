@@ -8,6 +8,7 @@ import type {
 } from '../../src/domain/driver.ts'
 import type { Handle } from '../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+import { NEVER } from '../../src/system/clock.ts'
 import { settle, type TestClock } from '../support/test-clock.ts'
 
 export type LineRig = {
@@ -36,8 +37,6 @@ export type LineRig = {
 
 /** One promise of the seam, checked. */
 export type Check = (rig: LineRig) => Promise<void>
-
-export const NEVER = new AbortController().signal
 
 const LINE_ID = 'line_00000000000000000000000000' as LineId // A well-formed id; drivers only hand it on.
 

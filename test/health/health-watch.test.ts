@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 
 import { HealthCatalogue, ofRelay } from '../../src/health/catalogue.ts'
 import { HealthWatch } from '../../src/health/health-watch.ts'
-import { Bell } from '../../src/system/bell.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 
@@ -28,15 +28,15 @@ function running(isWatched: boolean) {
     return [...findings]
   })
   const changes = { isWatched, tell: () => void (seen.told += 1) }
-  const healthBell = new Bell()
+  const healthSignal = new Signal()
   const end = new AbortController()
-  const watch = new HealthWatch({ clock, changes, health, healthBell })
+  const watch = new HealthWatch({ clock, changes, health, healthSignal })
   const ended = watch.run(end.signal)
   return {
     clock,
     findings,
     seen,
-    healthBell,
+    healthSignal,
     stop: async () => {
       end.abort()
       await ended
@@ -62,9 +62,9 @@ test('while somebody watches it looks every fifteen seconds, and tells only what
 })
 
 test('whoever knows that something changed has it looked at once', async () => {
-  const { clock, seen, healthBell, stop } = running(true)
+  const { clock, seen, healthSignal, stop } = running(true)
 
-  healthBell.ring()
+  healthSignal.notify()
   await clock.advance(0)
   const { asked } = seen
   await stop()

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { Bell } from '../../src/system/bell.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { CONVERSATION, LINE, LINE_ID, WEBHOOK, createRig } from './http-rig.ts'
 
 test('every answer is JSON that nobody stores or takes for something else, and has its own id', async () => {
@@ -112,9 +112,9 @@ test('an answer that does not fit its schema is 500, and nothing of it leaves', 
 })
 
 test('an unknown error is 500 in the one shape, logged under the id of the request, and a reason to doubt', async () => {
-  const doubtBell = new Bell()
+  const doubtSignal = new Signal()
   const rig = createRig({
-    doubtBell,
+    doubtSignal,
     conversations: {
       list: () => {
         throw new Error('SELECT secret FROM /var/lib/hookline')
@@ -136,7 +136,7 @@ test('an unknown error is 500 in the one shape, logged under the id of the reque
   expect(rig.logged.map((line) => line.fields['request_id'])).toEqual([
     response.headers.get('x-request-id'),
   ])
-  expect(doubtBell.isRung).toBe(true)
+  expect(doubtSignal.isNotified).toBe(true)
 })
 
 function createRigLines() {

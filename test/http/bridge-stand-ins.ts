@@ -1,4 +1,4 @@
-// What stands in for bridges behind the HTTP room.
+// What stands in for bridges behind the HTTP module.
 
 import type { BridgeId } from '../../src/domain/ids.ts'
 import type { HttpTools } from '../../src/http/server.ts'

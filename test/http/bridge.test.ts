@@ -1,4 +1,4 @@
-// The routes of bridges: what they ask of the rooms behind them, and what they refuse.
+// The routes of bridges: what they ask of the modules behind them, and what they refuse.
 
 import { expect, test } from 'bun:test'
 

@@ -4,9 +4,9 @@
 import { expect, test } from 'bun:test'
 
 import { dashboardRoutes } from '../../src/http/routes.ts'
-import { Bell } from '../../src/system/bell.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
@@ -100,7 +100,7 @@ test('every operation of the dashboard is in the table', () => {
   const tools = {
     ...standIns([], new TestClock(), new Metrics()),
     log: silentLog,
-    doubtBell: new Bell(),
+    doubtSignal: new Signal(),
   }
   const { routes } = dashboardRoutes(tools, new AbortController().signal)
 

@@ -3,8 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { Bell } from '../../src/system/bell.ts'
 import { Changes, type Change } from '../../src/system/changes.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 import { BROWSER, SIGNED_IN } from './access-stand-ins.ts'
@@ -15,7 +15,7 @@ const EVENTS = '/dashboard/events'
 const MESSAGE: Change = { what: 'message', id: 'msg_1', conversationId: 'conv_1' }
 const LINE: Change = { what: 'line', id: 'line_1' }
 
-/** One browser that is signed in, and the ring of changes that it watches. */
+/** One browser that is signed in, and the signal of changes that it watches. */
 function signedIn() {
   const clock = new TestClock()
   const changes = new Changes({ clock, random: seededRandom(1) })
@@ -38,7 +38,7 @@ function signedIn() {
     },
     /** A position at which somebody is, and from then on each change is kept. */
     begin: () => {
-      changes.watch(new Bell())
+      changes.watch(new Signal())
       return changes.position
     },
     tell: async (...told: readonly Change[]) => {

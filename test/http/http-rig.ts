@@ -1,14 +1,14 @@
-// The HTTP room with stand-ins for what lies behind it. Each stand-in can be replaced by a test.
+// The HTTP module with stand-ins for what lies behind it. Each stand-in can be replaced by a test.
 
 import { expect } from 'bun:test'
 
 import type { Caller } from '../../src/domain/api-key.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
-import { Bell } from '../../src/system/bell.ts'
 import { Changes } from '../../src/system/changes.ts'
 import type { Log, LogFields } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { NOBODY_SIGNED_IN } from './access-stand-ins.ts'
 import { bridgeStandIns } from './bridge-stand-ins.ts'
@@ -155,7 +155,7 @@ export function createRig(parts: Partial<HttpTools> = {}): Rig {
   const metrics = new Metrics()
   const note = (message: string, fields: LogFields = {}) => void logged.push({ message, fields })
   const log: Log = { debug() {}, info: note, warn: note, error: note }
-  const failing = { log, doubtBell: new Bell() }
+  const failing = { log, doubtSignal: new Signal() }
   const http = createHttp({ ...standIns(asked, clock, metrics), ...failing, ...parts })
   const ask =
     (isControl: boolean) =>
@@ -179,7 +179,7 @@ function requestOf(
   return new Request(`http://localhost${path}`, { method, headers, body })
 }
 
-type StandIns = Omit<HttpTools, 'log' | 'doubtBell'>
+type StandIns = Omit<HttpTools, 'log' | 'doubtSignal'>
 
 /** Answers that fit; every one notes that it was asked. */
 export function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): StandIns {

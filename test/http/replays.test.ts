@@ -1,4 +1,4 @@
-// The routes of replays and retries, with what each asks of the room of webhooks and what it answers.
+// The routes of replays and retries, with what each asks of the webhooks module and what it answers.
 
 import { expect, test } from 'bun:test'
 

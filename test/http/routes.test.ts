@@ -1,4 +1,4 @@
-// Every route once, with what it asks of the rooms behind it and what it answers. Sending and bad
+// Every route once, with what it asks of the modules behind it and what it answers. Sending and bad
 // input have files of their own.
 
 import { expect, test } from 'bun:test'

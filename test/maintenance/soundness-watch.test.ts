@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { SoundnessWatch } from '../../src/maintenance/soundness-watch.ts'
-import { Bell } from '../../src/system/bell.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { TestClock } from '../support/test-clock.ts'
 
@@ -9,7 +9,7 @@ const HOUR_MS = 3_600_000
 
 test('errors that nobody foresaw have the database checked, once an hour at most', async () => {
   const clock = new TestClock()
-  const doubtBell = new Bell()
+  const doubtSignal = new Signal()
   const { log, lines } = recordingLog()
   const checkedAt: number[] = []
   const requireSound = async () => {
@@ -17,12 +17,12 @@ test('errors that nobody foresaw have the database checked, once an hour at most
     if (checkedAt.length === 2) throw new Error('The file is damaged.')
   }
   const stop = new AbortController()
-  const running = new SoundnessWatch({ clock, log, doubtBell, requireSound }).run(stop.signal)
+  const running = new SoundnessWatch({ clock, log, doubtSignal, requireSound }).run(stop.signal)
 
   await clock.advance(5_000)
-  doubtBell.ring()
+  doubtSignal.notify()
   await clock.advance(0)
-  doubtBell.ring()
+  doubtSignal.notify()
   await clock.advance(HOUR_MS - 1)
   const withinTheHour = checkedAt.length
   await clock.advance(3 * HOUR_MS)

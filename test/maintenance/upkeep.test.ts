@@ -9,12 +9,12 @@ import { BackupWorker } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { insertEvent, noteUntoldEvent } from '../../src/storage/events.ts'
 import { Writer } from '../../src/storage/writer.ts'
-import { Bell } from '../../src/system/bell.ts'
 import type { Change } from '../../src/system/changes.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { systemRandom } from '../../src/system/random.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { Stamps } from '../../src/system/stamps.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -39,8 +39,8 @@ function startUpkeep(folder: ScratchFolder) {
     directory,
     changes: { tell: (changes) => told.push(...changes) },
     keepAnswers: () => {},
-    bell: new Bell(),
-    healthBell: new Bell(),
+    dispatchSignal: new Signal(),
+    healthSignal: new Signal(),
     backupWorker: new BackupWorker(),
     folder: null,
   })

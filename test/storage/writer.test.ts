@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 
 import { openDatabase, type Tx } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
-import { Bell } from '../../src/system/bell.ts'
 import type { Change } from '../../src/system/changes.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { TestClock, settle } from '../support/test-clock.ts'
 import { fail, names, openWriter, put } from './writer-rig.ts'
 
@@ -46,26 +46,26 @@ test('a work that throws undoes itself and nobody else', async () => {
   expect(names(db)).toEqual(['before', 'after'])
 })
 
-test('bells ring and acts run after the commit, and not for a work that was undone', async () => {
+test('signals are notified and acts run after the commit, and not for a work that was undone', async () => {
   const { db, writer } = openWriter()
   const clock = new TestClock()
-  const bell = new Bell()
+  const signal = new Signal()
   const acts: string[] = []
-  const waiting = bell
+  const waiting = signal
     .wait(clock, 60_000, new AbortController().signal)
-    .then(() => acts.push(`bell, in transaction: ${db.sqlite.inTransaction}`))
+    .then(() => acts.push(`signal, in transaction: ${db.sqlite.inTransaction}`))
 
   const undone = writer.write((tx) => {
     writer.afterCommit(() => acts.push('of the undone work'))
     fail(tx)
   })
   const done = writer.write(() => {
-    writer.ringAfterCommit(bell)
+    writer.notifyAfterCommit(signal)
     writer.afterCommit(() => acts.push(`act, in transaction: ${db.sqlite.inTransaction}`))
   })
   await Promise.allSettled([undone, done, waiting])
 
-  expect(acts).toEqual(['act, in transaction: false', 'bell, in transaction: false'])
+  expect(acts).toEqual(['act, in transaction: false', 'signal, in transaction: false'])
 })
 
 /** A writer for those who watch, or for nobody; `told` is what it said after each commit. */
@@ -188,7 +188,7 @@ test('when SQLite rolls the group back by itself, no further work of it runs', a
   expect(await writer.write(put('later'))).toBe('later')
 })
 
-test('a commit that fails rejects every promise and rings no bell', async () => {
+test('a commit that fails rejects every promise and notifies nothing', async () => {
   const { db, writer } = openWriter()
   const acts: string[] = []
   db.sqlite.run('CREATE TABLE parent (id INTEGER PRIMARY KEY)')

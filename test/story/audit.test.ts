@@ -2,13 +2,13 @@
 // one line of the log, and no secret in either. The operations are those of the real routes, so that a new
 // one is to be added here. Commands without a relay, restores and upgrades are in `test/storage/audit.test.ts`.
 
-import type { AuditEntry } from '../../src/api/audit.ts'
 import { expect, test } from 'bun:test'
 
+import type { AuditEntry } from '../../src/api/audit.ts'
 import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
-import { Bell } from '../../src/system/bell.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { PASSWORD } from '../http/dashboard-rig.ts'
 import { standIns } from '../http/http-rig.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -200,7 +200,7 @@ const TAKES_ALL_AWAY = ['/api/v1/backups/:name', '/dashboard/downloads/:ticket']
 const TOOLS = {
   ...standIns([], new TestClock(), new Metrics()),
   log: silentLog,
-  doubtBell: new Bell(),
+  doubtSignal: new Signal(),
 }
 const ROUTES = {
   key: changingRoutes(publicRoutes(TOOLS)),

@@ -1,9 +1,9 @@
 // Relays that are ended at any moment: what a killed process leaves is copied, and another relay starts
 // on the copy. The first one never stops; its sends just never end.
 
-import type { CreatedKey } from '../../src/api/keys.ts'
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 
+import type { CreatedKey } from '../../src/api/keys.ts'
 import type { LineDriver } from '../../src/domain/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import type { ScratchFolder } from './scratch-folder.ts'

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import { Bell } from '../../src/system/bell.ts'
 import { Changes, type Change } from '../../src/system/changes.ts'
+import { Signal } from '../../src/system/signal.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 
@@ -11,7 +11,7 @@ const LINE: Change = { what: 'line', id: 'line_1' }
 function watched() {
   const clock = new TestClock()
   const changes = new Changes({ clock, random: seededRandom(1) })
-  const unwatch = changes.watch(new Bell())
+  const unwatch = changes.watch(new Signal())
   return { clock, changes, unwatch, start: changes.position }
 }
 
@@ -55,15 +55,15 @@ test('many changes of one thing are one, and one more after that is another', as
 test('a watcher is woken by news, and not before there are any', async () => {
   const clock = new TestClock()
   const changes = new Changes({ clock, random: seededRandom(1) })
-  const bell = new Bell()
-  changes.watch(bell)
+  const wake = new Signal()
+  changes.watch(wake)
 
   changes.tell([MESSAGE])
-  const wasRung = bell.isRung
+  const wasNotified = wake.isNotified
   await clock.advance(100)
 
-  expect(wasRung).toBe(false)
-  expect(bell.isRung).toBe(true)
+  expect(wasNotified).toBe(false)
+  expect(wake.isNotified).toBe(true)
 })
 
 test('nothing is taken down while nobody watches, and the first who comes starts anew', async () => {
@@ -72,7 +72,7 @@ test('nothing is taken down while nobody watches, and the first who comes starts
 
   changes.tell([MESSAGE])
   const wasWatched = changes.isWatched
-  changes.watch(new Bell())
+  changes.watch(new Signal())
   await clock.advance(100)
 
   expect(wasWatched).toBe(false)
@@ -88,7 +88,7 @@ test('a watcher that comes back within a minute goes on where it was', async () 
   await clock.advance(59_000)
   changes.tell([MESSAGE])
   await clock.advance(100)
-  changes.watch(new Bell())
+  changes.watch(new Signal())
   await clock.advance(3_600_000)
 
   expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE])
@@ -103,7 +103,7 @@ test('one that comes back later must read afresh: nobody took down what it misse
   const wasWatched = changes.isWatched
   changes.tell([MESSAGE])
   await clock.advance(100)
-  changes.watch(new Bell())
+  changes.watch(new Signal())
 
   expect(wasWatched).toBe(false)
   expect(changes.since(start)).toBeNull()
@@ -111,8 +111,8 @@ test('one that comes back later must read afresh: nobody took down what it misse
 
 test('the last of two watchers ends the watch, not the first', async () => {
   const { clock, changes, unwatch, start } = watched()
-  const bell = new Bell()
-  changes.watch(bell)
+  const wake = new Signal()
+  changes.watch(wake)
 
   unwatch()
   unwatch()

@@ -7,12 +7,12 @@ import { rmSync } from 'node:fs'
 
 import { WITHDRAWN } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
+import { NEVER } from '../../../src/system/clock.ts'
 import {
   attend,
   carry,
   guidOf,
   messageOf,
-  NEVER,
   messagesOf,
   receiptsOf,
   settledOf,

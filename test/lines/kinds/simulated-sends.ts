@@ -1,6 +1,7 @@
 import type { SendOutcome } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
-import { NEVER, messageOf, receiptsOf, type attend } from '../../contract/line-rig.ts'
+import { NEVER } from '../../../src/system/clock.ts'
+import { messageOf, receiptsOf, type attend } from '../../contract/line-rig.ts'
 import type { SimulatedRig } from '../../contract/simulated-rig.ts'
 
 type Attended = Awaited<ReturnType<typeof attend>>

@@ -6,15 +6,9 @@ import { existsSync } from 'node:fs'
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { behaviourOf, numberOfLine } from '../../../src/lines/kinds/simulated/correspondents.ts'
 import { createSimulatedDriver } from '../../../src/lines/kinds/simulated/driver.ts'
+import { NEVER } from '../../../src/system/clock.ts'
 import { systemRandom } from '../../../src/system/random.ts'
-import {
-  NEVER,
-  attend,
-  messageOf,
-  messagesOf,
-  receiptsOf,
-  settledOf,
-} from '../../contract/line-rig.ts'
+import { attend, messageOf, messagesOf, receiptsOf, settledOf } from '../../contract/line-rig.ts'
 import { makeSimulatedRig } from '../../contract/simulated-rig.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import { TestClock, settle } from '../../support/test-clock.ts'

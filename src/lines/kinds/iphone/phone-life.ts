@@ -1,9 +1,9 @@
 // The life of one phone as a line: it climbs from state to state, each of which must hold before the next
 // is tried, and falls back to where what has failed stands. A pulled cable is the bottom, at once.
 
-import { Bell } from '../../../system/bell.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
+import { Signal } from '../../../system/signal.ts'
 import type { PhoneAgent } from './agent/agent.ts'
 import type { Launched, Launcher } from './agent/launcher.ts'
 import type { PhoneCable } from './cable/phone-cable.ts'
@@ -70,7 +70,7 @@ export class PhoneLife {
   readonly #tools: LifeTools
   readonly #work: LifeWork
   readonly #rungs: Rungs
-  readonly #bell = new Bell()
+  readonly #wake = new Signal()
   #height = 0
   #stop: PhoneStop | null = null
   /** Ends what is done in the present state. */
@@ -232,7 +232,7 @@ export class PhoneLife {
     await this.#work.onChange()
     const delayMs = stop.code === 'agent_shared' ? SHARED_DELAY_MS : this.#delayMs
     this.#delayMs = Math.min(this.#delayMs * 2, DELAY_MS_MAX)
-    await this.#bell.wait(clock, delayMs, signal)
+    await this.#wake.wait(clock, delayMs, signal)
   }
 
   /** Where a stop leaves the phone: lower where falling so far did not help several times. */
@@ -253,7 +253,7 @@ export class PhoneLife {
     // The agent and what starts it are not hurried by a reading of this phone, or of another one.
     if (stop === null || !isAtCable(stop) || now?.code === this.#stop?.code) return
     this.#delayMs = DELAY_MS_MIN
-    this.#bell.ring()
+    this.#wake.notify()
   }
 
   #lookAtPhone(): void {

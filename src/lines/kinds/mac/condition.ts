@@ -2,9 +2,9 @@
 // to ask. Asked when the line starts, so that macOS puts its question while somebody is there, and then
 // again and again, because each of these can be taken away at any time.
 
-import { Bell } from '../../../system/bell.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
+import { Signal } from '../../../system/signal.ts'
 import { classOf, type FailureClass } from './apple-events.ts'
 import type { MacHost } from './mac-host.ts'
 import type { MessagesApp } from './messages-app.ts'
@@ -49,7 +49,7 @@ const OF_THE_LINE: ReadonlySet<FailureClass> = new Set([
 
 export class Condition {
   readonly #tools: ConditionTools
-  readonly #bell = new Bell()
+  readonly #wake = new Signal()
   #trouble: MacTrouble | null = null
   #isConnected = false
   #isKnown = false
@@ -82,7 +82,7 @@ export class Condition {
     while (!signal.aborted) {
       await this.#look(signal)
       if (!signal.aborted) this.#isKnown = true
-      await this.#bell.wait(clock, LOOK_MS, signal)
+      await this.#wake.wait(clock, LOOK_MS, signal)
     }
   }
 
@@ -96,14 +96,14 @@ export class Condition {
     if (isAfterAccount && !OF_THE_LINE.has(classOf(answer.number))) return
     this.#note(answer)
     this.#askedAt = -Infinity
-    this.#bell.ring()
+    this.#wake.notify()
   }
 
   /** Something has been on its way for minutes. */
   suspect(): void {
     if (this.#mustRestart || !this.#mayRestart()) return
     this.#mustRestart = true
-    this.#bell.ring()
+    this.#wake.notify()
   }
 
   async #look(signal: AbortSignal): Promise<void> {

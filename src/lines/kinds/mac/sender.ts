@@ -2,6 +2,7 @@
 // row in chat.db, which alone says what became of the message.
 
 import {
+  isGranted,
   WITHDRAWN,
   type OutgoingMessage,
   type PointOfNoReturn,
@@ -136,7 +137,7 @@ async function send(
   const expectation = expectationOf({ message, note }, db.identity)
   // Expected from before the transaction on: a row can be there before anyone has looked.
   own.expect(expectation, true)
-  if (!(await mayPass(pointOfNoReturn, note))) {
+  if (!(await isGranted(pointOfNoReturn, note))) {
     own.forget(message.id)
     return WITHDRAWN
   }
@@ -154,14 +155,6 @@ async function send(
   if (outcome.outcome === 'unknown') await onAnswer(answer)
   await onOutcome(outcome)
   return outcome
-}
-
-async function mayPass(pointOfNoReturn: PointOfNoReturn, note: string): Promise<boolean> {
-  try {
-    return await pointOfNoReturn(note)
-  } catch {
-    return false
-  }
 }
 
 /**

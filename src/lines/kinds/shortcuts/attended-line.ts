@@ -13,10 +13,10 @@ import {
 } from '../../../domain/driver.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
 import { NO_CAPABILITIES, type Capabilities, type OfflineReason } from '../../../domain/line.ts'
-import { Bell } from '../../../system/bell.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { sha256 } from '../../../system/hash.ts'
 import type { Log } from '../../../system/log.ts'
+import { Signal } from '../../../system/signal.ts'
 import { HandOver, type Asker, type HandedOver } from './hand-over.ts'
 import { HandedOut, type Open } from './handed-out.ts'
 import { readSender } from './sender.ts'
@@ -73,7 +73,7 @@ export class AttendedShortcutsLine {
   readonly #handOver: HandOver
   readonly #handedOut: HandedOut
   readonly #session: LineSession
-  readonly #bell = new Bell()
+  readonly #wake = new Signal()
   /** Ids of messages that were refused for their sender: each is counted once. */
   readonly #names = new Set<string>()
   /** When a shortcut asked last, by the monotonic clock. */
@@ -101,7 +101,7 @@ export class AttendedShortcutsLine {
       await this.#publish()
       const leftMs = this.#askedAt + SILENT_MS - this.#tools.clock.monotonic()
       const waitMs = leftMs > 0 ? leftMs : LOOK_MS
-      if (this.#ended === null) await this.#bell.wait(this.#tools.clock, waitMs, signal)
+      if (this.#ended === null) await this.#wake.wait(this.#tools.clock, waitMs, signal)
     }
     signal.removeEventListener('abort', end)
     if (this.#ended.error !== null) throw this.#ended.error
@@ -146,7 +146,7 @@ export class AttendedShortcutsLine {
   async next(asker: Asker): Promise<HandedOver | NotReady> {
     if (this.#ended !== null) return NOT_READY
     this.#askedAt = this.#tools.clock.monotonic()
-    this.#bell.ring()
+    this.#wake.notify()
     return this.#handOver.take(asker)
   }
 
@@ -227,7 +227,7 @@ export class AttendedShortcutsLine {
   #end(error: Error | null): void {
     this.#ended ??= { error }
     this.#handOver.end()
-    this.#bell.ring()
+    this.#wake.notify()
   }
 
   #believed(at: Timestamp | null): Timestamp {

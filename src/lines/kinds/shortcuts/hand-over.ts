@@ -1,6 +1,6 @@
-import type { OutgoingMessage, PointOfNoReturn } from '../../../domain/driver.ts'
-import { Bell } from '../../../system/bell.ts'
+import { isGranted, type OutgoingMessage, type PointOfNoReturn } from '../../../domain/driver.ts'
 import type { Clock } from '../../../system/clock.ts'
+import { Signal } from '../../../system/signal.ts'
 
 /** A shortcut that asks for a message. */
 export type Asker = {
@@ -27,7 +27,7 @@ type Offer = {
   readonly settle: (isHandedOut: boolean) => void
 }
 
-type Waiting = { readonly bell: Bell; isDismissed: boolean }
+type Waiting = { readonly wake: Signal; isDismissed: boolean }
 
 /** More than these are calls of shortcuts that iOS has killed: the one that waits longest goes. */
 const WAITING_MAX = 10
@@ -63,7 +63,7 @@ export class HandOver {
       const offer: Offer = { ...order, settle }
       signal.addEventListener('abort', withdraw)
       this.#offers.push(offer)
-      for (const { bell } of this.#waiting) bell.ring()
+      for (const { wake } of this.#waiting) wake.notify()
     })
   }
 
@@ -80,7 +80,7 @@ export class HandOver {
   /** Lets go of everyone who waits. */
   end(): void {
     this.#isOver = true
-    for (const { bell } of this.#waiting) bell.ring()
+    for (const { wake } of this.#waiting) wake.notify()
     for (const offer of this.#offers.splice(0)) offer.settle(false)
   }
 
@@ -92,19 +92,19 @@ export class HandOver {
       const offer = this.#offers.shift()
       const leftMs = until - this.#clock.monotonic()
       if (offer === undefined && leftMs <= 0) return NOTHING
-      if (offer === undefined) await waiting.bell.wait(this.#clock, leftMs, signal)
+      if (offer === undefined) await waiting.wake.wait(this.#clock, leftMs, signal)
       else if (await hasPassed(offer)) return { answer: 'message', message: offer.message }
     }
   }
 
   #enter(): Waiting {
-    const waiting = { bell: new Bell(), isDismissed: false }
+    const waiting = { wake: new Signal(), isDismissed: false }
     this.#waiting.add(waiting)
     const [oldest] = this.#waiting
     if (oldest !== undefined && this.#waiting.size > WAITING_MAX) {
       this.#waiting.delete(oldest)
       oldest.isDismissed = true
-      oldest.bell.ring()
+      oldest.wake.notify()
     }
     return waiting
   }
@@ -115,7 +115,7 @@ export class HandOver {
  * is gone and its answer reaches nobody.
  */
 async function hasPassed({ pointOfNoReturn, note, settle }: Offer): Promise<boolean> {
-  const isGranted = await pointOfNoReturn(note).catch(() => false)
-  settle(isGranted)
-  return isGranted
+  const isHandedOut = await isGranted(pointOfNoReturn, note)
+  settle(isHandedOut)
+  return isHandedOut
 }

@@ -9,6 +9,7 @@ import { deviceHandle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { Capabilities } from '../../../domain/line.ts'
 import { nextTurn } from '../../../system/clock.ts'
+import { LineEvents } from '../../line-events.ts'
 import { checkpointText, readCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { behaviourOf } from './correspondents.ts'
 import type { Happening } from './ledger.ts'
@@ -52,11 +53,11 @@ export async function attendLine(
 class AttendedSimulatedLine {
   readonly #tools: SimulatedLineTools
   readonly #line: AttendedLine
-  readonly #listener: LineListener
+  readonly #events: LineEvents
   readonly #signal: AbortSignal
   #checkpoint: Checkpoint
   /** Settles when the last checkpoint that went alone is durable. */
-  #checkpointed: Promise<void> = Promise.resolve()
+  #checkpointed: Promise<unknown> = Promise.resolve()
   #mustDrop = false
   #pruneAt = 0
 
@@ -68,7 +69,7 @@ class AttendedSimulatedLine {
   ) {
     this.#tools = tools
     this.#line = line
-    this.#listener = listener
+    this.#events = new LineEvents(listener, signal)
     this.#signal = signal
     this.#checkpoint = readCheckpoint(tools.network, line.checkpoint)
   }
@@ -79,7 +80,7 @@ class AttendedSimulatedLine {
     const session = network.beginSession(this.#line.number)
     await this.#settle()
     // Without a checkpoint on disk, a second start would take what is new by then for history.
-    if (this.#line.checkpoint === null) await this.#tell([this.#checkpointEvent()])
+    if (this.#line.checkpoint === null) await this.#events.publish([this.#checkpointEvent()])
     await this.#goOnline(session)
     while (!this.#signal.aborted) {
       // A send that was carried has its outcome out first: a receipt never overtakes it.
@@ -89,7 +90,7 @@ class AttendedSimulatedLine {
       if (isMore || this.#signal.aborted) continue
       this.#prune()
       const waitMs = Math.min(network.msUntilNext(this.#line.number), PRUNE_EVERY_MS)
-      await network.bellOf(this.#line.number).wait(clock, waitMs, this.#signal)
+      await network.signalOf(this.#line.number).wait(clock, waitMs, this.#signal)
     }
   }
 
@@ -103,7 +104,7 @@ class AttendedSimulatedLine {
     const { network } = this.#tools
     for (let at = 0; at < this.#line.unsettled.length; at += BATCH_MAX) {
       const batch = this.#line.unsettled.slice(at, at + BATCH_MAX)
-      await this.#tell(
+      await this.#events.publish(
         batch.flatMap((unsettled): LineEvent[] => {
           const outcome = this.#outcomeOf(unsettled)
           const messageId = unsettled.message.id
@@ -134,7 +135,7 @@ class AttendedSimulatedLine {
     const { number } = this.#line
     const drop = () => {
       this.#mustDrop = true
-      this.#tools.network.bellOf(number).ring()
+      this.#tools.network.signalOf(number).notify()
     }
     const online = {
       session: createSession({ ...this.#tools, number, session, drop }),
@@ -142,12 +143,12 @@ class AttendedSimulatedLine {
       imessageActive: true,
       capabilities: CAPABILITIES,
     }
-    await this.#tell([{ type: 'online', ...online }])
+    await this.#events.publish([{ type: 'online', ...online }])
   }
 
   async #dropOut(session: string): Promise<void> {
     this.#mustDrop = false
-    await this.#tell([{ type: 'offline', reason: OUTAGE }])
+    await this.#events.publish([{ type: 'offline', reason: OUTAGE }])
     await this.#tools.clock.sleep(OUTAGE_MS, this.#signal)
     await this.#goOnline(session)
   }
@@ -163,24 +164,18 @@ class AttendedSimulatedLine {
     const events = happenings.flatMap((news) => eventsOf(news, historyUntil))
     const [only] = events
     if (events.length === 1 && only !== undefined) {
-      await this.#tell([{ ...only, checkpoint: checkpointText(network, this.#checkpoint) }])
+      await this.#events.publish([
+        { ...only, checkpoint: checkpointText(network, this.#checkpoint) },
+      ])
       return true
     }
     // Told at once, so the checkpoint goes alone, after them: none of them may be skipped. What happens
     // meanwhile need not wait for it, only the next one does.
-    await this.#tell(events)
+    await this.#events.publish(events)
     await this.#checkpointed
-    this.#checkpointed = this.#tell([this.#checkpointEvent()])
+    this.#checkpointed = this.#events.publish([this.#checkpointEvent()])
     this.#checkpointed.catch(() => {}) // Whoever waits for it hears of it.
     return true
-  }
-
-  /** Resolves when all are durable; rejects where one could not be. Nothing is told after the end. */
-  async #tell(events: readonly LineEvent[]): Promise<void> {
-    if (this.#signal.aborted) return
-    const told = await Promise.allSettled(events.map((event) => this.#listener.onEvent(event)))
-    const failed = told.find((result) => result.status === 'rejected')
-    if (failed !== undefined) throw failed.reason
   }
 
   #checkpointEvent(): LineEvent {

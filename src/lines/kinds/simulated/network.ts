@@ -1,7 +1,7 @@
 import { guidFromBytes, timestamp, uuidV7 } from '../../../domain/ids.ts'
-import { Bell } from '../../../system/bell.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
+import { Signal } from '../../../system/signal.ts'
 import type { Consequence, Letter } from './correspondents.ts'
 import { Ledger, type CarriedLetter, type Happening, type News } from './ledger.ts'
 
@@ -25,7 +25,7 @@ export class SimulatedNetwork {
   readonly #ledger: Ledger
   readonly #clock: Clock
   readonly #random: Random
-  readonly #bells = new Map<string, Bell>()
+  readonly #signals = new Map<string, Signal>()
   /** When the next of a line's future is due, where that is known; Infinity for never. */
   readonly #nextDueAt = new Map<string, number>()
   /** What was posted in this turn. */
@@ -77,12 +77,12 @@ export class SimulatedNetwork {
   }
 
   /** Rung when a line has something to read earlier than it was told. */
-  bellOf(line: string): Bell {
-    const known = this.#bells.get(line)
+  signalOf(line: string): Signal {
+    const known = this.#signals.get(line)
     if (known !== undefined) return known
-    const bell = new Bell()
-    this.#bells.set(line, bell)
-    return bell
+    const wake = new Signal()
+    this.#signals.set(line, wake)
+    return wake
   }
 
   /**
@@ -167,13 +167,13 @@ export class SimulatedNetwork {
   /** A line that waits for something later, or for nothing, is woken. */
   #expect({ line, at }: News, now: number): void {
     if (at <= now) {
-      this.bellOf(line).ring()
+      this.signalOf(line).notify()
       return
     }
     const known = this.#nextDueAt.get(line)
     if (known !== undefined && known <= at) return
     this.#nextDueAt.delete(line)
-    this.bellOf(line).ring()
+    this.signalOf(line).notify()
   }
 
   #dueAt(line: string): number {

@@ -1,4 +1,5 @@
 import {
+  isGranted,
   WITHDRAWN,
   type LineSession,
   type OutgoingMessage,
@@ -49,7 +50,7 @@ async function send(
   if (behaviour.kind === 'not_on_imessage') {
     return { outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' }
   }
-  if (signal.aborted || !(await mayPass(pointOfNoReturn, tools.network.noteOf(tools.session))))
+  if (signal.aborted || !(await isGranted(pointOfNoReturn, tools.network.noteOf(tools.session))))
     return WITHDRAWN
   if (behaviour.kind === 'line_refuses') {
     return { outcome: 'not_sent', reason: 'line_refused', blame: 'line' }
@@ -63,14 +64,6 @@ async function send(
   await tools.clock.sleep(behaviour.acceptMs, signal)
   // The network has it either way; where we cannot wait, its receipt says when it was taken.
   return signal.aborted ? { outcome: 'held', guid } : { outcome: 'accepted', guid }
-}
-
-async function mayPass(pointOfNoReturn: PointOfNoReturn, note: string): Promise<boolean> {
-  try {
-    return await pointOfNoReturn(note)
-  } catch {
-    return false
-  }
 }
 
 /** The guid under which the message was carried, or null: then the ledger holds nothing of it. */

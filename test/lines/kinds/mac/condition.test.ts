@@ -5,7 +5,8 @@ import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 
 import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, messagesOf, NEVER } from '../../../contract/line-rig.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
+import { attend, messagesOf } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 
 /** The line's states in order: `online`, `online without iMessage`, or the code of a reason. */

@@ -4,7 +4,8 @@
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, messagesOf, NEVER, receiptsOf } from '../../../contract/line-rig.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
+import { attend, messagesOf, receiptsOf } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 

@@ -5,12 +5,12 @@ import { describe, expect, test } from 'bun:test'
 
 import type { LineEvent, SendOutcome } from '../../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../../src/domain/handle.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
 import {
   attend,
   carry,
   guidOf,
   messagesOf,
-  NEVER,
   receiptsOf,
   sendTo,
 } from '../../../contract/line-rig.ts'

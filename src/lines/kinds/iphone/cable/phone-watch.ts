@@ -2,9 +2,9 @@
 // then every minute. A phone that hangs keeps one of four places, and nobody else waits for it.
 
 import { maskHandle } from '../../../../domain/handle.ts'
-import { Bell } from '../../../../system/bell.ts'
 import type { Clock } from '../../../../system/clock.ts'
 import type { Log } from '../../../../system/log.ts'
+import { Signal } from '../../../../system/signal.ts'
 import { readPhone, type PhoneReading } from './lockdown.ts'
 import type { MuxDevice } from './mux-device.ts'
 import type { MuxChange, MuxWatch } from './mux-watch.ts'
@@ -53,7 +53,7 @@ type KeptPhone = {
 
 export class PhoneWatch {
   readonly #tools: WatchTools
-  readonly #bell = new Bell()
+  readonly #wake = new Signal()
   readonly #phones = new Map<string, KeptPhone>()
   readonly #sessions = new Set<Promise<void>>()
   readonly #listeners = new Set<() => void>()
@@ -85,7 +85,7 @@ export class PhoneWatch {
     try {
       while (!signal.aborted) {
         this.#readDue(signal)
-        await this.#bell.wait(clock, this.#msUntilDue(), signal)
+        await this.#wake.wait(clock, this.#msUntilDue(), signal)
       }
     } finally {
       end()
@@ -108,7 +108,7 @@ export class PhoneWatch {
       this.#tools.log.info(`phone ${change}`, { phone: maskHandle(device.udid) })
       this.#tell()
     }
-    this.#bell.ring()
+    this.#wake.notify()
   }
 
   #tell(): void {
@@ -135,7 +135,7 @@ export class PhoneWatch {
     for (const phone of due.slice(0, SESSIONS_MAX - this.#sessions.size)) {
       const session: Promise<void> = this.#read(phone, signal).finally(() => {
         this.#sessions.delete(session)
-        this.#bell.ring()
+        this.#wake.notify()
       })
       this.#sessions.add(session)
     }

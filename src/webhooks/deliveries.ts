@@ -26,17 +26,17 @@ import { insertEvent, readEventBody } from '../storage/events.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Stamps } from '../system/stamps.ts'
-import type { Notices } from './notices.ts'
 import { payloadOf } from './payload.ts'
 import { positionOf, requireActive, webhookById } from './requests.ts'
 import { attemptResource, deliveryResource } from './resources.ts'
+import type { DeliverySignals } from './signals.ts'
 
 export type RedeliveryParts = {
   readonly db: Db
   readonly writer: Writer
   readonly stamps: Stamps
   readonly clock: Clock
-  readonly notices: Notices
+  readonly deliverySignals: DeliverySignals
 }
 
 type StatusFilter = { readonly status?: DeliveryStatus | undefined }
@@ -68,7 +68,7 @@ export function createRedelivery(parts: RedeliveryParts) {
 }
 
 async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Delivery> {
-  const { writer, stamps, clock, notices } = parts
+  const { writer, stamps, clock, deliverySignals } = parts
   return writer.write((tx) => {
     const webhook = webhookById(tx, webhookId)
     requireActive(webhook)
@@ -95,20 +95,20 @@ async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Deli
       replayedAt: null,
       createdAt,
     })
-    notices.requested(webhook.id)
-    writer.ringAfterCommit(notices.bell)
+    deliverySignals.requested(webhook.id)
+    writer.notifyAfterCommit(deliverySignals.signal)
     return deliveryResource(deliveryById(tx, id))
   })
 }
 
 async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery> {
-  const { writer, clock, notices } = parts
+  const { writer, clock, deliverySignals } = parts
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)
     requireActive(webhookById(tx, webhookId))
     requestDelivery(tx, id, timestamp(clock.now()))
-    notices.requested(webhookId)
-    writer.ringAfterCommit(notices.bell)
+    deliverySignals.requested(webhookId)
+    writer.notifyAfterCommit(deliverySignals.signal)
     return deliveryResource(deliveryById(tx, id))
   })
 }

@@ -1,5 +1,5 @@
-// What stands before the rooms of the relay: the data, the outside, and the small things that every
-// room needs. `app.ts` builds on it; nothing else does.
+// The parts that every module shares: the data, the outside world, clock and log. Only `app.ts` builds
+// on it.
 
 import { homedir, platform } from 'node:os'
 
@@ -20,7 +20,6 @@ import type { Db } from './storage/database.ts'
 import { newestStamp } from './storage/message-rows.ts'
 import { createSettings } from './storage/settings.ts'
 import { Writer } from './storage/writer.ts'
-import { Bell } from './system/bell.ts'
 import { Changes } from './system/changes.ts'
 import { systemClock, type Clock } from './system/clock.ts'
 import { ConfirmedClock } from './system/confirmed-clock.ts'
@@ -33,10 +32,11 @@ import { ownIds, processRunner, startProcess, startReadProcess } from './system/
 import { systemRandom, type Random } from './system/random.ts'
 import { createSeal } from './system/seal.ts'
 import type { Service } from './system/service.ts'
+import { Signal } from './system/signal.ts'
 import { Stamps } from './system/stamps.ts'
 import { VERSION } from './system/version.ts'
-import { Notices } from './webhooks/notices.ts'
 import type { Post } from './webhooks/post.ts'
+import { DeliverySignals } from './webhooks/signals.ts'
 
 /** The outermost things, which a test replaces. */
 export type Parts = {
@@ -66,17 +66,17 @@ export type Parts = {
 
 const SCRIPT_CALLS_MAX = 500
 
-export type Ground = ReturnType<typeof openGround>
+export type Runtime = ReturnType<typeof openRuntime>
 
-/** The data, and the small things that every room needs. */
-export function openGround(config: Config, parts: Partial<Parts>) {
+/** The data, and the parts that every module shares. */
+export function openRuntime(config: Config, parts: Partial<Parts>) {
   const { clock: wallClock = systemClock, random = systemRandom, log = silentLog } = parts
   const outer = { clock: wallClock, random, log }
   const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
   const clock = new ConfirmedClock(wallClock, readClockMemory(db))
-  const [bell, healthBell, doubtBell] = [new Bell(), new Bell(), new Bell()]
-  const notices = new Notices()
+  const [dispatchSignal, healthSignal, doubtSignal] = [new Signal(), new Signal(), new Signal()]
+  const deliverySignals = new DeliverySignals()
   const disk = new DiskWatch({
     clock,
     log,
@@ -84,7 +84,7 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     requireInPlace: () => db.guard.requireInPlace(),
     onLost: (error) => fail(error),
     onChange: () => {
-      for (const one of [bell, notices.bell, healthBell]) one.ring()
+      for (const one of [dispatchSignal, deliverySignals.signal, healthSignal]) one.notify()
     },
   })
   const fatal = Promise.withResolvers<unknown>()
@@ -106,18 +106,18 @@ export function openGround(config: Config, parts: Partial<Parts>) {
     wallClock,
     db,
     directory,
-    bell,
-    healthBell,
-    notices,
+    dispatchSignal,
+    healthSignal,
+    deliverySignals,
     changes,
     disk,
     writer,
     stamps,
     audit,
     ...openDrivers(config, parts, { ...outer, relayClock: clock, db, directory }),
-    doubtBell,
+    doubtSignal,
     backupWorker,
-    services: [disk, new SoundnessWatch({ clock, log, doubtBell, requireSound })],
+    services: [disk, new SoundnessWatch({ clock, log, doubtSignal, requireSound })],
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
@@ -134,7 +134,7 @@ function close(writer: Writer, data: Data): void {
   data.close()
 }
 
-type DriverGround = {
+type DriverRuntime = {
   /** The machine's; what is dated goes by the relay's. */
   readonly clock: Clock
   readonly relayClock: ConfirmedClock
@@ -145,8 +145,8 @@ type DriverGround = {
 }
 
 /** What drives the lines. */
-function openDrivers(config: Config, parts: Partial<Parts>, ground: DriverGround) {
-  const { clock, relayClock, random, log, db, directory } = ground
+function openDrivers(config: Config, parts: Partial<Parts>, runtime: DriverRuntime) {
+  const { clock, relayClock, random, log, db, directory } = runtime
   const started = { start: startProcess, startRead: startReadProcess }
   const outside = { run: processRunner(clock), ...started, self: ownIds() }
   const { scriptCalls, onScriptCall } = keepScriptCalls()

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
 import { sourceFiles } from '../support/source-files.ts'
-import { floorProblems, importsOf } from './floors.ts'
+import { layerProblems, importsOf } from './layers.ts'
 
-test('every import of the program goes down, and to a room that the importer may know', () => {
-  const problems = sourceFiles('src/**/*.{ts,tsx}').flatMap(floorProblems)
+test('every import of the program goes down, and to a module that the importer may know', () => {
+  const problems = sourceFiles('src/**/*.{ts,tsx}').flatMap(layerProblems)
 
   expect(problems).toEqual([])
 })
@@ -39,7 +39,7 @@ const FORBIDDEN: readonly (readonly [path: string, target: string])[] = [
   ['src/hosting/launchd.ts', 'bplist-parser'],
   ['src/webhooks/post.ts', '../lines/supervisor.ts'],
   ['src/webhooks/post.ts', '../lines/catalog.ts'],
-  ['src/messages/send.ts', '../webhooks/delivery-loop.ts'],
+  ['src/messages/send.ts', '../webhooks/loop.ts'],
   ['src/messages/send.ts', '../http/errors.ts'],
   ['src/messages/send.ts', 'drizzle-orm'],
   ['src/messages/send.ts', 'elysia'],
@@ -65,7 +65,7 @@ for (const [path, target] of FORBIDDEN) {
   test(`${path} must not import ${target}`, () => {
     const text = `import type { Thing } from '${target}'\n`
 
-    expect(floorProblems({ path, text })).toEqual([`${path} must not import ${target}`])
+    expect(layerProblems({ path, text })).toEqual([`${path} must not import ${target}`])
   })
 }
 
@@ -74,8 +74,8 @@ test('the page knows the types of the server, and nothing that browsers would lo
   const types = "import type { Message } from '../api/messages.ts'\n"
   const values = "import { Message } from '../api/messages.ts'\n"
 
-  expect(floorProblems({ path, text: types })).toEqual([])
-  expect(floorProblems({ path, text: values })).toEqual([
+  expect(layerProblems({ path, text: types })).toEqual([])
+  expect(layerProblems({ path, text: values })).toEqual([
     `${path} must import only types of ../api/messages.ts`,
   ])
 })
@@ -83,8 +83,8 @@ test('the page knows the types of the server, and nothing that browsers would lo
 test("elysia's own t is known to the bridge only", () => {
   const text = "import { Elysia, t } from 'elysia'\n"
 
-  const elsewhere = floorProblems({ path: 'src/http/keys.ts', text })
-  const bridge = floorProblems({ path: 'src/http/typebox.ts', text })
+  const elsewhere = layerProblems({ path: 'src/http/keys.ts', text })
+  const bridge = layerProblems({ path: 'src/http/typebox.ts', text })
 
   expect(elsewhere).toEqual(["src/http/keys.ts must not use elysia's t"])
   expect(bridge).toEqual([])

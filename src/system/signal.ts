@@ -1,23 +1,23 @@
 import type { Clock } from './clock.ts'
 
-/** Wakes one loop. Many rings before the loop listens are one. */
-export class Bell {
-  #isRung = false
+/** Wakes one loop. Notifications before the loop waits count as one. */
+export class Signal {
+  #isNotified = false
   #wake: (() => void) | null = null
 
-  /** Whether somebody rang since the last wait: then `wait` resolves at once. */
-  get isRung(): boolean {
-    return this.#isRung
+  /** Notified since the last wait: the next `wait` resolves at once. */
+  get isNotified(): boolean {
+    return this.#isNotified
   }
 
-  ring(): void {
-    this.#isRung = true
+  notify(): void {
+    this.#isNotified = true
     this.#wake?.()
   }
 
-  /** Resolves at the next ring, after `ms`, or when `signal` aborts, whichever is first. */
+  /** Resolves at the next notification, after `ms`, or when `signal` aborts, whichever is first. */
   async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<void> {
-    if (!this.#isRung && !signal.aborted) {
+    if (!this.#isNotified && !signal.aborted) {
       await new Promise<void>((resolve) => {
         const wake = () => {
           cancel()
@@ -30,6 +30,6 @@ export class Bell {
         this.#wake = wake
       })
     }
-    this.#isRung = false
+    this.#isNotified = false
   }
 }

@@ -1,35 +1,35 @@
-// Who may import whom: the table of the rooms in `src/`, and a reader of imports for it. Imports of
-// types count as well: what a room knows of is what it depends on.
+// Who may import whom: the table of the modules in `src/`, and a reader of imports for it. Imports of
+// types count as well: what a module knows of is what it depends on.
 
 import { dirname, join, normalize } from 'node:path'
 
 import type { SourceFile } from '../support/source-files.ts'
 
-const GROUND = ['domain', 'system', 'api'] as const
+const BASE = ['domain', 'system', 'api'] as const
 const FEATURES = ['webhooks', 'keys', 'lines', 'maintenance', 'access', 'hosting'] as const
 /** What a feature may know, beside itself. */
-const BELOW_FEATURES = [...GROUND, 'storage'] as const
+const BELOW_FEATURES = [...BASE, 'storage'] as const
 
-/** Each room, and the rooms or single files that it may import beside itself. */
+/** Each module, and the modules or single files that it may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
   api: ['domain'],
   system: ['domain'],
-  config: GROUND,
-  storage: GROUND,
-  kinds: GROUND,
+  config: BASE,
+  storage: BASE,
+  kinds: [...BASE, 'lines/line-events'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
   messages: [...BELOW_FEATURES, 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health'],
   dashboard: ['api', 'domain/number-words', 'domain/webhook-url'],
-  ground: [...BELOW_FEATURES, 'config', 'kinds', 'health', 'maintenance', 'webhooks'],
-  app: [...BELOW_FEATURES, ...FEATURES, 'config', 'ground', 'messages', 'health', 'http'],
+  runtime: [...BELOW_FEATURES, 'config', 'kinds', 'health', 'maintenance', 'webhooks'],
+  app: [...BELOW_FEATURES, ...FEATURES, 'config', 'runtime', 'messages', 'health', 'http'],
   cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'lines/catalog'],
   main: ['cli'],
 }
 
-/** The rooms of a driver that has any, and those of the same driver on which each stands. */
+/** The modules of a driver that has any, and those of the same driver on which each stands. */
 const WITHIN_DRIVERS: Readonly<Record<string, readonly string[]>> = {
   cable: [],
   agent: [],
@@ -62,7 +62,7 @@ const VALUE_OF_SERVER =
 const T_OF_ELYSIA = /import\s*\{[^}]*\bt\b[^}]*\}\s*from\s*'elysia'/
 
 /** One sentence for each import of `file` (a file of `src/`) that is not allowed. */
-export function floorProblems(file: SourceFile): readonly string[] {
+export function layerProblems(file: SourceFile): readonly string[] {
   const problems = importsOf(file.text)
     .filter((target) => !isAllowed(file.path, target))
     .map((target) => `${file.path} must not import ${target}`)
@@ -88,12 +88,12 @@ function isAllowed(path: string, target: string): boolean {
   const found = normalize(join(dirname(path), target))
   if (found === 'package.json') return place === 'system/version.ts'
   if (!found.startsWith('src/')) return false
-  return isRoomAllowed(place, found.replace(/^src\//, ''))
+  return isModuleAllowed(place, found.replace(/^src\//, ''))
 }
 
-function isRoomAllowed(place: string, target: string): boolean {
-  const from = roomOf(place)
-  const to = roomOf(target)
+function isModuleAllowed(place: string, target: string): boolean {
+  const from = moduleOf(place)
+  const to = moduleOf(target)
   if (place === 'http/dashboard.ts' && to === 'dashboard') return true
   if (from === 'kinds' && to === 'kinds') {
     return place === 'lines/catalog.ts' || isDriverAllowed(place, target)
@@ -103,20 +103,20 @@ function isRoomAllowed(place: string, target: string): boolean {
   return allowed.includes(to) || allowed.includes(target.replace(/\.tsx?$/, ''))
 }
 
-/** No driver imports another, and a room within a driver only those that it stands on. */
+/** No driver imports another, and a module within a driver only those that it stands on. */
 function isDriverAllowed(place: string, target: string): boolean {
   const [, , fromKind, ...from] = dirname(place).split('/')
   const [, , toKind, ...to] = dirname(target).split('/')
   if (fromKind !== toKind) return false
-  const [room = null] = from
-  const [targetRoom = null] = to
-  if (room === targetRoom || room === null) return true
-  return targetRoom !== null && (WITHIN_DRIVERS[room] ?? []).includes(targetRoom)
+  const [module = null] = from
+  const [targetModule = null] = to
+  if (module === targetModule || module === null) return true
+  return targetModule !== null && (WITHIN_DRIVERS[module] ?? []).includes(targetModule)
 }
 
 function isPackageAllowed(place: string, target: string): boolean {
-  if (roomOf(place) === 'domain') return false
-  if (/^(bun|node:.+)$/.test(target)) return roomOf(place) !== 'dashboard'
+  if (moduleOf(place) === 'domain') return false
+  if (/^(bun|node:.+)$/.test(target)) return moduleOf(place) !== 'dashboard'
   const name = target
     .split('/')
     .slice(0, target.startsWith('@') ? 2 : 1)
@@ -125,7 +125,7 @@ function isPackageAllowed(place: string, target: string): boolean {
 }
 
 /** `storage` for `storage/schema.ts`, `app` for `app.ts`, `kinds` for all of `lines/kinds/`. */
-function roomOf(place: string): string {
+function moduleOf(place: string): string {
   if (/^lines\/(kinds\/|catalog\.ts)/.test(place)) return 'kinds'
   return (place.split('/')[0] ?? '').replace(/\.ts$/, '')
 }
