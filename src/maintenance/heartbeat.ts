@@ -1,6 +1,6 @@
 // Calls a monitor elsewhere while the relay works: a box that is dead or cut off cannot report itself.
 
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { Settings } from '../storage/settings.ts'
 import { deadline, type Clock } from '../system/clock.ts'
