@@ -18,7 +18,7 @@ async function again(
   lineOf: (sent: Awaited<ReturnType<typeof carry>>) => Partial<AttendedLine>,
 ) {
   const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  await using first = await attend(rig, rig.driver)
   rig.model.nextSend(behaviour)
   const sent = await carry(rig, first, 'hello')
   await rig.clock.advance(1_000)
@@ -123,8 +123,8 @@ test('of a message that was sent before, what came meanwhile is told, and not th
 })
 
 test('of several open messages the oldest is looked for as well', async () => {
-  const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using first = await attend(rig, rig.driver)
   const one = await carry(rig, first, 'one')
   await rig.clock.advance(20_000)
   const two = await carry(rig, first, 'two')
@@ -133,13 +133,11 @@ test('of several open messages the oldest is looked for as well', async () => {
 
   const unsettled = [one, two].map(({ message, note }) => ({ message, note }))
   const checkpoint = first.checkpoint()
-  const second = await attend(rig, rig.restart(), { checkpoint, unsettled })
+  await using second = await attend(rig, rig.restart(), { checkpoint, unsettled })
   await rig.clock.advance(1_000)
 
   expect(settledOf(second.events).map(({ messageId }) => messageId)).toEqual([
     one.message.id,
     two.message.id,
   ])
-  await second.end()
-  rig.close()
 })
