@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import { attend } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
-import type { SchemaName } from '../../../support/mac/chat-db-file.ts'
+import type { SchemaName } from '../../../support/mac/chat-db-schemas.ts'
 
 /** A chat with the recipient of that service, and the message that came in it last. */
 function receiveBy(rig: MacRig, service: string, more: { readonly guid?: string } = {}): void {
