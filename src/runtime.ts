@@ -35,8 +35,8 @@ import type { Service } from './system/service.ts'
 import { Signal } from './system/signal.ts'
 import { Stamps } from './system/stamps.ts'
 import { VERSION } from './system/version.ts'
-import { Notices } from './webhooks/notices.ts'
 import type { Post } from './webhooks/post.ts'
+import { DeliverySignals } from './webhooks/signals.ts'
 
 /** The outermost things, which a test replaces. */
 export type Parts = {
@@ -76,7 +76,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const { db, directory } = data
   const clock = new ConfirmedClock(wallClock, readClockMemory(db))
   const [dispatchSignal, healthSignal, doubtSignal] = [new Signal(), new Signal(), new Signal()]
-  const notices = new Notices()
+  const deliverySignals = new DeliverySignals()
   const disk = new DiskWatch({
     clock,
     log,
@@ -84,7 +84,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     requireInPlace: () => db.guard.requireInPlace(),
     onLost: (error) => fail(error),
     onChange: () => {
-      for (const one of [dispatchSignal, notices.signal, healthSignal]) one.notify()
+      for (const one of [dispatchSignal, deliverySignals.signal, healthSignal]) one.notify()
     },
   })
   const fatal = Promise.withResolvers<unknown>()
@@ -108,7 +108,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     directory,
     dispatchSignal,
     healthSignal,
-    notices,
+    deliverySignals,
     changes,
     disk,
     writer,
