@@ -178,18 +178,7 @@ function createMessageModule(
   { publish }: WebhookModule,
   { config, life }: Start,
 ) {
-  const {
-    db,
-    clock,
-    writer,
-    stamps,
-    settings,
-    disk,
-    dispatchSignal,
-    health,
-    healthSignal,
-    changes,
-  } = runtime
+  const { db, clock, writer, stamps, settings, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
     intake: (line, event) => intake(line, event),
@@ -197,8 +186,8 @@ function createMessageModule(
   })
   lines.onChange((id) => {
     dispatchSignal.notify()
-    healthSignal.notify()
-    changes.tell([{ what: 'line', id }])
+    runtime.healthSignal.notify()
+    runtime.changes.tell([{ what: 'line', id }])
   })
   const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
   const callers = new WaitingCallers({ clock, writer, waitReason })

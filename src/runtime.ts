@@ -4,9 +4,10 @@
 import { homedir, platform } from 'node:os'
 
 import type { Config, ConfigRow } from './config.ts'
-import type { Finding, LineDriver } from './domain/driver.ts'
+import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { createDrivers, createIphones, type ScriptCall } from './lines/catalog.ts'
+import type { LineDriver } from './lines/driver.ts'
 import { ShortcutsDriver } from './lines/kinds/shortcuts/driver.ts'
 import { DiskWatch } from './maintenance/disk-watch.ts'
 import { SoundnessWatch } from './maintenance/soundness-watch.ts'
@@ -35,8 +36,8 @@ import type { Service } from './system/service.ts'
 import { Signal } from './system/signal.ts'
 import { Stamps } from './system/stamps.ts'
 import { VERSION } from './system/version.ts'
+import { Notices } from './webhooks/notices.ts'
 import type { Post } from './webhooks/post.ts'
-import { DeliverySignals } from './webhooks/signals.ts'
 
 /** The outermost things, which a test replaces. */
 export type Parts = {
@@ -76,7 +77,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const { db, directory } = data
   const clock = new ConfirmedClock(wallClock, readClockMemory(db))
   const [dispatchSignal, healthSignal, doubtSignal] = [new Signal(), new Signal(), new Signal()]
-  const deliverySignals = new DeliverySignals()
+  const notices = new Notices()
   const disk = new DiskWatch({
     clock,
     log,
@@ -84,7 +85,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     requireInPlace: () => db.guard.requireInPlace(),
     onLost: (error) => fail(error),
     onChange: () => {
-      for (const one of [dispatchSignal, deliverySignals.signal, healthSignal]) one.notify()
+      for (const one of [dispatchSignal, notices.signal, healthSignal]) one.notify()
     },
   })
   const fatal = Promise.withResolvers<unknown>()
@@ -108,7 +109,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     directory,
     dispatchSignal,
     healthSignal,
-    deliverySignals,
+    notices,
     changes,
     disk,
     writer,

@@ -1,8 +1,5 @@
 import type { ConversationId, DeliveryId, EventId, MessageId, Timestamp, WebhookId } from './ids.ts'
 
-/** Webhooks that there can be. */
-export const WEBHOOKS_MAX = 1_000
-
 export const EVENT_NAMES = [
   'message.received',
   'message.sent',

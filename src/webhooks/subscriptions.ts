@@ -2,7 +2,7 @@ import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { WebhookId } from '../domain/ids.ts'
-import { WEBHOOKS_MAX, type EventName, type Webhook } from '../domain/webhook.ts'
+import type { EventName, Webhook } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
@@ -25,7 +25,7 @@ import { pageOf, type Page } from '../system/cursor.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Stamps } from '../system/stamps.ts'
-import type { Subscribers } from './publish.ts'
+import type { Notices } from './notices.ts'
 import { positionOf, webhookById } from './requests.ts'
 import {
   webhookResource,
@@ -33,8 +33,9 @@ import {
   type RotatedSecretResource,
   type WebhookResource,
 } from './resources.ts'
-import type { DeliverySignals } from './signals.ts'
-import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
+import { SECRETS_MAX } from './secrets.ts'
+import { newSecret, secretText } from './signature.ts'
+import { WEBHOOKS_MAX, type Subscribers } from './subscribers.ts'
 import type { TargetRules } from './targets.ts'
 import { checkInput, type CheckedInput, type WebhookInput } from './webhook-input.ts'
 
@@ -45,7 +46,7 @@ export type SubscriptionParts = {
   readonly random: Random
   readonly seal: Seal
   readonly rules: TargetRules
-  readonly deliverySignals: DeliverySignals
+  readonly notices: Notices
   readonly subscribers: Subscribers
   readonly audit: Pick<Audit, 'record'>
 }
@@ -77,7 +78,7 @@ async function create(
   input: NewWebhookInput,
   origin: Origin,
 ): Promise<CreatedWebhookResource> {
-  const { stamps, random, seal, rules, deliverySignals, audit } = parts
+  const { stamps, random, seal, rules, notices, audit } = parts
   const checked = checkInput(input, rules)
   return change(parts, (tx) => {
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
@@ -87,7 +88,7 @@ async function create(
     const secret = newSecret(random)
     insertWebhook(tx, webhook)
     insertSecret(tx, webhook.id, seal.seal(secret, webhook.id), webhook.createdAt)
-    deliverySignals.changed(webhook.id)
+    notices.changed(webhook.id)
     const after = auditedFields(webhook)
     audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
     return { ...webhookResource(webhook), secret: secretText(secret) }
@@ -101,7 +102,7 @@ async function update(
   input: WebhookInput,
   origin: Origin,
 ): Promise<WebhookResource> {
-  const { db, stamps, rules, deliverySignals, audit } = parts
+  const { db, stamps, rules, notices, audit } = parts
   webhookById(db, id)
   const checked = checkInput(input, rules)
   if (Object.keys(checked).length === 0) {
@@ -110,7 +111,7 @@ async function update(
   return change(parts, (tx) => {
     const webhook = webhookById(tx, id)
     updateWebhook(tx, webhook.id, { ...changesOf(webhook, checked), updatedAt: stamps.now() })
-    deliverySignals.changed(webhook.id)
+    notices.changed(webhook.id)
     const changed = webhookById(tx, id)
     audit.record(tx, origin, {
       action: 'webhook.changed',
@@ -128,7 +129,7 @@ async function remove(parts: SubscriptionParts, id: string, origin: Origin): Pro
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
     markWebhookDeleted(tx, webhook.id, parts.stamps.now())
-    parts.deliverySignals.changed(webhook.id)
+    parts.notices.changed(webhook.id)
     deleteSecrets(
       tx,
       secrets.map(({ seq }) => seq),
@@ -159,29 +160,29 @@ async function rotateSecret(
     )
     const mended = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
     updateWebhook(tx, webhook.id, { ...mended, updatedAt: now })
-    parts.deliverySignals.changed(webhook.id)
+    parts.notices.changed(webhook.id)
     audit.record(tx, origin, { action: 'webhook.secret_rotated', about: aboutOf(webhook) })
     return { id: webhook.id, secret: secretText(secret) }
   })
 }
 
-/** A write after which the delivery loop hears its deliverySignals, and `publish` reads the webhooks anew. */
+/** A write after which the delivery loop hears its notices, and `publish` reads the webhooks anew. */
 async function change<T>(
-  parts: Pick<SubscriptionParts, 'writer' | 'deliverySignals' | 'subscribers'>,
+  parts: Pick<SubscriptionParts, 'writer' | 'notices' | 'subscribers'>,
   work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T,
 ): Promise<T> {
-  const { writer, deliverySignals, subscribers } = parts
+  const { writer, notices, subscribers } = parts
   try {
     return await writer.write<T>((tx) => {
       const value = work(tx)
-      subscribers.invalidate()
-      writer.notifyAfterCommit(deliverySignals.signal)
+      subscribers.forget()
+      writer.notifyAfterCommit(notices.signal)
       return value
     })
   } finally {
     // What was read inside a commit that failed in the end must not stay.
-    subscribers.invalidate()
-    deliverySignals.signal.notify()
+    subscribers.forget()
+    notices.signal.notify()
   }
 }
 

@@ -3,8 +3,8 @@
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 
-import type { LineDriver } from '../../src/domain/driver.ts'
 import type { CreatedKeyResource } from '../../src/keys/resource.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import type { ScratchFolder } from './scratch-folder.ts'
 import type { SendScript } from './scripted-driver.ts'

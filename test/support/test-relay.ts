@@ -3,10 +3,10 @@
 
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
-import type { LineDriver } from '../../src/domain/driver.ts'
 import type { MessageId } from '../../src/domain/ids.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import type { CreatedKeyResource } from '../../src/keys/resource.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import type { Parts } from '../../src/runtime.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'

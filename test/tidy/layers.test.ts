@@ -39,7 +39,7 @@ const FORBIDDEN: readonly (readonly [path: string, target: string])[] = [
   ['src/hosting/launchd.ts', 'bplist-parser'],
   ['src/webhooks/post.ts', '../lines/supervisor.ts'],
   ['src/webhooks/post.ts', '../lines/catalog.ts'],
-  ['src/messages/send.ts', '../webhooks/loop.ts'],
+  ['src/messages/send.ts', '../webhooks/delivery-loop.ts'],
   ['src/messages/send.ts', '../http/errors.ts'],
   ['src/messages/send.ts', 'drizzle-orm'],
   ['src/messages/send.ts', 'elysia'],

@@ -5,17 +5,17 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 
-import { WITHDRAWN } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
+import { WITHDRAWN } from '../../../src/lines/driver.ts'
 import { NEVER } from '../../../src/system/clock.ts'
 import {
-  attend,
   carry,
   guidOf,
   messageOf,
   messagesOf,
   receiptsOf,
   settledOf,
+  runLine,
 } from '../../contract/line-rig.ts'
 import { makeSimulatedRig } from '../../contract/simulated-rig.ts'
 import { sendTo, timed } from './simulated-sends.ts'
@@ -24,13 +24,13 @@ const DAY_MS = 86_400_000
 
 test('receipts come after a crash, when they are due', async () => {
   using rig = makeSimulatedRig()
-  await using first = await attend(rig, rig.driver)
+  await using first = await runLine(rig, rig.driver)
   const since = rig.clock.now()
   const checkpoint = first.checkpoint()
   await sendTo(rig, first, '+15550001234')
   await first.end()
 
-  await using second = await attend(rig, rig.restart(), { checkpoint })
+  await using second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.clock.advance(400)
   const early = timed(second, since)
   await rig.clock.advance(400)
@@ -43,7 +43,7 @@ test('receipts come after a crash, when they are due', async () => {
 
 test('a wall clock that steps back delays no receipt', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   await sendTo(rig, attended, '+15550001234')
   rig.clock.step(-3_600_000)
@@ -54,7 +54,7 @@ test('a wall clock that steps back delays no receipt', async () => {
 
 test('after a step back the network goes on in whole milliseconds', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.clock.step(-3_600_000)
 
   await rig.clock.advance(0.5)
@@ -65,14 +65,14 @@ test('after a step back the network goes on in whole milliseconds', async () => 
 
 test('a wall clock that steps back while nobody attends loses nothing', async () => {
   using rig = makeSimulatedRig()
-  await using first = await attend(rig, rig.driver)
+  await using first = await runLine(rig, rig.driver)
   await sendTo(rig, first, '+15550001234')
   await rig.clock.advance(800)
   const checkpoint = first.checkpoint()
   await first.end()
 
   rig.clock.step(-3_600_000)
-  await using second = await attend(rig, rig.restart(), { checkpoint })
+  await using second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('later')
   await rig.clock.advance(800)
 
@@ -83,14 +83,14 @@ test('a note of another ledger proves nothing', async () => {
   using rig = makeSimulatedRig()
   const unsettled = [{ message: messageOf(rig, 'hello'), note: 'AN-OTHER-LEDGER' }]
 
-  await using attended = await attend(rig, rig.driver, { unsettled })
+  await using attended = await runLine(rig, rig.driver, { unsettled })
 
   expect(settledOf(attended.events)).toEqual([])
 })
 
 test('a message that was carried twice is seen twice in the ledger', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   await carry(rig, attended, 'hello')
   await carry(rig, attended, 'hello')
@@ -100,14 +100,14 @@ test('a message that was carried twice is seen twice in the ledger', async () =>
 
 test('a new ledger is read from its beginning', async () => {
   using rig = makeSimulatedRig()
-  await using first = await attend(rig, rig.driver)
+  await using first = await runLine(rig, rig.driver)
   for (const text of ['one', 'two', 'three']) await rig.receive(text)
   await rig.clock.advance(800)
   const checkpoint = first.checkpoint()
   await first.end()
 
   for (const end of ['', '-wal', '-shm']) rmSync(`${rig.ledgerPath}${end}`, { force: true })
-  await using second = await attend(rig, rig.restart(), { checkpoint })
+  await using second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('four')
   await rig.clock.advance(800)
 
@@ -117,7 +117,7 @@ test('a new ledger is read from its beginning', async () => {
 
 test('a ledger that cannot be written carries nothing, and says so', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run("CREATE TRIGGER full BEFORE INSERT ON pending BEGIN SELECT raise(ABORT, 'full'); END")
   db.close()
@@ -132,7 +132,7 @@ test('a ledger that cannot be written carries nothing, and says so', async () =>
 
 test('whom a line could not write to first, and could later, is known to it', async () => {
   using rig = makeSimulatedRig()
-  await using first = await attend(rig, rig.driver)
+  await using first = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run("CREATE TRIGGER full BEFORE INSERT ON pending BEGIN SELECT raise(ABORT, 'full'); END")
   await sendTo(rig, first, '+15550001234')
@@ -142,14 +142,14 @@ test('whom a line could not write to first, and could later, is known to it', as
   await sendTo(rig, first, '+15550001234')
   await first.end()
 
-  await using second = await attend(rig, rig.restart())
+  await using second = await runLine(rig, rig.restart())
 
   expect(await second.session().knows(deviceHandle('+15550001234'))).toBe(true)
 })
 
 test('messages that leave in one turn are carried together, or none of them', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run(`CREATE TRIGGER full BEFORE INSERT ON carried WHEN new.recipient = '+15550001235'
     BEGIN SELECT raise(ABORT, 'full'); END`)
@@ -167,7 +167,7 @@ test('messages that leave in one turn are carried together, or none of them', as
 
 test('a line that is telling already tells no receipt before its outcome went through all hands', async () => {
   using rig = makeSimulatedRig(0)
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   attended.hold()
   await sendTo(rig, attended, '+15550001234', 'first')
   await rig.clock.advance(0)
@@ -189,7 +189,7 @@ test('a line that is telling already tells no receipt before its outcome went th
 
 test('what happens while a checkpoint is written is told, but for the next checkpoint', async () => {
   using rig = makeSimulatedRig(0)
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const tell = async (text: string) => {
     await Promise.all(['4', '5'].map((end) => sendTo(rig, attended, `+1555000123${end}`, text)))
     await rig.clock.advance(0)
@@ -213,8 +213,8 @@ test('what happens while a checkpoint is written is told, but for the next check
 
 test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {
   using rig = makeSimulatedRig()
-  await using first = await attend(rig, rig.driver)
-  await using second = await attend(rig, rig.driver, { key: '2', number: '+12025550102' })
+  await using first = await runLine(rig, rig.driver)
+  await using second = await runLine(rig, rig.driver, { key: '2', number: '+12025550102' })
   const checkpoint = second.checkpoint()
   second.refuse(() => true)
   await sendTo(rig, first, '+12025550102', 'still there?')
@@ -225,20 +225,20 @@ test('after 30 days the ledger forgets what was told, and keeps what was not', a
 
   expect([rig.carried('still there?'), countEvents(rig.ledgerPath)]).toEqual([0, 1])
   const neighbour = { key: '2', number: '+12025550102', checkpoint }
-  await using again = await attend(rig, rig.driver, neighbour)
+  await using again = await runLine(rig, rig.driver, neighbour)
   expect(messagesOf(again.events).map(({ text }) => text)).toEqual(['still there?'])
 })
 
 test('what was forgotten is not given its position again, by a new start neither', async () => {
   using rig = makeSimulatedRig()
-  await using first = await attend(rig, rig.driver)
+  await using first = await runLine(rig, rig.driver)
   await sendTo(rig, first, '+15550001234')
   await rig.clock.advance(31 * DAY_MS)
   const left = countEvents(rig.ledgerPath)
   const checkpoint = first.checkpoint()
   await first.end()
 
-  await using second = await attend(rig, rig.restart(), { checkpoint })
+  await using second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('new')
   await rig.clock.advance(800)
 

@@ -1,10 +1,5 @@
-import type {
-  AttendedLine,
-  Finding,
-  Found,
-  LineDriver,
-  LineListener,
-} from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
+import type { DriverLine, Found, LineDriver, LineListener } from '../../driver.ts'
 import type { Asker, HandedOver } from './hand-over.ts'
 import {
   NOT_READY,
@@ -38,7 +33,7 @@ export class ShortcutsDriver implements LineDriver {
     return [...this.#runs.values()].flatMap((run) => run.finding() ?? [])
   }
 
-  async attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
+  async run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void> {
     const run = new ShortcutsLineRun(this.#tools, line, listener, signal)
     this.#runs.set(line.key, run)
     try {

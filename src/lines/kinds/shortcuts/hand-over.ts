@@ -1,16 +1,11 @@
 // Messages on their way to the shortcuts of one iPhone: offered until a shortcut asks, then handed out
 // until it reports the outcome.
 
-import {
-  isGranted,
-  type OutgoingMessage,
-  type PointOfNoReturn,
-  type Settlement,
-  type Unsettled,
-} from '../../../domain/driver.ts'
 import type { MessageId } from '../../../domain/ids.ts'
+import type { OutgoingMessage, Unsettled } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { Signal } from '../../../system/signal.ts'
+import { isGranted, type PointOfNoReturn, type Settlement } from '../../driver.ts'
 
 /** A shortcut that asks for a message. */
 export type Asker = {

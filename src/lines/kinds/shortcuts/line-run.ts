@@ -1,23 +1,23 @@
 // One run of a line by Shortcuts: it is online while a shortcut asks for messages. What the iPhone sends
 // and receives comes in by the HTTP calls of its shortcuts.
 
-import {
-  WITHDRAWN,
-  type AttendedLine,
-  type Finding,
-  type LineEvent,
-  type LineListener,
-  type LineSession,
-  type OutgoingMessage,
-  type Settlement,
-} from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import { deviceHandle, parseRecipient, type Handle } from '../../../domain/handle.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
 import { NO_CAPABILITIES, type Capabilities, type OfflineReason } from '../../../domain/line.ts'
+import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { sha256 } from '../../../system/hash.ts'
 import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
+import {
+  WITHDRAWN,
+  type DriverLine,
+  type LineEvent,
+  type LineListener,
+  type LineSession,
+  type Settlement,
+} from '../../driver.ts'
 import { LineEvents } from '../../line-events.ts'
 import { HandedOut, HandOver, type Asker, type HandedOver } from './hand-over.ts'
 
@@ -66,7 +66,7 @@ const SILENT: OfflineReason = { code: 'shortcut_silent', hint: FIX }
 
 export class ShortcutsLineRun {
   readonly #tools: ShortcutsLineTools
-  readonly #line: AttendedLine
+  readonly #line: DriverLine
   readonly #signal: AbortSignal
   readonly #events: LineEvents
   readonly #handOver: HandOver
@@ -83,7 +83,7 @@ export class ShortcutsLineRun {
 
   constructor(
     tools: ShortcutsLineTools,
-    line: AttendedLine,
+    line: DriverLine,
     listener: LineListener,
     signal: AbortSignal,
   ) {

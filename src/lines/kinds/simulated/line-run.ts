@@ -1,23 +1,22 @@
 // One run of a simulated line: settles what a crash left open, goes online, and then publishes what the
 // simulated network has for it, batch by batch.
 
-import {
-  isGranted,
-  WITHDRAWN,
-  type AttendedLine,
-  type LineEvent,
-  type LineListener,
-  type LineSession,
-  type OutgoingMessage,
-  type PointOfNoReturn,
-  type SendOutcome,
-  type Settled,
-  type Unsettled,
-} from '../../../domain/driver.ts'
 import { deviceHandle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { Capabilities } from '../../../domain/line.ts'
+import type { OutgoingMessage, Unsettled } from '../../../domain/message.ts'
 import { nextTurn, type Clock } from '../../../system/clock.ts'
+import {
+  isGranted,
+  WITHDRAWN,
+  type DriverLine,
+  type LineEvent,
+  type LineListener,
+  type LineSession,
+  type PointOfNoReturn,
+  type SendOutcome,
+  type Settled,
+} from '../../driver.ts'
 import { LineEvents } from '../../line-events.ts'
 import { behaviourOf, effectsOf } from './correspondents.ts'
 import type { NetworkEvent } from './ledger.ts'
@@ -61,7 +60,7 @@ const PRUNE_EVERY_MS = 3_600_000
 
 export class SimulatedLineRun {
   readonly #tools: SimulatedLineTools
-  readonly #line: AttendedLine
+  readonly #line: DriverLine
   readonly #signal: AbortSignal
   readonly #events: LineEvents
   #checkpoint: Checkpoint
@@ -72,7 +71,7 @@ export class SimulatedLineRun {
 
   constructor(
     tools: SimulatedLineTools,
-    line: AttendedLine,
+    line: DriverLine,
     listener: LineListener,
     signal: AbortSignal,
   ) {

@@ -4,9 +4,9 @@
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
-import { attend, messagesOf } from '../../../contract/line-rig.ts'
+import { messagesOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 
 /** The line's states in order: `online`, `online without iMessage`, or the code of a reason. */
@@ -24,7 +24,7 @@ async function codesOf(rig: MacRig): Promise<readonly string[]> {
 
 test('a denied Automation permission stops sending, says so, and receiving goes on', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.automation = 'denied'
   await rig.clock.advance(301_000)
@@ -43,7 +43,7 @@ test('a denied Automation permission stops sending, says so, and receiving goes 
 
 test('a send that meets a denied permission takes the line offline before it answers', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   // Between two looks of the line, which would tell it, too.
   await rig.clock.advance(20)
@@ -56,7 +56,7 @@ test('a send that meets a denied permission takes the line offline before it ans
 
 test('an account that is signed out takes the line offline, one that is not connected does not', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.account.isConnected = false
   await rig.clock.advance(301_000)
@@ -76,7 +76,7 @@ test('an old account that is switched off beside a living one changes nothing', 
   using rig = makeMacRig()
   rig.model.oldAccounts = 2
 
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const outcome = await attended.send('hello', async () => true)
 
   expect(statesOf(attended.events)).toEqual(['online'])
@@ -88,7 +88,7 @@ test('an account of which this macOS tells nothing takes nothing offline', async
   rig.model.hasAccountProperties = false
   rig.model.account.isConnected = false
 
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   await rig.clock.advance(301_000)
 
   expect(statesOf(attended.events)).toEqual(['online'])
@@ -98,7 +98,7 @@ test('Messages is started when it does not run, hidden, and started again when i
   using rig = makeMacRig()
   rig.model.quit()
 
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const isStarted = rig.model.isRunning
   rig.model.isAnswering = false
   await rig.clock.advance(301_000 + 60_000 + 60_000)
@@ -114,7 +114,7 @@ test('without a user at the screen the line is offline, and it comes back by its
   using rig = makeMacRig()
   rig.mac.hasGuiSession = false
 
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.mac.hasGuiSession = true
   await rig.clock.advance(31_000)
 
@@ -123,11 +123,11 @@ test('without a user at the screen the line is offline, and it comes back by its
 
 test('a database that is not there is looked for again, and what came meanwhile is told', async () => {
   using rig = makeMacRig()
-  await using first = await attend(rig, rig.driver)
+  await using first = await runLine(rig, rig.driver)
   await first.end()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
 
-  await using attended = await attend(rig, rig.driver, { checkpoint: first.checkpoint() })
+  await using attended = await runLine(rig, rig.driver, { checkpoint: first.checkpoint() })
   const absent = statesOf(attended.events)
   const codes = await codesOf(rig)
   renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
@@ -145,7 +145,7 @@ test('without Full Disk Access the line says so, and the relay starts anew once 
   rig.fullDiskAccess.relay = false
   rig.fullDiskAccess.child = false
 
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const before = [...rig.restarts]
   const codes = await codesOf(rig)
   rig.fullDiskAccess.child = true
@@ -170,7 +170,7 @@ test('Full Disk Access that is missing before the number is known is told all th
 test('the Mac is kept awake for as long as its line is attended', async () => {
   using rig = makeMacRig()
 
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const during = rig.mac.isKeptAwake()
   await attended.end()
 
@@ -195,7 +195,7 @@ test('a line whose history stands on another number says so, and goes on', async
   using rig = makeMacRig({ phoneNumber: '+15550004444' })
   rig.model.receive('+15550003333', 'hello')
 
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const codes = await codesOf(rig)
 
   expect(codes).toEqual(['sends_as_other_number'])

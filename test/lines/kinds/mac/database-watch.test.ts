@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, carry, messagesOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { carry, messagesOf, receiptsOf, settledOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Replacement } from '../../../support/mac/trace.ts'
@@ -53,7 +53,7 @@ function mend({ model }: MacRig): void {
 
 test('a database that cannot be read takes the line offline at its third failure, until it can be', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   spoil(rig)
   await rig.clock.advance(1_900)
@@ -70,7 +70,7 @@ test('a database that cannot be read takes the line offline at its third failure
 
 test('failures are counted anew once the database could be read', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   for (let i = 0; i < 4; i += 1) {
     spoil(rig)
@@ -84,7 +84,7 @@ test('failures are counted anew once the database could be read', async () => {
 
 test('what came while the Mac was asleep is told as soon as it is awake', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   rig.clock.step(HOUR_MS)
   receive(rig, 'good morning')
@@ -96,7 +96,7 @@ test('what came while the Mac was asleep is told as soon as it is awake', async 
 test('a Mac that wakes up looks at once for a database that was not there', async () => {
   using rig = makeMacRig()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
   rig.clock.step(HOUR_MS)
@@ -108,7 +108,7 @@ test('a Mac that wakes up looks at once for a database that was not there', asyn
 test('after a rebuild the row of a message is found that nobody has heard of yet', async () => {
   using rig = makeMacRig()
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('no_row')
   const { message } = await carry(rig, attended, 'hello')
 
@@ -129,7 +129,7 @@ test('after a rebuild the row of a message is found that nobody has heard of yet
 test('after a rebuild the receipts of a message are read from where it is now', async () => {
   using rig = makeMacRig()
   for (let i = 0; i < 3; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   const sending = carry(rig, attended, 'hello')
   rig.clock.after(1_000, () => {
@@ -147,7 +147,7 @@ test('after a rebuild the receipts of a message are read from where it is now', 
 
 test('a rebuilt database is read again from ten minutes before the last message on', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   receive(rig, 'first')
   await rig.clock.advance(1_000)
   rig.clock.step(20 * MINUTE_MS)
@@ -164,7 +164,7 @@ test('a rebuilt database is read again from ten minutes before the last message 
 
 test('a row that waited for its chat is not looked for at its old place in a rebuilt database', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   receive(rig, 'old', rig.clock.now() - HOUR_MS)
   const { file } = rig.model
   const handle = file.addHandle('+15550002222')
@@ -179,7 +179,7 @@ test('a row that waited for its chat is not looked for at its old place in a reb
 
 test('a copy from before the last messages is noticed, and what comes into it is told', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
   const { db } = rig.model.file
   // The ROWID that the copy gives next is that of no row that is remembered.
@@ -200,7 +200,7 @@ test('a copy from before the last messages is noticed, and what comes into it is
 
 test('a database of which no row is known is not read from its beginning', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   receive(rig, 'hello')
   await rig.clock.advance(1_000)
 

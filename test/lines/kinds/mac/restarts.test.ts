@@ -2,14 +2,14 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { Condition } from '../../../../src/lines/kinds/mac/condition.ts'
 import { macHost } from '../../../../src/lines/kinds/mac/mac-host.ts'
 import { MessagesApp } from '../../../../src/lines/kinds/mac/messages-app.ts'
 import type { ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { silentLog } from '../../../../src/system/log.ts'
 import type { RunProcess } from '../../../../src/system/process.ts'
-import { attend } from '../../../contract/line-rig.ts'
+import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { makeModelRig } from '../../../support/mac/model-rig.ts'
 import { refused } from '../../../support/mac/script-behaviours.ts'
@@ -27,7 +27,7 @@ function codesOf(events: readonly LineEvent[]): readonly string[] {
 
 test('a message that does not leave for three minutes makes Messages start again, once', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   await attended.send('hello', async () => true)
 
@@ -40,7 +40,7 @@ test('a message that does not leave for three minutes makes Messages start again
 
 test('a send that Messages did not answer does not start it again while it answers otherwise', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   for (const text of ['one', 'two']) {
     rig.model.nextSend('hang')
@@ -54,7 +54,7 @@ test('a send that Messages did not answer does not start it again while it answe
 
 test('an account that cannot be asked for takes the line offline, whatever the number', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend(refused('account', -10_000))
 
   await attended.send('hello', async () => true)
@@ -63,7 +63,7 @@ test('an account that cannot be asked for takes the line offline, whatever the n
 })
 
 /** By which route somebody is written to, whom Messages has a chat with. */
-async function routeOfNextSend(rig: MacRig, attended: Awaited<ReturnType<typeof attend>>) {
+async function routeOfNextSend(rig: MacRig, attended: Awaited<ReturnType<typeof runLine>>) {
   await attended.send('hello', async () => true)
   return rig.model.calls.findLast(({ mode }) => mode === 'send')?.route
 }
@@ -71,7 +71,7 @@ async function routeOfNextSend(rig: MacRig, attended: Awaited<ReturnType<typeof 
 test('a Messages that was started finds its chats before anything is sent', async () => {
   using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.quit()
   while (!rig.model.isRunning) await rig.clock.advance(10)
@@ -83,7 +83,7 @@ test('a Messages that was started finds its chats before anything is sent', asyn
 test('a Messages that was started again finds its chats before anything is sent', async () => {
   using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   await attended.send('stuck', async () => true)
 

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { attend } from '../../../contract/line-rig.ts'
+import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import type { SchemaName } from '../../../support/mac/chat-db-schemas.ts'
 
@@ -16,7 +16,7 @@ function receiveBy(rig: MacRig, service: string, more: { readonly guid?: string 
 }
 
 async function sendOne(rig: MacRig) {
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const outcome = await attended.send('hello', async () => true)
   await rig.clock.advance(rig.settleMs)
   const sends = rig.model.calls.filter(({ mode }) => mode === 'send')

@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test'
 
-import { WITHDRAWN, type LineEvent } from '../../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../../src/domain/handle.ts'
-import { attend, carry, messagesOf, sendTo } from '../../../contract/line-rig.ts'
+import { WITHDRAWN, type LineEvent } from '../../../../src/lines/driver.ts'
+import { carry, messagesOf, sendTo, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { typedOnTheMac } from '../../../support/mac/messages-behaviours.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
@@ -18,7 +18,7 @@ function offlineCodesOf(events: readonly LineEvent[]): readonly string[] {
 test('a refusal that does not speak of the chat is not asked for again by another way', async () => {
   using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.automation = 'denied'
   const before = rig.model.calls.length
@@ -30,7 +30,7 @@ test('a refusal that does not speak of the chat is not asked for again by anothe
 
 test('a send that is aborted while Messages is asked is withdrawn, and nothing is wrong with the line', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const leaving = new AbortController()
   rig.clock.after(50, () => leaving.abort())
   let asked = 0
@@ -52,7 +52,7 @@ test('a send that is aborted while Messages is asked is withdrawn, and nothing i
 
 test('a message that was withdrawn at the last moment keeps nothing back that somebody types', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   await attended.send('hello', async () => false)
 
   const letter = { from: rig.model.number, to: rig.recipient, text: 'hello' }
@@ -65,7 +65,7 @@ test('a message that was withdrawn at the last moment keeps nothing back that so
 
 test('a send that Messages did not answer says so of the line', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('hang')
 
   const outcome = await attended.send('hello', async () => true)
@@ -76,7 +76,7 @@ test('a send that Messages did not answer says so of the line', async () => {
 
 test('a message that fails after its sender has answered is found again in a second row', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   const { message, outcome } = await carry(rig, attended, 'hello')
 
@@ -96,7 +96,7 @@ test('a wait of more than five seconds is told, a shorter one is waited out', as
   const outcomes: string[] = []
   for (const chance of [0.6, 0.99]) {
     using rig = makeMacRig({ random: { ...seededRandom(1), chance: () => chance } })
-    await using attended = await attend(rig, rig.driver)
+    await using attended = await runLine(rig, rig.driver)
 
     await sendTo(rig, attended, deviceHandle('+15550009001'))
     const { outcome } = await sendTo(rig, attended, deviceHandle('+15550009002'))

@@ -3,16 +3,16 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LineEvent, SendOutcome } from '../../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../../src/domain/handle.ts'
+import type { LineEvent, SendOutcome } from '../../../../src/lines/driver.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import {
-  attend,
   carry,
   guidOf,
   messagesOf,
   receiptsOf,
   sendTo,
+  runLine,
 } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { newestRow } from '../../../support/mac/own-rows.ts'
@@ -102,7 +102,7 @@ describe('a send ends as Messages makes it end', () => {
   for (const { behaviour, outcome, carried, later, text = 'hello' } of EXPECTED) {
     test(`${nameOf(behaviour)} is ${outcome.outcome}`, async () => {
       using rig = makeMacRig()
-      await using attended = await attend(rig, rig.driver)
+      await using attended = await runLine(rig, rig.driver)
       rig.model.nextSend(behaviour)
 
       const sent = await carry(rig, attended, text)
@@ -131,7 +131,7 @@ function newsOf(events: readonly LineEvent[]): readonly string[] {
 
 test('what the second run of the script reports before its stage send is proven unsent', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   const outcome = await attended.send('hello', async () => {
     rig.model.account.exists = false
@@ -148,7 +148,7 @@ test('what the second run of the script reports before its stage send is proven 
 
 test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   await attended.send('hello', async () => true)
 
@@ -158,7 +158,7 @@ test('a send asks for the account, finds the recipient, and hands the text over 
 
 test('whom Messages has a chat with is written to in that chat, anyone else as a participant', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   await attended.send('first', async () => true)
   await attended.send('second', async () => true)
@@ -172,7 +172,7 @@ test('whom Messages has a chat with is written to in that chat, anyone else as a
 
 test('a recipient who is not on iMessage is remembered for seven days', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('failed22_at_once')
   await attended.send('hello', async () => true)
 
@@ -191,7 +191,7 @@ test('a recipient who is not on iMessage is remembered for seven days', async ()
 
 test('after five recipients in an hour who are not on iMessage nobody new is written to', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const friend = deviceHandle('+15550007777')
   rig.model.receive(friend, 'hello')
   for (let i = 0; i < 5; i += 1) {
@@ -213,7 +213,7 @@ test('after five recipients in an hour who are not on iMessage nobody new is wri
 
 test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const { file } = rig.model
   rig.model.nextSend('stuck')
   const sending = carry(rig, attended, 'hello')
@@ -233,13 +233,13 @@ test('a message that Messages sends once more by SMS, seconds after it was sent,
 
 test('a message that changed its service while the relay was away is told when it is back', async () => {
   using rig = makeMacRig()
-  await using first = await attend(rig, rig.driver)
+  await using first = await runLine(rig, rig.driver)
   rig.model.nextSend('sms')
   const { outcome, note } = await carry(rig, first, 'hello')
   await first.end()
 
   const open = [{ guid: guidOf(outcome) ?? '', note }]
-  await using second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint(), open })
+  await using second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint(), open })
   await rig.clock.advance(20_000)
 
   const receipts = receiptsOf(second.events).map(({ kind, service }) => ({ kind, service }))
@@ -248,7 +248,7 @@ test('a message that changed its service while the relay was away is told when i
 
 test('messages leave about a second apart, and more between people written to for the first time', async () => {
   using rig = makeMacRig()
-  await using attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const at: number[] = []
   const timed = async () => {
     at.push(rig.clock.monotonic())

@@ -25,6 +25,7 @@ import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { pageOf, type Page } from '../system/cursor.ts'
 import type { Stamps } from '../system/stamps.ts'
+import type { Notices } from './notices.ts'
 import { payloadOf } from './payload.ts'
 import { positionOf, requireActive, webhookById } from './requests.ts'
 import {
@@ -33,14 +34,13 @@ import {
   type DeliveryResource,
   type DeliveryWithAttemptsResource,
 } from './resources.ts'
-import type { DeliverySignals } from './signals.ts'
 
 export type RedeliveryParts = {
   readonly db: Db
   readonly writer: Writer
   readonly stamps: Stamps
   readonly clock: Clock
-  readonly deliverySignals: DeliverySignals
+  readonly notices: Notices
 }
 
 type PageInput = { readonly limit: number; readonly cursor: string | null }
@@ -73,7 +73,7 @@ export function createRedelivery(parts: RedeliveryParts) {
 }
 
 async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<DeliveryResource> {
-  const { writer, stamps, clock, deliverySignals } = parts
+  const { writer, stamps, clock, notices } = parts
   return writer.write((tx) => {
     const webhook = webhookById(tx, webhookId)
     requireActive(webhook)
@@ -100,20 +100,20 @@ async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Deli
       replayedAt: null,
       createdAt,
     })
-    deliverySignals.requested(webhook.id)
-    writer.notifyAfterCommit(deliverySignals.signal)
+    notices.requested(webhook.id)
+    writer.notifyAfterCommit(notices.signal)
     return deliveryResource(deliveryById(tx, id))
   })
 }
 
 async function redeliver(parts: RedeliveryParts, text: string): Promise<DeliveryResource> {
-  const { writer, clock, deliverySignals } = parts
+  const { writer, clock, notices } = parts
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)
     requireActive(webhookById(tx, webhookId))
     requestDelivery(tx, id, timestamp(clock.now()))
-    deliverySignals.requested(webhookId)
-    writer.notifyAfterCommit(deliverySignals.signal)
+    notices.requested(webhookId)
+    writer.notifyAfterCommit(notices.signal)
     return deliveryResource(deliveryById(tx, id))
   })
 }

@@ -12,11 +12,11 @@ import {
 const READ_AHEAD = 64
 const KNOWN_MAX = 512
 
-/** The pending deliveries of one webhook: due ones, read ahead, and those under way. */
-export class PendingDeliveries {
+/** The pending deliveries of one webhook: what is due, read ahead, and what is under way. */
+export class DueQueue {
   readonly #db: Db
   readonly #id: WebhookId
-  /** Due and not begun; outdated at most in that a delivery became busy since. */
+  /** Due and not begun; may be out of date only in that a delivery became busy since. */
   #due: DueDelivery[] = []
   #requested: DueDelivery[] = []
   readonly #busy = new Set<number>()
@@ -24,9 +24,10 @@ export class PendingDeliveries {
   #mayHaveDue = true
   #mayHaveRequested = true
   #nextDueAt: number | null = null
-  #lastProbedSeq = 0
-  /** Position of `takeRetry`; null once it has gone through everything. */
-  #retriedSeq: number | null = null
+  /** The seq of the last probe. */
+  #probed = 0
+  /** How far what had failed was gone through once more; null where that is done. */
+  #triedAgain: number | null = null
 
   constructor(db: Db, id: WebhookId) {
     this.#db = db
@@ -38,12 +39,12 @@ export class PendingDeliveries {
     return this.#busy
   }
 
-  /** Time at which the next delivery becomes due, or null. */
+  /** When the next delivery becomes due, or null. */
   get nextDueAt(): number | null {
     return this.#nextDueAt
   }
 
-  /** True where there may be something to begin, besides a probe. */
+  /** Whether there may be something to begin, besides a probe. */
   mayHaveWork(now: number): boolean {
     const isKnown = this.#due.length > 0 || this.#requested.length > 0
     return isKnown || this.#mayHaveRequested || this.#mayHaveDueAt(now)
@@ -57,6 +58,7 @@ export class PendingDeliveries {
     this.#mayHaveRequested = true
   }
 
+  /** Forgets what was read. */
   readAgain(): void {
     this.#due = []
     this.#requested = []
@@ -64,7 +66,7 @@ export class PendingDeliveries {
     this.#mayHaveDue = true
   }
 
-  /** A delivery that a caller asked to be tried at once, if one may go now. */
+  /** What somebody asked to be tried at once; null for none that may go now. */
   takeRequested(): DueDelivery | null {
     if (this.#mayHaveRequested) {
       const rows = requestedDeliveries(this.#db, this.#id, READ_AHEAD)
@@ -83,38 +85,38 @@ export class PendingDeliveries {
   }
 
   /**
-   * A delivery that was never tried, else the next of the others in rotation: one that the receiver
+   * A delivery that was never tried, else the next of the others, in turns: one that the receiver
    * refuses for its own sake must not be the only one that is tried.
    */
   takeProbe(): DueDelivery | null {
     const next = (after: number) => nextPendingDelivery(this.#db, this.#id, after)
-    const delivery = untriedDelivery(this.#db, this.#id) ?? next(this.#lastProbedSeq) ?? next(0)
+    const delivery = untriedDelivery(this.#db, this.#id) ?? next(this.#probed) ?? next(0)
     if (delivery === null || !this.#isFree(delivery)) return null
-    this.#lastProbedSeq = delivery.seq
+    this.#probed = delivery.seq
     return this.#begin(delivery)
   }
 
-  /** Lets `takeRetry` go once through all that is pending. */
-  retryAll(): void {
-    this.#retriedSeq = 0
+  /** From now on `takeAgain` goes once through all that is pending. */
+  tryAllAgain(): void {
+    this.#triedAgain = 0
   }
 
-  takeRetry(): DueDelivery | null {
-    while (this.#retriedSeq !== null) {
-      const delivery = nextPendingDelivery(this.#db, this.#id, this.#retriedSeq)
-      this.#retriedSeq = delivery?.seq ?? null
+  takeAgain(): DueDelivery | null {
+    while (this.#triedAgain !== null) {
+      const delivery = nextPendingDelivery(this.#db, this.#id, this.#triedAgain)
+      this.#triedAgain = delivery?.seq ?? null
       if (delivery !== null && this.#isFree(delivery)) return this.#begin(delivery)
     }
     return null
   }
 
-  /** The exchange is over; the delivery stays busy until `settle`. */
+  /** The exchange is over; the delivery stays busy until `settled`. */
   end({ conversationId }: DueDelivery): void {
     if (conversationId !== null) this.#conversations.delete(conversationId)
   }
 
   /** The attempt is on disk; `nextAttemptAt` is when the delivery is due again, or null. */
-  settle({ seq }: DueDelivery, nextAttemptAt: number | null): void {
+  settled({ seq }: DueDelivery, nextAttemptAt: number | null): void {
     this.#busy.delete(seq)
     if (nextAttemptAt === null) return
     this.#nextDueAt = Math.min(this.#nextDueAt ?? nextAttemptAt, nextAttemptAt)
@@ -137,7 +139,7 @@ export class PendingDeliveries {
     return delivery === undefined ? null : this.#begin(delivery)
   }
 
-  /** Reads on behind what is known already; returns false where it did not look. */
+  /** Reads on behind what is known already; says whether it looked. */
   #readDue(now: number): boolean {
     const known = this.#due.length + this.#busy.size
     if (!this.#mayHaveDue || known >= KNOWN_MAX) return false

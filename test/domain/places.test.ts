@@ -2,21 +2,21 @@ import { expect, test } from 'bun:test'
 
 import {
   afterAttempt,
-  FIRST_SLOTS,
+  FIRST_PLACES,
   mayBegin,
-  type Slots,
+  type Places,
   type Standing,
   type Trial,
-} from '../../src/domain/slots.ts'
+} from '../../src/domain/places.ts'
 
-const TWENTY: Slots = { count: 20, usualMs: 100, lostAt: 0 }
+const TWENTY: Places = { count: 20, usualMs: 100, lostAt: 0 }
 
 type Given = Partial<Trial> & { readonly tookMs?: number }
 
-/** Changes by an attempt, with all slots taken and beside others unless given otherwise. */
-const ATTEMPTS: readonly (readonly [what: string, slots: Slots, Given, Partial<Slots>])[] = [
-  ['the first answer brings four', FIRST_SLOTS, { tookMs: 90 }, { count: 4, usualMs: 90 }],
-  ['a first failure leaves one', FIRST_SLOTS, { isSuccess: false }, { count: 1, usualMs: null }],
+/** What an attempt changes, with all places taken and beside others, unless it is told otherwise. */
+const ATTEMPTS: readonly (readonly [what: string, places: Places, Given, Partial<Places>])[] = [
+  ['the first answer brings four', FIRST_PLACES, { tookMs: 90 }, { count: 4, usualMs: 90 }],
+  ['a first failure leaves one', FIRST_PLACES, { isSuccess: false }, { count: 1, usualMs: null }],
   ['an answer brings one more', TWENTY, {}, { count: 21, usualMs: 100 }],
   ['no more than 64', { ...TWENTY, count: 64 }, {}, { count: 64 }],
   ['none where one was free', TWENTY, { wasFull: false }, { count: 20 }],
@@ -36,42 +36,42 @@ const ATTEMPTS: readonly (readonly [what: string, slots: Slots, Given, Partial<S
   ['alone it is', TWENTY, { tookMs: 180, wasAlone: true }, { usualMs: 120 }],
 ]
 
-for (const [what, slots, given, expected] of ATTEMPTS) {
+for (const [what, places, given, expected] of ATTEMPTS) {
   test(what, () => {
-    expect(afterAttempt(slots, trial(given))).toMatchObject(expected)
+    expect(afterAttempt(places, trial(given))).toMatchObject(expected)
   })
 }
 
-test('sixty-four slots are earned in five rounds', () => {
-  let slots = afterAttempt(FIRST_SLOTS, trial({ tookMs: 100 }))
+test('sixty-four places are earned in five rounds', () => {
+  let places = afterAttempt(FIRST_PLACES, trial({ tookMs: 100 }))
   const rounds: number[] = []
 
-  while (slots.count < 64) {
-    const { count } = slots
-    for (let i = 0; i < count; i += 1) slots = afterAttempt(slots, trial({}))
-    rounds.push(slots.count)
+  while (places.count < 64) {
+    const { count } = places
+    for (let i = 0; i < count; i += 1) places = afterAttempt(places, trial({}))
+    rounds.push(places.count)
   }
 
   expect(rounds).toEqual([8, 16, 32, 64])
 })
 
 test('a receiver that works on one thing at a time is asked for few things at a time', () => {
-  const counts = [...roundsAt(FIRST_SLOTS, (count) => 100 * count, 20)].slice(10)
+  const counts = [...roundsAt(FIRST_PLACES, (count) => 100 * count, 20)].slice(10)
 
   expect(Math.max(...counts.map(({ count }) => count))).toBeLessThanOrEqual(4)
 })
 
-test('a receiver that is slower for good earns its slots again', () => {
-  const [before] = [...roundsAt(FIRST_SLOTS, () => 50, 10)].slice(-1)
+test('a receiver that is slower for good earns its places again', () => {
+  const [before] = [...roundsAt(FIRST_PLACES, () => 50, 10)].slice(-1)
 
-  const after = [...roundsAt(before ?? FIRST_SLOTS, () => 500, 30)].map(({ count }) => count)
+  const after = [...roundsAt(before ?? FIRST_PLACES, () => 500, 30)].map(({ count }) => count)
 
   expect(before?.count).toBe(64)
   expect(after).toContain(1)
   expect(after.at(-1)).toBe(64)
 })
 
-/** In flight to it, its slots, what is thought of it, in flight in all and to the unproven. */
+/** In flight to it, its places, what is thought of it, in flight in all and to the unproven. */
 const BEGINNINGS: readonly (readonly [number, number, Standing, number, number, string])[] = [
   [0, 1, 'untried', 0, 0, 'yes'],
   [1, 1, 'untried', 1, 1, 'no'],
@@ -100,8 +100,8 @@ for (const [inFlight, count, standing, all, unproven, answer] of BEGINNINGS) {
 }
 
 test('however many receivers hold what they can, some is left for those that have nothing', () => {
-  for (const webhooks of [1, 2, 3, 16, 60]) {
-    let held = Array.from({ length: webhooks }, () => 0)
+  for (const lanes of [1, 2, 3, 16, 60]) {
+    let held = Array.from({ length: lanes }, () => 0)
     const taken = () => ({ all: held.reduce((sum, one) => sum + one, 0), unproven: 0 })
     const mayTake = (inFlight: number) =>
       mayBegin(inFlight, { ...TWENTY, count: 64 }, 'proven', taken()) === 'yes'
@@ -115,15 +115,15 @@ test('however many receivers hold what they can, some is left for those that hav
   }
 })
 
-/** The slots after each round, in which all of them are used and take as long as `tookMs` says. */
-function* roundsAt(start: Slots, tookMs: (count: number) => number, rounds: number) {
-  let slots = start
+/** The places after each round, in which all of them are used and take as long as `tookMs` says. */
+function* roundsAt(start: Places, tookMs: (count: number) => number, rounds: number) {
+  let places = start
   let startedAt = 1_000
   for (let round = 0; round < rounds; round += 1) {
-    const { count } = slots
+    const { count } = places
     const endedAt = startedAt + tookMs(count)
     for (let i = 0; i < count; i += 1) {
-      slots = afterAttempt(slots, {
+      places = afterAttempt(places, {
         startedAt,
         endedAt,
         isSuccess: true,
@@ -132,7 +132,7 @@ function* roundsAt(start: Slots, tookMs: (count: number) => number, rounds: numb
       })
     }
     startedAt = endedAt
-    yield slots
+    yield places
   }
 }
 

@@ -1,0 +1,1 @@
+ALTER TABLE `conversations` ADD `automation_paused` integer DEFAULT false NOT NULL;

@@ -1,0 +1,1 @@
+ALTER TABLE `waiting_receipts` ADD `service` text;
