@@ -107,8 +107,6 @@ export async function isGranted(
   }
 }
 
-export type ReceiptKind = 'sent' | 'delivered' | 'read' | 'failed'
-
 export type LineEvent =
   /** Once at first, and again whenever one of its values changes. */
   | {

@@ -101,7 +101,7 @@ export class Ledger {
   /** Id of this ledger: a new file has another one. */
   readonly identity: string
   readonly #db: Database
-  readonly #sql: ReturnType<typeof prepareStatements>
+  readonly #sql: ReturnType<typeof messageStatements> & ReturnType<typeof eventStatements>
   readonly #carry: (messages: readonly CarriedMessage[]) => void
   readonly #bringDue: (what: Values) => void
 
@@ -114,7 +114,7 @@ export class Ledger {
       id: newIdentity,
     })
     this.#db = db
-    this.#sql = prepareStatements(db)
+    this.#sql = { ...messageStatements(db), ...eventStatements(db) }
     this.identity = this.#sql.identity.get()?.value ?? newIdentity
     this.#carry = db.transaction((messages: readonly CarriedMessage[]) => {
       for (const message of messages) this.#insert(message)
@@ -127,8 +127,8 @@ export class Ledger {
 
   /** Seqs of the oldest and the newest message; 0 where nothing was carried. */
   carriedSeqs(): { readonly oldest: number; readonly newest: number } {
-    const { oldestSeq, newestSeq } = this.#sql
-    return { oldest: oldestSeq.get()?.seq ?? 0, newest: newestSeq.get()?.seq ?? 0 }
+    const seqs = this.#sql.carriedSeqs.get()
+    return { oldest: seqs?.oldest ?? 0, newest: seqs?.newest ?? 0 }
   }
 
   /** Writes messages and the events that follow from them; throws where nothing was written. */
@@ -211,18 +211,48 @@ export class Ledger {
   }
 }
 
-function prepareStatements(db: Database) {
+function messageStatements(db: Database) {
   return {
     identity: db.prepare<{ value: string }, []>("SELECT value FROM about WHERE name = 'identity'"),
     insertCarried: db.prepare<null, [Values]>(
       `INSERT INTO carried (message_id, line, recipient, text, guid, carried_at)
        VALUES ($messageId, $line, $to, $text, $guid, $at)`,
     ),
-    oldestSeq: db.prepare<{ seq: number | null }, []>('SELECT min(seq) AS seq FROM carried'),
-    newestSeq: db.prepare<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM carried'),
+    carriedSeqs: db.prepare<{ oldest: number | null; newest: number | null }, []>(
+      `SELECT (SELECT min(seq) FROM carried) AS oldest, (SELECT max(seq) FROM carried) AS newest`,
+    ),
+    lastCarriedAt: db.prepare<{ at: number }, []>(
+      'SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1',
+    ),
+    guidOf: db.prepare<{ guid: string }, [Values]>(
+      'SELECT guid FROM carried WHERE message_id = $messageId ORDER BY seq LIMIT 1',
+    ),
     insertRecipient: db.prepare<null, [Values]>(
       'INSERT INTO recipients (line, handle) VALUES ($line, $handle) ON CONFLICT DO NOTHING',
     ),
+    pruneCarried: db.prepare<null, [Values]>(
+      `DELETE FROM carried WHERE seq IN (
+         SELECT seq FROM (SELECT seq, carried_at FROM carried ORDER BY seq LIMIT +$limit)
+         WHERE carried_at < $before AND seq < (SELECT max(seq) FROM carried))`,
+    ),
+    insertSession: db.prepare<null, [Values]>(
+      'INSERT INTO sessions (line, id) VALUES ($line, $id)',
+    ),
+    findSession: db.prepare<{ seq: number }, [Values]>(
+      'SELECT seq FROM sessions WHERE line = $line AND id = $id',
+    ),
+    newestSession: db.prepare<{ id: string }, [Values]>(
+      'SELECT id FROM sessions WHERE line = $line ORDER BY seq DESC LIMIT 1',
+    ),
+    deleteOlderSessions: db.prepare<null, [Values]>(
+      `DELETE FROM sessions WHERE line = $line
+         AND seq < (SELECT max(seq) FROM sessions WHERE line = $line)`,
+    ),
+  }
+}
+
+function eventStatements(db: Database) {
+  return {
     insertPending: db.prepare<null, [Values]>(
       `INSERT INTO pending (line, due_at, kind, guid, handle, text)
        VALUES ($line, $at, $kind, $guid, $handle, $text)`,
@@ -237,19 +267,6 @@ function prepareStatements(db: Database) {
        ORDER BY due_at, seq`,
     ),
     deleteDue: db.prepare<null, [Values]>(`DELETE FROM pending WHERE seq IN (${DUE})`),
-    insertSession: db.prepare<null, [Values]>(
-      'INSERT INTO sessions (line, id) VALUES ($line, $id)',
-    ),
-    findSession: db.prepare<{ seq: number }, [Values]>(
-      'SELECT seq FROM sessions WHERE line = $line AND id = $id',
-    ),
-    newestSession: db.prepare<{ id: string }, [Values]>(
-      'SELECT id FROM sessions WHERE line = $line ORDER BY seq DESC LIMIT 1',
-    ),
-    deleteOlderSessions: db.prepare<null, [Values]>(
-      `DELETE FROM sessions WHERE line = $line
-         AND seq < (SELECT max(seq) FROM sessions WHERE line = $line)`,
-    ),
     nextDue: db.prepare<{ at: number | null }, [Values]>(
       'SELECT min(due_at) AS at FROM pending WHERE line = $line',
     ),
@@ -260,12 +277,6 @@ function prepareStatements(db: Database) {
     lastPosition: db.prepare<{ seq: number }, []>(
       "SELECT seq FROM sqlite_sequence WHERE name = 'events'",
     ),
-    lastCarriedAt: db.prepare<{ at: number }, []>(
-      'SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1',
-    ),
-    guidOf: db.prepare<{ guid: string }, [Values]>(
-      'SELECT guid FROM carried WHERE message_id = $messageId ORDER BY seq LIMIT 1',
-    ),
     history: db.prepare<{ found: number }, [Values]>(
       `SELECT 1 AS found FROM recipients WHERE line = $line AND handle = $handle
        UNION ALL SELECT 1 FROM events
@@ -275,11 +286,6 @@ function prepareStatements(db: Database) {
       `DELETE FROM events WHERE seq IN (
          SELECT seq FROM (SELECT seq, at FROM events WHERE line = $line AND seq <= $position
            ORDER BY seq LIMIT +$limit) WHERE at < $before)`,
-    ),
-    pruneCarried: db.prepare<null, [Values]>(
-      `DELETE FROM carried WHERE seq IN (
-         SELECT seq FROM (SELECT seq, carried_at FROM carried ORDER BY seq LIMIT +$limit)
-         WHERE carried_at < $before AND seq < (SELECT max(seq) FROM carried))`,
     ),
   }
 }
