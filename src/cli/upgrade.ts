@@ -3,10 +3,10 @@ import { arch } from 'node:os'
 import { resolve } from 'node:path'
 
 import { readInstallation } from '../hosting/installation.ts'
-import { takeWatch } from '../hosting/judgement.ts'
 import type { RelayState, WatchedRelay } from '../hosting/relay-state.ts'
 import { RELEASE_KEY } from '../hosting/release-key.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
+import { watchStartup } from '../hosting/startup-check.ts'
 import type {
   UpgradeOrder,
   UpgradeResult,
@@ -82,7 +82,7 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
     isUnverified: call.options.has('unverified'),
   }
   const tools = toolsOf(service, directory, hosted)
-  const watch = takeWatch(directory, machine.clock.now())
+  const watch = watchStartup(directory, machine.clock.now())
   try {
     const steps = upgrade(tools, order)
     return tell(call, await runSteps(steps, (step) => call.out.note(STEPS[step])))
