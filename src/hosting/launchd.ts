@@ -4,7 +4,14 @@
 import type { Clock } from '../system/clock.ts'
 import type { RunProcess } from '../system/process.ts'
 import { STOP_MS_MAX } from './service-host.ts'
-import { HostingError, askTool, toldBy, tryTool, useTool, type ToolAnswer } from './system-tool.ts'
+import {
+  HostingError,
+  askTool,
+  describeFailure,
+  tryTool,
+  useTool,
+  type ToolAnswer,
+} from './system-tool.ts'
 
 export type LaunchdAgent = {
   /** The service's label. */
@@ -108,5 +115,5 @@ export class Launchd {
 }
 
 function cannot(what: 'start' | 'stop', answer: ToolAnswer): HostingError {
-  return new HostingError(`Cannot ${what} the service: ${toldBy(LAUNCHCTL, answer)}`)
+  return new HostingError(`Cannot ${what} the service: ${describeFailure(LAUNCHCTL, answer)}`)
 }

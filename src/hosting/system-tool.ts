@@ -26,7 +26,7 @@ export type ToolAnswer = {
 
 const TIMEOUT_MS = 30_000
 const KILL_AFTER_MS = 5_000
-const TOLD_LENGTH_MAX = 300
+const OUTPUT_LENGTH_MAX = 300
 
 /** What the tool answered, whatever its exit code; null where it gave no answer. */
 export async function tryTool(
@@ -57,12 +57,12 @@ export async function useTool(
 ): Promise<string> {
   const answer = await askTool(run, order, signal)
   if (answer.exitCode === 0) return answer.stdout
-  throw new HostingError(`Cannot ${order.purpose}: ${toldBy(order.path, answer)}`)
+  throw new HostingError(`Cannot ${order.purpose}: ${describeFailure(order.path, answer)}`)
 }
 
 /** What a tool that failed said, in one line. */
-export function toldBy(path: string, { exitCode, stdout, stderr }: ToolAnswer): string {
-  const said = (stderr.trim() || stdout.trim()).replaceAll(/\s+/g, ' ').slice(0, TOLD_LENGTH_MAX)
+export function describeFailure(path: string, { exitCode, stdout, stderr }: ToolAnswer): string {
+  const said = (stderr.trim() || stdout.trim()).replaceAll(/\s+/g, ' ').slice(0, OUTPUT_LENGTH_MAX)
   return said === ''
     ? `${path} ended with ${exitCode}.`
     : `${said} (${path} ended with ${exitCode})`

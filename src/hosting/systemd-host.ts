@@ -19,7 +19,7 @@ import {
   type ServiceState,
 } from './service-host.ts'
 import { JournalLog } from './service-log.ts'
-import { HostingError, askTool, toldBy, tryTool, type ToolAnswer } from './system-tool.ts'
+import { HostingError, askTool, describeFailure, tryTool, type ToolAnswer } from './system-tool.ts'
 import { UNIT, systemdUnit } from './systemd-unit.ts'
 
 export type SystemdTools = {
@@ -136,7 +136,7 @@ export class SystemdHost implements ServiceHost {
 }
 
 function explain(answer: ToolAnswer): string {
-  if (answer.exitCode !== NO_COMMAND) return toldBy(SYSTEMCTL, answer)
+  if (answer.exitCode !== NO_COMMAND) return describeFailure(SYSTEMCTL, answer)
   return (
     'this machine has no systemd. Have "hookline serve" started by what looks after its programs, ' +
     'with HOOKLINE_SERVICE=1 in its environment.'
