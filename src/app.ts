@@ -6,6 +6,8 @@ import { hostname, platform } from 'node:os'
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses } from './access/setup-address.ts'
+import type { CreatedKey } from './api/keys.ts'
+import type { SetupLink } from './api/owner.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
@@ -15,7 +17,6 @@ import { loopFinding, notRelayedFindings, rejectedFindings } from './health/find
 import { HealthWatch } from './health/health-watch.ts'
 import { QueueWatch } from './health/queue-watch.ts'
 import { SendingFindings } from './health/sending-findings.ts'
-import type { SetupLinkResource } from './http/control.ts'
 import { aboutResource } from './http/dashboard-about.ts'
 import { lifeOf } from './http/health.ts'
 import { localName } from './http/hosts.ts'
@@ -26,7 +27,6 @@ import { createBridgeActions } from './keys/bridge-actions.ts'
 import { createFirstKey } from './keys/first-key.ts'
 import { createKeyActions } from './keys/key-actions.ts'
 import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
-import type { CreatedKeyResource } from './keys/resource.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { listBackupResources } from './maintenance/backup-list.ts'
@@ -61,12 +61,12 @@ export type App = {
   readonly http: Http
   /** Resolves when the process must not go on: the disk fails, or the database is damaged. */
   readonly fatal: Promise<unknown>
-  createFirstKey(): Promise<CreatedKeyResource | null>
+  createFirstKey(): Promise<CreatedKey | null>
   readonly dashboard: {
     /** Whether a password is set. */
     isClaimed(): boolean
     /** The link that sets one; those before it are good no more. */
-    createSetupLink(): Promise<SetupLinkResource>
+    createSetupLink(): Promise<SetupLink>
   }
   /** Listens, stands still until `mayServe` resolves with true, recovers, runs; gives the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
@@ -178,18 +178,7 @@ function createMessageModule(
   { publish }: WebhookModule,
   { config, life }: Start,
 ) {
-  const {
-    db,
-    clock,
-    writer,
-    stamps,
-    settings,
-    disk,
-    dispatchSignal,
-    health,
-    healthSignal,
-    changes,
-  } = runtime
+  const { db, clock, writer, stamps, settings, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
     intake: (line, event) => intake(line, event),
@@ -197,8 +186,8 @@ function createMessageModule(
   })
   lines.onChange((id) => {
     dispatchSignal.notify()
-    healthSignal.notify()
-    changes.tell([{ what: 'line', id }])
+    runtime.healthSignal.notify()
+    runtime.changes.tell([{ what: 'line', id }])
   })
   const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
   const callers = new WaitingCallers({ clock, writer, waitReason })
@@ -267,7 +256,7 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   return {
     access,
     isClaimed: () => access.isClaimed(),
-    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLinkResource> {
+    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLink> {
       const { token, expiresAt } = await access.createSetupToken(origin)
       const { url, lanUrl } = setupAddresses(token, {
         publicUrl: config.publicUrl,

@@ -4,9 +4,10 @@
 import { homedir, platform } from 'node:os'
 
 import type { Config, ConfigRow } from './config.ts'
-import type { Finding, LineDriver } from './domain/driver.ts'
+import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { createDrivers, createIphones, type ScriptCall } from './lines/catalog.ts'
+import type { LineDriver } from './lines/driver.ts'
 import { ShortcutsDriver } from './lines/kinds/shortcuts/driver.ts'
 import { DiskWatch } from './maintenance/disk-watch.ts'
 import { SoundnessWatch } from './maintenance/soundness-watch.ts'

@@ -1,5 +1,5 @@
-import type { Finding } from '../domain/driver.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
 import { PASSWORD_KIND, isPasswordLength } from '../domain/value-kind.ts'
 import type { PasswordHash } from '../system/password-hash.ts'
 

@@ -7,7 +7,7 @@ import { createApp, listenInSafeMode, listenWithoutSocket, type App } from '../a
 import type { Config } from '../config.ts'
 import { OPTION_NAMES, OPTIONS, type OptionName } from '../domain/option.ts'
 import { HostChecks } from '../hosting/host-checks.ts'
-import { macLogPath } from '../hosting/launchd-host.ts'
+import { macLogPath } from '../hosting/launchd.ts'
 import { LogRotation } from '../hosting/log-rotation.ts'
 import { StartupCheck, needsStartupCheck, requestStartupCheck } from '../hosting/startup-check.ts'
 import { damageFound } from '../storage/damage.ts'

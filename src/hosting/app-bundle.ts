@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path'
 import { writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import { signBundle, type Signer } from './code-signing.ts'
-import { bundleInfoText, entitlementsText } from './mac-property-lists.ts'
+import { bundleInfoText, entitlementsText } from './property-lists.ts'
 import { useTool } from './system-tool.ts'
 
 export type BundleOrder = {

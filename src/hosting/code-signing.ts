@@ -1,6 +1,6 @@
 import type { RunProcess } from '../system/process.ts'
 import { SECURITY, useSecurity } from './keychain-tool.ts'
-import { BUNDLE_ID } from './mac-property-lists.ts'
+import { BUNDLE_ID } from './property-lists.ts'
 import { WITHOUT_CERTIFICATE, type LocalIdentity } from './signing-identity.ts'
 import { HostingError, tryTool, useTool } from './system-tool.ts'
 

@@ -1,10 +1,10 @@
 import type { Clock } from '../system/clock.ts'
 import type { RunProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
-import { LaunchdHost } from './launchd-host.ts'
+import { LaunchdHost } from './launchd.ts'
 import type { ServiceHost } from './service-host.ts'
 import { HostingError } from './system-tool.ts'
-import { SystemdHost } from './systemd-host.ts'
+import { SystemdHost } from './systemd.ts'
 
 /** The machine, and the user whose service it is. */
 export type Machine = {

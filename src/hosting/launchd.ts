@@ -1,119 +1,152 @@
-// The user's launchd, asked by launchctl(1). Its texts are no interface, as its manual says: what counts
-// here are exit codes, which are the numbers of its errors, and of the texts only the process id.
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 import type { Clock } from '../system/clock.ts'
+import { defaultDataDirectory } from '../system/data-directory.ts'
+import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
-import { STOP_MS_MAX } from './service-host.ts'
+import type { Random } from '../system/random.ts'
+import { executableIn, makeBundle } from './app-bundle.ts'
+import type { Signer } from './code-signing.ts'
 import {
-  HostingError,
-  askTool,
-  describeFailure,
-  tryTool,
-  useTool,
-  type ToolAnswer,
-} from './system-tool.ts'
+  executableAt,
+  forgetInstallation,
+  readInstallation,
+  writeInstallation,
+  type Installation,
+} from './installation.ts'
+import { Launchd } from './launchctl.ts'
+import { BUNDLE_ID, launchAgentText } from './property-lists.ts'
+import {
+  SERVICE_ENVIRONMENT,
+  type Installed,
+  type ServiceHost,
+  type ServiceOrder,
+  type ServiceState,
+} from './service-host.ts'
+import { FileLog } from './service-log.ts'
+import { localIdentity } from './signing-identity.ts'
+import { tryTool } from './system-tool.ts'
 
-export type LaunchdAgent = {
-  /** The service's label. */
-  readonly label: string
+export type LaunchdTools = {
+  readonly run: RunProcess
+  readonly clock: Clock
+  readonly random: Random
+  readonly home: string
   readonly uid: number
-  /** The path of its property list. */
-  readonly path: string
 }
 
-const LAUNCHCTL = '/bin/launchctl'
-const LOOK_AGAIN_MS = 500
+/** The file that takes what the relay logs as a service. */
+export function macLogPath(home: string): string {
+  return join(home, 'Library', 'Logs', 'Hookline', 'relay.log')
+}
+
+const OPEN = '/usr/bin/open'
+const QUESTION_MS_MAX = 120_000
+
 /**
- * "Input/output error" and "operation already in progress": launchd still clears away the service of
- * before, whose label stays taken for seconds after its process has ended (seen on macOS 26 and 27).
+ * A LaunchAgent that runs a signed bundle. Not a daemon: only in the session at the screen can Messages
+ * be told what to do.
  */
-const STILL_CLEARING: readonly number[] = [5, 37]
-const BOOTSTRAP_TRIES = 5
-const BOOTSTRAP_PAUSE_MS = 2_000
-/** "No such process" and "operation now in progress": gone, or about to be. */
-const GONE_OR_GOING: readonly number[] = [3, 36]
+export class LaunchdHost implements ServiceHost {
+  readonly name = 'LaunchAgent'
+  readonly log: FileLog
+  readonly #tools: LaunchdTools
+  readonly #bundle: string
+  readonly #agentPath: string
+  readonly #launchd: Launchd
 
-export class Launchd {
-  readonly #run: RunProcess
-  readonly #clock: Clock
-  readonly #agent: LaunchdAgent
-  /** The session at the screen, and the service in it. */
-  readonly #domain: string
-  readonly #target: string
-
-  constructor(tools: { readonly run: RunProcess; readonly clock: Clock }, agent: LaunchdAgent) {
-    this.#run = tools.run
-    this.#clock = tools.clock
-    this.#agent = agent
-    this.#domain = `gui/${agent.uid}`
-    this.#target = `${this.#domain}/${agent.label}`
+  constructor(tools: LaunchdTools) {
+    const { home, uid } = tools
+    this.#tools = tools
+    this.#bundle = join(home, 'Applications', 'Hookline.app')
+    this.#agentPath = join(home, 'Library', 'LaunchAgents', `${BUNDLE_ID}.plist`)
+    this.#launchd = new Launchd(tools, { label: BUNDLE_ID, uid, path: this.#agentPath })
+    this.log = new FileLog(macLogPath(home))
   }
 
-  /** Whether the service is loaded, and the process it runs as; null for both where nobody can say. */
-  async look(
-    signal: AbortSignal,
-  ): Promise<{ readonly isLoaded: boolean; readonly pid: number | null }> {
-    const answer = await tryTool(this.#run, this.#order('print', this.#target), signal)
-    if (answer?.exitCode !== 0) return { isLoaded: false, pid: null }
-    const pid = /^\s*pid = (\d+)$/m.exec(answer.stdout)?.[1]
-    return { isLoaded: true, pid: pid === undefined ? null : Number(pid) }
-  }
-
-  /** Loads the service, which starts it; starts it where it is loaded and does not run. */
-  async start(signal: AbortSignal): Promise<void> {
-    await this.#requireSession(signal)
-    if ((await this.look(signal)).isLoaded) {
-      // Not with `-k`, which would kill a send that is past its point of no return.
-      const order = this.#order('kickstart', this.#target)
-      await useTool(this.#run, { ...order, purpose: 'start the service' }, signal)
-      return
+  async install(order: ServiceOrder, signal: AbortSignal): Promise<Installed> {
+    const before = readInstallation(order.dataDir)
+    const after = await this.#planned(order, before)
+    const isMade = !this.#holds(after, before)
+    if (isMade) {
+      const signer = await this.#signer(after.codesignIdentity, signal)
+      const { version } = after
+      const made = { bundle: this.#bundle, source: order.executable, version, signer }
+      await makeBundle(this.#tools.run, made, signal)
     }
-    // Whoever switched it off once wants it now.
-    await tryTool(this.#run, this.#order('enable', this.#target), signal)
-    await this.#bootstrap(signal)
+    const isWritten = this.#writeAgent(order.dataDir)
+    writeInstallation(order.dataDir, after)
+    return { isChanged: isMade || isWritten, warnings: [] }
   }
 
-  /** Unloads the service, and returns when its process has ended: launchctl does not wait for that. */
-  async stop(signal: AbortSignal): Promise<void> {
-    if (!(await this.look(signal)).isLoaded) return
-    const answer = await askTool(this.#run, this.#order('bootout', this.#target), signal)
-    const { exitCode } = answer
-    if (exitCode !== 0 && !GONE_OR_GOING.includes(exitCode)) throw cannot('stop', answer)
-    const until = this.#clock.monotonic() + STOP_MS_MAX
-    while ((await this.look(signal)).isLoaded) {
-      if (this.#clock.monotonic() > until || signal.aborted) {
-        throw new HostingError('The service has not ended in time. Look again: hookline status')
-      }
-      await this.#clock.sleep(LOOK_AGAIN_MS, signal)
-    }
+  start(signal: AbortSignal): Promise<void> {
+    return this.#launchd.start(signal)
   }
 
-  async #bootstrap(signal: AbortSignal): Promise<void> {
-    for (let tries = 1; ; tries += 1) {
-      const order = this.#order('bootstrap', this.#domain, this.#agent.path)
-      const answer = await askTool(this.#run, order, signal)
-      if (answer.exitCode === 0) return
-      const mayPass = STILL_CLEARING.includes(answer.exitCode)
-      if (!mayPass || tries === BOOTSTRAP_TRIES || signal.aborted) throw cannot('start', answer)
-      await this.#clock.sleep(BOOTSTRAP_PAUSE_MS, signal)
-    }
+  stop(signal: AbortSignal): Promise<void> {
+    return this.#launchd.stop(signal)
   }
 
-  /** Over ssh, and at the login window, there is no such session; launchd would only say a number. */
-  async #requireSession(signal: AbortSignal): Promise<void> {
-    const { exitCode } = await askTool(this.#run, this.#order('print', this.#domain), signal)
-    if (exitCode === 0) return
-    throw new HostingError(
-      'Nobody is logged in at the screen of this Mac, and only there can Messages be used. ' +
-        'Log in once as this user (screen sharing will do), then again: hookline up',
-    )
+  async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
+    await this.#launchd.stop(signal)
+    rmSync(this.#agentPath, { force: true })
+    rmSync(this.#bundle, { recursive: true, force: true })
+    forgetInstallation(dataDir)
   }
 
-  #order(...args: readonly string[]) {
-    return { path: LAUNCHCTL, args }
+  /** `-n`: the relay of the service is an instance of the same app; `-W` waits for the end (open(1)). */
+  async launchApp(args: readonly string[], signal: AbortSignal): Promise<void> {
+    const order = { path: OPEN, args: ['-n', '-W', this.#bundle, '--args', ...args] }
+    // Its owner may take a while to answer what macOS asks.
+    await tryTool(this.#tools.run, { ...order, timeoutMs: QUESTION_MS_MAX }, signal)
   }
-}
 
-function cannot(what: 'start' | 'stop', answer: ToolAnswer): HostingError {
-  return new HostingError(`Cannot ${what} the service: ${describeFailure(LAUNCHCTL, answer)}`)
+  async state(signal: AbortSignal): Promise<ServiceState> {
+    const { isLoaded, pid } = await this.#launchd.look(signal)
+    const loaded = pid === null ? 'starting' : 'running'
+    const isInstalled = existsSync(this.#agentPath)
+    return { isInstalled, activity: isLoaded ? loaded : 'stopped', pid }
+  }
+
+  async #planned(order: ServiceOrder, before: Installation | null): Promise<Installation> {
+    const codesignIdentity = order.codesignIdentity ?? before?.codesignIdentity ?? null
+    // The bundle itself was called: what it was made of is known, and nothing newer.
+    const isOwn = order.executable === executableIn(this.#bundle)
+    if (isOwn && before !== null) return { ...before, codesignIdentity }
+    const source = await executableAt(order.executable)
+    return { source, version: order.version, codesignIdentity }
+  }
+
+  /** Whether the bundle is already what is planned. */
+  #holds(planned: Installation, before: Installation | null): boolean {
+    const isSame = before?.source.sha256 === planned.source.sha256
+    const isSameSigner = before?.codesignIdentity === planned.codesignIdentity
+    return isSame && isSameSigner && existsSync(executableIn(this.#bundle))
+  }
+
+  async #signer(identity: string | null, signal: AbortSignal): Promise<Signer> {
+    if (identity !== null) return { kind: 'given', name: identity }
+    // The identity is the user's, whatever data directory the relay is given: there is one bundle.
+    const data = defaultDataDirectory({ HOME: this.#tools.home }, 'darwin')
+    const folder = join(data, 'signing')
+    return { kind: 'local', identity: await localIdentity(this.#tools, folder, signal) }
+  }
+
+  /** True where it was not there as it is now. */
+  #writeAgent(dataDir: string): boolean {
+    const { home } = this.#tools
+    const logPath = macLogPath(home)
+    // launchd makes the file, and not its folder.
+    mkdirSync(dirname(logPath), { recursive: true })
+    const isDefault = dataDir === defaultDataDirectory({ HOME: home }, 'darwin')
+    const place: Record<string, string> = isDefault ? {} : { HOOKLINE_DATA_DIR: dataDir }
+    const environment = { ...SERVICE_ENVIRONMENT, ...place }
+    const executable = executableIn(this.#bundle)
+    const text = launchAgentText({ executable, environment, logPath })
+    if (readTextOrNull(this.#agentPath) === text) return false
+    mkdirSync(dirname(this.#agentPath), { recursive: true })
+    writeFileAtomically(this.#agentPath, text)
+    return true
+  }
 }

@@ -1,4 +1,4 @@
-import type { LineEvent, LineListener } from '../domain/driver.ts'
+import type { LineEvent, LineListener } from './driver.ts'
 
 /** Events of one line run on their way from the driver to the core. */
 export class LineEvents {

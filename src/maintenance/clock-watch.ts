@@ -1,4 +1,4 @@
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { saveClockMemory } from '../storage/clock-memory.ts'
 import { bringBackChanges, wakeHeldBack } from '../storage/message-queue.ts'

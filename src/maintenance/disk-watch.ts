@@ -1,4 +1,4 @@
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'

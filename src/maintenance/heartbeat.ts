@@ -1,6 +1,6 @@
 // Tells a monitor elsewhere that the relay works: a box that is dead or cut off cannot say so itself.
 
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { Settings } from '../storage/settings.ts'
 import { deadline, type Clock } from '../system/clock.ts'

@@ -1,4 +1,4 @@
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'

@@ -1,7 +1,7 @@
 import { basename } from 'node:path'
 
-import type { LineDriver } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { ChatDb, ChatDbError } from '../../src/lines/kinds/mac/chat-db.ts'
 import { createMacDriver } from '../../src/lines/kinds/mac/driver.ts'
 import { silentLog } from '../../src/system/log.ts'

@@ -1,8 +1,8 @@
 import { Database } from 'bun:sqlite'
 
-import type { LineEvent, LineSession } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+import type { LineEvent, LineSession } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -31,7 +31,7 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
     }
     const id = 'line_second' as LineId // Drivers only hand it on.
     const line = { id, key: '2', number: '+12025550102', checkpoint: null, unsettled: [], open: [] }
-    const ended = driver.attend(line, { onEvent }, controller.signal)
+    const ended = driver.run(line, { onEvent }, controller.signal)
     await clock.advance(0)
     await (session as LineSession | null)?.send(
       {

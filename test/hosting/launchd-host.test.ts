@@ -5,12 +5,12 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 
 import { readInstallation } from '../../src/hosting/installation.ts'
-import { LaunchdHost } from '../../src/hosting/launchd-host.ts'
+import { LaunchdHost } from '../../src/hosting/launchd.ts'
 import {
   bundleInfoText,
   entitlementsText,
   launchAgentText,
-} from '../../src/hosting/mac-property-lists.ts'
+} from '../../src/hosting/property-lists.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { HASH, LOGIN_KEYCHAIN, Mac, OTHER_KEYCHAIN, PASSWORD } from './mac-rig.ts'
 import { NEVER } from './recording-tools.ts'

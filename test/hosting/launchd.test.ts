@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { Launchd } from '../../src/hosting/launchd.ts'
+import { Launchd } from '../../src/hosting/launchctl.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { NEVER, RecordingTools, type Called } from './recording-tools.ts'
 

@@ -6,7 +6,7 @@ import {
   bundleInfoText,
   entitlementsText,
   launchAgentText,
-} from '../../src/hosting/mac-property-lists.ts'
+} from '../../src/hosting/property-lists.ts'
 import { systemdUnit } from '../../src/hosting/systemd-unit.ts'
 
 test('the systemd unit is this', () => {

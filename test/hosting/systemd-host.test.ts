@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 
 import { readInstallation } from '../../src/hosting/installation.ts'
-import { SystemdHost } from '../../src/hosting/systemd-host.ts'
+import { SystemdHost } from '../../src/hosting/systemd.ts'
 import { systemdUnit } from '../../src/hosting/systemd-unit.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { NEVER, RecordingTools, type Answer } from './recording-tools.ts'

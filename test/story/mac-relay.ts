@@ -3,7 +3,7 @@
 
 import { copyFileSync, existsSync } from 'node:fs'
 
-import type { LineDriver } from '../../src/domain/driver.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { createMacDriver } from '../../src/lines/kinds/mac/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { silentLog } from '../../src/system/log.ts'

@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../../src/domain/ids.ts'
+import type { LineEvent } from '../../../src/lines/driver.ts'
 import { ShortcutsDriver } from '../../../src/lines/kinds/shortcuts/driver.ts'
 import { HandedOut } from '../../../src/lines/kinds/shortcuts/handed-out.ts'
 import { silentLog } from '../../../src/system/log.ts'
@@ -44,7 +44,7 @@ function attendHeld() {
     await gate
   }
   const end = new AbortController()
-  const ended = driver.attend(LINE, { onEvent }, end.signal)
+  const ended = driver.run(LINE, { onEvent }, end.signal)
   return { driver, told, letGo, ended, end: () => end.abort() }
 }
 

@@ -5,11 +5,11 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 
-import { WITHDRAWN } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
+import { WITHDRAWN } from '../../../src/lines/driver.ts'
 import { NEVER } from '../../../src/system/clock.ts'
 import {
-  attend,
+  runLine,
   carry,
   guidOf,
   messageOf,
@@ -24,13 +24,13 @@ const DAY_MS = 86_400_000
 
 test('receipts come after a crash, when they are due', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   const since = rig.clock.now()
   const checkpoint = first.checkpoint()
   await sendTo(rig, first, '+15550001234')
   await first.end()
 
-  const second = await attend(rig, rig.restart(), { checkpoint })
+  const second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.clock.advance(400)
   const early = timed(second, since)
   await rig.clock.advance(400)
@@ -45,7 +45,7 @@ test('receipts come after a crash, when they are due', async () => {
 
 test('a wall clock that steps back delays no receipt', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await sendTo(rig, attended, '+15550001234')
   rig.clock.step(-3_600_000)
@@ -58,7 +58,7 @@ test('a wall clock that steps back delays no receipt', async () => {
 
 test('after a step back the network goes on in whole milliseconds', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.clock.step(-3_600_000)
 
   await rig.clock.advance(0.5)
@@ -71,14 +71,14 @@ test('after a step back the network goes on in whole milliseconds', async () => 
 
 test('a wall clock that steps back while nobody attends loses nothing', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   await sendTo(rig, first, '+15550001234')
   await rig.clock.advance(800)
   const checkpoint = first.checkpoint()
   await first.end()
 
   rig.clock.step(-3_600_000)
-  const second = await attend(rig, rig.restart(), { checkpoint })
+  const second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('later')
   await rig.clock.advance(800)
 
@@ -91,7 +91,7 @@ test('a note of another ledger proves nothing', async () => {
   const rig = makeSimulatedRig()
   const unsettled = [{ message: messageOf(rig, 'hello'), note: 'AN-OTHER-LEDGER' }]
 
-  const attended = await attend(rig, rig.driver, { unsettled })
+  const attended = await runLine(rig, rig.driver, { unsettled })
 
   expect(settledOf(attended.events)).toEqual([])
   await attended.end()
@@ -100,7 +100,7 @@ test('a note of another ledger proves nothing', async () => {
 
 test('a message that was carried twice is seen twice in the ledger', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await carry(rig, attended, 'hello')
   await carry(rig, attended, 'hello')
@@ -112,14 +112,14 @@ test('a message that was carried twice is seen twice in the ledger', async () =>
 
 test('a new ledger is read from its beginning', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   for (const text of ['one', 'two', 'three']) await rig.receive(text)
   await rig.clock.advance(800)
   const checkpoint = first.checkpoint()
   await first.end()
 
   for (const end of ['', '-wal', '-shm']) rmSync(`${rig.ledgerPath}${end}`, { force: true })
-  const second = await attend(rig, rig.restart(), { checkpoint })
+  const second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('four')
   await rig.clock.advance(800)
 
@@ -131,13 +131,13 @@ test('a new ledger is read from its beginning', async () => {
 
 test('a ledger of an earlier version still knows to whom its lines wrote', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   await sendTo(rig, first, '+15550001234')
   await first.end()
   using db = new Database(rig.ledgerPath)
   db.run('DROP TABLE recipients; CREATE INDEX carried_by_contact ON carried (line, recipient);')
 
-  const second = await attend(rig, rig.restart())
+  const second = await runLine(rig, rig.restart())
   const known = ['+15550001234', '+15550001299'].map((to) =>
     second.session().knows(deviceHandle(to)),
   )
@@ -149,7 +149,7 @@ test('a ledger of an earlier version still knows to whom its lines wrote', async
 
 test('a ledger that cannot be written carries nothing, and says so', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run("CREATE TRIGGER full BEFORE INSERT ON future BEGIN SELECT raise(ABORT, 'full'); END")
   db.close()
@@ -166,7 +166,7 @@ test('a ledger that cannot be written carries nothing, and says so', async () =>
 
 test('whom a line could not write to first, and could later, is known to it', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run("CREATE TRIGGER full BEFORE INSERT ON future BEGIN SELECT raise(ABORT, 'full'); END")
   await sendTo(rig, first, '+15550001234')
@@ -176,7 +176,7 @@ test('whom a line could not write to first, and could later, is known to it', as
   await sendTo(rig, first, '+15550001234')
   await first.end()
 
-  const second = await attend(rig, rig.restart())
+  const second = await runLine(rig, rig.restart())
 
   expect(await second.session().knows(deviceHandle('+15550001234'))).toBe(true)
   await second.end()
@@ -185,7 +185,7 @@ test('whom a line could not write to first, and could later, is known to it', as
 
 test('messages that leave in one turn are carried together, or none of them', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run(`CREATE TRIGGER full BEFORE INSERT ON carried WHEN new.recipient = '+15550001235'
     BEGIN SELECT raise(ABORT, 'full'); END`)
@@ -205,7 +205,7 @@ test('messages that leave in one turn are carried together, or none of them', as
 
 test('a line that is telling already tells no receipt before its outcome went through all hands', async () => {
   const rig = makeSimulatedRig(0)
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   attended.hold()
   await sendTo(rig, attended, '+15550001234', 'first')
   await rig.clock.advance(0)
@@ -229,7 +229,7 @@ test('a line that is telling already tells no receipt before its outcome went th
 
 test('what happens while a checkpoint is written is told, but for the next checkpoint', async () => {
   const rig = makeSimulatedRig(0)
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const tell = async (text: string) => {
     await Promise.all(['4', '5'].map((end) => sendTo(rig, attended, `+1555000123${end}`, text)))
     await rig.clock.advance(0)
@@ -255,8 +255,8 @@ test('what happens while a checkpoint is written is told, but for the next check
 
 test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
-  const second = await attend(rig, rig.driver, { key: '2', number: '+12025550102' })
+  const first = await runLine(rig, rig.driver)
+  const second = await runLine(rig, rig.driver, { key: '2', number: '+12025550102' })
   const checkpoint = second.checkpoint()
   second.refuse(() => true)
   await sendTo(rig, first, '+12025550102', 'still there?')
@@ -267,7 +267,7 @@ test('after 30 days the ledger forgets what was told, and keeps what was not', a
 
   expect([rig.carried('still there?'), countHappenings(rig.ledgerPath)]).toEqual([0, 1])
   const neighbour = { key: '2', number: '+12025550102', checkpoint }
-  const again = await attend(rig, rig.driver, neighbour)
+  const again = await runLine(rig, rig.driver, neighbour)
   expect(messagesOf(again.events).map(({ text }) => text)).toEqual(['still there?'])
   await first.end()
   await again.end()
@@ -276,14 +276,14 @@ test('after 30 days the ledger forgets what was told, and keeps what was not', a
 
 test('what was forgotten is not given its position again, by a new start neither', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   await sendTo(rig, first, '+15550001234')
   await rig.clock.advance(31 * DAY_MS)
   const left = countHappenings(rig.ledgerPath)
   const checkpoint = first.checkpoint()
   await first.end()
 
-  const second = await attend(rig, rig.restart(), { checkpoint })
+  const second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('new')
   await rig.clock.advance(800)
 

@@ -8,7 +8,7 @@ import { behaviourOf, numberOfLine } from '../../../src/lines/kinds/simulated/co
 import { createSimulatedDriver } from '../../../src/lines/kinds/simulated/driver.ts'
 import { NEVER } from '../../../src/system/clock.ts'
 import { systemRandom } from '../../../src/system/random.ts'
-import { attend, messageOf, messagesOf, receiptsOf, settledOf } from '../../contract/line-rig.ts'
+import { runLine, messageOf, messagesOf, receiptsOf, settledOf } from '../../contract/line-rig.ts'
 import { makeSimulatedRig } from '../../contract/simulated-rig.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import { TestClock, settle } from '../../support/test-clock.ts'
@@ -59,7 +59,7 @@ const RECEIPTS: Readonly<Record<string, readonly string[]>> = {
 for (const [to, receipts] of Object.entries(RECEIPTS)) {
   test(`${to} takes a message, and then: ${receipts.join(', ') || 'nothing'}`, async () => {
     const rig = makeSimulatedRig()
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
     const since = rig.clock.now()
 
     const outcome = await sendTo(rig, attended, to)
@@ -74,7 +74,7 @@ for (const [to, receipts] of Object.entries(RECEIPTS)) {
 
 test('without a delay, that it was read is all that is told: it says that it was delivered', async () => {
   const rig = makeSimulatedRig(0)
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const since = rig.clock.now()
 
   for (const to of ['+15550001234', '+15550000191']) await sendTo(rig, attended, to)
@@ -87,7 +87,7 @@ test('without a delay, that it was read is all that is told: it says that it was
 
 test('0192 is not on iMessage: the message is to blame, and nothing is asked or carried', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   let asked = 0
 
   const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000192') }
@@ -105,7 +105,7 @@ test('0192 is not on iMessage: the message is to blame, and nothing is asked or 
 
 test('0193 is refused by the line, and nothing is carried', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   const outcome = await sendTo(rig, attended, '+15550000193')
 
@@ -117,12 +117,12 @@ test('0193 is refused by the line, and nothing is carried', async () => {
 
 test('0194 is unknown, and stays so', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   const outcome = await sendTo(rig, first, '+15550000194')
   await first.end()
 
   const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000194') }
-  const second = await attend(rig, rig.restart(), { unsettled: [{ message, note: null }] })
+  const second = await runLine(rig, rig.restart(), { unsettled: [{ message, note: null }] })
   await rig.clock.advance(DAY_MS)
 
   expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_answer' })
@@ -134,7 +134,7 @@ test('0194 is unknown, and stays so', async () => {
 
 test('0195 takes 30 seconds to accept', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const since = rig.clock.now()
 
   const sent = sendTo(rig, attended, '+15550000195').then(({ outcome }) => {
@@ -150,7 +150,7 @@ test('0195 takes 30 seconds to accept', async () => {
 
 test('0195 is held where nobody can wait, and its receipts settle it', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   const controller = new AbortController()
   const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000195') }
 
@@ -161,7 +161,7 @@ test('0195 is held where nobody can wait, and its receipts settle it', async () 
   const checkpoint = first.checkpoint()
   await first.end()
   const unsettled = [{ message, note: 'whatever' }]
-  const second = await attend(rig, rig.restart(), { checkpoint, unsettled })
+  const second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
   await rig.clock.advance(60_000)
 
   expect(outcome).toEqual({ outcome: 'held', guid: expect.any(String) })
@@ -175,7 +175,7 @@ test('0195 is held where nobody can wait, and its receipts settle it', async () 
 
 test('0196 answers with the same text', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await sendTo(rig, attended, '+15550000196', 'anybody there?')
   await rig.clock.advance(800)
@@ -188,7 +188,7 @@ test('0196 answers with the same text', async () => {
 
 test('0197 goes through, and the line is offline for five seconds', async () => {
   const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const session = attended.session()
   const kinds = () =>
     attended.events.map(({ type }) => type).filter((type) => type !== 'checkpoint')
@@ -209,8 +209,8 @@ test('0197 goes through, and the line is offline for five seconds', async () => 
 
 test('a message to another simulated line arrives there', async () => {
   const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
-  const second = await attend(rig, rig.driver, { key: '2', number: '+12025550102' })
+  const first = await runLine(rig, rig.driver)
+  const second = await runLine(rig, rig.driver, { key: '2', number: '+12025550102' })
 
   await sendTo(rig, first, '+12025550102', 'hello neighbour')
   await rig.clock.advance(400)

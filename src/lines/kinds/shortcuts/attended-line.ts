@@ -1,22 +1,22 @@
 // One line by Shortcuts while it is attended: whether a shortcut asks for messages, and what it is given
 // and tells.
 
-import {
-  WITHDRAWN,
-  type AttendedLine,
-  type Finding,
-  type LineEvent,
-  type LineListener,
-  type LineSession,
-  type OutgoingMessage,
-  type Settlement,
-} from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import { timestamp, type Timestamp } from '../../../domain/ids.ts'
 import { NO_CAPABILITIES, type Capabilities, type OfflineReason } from '../../../domain/line.ts'
+import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { sha256 } from '../../../system/hash.ts'
 import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
+import {
+  WITHDRAWN,
+  type DriverLine,
+  type LineEvent,
+  type LineListener,
+  type LineSession,
+  type Settlement,
+} from '../../driver.ts'
 import { HandOver, type Asker, type HandedOver } from './hand-over.ts'
 import { HandedOut, type Open } from './handed-out.ts'
 import { readSender } from './sender.ts'
@@ -68,7 +68,7 @@ type Ended = { readonly error: Error | null }
 
 export class AttendedShortcutsLine {
   readonly #tools: ShortcutsLineTools
-  readonly #line: AttendedLine
+  readonly #line: DriverLine
   readonly #listener: LineListener
   readonly #handOver: HandOver
   readonly #handedOut: HandedOut
@@ -83,7 +83,7 @@ export class AttendedShortcutsLine {
   #telling = 0
   #ended: Ended | null = null
 
-  constructor(tools: ShortcutsLineTools, line: AttendedLine, listener: LineListener) {
+  constructor(tools: ShortcutsLineTools, line: DriverLine, listener: LineListener) {
     this.#tools = tools
     this.#line = line
     this.#listener = listener
@@ -92,7 +92,7 @@ export class AttendedShortcutsLine {
     this.#session = this.#createSession()
   }
 
-  /** `LineDriver.attend`: runs until `signal` aborts; throws where an event could not be told. */
+  /** `LineDriver.run`: runs until `signal` aborts; throws where an event could not be told. */
   async run(signal: AbortSignal): Promise<void> {
     const end = () => this.#end(null)
     signal.addEventListener('abort', end)

@@ -1,10 +1,5 @@
-import type {
-  AttendedLine,
-  Finding,
-  Found,
-  LineDriver,
-  LineListener,
-} from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
+import type { DriverLine, Found, LineDriver, LineListener } from '../../driver.ts'
 import {
   AttendedShortcutsLine,
   NOT_READY,
@@ -38,7 +33,7 @@ export class ShortcutsDriver implements LineDriver {
     return [...this.#attended.values()].flatMap((line) => line.finding() ?? [])
   }
 
-  async attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
+  async run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void> {
     const attended = new AttendedShortcutsLine(this.#tools, line, listener)
     this.#attended.set(line.key, attended)
     try {

@@ -1,6 +1,7 @@
-import { isGranted, type OutgoingMessage, type PointOfNoReturn } from '../../../domain/driver.ts'
+import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { Signal } from '../../../system/signal.ts'
+import { isGranted, type PointOfNoReturn } from '../../driver.ts'
 
 /** A shortcut that asks for a message. */
 export type Asker = {

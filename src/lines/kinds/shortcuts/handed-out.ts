@@ -1,6 +1,7 @@
-import type { OutgoingMessage, Settlement, Unsettled } from '../../../domain/driver.ts'
 import type { MessageId } from '../../../domain/ids.ts'
+import type { OutgoingMessage, Unsettled } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
+import type { Settlement } from '../../driver.ts'
 
 /** A message that a shortcut has, and has said nothing of. */
 export type Open = {

@@ -1,14 +1,9 @@
-import type {
-  AttendedLine,
-  LineEvent,
-  LineListener,
-  Settled,
-  Unsettled,
-} from '../../../domain/driver.ts'
 import { deviceHandle } from '../../../domain/handle.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { Capabilities } from '../../../domain/line.ts'
+import type { Unsettled } from '../../../domain/message.ts'
 import { nextTurn } from '../../../system/clock.ts'
+import type { DriverLine, LineListener, LineEvent, Settled } from '../../driver.ts'
 import { LineEvents } from '../../line-events.ts'
 import { checkpointText, readCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { behaviourOf } from './correspondents.ts'
@@ -33,10 +28,10 @@ const BATCH_MAX = 64
 const OUTAGE_MS = 5_000
 const PRUNE_EVERY_MS = 3_600_000
 
-/** Runs one simulated line until `signal` aborts: `LineDriver.attend`. */
+/** Runs one simulated line until `signal` aborts: `LineDriver.run`. */
 export async function attendLine(
   tools: SimulatedLineTools,
-  line: AttendedLine,
+  line: DriverLine,
   listener: LineListener,
   signal: AbortSignal,
 ): Promise<void> {
@@ -52,7 +47,7 @@ export async function attendLine(
 
 class AttendedSimulatedLine {
   readonly #tools: SimulatedLineTools
-  readonly #line: AttendedLine
+  readonly #line: DriverLine
   readonly #events: LineEvents
   readonly #signal: AbortSignal
   #checkpoint: Checkpoint
@@ -63,7 +58,7 @@ class AttendedSimulatedLine {
 
   constructor(
     tools: SimulatedLineTools,
-    line: AttendedLine,
+    line: DriverLine,
     listener: LineListener,
     signal: AbortSignal,
   ) {

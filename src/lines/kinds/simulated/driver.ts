@@ -1,4 +1,4 @@
-import type { LineDriver } from '../../../domain/driver.ts'
+import type { LineDriver } from '../../driver.ts'
 import { attendLine } from './attended-line.ts'
 import { numberOfLine } from './correspondents.ts'
 import { SimulatedNetwork, type NetworkTools } from './network.ts'
@@ -25,7 +25,7 @@ export function createSimulatedDriver(options: SimulatedOptions, tools: NetworkT
         number: numberOfLine(index + 1),
       })),
     checkup: async () => [],
-    attend: async (line, listener, signal) => {
+    run: async (line, listener, signal) => {
       const lineTools = { network: open(), clock: tools.clock, lineCount, delayMs }
       await attendLine(lineTools, line, listener, signal)
     },

@@ -1,12 +1,12 @@
+import type { OutgoingMessage } from '../../../domain/message.ts'
+import type { Clock } from '../../../system/clock.ts'
 import {
   isGranted,
   WITHDRAWN,
   type LineSession,
-  type OutgoingMessage,
   type PointOfNoReturn,
   type SendOutcome,
-} from '../../../domain/driver.ts'
-import type { Clock } from '../../../system/clock.ts'
+} from '../../driver.ts'
 import { behaviourOf, consequencesOf } from './correspondents.ts'
 import type { SimulatedNetwork } from './network.ts'
 

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
 import { readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
-import { attend, messagesOf } from '../../../contract/line-rig.ts'
+import { runLine, messagesOf } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 
 const FRIEND = '+15550001111'
@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000
 
 test('a Mac that woke up gives Messages five seconds before it sends', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.clock.step(HOUR_MS)
   await rig.clock.advance(100)
   const wokeUpAt = rig.clock.monotonic()
@@ -32,7 +32,7 @@ test('a Mac that woke up gives Messages five seconds before it sends', async () 
 
 test('a database that was replaced while the Mac was asleep is noticed as soon as it is awake', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.receive(FRIEND, 'good night')
   await rig.clock.advance(1_000)
 
@@ -48,7 +48,7 @@ test('a database that was replaced while the Mac was asleep is noticed as soon a
 
 test('an event that could not be made durable ends the line at once, and says why', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   let ended: unknown = 'not yet'
   void attended.ended().then((error) => (ended = error))
 
@@ -62,7 +62,7 @@ test('an event that could not be made durable ends the line at once, and says wh
 
 test('nothing is told after an event that could not be made durable, also not of a send', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('hang')
   const sending = attended.send('hello', async () => true).catch(() => null)
   await rig.clock.advance(1_000)
@@ -79,7 +79,7 @@ test('nothing is told after an event that could not be made durable, also not of
 
 test('a line that has ended holds its database open no longer', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.receive(FRIEND, 'hello')
   await rig.clock.advance(1_000)
 
@@ -92,14 +92,14 @@ test('a line that has ended holds its database open no longer', async () => {
 })
 
 /** The line's last good moment, as its checkpoint has it, from its beginning. */
-function goodMs(attended: Awaited<ReturnType<typeof attend>>, startedAt: number): number {
+function goodMs(attended: Awaited<ReturnType<typeof runLine>>, startedAt: number): number {
   return (readCheckpoint(attended.checkpoint())?.good ?? 0) - startedAt
 }
 
 test('after a quarter of an hour without trouble the good moment moves on, and a sleep stops it', async () => {
   const rig = makeMacRig()
   const startedAt = rig.clock.now()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await rig.clock.advance(14 * MINUTE_MS)
   rig.model.receive(FRIEND, 'hello')
@@ -129,7 +129,7 @@ test('while the account has no connection the good moment stays where it was', a
   const rig = makeMacRig()
   rig.model.account.isConnected = false
   const startedAt = rig.clock.now()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await rig.clock.advance(17 * MINUTE_MS)
 

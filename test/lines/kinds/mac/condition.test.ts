@@ -4,9 +4,9 @@
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
-import { attend, messagesOf } from '../../../contract/line-rig.ts'
+import { runLine, messagesOf } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 
 /** The line's states in order: `online`, `online without iMessage`, or the code of a reason. */
@@ -24,7 +24,7 @@ async function codesOf(rig: MacRig): Promise<readonly string[]> {
 
 test('a denied Automation permission stops sending, says so, and receiving goes on', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   rig.model.automation = 'denied'
   await rig.clock.advance(301_000)
@@ -45,7 +45,7 @@ test('a denied Automation permission stops sending, says so, and receiving goes 
 
 test('a send that meets a denied permission takes the line offline before it answers', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   // Between two looks of the line, which would tell it, too.
   await rig.clock.advance(20)
@@ -60,7 +60,7 @@ test('a send that meets a denied permission takes the line offline before it ans
 
 test('an account that is signed out takes the line offline, one that is not connected does not', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   rig.model.account.isConnected = false
   await rig.clock.advance(301_000)
@@ -82,7 +82,7 @@ test('an old account that is switched off beside a living one changes nothing', 
   const rig = makeMacRig()
   rig.model.oldAccounts = 2
 
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const outcome = await attended.send('hello', async () => true)
 
   expect(statesOf(attended.events)).toEqual(['online'])
@@ -96,7 +96,7 @@ test('an account of which this macOS tells nothing takes nothing offline', async
   rig.model.hasAccountProperties = false
   rig.model.account.isConnected = false
 
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   await rig.clock.advance(301_000)
 
   expect(statesOf(attended.events)).toEqual(['online'])
@@ -108,7 +108,7 @@ test('Messages is started when it does not run, hidden, and started again when i
   const rig = makeMacRig()
   rig.model.quit()
 
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const isStarted = rig.model.isRunning
   rig.model.isAnswering = false
   await rig.clock.advance(301_000 + 60_000 + 60_000)
@@ -126,7 +126,7 @@ test('without a user at the screen the line is offline, and it comes back by its
   const rig = makeMacRig()
   rig.mac.hasGuiSession = false
 
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.mac.hasGuiSession = true
   await rig.clock.advance(31_000)
 
@@ -137,11 +137,11 @@ test('without a user at the screen the line is offline, and it comes back by its
 
 test('a database that is not there is looked for again, and what came meanwhile is told', async () => {
   const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   await first.end()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
 
-  const attended = await attend(rig, rig.driver, { checkpoint: first.checkpoint() })
+  const attended = await runLine(rig, rig.driver, { checkpoint: first.checkpoint() })
   const absent = statesOf(attended.events)
   const codes = await codesOf(rig)
   renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
@@ -161,7 +161,7 @@ test('without Full Disk Access the line says so, and the relay starts anew once 
   rig.fullDiskAccess.relay = false
   rig.fullDiskAccess.child = false
 
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const before = [...rig.restarts]
   const codes = await codesOf(rig)
   rig.fullDiskAccess.child = true
@@ -189,7 +189,7 @@ test('Full Disk Access that is missing before the number is known is told all th
 test('the Mac is kept awake for as long as its line is attended', async () => {
   const rig = makeMacRig()
 
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const during = rig.mac.isKeptAwake()
   await attended.end()
 
@@ -216,7 +216,7 @@ test('a line whose history stands on another number says so, and goes on', async
   const rig = makeMacRig({ phoneNumber: '+15550004444' })
   rig.model.receive('+15550003333', 'hello')
 
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const codes = await codesOf(rig)
 
   expect(codes).toEqual(['sends_as_other_number'])

@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, carry, messagesOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { runLine, carry, messagesOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Replacement } from '../../../support/mac/trace.ts'
@@ -53,7 +53,7 @@ function mend({ model }: MacRig): void {
 
 test('a database that cannot be read takes the line offline at its third failure, until it can be', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   spoil(rig)
   await rig.clock.advance(1_900)
@@ -72,7 +72,7 @@ test('a database that cannot be read takes the line offline at its third failure
 
 test('failures are counted anew once the database could be read', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   for (let i = 0; i < 4; i += 1) {
     spoil(rig)
@@ -88,7 +88,7 @@ test('failures are counted anew once the database could be read', async () => {
 
 test('what came while the Mac was asleep is told as soon as it is awake', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   rig.clock.step(HOUR_MS)
   receive(rig, 'good morning')
@@ -102,7 +102,7 @@ test('what came while the Mac was asleep is told as soon as it is awake', async 
 test('a Mac that wakes up looks at once for a database that was not there', async () => {
   const rig = makeMacRig()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
   rig.clock.step(HOUR_MS)
@@ -116,7 +116,7 @@ test('a Mac that wakes up looks at once for a database that was not there', asyn
 test('after a rebuild the row of a message is found that nobody has heard of yet', async () => {
   const rig = makeMacRig()
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('no_row')
   const { message } = await carry(rig, attended, 'hello')
 
@@ -139,7 +139,7 @@ test('after a rebuild the row of a message is found that nobody has heard of yet
 test('after a rebuild the receipts of a message are read from where it is now', async () => {
   const rig = makeMacRig()
   for (let i = 0; i < 3; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   const sending = carry(rig, attended, 'hello')
   rig.clock.after(1_000, () => {
@@ -159,7 +159,7 @@ test('after a rebuild the receipts of a message are read from where it is now', 
 
 test('a rebuilt database is read again from ten minutes before the last message on', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   receive(rig, 'first')
   await rig.clock.advance(1_000)
   rig.clock.step(20 * MINUTE_MS)
@@ -178,7 +178,7 @@ test('a rebuilt database is read again from ten minutes before the last message 
 
 test('a row that waited for its chat is not looked for at its old place in a rebuilt database', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   receive(rig, 'old', rig.clock.now() - HOUR_MS)
   const { file } = rig.model
   const handle = file.addHandle('+15550002222')
@@ -195,7 +195,7 @@ test('a row that waited for its chat is not looked for at its old place in a reb
 
 test('a copy from before the last messages is noticed, and what comes into it is told', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
   const { db } = rig.model.file
   // The ROWID that the copy gives next is that of no row that is remembered.
@@ -218,7 +218,7 @@ test('a copy from before the last messages is noticed, and what comes into it is
 
 test('a database of which no row is known is not read from its beginning', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   receive(rig, 'hello')
   await rig.clock.advance(1_000)
 

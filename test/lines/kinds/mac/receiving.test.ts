@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
-import { attend, messagesOf, receiptsOf } from '../../../contract/line-rig.ts'
+import { runLine, messagesOf, receiptsOf } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 
@@ -19,7 +19,7 @@ function toldOf(events: readonly LineEvent[]): readonly string[] {
 test('what was on its way when the line was set up is news, what is older is history', async () => {
   const rig = makeMacRig()
   const now = rig.clock.now()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   rig.model.file.receive({ from: FRIEND, text: 'a minute ago', at: now - 60_000 })
   rig.model.file.receive({ from: FRIEND, text: 'long ago', at: now - 61_000 })
@@ -32,7 +32,7 @@ test('what was on its way when the line was set up is news, what is older is his
 
 test('the same text twice within a second is two messages', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   for (const ms of [0, 500]) {
     rig.model.file.receive({ from: FRIEND, text: 'ok', at: rig.clock.now() + ms })
@@ -46,7 +46,7 @@ test('the same text twice within a second is two messages', async () => {
 
 test('a row that names no handle is from whom its chat is with', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const row = file.addMessage({ at: rig.clock.now(), text: 'hello' })
@@ -60,7 +60,7 @@ test('a row that names no handle is from whom its chat is with', async () => {
 
 test('a body may be two seconds late where its row is finished, and ten where it is not', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const [finished, unfinished] = ['+15550002222', '+15550003333']
@@ -85,7 +85,7 @@ test('a body may be two seconds late where its row is finished, and ten where it
 
 test('what is typed on the Mac and not sent yet keeps back nothing of whom it is to', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -100,7 +100,7 @@ test('what is typed on the Mac and not sent yet keeps back nothing of whom it is
 
 test('many messages at once are told at once', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const texts = Array.from({ length: 250 }, (_, index) => `number ${index}`)
 
   rig.model.file.db.transaction(() => texts.forEach((text) => rig.model.receive(FRIEND, text)))()
@@ -113,7 +113,7 @@ test('many messages at once are told at once', async () => {
 
 test('no receipts are told of what was typed long ago', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   const at = rig.clock.now() - 48 * 3_600_000
   writeOwn(rig.model.file, { to: FRIEND, text: 'long ago', at, is_delivered: 1 })
@@ -127,7 +127,7 @@ test('no receipts are told of what was typed long ago', async () => {
 
 test('a text that cannot be read is told without it, and counted', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   const body = new Uint8Array([1, 2, 3])
   rig.model.receive(FRIEND, '', { attributedBody: body })
@@ -143,7 +143,7 @@ test('a text that cannot be read is told without it, and counted', async () => {
 test('what we wrote from another address of ours is our own, also where that came later', async () => {
   const rig = makeMacRig()
   rig.model.receive(FRIEND, 'hello')
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const address = 'me@example.com'
   const { file } = rig.model
 

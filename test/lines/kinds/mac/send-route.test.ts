@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { attend } from '../../../contract/line-rig.ts'
+import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import type { SchemaName } from '../../../support/mac/chat-db-file.ts'
 
@@ -16,7 +16,7 @@ function receiveBy(rig: MacRig, service: string, more: { readonly guid?: string 
 }
 
 async function sendOne(rig: MacRig) {
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const outcome = await attended.send('hello', async () => true)
   await rig.clock.advance(rig.settleMs)
   await attended.end()

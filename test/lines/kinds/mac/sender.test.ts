@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test'
 
-import { WITHDRAWN, type LineEvent } from '../../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../../src/domain/handle.ts'
-import { attend, carry, messagesOf, sendTo } from '../../../contract/line-rig.ts'
+import { WITHDRAWN, type LineEvent } from '../../../../src/lines/driver.ts'
+import { runLine, carry, messagesOf, sendTo } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { typedOnTheMac } from '../../../support/mac/messages-behaviours.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
@@ -18,7 +18,7 @@ function offlineCodesOf(events: readonly LineEvent[]): readonly string[] {
 test('a refusal that does not speak of the chat is not asked for again by another way', async () => {
   const rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   rig.model.automation = 'denied'
   const before = rig.model.calls.length
@@ -32,7 +32,7 @@ test('a refusal that does not speak of the chat is not asked for again by anothe
 
 test('a send that is aborted while Messages is asked is withdrawn, and nothing is wrong with the line', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const leaving = new AbortController()
   rig.clock.after(50, () => leaving.abort())
   let asked = 0
@@ -56,7 +56,7 @@ test('a send that is aborted while Messages is asked is withdrawn, and nothing i
 
 test('a message that was withdrawn at the last moment keeps nothing back that somebody types', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   await attended.send('hello', async () => false)
 
   const letter = { from: rig.model.number, to: rig.recipient, text: 'hello' }
@@ -71,7 +71,7 @@ test('a message that was withdrawn at the last moment keeps nothing back that so
 
 test('a send that Messages did not answer says so of the line', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('hang')
 
   const outcome = await attended.send('hello', async () => true)
@@ -84,7 +84,7 @@ test('a send that Messages did not answer says so of the line', async () => {
 
 test('a message that fails after its sender has answered is found again in a second row', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   const { message, outcome } = await carry(rig, attended, 'hello')
 
@@ -106,7 +106,7 @@ test('a wait of more than five seconds is told, a shorter one is waited out', as
   const outcomes: string[] = []
   for (const chance of [0.6, 0.99]) {
     const rig = makeMacRig({ random: { ...seededRandom(1), chance: () => chance } })
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     await sendTo(rig, attended, deviceHandle('+15550009001'))
     const { outcome } = await sendTo(rig, attended, deviceHandle('+15550009002'))

@@ -3,11 +3,11 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LineEvent, SendOutcome } from '../../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../../src/domain/handle.ts'
+import type { SendOutcome, LineEvent } from '../../../../src/lines/driver.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import {
-  attend,
+  runLine,
   carry,
   guidOf,
   messagesOf,
@@ -102,7 +102,7 @@ describe('a send ends as Messages makes it end', () => {
   for (const { behaviour, outcome, carried, later, text = 'hello' } of EXPECTED) {
     test(`${nameOf(behaviour)} is ${outcome.outcome}`, async () => {
       const rig = makeMacRig()
-      const attended = await attend(rig, rig.driver)
+      const attended = await runLine(rig, rig.driver)
       rig.model.nextSend(behaviour)
 
       const sent = await carry(rig, attended, text)
@@ -133,7 +133,7 @@ function newsOf(events: readonly LineEvent[]): readonly string[] {
 
 test('what the second run of the script reports before its stage send is proven unsent', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   const outcome = await attended.send('hello', async () => {
     rig.model.account.exists = false
@@ -152,7 +152,7 @@ test('what the second run of the script reports before its stage send is proven 
 
 test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await attended.send('hello', async () => true)
 
@@ -164,7 +164,7 @@ test('a send asks for the account, finds the recipient, and hands the text over 
 
 test('whom Messages has a chat with is written to in that chat, anyone else as a participant', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await attended.send('first', async () => true)
   await attended.send('second', async () => true)
@@ -180,7 +180,7 @@ test('whom Messages has a chat with is written to in that chat, anyone else as a
 
 test('a recipient who is not on iMessage is remembered for seven days', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('failed22_at_once')
   await attended.send('hello', async () => true)
 
@@ -201,7 +201,7 @@ test('a recipient who is not on iMessage is remembered for seven days', async ()
 
 test('after five recipients in an hour who are not on iMessage nobody new is written to', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const friend = deviceHandle('+15550007777')
   rig.model.receive(friend, 'hello')
   for (let i = 0; i < 5; i += 1) {
@@ -225,7 +225,7 @@ test('after five recipients in an hour who are not on iMessage nobody new is wri
 
 test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const { file } = rig.model
   rig.model.nextSend('stuck')
   const sending = carry(rig, attended, 'hello')
@@ -247,13 +247,13 @@ test('a message that Messages sends once more by SMS, seconds after it was sent,
 
 test('a message that changed its service while the relay was away is told when it is back', async () => {
   const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  const first = await runLine(rig, rig.driver)
   rig.model.nextSend('sms')
   const { outcome, note } = await carry(rig, first, 'hello')
   await first.end()
 
   const open = [{ guid: guidOf(outcome) ?? '', note }]
-  const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint(), open })
+  const second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint(), open })
   await rig.clock.advance(20_000)
 
   const receipts = receiptsOf(second.events).map(({ kind, service }) => ({ kind, service }))
@@ -264,7 +264,7 @@ test('a message that changed its service while the relay was away is told when i
 
 test('messages leave about a second apart, and more between people written to for the first time', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const at: number[] = []
   const timed = async () => {
     at.push(rig.clock.monotonic())

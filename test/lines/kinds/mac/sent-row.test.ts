@@ -3,8 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, carry, guidOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { runLine, carry, guidOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
 
@@ -25,7 +25,7 @@ function settlementsOf(events: readonly LineEvent[]) {
 
 test('an error that cleared is forgotten: the next one has its ten seconds again', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   later(rig, 1_000, NO_NETWORK)
   later(rig, 5_000, WELL)
@@ -41,7 +41,7 @@ test('an error that cleared is forgotten: the next one has its ten seconds again
 
 test('a second row of an earlier message with the same text is not taken for the one that waits', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   const { file } = rig.model
   rig.model.nextSend('stuck', 'stuck')
   const first = await carry(rig, attended, 'hello')
@@ -65,7 +65,7 @@ test('a second row of an earlier message with the same text is not taken for the
 
 test('the row of a text that is sent again, after it failed once, is that of the second message', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck', 'happy')
   const first = await carry(rig, attended, 'hello')
   later(rig, 0, NO_NETWORK)
@@ -90,7 +90,7 @@ test('the row of a text that is sent again, after it failed once, is that of the
 
 test('the row of a text that is sent again, after nobody heard of it, is that of the second message', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('no_row', 'happy')
   const first = await carry(rig, attended, 'hello')
 
@@ -114,7 +114,7 @@ test('the row of a text that is sent again, after nobody heard of it, is that of
 test('a database that cannot be read for a moment does not end a send', async () => {
   for (const ms of MOMENTS) {
     const rig = makeMacRig()
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
     const { db } = rig.model.file
     rig.model.nextSend('stuck')
     rig.clock.after(ms, () => db.run('ALTER TABLE message RENAME TO away'))
@@ -132,7 +132,7 @@ test('a database that cannot be read for a moment does not end a send', async ()
 test('a row that has our ROWID after a rebuild is not ours', async () => {
   const rig = makeMacRig()
   rig.model.receive('+15550003333', 'from before')
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   rig.clock.after(2_000, () => {
     const replacement = {
@@ -154,7 +154,7 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
 test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
   for (const ms of MOMENTS) {
     const rig = makeMacRig({ model: { delays: { sentMs: 900 } } })
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
     rig.model.nextSend('no_row', 'happy')
     const lost = await carry(rig, attended, 'lost')
     let late = ''

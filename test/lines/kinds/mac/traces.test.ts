@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
-import { attend, messagesOf, receiptsOf } from '../../../contract/line-rig.ts'
+import { runLine, messagesOf, receiptsOf } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { TRACES, type TraceName } from '../../../support/mac/messages-traces.ts'
 
@@ -89,7 +89,7 @@ async function tell(steps: (typeof TRACES)[TraceName]['steps']): Promise<Told> {
   const now = rig.clock.now()
   const start = { rowId: 0, held: [], sequence: 0, witnesses: [], lastAt: now }
   const checkpoint = checkpointText({ ...start, since: now - 30 * DAY_MS, good: now })
-  const attended = await attend(rig, rig.driver, { checkpoint })
+  const attended = await runLine(rig, rig.driver, { checkpoint })
 
   const played = rig.model.play(steps)
   await rig.clock.advance(25_000)

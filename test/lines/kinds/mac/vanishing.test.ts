@@ -3,10 +3,10 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { VanishingSends } from '../../../../src/lines/kinds/mac/vanishing.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
-import { attend } from '../../../contract/line-rig.ts'
+import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
@@ -16,7 +16,7 @@ const MINUTE_MS = 60_000
 const REST_MS = 10 * MINUTE_MS
 const VANISHED = { outcome: 'unknown', reason: 'no_row' } as const
 
-type Attended = Awaited<ReturnType<typeof attend>>
+type Attended = Awaited<ReturnType<typeof runLine>>
 
 function statesOf(events: readonly LineEvent[]): readonly string[] {
   return events.flatMap((event) => {
@@ -43,7 +43,7 @@ const quits = (rig: MacRig) => rig.ran.filter((name) => name === 'kill').length
 
 test('Messages is started again after the second, and the line is offline after the third', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await sendEach(rig, attended, ['no_row'])
   const afterOne = [quits(rig), await findingsOf(rig)]
@@ -66,7 +66,7 @@ const ROWS: readonly Behaviour[] = ['happy', 'failed22_at_once', 'slow_sending',
 
 test.each(ROWS)('%s between them leaves a row, and the count begins anew', async (behaviour) => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   // Known before: nobody new is written to after failures.
   rig.model.receive(rig.recipient, 'hello')
 
@@ -80,7 +80,7 @@ test.each(ROWS)('%s between them leaves a row, and the count begins anew', async
 
 test('a send that Messages did not answer neither adds to the count nor ends it', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await sendEach(rig, attended, ['no_row', 'no_row', 'hang'])
   await rig.clock.advance(MINUTE_MS)
@@ -95,7 +95,7 @@ test('a send that Messages did not answer neither adds to the count nor ends it'
 
 test('after ten minutes one message is tried, and where it vanishes too the line rests again', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
   await rig.clock.advance(REST_MS)
@@ -131,7 +131,7 @@ test('each trial that vanishes doubles the rest, up to an hour, and Messages is 
 
 test('a trial that leaves a row brings the line back for good', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
 
   await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
   await rig.clock.advance(REST_MS)
@@ -145,7 +145,7 @@ test('a trial that leaves a row brings the line back for good', async () => {
 
 test('a row that comes late brings the line back at once', async () => {
   const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  const attended = await runLine(rig, rig.driver)
   await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
   const before = statesOf(attended.events)
 

@@ -2,9 +2,10 @@
 // by the side that it stands on. Requests are closed, as the relay checks them. Answers are open: a later
 // version adds fields and words, and no client that was generated from this document may refuse them.
 
-import { ERROR_ANSWER } from './error-answers.ts'
-import { listIn, mapObject, objectIn, type Json, type JsonObject } from './openapi-json.ts'
-import { IN_DOCUMENT } from './schema-parts.ts'
+import { IN_DOCUMENT } from './schema.ts'
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export type JsonObject = { readonly [name: string]: Json }
 
 export type Side = 'request' | 'answer'
 
@@ -43,7 +44,7 @@ export class Components {
       ...(content === undefined ? {} : { content: this.content(objectIn(content), 'answer') }),
     }
     const media = objectIn(objectIn(content)[JSON_TYPE])
-    if (objectIn(media['schema'])['title'] !== ERROR_ANSWER) return written
+    if (objectIn(media['schema'])['title'] !== 'ErrorAnswer') return written
     const codes = Object.keys(objectIn(media['examples']))
     const name = codes.map(pascalCase).join('Or')
     return keep(this.#responses, { kind: 'responses', name, value: written })
@@ -146,4 +147,23 @@ function pascalCase(name: string): string {
     .split('_')
     .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
     .join('')
+}
+
+export function mapObject(node: JsonObject, map: (value: JsonObject) => Json): JsonObject {
+  return Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [name, map(objectIn(value))]),
+  )
+}
+
+/** The object that `node` is; an empty one where it is none. */
+export function objectIn(node: Json | undefined): JsonObject {
+  return typeof node === 'object' && node !== null && !isList(node) ? node : {}
+}
+
+export function listIn(node: Json | undefined): readonly Json[] {
+  return node !== undefined && isList(node) ? node : []
+}
+
+function isList(node: Json): node is readonly Json[] {
+  return Array.isArray(node)
 }

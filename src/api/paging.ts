@@ -5,14 +5,17 @@ export type Page<T> = {
   readonly next_cursor: string | null
 }
 
+/** How much of a list is wanted, and after which page. */
+export type PageRequest = { readonly limit: number; readonly cursor: string | null }
+
 const CURSOR_LENGTH_MAX = 200
 
-/** Where a page ended, opaque to the caller. */
+/** The end of a page, opaque to the caller. */
 function encodeCursor(parts: readonly number[]): string {
   return Buffer.from(parts.join('.')).toString('base64url')
 }
 
-/** The `length` whole numbers of a cursor that we gave, or null for any other text. */
+/** The `length` whole numbers of a cursor made here, or null for any other text. */
 export function decodeCursor(text: string, length: number): readonly number[] | null {
   if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text)) return null
   const parts = Buffer.from(text, 'base64url').toString().split('.')
@@ -20,7 +23,7 @@ export function decodeCursor(text: string, length: number): readonly number[] | 
   return parts.map(Number)
 }
 
-/** The page of `rows`, which were asked for with one more than `limit` to see whether more follow. */
+/** The page of `rows`, which are one more than `limit` where another page follows. */
 export function pageOf<R, T>(
   rows: readonly R[],
   limit: number,
