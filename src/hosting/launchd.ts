@@ -7,7 +7,7 @@ import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import { executableIn, makeBundle } from './app-bundle.ts'
-import type { Signer } from './code-signing.ts'
+import { type Signer, localIdentity } from './code-signing.ts'
 import {
   executableAt,
   forgetInstallation,
@@ -15,7 +15,6 @@ import {
   writeInstallation,
   type Installation,
 } from './installation.ts'
-import { Launchd } from './launchctl.ts'
 import { BUNDLE_ID, launchAgentText } from './property-lists.ts'
 import {
   SERVICE_ENVIRONMENT,
@@ -23,10 +22,17 @@ import {
   type ServiceHost,
   type ServiceOrder,
   type ServiceState,
+  STOP_MS_MAX,
 } from './service-host.ts'
 import { FileLog } from './service-log.ts'
-import { localIdentity } from './signing-identity.ts'
-import { tryTool } from './system-tool.ts'
+import {
+  tryTool,
+  HostingError,
+  askTool,
+  describeFailure,
+  useTool,
+  type ToolAnswer,
+} from './system-tool.ts'
 
 export type LaunchdTools = {
   readonly run: RunProcess
@@ -36,17 +42,35 @@ export type LaunchdTools = {
   readonly uid: number
 }
 
-/** The file that takes what the relay logs as a service. */
+export type LaunchdAgent = {
+  readonly label: string
+  readonly uid: number
+  /** Path of its property list. */
+  readonly path: string
+}
+
+/** Log file of the service. */
 export function macLogPath(home: string): string {
   return join(home, 'Library', 'Logs', 'Hookline', 'relay.log')
 }
 
 const OPEN = '/usr/bin/open'
+const LAUNCHCTL = '/bin/launchctl'
+const POLL_MS = 500
+/**
+ * "Input/output error" and "operation already in progress": launchd is still removing the previous
+ * service, whose label stays taken for seconds after its process has ended (seen on macOS 26 and 27).
+ */
+const STILL_CLEARING: readonly number[] = [5, 37]
+const BOOTSTRAP_TRIES = 5
+const BOOTSTRAP_PAUSE_MS = 2_000
+/** "No such process" and "operation now in progress": gone, or about to be. */
+const GONE_OR_GOING: readonly number[] = [3, 36]
 const QUESTION_MS_MAX = 120_000
 
 /**
- * A LaunchAgent that runs a signed bundle. Not a daemon: only in the session at the screen can Messages
- * be told what to do.
+ * LaunchAgent that runs a signed bundle. Not a daemon: Messages can be controlled only in the session at
+ * the screen.
  */
 export class LaunchdHost implements ServiceHost {
   readonly name = 'LaunchAgent'
@@ -95,10 +119,10 @@ export class LaunchdHost implements ServiceHost {
     forgetInstallation(dataDir)
   }
 
-  /** `-n`: the relay of the service is an instance of the same app; `-W` waits for the end (open(1)). */
+  /** `-n`: the service is an instance of the same app; `-W` waits for the end (open(1)). */
   async launchApp(args: readonly string[], signal: AbortSignal): Promise<void> {
     const order = { path: OPEN, args: ['-n', '-W', this.#bundle, '--args', ...args] }
-    // Its owner may take a while to answer what macOS asks.
+    // The owner may take a while to answer the dialog of macOS.
     await tryTool(this.#tools.run, { ...order, timeoutMs: QUESTION_MS_MAX }, signal)
   }
 
@@ -111,14 +135,14 @@ export class LaunchdHost implements ServiceHost {
 
   async #planned(order: ServiceOrder, before: Installation | null): Promise<Installation> {
     const codesignIdentity = order.codesignIdentity ?? before?.codesignIdentity ?? null
-    // The bundle itself was called: what it was made of is known, and nothing newer.
+    // The bundle runs this command, so its record is still right.
     const isOwn = order.executable === executableIn(this.#bundle)
     if (isOwn && before !== null) return { ...before, codesignIdentity }
     const source = await executableAt(order.executable)
     return { source, version: order.version, codesignIdentity }
   }
 
-  /** Whether the bundle is already what is planned. */
+  /** True where the bundle is already as planned. */
   #holds(planned: Installation, before: Installation | null): boolean {
     const isSame = before?.source.sha256 === planned.source.sha256
     const isSameSigner = before?.codesignIdentity === planned.codesignIdentity
@@ -127,17 +151,17 @@ export class LaunchdHost implements ServiceHost {
 
   async #signer(identity: string | null, signal: AbortSignal): Promise<Signer> {
     if (identity !== null) return { kind: 'given', name: identity }
-    // The identity is the user's, whatever data directory the relay is given: there is one bundle.
+    // One identity per user, whatever the data directory, because there is one bundle.
     const data = defaultDataDirectory({ HOME: this.#tools.home }, 'darwin')
     const folder = join(data, 'signing')
     return { kind: 'local', identity: await localIdentity(this.#tools, folder, signal) }
   }
 
-  /** True where it was not there as it is now. */
+  /** True where the agent has changed. */
   #writeAgent(dataDir: string): boolean {
     const { home } = this.#tools
     const logPath = macLogPath(home)
-    // launchd makes the file, and not its folder.
+    // launchd creates the file but not its folder.
     mkdirSync(dirname(logPath), { recursive: true })
     const isDefault = dataDir === defaultDataDirectory({ HOME: home }, 'darwin')
     const place: Record<string, string> = isDefault ? {} : { HOOKLINE_DATA_DIR: dataDir }
@@ -149,4 +173,93 @@ export class LaunchdHost implements ServiceHost {
     writeFileAtomically(this.#agentPath, text)
     return true
   }
+}
+
+/**
+ * User's launchd, through launchctl(1). Its manual says that its texts are no interface: used here are exit
+ * codes, which are its error numbers, and of the texts only the process id.
+ */
+export class Launchd {
+  readonly #run: RunProcess
+  readonly #clock: Clock
+  readonly #agent: LaunchdAgent
+  /** Session at the screen, and the service in it. */
+  readonly #domain: string
+  readonly #target: string
+
+  constructor(tools: { readonly run: RunProcess; readonly clock: Clock }, agent: LaunchdAgent) {
+    this.#run = tools.run
+    this.#clock = tools.clock
+    this.#agent = agent
+    this.#domain = `gui/${agent.uid}`
+    this.#target = `${this.#domain}/${agent.label}`
+  }
+
+  /** Not loaded where launchctl gives no answer. */
+  async look(
+    signal: AbortSignal,
+  ): Promise<{ readonly isLoaded: boolean; readonly pid: number | null }> {
+    const answer = await tryTool(this.#run, this.#order('print', this.#target), signal)
+    if (answer?.exitCode !== 0) return { isLoaded: false, pid: null }
+    const pid = /^\s*pid = (\d+)$/m.exec(answer.stdout)?.[1]
+    return { isLoaded: true, pid: pid === undefined ? null : Number(pid) }
+  }
+
+  /** Loads the service, which starts it; starts it where it is loaded but not running. */
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#requireSession(signal)
+    if ((await this.look(signal)).isLoaded) {
+      // Not with `-k`, which would kill a send that is past its point of no return.
+      const order = this.#order('kickstart', this.#target)
+      await useTool(this.#run, { ...order, purpose: 'start the service' }, signal)
+      return
+    }
+    // It may have been disabled before.
+    await tryTool(this.#run, this.#order('enable', this.#target), signal)
+    await this.#bootstrap(signal)
+  }
+
+  /** Unloads the service and waits for the end of its process, which launchctl does not. */
+  async stop(signal: AbortSignal): Promise<void> {
+    if (!(await this.look(signal)).isLoaded) return
+    const answer = await askTool(this.#run, this.#order('bootout', this.#target), signal)
+    const { exitCode } = answer
+    if (exitCode !== 0 && !GONE_OR_GOING.includes(exitCode)) throw cannot('stop', answer)
+    const until = this.#clock.monotonic() + STOP_MS_MAX
+    while ((await this.look(signal)).isLoaded) {
+      if (this.#clock.monotonic() > until || signal.aborted) {
+        throw new HostingError('The service did not stop in time. Check it with: hookline status')
+      }
+      await this.#clock.sleep(POLL_MS, signal)
+    }
+  }
+
+  async #bootstrap(signal: AbortSignal): Promise<void> {
+    for (let tries = 1; ; tries += 1) {
+      const order = this.#order('bootstrap', this.#domain, this.#agent.path)
+      const answer = await askTool(this.#run, order, signal)
+      if (answer.exitCode === 0) return
+      const mayPass = STILL_CLEARING.includes(answer.exitCode)
+      if (!mayPass || tries === BOOTSTRAP_TRIES || signal.aborted) throw cannot('start', answer)
+      await this.#clock.sleep(BOOTSTRAP_PAUSE_MS, signal)
+    }
+  }
+
+  /** Over ssh and at the login window there is no such session, and launchd reports only a number. */
+  async #requireSession(signal: AbortSignal): Promise<void> {
+    const { exitCode } = await askTool(this.#run, this.#order('print', this.#domain), signal)
+    if (exitCode === 0) return
+    throw new HostingError(
+      'No user is logged in at the screen of this Mac, which Messages needs. Log in as this user ' +
+        '(screen sharing works too), then run: hookline up',
+    )
+  }
+
+  #order(...args: readonly string[]) {
+    return { path: LAUNCHCTL, args }
+  }
+}
+
+function cannot(what: 'start' | 'stop', answer: ToolAnswer): HostingError {
+  return new HostingError(`Cannot ${what} the service: ${describeFailure(LAUNCHCTL, answer)}`)
 }

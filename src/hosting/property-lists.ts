@@ -1,37 +1,34 @@
-// What macOS is told of the relay: the bundle that permissions are given to, what that may do, and the
-// agent that starts it.
+// Property lists for macOS: the LaunchAgent, the bundle that has the permissions, and its entitlements.
 
-import { propertyList } from './property-list.ts'
-
-/** Names the bundle, the agent, and with them what the owner has permitted: it must never change. */
+/** Name of the bundle and the agent. Must never change: permissions are tied to it. */
 export const BUNDLE_ID = 'net.hookline.relay'
 
 export type AgentOrder = {
   readonly executable: string
   readonly environment: Readonly<Record<string, string>>
-  /** Takes standard output and standard error. */
+  /** File for standard output and standard error. */
   readonly logPath: string
 }
 
-/** launchd's own is 256; every webhook, caller and database file needs one. */
+/** launchd's default is 256, and every connection and database file needs one. */
 const OPEN_FILES_MAX = 8_192
-/** A send past its point of no return gets 60 s to end; launchd's own is 20 s. */
+/** A send past its point of no return has 60 s to end; launchd's default is 20 s. */
 const EXIT_SECONDS_MAX = 75
-/** Readable by the owner only, as the number that launchd wants: 0077. */
+/** 0077 as a number: readable by the owner only. */
 const UMASK = 0o077
 
 /** The LaunchAgent (launchd.plist(5)): Apple events need the session at the screen, called Aqua. */
 export function launchAgentText({ executable, environment, logPath }: AgentOrder): string {
   return propertyList({
     Label: BUNDLE_ID,
-    // Shown in the login items under the name of the bundle.
+    // Shows the name of the bundle in the login items.
     AssociatedBundleIdentifiers: [BUNDLE_ID],
     ProgramArguments: [executable, 'serve'],
     EnvironmentVariables: environment,
     RunAtLoad: true,
     KeepAlive: true,
     LimitLoadToSessionType: 'Aqua',
-    // Anything less has its timers stretched and its processor time cut.
+    // Any other type has its timers stretched and its processor time cut.
     ProcessType: 'Interactive',
     ThrottleInterval: 10,
     ExitTimeOut: EXIT_SECONDS_MAX,
@@ -42,7 +39,7 @@ export function launchAgentText({ executable, environment, logPath }: AgentOrder
   })
 }
 
-/** The bundle's Info.plist: an app without windows, whose reasons stand in the system's questions. */
+/** Info.plist of an app without windows, with the reasons that permission dialogs show. */
 export function bundleInfoText(version: string): string {
   return propertyList({
     CFBundleIdentifier: BUNDLE_ID,
@@ -64,8 +61,8 @@ export function bundleInfoText(version: string): string {
 }
 
 /**
- * What the hardened runtime must allow: without the first two a Bun executable dies at its start (Bun's
- * guide to code signing), without the last Apple events are refused and nobody is asked.
+ * Exceptions from the hardened runtime: without the first two a Bun executable dies at its start (Bun's
+ * guide to code signing), without the last Apple events are refused without a dialog.
  */
 export function entitlementsText(): string {
   return propertyList({
@@ -73,4 +70,48 @@ export function entitlementsText(): string {
     'com.apple.security.cs.allow-unsigned-executable-memory': true,
     'com.apple.security.automation.apple-events': true,
   })
+}
+
+/** Numbers are whole. */
+export type PropertyValue =
+  | string
+  | number
+  | boolean
+  | readonly PropertyValue[]
+  | { readonly [key: string]: PropertyValue }
+
+const HEAD = [
+  '<?xml version="1.0" encoding="UTF-8"?>',
+  '<!DOCTYPE plist PUBLIC "-//Apple//DTD PLIST 1.0//EN" "http://www.apple.com/DTDs/PropertyList-1.0.dtd">',
+  '<plist version="1.0">',
+]
+
+/** XML of a property list. */
+export function propertyList(root: { readonly [key: string]: PropertyValue }): string {
+  return [...HEAD, ...element(root, ''), '</plist>', ''].join('\n')
+}
+
+function element(value: PropertyValue, indent: string): readonly string[] {
+  if (typeof value === 'string') return [`${indent}<string>${escaped(value)}</string>`]
+  if (typeof value === 'number') return [`${indent}<integer>${value}</integer>`]
+  if (typeof value === 'boolean') return [`${indent}<${value ? 'true' : 'false'}/>`]
+  const inner = `${indent}  `
+  if (isList(value)) {
+    const elements = value.flatMap((one) => element(one, inner))
+    return [`${indent}<array>`, ...elements, `${indent}</array>`]
+  }
+  const pairs = Object.entries(value).flatMap(([key, one]) => [
+    `${inner}<key>${escaped(key)}</key>`,
+    ...element(one, inner),
+  ])
+  return [`${indent}<dict>`, ...pairs, `${indent}</dict>`]
+}
+
+/** Array.isArray does not narrow readonly arrays. */
+function isList(value: object): value is readonly PropertyValue[] {
+  return Array.isArray(value)
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

@@ -207,7 +207,7 @@ test('a list of keychains that cannot be read is not replaced', async () => {
   using mac = new Mac()
   mac.keychains = []
 
-  await expect(mac.install()).rejects.toThrow('Cannot read the list of keychains of this user.')
+  await expect(mac.install()).rejects.toThrow("Cannot read this user's list of keychains.")
 
   expect(mac.taken().filter((call) => call.includes(' -d user -s '))).toEqual([])
 })

@@ -7,7 +7,7 @@ import {
   entitlementsText,
   launchAgentText,
 } from '../../src/hosting/property-lists.ts'
-import { systemdUnit } from '../../src/hosting/systemd-unit.ts'
+import { systemdUnit } from '../../src/hosting/systemd.ts'
 
 test('the systemd unit is this', () => {
   const text = systemdUnit({
