@@ -113,7 +113,7 @@ export class StartupCheck {
     const late = `it took longer than ${Math.round(limitMs / 1_000)} seconds.`
     const problem = await Promise.race([within(clock, limitMs, check, late), whenAborted(signal)])
     if (signal.aborted) return 'interrupted'
-    this.#problem = problem ?? ''
+    this.#problem = problem?.replace(/\.?$/, '.') ?? ''
     return problem === null ? 'healthy' : 'failed'
   }
 }

@@ -76,7 +76,7 @@ test('damage that a service meets ends it; the next start looks, and stays in sa
   const answer = await next.look('/readyz')
 
   expect(met).toBe(1)
-  expect(answer).toContain('The database does not pass its check: ')
+  expect(answer).toContain('The database failed its check: ')
 }, 30_000)
 
 test('damage that a service meets before it listens brings it into safe mode at once', async () => {
