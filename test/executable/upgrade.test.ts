@@ -98,7 +98,10 @@ test('without a service the executable changes itself, once no relay runs, and k
   expect(now.stdout).toBe('hookline 9.9.9\n')
   // The old one has no published sum.
   expect(back).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--unverified') })
-  expect(older).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('This is a downgrade') })
+  expect(older).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('This is a downgrade'),
+  })
 }, 30_000)
 
 test('a version with a release key takes what was signed with it, and nothing that was not', async () => {
