@@ -25,7 +25,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   dashboard: ['api', 'domain/number-words', 'domain/webhook-url'],
   runtime: [...BELOW_FEATURES, 'config', 'kinds', 'health', 'maintenance', 'webhooks'],
   app: [...BELOW_FEATURES, ...FEATURES, 'config', 'runtime', 'messages', 'health', 'http'],
-  cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'lines/catalog'],
+  cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'lines/catalog', 'health/causes'],
   main: ['cli'],
 }
 
