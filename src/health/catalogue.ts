@@ -2,8 +2,7 @@
 // dashboard. Findings come from those who know; this file only remembers since when.
 
 import type * as api from '../api/health.ts'
-import type { Finding } from '../domain/driver.ts'
-import type { FindingSubject } from '../domain/finding.ts'
+import type { FindingSubject, Finding } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Stamps } from '../system/stamps.ts'

@@ -30,7 +30,7 @@ type ScriptCallReport = Omit<ScriptCall, 'key_prefix'> & { readonly keyPrefix: s
 type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls' | 'acquit'> & {
   readonly version: string
   /** Whether the dashboard has a password. */
-  readonly access: { isClaimed(): boolean }
+  readonly access: { hasPassword(): boolean }
   readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
   readonly clock: Clock
   /** Ends the streams. */
@@ -51,7 +51,7 @@ export function controlRoutes(tools: Tools) {
       const headers = { 'content-type': 'application/x-ndjson' }
       return respond(stream, { status: 200, requestId, headers })
     })
-    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
+    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.hasPassword() }))
     .get('/options', () => ({ data: tools.options }))
     .get('/phones', () => ({ data: tools.phones().map(phoneResource) }))
     .get('/script-calls', () => ({

@@ -4,7 +4,7 @@
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 
 import type { CreatedKey } from '../../src/api/keys.ts'
-import type { LineDriver } from '../../src/domain/driver.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import type { ScratchFolder } from './scratch-folder.ts'
 import type { SendScript } from './scripted-driver.ts'

@@ -1,11 +1,13 @@
-// The seam: what the core asks of a kind of device, and what it is told. A driver has three methods
-// and stays at three; a new ability is a new variant of an event or an outcome, so that the compiler
-// finds every place. `test/contract` holds every driver to the promises written here.
+// The seam between the relay and a kind of device. A driver has three methods and stays at three; a new
+// ability is a new variant of an event or an outcome, so that the compiler finds every place.
+// `test/contract` holds every driver to the promises written here.
 
-import type { Handle } from './handle.ts'
-import type { LineId, MessageId, Timestamp } from './ids.ts'
-import type { Capabilities, DriverKind, OfflineReason } from './line.ts'
-import type { LeftOut, Withheld } from './not-relayed.ts'
+import type { Finding } from '../domain/finding.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { Capabilities, DriverKind, OfflineReason } from '../domain/line.ts'
+import type { Carried, OutgoingMessage, Receipt, Unsettled } from '../domain/message.ts'
+import type { LeftOut, Rejection, Withheld } from '../domain/not-relayed.ts'
 
 export type LineDriver = {
   readonly kind: DriverKind
@@ -18,24 +20,12 @@ export type LineDriver = {
    * offline and calls again after a growing delay. It is called again only after every `send` of the
    * session before has returned. `line.unsettled` is claimed before anything new is read.
    */
-  attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void>
+  run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void>
 }
 
 export type Found = { readonly key: string; readonly number: string | null }
 
-export type Finding = {
-  readonly code: string
-  readonly severity: 'info' | 'warning' | 'error'
-  readonly title: string
-  readonly why: string
-  readonly fix: string
-  /** The device it speaks of, or null for the whole driver. */
-  readonly key: string | null
-  /** The code of a finding that explains this one. */
-  readonly depends_on: string | null
-}
-
-export type AttendedLine = {
+export type DriverLine = {
   readonly id: LineId
   readonly key: string
   readonly number: string
@@ -45,17 +35,6 @@ export type AttendedLine = {
   readonly unsettled: readonly Unsettled[]
   /** Messages sent in the last 30 days, neither read nor failed, whose receipts may be waiting. */
   readonly open: readonly { readonly guid: string; readonly note: string | null }[]
-}
-
-export type Unsettled = { readonly message: OutgoingMessage; readonly note: string | null }
-
-export type OutgoingMessage = {
-  readonly id: MessageId
-  readonly to: Handle
-  readonly text: string
-  readonly createdAt: Timestamp
-  /** The guid that the device gave it, where it has one already. */
-  readonly platformGuid: string | null
 }
 
 export type LineListener = {
@@ -101,12 +80,6 @@ export type SendOutcome =
    */
   | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
 
-/** The service that carries a message, as the device spells it: `iMessage`, `SMS`, `RCS`. */
-export type Carried = {
-  /** Left out where the device does not tell: then it stays what it was, `iMessage` at first. */
-  readonly service?: string | undefined
-}
-
 /** What can become of a message that has passed its point of no return. */
 export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
 
@@ -134,8 +107,6 @@ export async function isGranted(
   }
 }
 
-export type ReceiptKind = 'sent' | 'delivered' | 'read' | 'failed'
-
 export type LineEvent =
   /** Once at first, and again whenever one of its values changes. */
   | {
@@ -145,7 +116,7 @@ export type LineEvent =
       readonly imessageActive: boolean
       readonly capabilities: Capabilities
     }
-  /** Ends the session, as the end of `attend` does. */
+  /** Ends the session, as the end of `run` does. */
   | { readonly type: 'offline'; readonly reason: OfflineReason }
   | {
       readonly type: 'message'
@@ -164,9 +135,6 @@ export type LineEvent =
     }
   /** Something arrived that nobody can use; it is counted, and shown in the health catalogue. */
   | { readonly type: 'rejected'; readonly reason: Rejection }
-
-/** A message came from a contact's name, to which nobody can answer. */
-export type Rejection = 'sender_is_a_name'
 
 /** A message that the device tells: inbound, or typed on the device itself. */
 export type DeviceMessage = {
@@ -188,16 +156,4 @@ export type LeftOutMessage = {
   readonly kind: LeftOut
   /** The device's date of the message. */
   readonly at: Timestamp
-}
-
-/**
- * A service other than before may come with any receipt, also with one of a step that was told: Messages
- * may fall back to SMS seconds after it has called a message sent.
- */
-export type Receipt = Carried & {
-  readonly guid: string
-  readonly kind: ReceiptKind
-  readonly at: Timestamp
-  /** Why it failed, for `failed`; null otherwise. */
-  readonly reason: string | null
 }

@@ -3,7 +3,7 @@ import { basename } from 'node:path'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp, type EventId, type MessageId } from '../../src/domain/ids.ts'
-import { createUpkeep } from '../../src/maintenance/upkeep.ts'
+import { createMaintenance } from '../../src/maintenance/maintenance.ts'
 import { createAudit } from '../../src/storage/audit.ts'
 import { BackupWorker } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
@@ -22,14 +22,14 @@ import { settingsOf } from './chosen-settings.ts'
 
 const DAY_MS = 86_400_000
 
-function startUpkeep(folder: ScratchFolder) {
+function startMaintenance(folder: ScratchFolder) {
   const directory = openDataDirectory(folder.path)
   const { db } = openDatabase(directory.database, { version: 'test' })
   const told: Change[] = []
   const clock = new TestClock()
   const confirmed = new ConfirmedClock(clock, null)
   const writer = new Writer(db, () => {})
-  const upkeep = createUpkeep({
+  const maintenance = createMaintenance({
     clock: confirmed,
     stamps: new Stamps(confirmed, systemRandom, 0),
     log: silentLog,
@@ -44,21 +44,21 @@ function startUpkeep(folder: ScratchFolder) {
     backupWorker: new BackupWorker(),
     folder: null,
   })
-  return { clock, db, writer, upkeep, told }
+  return { clock, db, writer, maintenance, told }
 }
 
 test('a back-up that was made is told to the pages that list them', async () => {
   using folder = new ScratchFolder()
-  const { upkeep, told } = startUpkeep(folder)
+  const { maintenance, told } = startMaintenance(folder)
 
-  const made = await upkeep.backUp(null, COMMAND_LINE)
+  const made = await maintenance.backUp(null, COMMAND_LINE)
 
   expect(told).toEqual([{ what: 'backup', id: basename(made.path) }])
 })
 
 test('events go by themselves after 30 days, whether a webhook was to get them or not', async () => {
   using folder = new ScratchFolder()
-  const { clock, db, writer, upkeep } = startUpkeep(folder)
+  const { clock, db, writer, maintenance } = startMaintenance(folder)
   const monthAgo = clock.now() - 30 * DAY_MS
   await writer.write((tx) => {
     for (const at of [monthAgo - 1, monthAgo + DAY_MS]) {
@@ -70,7 +70,7 @@ test('events go by themselves after 30 days, whether a webhook was to get them o
   })
   const stop = new AbortController()
 
-  const running = upkeep.timetable.run(stop.signal)
+  const running = maintenance.timetable.run(stop.signal)
   await clock.advance(60_000)
 
   const left = (table: string) => db.sqlite.query(`SELECT seq FROM ${table}`).values().flat()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { SoundnessWatch } from '../../src/maintenance/soundness-watch.ts'
+import { IntegrityWatch } from '../../src/maintenance/storage-watch.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -12,12 +12,12 @@ test('errors that nobody foresaw have the database checked, once an hour at most
   const doubtSignal = new Signal()
   const { log, lines } = recordingLog()
   const checkedAt: number[] = []
-  const requireSound = async () => {
+  const assertIntact = async () => {
     checkedAt.push(clock.monotonic())
     if (checkedAt.length === 2) throw new Error('The file is damaged.')
   }
   const stop = new AbortController()
-  const running = new SoundnessWatch({ clock, log, doubtSignal, requireSound }).run(stop.signal)
+  const running = new IntegrityWatch({ clock, log, doubtSignal, assertIntact }).run(stop.signal)
 
   await clock.advance(5_000)
   doubtSignal.notify()
@@ -31,5 +31,5 @@ test('errors that nobody foresaw have the database checked, once an hour at most
 
   expect(withinTheHour).toBe(1)
   expect(checkedAt).toEqual([5_000, 5_000 + HOUR_MS])
-  expect(lines.map(([, message]) => message)).toEqual(['the database does not pass its check'])
+  expect(lines.map(([, message]) => message)).toEqual(['the database failed its integrity check'])
 })

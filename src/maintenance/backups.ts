@@ -1,5 +1,6 @@
 import { basename, join } from 'node:path'
 
+import { timestamp } from '../domain/ids.ts'
 import {
   dailyBackup,
   keepNewest,
@@ -10,6 +11,7 @@ import {
 import type { Settings } from '../storage/settings.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
+import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import type { Job } from './timetable.ts'
 
@@ -34,7 +36,7 @@ export function dailyBackupJob(tools: DailyBackupTools): Job {
   return {
     name: 'backup',
     pattern: '17 3 * * *',
-    fix: 'See whether the folder of the back-ups can be written and its disk has room.',
+    fix: 'Check that the backup folder is writable and that its disk has space.',
     firstAfterMs: isMissed ? MISSED_AFTER_MS : null,
     run: () => backUp(tools),
   }
@@ -46,10 +48,21 @@ async function backUp(tools: DailyBackupTools): Promise<void> {
   const order = dailyBackup(directory, tools.clock.now())
   const made = await worker.take(order)
   keepNewest(directory.backups, 'daily', kept)
-  log.info('back-up made', { size_bytes: made.sizeBytes })
+  log.info('backup made', { size_bytes: made.sizeBytes })
   if (folder === null) return
 
   openBackupFolder(folder)
   await worker.take({ from: made.path, to: join(folder, basename(made.path)), files: [] })
   keepNewest(folder, 'daily', kept)
+}
+
+/** The backups of the data directory, newest first. */
+export function listBackupResources({ backups }: DataDirectory) {
+  return listBackups(backups).map((backup) => ({
+    name: basename(backup.path),
+    path: backup.path,
+    kind: backup.kind,
+    created_at: isoTime(timestamp(backup.createdAt)),
+    size_bytes: backup.sizeBytes,
+  }))
 }

@@ -1,4 +1,4 @@
-// The two programs of the README that verify a signature, run as a reader would run them.
+// The two programs of the guide that verify a signature, run as a reader would run them.
 
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -28,13 +28,13 @@ function signed(ageSeconds: number): Record<string, string> {
 }
 
 function snippet(language: string): string {
-  const readme = readFileSync(join(ROOT, 'README.md'), 'utf8')
-  const match = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(readme)
+  const guide = readFileSync(join(ROOT, 'src/guides/webhooks.md'), 'utf8')
+  const match = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(guide)
   return match?.[1] ?? ''
 }
 
 test.each(CASES)(
-  'the TypeScript of the README judges a request %s',
+  'the TypeScript of the guide judges a request %s',
   async (_, body, age, isOurs) => {
     using folder = new ScratchFolder()
     const path = join(folder.path, 'verify.ts')
@@ -48,7 +48,7 @@ test.each(CASES)(
 const python = Bun.which('python3')
 
 test.if(python !== null).each(CASES)(
-  'the Python of the README judges a request %s',
+  'the Python of the guide judges a request %s',
   (_, body, age, isOurs) => {
     const given = JSON.stringify([signed(age), body, SECRET_TEXT])
     const call =
