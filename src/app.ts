@@ -6,36 +6,34 @@ import { join } from 'node:path'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
-import { setupAddresses } from './access/setup-address.ts'
+import { setupAddresses } from './access/setup-link.ts'
+import type { CreatedKey } from './api/keys.ts'
+import type { SetupLink } from './api/owner.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { Finding } from './domain/finding.ts'
-import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
+import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
 import { HealthWatch } from './health/health-watch.ts'
 import { QueueWatch } from './health/queue-watch.ts'
 import { SendingFindings } from './health/sending-findings.ts'
-import type { SetupLinkResource } from './http/control.ts'
 import { aboutResource } from './http/dashboard-about.ts'
 import { lifeOf } from './http/health.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
-import { createBridgeActions } from './keys/bridge-actions.ts'
-import { createFirstKey } from './keys/first-key.ts'
-import { createKeyActions } from './keys/key-actions.ts'
-import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
-import type { CreatedKeyResource } from './keys/resource.ts'
+import { createCredentials, createFirstKey } from './keys/credentials.ts'
+import { LastUsed } from './keys/last-used.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { createKinds, type CreatedKinds } from './lines/line-kind.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
-import { listBackupResources } from './maintenance/backup-list.ts'
+import { listBackupResources } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
-import { createUpkeep } from './maintenance/upkeep.ts'
+import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
 import { keepAnswers } from './messages/kept-answers.ts'
@@ -47,7 +45,7 @@ import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { listAudit } from './storage/audit-list.ts'
-import { listLiveBridges } from './storage/bridges.ts'
+import { listLiveBridges } from './storage/credentials.ts'
 import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
 import { recordVersion } from './storage/served-version.ts'
@@ -67,12 +65,12 @@ export type App = {
   readonly http: Http
   /** Resolves when the process must not go on: the disk fails, or the database is damaged. */
   readonly fatal: Promise<unknown>
-  createFirstKey(): Promise<CreatedKeyResource | null>
+  createFirstKey(): Promise<CreatedKey | null>
   readonly dashboard: {
     /** Whether a password is set. */
     isClaimed(): boolean
     /** The link that sets one; those before it are good no more. */
-    createSetupLink(): Promise<SetupLinkResource>
+    createSetupLink(): Promise<SetupLink>
   }
   /** Listens, stands still until `mayServe` resolves with true, recovers, runs; gives the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
@@ -99,20 +97,20 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const webhooks = createWebhookModule(runtime, { config, parts, life })
   const messages = createMessageModule(runtime, { webhooks, kinds }, { config, parts, life })
   const known = () => messages.lines.lines().map(({ line }) => line)
-  const upkeep = createUpkeep({ ...runtime, keepAnswers, folder: config.backupFolder })
+  const maintenance = createMaintenance({ ...runtime, keepAnswers, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
-  const [lastUsed, lastHeard] = [new LastUsed(runtime, KEY_USE), new LastUsed(runtime, BRIDGE_USE)]
+  const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
-  const watches = [upkeep.clockWatch, upkeep.timetable, heartbeat]
+  const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
   includeRelayFindings(runtime, parts, watches)
-  const modules = { config, life, kinds, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
+  const modules = { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
   const outer = [...kinds.services, ...(parts.companions ?? [])]
-  const loops = [lastUsed, lastHeard, ...own, new HealthWatch(runtime), ...outer]
+  const loops = [lastUsed, ...own, new HealthWatch(runtime), ...outer]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -124,12 +122,12 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, { ...at, log })
       const url = life.listener?.url ?? NOT_LISTENING
-      if (mayServe !== undefined) life.phase = 'judging'
+      if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
       await recordVersion(runtime, VERSION)
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
-      await entry.access.begin()
+      await entry.access.applyLockedPassword()
       running = runServices(loops, runtime)
       await lines.whenReady()
       life.phase = 'running'
@@ -291,8 +289,8 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   runtime.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
-    isClaimed: () => access.isClaimed(),
-    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLinkResource> {
+    isClaimed: () => access.hasPassword(),
+    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLink> {
       const { token, expiresAt } = await access.createSetupToken(origin)
       const { url, lanUrl } = setupAddresses(token, {
         publicUrl: config.publicUrl,
@@ -310,16 +308,15 @@ type Modules = {
   readonly life: Life
   readonly webhooks: WebhookModule
   readonly messages: ReturnType<typeof createMessageModule>
-  readonly upkeep: ReturnType<typeof createUpkeep>
-  readonly lastUsed: LastUsed<KeyId>
-  readonly lastHeard: LastUsed<BridgeId>
+  readonly maintenance: ReturnType<typeof createMaintenance>
+  readonly lastUsed: LastUsed
   readonly entry: ReturnType<typeof createEntry>
 }
 
 /** What the API does, told in its own words. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, kinds, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = modules
+  const { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -328,8 +325,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
-    keys: createKeyActions({ ...runtime, lastUsed }),
-    bridges: createBridgeActions({ ...runtime, lastHeard }),
+    ...createCredentials({ ...runtime, lastUsed }),
     bridge: kinds.calls,
     kinds: kinds.kinds,
     lines: messages.lineActions,
@@ -348,9 +344,9 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       reports: kinds.reports,
       settings,
       options: runtime.options,
-      backUp: upkeep.backUp,
-      noteDownload: upkeep.noteDownload,
-      acquit: runtime.acquit,
+      backUp: maintenance.backUp,
+      noteDownload: maintenance.noteDownload,
+      confirmHealthy: runtime.confirmHealthy,
     },
     listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(runtime.directory),

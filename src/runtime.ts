@@ -6,8 +6,7 @@ import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
-import { DiskWatch } from './maintenance/disk-watch.ts'
-import { SoundnessWatch } from './maintenance/soundness-watch.ts'
+import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { readClockMemory } from './storage/clock-memory.ts'
@@ -50,8 +49,8 @@ export type Parts = {
   readonly isListening: boolean
   /** The options of this start, as they are printed. */
   readonly options: readonly ConfigRow[]
-  /** Hears that an upgrade found this start healthy. */
-  readonly acquit: () => void
+  /** Called by the upgrade that waits for this start to be healthy. */
+  readonly confirmHealthy: () => void
   /** Starts the process anew; left out where nothing does that for it. */
   readonly restart: (why: string) => void
   /** What is wrong with the machine, where the relay is a service of it. */
@@ -91,7 +90,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const onDamage = (error: unknown) => fail(damageFound(directory, error))
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
-  const requireSound = () => backupWorker.requireSound(directory.database)
+  const assertIntact = () => backupWorker.requireSound(directory.database)
   const stamps = new Stamps(clock, random, newestStamp(db))
   const audit = createAudit({ writer, stamps, log })
   return {
@@ -110,13 +109,13 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     audit,
     doubtSignal,
     backupWorker,
-    services: [disk, new SoundnessWatch({ clock, log, doubtSignal, requireSound })],
+    services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
     settings: createSettings({ db, writer, stamps, audit, locked: config.lockedSettings }),
     fatal: fatal.promise,
-    acquit: parts.acquit,
+    confirmHealthy: parts.confirmHealthy,
     options: parts.options ?? [],
     close: () => close(writer, data),
   }

@@ -1,9 +1,12 @@
 import { grouped } from './number-words.ts'
 
+/** From good to know to what keeps something from working. */
+export const FINDING_SEVERITIES = ['info', 'warning', 'error'] as const
+
 /** Something that is wrong, why, and what its owner can do about it. */
 export type Finding = {
   readonly code: string
-  readonly severity: 'info' | 'warning' | 'error'
+  readonly severity: (typeof FINDING_SEVERITIES)[number]
   readonly title: string
   readonly why: string
   readonly fix: string

@@ -2,6 +2,8 @@
 
 import { Elysia } from 'elysia'
 
+import type { OptionRow, SetupLink } from '../api/owner.ts'
+import { NoBody } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Reports } from '../lines/line-kind.ts'
 import type { Clock } from '../system/clock.ts'
@@ -11,18 +13,6 @@ import { exchangeOf, originOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
 import type { OwnerActions } from './owner.ts'
 import { respond } from './respond.ts'
-import { NoBody } from './schemas.ts'
-
-/** The link that sets the dashboard's password, for the owner alone. */
-export type SetupLinkResource = {
-  readonly url: string
-  /** The same for another machine of the network; null where the relay does not listen there. */
-  readonly lan_url: string | null
-  readonly expires_at: string
-}
-
-/** An option, its value and where that came from: `--port`, `HOOKLINE_PORT`, `hookline.env`, `default`. */
-export type OptionRow = { readonly name: string; readonly value: string; readonly from: string }
 
 export type ControlActions = OwnerActions & {
   readonly events: EventFeed
@@ -30,22 +20,22 @@ export type ControlActions = OwnerActions & {
   readonly reports: Reports
   /** The options of this start as they are printed: secrets are hidden. */
   readonly options: readonly OptionRow[]
-  /** Hears that an upgrade found this start healthy; left out where nobody waits for that. */
-  readonly acquit?: (() => void) | undefined
+  /** Called by the upgrade that waits for this start; absent where none does. */
+  readonly confirmHealthy?: (() => void) | undefined
 }
 
-type Tools = Pick<ControlActions, 'events' | 'reports' | 'options' | 'acquit'> & {
+type Tools = Pick<ControlActions, 'events' | 'reports' | 'options' | 'confirmHealthy'> & {
   readonly version: string
   /** Whether the dashboard has a password. */
-  readonly access: { isClaimed(): boolean }
-  readonly createSetupLink: (origin: Origin) => Promise<SetupLinkResource>
+  readonly access: { hasPassword(): boolean }
+  readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
   readonly clock: Clock
   /** Ends the streams. */
   readonly streamsEnd: AbortSignal
 }
 
-/** Answers while the relay stands still too: it is what the relay then waits for. */
-export const JUDGEMENT_PATH = '/api/v1/judgement'
+/** Open during the startup check, which ends with it. The path is what every version's upgrade calls. */
+export const STARTUP_CHECK_PATH = '/api/v1/judgement'
 
 export function controlRoutes(tools: Tools) {
   const app = new Elysia({ prefix: '/api/v1' })
@@ -58,13 +48,13 @@ export function controlRoutes(tools: Tools) {
       const headers = { 'content-type': 'application/x-ndjson' }
       return respond(stream, { status: 200, requestId, headers })
     })
-    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
+    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.hasPassword() }))
     .get('/options', () => ({ data: tools.options }))
     .post('/setup-link', ({ request }) => tools.createSetupLink(originOf(request)), mayTake(NoBody))
     .post(
       '/judgement',
       () => {
-        tools.acquit?.()
+        tools.confirmHealthy?.()
         return { version: tools.version }
       },
       mayTake(NoBody),

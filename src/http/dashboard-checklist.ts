@@ -1,18 +1,11 @@
 // What a line needs, and whether it has it: the needs come from its kind, what is wrong from the health
 // catalogue.
 
+import type { Check } from '../api/dashboard.ts'
+import type { HealthFinding } from '../api/health.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import { OFFLINE_REASONS } from '../domain/line.ts'
 import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
-import type { HealthFinding } from './dashboard-findings.ts'
-import type { PhoneLineResource } from './phone-lines.ts'
-
-export type Check = {
-  /** `unknown`: nobody can say before what stands above it is mended. */
-  readonly state: 'ok' | 'info' | 'warn' | 'bad' | 'unknown'
-  readonly title: string
-  readonly why: string | null
-  readonly fix: string | null
-}
 
 /** The checklist of a kind of line. */
 export type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'>
@@ -37,7 +30,7 @@ const SHOWN_ELSEWHERE: readonly string[] = ['line_offline', 'limit_near', 'limit
 
 export function checklist(
   { checklist: steps, reasons }: LineNeeds,
-  line: PhoneLineResource,
+  line: PhoneLine,
   findings: readonly HealthFinding[],
 ): readonly Check[] {
   const codes = new Set(steps.flatMap((step) => step.codes))
@@ -68,7 +61,7 @@ export function checklist(
 }
 
 /** Whether iMessage is off and no finding says so with its reason. */
-function isSilentlyOff(line: PhoneLineResource, own: readonly HealthFinding[]): boolean {
+function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean {
   const isTold = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
   return line.status === 'online' && !line.imessage_active && !isTold
 }
@@ -93,7 +86,7 @@ export function machineChecklist(
 }
 
 type Asked = {
-  readonly line: Pick<PhoneLineResource, 'status_reason' | 'status_hint'>
+  readonly line: Pick<PhoneLine, 'status_reason' | 'status_hint'>
   /** Titles of reasons for being offline. */
   readonly titles: ReadonlyMap<string, string>
 }
@@ -134,7 +127,7 @@ function known(checks: readonly Check[]): readonly Check[] {
   )
 }
 
-function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLineResource): Check {
+function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLine): Check {
   const title = 'There is room for new contacts today'
   if (new_contacts_today < daily_contact_limit) return { state: 'ok', title, why: null, fix: null }
   if (daily_contact_limit === 0) {

@@ -1,18 +1,14 @@
 import { Elysia } from 'elysia'
 
+import type { Check, LineChecks } from '../api/dashboard.ts'
+import type { HealthFinding } from '../api/health.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import { OFFLINE_REASONS } from '../domain/line.ts'
 import type { LineKind } from '../lines/line-kind.ts'
-import {
-  checklist,
-  machineChecklist,
-  summaryOf,
-  type Check,
-  type LineNeeds,
-} from './dashboard-checklist.ts'
-import type { HealthFinding } from './dashboard-findings.ts'
+import { checklist, machineChecklist, summaryOf, type LineNeeds } from './dashboard-checklist.ts'
 import type { HealthActions } from './health.ts'
 import { plainCall } from './operation.ts'
-import type { PhoneLineActions, PhoneLineResource } from './phone-lines.ts'
+import type { PhoneLineActions } from './phone-lines.ts'
 
 type Tools = {
   readonly kinds: readonly LineKind[]
@@ -20,22 +16,11 @@ type Tools = {
   readonly health: Pick<HealthActions, 'findings'>
 }
 
-/** What is asked of a line, and how it stands as a whole. */
-type LineChecks = {
-  /** Null for the machine of the relay, whether or not it has a line yet. */
-  readonly line_id: string | null
-  /** Since when the line is offline; null while it is not. */
-  readonly offline_since: string | null
-  readonly summary: string
-  readonly checks: readonly Check[]
-}
-
 /** Behind the door of the dashboard. It answers when the devices have. */
 export function checkRoutes({ kinds, lines, health }: Tools) {
   return new Elysia().onBeforeHandle(plainCall).get('/dashboard/checks', async () => {
     const findings = await health.findings()
-    const needsOf = ({ driver }: PhoneLineResource) =>
-      kinds.find(({ name }) => name === driver) ?? NO_NEEDS
+    const needsOf = ({ driver }: PhoneLine) => kinds.find(({ name }) => name === driver) ?? NO_NEEDS
     const ofLines = lines.list().map((line) => ofLine(needsOf(line), line, findings))
     return { data: [ofMachine(kinds, findings), ...ofLines] }
   })
@@ -54,11 +39,7 @@ function machineSummary(checks: readonly Check[]): string {
   return isAllowed ? 'All of it is so.' : 'Mend what is marked, from the top down.'
 }
 
-function ofLine(
-  needs: LineNeeds,
-  line: PhoneLineResource,
-  findings: readonly HealthFinding[],
-): LineChecks {
+function ofLine(needs: LineNeeds, line: PhoneLine, findings: readonly HealthFinding[]): LineChecks {
   const checks = checklist(needs, line, findings)
   const offline = findings.find(
     ({ code, line_id }) => code === 'line_offline' && line_id === line.id,

@@ -12,9 +12,9 @@ export class LineEvents {
     this.#signal = signal
   }
 
-  /** Whether an event could not be stored: nothing is published from then on. */
-  get hasFailed(): boolean {
-    return this.#failure !== null
+  /** Set once an event could not be stored: nothing is published from then on. */
+  get failure(): Error | null {
+    return this.#failure
   }
 
   /**

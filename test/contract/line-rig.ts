@@ -70,6 +70,11 @@ export async function runLine(rig: LineRig, driver: LineDriver, more: Partial<Dr
   )
   await rig.clock.advance(rig.startMs)
 
+  const end = async () => {
+    controller.abort()
+    await rig.clock.advance(0)
+    await ended
+  }
   const session = (): LineSession => {
     const online = events.findLast((event) => event.type === 'online')
     if (online?.type !== 'online') throw new Error('The line did not go online.')
@@ -97,11 +102,8 @@ export async function runLine(rig: LineRig, driver: LineDriver, more: Partial<Dr
     },
     send: (text: string, pointOfNoReturn: () => Promise<boolean>, signal = NEVER) =>
       inTime(rig, session().send(messageOf(rig, text), pointOfNoReturn, signal)),
-    end: async () => {
-      controller.abort()
-      await rig.clock.advance(0)
-      await ended
-    },
+    end,
+    [Symbol.asyncDispose]: end,
   }
 }
 

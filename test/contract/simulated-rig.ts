@@ -9,7 +9,7 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import type { LineRig } from './line-rig.ts'
 
-export type SimulatedRig = LineRig & { readonly ledgerPath: string }
+export type SimulatedRig = LineRig & Disposable & { readonly ledgerPath: string }
 
 const DELAY_MS = 400
 
@@ -48,6 +48,7 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
     await ended
   }
 
+  const close = () => folder[Symbol.dispose]()
   return {
     clock,
     ledgerPath,
@@ -64,7 +65,8 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
     canBeAsked: true,
     carried: (text) => countCarried(ledgerPath, text),
     receive,
-    close: () => folder[Symbol.dispose](),
+    close,
+    [Symbol.dispose]: close,
   }
 }
 

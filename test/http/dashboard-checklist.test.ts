@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 
+import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { checklist as checklistOf } from '../../src/http/dashboard-checklist.ts'
-import type { PhoneLineResource } from '../../src/http/phone-lines.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { finding } from './dashboard-samples.ts'
 import { LINE } from './http-rig.ts'
 
-function checklist(line: PhoneLineResource, findings: Parameters<typeof checklistOf>[2]) {
+function checklist(line: PhoneLine, findings: Parameters<typeof checklistOf>[2]) {
   const kind = LINE_KINDS.find(({ name }) => name === line.driver)
   return kind === undefined ? [] : checklistOf(kind, line, findings)
 }
@@ -163,6 +163,6 @@ function faultsIn(checks: ReturnType<typeof checklist>): readonly string[] {
     .map(({ state, title }) => `${state}: ${title}`)
 }
 
-function phoneLine(told: Partial<PhoneLineResource>): PhoneLineResource {
+function phoneLine(told: Partial<PhoneLine>): PhoneLine {
   return { ...LINE, ...told }
 }

@@ -142,7 +142,7 @@ export class AttendedMacLine {
     try {
       await this.#database.look(signal)
     } catch (error) {
-      if (this.#events.hasFailed || signal.aborted) throw error
+      if (this.#events.failure !== null || signal.aborted) throw error
       this.#database.lose(error)
     }
     const { clock } = this.#tools

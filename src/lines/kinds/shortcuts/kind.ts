@@ -1,6 +1,6 @@
 import type { LineKind } from '../../line-kind.ts'
-import { SILENT } from './attended-line.ts'
 import { ShortcutsDriver } from './driver.ts'
+import { SILENT } from './line-run.ts'
 
 /** iPhones without a cable, whose shortcuts call the relay. */
 export const SHORTCUTS_KIND: LineKind<Record<never, never>> & { readonly name: 'shortcuts' } = {
