@@ -4,16 +4,16 @@
 import { homedir, platform } from 'node:os'
 
 import type { Config, ConfigRow } from './config.ts'
-import type { Finding, LineDriver } from './domain/driver.ts'
+import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { createDrivers, createIphones, type ScriptCall } from './lines/catalog.ts'
+import type { LineDriver } from './lines/driver.ts'
 import { ShortcutsDriver } from './lines/kinds/shortcuts/driver.ts'
-import { DiskWatch } from './maintenance/disk-watch.ts'
-import { SoundnessWatch } from './maintenance/soundness-watch.ts'
+import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
-import { listLiveBridges } from './storage/bridges.ts'
 import { readClockMemory } from './storage/clock-memory.ts'
+import { listLiveBridges } from './storage/credentials.ts'
 import { damageFound } from './storage/damage.ts'
 import { openData, type Data } from './storage/data.ts'
 import type { Db } from './storage/database.ts'
@@ -97,7 +97,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const onDamage = (error: unknown) => fail(damageFound(directory, error))
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
-  const requireSound = () => backupWorker.requireSound(directory.database)
+  const assertIntact = () => backupWorker.requireSound(directory.database)
   const stamps = new Stamps(clock, random, newestStamp(db))
   const audit = createAudit({ writer, stamps, log })
   return {
@@ -117,7 +117,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     ...openDrivers(config, parts, { ...outer, relayClock: clock, db, directory }),
     doubtSignal,
     backupWorker,
-    services: [disk, new SoundnessWatch({ clock, log, doubtSignal, requireSound })],
+    services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),

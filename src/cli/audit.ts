@@ -1,6 +1,8 @@
+import type * as api from '../api/audit.ts'
+import type { AuditEntry } from '../api/audit.ts'
 import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { listAudit, type AuditEntryResource } from '../storage/audit-list.ts'
+import { listAudit } from '../storage/audit-list.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
@@ -55,7 +57,7 @@ async function list(call: Call): Promise<ExitCode> {
   return EXIT.ok
 }
 
-function rowOf(entry: AuditEntryResource): readonly (string | null)[] {
+function rowOf(entry: AuditEntry): readonly (string | null)[] {
   const { action, about, actor, address, count } = entry
   const times = count === 1 ? '' : ` (${count} times)`
   const what = action + times
@@ -70,9 +72,9 @@ function rowOf(entry: AuditEntryResource): readonly (string | null)[] {
 }
 
 /** `url: https://a → https://b`; a created or deleted subject has only one value. */
-function changeIn({ before, after }: AuditEntryResource): string {
+function changeIn({ before, after }: api.AuditEntry): string {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
-  const value = (fields: AuditEntryResource['before'], name: string) => {
+  const value = (fields: AuditEntry['before'], name: string) => {
     const found = fields?.[name] ?? null
     return found === null ? null : String(found)
   }

@@ -1,15 +1,18 @@
 // Commands for whatever may talk to the relay: API keys, tokens of iPhones with Shortcuts, and the link
 // that sets the dashboard's password.
 
+import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
+import type * as api from '../api/keys.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import type {
-  BridgeResource,
-  BridgeTokenResource,
-  CreatedBridgeResource,
-} from '../keys/bridge-resource.ts'
-import { createBridge, listBridges, removeBridge, renewBridgeToken } from '../keys/bridges.ts'
-import { createKey, listKeys, revokeKey } from '../keys/keys.ts'
-import type { CreatedKeyResource, KeyResource, RevokedKeyResource } from '../keys/resource.ts'
+import {
+  createBridge,
+  createKey,
+  listBridges,
+  listKeys,
+  removeBridge,
+  renewBridgeToken,
+  revokeKey,
+} from '../keys/credentials.ts'
 import { rowOf, textOf } from './answers.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import type { Method } from './control-client.ts'
@@ -83,7 +86,7 @@ export const SETUP_LINK_COMMAND: Command = {
 }
 
 /** Rows that show a new key and the headers it goes into. */
-export function describeNewKey(key: Pick<CreatedKeyResource, 'id' | 'key' | 'secret'>): string[] {
+export function describeNewKey(key: Pick<api.CreatedKey, 'id' | 'key' | 'secret'>): string[] {
   return [
     ...fields([
       ['id', key.id],
@@ -96,7 +99,7 @@ export function describeNewKey(key: Pick<CreatedKeyResource, 'id' | 'key' | 'sec
 
 async function createApiKey(call: Call): Promise<ExitCode> {
   const name = call.options.get('name') ?? null
-  const key = await request<CreatedKeyResource>(call, {
+  const key = await request<api.CreatedKey>(call, {
     relay: ['POST', '/keys', name === null ? {} : { name }],
     file: (file) => createKey(file, { name, origin: COMMAND_LINE }),
   })
@@ -105,7 +108,7 @@ async function createApiKey(call: Call): Promise<ExitCode> {
 }
 
 async function listApiKeys(call: Call): Promise<ExitCode> {
-  const page = await request<{ readonly data: readonly KeyResource[] }>(call, {
+  const page = await request<{ readonly data: readonly api.Key[] }>(call, {
     relay: ['GET', `/keys?limit=${FIRST_PAGE.limit}`],
     file: (file) => listKeys(file, FIRST_PAGE),
   })
@@ -123,7 +126,7 @@ async function listApiKeys(call: Call): Promise<ExitCode> {
 
 async function revokeApiKey(call: Call): Promise<ExitCode> {
   const id = argument(call, 0)
-  const answer = await request<RevokedKeyResource>(call, {
+  const answer = await request<api.RevokedKey>(call, {
     relay: ['DELETE', `/keys/${encodeURIComponent(id)}`],
     file: (file) => revokeKey(file, id, COMMAND_LINE),
   })
@@ -137,7 +140,7 @@ async function revokeApiKey(call: Call): Promise<ExitCode> {
 }
 
 async function listIphones(call: Call): Promise<ExitCode> {
-  const page = await request<{ readonly data: readonly BridgeResource[] }>(call, {
+  const page = await request<{ readonly data: readonly Bridge[] }>(call, {
     relay: ['GET', `/bridges?limit=${FIRST_PAGE.limit}`],
     file: (file) => listBridges(file, FIRST_PAGE),
   })
@@ -156,7 +159,7 @@ async function listIphones(call: Call): Promise<ExitCode> {
 async function addIphone(call: Call): Promise<ExitCode> {
   const number = argument(call, 0)
   const label = call.options.get('label') ?? null
-  const bridge = await request<CreatedBridgeResource>(call, {
+  const bridge = await request<CreatedBridge>(call, {
     relay: ['POST', '/bridges', { phone_number: number, ...(label === null ? {} : { label }) }],
     file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
@@ -166,7 +169,7 @@ async function addIphone(call: Call): Promise<ExitCode> {
 
 async function renewToken(call: Call): Promise<ExitCode> {
   const id = argument(call, 0)
-  const renewed = await request<BridgeTokenResource>(call, {
+  const renewed = await request<BridgeToken>(call, {
     relay: ['POST', `/bridges/${encodeURIComponent(id)}/token`],
     file: (file) => renewBridgeToken(file, id, COMMAND_LINE),
   })
@@ -184,7 +187,7 @@ async function removeIphone(call: Call): Promise<ExitCode> {
   return EXIT.ok
 }
 
-function describeToken({ id, token }: BridgeTokenResource): readonly string[] {
+function describeToken({ id, token }: BridgeToken): readonly string[] {
   return [
     ...fields([
       ['id', id],

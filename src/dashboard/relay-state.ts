@@ -1,24 +1,8 @@
 // "Is it working?" in one word and one sentence, as the relay tells it.
 
+import type { RelayState } from '../api/dashboard.ts'
 import { grouped } from '../domain/number-words.ts'
-import type { DayStats, HealthFinding } from './resources.ts'
-
-/** A finding that follows from no other, and what follows from it. */
-export type FindingBranch = {
-  readonly cause: HealthFinding
-  readonly consequences: readonly HealthFinding[]
-  /** Where in the dashboard something can be done about it. */
-  readonly place: { readonly name: string; readonly href: string }
-}
-
-export type RelayState = {
-  readonly tone: 'ok' | 'warn' | 'bad'
-  readonly title: string
-  /** The beginning of a sentence, and its end. */
-  readonly lines: string
-  readonly webhooks: string
-  readonly findings: readonly FindingBranch[]
-}
+import type { DayStats } from './resources.ts'
 
 /** `today` is null while it is not known. */
 export function stateSentence({ lines, webhooks }: RelayState, today: DayStats | null): string {

@@ -2,27 +2,16 @@
 
 import { computed, signal, type ReadonlySignal } from '@preact/signals'
 
+import type { SessionState } from '../api/dashboard.ts'
 import type { Clock } from './clock.ts'
 import { keepPageKey } from './page-key.ts'
 import { request, type Answer } from './request.ts'
 
-export type Session = {
-  readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
-  /** Until when the password counts as just given. */
-  readonly elevated_until: string | null
-  /** Null while nobody is signed in. */
-  readonly version: string | null
-  /** How far the set-up came; null when it is done. */
-  readonly setup_step: string | null
-  /** Whether the page is open on the relay's own machine. */
-  readonly is_local: boolean
-}
-
 /** What a log-in answers. */
-type Opened = Session & { readonly page_key?: string | undefined }
+type Opened = SessionState & { readonly page_key?: string | undefined }
 
 /** Null until the relay answered for the first time, or while it cannot be reached at the start. */
-export type SessionNow = Session | null
+export type SessionNow = SessionState | null
 
 const SESSION = '/dashboard/session'
 const RETRY_MS = 2_000
@@ -56,32 +45,32 @@ export class SessionStore {
   /** Asks the relay who is signed in. */
   async refresh(): Promise<void> {
     const changeCount = this.#changeCount
-    const answer = await request<Session>({ method: 'GET', path: SESSION })
+    const answer = await request<SessionState>({ method: 'GET', path: SESSION })
     // What was asked before a change speaks of the session that it ended.
     if (changeCount !== this.#changeCount) return
     this.#isReachable.value = answer.ok || this.#now.value !== null
     if (answer.ok) this.#take(answer.value)
   }
 
-  logIn(password: string): Promise<Answer<Session>> {
+  logIn(password: string): Promise<Answer<SessionState>> {
     return this.#change(SESSION, { password })
   }
 
   /** Claims the relay, or mends a forgotten password, by the token of a setup link. */
-  setUp(token: string, password: string): Promise<Answer<Session>> {
+  setUp(token: string, password: string): Promise<Answer<SessionState>> {
     return this.#change('/dashboard/setup', { token, password })
   }
 
-  elevate(password: string): Promise<Answer<Session>> {
+  elevate(password: string): Promise<Answer<SessionState>> {
     return this.#change(`${SESSION}/elevate`, { password })
   }
 
-  changePassword(current: string, password: string): Promise<Answer<Session>> {
+  changePassword(current: string, password: string): Promise<Answer<SessionState>> {
     return this.#change('/dashboard/password', { current, password })
   }
 
   /** Remembers how far the set-up came; null when it is done. */
-  setStep(step: string | null): Promise<Answer<Session>> {
+  setStep(step: string | null): Promise<Answer<SessionState>> {
     return this.#change('/dashboard/setup-step', { step }, 'PUT')
   }
 
@@ -117,7 +106,7 @@ export class SessionStore {
     path: string,
     body: object,
     method: 'POST' | 'PUT' = 'POST',
-  ): Promise<Answer<Session>> {
+  ): Promise<Answer<SessionState>> {
     const answer = await request<Opened>({ method, path, body })
     this.#changeCount += 1
     if (!answer.ok && answer.failure.code === 'signed_out') this.end()

@@ -1,9 +1,9 @@
 // What several parts of the page read.
 
+import type { RelayState } from '../api/dashboard.ts'
 import { withQuery } from './address.ts'
 import type { List } from './api.ts'
 import { useDashboard, useLive, useRead } from './dashboard.ts'
-import type { RelayState } from './relay-state.ts'
 import type { Conversation, DayStats, Key, PhoneLine, Webhook } from './resources.ts'
 import type { Read } from './store.ts'
 

@@ -1,11 +1,12 @@
 import { join } from 'node:path'
-import type { LineDriver } from '../domain/driver.ts'
+
 import type { PhoneChoice } from '../domain/value-kind.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { RunProcess, StartReadProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import type { Service } from '../system/service.ts'
+import type { LineDriver } from './driver.ts'
 import { Launcher } from './kinds/iphone/agent/launcher.ts'
 import { UsbCable } from './kinds/iphone/cable/phone-watch.ts'
 import { createIphoneDriver, type IphoneDriver } from './kinds/iphone/driver.ts'

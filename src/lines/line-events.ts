@@ -1,4 +1,4 @@
-import type { LineEvent, LineListener } from '../domain/driver.ts'
+import type { LineEvent, LineListener } from './driver.ts'
 
 /** Events of one line run on their way from the driver to the core. */
 export class LineEvents {
@@ -12,9 +12,9 @@ export class LineEvents {
     this.#signal = signal
   }
 
-  /** Whether an event could not be stored: nothing is published from then on. */
-  get hasFailed(): boolean {
-    return this.#failure !== null
+  /** Set once an event could not be stored: nothing is published from then on. */
+  get failure(): Error | null {
+    return this.#failure
   }
 
   /**

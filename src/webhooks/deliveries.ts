@@ -1,5 +1,7 @@
 // What callers ask of single deliveries: look at them, send them again, send a test.
 
+import { type Page, type PageRequest, pageOf } from '../api/paging.ts'
+import type { Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
 import { RelayError } from '../domain/errors.ts'
 import { TEST_HANDLE } from '../domain/handle.ts'
 import {
@@ -23,16 +25,10 @@ import {
 import { insertEvent, readEventBody } from '../storage/events.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
-import { pageOf, type Page } from '../system/cursor.ts'
 import type { Stamps } from '../system/stamps.ts'
 import { payloadOf } from './payload.ts'
 import { positionOf, requireActive, webhookById } from './requests.ts'
-import {
-  attemptResource,
-  deliveryResource,
-  type DeliveryResource,
-  type DeliveryWithAttemptsResource,
-} from './resources.ts'
+import { attemptResource, deliveryResource } from './resources.ts'
 import type { DeliverySignals } from './signals.ts'
 
 export type RedeliveryParts = {
@@ -43,7 +39,6 @@ export type RedeliveryParts = {
   readonly deliverySignals: DeliverySignals
 }
 
-type PageInput = { readonly limit: number; readonly cursor: string | null }
 type StatusFilter = { readonly status?: DeliveryStatus | undefined }
 
 export function createRedelivery(parts: RedeliveryParts) {
@@ -52,14 +47,14 @@ export function createRedelivery(parts: RedeliveryParts) {
     /** A sample of the webhook's first event, tried at once whatever the relay thinks of it. */
     sendTest: (webhookId: string) => sendTest(parts, webhookId),
     redeliver: (id: string) => redeliver(parts, id),
-    listDeliveries(id: string, filter: StatusFilter, page: PageInput): Page<DeliveryResource> {
+    listDeliveries(id: string, filter: StatusFilter, page: PageRequest): Page<Delivery> {
       const webhook = webhookById(db, id)
       const selection = { status: filter.status ?? null, before: positionOf(page.cursor) }
       const rows = listDeliveries(db, webhook.id, selection, page.limit + 1)
       return pageOf(rows, page.limit, deliveryResource, ({ seq }) => [seq])
     },
     /** What a private target answered is shown to a trusted reader only. */
-    getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttemptsResource {
+    getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttempts {
       const delivery = deliveryById(db, id)
       const attempts = listAttempts(db, delivery.seq)
       return {
@@ -72,7 +67,7 @@ export function createRedelivery(parts: RedeliveryParts) {
   }
 }
 
-async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<DeliveryResource> {
+async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Delivery> {
   const { writer, stamps, clock, deliverySignals } = parts
   return writer.write((tx) => {
     const webhook = webhookById(tx, webhookId)
@@ -106,7 +101,7 @@ async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Deli
   })
 }
 
-async function redeliver(parts: RedeliveryParts, text: string): Promise<DeliveryResource> {
+async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery> {
   const { writer, clock, deliverySignals } = parts
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)

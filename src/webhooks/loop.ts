@@ -1,5 +1,5 @@
 import { movedBack, type Breaker } from '../domain/breaker.ts'
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import { IN_FLIGHT_MAX } from '../domain/slots.ts'
 import { WEBHOOKS_MAX, type DisabledReason } from '../domain/webhook.ts'

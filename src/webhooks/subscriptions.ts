@@ -1,3 +1,5 @@
+import { type Page, type PageRequest, pageOf } from '../api/paging.ts'
+import type * as api from '../api/webhooks.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest } from '../domain/errors.ts'
@@ -21,18 +23,12 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
-import { pageOf, type Page } from '../system/cursor.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Subscribers } from './publish.ts'
 import { positionOf, webhookById } from './requests.ts'
-import {
-  webhookResource,
-  type CreatedWebhookResource,
-  type RotatedSecretResource,
-  type WebhookResource,
-} from './resources.ts'
+import { webhookResource } from './resources.ts'
 import type { DeliverySignals } from './signals.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
 import type { TargetRules } from './targets.ts'
@@ -55,17 +51,15 @@ export type NewWebhookInput = WebhookInput & {
   readonly events: readonly string[]
 }
 
-export type PageInput = { readonly limit: number; readonly cursor: string | null }
-
 /** What callers do with webhooks. A change is on disk when its promise resolves. */
 export function createSubscriptions(parts: SubscriptionParts) {
   return {
     create: (input: NewWebhookInput, origin: Origin) => create(parts, input, origin),
-    list: (page: PageInput): Page<WebhookResource> => {
+    list: (page: PageRequest): Page<api.Webhook> => {
       const rows = listWebhooks(parts.db, page.limit + 1, positionOf(page.cursor))
       return pageOf(rows, page.limit, webhookResource, ({ seq }) => [seq])
     },
-    get: (id: string): WebhookResource => webhookResource(webhookById(parts.db, id)),
+    get: (id: string): api.Webhook => webhookResource(webhookById(parts.db, id)),
     update: (id: string, input: WebhookInput, origin: Origin) => update(parts, id, input, origin),
     remove: (id: string, origin: Origin) => remove(parts, id, origin),
     rotateSecret: (id: string, origin: Origin) => rotateSecret(parts, id, origin),
@@ -76,7 +70,7 @@ async function create(
   parts: SubscriptionParts,
   input: NewWebhookInput,
   origin: Origin,
-): Promise<CreatedWebhookResource> {
+): Promise<api.CreatedWebhook> {
   const { stamps, random, seal, rules, deliverySignals, audit } = parts
   const checked = checkInput(input, rules)
   return change(parts, (tx) => {
@@ -100,7 +94,7 @@ async function update(
   id: string,
   input: WebhookInput,
   origin: Origin,
-): Promise<WebhookResource> {
+): Promise<api.Webhook> {
   const { db, stamps, rules, deliverySignals, audit } = parts
   webhookById(db, id)
   const checked = checkInput(input, rules)
@@ -143,7 +137,7 @@ async function rotateSecret(
   { stamps, random, seal, audit, ...parts }: SubscriptionParts,
   id: string,
   origin: Origin,
-): Promise<RotatedSecretResource> {
+): Promise<api.RotatedSecret> {
   return change(parts, (tx) => {
     const webhook = webhookById(tx, id)
     const secret = newSecret(random)

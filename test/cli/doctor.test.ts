@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Finding, LineDriver } from '../../src/domain/driver.ts'
+import type { Finding } from '../../src/domain/finding.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'

@@ -1,6 +1,7 @@
 // <ContactCost to={handle} lineId={null} />: what a message to somebody takes of the daily contact limit.
 // It says nothing until the handle is whole, and keeps its place meanwhile.
 
+import type * as api from '../../api/dashboard.ts'
 import { withQuery } from '../address.ts'
 import { useRead } from '../dashboard.ts'
 import { isWhole, tidyHandle } from '../handles.ts'
@@ -8,9 +9,6 @@ import { PersonText } from './person-text.tsx'
 import { useSettled } from './use-settled.ts'
 
 type Props = { readonly to: string; readonly lineId: string | null }
-
-/** A sentence around the name of a line. */
-type Told = { readonly before: string; readonly name: string | null; readonly after: string }
 
 export function ContactCost({ to, lineId }: Props) {
   const settled = useSettled(tidyHandle(to))
@@ -23,7 +21,7 @@ export function ContactCost({ to, lineId }: Props) {
 
 function Cost({ to, lineId }: Props) {
   const path = withQuery('/dashboard/contact-cost', { to, phone_line_id: lineId })
-  const { now, value } = useRead<Told>(path, 'conversation', 'line')
+  const { now, value } = useRead<api.ContactCost>(path, 'conversation', 'line')
   if (now.state === 'failed') return <>{now.failure.message}</>
   return (
     value && (

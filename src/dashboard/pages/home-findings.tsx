@@ -1,10 +1,10 @@
 // What is wrong, why, and what to do: one card for each cause, with what follows from it inside.
 
+import type { FindingBranch } from '../../api/dashboard.ts'
 import { Ago } from '../components/ago.tsx'
 import { LinkButton } from '../components/button.tsx'
 import { Icon } from '../components/icon.tsx'
 import type { Tone } from '../components/tone.ts'
-import type { FindingBranch } from '../relay-state.ts'
 import type { HealthFinding } from '../resources.ts'
 
 const SEVERITIES: Readonly<Record<string, readonly [word: string, tone: Tone]>> = {

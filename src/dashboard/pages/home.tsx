@@ -1,5 +1,6 @@
 // Is it working, and if not, what is to be done: the page that one opens in the morning.
 
+import type { RelayState } from '../../api/dashboard.ts'
 import { href } from '../address.ts'
 import type { List } from '../api.ts'
 import { Card } from '../components/card.tsx'
@@ -8,7 +9,7 @@ import { PageHead } from '../components/page-head.tsx'
 import { Skeleton } from '../components/skeleton.tsx'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useRead } from '../dashboard.ts'
-import { stateSentence, type RelayState } from '../relay-state.ts'
+import { stateSentence } from '../relay-state.ts'
 import type { DayStats, Message, PhoneLine } from '../resources.ts'
 import { useLines, useRelayState, useStats } from '../sources.ts'
 import { together } from '../store.ts'

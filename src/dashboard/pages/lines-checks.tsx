@@ -1,3 +1,4 @@
+import type { Check, LineChecks } from '../../api/dashboard.ts'
 import { Button } from '../components/button.tsx'
 import { Card } from '../components/card.tsx'
 import { Icon } from '../components/icon.tsx'
@@ -6,25 +7,6 @@ import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import type { PhoneLine } from '../resources.ts'
 import type { Read } from '../store.ts'
-
-/** Something that must be so for a line to work, as the relay tells it. */
-export type Check = {
-  /** `unknown`: nobody can say before what stands above it is mended. */
-  readonly state: 'ok' | 'info' | 'warn' | 'bad' | 'unknown'
-  readonly title: string
-  readonly why: string | null
-  readonly fix: string | null
-}
-
-/** What is asked of a line, and how it stands as a whole. */
-export type LineChecks = {
-  /** Null for the Mac on which the relay runs, whether or not it has a line yet. */
-  readonly line_id: string | null
-  /** Since when the line is offline; null while it is not. */
-  readonly offline_since: string | null
-  readonly summary: string
-  readonly checks: readonly Check[]
-}
 
 const PATH = '/dashboard/checks'
 

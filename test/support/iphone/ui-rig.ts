@@ -1,13 +1,13 @@
+import { deviceHandle, type Handle } from '../../../src/domain/handle.ts'
+import { type MessageId, timestamp } from '../../../src/domain/ids.ts'
+import type { OutgoingMessage } from '../../../src/domain/message.ts'
 import type {
   DeviceMessage,
   LineEvent,
-  OutgoingMessage,
   PointOfNoReturn,
-  Receipt,
+
   Settled,
-} from '../../../src/domain/driver.ts'
-import { deviceHandle, type Handle } from '../../../src/domain/handle.ts'
-import { type MessageId, timestamp } from '../../../src/domain/ids.ts'
+} from '../../../src/lines/driver.ts'
 import { TaskQueue } from '../../../src/lines/kinds/iphone/agent/task-queue.ts'
 import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
 import { pollInbound } from '../../../src/lines/kinds/iphone/screens/inbound.ts'
@@ -26,6 +26,7 @@ export const NEVER = new AbortController().signal
 
 type EndOfMessage = { readonly messageId: MessageId; readonly outcome: Settled }
 type BubbleMessage = Omit<DeviceMessage, 'isHistory'>
+type Receipt = Extract<LineEvent, { readonly type: 'receipt' }>['receipt']
 
 /** A line over the model of a phone, with what it tells. */
 export function makeUiRig() {

@@ -1,8 +1,9 @@
-import type { Finding, Found, LineDriver } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { Handle } from '../../../domain/handle.ts'
 import { normalUdid } from '../../../domain/udid.ts'
 import type { PhoneChoice } from '../../../domain/value-kind.ts'
 import type { Clock } from '../../../system/clock.ts'
+import type { Found, LineDriver } from '../../driver.ts'
 import { httpExchange } from './agent/wda-http.ts'
 import { PhoneAgent } from './agent/wda.ts'
 import type { Phone } from './cable/lockdown.ts'
@@ -73,7 +74,7 @@ export function createIphoneDriver(options: IphoneOptions, tools: IphoneTools): 
         ...waiting.flatMap((phone) => waitingFindings(phone, numberOf)),
       ]
     },
-    async attend(line, listener, signal) {
+    async run(line, listener, signal) {
       const ownDrafts = drafts.get(line.key) ?? new Set<Handle>()
       drafts.set(line.key, ownDrafts)
       const ownTools = { agent: agentOf(line.key), words: ENGLISH, drafts: ownDrafts }

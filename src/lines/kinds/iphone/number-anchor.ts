@@ -1,7 +1,7 @@
 // The iPhone that holds the number of a Mac line. No message passes through its cable; but Apple takes the
 // number from the account some time after the phone or its SIM is gone, so it is worth watching.
 
-import type { Finding } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { Phone, PhoneFacts, PhoneTroubleReason } from './cable/lockdown.ts'
 import type { PhoneCable } from './cable/phone-watch.ts'
 import { BLOCKERS } from './phone-blockers.ts'

@@ -116,7 +116,7 @@ export const BLOCKERS: Readonly<Record<BlockerCode, BlockerWords>> = {
   developer_mode_off: {
     fallback: 'trusted',
     title: 'Developer Mode is off on the iPhone',
-    why: 'iOS starts the agent only in Developer Mode.',
+    why: 'The agent runs in Developer Mode only.',
     fix: 'On the iPhone, turn on Settings > Privacy & Security > Developer Mode. It restarts once.',
   },
   language_not_english: {

@@ -1,6 +1,6 @@
 // Findings and reports about iPhones that are lines, or shall be.
 
-import type { Finding } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { PhoneChoice } from '../../../domain/value-kind.ts'
 import type { Phone } from './cable/lockdown.ts'
 import {

@@ -1,20 +1,20 @@
 // One run of an iPhone line: the life of the phone, and, while it is online, the loop that reads what comes
 // in, looks for receipts, and lets sends in between.
 
-import type {
-  AttendedLine,
-  LineEvent,
-  LineListener,
-  LineSession,
-  OutgoingMessage,
-  PointOfNoReturn,
-  SendOutcome,
-} from '../../../domain/driver.ts'
 import type { Handle } from '../../../domain/handle.ts'
 import { OFFLINE_REASONS, type Capabilities } from '../../../domain/line.ts'
+import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { Random } from '../../../system/random.ts'
+import type {
+  DriverLine,
+  LineEvent,
+  LineListener,
+  LineSession,
+  PointOfNoReturn,
+  SendOutcome,
+} from '../../driver.ts'
 import { TaskQueue } from './agent/task-queue.ts'
 import { skeletonOf } from './agent/ui-tree.ts'
 import type { PhoneAgent } from './agent/wda.ts'
@@ -69,7 +69,7 @@ export class PhoneLine {
   readonly counts: Omit<PollReport, 'reportedCount'> = { groups: 0, named: 0, gaps: 0 }
   readonly evidence: ImessageEvidence
   readonly #tools: PhoneLineTools
-  readonly #line: AttendedLine
+  readonly #line: DriverLine
   readonly #listener: LineListener
   readonly #signal: AbortSignal
   readonly #screens: ChatTools
@@ -85,7 +85,7 @@ export class PhoneLine {
 
   constructor(
     tools: PhoneLineTools,
-    line: AttendedLine,
+    line: DriverLine,
     listener: LineListener,
     signal: AbortSignal,
   ) {

@@ -1,16 +1,10 @@
 // One Mac line while it is attended: the loop that reads chat.db, beside the watch over Messages, and
 // what both together mean for the line.
 
-import type {
-  AttendedLine,
-  LineEvent,
-  LineListener,
-  LineSession,
-  Settlement,
-} from '../../../domain/driver.ts'
 import type { Capabilities } from '../../../domain/line.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
+import type { LineEvent, DriverLine, LineSession, LineListener, Settlement } from '../../driver.ts'
 import { LineEvents } from '../../line-events.ts'
 import type { ChatDb } from './chat-db.ts'
 import { Condition, type ConditionTools } from './condition.ts'
@@ -54,7 +48,7 @@ type Online = Extract<LineEvent, { readonly type: 'online' }>
 
 export class AttendedMacLine {
   readonly #tools: MacLineTools
-  readonly #line: AttendedLine
+  readonly #line: DriverLine
   readonly #events: LineEvents
   readonly #signal: AbortSignal
   readonly #tracker = new StatusTracker()
@@ -70,12 +64,7 @@ export class AttendedMacLine {
   #reviewedAt = -Infinity
   #pausedUntil = 0
 
-  constructor(
-    tools: MacLineTools,
-    line: AttendedLine,
-    listener: LineListener,
-    signal: AbortSignal,
-  ) {
+  constructor(tools: MacLineTools, line: DriverLine, listener: LineListener, signal: AbortSignal) {
     this.#tools = tools
     this.#line = line
     this.#events = new LineEvents(listener, signal)
@@ -119,7 +108,7 @@ export class AttendedMacLine {
     return Math.max(0, this.#pausedUntil - this.#tools.clock.monotonic())
   }
 
-  /** `LineDriver.attend`: runs until its signal aborts; throws where an event could not be told. */
+  /** `LineDriver.run`: runs until its signal aborts; throws where an event could not be told. */
   async run(): Promise<void> {
     const signal = this.#signal
     const end = new AbortController()
@@ -153,7 +142,7 @@ export class AttendedMacLine {
     try {
       await this.#database.look(signal)
     } catch (error) {
-      if (this.#events.hasFailed || signal.aborted) throw error
+      if (this.#events.failure !== null || signal.aborted) throw error
       this.#database.lose(error)
     }
     const { clock } = this.#tools

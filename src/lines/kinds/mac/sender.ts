@@ -1,15 +1,15 @@
 // The way out of a Mac line: what can fail harmlessly, the point of no return, the script, and then the
 // row in chat.db, which alone says what became of the message.
 
+import type { OutgoingMessage } from '../../../domain/message.ts'
+import type { Clock } from '../../../system/clock.ts'
 import {
   isGranted,
   WITHDRAWN,
-  type OutgoingMessage,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
-} from '../../../domain/driver.ts'
-import type { Clock } from '../../../system/clock.ts'
+} from '../../driver.ts'
 import type { ChatDb } from './chat-db.ts'
 import { expectationOf, noteText } from './expectations.ts'
 import type { OwnMessages } from './own-messages.ts'

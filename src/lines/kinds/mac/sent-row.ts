@@ -1,5 +1,5 @@
-import type { Settlement } from '../../../domain/driver.ts'
 import { NEVER, type Clock } from '../../../system/clock.ts'
+import type { Settlement } from '../../driver.ts'
 import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { fitOf, isGhost, isMisrouted, type Expectation } from './expectations.ts'

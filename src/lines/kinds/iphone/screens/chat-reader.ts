@@ -1,9 +1,9 @@
 // Every look at a transcript goes through here: what is new of it is emitted in order, and remembered in the
 // same transaction.
 
-import type { LineEvent, Settlement } from '../../../../domain/driver.ts'
 import type { Handle } from '../../../../domain/handle.ts'
 import { timestamp, type MessageId } from '../../../../domain/ids.ts'
+import type { LineEvent, Settlement } from '../../../driver.ts'
 import type { TaskQueue } from '../agent/task-queue.ts'
 import { placeTimes } from './label-time.ts'
 import { isTitleOf, comparable, type ChatTitle } from './labels.ts'

@@ -1,14 +1,14 @@
 // The way out of a phone line: all that can fail harmlessly, the point of no return, one touch of the button,
 // and then the bubble, which alone shows the outcome, whatever the touch answered.
 
+import type { OutgoingMessage } from '../../../../domain/message.ts'
+import { deadline } from '../../../../system/clock.ts'
 import {
   WITHDRAWN,
-  type OutgoingMessage,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
-} from '../../../../domain/driver.ts'
-import { deadline } from '../../../../system/clock.ts'
+} from '../../../driver.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
 import { compare, outcomeOf, storeMemory, type ChatTools } from './chat-reader.ts'
 import { compose, emptyComposer, holds, wipe, type Composed, type Draft } from './compose.ts'
