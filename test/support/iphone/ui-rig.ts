@@ -5,7 +5,6 @@ import type {
   DeviceMessage,
   LineEvent,
   PointOfNoReturn,
-
   Settled,
 } from '../../../src/lines/driver.ts'
 import { TaskQueue } from '../../../src/lines/kinds/iphone/agent/task-queue.ts'
