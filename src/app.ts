@@ -122,7 +122,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, { ...at, log })
       const url = life.listener?.url ?? NOT_LISTENING
-      if (mayServe !== undefined) life.phase = 'judging'
+      if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
       await recordVersion(runtime, VERSION)
       const recovered = await recoverMessages(messages.tools)
@@ -309,7 +309,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       options: runtime.options,
       backUp: maintenance.backUp,
       noteDownload: maintenance.noteDownload,
-      acquit: runtime.acquit,
+      confirmHealthy: runtime.confirmHealthy,
     },
     listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(runtime.directory),
