@@ -112,7 +112,7 @@ export function isSecure(headers: Headers, peer: Peer, options: SchemeOptions): 
 }
 
 /** The token in the cookie of this scheme; null where there is none. */
-export function tokenIn(headers: Headers, isSecure: boolean): string | null {
+function tokenIn(headers: Headers, isSecure: boolean): string | null {
   const start = `${nameFor(isSecure)}=`
   const parts = (headers.get('cookie') ?? '').split(';').map((part) => part.trim())
   const value = parts.find((part) => part.startsWith(start))?.slice(start.length) ?? ''

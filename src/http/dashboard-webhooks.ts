@@ -123,7 +123,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 }
 
 /** `knownUrl` is that of its webhook, for whoever reads many of one. Throws `not_found`. */
-export function seenDelivery(
+function seenDelivery(
   { webhooks }: { readonly webhooks: Pick<SeenDeliveryTools['webhooks'], 'get' | 'getDelivery'> },
   id: string,
   knownUrl: string | null = null,
@@ -145,7 +145,7 @@ export function durationWords(ms: number): string {
 }
 
 /** The request of the latest attempt. Throws `not_found`. */
-export function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
+function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
   const { version, webhooks } = tools
   const delivery = webhooks.getDelivery(id, { isTrusted: true })
   const { url } = webhooks.get(delivery.webhook_id)

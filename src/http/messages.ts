@@ -194,7 +194,7 @@ const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
  * How long the caller wants to wait for the end of its send, in milliseconds, by `Prefer: wait=N` or
  * `respond-async`; null where it says nothing. What makes no sense is ignored (RFC 7240).
  */
-export function preferredWaitMs(headers: Headers): number | null {
+function preferredWaitMs(headers: Headers): number | null {
   const header = headers.get('prefer')
   if (header === null) return null
   const preferences = header.split(',').map((preference) => {
@@ -205,7 +205,7 @@ export function preferredWaitMs(headers: Headers): number | null {
   return preferences.includes('respond-async') ? 0 : null
 }
 
-export function idempotencyKey(headers: Headers): string | null {
+function idempotencyKey(headers: Headers): string | null {
   const key = headers.get('idempotency-key')
   if (key === null || IDEMPOTENCY_KEY.test(key)) return key
   const message = 'must have 1 to 255 printable ASCII characters'

@@ -62,7 +62,7 @@ test('a webhook fails when the newest delivery that was tried was not taken, and
 
   expect(failing?.id).toBe('dlv_2')
   expect(failing?.attempts).toMatchObject([
-    { hint: { title: 'The receiver failed (500)' }, duration: '84 ms', cause: 'by the schedule' },
+    { hint: { title: 'Your endpoint failed (500)' }, duration: '84 ms', cause: 'by the schedule' },
   ])
   expect(dayOf([waiting, taken, failed]).failing).toBeNull()
 })
