@@ -6,9 +6,9 @@ import type { PhoneLine } from '../api/phone-lines.ts'
 import { OFFLINE_REASONS } from '../domain/line.ts'
 import type { LineKind } from '../lines/line-kind.ts'
 import { checklist, machineChecklist, summaryOf, type LineNeeds } from './dashboard-checklist.ts'
-import type { HealthActions } from './health.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
+import type { HealthActions } from './service.ts'
 
 type Tools = {
   readonly kinds: readonly LineKind[]

@@ -1,7 +1,6 @@
 // Which line a new message goes to, and what speaks against it.
 
-import { endOfUtcDay } from '../domain/contact-limit.ts'
-import { utcDayOf } from '../domain/contact-limit.ts'
+import { endOfUtcDay, utcDayOf } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
 import {
   TEST_HANDLE,
@@ -14,6 +13,7 @@ import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageSource } from '../domain/message.ts'
 import { usableLines, type Route } from '../domain/routing.ts'
+import { MINUTE_MS } from '../domain/time.ts'
 import { contactUsage, readContact } from '../storage/contacts.ts'
 import { findPaused, hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -34,7 +34,6 @@ type Tools = { readonly db: Db; readonly board: LineBoard; readonly stamps: { no
 
 /** Sends to one handle in a minute that are no loop of two programs yet. */
 const SENDS_PER_MINUTE_MAX = 30
-const MINUTE_MS = 60_000
 
 export function checkedRecipient(to: string): Recipient {
   const recipient = parseRecipient(to)

@@ -1,12 +1,11 @@
 import type * as api from '../api/messages.ts'
 import { utcDayOf } from '../domain/contact-limit.ts'
 import { timestamp } from '../domain/ids.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { Db } from '../storage/database.ts'
 import { listMessageDays, type MessageDay } from '../storage/message-days.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-
-const DAY_MS = 86_400_000
 
 /** The figures of the last `days` UTC days, today's last; a day without messages has zeros. */
 export function messageStats(

@@ -2,6 +2,7 @@
 // says how many, so that its caller goes on until they are fewer.
 
 import type { WebhookId } from '../domain/ids.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Db, Tx } from './database.ts'
@@ -10,7 +11,6 @@ import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.
 
 type Values = Record<string, string | number>
 
-const DAY_MS = 24 * 3_600_000
 const KEPT_MS = 30 * DAY_MS
 /** How many deliveries wait for a webhook that the relay deactivated. */
 const HELD_MAX = 100_000

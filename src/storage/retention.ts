@@ -2,6 +2,7 @@
 // many, so that its caller goes on until it is 0.
 
 import type { ConversationId, Timestamp } from '../domain/ids.ts'
+import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Tx } from './database.ts'
 import { firstSeqSince } from './moments.ts'
@@ -9,8 +10,6 @@ import { forgetRows } from './recent-rows.ts'
 
 type Values = Record<string, string | number>
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
 const WAITING_RECEIPTS_KEPT_MS = HOUR_MS
 const REJECTED_EVENTS_KEPT_MS = 30 * DAY_MS

@@ -21,6 +21,7 @@
 // What it cannot tell: a jump in the half minute before an end of the process is time off to the next one;
 // and a clock that starts wrong and stays so for an hour is believed.
 
+import { HOUR_MS } from '../domain/time.ts'
 import type { Clock } from './clock.ts'
 
 /** A stretch of time on the calendar. */
@@ -52,7 +53,6 @@ export type ClockDoubt = {
 /** What it takes to say how old something is. */
 export type Age = Pick<ConfirmedClock, 'now' | 'ago' | 'ageOf'>
 
-const HOUR_MS = 3_600_000
 const STEP_MS_MIN = 60_000
 const STEADY_MS = HOUR_MS
 const OFF_MS_COUNTED = HOUR_MS

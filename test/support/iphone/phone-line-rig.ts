@@ -1,6 +1,6 @@
 import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import type { LaunchPhone } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
-import { wdaAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
+import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
 import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/driver.ts'
 import type { PhoneChoice } from '../../../src/lines/kinds/iphone/options.ts'
 import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
@@ -88,7 +88,7 @@ export class PhoneLineRig {
         launcher: launcher.isLeftToOwner ? null : launcher,
         log: log.log,
         random: seededRandom(1),
-        agentOf: (udid) => wdaAgent(directExchange(this.of(udid).commands), clock),
+        agentOf: (udid) => PhoneAgent.over(directExchange(this.of(udid).commands), clock),
       },
     )
   }

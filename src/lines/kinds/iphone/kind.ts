@@ -7,11 +7,11 @@ import {
   type LineKind,
 } from '../../line-kind.ts'
 import { Launcher } from './agent/launcher.ts'
-import { UsbCable } from './cable/usb-cable.ts'
+import { UsbCable } from './cable/phone-watch.ts'
 import { createIphoneDriver } from './driver.ts'
+import { PhoneAnchors } from './number-anchor.ts'
 import { IPHONE_OPTIONS } from './options.ts'
-import { PhoneAnchors } from './phone-anchors.ts'
-import { phoneResource } from './phone-report.ts'
+import { phoneResource } from './phone-findings.ts'
 
 type Options = OptionValues<typeof IPHONE_OPTIONS>
 

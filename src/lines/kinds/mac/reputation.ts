@@ -1,6 +1,7 @@
 // What Messages' own history says of a recipient and of the line: there is no other way to learn who is
 // on iMessage, and no place of ours to remember it in.
 
+import { HOUR_MS } from '../../../domain/time.ts'
 import type { ChatDb } from './chat-db.ts'
 
 /** The recipient does not exist, or cannot be routed to: not on iMessage (FZErrorType 22). */
@@ -8,7 +9,6 @@ const NOT_ON_IMESSAGE = new Set([21, 22, 23])
 const REMEMBERED_MS = 7 * 86_400_000
 const HISTORY_MAX = 20
 const PAUSED_BY = 5
-const HOUR_MS = 3_600_000
 
 /**
  * Whether the last thing that we know of `handle` is that it is not on iMessage, within 7 days. A

@@ -1,5 +1,6 @@
 // Times as Messages writes them: a bubble has a time of the day, a row above it says of which day.
 
+import { MINUTE_MS } from '../../../../domain/time.ts'
 import type { UiWords } from './ui-words.ts'
 
 /** A day as a row above the bubbles names it. */
@@ -24,7 +25,6 @@ const TIME_SUFFIX = new RegExp(String.raw`,\s*${TIME}\s*$`)
 const TIME_AT_END = new RegExp(String.raw`${TIME}\s*$`)
 const DATE = /\b([A-Z][a-z]{2})[a-z]*\.? (\d{1,2})(?:, (\d{4}))?\b/
 const DAY_MINUTES = 1_440
-const MINUTE_MS = 60_000
 /** The clocks of the phone and of this machine may be that far apart. */
 const AHEAD_MINUTES = 10
 /** Bubbles that come late are sorted in by their date: so far back is no new day. */
