@@ -159,7 +159,11 @@ type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly
 /** What drives the lines. */
 function createLineKinds(
   { wallClock: clock, clock: relayClock, random, log, db, directory }: Runtime,
-  { config, parts, lines }: Pick<Start, 'config' | 'parts'> & { lines(): readonly Line[] },
+  {
+    config,
+    parts,
+    lines,
+  }: Pick<Start, 'config' | 'parts'> & { readonly lines: () => readonly Line[] },
 ): CreatedKinds {
   return createKinds(parts.kinds ?? LINE_KINDS, config, {
     clock,

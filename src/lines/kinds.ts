@@ -13,8 +13,12 @@ type Intersection<Union> = (Union extends unknown ? (member: Union) => void : ne
 ) => void
   ? All
   : never
+/** A kind without options has a table without names. */
+type NamedValues<Table extends OptionTable> = string extends keyof Table
+  ? never
+  : OptionValues<Table>
 type ValuesOf<Kind> = Kind extends { options: infer Table extends OptionTable }
-  ? OptionValues<Table>
+  ? NamedValues<Table>
   : never
 
 /** The options of all kinds. */

@@ -65,7 +65,7 @@ const CHECKLIST: readonly ChecklistStep[] = [
 ]
 
 /** iPhones on a cable. */
-export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> & { readonly name: 'iphone' } = {
+export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
   name: 'iphone',
   title: 'iPhone',
   isReal: true,

@@ -90,7 +90,7 @@ const CHECKLIST: readonly ChecklistStep[] = [
 ]
 
 /** Messages on this computer. */
-export const MAC_KIND: LineKind<typeof OPTIONS> & { readonly name: 'mac' } = {
+export const MAC_KIND: LineKind<typeof OPTIONS> = {
   name: 'mac',
   title: 'Mac',
   isReal: true,

@@ -3,7 +3,7 @@ import { ShortcutsDriver } from './driver.ts'
 import { SILENT } from './line-run.ts'
 
 /** iPhones without a cable, whose shortcuts call the relay. */
-export const SHORTCUTS_KIND: LineKind<Record<never, never>> & { readonly name: 'shortcuts' } = {
+export const SHORTCUTS_KIND: LineKind = {
   name: 'shortcuts',
   title: 'iPhone by Shortcuts',
   isReal: true,

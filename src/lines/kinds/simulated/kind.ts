@@ -23,7 +23,7 @@ const NOT_CONFIGURED = {
 }
 
 /** Lines for practice, without a device. */
-export const SIMULATED_KIND: LineKind<typeof OPTIONS> & { readonly name: 'simulated' } = {
+export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   name: 'simulated',
   title: 'Simulated',
   isReal: false,
