@@ -88,7 +88,7 @@ export function whenAborted(signal: AbortSignal): Promise<null> {
 }
 
 /** What `promise` gives, or `otherwise` when it takes longer than `ms` or rejects. */
-export async function within<T, O>(
+export async function withTimeout<T, O>(
   clock: Clock,
   ms: number,
   promise: Promise<T>,

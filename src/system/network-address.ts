@@ -1,5 +1,5 @@
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { isIP, BlockList } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 import type { Clock } from './clock.ts'
@@ -76,4 +76,16 @@ function groupsOf(address: string): readonly number[] {
     part === '' ? [] : part.split(':').map((group) => parseInt(group, 16))
   const [front, back] = [read(head), read(tail)]
   return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back]
+}
+
+/** Whether an IP address is in one of `ranges`: addresses, or networks such as `10.0.0.0/8`. */
+export function addressRanges(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }

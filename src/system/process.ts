@@ -1,7 +1,7 @@
 // Child processes: without a shell, with an end to every wait, and with an environment that holds
 // nothing of ours.
 
-import { within, type Clock } from './clock.ts'
+import { withTimeout, type Clock } from './clock.ts'
 
 /** One child process, and how long it may take. Times are milliseconds from its start. */
 export type ProcessOrder = {
@@ -95,7 +95,7 @@ export function processRunner(clock: Clock): RunProcess {
     const limits = limit(clock, child, order, signal)
     await Promise.race([child.exited, limits.outlived])
     limits.clear()
-    await within(clock, PIPE_WAIT_MS, Promise.all(outputs.map((output) => output.ended)), null)
+    await withTimeout(clock, PIPE_WAIT_MS, Promise.all(outputs.map((output) => output.ended)), null)
     for (const output of outputs) output.close()
     const [stdout, stderr] = [outputs[0].text(), outputs[1].text()]
     const why = limits.why()

@@ -14,9 +14,10 @@ import {
   DataDirectoryError,
   defaultDataDirectory,
   openDataDirectory,
+  findCloudFolder,
+  mountOf,
 } from '../../src/system/data-directory.ts'
 import { readOrMakeSecretKey, writeFileAtomically } from '../../src/system/files.ts'
-import { findCloudFolder, mountOf } from '../../src/system/mounts.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 

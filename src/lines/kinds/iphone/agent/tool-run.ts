@@ -1,7 +1,7 @@
 // A program of somebody else that runs for as long as we need it. What it has said lately is kept, and it
 // is ended by its process id and by nothing else: others may run programs of the same name.
 
-import { within, type Clock } from '../../../../system/clock.ts'
+import { withTimeout, type Clock } from '../../../../system/clock.ts'
 import type { ReadProcess, StartReadProcess } from '../../../../system/process.ts'
 import { LastLines, type OutputName } from './last-lines.ts'
 
@@ -62,16 +62,16 @@ export class ToolRun {
     // Once it has ended, its id may be that of somebody else.
     if (this.#hasEnded) return
     this.#child.kill('SIGTERM')
-    if ((await within(this.#clock, FORCE_AFTER_MS, ended, 'late')) !== 'late') return
+    if ((await withTimeout(this.#clock, FORCE_AFTER_MS, ended, 'late')) !== 'late') return
     this.#child.kill('SIGKILL')
-    await within(this.#clock, GIVE_UP_MS, ended, null)
+    await withTimeout(this.#clock, GIVE_UP_MS, ended, null)
   }
 
   async #end(startedAt: number): Promise<ToolEnd> {
     const exitCode = await this.#child.ended
     this.#hasEnded = true
     const ranMs = this.#clock.monotonic() - startedAt
-    await within(this.#clock, OUTPUT_WAIT_MS, this.#child.outputEnded, null)
+    await withTimeout(this.#clock, OUTPUT_WAIT_MS, this.#child.outputEnded, null)
     this.#child.closeOutput()
     return { exitCode, ranMs, lines: this.#said.all() }
   }
