@@ -4,7 +4,7 @@ import { dirname, join, relative, sep } from 'node:path'
 
 import { readTextOrNull } from './files.ts'
 
-/** The paths of everything that the relay keeps. */
+/** Paths of all files of the relay. */
 export type DataDirectory = {
   readonly path: string
   readonly database: string
@@ -12,126 +12,21 @@ export type DataDirectory = {
   readonly simulatedDatabase: string
   readonly controlSocket: string
   readonly secretKey: string
-  /** What go-ios keeps: an identity of this computer, and images of Apple. */
+  /** Files of go-ios: an identity of this computer, and images of Apple. */
   readonly goIos: string
   readonly backups: string
   readonly environmentFile: string
 }
 
-/** The folder cannot hold the data: a person must mend it; the message says how. */
+export type Mount = { readonly point: string; readonly type: string }
+
+/** The folder cannot hold the data; the message says what to do. */
 export class DataDirectoryError extends Error {
   override readonly name = 'DataDirectoryError'
 }
 
 /** A Unix socket's path has at most 104 bytes on macOS, its end included. */
 const SOCKET_PATH_BYTES_MAX = 103
-
-export function dataDirectoryAt(path: string): DataDirectory {
-  return {
-    path,
-    database: join(path, 'hookline.db'),
-    lock: join(path, 'hookline.lock'),
-    simulatedDatabase: join(path, 'simulated.db'),
-    controlSocket: join(path, 'control.sock'),
-    secretKey: join(path, 'secret.key'),
-    goIos: join(path, 'go-ios'),
-    backups: join(path, 'backups'),
-    environmentFile: join(path, 'hookline.env'),
-  }
-}
-
-/** Where the data lie when nobody says so. */
-export function defaultDataDirectory(
-  environment: Readonly<Record<string, string | undefined>>,
-  platform: NodeJS.Platform = process.platform,
-): string {
-  const home = environment['HOME'] ?? homedir()
-  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Hookline')
-  const base = environment['XDG_DATA_HOME'] ?? ''
-  return base.startsWith('/') ? join(base, 'hookline') : join(home, '.local', 'share', 'hookline')
-}
-
-/** Makes the folder where it is missing, and refuses one that others can read or that is not local. */
-export function openDataDirectory(path: string): DataDirectory {
-  const directory = dataDirectoryAt(path)
-  if (Buffer.byteLength(directory.controlSocket) > SOCKET_PATH_BYTES_MAX) {
-    throw new DataDirectoryError(
-      `${path} is too long: a path of at most ${SOCKET_PATH_BYTES_MAX - 13} bytes is needed, ` +
-        'because a socket lies in it. Choose another by --data-dir.',
-    )
-  }
-  refuseElsewhere(path)
-  makeFolder(path)
-  requirePrivate(path)
-  makeFolder(directory.backups)
-  return directory
-}
-
-function makeFolder(path: string): void {
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-  } catch (error) {
-    throw new DataDirectoryError(`${path} cannot be made: ${String(error)}`, { cause: error })
-  }
-}
-
-function requirePrivate(path: string): void {
-  const stats = lstatSync(path)
-  const user = process.getuid?.() ?? stats.uid
-  if (stats.isSymbolicLink() || !stats.isDirectory()) {
-    throw new DataDirectoryError(`${path} is not a folder. Choose another by --data-dir.`)
-  }
-  if (stats.uid !== user) {
-    throw new DataDirectoryError(
-      `${path} belongs to another user. Run Hookline as that user, or: sudo chown -R ${user} '${path}'`,
-    )
-  }
-  if (isOpenToOthers(stats)) {
-    const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
-    throw new DataDirectoryError(
-      `${path} has mode ${mode}: others could read messages and keys. Run: chmod 700 '${path}'`,
-    )
-  }
-}
-
-function isOpenToOthers(stats: Stats): boolean {
-  return (stats.mode & 0o077) !== 0
-}
-
-/** SQLite's locks and the order of its writes hold on a local disk only. */
-function refuseElsewhere(path: string): void {
-  const cloud = findCloudFolder(path, homedir())
-  if (cloud !== null) {
-    throw new DataDirectoryError(
-      `${path} lies in ${cloud}, which is synchronised to a cloud: that damages a database. ` +
-        'Choose a local folder by --data-dir.',
-    )
-  }
-  const existing = nearestExisting(path)
-  const type = mountOf(existing, mountTable())?.type ?? ''
-  const isNetwork = NETWORK_TYPES.has(type) || NETWORK_MAGICS.has(statfsSync(existing).type >>> 0)
-  if (!isNetwork) return
-  throw new DataDirectoryError(
-    `${path} lies on a network file system${type === '' ? '' : ` (${type})`}: that damages a ` +
-      'database. Choose a local folder by --data-dir.',
-  )
-}
-
-function nearestExisting(path: string): string {
-  let folder = path
-  while (lstatSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder)
-  return folder
-}
-
-function mountTable(): string {
-  if (process.platform !== 'darwin') return readTextOrNull('/proc/self/mounts') ?? ''
-  return Bun.spawnSync(['/sbin/mount'], { timeout: 2_000 }).stdout.toString()
-}
-
-// Which folders are no place for a database: network file systems, and folders that a program copies
-// to a cloud behind our back.
-
-export type Mount = { readonly point: string; readonly type: string }
 
 /** Names of network file systems, as Linux and macOS write them. */
 export const NETWORK_TYPES: ReadonlySet<string> = new Set([
@@ -160,7 +55,7 @@ export const NETWORK_MAGICS: ReadonlySet<number> = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x564c, 0x00c36400, 0x73757245,
 ])
 
-/** Folders in the home directory whose content goes to a cloud. */
+/** Folders in the home directory that sync to a cloud. */
 const CLOUD_FOLDERS = [
   'Dropbox',
   'OneDrive',
@@ -172,21 +67,123 @@ const CLOUD_FOLDERS = [
   join('Library', 'CloudStorage'),
   join('Library', 'Mobile Documents'),
 ]
-/** Files that synchronising programs leave in the folder that they look after. */
+/** Files that sync programs leave in their folders. */
 const CLOUD_MARKS = ['.dropbox', '.dropbox.cache', '.stfolder', '.owncloudsync.log']
 const ICLOUD_DRIVE = join('Library', 'Mobile Documents', 'com~apple~CloudDocs')
 
-/** The mount that `path` lies on, by a table as /proc/mounts or macOS's `mount` tells it. */
+export function dataDirectoryAt(path: string): DataDirectory {
+  return {
+    path,
+    database: join(path, 'hookline.db'),
+    lock: join(path, 'hookline.lock'),
+    simulatedDatabase: join(path, 'simulated.db'),
+    controlSocket: join(path, 'control.sock'),
+    secretKey: join(path, 'secret.key'),
+    goIos: join(path, 'go-ios'),
+    backups: join(path, 'backups'),
+    environmentFile: join(path, 'hookline.env'),
+  }
+}
+
+/** Data directory where no option names another. */
+export function defaultDataDirectory(
+  environment: Readonly<Record<string, string | undefined>>,
+  platform: NodeJS.Platform = process.platform,
+): string {
+  const home = environment['HOME'] ?? homedir()
+  if (platform === 'darwin') return join(home, 'Library', 'Application Support', 'Hookline')
+  const base = environment['XDG_DATA_HOME'] ?? ''
+  return base.startsWith('/') ? join(base, 'hookline') : join(home, '.local', 'share', 'hookline')
+}
+
+/** Creates the folder where it is missing; refuses one that other users can read, or that is not local. */
+export function openDataDirectory(path: string): DataDirectory {
+  const directory = dataDirectoryAt(path)
+  if (Buffer.byteLength(directory.controlSocket) > SOCKET_PATH_BYTES_MAX) {
+    throw new DataDirectoryError(
+      `${path} is too long: the limit is ${SOCKET_PATH_BYTES_MAX - 13} bytes, because the folder holds a ` +
+        'socket. Choose another folder with --data-dir.',
+    )
+  }
+  refuseElsewhere(path)
+  makeFolder(path)
+  requirePrivate(path)
+  makeFolder(directory.backups)
+  return directory
+}
+
+function makeFolder(path: string): void {
+  try {
+    mkdirSync(path, { recursive: true, mode: 0o700 })
+  } catch (error) {
+    throw new DataDirectoryError(`Cannot create ${path}: ${String(error)}`, { cause: error })
+  }
+}
+
+function requirePrivate(path: string): void {
+  const stats = lstatSync(path)
+  const user = process.getuid?.() ?? stats.uid
+  if (stats.isSymbolicLink() || !stats.isDirectory()) {
+    throw new DataDirectoryError(`${path} is not a folder. Choose another with --data-dir.`)
+  }
+  if (stats.uid !== user) {
+    throw new DataDirectoryError(
+      `${path} belongs to another user. Run Hookline as that user, or run: sudo chown -R ${user} '${path}'`,
+    )
+  }
+  if (isOpenToOthers(stats)) {
+    const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
+    throw new DataDirectoryError(
+      `${path} has mode ${mode}: other users could read messages and keys. Run: chmod 700 '${path}'`,
+    )
+  }
+}
+
+function isOpenToOthers(stats: Stats): boolean {
+  return (stats.mode & 0o077) !== 0
+}
+
+/** Locks and write order of SQLite are reliable on a local disk only. */
+function refuseElsewhere(path: string): void {
+  const cloud = findCloudFolder(path, homedir())
+  if (cloud !== null) {
+    throw new DataDirectoryError(
+      `${path} is inside ${cloud}, which syncs to a cloud: that damages a database. ` +
+        'Choose a local folder with --data-dir.',
+    )
+  }
+  const existing = nearestExisting(path)
+  const type = mountOf(existing, mountTable())?.type ?? ''
+  const isNetwork = NETWORK_TYPES.has(type) || NETWORK_MAGICS.has(statfsSync(existing).type >>> 0)
+  if (!isNetwork) return
+  throw new DataDirectoryError(
+    `${path} is on a network file system${type === '' ? '' : ` (${type})`}: that damages a ` +
+      'database. Choose a local folder with --data-dir.',
+  )
+}
+
+function nearestExisting(path: string): string {
+  let folder = path
+  while (lstatSync(folder, { throwIfNoEntry: false }) === undefined) folder = dirname(folder)
+  return folder
+}
+
+function mountTable(): string {
+  if (process.platform !== 'darwin') return readTextOrNull('/proc/self/mounts') ?? ''
+  return Bun.spawnSync(['/sbin/mount'], { timeout: 2_000 }).stdout.toString()
+}
+
+/** Mount of `path` in a table of /proc/mounts, or of macOS's `mount`. */
 export function mountOf(path: string, table: string): Mount | null {
   const mounts = table.split('\n').map(parseMount)
   const around = mounts.filter((mount) => mount !== null && isWithin(path, mount.point))
   return around.reduce(longer, null)
 }
 
-/** The folder around `path` that a cloud program looks after, or null. */
+/** Folder around `path` that syncs to a cloud, or null. */
 export function findCloudFolder(path: string, home: string): string | null {
   const known = CLOUD_FOLDERS.map((name) => join(home, name))
-  // With "Desktop & Documents" in iCloud Drive, both lie there as well as in the home directory.
+  // With "Desktop & Documents" in iCloud Drive, both are there as well as in the home directory.
   for (const name of ['Desktop', 'Documents']) {
     if (existsSync(join(home, ICLOUD_DRIVE, name))) known.push(join(home, name))
   }

@@ -5,12 +5,11 @@ export function sha256(data: string | Uint8Array): Uint8Array {
   return Bun.SHA256.hash(data) as Uint8Array // Its type says that it might be any typed array.
 }
 
-/** Whether two byte strings of equal length are the same, in constant time. */
+/** Compares two byte strings in constant time for their length. */
 export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && timingSafeEqual(a, b)
 }
 
-/** Makes of a password what can be kept, and tells whether a password is the one that it was made of. */
 export type PasswordHash = {
   make(password: string): Promise<string>
   fits(password: string, hash: string): Promise<boolean>
