@@ -8,8 +8,8 @@
 // - A jump forward while the relay runs is in doubt for that hour: time goes on as if it had not been, so
 //   no timestamp is in the future. Then the relay dates by the new time, and the jump is kept as a span
 //   in which nothing grew older: nothing grows old at once, then or later.
-// - A start has no monotonic clock of before, so the database keeps the newest time. The lead of the wall
-//   clock at a start is time off: up to an hour counts at once; up to 30 days moves the date at once but
+// - A start has no monotonic clock of before, so the database keeps the newest time. What the wall
+//   clock is ahead of it at a start is time off: up to an hour counts at once; up to 30 days moves the date at once but
 //   counts only after the hour; more waits for the hour entirely. Until then a message that could be too
 //   old to be sent, with the time off, is held back: neither sent nor expired.
 // - A clock that starts behind the kept time is in doubt for the hour too: time goes on from the kept
@@ -179,7 +179,7 @@ export class ConfirmedClock implements Clock {
     this.#held = 'jumped'
   }
 
-  /** Takes `ms` of time off: the lead of the wall clock over the kept time. */
+  /** Takes `ms` of time off, by which the wall clock is ahead of the kept time. */
   #takeTimeOff(ms: number): void {
     const from = this.#now()
     if (ms <= -STEP_MS_MIN) this.#held = 'is_behind'

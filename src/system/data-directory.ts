@@ -29,7 +29,7 @@ export class DataDirectoryError extends Error {
 const SOCKET_PATH_BYTES_MAX = 103
 
 /** Names of network file systems, as Linux and macOS write them. */
-export const NETWORK_TYPES: ReadonlySet<string> = new Set([
+const NETWORK_TYPES: ReadonlySet<string> = new Set([
   'nfs',
   'nfs4',
   'cifs',
@@ -51,7 +51,7 @@ export const NETWORK_TYPES: ReadonlySet<string> = new Set([
 ])
 
 /** The same, as statfs(2) of Linux numbers them: NFS, SMB, CIFS, SMB2, AFS, NCP, Ceph, Coda. */
-export const NETWORK_MAGICS: ReadonlySet<number> = new Set([
+const NETWORK_MAGICS: ReadonlySet<number> = new Set([
   0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x564c, 0x00c36400, 0x73757245,
 ])
 
