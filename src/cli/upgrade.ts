@@ -19,7 +19,6 @@ import { tryMigrations } from '../storage/soundness.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { VERSION } from '../system/version.ts'
-import { rowOf, textOf } from './answers.ts'
 import {
   EXIT,
   NoRelayError,
@@ -144,7 +143,7 @@ function toolsOf(
     relay: {
       state: () => stateOf(client),
       async confirmHealthy() {
-        await client.ask('POST', '/judgement', { timeoutMs: CONFIRM_TIMEOUT_MS })
+        await client.ask('POST /judgement', { timeoutMs: CONFIRM_TIMEOUT_MS })
       },
     },
     isSignedHere: platform === 'darwin' && arch() === 'x64',
@@ -157,10 +156,9 @@ const CONFIRM_TIMEOUT_MS = 5_000
 /** A relay that does not answer in time counts as starting. */
 async function stateOf(client: ControlClient): Promise<RelayState> {
   try {
-    if ((await client.look('/readyz')).status === 200) return { is: 'ready' }
-    const health = rowOf((await client.look('/healthz')).body)
-    if (health['status'] !== 'safe_mode') return { is: 'starting' }
-    return { is: 'safe_mode', reason: textOf(health, 'reason') }
+    if ((await client.probe('/readyz')).http === 200) return { is: 'ready' }
+    const { status, reason = '' } = await client.probe('/healthz')
+    return status === 'safe_mode' ? { is: 'safe_mode', reason } : { is: 'starting' }
   } catch (error) {
     return { is: error instanceof NoRelayError ? 'absent' : 'starting' }
   }
