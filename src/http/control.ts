@@ -85,11 +85,7 @@ const WAITING_MAX = 1_000
  * Events as they happen, one line of JSON each, and an empty line every 15 seconds of silence. A
  * reader that falls 1,000 events behind is cut off. Ends when `signal` aborts.
  */
-function eventStream(
-  feed: EventFeed,
-  clock: Clock,
-  signal: AbortSignal,
-): ReadableStream<string> {
+function eventStream(feed: EventFeed, clock: Clock, signal: AbortSignal): ReadableStream<string> {
   const end = new AbortController()
   const lines = eventLines(feed, clock, AbortSignal.any([signal, end.signal]))
   return new ReadableStream<string>({
