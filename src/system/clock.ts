@@ -1,7 +1,5 @@
 import { uptime } from 'node:os'
 
-import { PassingSet } from './passing.ts'
-
 /** Time as it comes in everywhere: wall clock for what people see, monotonic for how long. */
 export type Clock = {
   /** Milliseconds since 1970 by the wall clock; it may step back. */
@@ -51,25 +49,25 @@ export function deadline(
   const controller = new AbortController()
   const abort = () => controller.abort()
   if (signal?.aborted === true) controller.abort()
-  const leave = signal && followersOf(signal).add(controller)
+  const followers = signal && followersOf(signal).add(controller)
   const cancel = clock.after(ms, abort)
   const clear = () => {
     cancel()
-    leave?.()
+    followers?.delete(controller)
   }
   return { signal: controller.signal, clear }
 }
 
-const followers = new WeakMap<AbortSignal, PassingSet<AbortController>>()
+const knownFollowers = new WeakMap<AbortSignal, Set<AbortController>>()
 
 /** Those that abort with `signal`. One listener for all: each listener of a signal is dear. */
-function followersOf(signal: AbortSignal): PassingSet<AbortController> {
-  const known = followers.get(signal)
+function followersOf(signal: AbortSignal): Set<AbortController> {
+  const known = knownFollowers.get(signal)
   if (known !== undefined) return known
-  const added = new PassingSet<AbortController>()
-  followers.set(signal, added)
+  const added = new Set<AbortController>()
+  knownFollowers.set(signal, added)
   signal.addEventListener('abort', () => {
-    for (const controller of added.values()) controller.abort()
+    for (const controller of added) controller.abort()
   })
   return added
 }
