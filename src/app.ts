@@ -34,7 +34,6 @@ import { Heartbeat } from './maintenance/heartbeat.ts'
 import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
-import { keepAnswers } from './messages/kept-answers.ts'
 import { waitReasonOf } from './messages/line-board.ts'
 import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
@@ -44,14 +43,18 @@ import { WaitingCallers } from './messages/waiting-callers.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { listAudit } from './storage/audit-list.ts'
 import { listLiveBridges } from './storage/credentials.ts'
-import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
 import { recordVersion } from './storage/served-version.ts'
+import { storageFull } from './storage/sqlite-errors.ts'
 import { unfinishedOf } from './storage/unsettled.ts'
-import { addressRanges } from './system/address-range.ts'
+import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
-import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
-import { argon2id } from './system/password-hash.ts'
+import {
+  addressRanges,
+  cachedLookup,
+  isOwnAddress,
+  systemLookup,
+} from './system/network-address.ts'
 import { ownIds, processRunner, startProcess, startReadProcess } from './system/process.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
@@ -95,7 +98,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const webhooks = createWebhookModule(runtime, { config, parts, life })
   const messages = createMessageModule(runtime, { webhooks, kinds }, { config, parts, life })
   const known = () => messages.lines.lines().map(({ line }) => line)
-  const maintenance = createMaintenance({ ...runtime, keepAnswers, folder: config.backupFolder })
+  const maintenance = createMaintenance({ ...runtime, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
@@ -251,7 +254,7 @@ function createMessageModule(
     lines,
     callers,
     dispatch,
-    send: createSend({ ...tools, giveDue: () => dispatch.giveDue() }),
+    send: createSend(tools),
     reading: createReading(tools),
     lineActions: createLineActions({
       ...runtime,

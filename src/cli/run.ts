@@ -1,6 +1,6 @@
 import { ConfigError, loadConfig, optionsOf, type LoadedConfig } from '../config.ts'
-import { codeOf } from '../storage/faults.ts'
 import { isUnusableDatabase } from '../storage/migrations.ts'
+import { codeOf } from '../storage/sqlite-errors.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { readSurroundings, type Surroundings } from '../system/own-process.ts'
