@@ -11,12 +11,10 @@ import { requireDatabase } from '../storage/data.ts'
 import { systemClock, type Clock } from '../system/clock.ts'
 import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
-import { ownExecutable } from '../system/own-executable.ts'
-import { stopSignal } from '../system/own-process.ts'
+import { ownExecutable, stopSignal } from '../system/own-process.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
 import { systemRandom, type Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
-import { rowOf } from './answers.ts'
 import {
   EXIT,
   UsageError,
@@ -255,7 +253,7 @@ function logLinesOf(call: Call): number {
 function entryOf(line: string): unknown {
   try {
     const entry: unknown = JSON.parse(line)
-    if (typeof entry === 'object' && entry !== null) return rowOf(entry)
+    if (typeof entry === 'object' && entry !== null) return entry
   } catch {
     // A crash writes plain text.
   }
