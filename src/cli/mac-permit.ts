@@ -1,7 +1,7 @@
-// The question of macOS whether Hookline may control Messages. It comes with the first Apple event of the
-// program that asks; public reports (of nanoclaw, on macOS 26) have a LaunchAgent's stay away. An app
-// that is launched at the screen is asked about by TCC in the same name, so one harmless run of the script
-// goes out from there. Built by the manual pages of open(1) and osascript(1): no Mac has shown it yet.
+// The macOS prompt for permission to control Messages. It comes with the first Apple event of the asking
+// program; public reports (of nanoclaw, on macOS 26) show no prompt for a LaunchAgent. TCC prompts for an
+// app launched on the screen under the same name, so the app makes one harmless run of the script. Built
+// by the manual pages of open(1) and osascript(1), and not yet tried on a Mac.
 
 import type { ServiceHost } from '../hosting/service-host.ts'
 import { askMessages } from '../lines/catalog.ts'
@@ -11,7 +11,7 @@ import { processRunner } from '../system/process.ts'
 import { textOf, type Row } from './answers.ts'
 import { EXIT, type Call, type Command } from './command.ts'
 
-/** What the app is launched with at the screen; neither the help nor the README tells of it. */
+/** Launched on the screen only; listed neither in the help nor in the README. */
 export const MAC_PERMIT_COMMAND: Command = {
   name: 'mac permit',
   args: [],

@@ -12,8 +12,9 @@ import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
-import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
-import { scriptEntries } from './mac-trace-scripts.ts'
+import { rowsOf, type Row } from './answers.ts'
+import { EXIT, type Call, type Command, type ExitCode, NoRelayError } from './command.ts'
+import { RefusedError, type ControlClient } from './control-client.ts'
 import { writeLogLine } from './output.ts'
 import { runningRelay } from './own-file.ts'
 
@@ -164,4 +165,42 @@ async function* typedLines(): AsyncGenerator<string> {
     rest = lines.pop() ?? ''
     yield* lines
   }
+}
+
+// What the running relay tells of its script for Messages while a trace is recorded: which stages it came
+// through, by which route, how long it took, and what the accounts of Messages are like.
+
+export type ScriptEntry = {
+  /** Milliseconds from the start of the trace; below zero for what was known of the accounts before. */
+  readonly t: number
+  readonly op: 'script' | 'no_relay'
+  readonly set: Row
+}
+
+/** Asks for the runs since `startedAt` (milliseconds since 1970), oldest first. */
+export async function scriptEntries(
+  reach: () => Promise<Pick<ControlClient, 'ask'>>,
+  startedAt: number,
+): Promise<readonly ScriptEntry[]> {
+  try {
+    const client = await reach()
+    const { body } = await client.ask('GET', '/script-calls', { timeoutMs: 5_000 })
+    const all = rowsOf(body).map((row) => entryOf(row, startedAt))
+    const known = all.findLast(({ t, set }) => t < 0 && set['mode'] === 'account')
+    const since = all.filter(({ t }) => t >= 0)
+    return known === undefined ? since : [known, ...since]
+  } catch (error) {
+    // The rows are worth having without it. A relay of another version has no such route.
+    const why = error instanceof Error ? error.name : 'unknown'
+    if (error instanceof NoRelayError || error instanceof RefusedError) return [noRelay(why)]
+    throw error
+  }
+}
+
+function entryOf({ at, ...set }: Row, startedAt: number): ScriptEntry {
+  return { t: Math.round(Number(at) - startedAt), op: 'script', set }
+}
+
+function noRelay(why: string): ScriptEntry {
+  return { t: 0, op: 'no_relay', set: { why } }
 }
