@@ -5,33 +5,29 @@ import { hostname, platform } from 'node:os'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
-import { setupAddresses } from './access/setup-address.ts'
+import { setupAddresses } from './access/setup-link.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
-import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
+import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
-import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
-import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
-import { HealthWatch } from './health/health-watch.ts'
+import { HealthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
+import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
-import { SendingFindings } from './health/sending-findings.ts'
 import { aboutResource } from './http/dashboard-about.ts'
 import { lifeOf } from './http/health.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
-import { createBridgeActions } from './keys/bridge-actions.ts'
-import { createFirstKey } from './keys/first-key.ts'
-import { createKeyActions } from './keys/key-actions.ts'
-import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
+import { createCredentials, createFirstKey } from './keys/credentials.ts'
+import { LastUsed } from './keys/last-used.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
-import { listBackupResources } from './maintenance/backup-list.ts'
+import { listBackupResources } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
-import { createUpkeep } from './maintenance/upkeep.ts'
+import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
 import { keepAnswers } from './messages/kept-answers.ts'
@@ -91,9 +87,9 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const life: Life = { phase: 'starting', listener: null }
   const webhooks = createWebhookModule(runtime, { config, parts, life })
   const messages = createMessageModule(runtime, webhooks, { config, parts, life })
-  const upkeep = createUpkeep({ ...runtime, keepAnswers, folder: config.backupFolder })
+  const maintenance = createMaintenance({ ...runtime, keepAnswers, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
-  const [lastUsed, lastHeard] = [new LastUsed(runtime, KEY_USE), new LastUsed(runtime, BRIDGE_USE)]
+  const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const { checkHost = async () => [] } = parts
@@ -101,18 +97,18 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay),
   )
   runtime.health.include(async () =>
-    [runtime.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
+    [runtime.disk, maintenance.clockWatch, maintenance.timetable, heartbeat]
       .flatMap((one) => one.findings())
       .map(ofRelay),
   )
-  const modules = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
+  const modules = { config, life, webhooks, messages, maintenance, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages })
-  const watches = [queues, upkeep.clockWatch, upkeep.timetable, heartbeat]
+  const watches = [queues, maintenance.clockWatch, maintenance.timetable, heartbeat]
   const own = [...runtime.services, lines, dispatch, webhooks.loop, ...watches]
   const outer = [...(runtime.iphones?.services ?? []), ...(parts.companions ?? [])]
-  const loops = [lastUsed, lastHeard, ...own, new HealthWatch(runtime), ...outer]
+  const loops = [lastUsed, ...own, new HealthWatch(runtime), ...outer]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -124,12 +120,12 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, { ...at, log })
       const url = life.listener?.url ?? NOT_LISTENING
-      if (mayServe !== undefined) life.phase = 'judging'
+      if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
       await recordVersion(runtime, VERSION)
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
-      await entry.access.begin()
+      await entry.access.applyLockedPassword()
       running = runServices(loops, runtime)
       await lines.whenReady()
       life.phase = 'running'
@@ -207,9 +203,6 @@ function createMessageModule(
   }
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
-  health.include(async () => rejectedFindings(db))
-  const known = () => lines.lines().map(({ line }) => line)
-  health.include(async () => notRelayedFindings(db, known()))
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
     const found = runtime.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
@@ -234,16 +227,16 @@ function createMessageModule(
   }
 }
 
-/** Watches how messages and deliveries fare, for the health catalogue. */
+/** Findings about messages and deliveries, for the health catalogue. */
 function createQueueWatch(
   runtime: Runtime,
   { webhooks, messages }: Pick<Modules, 'webhooks' | 'messages'>,
 ): QueueWatch {
   const lines = () => messages.lines.lines()
-  const sending = new SendingFindings({ ...runtime, lines })
+  const ofLines = new LineFindings({ ...runtime, lines })
   const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
   const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
-  runtime.health.include(async () => [...sending.list(), ...queues.findings()])
+  runtime.health.include(async () => [...ofLines.list(), ...queues.findings()])
   return queues
 }
 
@@ -255,7 +248,7 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   runtime.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
-    isClaimed: () => access.isClaimed(),
+    isClaimed: () => access.hasPassword(),
     async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLink> {
       const { token, expiresAt } = await access.createSetupToken(origin)
       const { url, lanUrl } = setupAddresses(token, {
@@ -273,16 +266,15 @@ type Modules = {
   readonly life: Life
   readonly webhooks: WebhookModule
   readonly messages: ReturnType<typeof createMessageModule>
-  readonly upkeep: ReturnType<typeof createUpkeep>
-  readonly lastUsed: LastUsed<KeyId>
-  readonly lastHeard: LastUsed<BridgeId>
+  readonly maintenance: ReturnType<typeof createMaintenance>
+  readonly lastUsed: LastUsed
   readonly entry: ReturnType<typeof createEntry>
 }
 
 /** What the API does, told in its own words. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = modules
+  const { config, life, webhooks, messages, maintenance, lastUsed, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -291,8 +283,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
-    keys: createKeyActions({ ...runtime, lastUsed }),
-    bridges: createBridgeActions({ ...runtime, lastHeard }),
+    ...createCredentials({ ...runtime, lastUsed }),
     bridge: runtime.shortcuts,
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
@@ -311,9 +302,9 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       scriptCalls: () => runtime.scriptCalls,
       settings,
       options: runtime.options,
-      backUp: upkeep.backUp,
-      noteDownload: upkeep.noteDownload,
-      acquit: runtime.acquit,
+      backUp: maintenance.backUp,
+      noteDownload: maintenance.noteDownload,
+      confirmHealthy: runtime.confirmHealthy,
     },
     listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(runtime.directory),

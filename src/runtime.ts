@@ -9,12 +9,11 @@ import { HealthCatalogue } from './health/catalogue.ts'
 import { createDrivers, createIphones, type ScriptCall } from './lines/catalog.ts'
 import type { LineDriver } from './lines/driver.ts'
 import { ShortcutsDriver } from './lines/kinds/shortcuts/driver.ts'
-import { DiskWatch } from './maintenance/disk-watch.ts'
-import { SoundnessWatch } from './maintenance/soundness-watch.ts'
+import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
-import { listLiveBridges } from './storage/bridges.ts'
 import { readClockMemory } from './storage/clock-memory.ts'
+import { listLiveBridges } from './storage/credentials.ts'
 import { damageFound } from './storage/damage.ts'
 import { openData, type Data } from './storage/data.ts'
 import type { Db } from './storage/database.ts'
@@ -55,8 +54,8 @@ export type Parts = {
   readonly isListening: boolean
   /** The options of this start, as they are printed. */
   readonly options: readonly ConfigRow[]
-  /** Hears that an upgrade found this start healthy. */
-  readonly acquit: () => void
+  /** Called by the upgrade that waits for this start to be healthy. */
+  readonly confirmHealthy: () => void
   /** Starts the process anew; left out where nothing does that for it. */
   readonly restart: (why: string) => void
   /** What is wrong with the machine, where the relay is a service of it. */
@@ -98,7 +97,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const onDamage = (error: unknown) => fail(damageFound(directory, error))
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
-  const requireSound = () => backupWorker.requireSound(directory.database)
+  const assertIntact = () => backupWorker.requireSound(directory.database)
   const stamps = new Stamps(clock, random, newestStamp(db))
   const audit = createAudit({ writer, stamps, log })
   return {
@@ -118,13 +117,13 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     ...openDrivers(config, parts, { ...outer, relayClock: clock, db, directory }),
     doubtSignal,
     backupWorker,
-    services: [disk, new SoundnessWatch({ clock, log, doubtSignal, requireSound })],
+    services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
     settings: createSettings({ db, writer, stamps, audit, locked: config.lockedSettings }),
     fatal: fatal.promise,
-    acquit: parts.acquit,
+    confirmHealthy: parts.confirmHealthy,
     options: parts.options ?? [],
     close: () => close(writer, data),
   }

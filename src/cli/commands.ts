@@ -5,6 +5,7 @@ import { COMPLETION_IDS_COMMAND, COMPLETIONS_COMMAND } from './completions.ts'
 import { CONFIG_COMMANDS } from './config.ts'
 import { BRIDGE_COMMANDS, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
 import { DOCTOR_COMMAND } from './doctor.ts'
+import { GUIDE_COMMAND } from './guide.ts'
 import { ABOUT_COMMANDS, HELP_COMMAND } from './help.ts'
 import { LINE_COMMANDS } from './lines.ts'
 import { MAC_PERMIT_COMMAND } from './mac-permit.ts'
@@ -43,7 +44,13 @@ export const COMMAND_GROUPS: readonly CommandGroup[] = [
   },
   {
     heading: 'Options and help',
-    commands: [...CONFIG_COMMANDS, ...ABOUT_COMMANDS, COMPLETIONS_COMMAND, HELP_COMMAND],
+    commands: [
+      ...CONFIG_COMMANDS,
+      ...ABOUT_COMMANDS,
+      COMPLETIONS_COMMAND,
+      GUIDE_COMMAND,
+      HELP_COMMAND,
+    ],
   },
 ]
 

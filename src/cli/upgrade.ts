@@ -3,24 +3,23 @@ import { arch } from 'node:os'
 import { resolve } from 'node:path'
 
 import { readInstallation } from '../hosting/installation.ts'
-import { takeWatch } from '../hosting/judgement.ts'
-import type { RelayState, WatchedRelay } from '../hosting/relay-state.ts'
-import { RELEASE_KEY } from '../hosting/release-key.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
+import { watchStartup } from '../hosting/startup-check.ts'
+import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
 import type {
+  RelayState,
+  WatchedRelay,
   UpgradeOrder,
   UpgradeResult,
   UpgradeStep,
   UpgradeTools,
   UpgradedService,
-} from '../hosting/upgrade-order.ts'
-import { trialPath } from '../hosting/upgrade-preparation.ts'
-import { upgrade } from '../hosting/upgrade.ts'
+} from '../hosting/upgrade-tools.ts'
+import { trialPath, upgrade } from '../hosting/upgrade.ts'
 import { tryMigrations } from '../storage/soundness.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { VERSION } from '../system/version.ts'
-import { rowOf, textOf } from './answers.ts'
 import {
   EXIT,
   NoRelayError,
@@ -82,7 +81,7 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
     isUnverified: call.options.has('unverified'),
   }
   const tools = toolsOf(service, directory, hosted)
-  const watch = takeWatch(directory, machine.clock.now())
+  const watch = watchStartup(directory, machine.clock.now())
   try {
     const steps = upgrade(tools, order)
     return tell(call, await runSteps(steps, (step) => call.out.note(STEPS[step])))
@@ -148,8 +147,8 @@ function toolsOf(
 function watchedRelay(client: ControlClient): WatchedRelay {
   return {
     state: () => stateOf(client),
-    async acquit() {
-      await client.ask('POST', '/judgement', { timeoutMs: ACQUIT_TIMEOUT_MS })
+    async confirmHealthy() {
+      await client.ask('POST /judgement', { timeoutMs: ACQUIT_TIMEOUT_MS })
     },
   }
 }
@@ -159,10 +158,9 @@ const ACQUIT_TIMEOUT_MS = 5_000
 /** A relay that does not answer in time counts as starting. */
 async function stateOf(client: ControlClient): Promise<RelayState> {
   try {
-    if ((await client.look('/readyz')).status === 200) return { is: 'ready' }
-    const health = rowOf((await client.look('/healthz')).body)
-    if (health['status'] !== 'safe_mode') return { is: 'starting' }
-    return { is: 'safe_mode', reason: textOf(health, 'reason') }
+    if ((await client.probe('/readyz')).http === 200) return { is: 'ready' }
+    const { status, reason = '' } = await client.probe('/healthz')
+    return status === 'safe_mode' ? { is: 'safe_mode', reason } : { is: 'starting' }
   } catch (error) {
     return { is: error instanceof NoRelayError ? 'absent' : 'starting' }
   }

@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 
-import type { Access, By } from '../access/access.ts'
+import type { Access, Client } from '../access/access.ts'
 import { shortId, type DashboardSession, type NewSession } from '../access/sessions.ts'
 import {
   type BrowserSession,
@@ -28,7 +28,7 @@ export function sessionRoutes(tools: Tools) {
   const { access } = tools
   const told = (request: Request, session: DashboardSession | null) =>
     stateOf(tools, request, session)
-  const by = (request: Request): By => ({
+  const clientOf = (request: Request): Client => ({
     ...originOf(request),
     isLocal: isLoopbackOnly(request.headers, exchangeOf(request).peer, tools),
   })
@@ -38,25 +38,25 @@ export function sessionRoutes(tools: Tools) {
     .post(
       '/setup',
       async ({ request, body }) =>
-        withCookie(tools, request, await access.claim(body, by(request))),
+        withCookie(tools, request, await access.setUp(body, clientOf(request))),
       takes(Claim),
     )
     .post(
       '/session',
       async ({ request, body }) =>
-        withCookie(tools, request, await access.logIn(body.password, by(request))),
+        withCookie(tools, request, await access.signIn(body.password, clientOf(request))),
       takes(SignIn),
     )
     .post(
       '/session/elevate',
       async ({ request, body }) =>
-        told(request, await access.elevate(sessionOf(request), body.password, by(request))),
+        told(request, await access.elevate(sessionOf(request), body.password, clientOf(request))),
       takes(SignIn),
     )
     .post(
       '/password',
       async ({ request, body }) =>
-        told(request, await access.changePassword(sessionOf(request), body, by(request))),
+        told(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
       takes(NewPassword),
     )
     .put(
@@ -72,11 +72,11 @@ export function sessionRoutes(tools: Tools) {
     }))
     .delete('/session', async ({ request }) => {
       const { session } = exchangeOf(request)
-      if (session !== null) await access.logOut(session, originOf(request))
+      if (session !== null) await access.signOut(session, originOf(request))
       return withCookie(tools, request, null)
     })
     .delete('/sessions', async ({ request }) => {
-      await access.logOutEverywhere(originOf(request))
+      await access.signOutEverywhere(originOf(request))
       return withCookie(tools, request, null)
     })
 }
@@ -85,7 +85,7 @@ function stateOf(tools: Tools, request: Request, session: DashboardSession | nul
   const { access, version } = tools
   const { peer } = exchangeOf(request)
   const isSignedIn = session !== null
-  const signedOut = access.isClaimed() ? 'signed_out' : 'unclaimed'
+  const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
   return {
     state: isSignedIn ? 'signed_in' : signedOut,
     elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),

@@ -27,6 +27,7 @@ import { pageRoutes } from './dashboard.ts'
 import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
 import { answerToFailure, type FailureTools } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
+import { guideRoutes } from './guide.ts'
 import { healthRoutes, type HealthActions } from './health.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { keyRoutes, type KeyActions } from './keys.ts'
@@ -81,7 +82,7 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
     // The page calls the relay that it comes from, by whatever name that was reached.
     whole: openApiDocument(whole, () => '/'),
   }
-  return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes())
+  return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes()).use(guideRoutes())
 }
 
 /** What the control socket sees: the same, and what is the owner's only. */

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { HealthCatalogue, ofRelay } from '../../src/health/catalogue.ts'
-import { HealthWatch } from '../../src/health/health-watch.ts'
+import { HealthCatalogue, HealthWatch, ofRelay } from '../../src/health/catalogue.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { Stamps } from '../../src/system/stamps.ts'
@@ -10,7 +9,7 @@ import { TestClock } from '../support/test-clock.ts'
 const FINDING = ofRelay({
   code: 'disk_low',
   severity: 'error',
-  title: 'The disk is nearly full',
+  title: 'The disk is almost full',
   why: 'It is.',
   fix: 'Make room.',
   key: null,

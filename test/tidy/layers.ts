@@ -16,12 +16,13 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   api: ['domain'],
   system: ['domain'],
   config: BASE,
+  guides: [],
   storage: BASE,
   kinds: [...BASE, 'lines/driver', 'lines/line-events'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
   messages: [...BELOW_FEATURES, 'lines/driver', 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
-  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health'],
+  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
   dashboard: ['api', 'domain/number-words', 'domain/webhook-url'],
   runtime: [
     ...BELOW_FEATURES,
@@ -33,7 +34,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
   ],
   app: [...BELOW_FEATURES, ...FEATURES, 'config', 'runtime', 'messages', 'health', 'http'],
-  cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'lines/catalog'],
+  cli: [
+    ...BELOW_FEATURES,
+    'guides',
+    'app',
+    'config',
+    'keys',
+    'hosting',
+    'lines/catalog',
+    'health/causes',
+  ],
   main: ['cli'],
 }
 

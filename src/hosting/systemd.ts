@@ -1,0 +1,218 @@
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+import { defaultDataDirectory } from '../system/data-directory.ts'
+import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
+import type { RunProcess } from '../system/process.ts'
+import {
+  executableAt,
+  forgetInstallation,
+  readInstallation,
+  writeInstallation,
+} from './installation.ts'
+import {
+  SERVICE_ENVIRONMENT,
+  STOP_MS_MAX,
+  type Installed,
+  type ServiceHost,
+  type ServiceOrder,
+  type ServiceState,
+} from './service-host.ts'
+import { JournalLog } from './service-log.ts'
+import { HostingError, askTool, describeFailure, tryTool, type ToolAnswer } from './system-tool.ts'
+
+export type SystemdTools = {
+  readonly run: RunProcess
+  readonly home: string
+  readonly uid: number
+  readonly userName: string
+  /** XDG_RUNTIME_DIR, with the socket of the user's service manager; null where it is not set. */
+  readonly runtimeDir: string | null
+}
+
+type UnitOrder = {
+  readonly executable: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const UNIT = 'hookline.service'
+const ENV = '/usr/bin/env'
+const SYSTEMCTL = '/usr/bin/systemctl'
+const LOGINCTL = '/usr/bin/loginctl'
+/** Exit code of env(1) where the command does not exist. */
+const NO_COMMAND = 127
+
+/**
+ * Rights that the relay and its children do not need, denied by system call filters and the cgroup, which
+ * work in a user's own manager everywhere. Left out on purpose: options that need a namespace
+ * (`ProtectSystem`, `PrivateTmp`), since where the kernel denies those to users the unit would not start,
+ * and its user may write nowhere else anyway; `MemoryDenyWriteExecute`, because Bun compiles at run time;
+ * `SystemCallArchitectures`, for helpers of 32 bits. Programs read the machine's addresses over Netlink.
+ */
+const HARDENING = [
+  'NoNewPrivileges=yes',
+  'RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK',
+  'RestrictNamespaces=yes',
+  'RestrictRealtime=yes',
+  'RestrictSUIDSGID=yes',
+  'LockPersonality=yes',
+  '# Some twenty times what it needs; a fault must not take the machine with it.',
+  'MemoryMax=2G',
+]
+
+/** User unit of systemd. Needs root only for a user who may not linger. */
+export class SystemdHost implements ServiceHost {
+  readonly name = 'systemd user service'
+  readonly log: JournalLog
+  readonly #tools: SystemdTools
+  readonly #unitPath: string
+
+  constructor(tools: SystemdTools) {
+    this.#tools = tools
+    this.#unitPath = join(tools.home, '.config', 'systemd', 'user', UNIT)
+    this.log = new JournalLog(tools.run, UNIT)
+  }
+
+  async install(order: ServiceOrder, signal: AbortSignal): Promise<Installed> {
+    const { dataDir, version } = order
+    const source = await executableAt(order.executable)
+    const before = readInstallation(dataDir)
+    const isWritten = this.#writeUnit(order)
+    const isLingering = await this.#linger(signal)
+    await this.#use('load the unit', ['daemon-reload'], signal)
+    await this.#use('enable the service', ['enable', UNIT], signal)
+    writeInstallation(dataDir, { source, version, codesignIdentity: null })
+    const isChanged = isWritten || before?.source.sha256 !== source.sha256
+    return { isChanged, warnings: isLingering ? [] : [this.#lingerWarning()] }
+  }
+
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#use('start the service', ['start', UNIT], signal)
+  }
+
+  async stop(signal: AbortSignal): Promise<void> {
+    if (!existsSync(this.#unitPath)) return
+    await this.#use('stop the service', ['stop', UNIT], signal)
+  }
+
+  async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
+    if (existsSync(this.#unitPath)) {
+      await this.#use('disable the service', ['disable', '--now', UNIT], signal)
+      rmSync(this.#unitPath)
+      await this.#use('unload the unit', ['daemon-reload'], signal)
+    }
+    forgetInstallation(dataDir)
+  }
+
+  async state(signal: AbortSignal): Promise<ServiceState> {
+    const isInstalled = existsSync(this.#unitPath)
+    const args = ['show', UNIT, '--property=ActiveState,MainPID']
+    const answer = await tryTool(this.#tools.run, this.#order(args), signal)
+    const values = new Map((answer?.stdout ?? '').split('\n').map(splitPair))
+    const pid = Number(values.get('MainPID') ?? 0)
+    return {
+      isInstalled,
+      activity: activityOf(values.get('ActiveState') ?? ''),
+      pid: pid > 0 ? pid : null,
+    }
+  }
+
+  /** True where the unit has changed. */
+  #writeUnit({ executable, dataDir }: ServiceOrder): boolean {
+    const { home } = this.#tools
+    // The service does not know the shell's XDG_DATA_HOME.
+    const isDefault = dataDir === defaultDataDirectory({ HOME: home }, 'linux')
+    const place: Record<string, string> = isDefault ? {} : { HOOKLINE_DATA_DIR: dataDir }
+    const text = systemdUnit({ executable, environment: { ...SERVICE_ENVIRONMENT, ...place } })
+    if (readTextOrNull(this.#unitPath) === text) return false
+    mkdirSync(dirname(this.#unitPath), { recursive: true })
+    writeFileAtomically(this.#unitPath, text)
+    return true
+  }
+
+  /** Without lingering, the user's services start at the first login and end with the last session. */
+  async #linger(signal: AbortSignal): Promise<boolean> {
+    const { run, uid } = this.#tools
+    const order = { path: LOGINCTL, args: ['enable-linger', String(uid)] }
+    const answer = await tryTool(run, order, signal)
+    return answer?.exitCode === 0
+  }
+
+  #lingerWarning(): string {
+    return (
+      'The relay runs only while you are logged in. To start it with the machine, run: ' +
+      `sudo loginctl enable-linger ${this.#tools.userName}`
+    )
+  }
+
+  async #use(purpose: string, args: readonly string[], signal: AbortSignal): Promise<void> {
+    const answer = await askTool(this.#tools.run, this.#order(args), signal)
+    if (answer.exitCode !== 0) throw new HostingError(`Cannot ${purpose}: ${explain(answer)}`)
+  }
+
+  /** Over su and some kinds of ssh the variable is missing, and systemctl finds no service manager. */
+  #order(args: readonly string[]) {
+    const runtimeDir = this.#tools.runtimeDir ?? `/run/user/${this.#tools.uid}`
+    const call = [`XDG_RUNTIME_DIR=${runtimeDir}`, SYSTEMCTL, '--user', ...args]
+    return { path: ENV, args: call, timeoutMs: STOP_MS_MAX }
+  }
+}
+
+function explain(answer: ToolAnswer): string {
+  if (answer.exitCode !== NO_COMMAND) return describeFailure(SYSTEMCTL, answer)
+  return (
+    'this machine has no systemd. Run "hookline serve" under its own service manager, with ' +
+    'HOOKLINE_SERVICE=1 in the environment.'
+  )
+}
+
+/** States of a unit as systemd(1) names them. */
+function activityOf(state: string): ServiceState['activity'] {
+  if (state === 'active' || state === 'reloading') return 'running'
+  return state === 'activating' ? 'starting' : 'stopped'
+}
+
+function splitPair(line: string): readonly [string, string] {
+  const at = line.indexOf('=')
+  return [line.slice(0, at), line.slice(at + 1)]
+}
+
+export function systemdUnit({ executable, environment }: UnitOrder): string {
+  const variables = Object.entries(environment).map(
+    ([name, value]) => `Environment=${quoted(`${name}=${value}`)}`,
+  )
+  return [
+    '[Unit]',
+    'Description=Hookline, an iMessage relay',
+    '# However often it fails, it is started again.',
+    'StartLimitIntervalSec=0',
+    '',
+    '[Service]',
+    'Type=exec',
+    `ExecStart=${quoted(executable)} serve`,
+    ...variables,
+    'Restart=always',
+    'RestartSec=5',
+    '# 78 means that a person is needed: starting again would not help.',
+    'RestartPreventExitStatus=78',
+    '# A send past its point of no return gets 60 s to end.',
+    'TimeoutStopSec=75',
+    'KillMode=mixed',
+    'UMask=0077',
+    ...HARDENING,
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+    '',
+  ].join('\n')
+}
+
+/** Quoted for systemd (systemd.syntax(7), systemd.unit(5)): `%` begins a specifier. */
+function quoted(text: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll('%', '%%')
+  return `"${escaped}"`
+}
