@@ -21,12 +21,14 @@ export const MAC_PERMIT_COMMAND: Command = {
     const { macOsascript: osascriptPath } = call.loadConfig().config
     const tools = { run: processRunner(systemClock), clock: systemClock, osascriptPath }
     if (await askMessages(tools, stopSignal())) return EXIT.ok
-    call.out.problem('Hookline is not allowed to control Messages, or there is no iMessage account.')
+    call.out.problem(
+      'Hookline is not allowed to control Messages, or there is no iMessage account.',
+    )
     return EXIT.notAllowed
   },
 }
 
-/** Brings up the prompt where the relay's own run of the script was refused. */
+/** Brings up the dialog where the relay's own run of the script was refused. */
 export async function askForAutomation(
   { host, call, signal }: { host: ServiceHost; call: Pick<Call, 'out'>; signal: AbortSignal },
   findings: readonly Pick<HealthFinding, 'code'>[],

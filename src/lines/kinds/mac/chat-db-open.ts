@@ -1,4 +1,4 @@
-// How chat.db is opened, and which columns it has.
+// Opening chat.db, and probing its columns.
 
 import { Database, SQLiteError } from 'bun:sqlite'
 // Only the file system knows why SQLite may not open a file, and whether a path still names it.
@@ -120,7 +120,7 @@ function fileErrorOf(error: unknown): ChatDbErrorCode | null {
 // Columns differ between machines of the same version of macOS (imessage-exporter), so the tables are
 // probed and the version never asked; the order of columns means nothing either.
 
-/** Without these, nobody could say what was sent, what failed, or who wrote what. */
+/** Without these, it is unknown what was sent, what failed, or who wrote a message. */
 const ESSENTIAL_COLUMNS = {
   message: [
     'ROWID',

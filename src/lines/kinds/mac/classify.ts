@@ -1,4 +1,4 @@
-// What a row of chat.db means for the relay: nothing, a message to relay or to leave out, or one that is
+// Classes of rows of chat.db: nothing for the relay, a message to relay or to leave out, or a row that is
 // not complete yet.
 
 import { deviceHandle, type Handle } from '../../../domain/handle.ts'

@@ -1,5 +1,5 @@
-// Whether Messages can send: its user is logged in, the app runs, the account is signed in, and we are
-// allowed to ask. Checked when the line starts, so that macOS asks for permission while the owner is
+// Condition of Messages for sending: its user is logged in, the app runs, the account is signed in, and
+// we are allowed to ask. Checked when the line starts, so that macOS asks for permission while the owner is
 // there, and then regularly, because each of these can be taken away at any time.
 
 import type { Clock } from '../../../system/clock.ts'

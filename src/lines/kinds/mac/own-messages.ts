@@ -1,4 +1,4 @@
-// Which rows of chat.db belong to messages that were handed to Messages. A row is ours if it goes to the
+// Rows of chat.db that belong to messages handed to Messages. A row is ours if it goes to the
 // same handle, has the same text, and is dated around the point of no return; each row is matched once.
 
 import type { MessageId } from '../../../domain/ids.ts'

@@ -1,4 +1,4 @@
-// What keeps a line from sending too much: its pace, recipients who are known not to be on iMessage, and
+// Limits on the sending of a line: its pace, recipients who are known not to be on iMessage, and
 // sends that leave no trace.
 
 import type { Clock } from '../../../system/clock.ts'
