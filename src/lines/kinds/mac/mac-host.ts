@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os'
 
-import { within, type Clock } from '../../../system/clock.ts'
+import { withTimeout, type Clock } from '../../../system/clock.ts'
 import { readTextOrNull } from '../../../system/files.ts'
 import type { Log } from '../../../system/log.ts'
 import type {
@@ -216,6 +216,6 @@ async function untilEnd(child: RunningProcess, clock: Clock, signal: AbortSignal
   signal.removeEventListener('abort', abort)
   if (!signal.aborted) return
   child.kill('SIGTERM')
-  const end = await within(clock, CAFFEINATE_END_MS, child.ended, 'late')
+  const end = await withTimeout(clock, CAFFEINATE_END_MS, child.ended, 'late')
   if (end === 'late') child.kill('SIGKILL')
 }
