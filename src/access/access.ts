@@ -208,7 +208,7 @@ async function requireRight(room: Room, password: string, guess: Guess): Promise
   if (!(await room.passwords.fits(password, owner.passwordHash))) {
     room.log.warn('dashboard password was wrong', { address: guess.by.address })
     await recordedIfRoom(room.writer.write((tx) => room.audit.recordRefusal(tx, guess.by)))
-    throw wrongPassword('This is not the password.')
+    throw wrongPassword('Incorrect password.')
   }
   attempt.succeed()
   return owner.passwordHash

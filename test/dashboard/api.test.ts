@@ -106,7 +106,7 @@ test('the page asks until the relay answers, and says meanwhile that it does not
   const clock = new TestClock()
   const session = new SessionStore()
 
-  const opened = session.open(pageClock(clock), new AbortController().signal)
+  const opened = session.open(pageClock(clock))
   await clock.advance(1_000)
   const meanwhile = { isReachable: session.isReachable.value, now: session.now.value }
   await clock.advance(10_000)

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { fieldError, OF_PASSWORD } from '../../src/dashboard/field-error.ts'
-import type { Failure } from '../../src/dashboard/request.ts'
+import { OF_PASSWORD, fieldError, type Failure } from '../../src/dashboard/api.ts'
 
 const REFUSED: Failure = {
   code: 'invalid_request',

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { isWhole, tidyHandle } from '../../src/dashboard/handles.ts'
+import { isWhole, tidyHandle } from '../../src/dashboard/outbox.ts'
 
 test('a handle is taken as people write it', () => {
   const typed = [' +1 (202) 555-0147 ', '0049 30 123/456', '+1.202.555.0147', ' Ann@Example.COM ']

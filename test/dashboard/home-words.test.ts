@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test'
 
-import { driverWords, isReady, lineState } from '../../src/dashboard/line-words.ts'
-import { whyNot } from '../../src/dashboard/message-words.ts'
-import { stateSentence } from '../../src/dashboard/relay-state.ts'
+import { kindName } from '../../src/dashboard/line-kinds.ts'
+import { isReady, lineState } from '../../src/dashboard/line-words.ts'
+import { stateSentence, whyNot } from '../../src/dashboard/message-words.ts'
 import { message, phoneLine } from './samples.ts'
 
 test('the state of the relay is told in one sentence, with how busy the day is once that is known', () => {
@@ -52,10 +52,10 @@ test('a line says in a word whether a message could go out by it', () => {
 test('every kind of line has words', () => {
   const kinds = ['mac', 'iphone', 'shortcuts', 'simulated']
 
-  expect(kinds.map((driver) => driverWords(phoneLine({ driver })))).toEqual([
+  expect(kinds.map((driver) => kindName(phoneLine({ driver })))).toEqual([
     'Messages on this Mac',
     'iPhone',
-    'iPhone by Shortcuts',
+    'iPhone via Shortcuts',
     'Simulated: nothing leaves this machine',
   ])
 })
@@ -73,10 +73,10 @@ test('why a message is not on its way is told, and nothing where there is nothin
   ].map(whyNot)
 
   expect(told).toEqual([
-    'The line is offline. It goes out as soon as the line is back.',
-    'The last try did not send it, and nothing of it left. It is tried again by itself.',
+    'The line is offline. It will be sent once the line is back.',
+    "The last attempt didn't send anything. It will be retried automatically.",
     'The recipient is not on iMessage.',
-    'It was handed to the device, and nobody can say whether it left.',
+    "We handed this to the device but couldn't confirm it was sent.",
     null,
   ])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { firstCall, keyName, makerWords } from '../../src/dashboard/pages/keys-words.ts'
+import { firstCall, keyName, creatorWords } from '../../src/dashboard/key-words.ts'
 import { phoneLine } from './samples.ts'
 
 const CREATED = { key: 'hl_live_k', secret: 'hl_secret_s' }
@@ -23,7 +23,7 @@ test('the first call works as it stands by a simulated line that is online', () 
   -H 'Content-Type: application/json' \\
   -d '{"to":"+12025550123","text":"Hello from Hookline","phone_line_id":"line_up"}'`,
   )
-  expect(recipient).toStartWith('It works as it stands')
+  expect(recipient).toStartWith('Works as is')
 })
 
 test('on a real line the number is left for the reader, so that no stranger is written to', () => {
@@ -32,7 +32,7 @@ test('on a real line the number is left for the reader, so that no stranger is w
   const { curl, recipient } = firstCall(CREATED, lines, ORIGIN)
 
   expect(curl).toContain('"to":"NUMBER","text":"Hello from Hookline","phone_line_id":"line_mac"')
-  expect(recipient).toContain('in the place of NUMBER')
+  expect(recipient).toContain('Replace NUMBER')
 })
 
 test('without any line the call names none', () => {
@@ -59,7 +59,7 @@ test('who made a key is told by a name', () => {
   }
   const makers = ['cli', 'dashboard', 'key_1', 'key_gone']
 
-  const words = makers.map((created_by) => makerWords({ ...key, created_by }, [key]))
+  const words = makers.map((created_by) => creatorWords({ ...key, created_by }, [key]))
 
   expect(words).toEqual(['the command line', 'the dashboard', 'shop', 'another key'])
 })

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { testOutcome } from '../../src/dashboard/pages/lines-test-outcome.ts'
+import { testOutcome } from '../../src/dashboard/line-words.ts'
 import { message, phoneLine } from './samples.ts'
 
 const LINE = phoneLine()

@@ -2,9 +2,8 @@
 
 import { afterEach, expect, test } from 'bun:test'
 
-import type { Told } from '../../src/dashboard/changes.ts'
-import { Live } from '../../src/dashboard/live.ts'
-import { keepPageKey } from '../../src/dashboard/page-key.ts'
+import { storePageKey } from '../../src/dashboard/browser-storage.ts'
+import { Live, type Update } from '../../src/dashboard/live.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
 import { pageClock } from './page-rig.ts'
 
@@ -13,7 +12,7 @@ const CHANGE = 'event: change\nid: e-1\ndata: {"what":"line","id":"line_1"}\n\n'
 const realFetch = globalThis.fetch
 afterEach(() => {
   globalThis.fetch = realFetch
-  keepPageKey(null)
+  storePageKey(null)
 })
 
 /** A visible page, and streams that the test writes to. */
@@ -29,8 +28,8 @@ function followed() {
     return new Response(body)
   }
   globalThis.fetch = Object.assign(open, { preconnect() {} })
-  keepPageKey('the-page-key')
-  const told: Told[] = []
+  storePageKey('the-page-key')
+  const told: Update[] = []
   const document = { hidden: false, addEventListener() {} }
   const live = new Live({ clock: pageClock(clock), document, onBreak: async () => {} })
   live.subscribe((one) => told.push(one))

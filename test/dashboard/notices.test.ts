@@ -31,12 +31,12 @@ test('no more than three stand there at once, the latest', () => {
 test('the same words are heard a second time', () => {
   const notices = new Notices(pageClock())
 
-  notices.say('A new message')
-  const first = notices.heard.value
-  notices.say('A new message')
+  notices.announce('A new message')
+  const first = notices.announced.value
+  notices.announce('A new message')
 
-  expect(notices.heard.value).not.toBe(first)
-  expect(notices.heard.value.trim()).toBe(first)
+  expect(notices.announced.value).not.toBe(first)
+  expect(notices.announced.value.trim()).toBe(first)
 })
 
 function texts(notices: Notices): readonly string[] {

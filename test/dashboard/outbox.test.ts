@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import type { CallOptions } from '../../src/dashboard/api.ts'
+import type { Answer, CallOptions } from '../../src/dashboard/api.ts'
 import { createOutbox, sendOnce, type Draft } from '../../src/dashboard/outbox.ts'
-import type { Answer } from '../../src/dashboard/request.ts'
 import type { Message } from '../../src/dashboard/resources.ts'
 import { ok, UNREACHABLE } from './page-rig.ts'
 import { message } from './samples.ts'

@@ -18,7 +18,7 @@ test('what was asked before a log-in does not undo it', async () => {
   const session = new SessionStore()
 
   const asked = session.refresh()
-  const loggedIn = session.logIn('correct horse')
+  const loggedIn = session.signIn('correct horse')
   relay.answer('POST', SIGNED_IN)
   await loggedIn
   relay.answer('GET', SIGNED_OUT)
@@ -31,7 +31,7 @@ test('what is asked after a log-in counts', async () => {
   using relay = heldAnswers()
   const session = new SessionStore()
 
-  const loggedIn = session.logIn('correct horse')
+  const loggedIn = session.signIn('correct horse')
   relay.answer('POST', SIGNED_IN)
   await loggedIn
   const asked = session.refresh()

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { momentWords, sizeWords, variableOf } from '../../src/dashboard/pages/settings-words.ts'
+import { momentWords, sizeWords, variableOf } from '../../src/dashboard/settings-words.ts'
 import { environmentOfSetting, SETTING_NAMES } from '../../src/domain/setting.ts'
 
 const KB = 1_024

@@ -1,17 +1,17 @@
 import { expect, test } from 'bun:test'
 
-import { passwordProblem, strengthWords } from '../../src/dashboard/pages/setup-password-words.ts'
+import { passwordProblem, strengthWords } from '../../src/dashboard/setup-words.ts'
 import { isPasswordLength } from '../../src/domain/value-kind.ts'
 
 test('how good a password is, is a matter of its length', () => {
   const lengths = [0, 1, 11, 12, 15, 16, 19, 20, 200]
 
   expect(lengths.map((length) => strengthWords('x'.repeat(length)))).toEqual([
-    '12 characters or more; a few words in a row are easy to keep.',
-    'Too short: 11 more at least.',
-    'Too short: 1 more at least.',
-    'Fair: longer is harder to guess.',
-    'Fair: longer is harder to guess.',
+    'At least 12 characters. A few words in a row work well.',
+    'Too short: 11 more needed.',
+    'Too short: 1 more needed.',
+    'Fair. Longer is harder to guess.',
+    'Fair. Longer is harder to guess.',
     'Good.',
     'Good.',
     'Very good.',
@@ -22,7 +22,7 @@ test('how good a password is, is a matter of its length', () => {
 test('a password is refused beside its field before the relay would refuse it', () => {
   expect(
     ['12345678901', '123456789012', 'x'.repeat(200), 'x'.repeat(201)].map(passwordProblem),
-  ).toEqual(['It needs 12 characters or more.', null, null, 'It may have 200 characters at most.'])
+  ).toEqual(['Use at least 12 characters.', null, null, 'Use at most 200 characters.'])
 })
 
 test('the page and the relay agree on what a password is', () => {

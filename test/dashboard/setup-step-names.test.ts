@@ -1,11 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import {
-  SETUP_STEPS,
-  stepBeside,
-  stepNamed,
-  stepsFor,
-} from '../../src/dashboard/pages/setup-step-names.ts'
+import { SETUP_STEPS, stepBeside, stepNamed, stepsFor } from '../../src/dashboard/setup-words.ts'
 import { openAccess } from '../access/access-rig.ts'
 
 test('the set-up begins with the step that the relay remembers first', async () => {

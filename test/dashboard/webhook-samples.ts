@@ -1,7 +1,6 @@
 // What the API answers about webhooks, with all its fields.
 
-import type { SeenDelivery } from '../../src/dashboard/pages/webhooks-resources.ts'
-import type { Webhook } from '../../src/dashboard/resources.ts'
+import type { SeenDelivery, Webhook } from '../../src/dashboard/resources.ts'
 
 const TIME = '2026-11-21T10:00:00.000Z'
 

@@ -2,15 +2,15 @@ import { expect, test } from 'bun:test'
 
 import {
   confirmation,
-  countWords,
   deliveryState,
   hostOf,
   isConfirmed,
   nextTryWords,
-  placeOf,
+  hostAndPathOf,
   refusalWords,
   webhookState,
-} from '../../src/dashboard/pages/webhooks-words.ts'
+} from '../../src/dashboard/webhook-words.ts'
+import { countWords } from '../../src/domain/number-words.ts'
 import { delivery, webhook } from './webhook-samples.ts'
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z')
@@ -39,12 +39,7 @@ test('a delivery that was tried in vain is told apart from one that waits', () =
     deliveryState(delivery({ status: 'exhausted', attempt_count: 12 })),
   ]
 
-  expect(states.map(({ text }) => text)).toEqual([
-    'Waiting',
-    'Trying again',
-    'Delivered',
-    'Given up',
-  ])
+  expect(states.map(({ text }) => text)).toEqual(['Pending', 'Retrying', 'Delivered', 'Failed'])
 })
 
 test('when a delivery is tried next is told only while it waits', () => {
@@ -53,12 +48,12 @@ test('when a delivery is tried next is told only while it waits', () => {
   const due = delivery({ next_attempt_at: '2026-11-21T09:59:00.000Z' })
   const over = delivery({ status: 'succeeded', next_attempt_at: null })
 
-  expect(nextTryWords(soon, webhook(), NOW)).toBe('next try within a minute')
-  expect(nextTryWords(later, webhook(), NOW)).toBe('next try in 10 min')
-  expect(nextTryWords(due, webhook(), NOW)).toBe('waits its turn')
+  expect(nextTryWords(soon, webhook(), NOW)).toBe('Next attempt within a minute')
+  expect(nextTryWords(later, webhook(), NOW)).toBe('Next attempt in 10 min')
+  expect(nextTryWords(due, webhook(), NOW)).toBe('Queued: waiting for the endpoint to recover')
   expect(nextTryWords(over, webhook(), NOW)).toBeNull()
   expect(nextTryWords(later, webhook({ is_active: false }), NOW)).toBe(
-    'held until the webhook is active',
+    'On hold until the webhook is active',
   )
 })
 
@@ -68,7 +63,7 @@ test('a refusal because of the pause says where to end it; any other speaks for 
   const paused = refusalWords({ ...failure, code: 'webhook_inactive', message: 'Not active.' })
   const full = refusalWords({ ...failure, code: 'storage_full', message: 'The disk is full.' })
 
-  expect(paused).toContain('switch it on in its settings first')
+  expect(paused).toContain('Turn it on in its settings first')
   expect(full).toBe('The disk is full.')
 })
 
@@ -90,6 +85,6 @@ test('what is sent is told with its number, and where to without what may be sec
   const words = [countWords(1, 'event'), countWords(30_020, 'event'), countWords(2, 'delivery')]
 
   expect(words).toEqual(['1 event', '30,020 events', '2 deliveries'])
-  expect(placeOf('https://n8n.example/hook/erp?token=secret')).toBe('n8n.example/hook/erp')
-  expect(placeOf('https://n8n.example')).toBe('n8n.example')
+  expect(hostAndPathOf('https://n8n.example/hook/erp?token=secret')).toBe('n8n.example/hook/erp')
+  expect(hostAndPathOf('https://n8n.example')).toBe('n8n.example')
 })
