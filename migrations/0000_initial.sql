@@ -1,3 +1,53 @@
+CREATE TABLE `dashboard_networks` (
+	`network` text PRIMARY KEY NOT NULL,
+	`signed_in_at` integer NOT NULL
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `dashboard_owner` (
+	`id` integer PRIMARY KEY NOT NULL,
+	`password_hash` text NOT NULL,
+	`password_set_at` integer NOT NULL,
+	`setup_step` text
+) STRICT;
+--> statement-breakpoint
+CREATE TABLE `dashboard_sessions` (
+	`token_sha256` blob PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`last_seen_at` integer NOT NULL,
+	`elevated_until` integer NOT NULL,
+	`page_key_sha256` blob
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE TABLE `audit` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`at` integer NOT NULL,
+	`last_at` integer NOT NULL,
+	`count` integer NOT NULL,
+	`actor_kind` text NOT NULL,
+	`actor_id` text,
+	`address` text,
+	`request_id` text,
+	`action` text NOT NULL,
+	`about_kind` text NOT NULL,
+	`about_id` text,
+	`before` text,
+	`after` text
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
+CREATE INDEX `audit_by_age` ON `audit` (`at`);--> statement-breakpoint
+CREATE INDEX `audit_by_action` ON `audit` (`action`,`at`);--> statement-breakpoint
+CREATE TABLE `message_days` (
+	`day` integer NOT NULL,
+	`line_seq` integer NOT NULL,
+	`sent` integer NOT NULL,
+	`received` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`uncertain` integer NOT NULL,
+	PRIMARY KEY(`day`, `line_seq`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `about` (
 	`name` text PRIMARY KEY NOT NULL,
 	`value` text NOT NULL
@@ -15,6 +65,21 @@ CREATE TABLE `api_keys` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `api_keys_key_unique` ON `api_keys` (`key`);--> statement-breakpoint
+CREATE TABLE `bridges` (
+	`id` text PRIMARY KEY NOT NULL,
+	`phone_number` text NOT NULL,
+	`label` text,
+	`token_sha256` blob NOT NULL,
+	`token_hint` text NOT NULL,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`token_created_at` integer NOT NULL,
+	`last_heard_at` integer,
+	`revoked_at` integer
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `bridges_token_sha256_unique` ON `bridges` (`token_sha256`);--> statement-breakpoint
+CREATE UNIQUE INDEX `bridges_by_number` ON `bridges` (`phone_number`) WHERE revoked_at IS NULL;--> statement-breakpoint
 CREATE TABLE `contact_days` (
 	`line_id` text NOT NULL,
 	`day` integer NOT NULL,
@@ -33,22 +98,27 @@ CREATE TABLE `contacts` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `conversations` (
-	`id` text PRIMARY KEY NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`line_id` text NOT NULL,
 	`phone_number` text NOT NULL,
 	`handle` text NOT NULL,
 	`service` text NOT NULL,
 	`message_count` integer NOT NULL,
 	`last_seq` integer NOT NULL,
+	`automation_paused` integer DEFAULT false NOT NULL,
+	`moved_to` integer,
 	`created_at` integer NOT NULL,
 	`updated_at` integer NOT NULL,
-	FOREIGN KEY (`line_id`) REFERENCES `lines`(`id`) ON UPDATE no action ON DELETE no action
+	FOREIGN KEY (`line_id`) REFERENCES `lines`(`id`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`moved_to`) REFERENCES `conversations`(`seq`) ON UPDATE no action ON DELETE cascade
 ) STRICT;
 --> statement-breakpoint
+CREATE UNIQUE INDEX `conversations_id_unique` ON `conversations` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `conversations_by_line_and_handle` ON `conversations` (`line_id`,`handle`);--> statement-breakpoint
-CREATE INDEX `conversations_by_last` ON `conversations` (`last_seq`);--> statement-breakpoint
 CREATE INDEX `conversations_by_line_and_last` ON `conversations` (`line_id`,`last_seq`);--> statement-breakpoint
 CREATE INDEX `conversations_by_handle` ON `conversations` (`handle`);--> statement-breakpoint
+CREATE INDEX `conversations_by_move` ON `conversations` (`moved_to`) WHERE moved_to IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `idempotency` (
 	`key` text PRIMARY KEY NOT NULL,
 	`fingerprint` text NOT NULL,
@@ -56,7 +126,7 @@ CREATE TABLE `idempotency` (
 	`answer` text,
 	`body` text,
 	`created_at` integer NOT NULL
-) STRICT;
+) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `idempotency_by_age` ON `idempotency` (`created_at`);--> statement-breakpoint
 CREATE TABLE `known_guids` (
@@ -67,7 +137,8 @@ CREATE TABLE `known_guids` (
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `lines` (
-	`id` text PRIMARY KEY NOT NULL,
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
 	`driver` text NOT NULL,
 	`device_key` text NOT NULL,
 	`phone_number` text NOT NULL,
@@ -81,12 +152,13 @@ CREATE TABLE `lines` (
 	`deleted_at` integer
 ) STRICT;
 --> statement-breakpoint
+CREATE UNIQUE INDEX `lines_id_unique` ON `lines` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `lines_by_device` ON `lines` (`driver`,`device_key`) WHERE deleted_at IS NULL;--> statement-breakpoint
 CREATE TABLE `messages` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
-	`line_id` text NOT NULL,
-	`conversation_id` text NOT NULL,
+	`line_seq` integer NOT NULL,
+	`conversation_seq` integer NOT NULL,
 	`phone_number` text NOT NULL,
 	`handle` text NOT NULL,
 	`direction` text NOT NULL,
@@ -112,20 +184,28 @@ CREATE TABLE `messages` (
 	`sent_at` integer,
 	`delivered_at` integer,
 	`read_at` integer,
-	FOREIGN KEY (`line_id`) REFERENCES `lines`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`conversation_id`) REFERENCES `conversations`(`id`) ON UPDATE no action ON DELETE no action
+	FOREIGN KEY (`line_seq`) REFERENCES `lines`(`seq`) ON UPDATE no action ON DELETE no action,
+	FOREIGN KEY (`conversation_seq`) REFERENCES `conversations`(`seq`) ON UPDATE no action ON DELETE no action
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `messages_id_unique` ON `messages` (`id`);--> statement-breakpoint
-CREATE INDEX `messages_by_line` ON `messages` (`line_id`);--> statement-breakpoint
-CREATE INDEX `messages_by_conversation` ON `messages` (`conversation_id`);--> statement-breakpoint
+CREATE INDEX `messages_by_line` ON `messages` (`line_seq`);--> statement-breakpoint
+CREATE INDEX `messages_by_conversation` ON `messages` (`conversation_seq`);--> statement-breakpoint
 CREATE INDEX `messages_by_direction` ON `messages` (`direction`);--> statement-breakpoint
 CREATE INDEX `messages_by_status` ON `messages` (`status`);--> statement-breakpoint
-CREATE INDEX `messages_by_creation` ON `messages` (`created_at`);--> statement-breakpoint
 CREATE INDEX `messages_by_change` ON `messages` (`updated_at`,`revision`);--> statement-breakpoint
-CREATE INDEX `messages_due_by_line` ON `messages` (`line_id`,`due_at`) WHERE status = 'queued' AND due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `messages_due_by_line` ON `messages` (`line_seq`,`due_at`) WHERE status = 'queued' AND due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `messages_to_announce` ON `messages` (`due_at`) WHERE status = 'uncertain' AND due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `messages_unfinished_by_conversation` ON `messages` (`conversation_id`) WHERE status IN ('queued', 'sending', 'uncertain');--> statement-breakpoint
+CREATE INDEX `messages_unfinished_by_conversation` ON `messages` (`conversation_seq`) WHERE status = 'queued' OR status = 'sending' OR status = 'uncertain';--> statement-breakpoint
+CREATE TABLE `not_relayed` (
+	`line_id` text NOT NULL,
+	`kind` text NOT NULL,
+	`count` integer NOT NULL,
+	`since` integer NOT NULL,
+	`last_at` integer NOT NULL,
+	PRIMARY KEY(`line_id`, `kind`)
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `rejected_events` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`line_id` text NOT NULL,
@@ -146,6 +226,7 @@ CREATE TABLE `waiting_receipts` (
 	`kind` text NOT NULL,
 	`at` integer NOT NULL,
 	`reason` text,
+	`service` text,
 	`recorded_at` integer NOT NULL,
 	PRIMARY KEY(`line_id`, `guid`, `kind`)
 ) STRICT, WITHOUT ROWID;
@@ -176,6 +257,7 @@ CREATE TABLE `deliveries` (
 	`scheduled_count` integer DEFAULT 0 NOT NULL,
 	`next_attempt_at` integer,
 	`requested_at` integer,
+	`replayed_at` integer,
 	`created_at` integer NOT NULL,
 	`completed_at` integer,
 	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE no action,
@@ -188,6 +270,7 @@ CREATE INDEX `deliveries_by_webhook` ON `deliveries` (`webhook_id`);--> statemen
 CREATE INDEX `deliveries_by_webhook_and_status` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
 CREATE INDEX `deliveries_due` ON `deliveries` (`webhook_id`,`next_attempt_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE INDEX `deliveries_requested` ON `deliveries` (`webhook_id`) WHERE requested_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `deliveries_replayed` ON `deliveries` (`webhook_id`) WHERE status = 'pending' AND replayed_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `deliveries_by_completion` ON `deliveries` (`completed_at`) WHERE completed_at IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `events` (
 	`seq` integer PRIMARY KEY NOT NULL,
@@ -200,7 +283,12 @@ CREATE TABLE `events` (
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
-CREATE INDEX `events_by_age` ON `events` (`created_at`);--> statement-breakpoint
+CREATE TABLE `untold_events` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`created_at` integer NOT NULL,
+	`events` text NOT NULL
+) STRICT;
+--> statement-breakpoint
 CREATE TABLE `webhook_secrets` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`webhook_id` text NOT NULL,
@@ -225,8 +313,37 @@ CREATE TABLE `webhooks` (
 	`deleted_at` integer,
 	`failures_in_row` integer DEFAULT 0 NOT NULL,
 	`rest_until` integer,
+	`probe_at` integer,
 	`failing_since` integer,
 	`gone_at` integer
 ) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `webhooks_id_unique` ON `webhooks` (`id`);
+CREATE UNIQUE INDEX `webhooks_id_unique` ON `webhooks` (`id`);--> statement-breakpoint
+CREATE TRIGGER `message_days_at_insert` AFTER INSERT ON `messages`
+WHEN NEW.`status` <> 'queued' AND NEW.`status` <> 'sending'
+BEGIN
+	INSERT INTO `message_days` VALUES (NEW.`created_at` / 86400000, NEW.`line_seq`,
+		NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read',
+		NEW.`status` = 'received',
+		NEW.`status` = 'failed' OR NEW.`status` = 'expired',
+		NEW.`status` = 'uncertain')
+	ON CONFLICT (`day`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
+		`received` = `received` + excluded.`received`, `failed` = `failed` + excluded.`failed`,
+		`uncertain` = `uncertain` + excluded.`uncertain`;
+END;--> statement-breakpoint
+CREATE TRIGGER `message_days_at_update` AFTER UPDATE OF `status` ON `messages`
+WHEN NEW.`status` <> OLD.`status` AND NEW.`status` <> 'delivered' AND NEW.`status` <> 'read'
+	OR (NEW.`status` = 'delivered' OR NEW.`status` = 'read')
+		AND OLD.`status` <> 'sent' AND OLD.`status` <> 'delivered' AND OLD.`status` <> 'read'
+BEGIN
+	INSERT INTO `message_days` VALUES (NEW.`created_at` / 86400000, NEW.`line_seq`,
+		(NEW.`status` = 'sent' OR NEW.`status` = 'delivered' OR NEW.`status` = 'read')
+			- (OLD.`status` = 'sent' OR OLD.`status` = 'delivered' OR OLD.`status` = 'read'),
+		0,
+		(NEW.`status` = 'failed' OR NEW.`status` = 'expired')
+			- (OLD.`status` = 'failed' OR OLD.`status` = 'expired'),
+		(NEW.`status` = 'uncertain') - (OLD.`status` = 'uncertain'))
+	ON CONFLICT (`day`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
+		`received` = `received` + excluded.`received`, `failed` = `failed` + excluded.`failed`,
+		`uncertain` = `uncertain` + excluded.`uncertain`;
+END;

@@ -5,7 +5,9 @@ import { hostname, platform } from 'node:os'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
-import { setupAddresses } from './access/setup-address.ts'
+import { setupAddresses } from './access/setup-link.ts'
+import type { CreatedKey } from './api/keys.ts'
+import type { SetupLink } from './api/owner.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
@@ -15,7 +17,6 @@ import { loopFinding, notRelayedFindings, rejectedFindings } from './health/find
 import { HealthWatch } from './health/health-watch.ts'
 import { QueueWatch } from './health/queue-watch.ts'
 import { SendingFindings } from './health/sending-findings.ts'
-import type { SetupLinkResource } from './http/control.ts'
 import { aboutResource } from './http/dashboard-about.ts'
 import { lifeOf } from './http/health.ts'
 import { localName } from './http/hosts.ts'
@@ -26,12 +27,11 @@ import { createBridgeActions } from './keys/bridge-actions.ts'
 import { createFirstKey } from './keys/first-key.ts'
 import { createKeyActions } from './keys/key-actions.ts'
 import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
-import type { CreatedKeyResource } from './keys/resource.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
-import { listBackupResources } from './maintenance/backup-list.ts'
+import { listBackupResources } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
-import { createUpkeep } from './maintenance/upkeep.ts'
+import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
 import { keepAnswers } from './messages/kept-answers.ts'
@@ -61,12 +61,12 @@ export type App = {
   readonly http: Http
   /** Resolves when the process must not go on: the disk fails, or the database is damaged. */
   readonly fatal: Promise<unknown>
-  createFirstKey(): Promise<CreatedKeyResource | null>
+  createFirstKey(): Promise<CreatedKey | null>
   readonly dashboard: {
     /** Whether a password is set. */
     isClaimed(): boolean
     /** The link that sets one; those before it are good no more. */
-    createSetupLink(): Promise<SetupLinkResource>
+    createSetupLink(): Promise<SetupLink>
   }
   /** Listens, stands still until `mayServe` resolves with true, recovers, runs; gives the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
@@ -91,7 +91,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const life: Life = { phase: 'starting', listener: null }
   const webhooks = createWebhookModule(runtime, { config, parts, life })
   const messages = createMessageModule(runtime, webhooks, { config, parts, life })
-  const upkeep = createUpkeep({ ...runtime, keepAnswers, folder: config.backupFolder })
+  const maintenance = createMaintenance({ ...runtime, keepAnswers, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
   const [lastUsed, lastHeard] = [new LastUsed(runtime, KEY_USE), new LastUsed(runtime, BRIDGE_USE)]
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
@@ -101,15 +101,15 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay),
   )
   runtime.health.include(async () =>
-    [runtime.disk, upkeep.clockWatch, upkeep.timetable, heartbeat]
+    [runtime.disk, maintenance.clockWatch, maintenance.timetable, heartbeat]
       .flatMap((one) => one.findings())
       .map(ofRelay),
   )
-  const modules = { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry }
+  const modules = { config, life, webhooks, messages, maintenance, lastUsed, lastHeard, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages })
-  const watches = [queues, upkeep.clockWatch, upkeep.timetable, heartbeat]
+  const watches = [queues, maintenance.clockWatch, maintenance.timetable, heartbeat]
   const own = [...runtime.services, lines, dispatch, webhooks.loop, ...watches]
   const outer = [...(runtime.iphones?.services ?? []), ...(parts.companions ?? [])]
   const loops = [lastUsed, lastHeard, ...own, new HealthWatch(runtime), ...outer]
@@ -129,7 +129,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       await recordVersion(runtime, VERSION)
       const recovered = await recoverMessages(messages.tools)
       if (recovered > 0) log.warn('messages are uncertain after a crash', { count: recovered })
-      await entry.access.begin()
+      await entry.access.applyLockedPassword()
       running = runServices(loops, runtime)
       await lines.whenReady()
       life.phase = 'running'
@@ -178,18 +178,7 @@ function createMessageModule(
   { publish }: WebhookModule,
   { config, life }: Start,
 ) {
-  const {
-    db,
-    clock,
-    writer,
-    stamps,
-    settings,
-    disk,
-    dispatchSignal,
-    health,
-    healthSignal,
-    changes,
-  } = runtime
+  const { db, clock, writer, stamps, settings, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
     intake: (line, event) => intake(line, event),
@@ -197,8 +186,8 @@ function createMessageModule(
   })
   lines.onChange((id) => {
     dispatchSignal.notify()
-    healthSignal.notify()
-    changes.tell([{ what: 'line', id }])
+    runtime.healthSignal.notify()
+    runtime.changes.tell([{ what: 'line', id }])
   })
   const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
   const callers = new WaitingCallers({ clock, writer, waitReason })
@@ -266,8 +255,8 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   runtime.health.include(async () => passwordFindings(lockedPassword).map(ofRelay))
   return {
     access,
-    isClaimed: () => access.isClaimed(),
-    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLinkResource> {
+    isClaimed: () => access.hasPassword(),
+    async createSetupLink(origin: Origin = COMMAND_LINE): Promise<SetupLink> {
       const { token, expiresAt } = await access.createSetupToken(origin)
       const { url, lanUrl } = setupAddresses(token, {
         publicUrl: config.publicUrl,
@@ -284,7 +273,7 @@ type Modules = {
   readonly life: Life
   readonly webhooks: WebhookModule
   readonly messages: ReturnType<typeof createMessageModule>
-  readonly upkeep: ReturnType<typeof createUpkeep>
+  readonly maintenance: ReturnType<typeof createMaintenance>
   readonly lastUsed: LastUsed<KeyId>
   readonly lastHeard: LastUsed<BridgeId>
   readonly entry: ReturnType<typeof createEntry>
@@ -293,7 +282,7 @@ type Modules = {
 /** What the API does, told in its own words. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, webhooks, messages, upkeep, lastUsed, lastHeard, entry } = modules
+  const { config, life, webhooks, messages, maintenance, lastUsed, lastHeard, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -322,8 +311,8 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       scriptCalls: () => runtime.scriptCalls,
       settings,
       options: runtime.options,
-      backUp: upkeep.backUp,
-      noteDownload: upkeep.noteDownload,
+      backUp: maintenance.backUp,
+      noteDownload: maintenance.noteDownload,
       acquit: runtime.acquit,
     },
     listAudit: (filter, page) => listAudit(db, filter, page),

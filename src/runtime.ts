@@ -4,12 +4,12 @@
 import { homedir, platform } from 'node:os'
 
 import type { Config, ConfigRow } from './config.ts'
-import type { Finding, LineDriver } from './domain/driver.ts'
+import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import { createDrivers, createIphones, type ScriptCall } from './lines/catalog.ts'
+import type { LineDriver } from './lines/driver.ts'
 import { ShortcutsDriver } from './lines/kinds/shortcuts/driver.ts'
-import { DiskWatch } from './maintenance/disk-watch.ts'
-import { SoundnessWatch } from './maintenance/soundness-watch.ts'
+import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/bridges.ts'
@@ -35,8 +35,8 @@ import type { Service } from './system/service.ts'
 import { Signal } from './system/signal.ts'
 import { Stamps } from './system/stamps.ts'
 import { VERSION } from './system/version.ts'
-import { Notices } from './webhooks/notices.ts'
 import type { Post } from './webhooks/post.ts'
+import { DeliverySignals } from './webhooks/signals.ts'
 
 /** The outermost things, which a test replaces. */
 export type Parts = {
@@ -76,7 +76,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const { db, directory } = data
   const clock = new ConfirmedClock(wallClock, readClockMemory(db))
   const [dispatchSignal, healthSignal, doubtSignal] = [new Signal(), new Signal(), new Signal()]
-  const notices = new Notices()
+  const deliverySignals = new DeliverySignals()
   const disk = new DiskWatch({
     clock,
     log,
@@ -84,7 +84,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     requireInPlace: () => db.guard.requireInPlace(),
     onLost: (error) => fail(error),
     onChange: () => {
-      for (const one of [dispatchSignal, notices.signal, healthSignal]) one.notify()
+      for (const one of [dispatchSignal, deliverySignals.signal, healthSignal]) one.notify()
     },
   })
   const fatal = Promise.withResolvers<unknown>()
@@ -97,7 +97,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const onDamage = (error: unknown) => fail(damageFound(directory, error))
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
-  const requireSound = () => backupWorker.requireSound(directory.database)
+  const assertIntact = () => backupWorker.requireSound(directory.database)
   const stamps = new Stamps(clock, random, newestStamp(db))
   const audit = createAudit({ writer, stamps, log })
   return {
@@ -108,7 +108,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     directory,
     dispatchSignal,
     healthSignal,
-    notices,
+    deliverySignals,
     changes,
     disk,
     writer,
@@ -117,7 +117,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     ...openDrivers(config, parts, { ...outer, relayClock: clock, db, directory }),
     doubtSignal,
     backupWorker,
-    services: [disk, new SoundnessWatch({ clock, log, doubtSignal, requireSound })],
+    services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),

@@ -1,5 +1,5 @@
-// Who may see the dashboard: the one owner, who has set a password by a link that only somebody on this
-// machine can get, and the browsers in which the password was given since.
+// Access to the dashboard: the owner, who sets a password by a link that only the machine itself gives
+// out, and the browsers that signed in with it.
 
 import { RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -12,8 +12,13 @@ import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { networkOf } from '../system/network-address.ts'
 import type { PasswordHash } from '../system/password-hash.ts'
-import { LogInBrake, type Guesser } from './log-in-brake.ts'
-import { Passwords, passwordFindings, requireFit } from './passwords.ts'
+import {
+  LoginRateLimiter,
+  Passwords,
+  passwordFindings,
+  requireFit,
+  type Guesser,
+} from './passwords.ts'
 import {
   DashboardSessions,
   shortId,
@@ -21,37 +26,13 @@ import {
   type NewSession,
   type SessionTools,
 } from './sessions.ts'
-import { SetupLink, type SetupToken } from './setup-link.ts'
+import { SetupLink } from './setup-link.ts'
 
-export type Access = {
-  /** Whether a password is set. */
-  isClaimed(): boolean
-  /** The step of the set-up that comes next; null once it is done. */
-  setupStep(): string | null
-  saveSetupStep(step: string | null): Promise<void>
-  /** Makes the link good that sets the password; those before it are good no more. */
-  createSetupToken(origin: Origin): Promise<SetupToken>
-  /** Sets the password with a setup link's token, and ends all sessions but the new one. */
-  claim(setup: { readonly token: string; readonly password: string }, by: By): Promise<NewSession>
-  logIn(password: string, by: By): Promise<NewSession>
-  /** The password once more, for what asks for it after an hour. */
-  elevate(session: DashboardSession, password: string, by: By): Promise<DashboardSession>
-  /** Ends all other sessions. */
-  changePassword(
-    session: DashboardSession,
-    change: { readonly current: string; readonly password: string },
-    by: By,
-  ): Promise<DashboardSession>
-  logOut(session: DashboardSession, origin: Origin): Promise<void>
-  logOutEverywhere(origin: Origin): Promise<void>
-  readonly sessions: Pick<DashboardSessions, 'find' | 'list' | 'isOpen' | 'endOf' | 'keep'>
-  /** Makes the password of the options the owner's, where there is one. */
-  begin(): Promise<void>
-}
+export type Access = ReturnType<typeof createAccess>
 
-/** From where somebody asks. */
-export type By = Origin & {
-  /** Whether that is this machine, beyond doubt. */
+/** The client of a request. */
+export type Client = Origin & {
+  /** It runs on this machine, beyond doubt. */
   readonly isLocal: boolean
 }
 
@@ -64,129 +45,140 @@ type Tools = SessionTools & {
   readonly lockedPassword: string | null
 }
 
-/** What the page shows first once there is a password. */
+/** The page of the setup that comes first once there is a password. */
 const FIRST_STEP = 'permissions'
 const DASHBOARD: Thing = { kind: 'dashboard', id: null }
 const EVERY_SESSION: Thing = { kind: 'session', id: null }
 const BY_LINK = { by: 'setup_link' }
 const BY_OPTION = { by: 'HOOKLINE_ADMIN_PASSWORD' }
-/** For how long a network that signed in keeps its share of the guesses. */
+/** Lifetime of a network's own share of the guesses after a sign-in. */
 const KNOWN_FOR_MS = 30 * 86_400_000
 
-export function createAccess(tools: Tools): Access {
+export function createAccess(tools: Tools) {
   const { db, writer, audit, lockedPassword } = tools
-  const room = {
+  const parts = {
     ...tools,
     sessions: new DashboardSessions(tools),
     passwords: new Passwords(tools.passwordHash),
-    brake: new LogInBrake(tools.clock),
+    limiter: new LoginRateLimiter(tools.clock),
     link: new SetupLink(tools),
   }
-  const { sessions, link } = room
+  const sessions: Pick<DashboardSessions, 'find' | 'list' | 'isOpen' | 'endOf' | 'keep'> =
+    parts.sessions
   return {
     sessions,
-    isClaimed: () => getOwner(db) !== null,
+    hasPassword: () => getOwner(db) !== null,
+    /** The next step of the setup; null once it is done. */
     setupStep: () => getOwner(db)?.setupStep ?? null,
-    saveSetupStep: (step) => writer.write((tx) => saveSetupStep(tx, step)),
-    async createSetupToken(origin) {
+    saveSetupStep: (step: string | null) => writer.write((tx) => saveSetupStep(tx, step)),
+    /** Makes the link that sets the password; earlier ones become invalid. */
+    async createSetupToken(origin: Origin) {
       requireUnlocked(lockedPassword)
       const change = { action: 'setup_link.created', about: DASHBOARD } as const
       await writer.write((tx) => audit.record(tx, origin, change))
-      return link.create()
+      return parts.link.create()
     },
-    claim: (setup, by) => claim(room, setup, by),
-    async logIn(password, by) {
-      const proof = await requireRight(room, password, { by, session: null })
+    /** Sets the password with a setup link's token, and ends all sessions but the new one. */
+    setUp: (setup: { readonly token: string; readonly password: string }, client: Client) =>
+      setUp(parts, setup, client),
+    async signIn(password: string, client: Client): Promise<NewSession> {
+      const proof = await requireRight(parts, password, { client, session: null })
       return writer.write((tx) => {
         requireStillRight(tx, proof)
-        noteNetwork(room, tx, by)
-        const opened = sessions.open(tx)
+        noteNetwork(parts, tx, client)
+        const opened = parts.sessions.open(tx)
         const about = sessionThing(opened.session)
-        audit.record(tx, openedBy(opened, by), { action: 'session.created', about })
+        audit.record(tx, openedBy(opened, client), { action: 'session.created', about })
         return opened
       })
     },
-    async elevate(session, password, by) {
-      const proof = await requireRight(room, password, { by, session })
+    /** Takes the password once more, for requests that ask for it after an hour. */
+    async elevate(session: DashboardSession, password: string, client: Client) {
+      const proof = await requireRight(parts, password, { client, session })
       return writer.write((tx) => {
         requireStillRight(tx, proof)
-        const about = sessionThing(session)
-        audit.record(tx, by, { action: 'session.elevated', about })
-        return sessions.elevate(tx, session)
+        audit.record(tx, client, { action: 'session.elevated', about: sessionThing(session) })
+        return parts.sessions.elevate(tx, session)
       })
     },
-    changePassword: (session, change, by) => changePassword(room, session, { ...change, by }),
-    logOut: (session, origin) =>
+    /** Ends all other sessions. */
+    changePassword: (
+      session: DashboardSession,
+      change: { readonly current: string; readonly password: string },
+      client: Client,
+    ) => changePassword(parts, session, { ...change, client }),
+    signOut: (session: DashboardSession, origin: Origin) =>
       writer.write((tx) => {
-        const about = sessionThing(session)
-        audit.record(tx, origin, { action: 'session.ended', about })
-        sessions.end(tx, session)
+        audit.record(tx, origin, { action: 'session.ended', about: sessionThing(session) })
+        parts.sessions.end(tx, session)
       }),
-    logOutEverywhere: (origin) =>
+    signOutEverywhere: (origin: Origin) =>
       writer.write((tx) => {
         audit.record(tx, origin, { action: 'session.ended', about: EVERY_SESSION })
-        sessions.endOthers(tx, null)
+        parts.sessions.endOthers(tx, null)
       }),
-    begin: () => useLockedPassword(room),
+    /** Makes the password of the options the owner's, where there is one. */
+    applyLockedPassword: () => applyLockedPassword(parts),
   }
 }
 
-type Room = Tools & {
+type Parts = Tools & {
   readonly sessions: DashboardSessions
   readonly passwords: Passwords
-  readonly brake: LogInBrake
+  readonly limiter: LoginRateLimiter
   readonly link: SetupLink
 }
 
-async function claim(
-  room: Room,
+async function setUp(
+  parts: Parts,
   { token, password }: { readonly token: string; readonly password: string },
-  by: By,
+  client: Client,
 ): Promise<NewSession> {
-  const taken = room.link.take(token)
+  const taken = parts.link.take(token)
   if (taken === null) throw linkInvalid()
   try {
     requireFit(password)
-    const passwordHash = await room.passwords.make(password)
-    return await room.writer.write((tx) => {
-      savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: room.stamps.now() })
-      room.sessions.endOthers(tx, null)
-      noteNetwork(room, tx, by)
-      const opened = room.sessions.open(tx)
-      const origin = openedBy(opened, by)
-      room.audit.record(tx, origin, { action: 'password.set', about: DASHBOARD, after: BY_LINK })
+    const passwordHash = await parts.passwords.make(password)
+    return await parts.writer.write((tx) => {
+      savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: parts.stamps.now() })
+      parts.sessions.endOthers(tx, null)
+      noteNetwork(parts, tx, client)
+      const opened = parts.sessions.open(tx)
+      const origin = openedBy(opened, client)
+      parts.audit.record(tx, origin, { action: 'password.set', about: DASHBOARD, after: BY_LINK })
       return opened
     })
   } catch (error) {
-    taken.giveBack()
+    taken.restore()
     throw error
   }
 }
 
 async function changePassword(
-  room: Room,
+  parts: Parts,
   session: DashboardSession,
-  change: { readonly current: string; readonly password: string; readonly by: By },
+  change: { readonly current: string; readonly password: string; readonly client: Client },
 ): Promise<DashboardSession> {
-  requireUnlocked(room.lockedPassword)
+  requireUnlocked(parts.lockedPassword)
   requireFit(change.password)
-  const { by } = change
-  const proof = await requireRight(room, change.current, { by, session })
-  const passwordHash = await room.passwords.make(change.password)
-  return room.writer.write((tx) => {
+  const { client } = change
+  const proof = await requireRight(parts, change.current, { client, session })
+  const passwordHash = await parts.passwords.make(change.password)
+  return parts.writer.write((tx) => {
     requireStillRight(tx, proof)
-    savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: room.stamps.now() })
-    room.sessions.endOthers(tx, session)
-    room.audit.record(tx, by, { action: 'password.changed', about: DASHBOARD })
-    return room.sessions.elevate(tx, session)
+    savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: parts.stamps.now() })
+    parts.sessions.endOthers(tx, session)
+    parts.audit.record(tx, client, { action: 'password.changed', about: DASHBOARD })
+    return parts.sessions.elevate(tx, session)
   })
 }
 
-async function useLockedPassword(room: Room): Promise<void> {
-  const { db, writer, stamps, audit, passwords, sessions, lockedPassword } = room
+async function applyLockedPassword(parts: Parts): Promise<void> {
+  const { db, writer, stamps, audit, passwords, sessions, lockedPassword } = parts
   if (lockedPassword === null) return
-  for (const { title, why, fix } of passwordFindings(lockedPassword))
-    room.log.warn(title, { why, fix })
+  for (const { title, why, fix } of passwordFindings(lockedPassword)) {
+    parts.log.warn(title, { why, fix })
+  }
   const owner = getOwner(db)
   if (owner !== null && (await passwords.fits(lockedPassword, owner.passwordHash))) return
   const passwordHash = await passwords.make(lockedPassword)
@@ -200,35 +192,35 @@ async function useLockedPassword(room: Room): Promise<void> {
 /** The hash that a password was found to fit. */
 type Proof = string
 
-/** Throws `wrong_password`, or `rate_limit_exceeded` without looking. */
-async function requireRight(room: Room, password: string, guess: Guess): Promise<Proof> {
-  const owner = getOwner(room.db)
-  if (owner === null) throw wrongPassword('No password is set yet: a setup link does that.')
-  const attempt = room.brake.begin(guesserOf(room, guess))
-  if (!(await room.passwords.fits(password, owner.passwordHash))) {
-    room.log.warn('dashboard password was wrong', { address: guess.by.address })
-    await recordedIfRoom(room.writer.write((tx) => room.audit.recordRefusal(tx, guess.by)))
+/** Throws `wrong_password`, or `rate_limit_exceeded` without looking at the password. */
+async function requireRight(parts: Parts, password: string, guess: Guess): Promise<Proof> {
+  const owner = getOwner(parts.db)
+  if (owner === null) throw wrongPassword('No password is set yet. Use a setup link to set one.')
+  const attempt = parts.limiter.begin(guesserOf(parts, guess))
+  if (!(await parts.passwords.fits(password, owner.passwordHash))) {
+    parts.log.warn('dashboard password was wrong', { address: guess.client.address })
+    await recordedIfRoom(parts.writer.write((tx) => parts.audit.recordRefusal(tx, guess.client)))
     throw wrongPassword('Incorrect password.')
   }
   attempt.succeed()
   return owner.passwordHash
 }
 
-/** Who gives a password; the session is null where it is to begin one. */
-type Guess = { readonly by: By; readonly session: DashboardSession | null }
+/** A password that is given; the session is null where it is to begin one. */
+type Guess = { readonly client: Client; readonly session: DashboardSession | null }
 
-/** Strangers use up nobody's share but their own, so that they cannot keep the owner out. */
-function guesserOf({ db, clock, stamps }: Room, { by, session }: Guess): Guesser {
+/** Strangers use up no share but their own, so that they cannot keep the owner out. */
+function guesserOf({ db, clock, stamps }: Parts, { client, session }: Guess): Guesser {
   if (session !== null) {
     return { name: `session ${Buffer.from(session.tokenSha256).toString('hex')}`, share: 'session' }
   }
-  if (by.isLocal) return { name: 'this machine', share: 'local' }
-  const network = networkOf(by.address ?? 'unknown')
+  if (client.isLocal) return { name: 'this machine', share: 'local' }
+  const network = networkOf(client.address ?? 'unknown')
   const isKnown = hasSignedIn(db, network, timestamp(clock.ago(KNOWN_FOR_MS, stamps.now())))
   return { name: network, share: isKnown ? 'known' : 'strangers' }
 }
 
-function noteNetwork({ clock, stamps }: Room, tx: Tx, { address, isLocal }: By): void {
+function noteNetwork({ clock, stamps }: Parts, tx: Tx, { address, isLocal }: Client): void {
   if (isLocal) return
   const now = stamps.now()
   noteSignIn(tx, {
@@ -238,7 +230,7 @@ function noteNetwork({ clock, stamps }: Room, tx: Tx, { address, isLocal }: By):
   })
 }
 
-/** Whoever signs in acts as the session that this begins. */
+/** The actor of a sign-in is the session that it begins. */
 function openedBy({ session }: NewSession, origin: Origin): Origin {
   return { ...origin, actor: { kind: 'dashboard', id: shortId(session) } }
 }
@@ -247,7 +239,7 @@ function sessionThing(session: DashboardSession): Thing {
   return { kind: 'session', id: shortId(session) }
 }
 
-/** Looking at a password takes a while, in which it may have been changed. */
+/** Checking a password takes a while, in which it may have been changed. */
 function requireStillRight(tx: Tx, proof: Proof): void {
   if (getOwner(tx)?.passwordHash !== proof)
     throw wrongPassword('The password was changed just now.')
@@ -255,7 +247,7 @@ function requireStillRight(tx: Tx, proof: Proof): void {
 
 function requireUnlocked(lockedPassword: string | null): void {
   if (lockedPassword === null) return
-  const message = 'is set by HOOKLINE_ADMIN_PASSWORD: change it there and start the relay again'
+  const message = 'is set by HOOKLINE_ADMIN_PASSWORD: change it there and restart the relay'
   throw invalidRequest({ path: 'password', message })
 }
 
@@ -265,7 +257,7 @@ function wrongPassword(message: string): RelayError {
 
 function linkInvalid(): RelayError {
   const message =
-    'This setup link is used, replaced, or older than 30 minutes. ' +
+    'This setup link was already used, was replaced, or is older than 30 minutes. ' +
     'Get a new one on the machine itself: hookline setup-link'
   return new RelayError('setup_link_invalid', message)
 }

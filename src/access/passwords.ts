@@ -1,6 +1,7 @@
-import type { Finding } from '../domain/driver.ts'
-import { invalidRequest } from '../domain/errors.ts'
+import { invalidRequest, RelayError } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
 import { PASSWORD_KIND, isPasswordLength } from '../domain/value-kind.ts'
+import type { Clock } from '../system/clock.ts'
 import type { PasswordHash } from '../system/password-hash.ts'
 
 /** Throws `invalid_request` for a password that is too short or too long, in characters. */
@@ -9,7 +10,7 @@ export function requireFit(password: string): void {
   throw invalidRequest({ path: 'password', message: `must be ${PASSWORD_KIND.wanted}` })
 }
 
-/** What is wrong with the password of the options, which counts also where it is too short by now. */
+/** Findings about the password of the options, which is valid also where it is too short by now. */
 export function passwordFindings(lockedPassword: string | null): readonly Finding[] {
   if (lockedPassword === null || isPasswordLength(lockedPassword)) return []
   return [
@@ -17,8 +18,8 @@ export function passwordFindings(lockedPassword: string | null): readonly Findin
       code: 'short_password',
       severity: 'warning',
       title: "The dashboard's password is short",
-      why: `The options set it, and it is not ${PASSWORD_KIND.wanted}; it opens the dashboard all the same.`,
-      fix: 'Put a longer one into HOOKLINE_ADMIN_PASSWORD or the file that it is read from, and start the relay again.',
+      why: `It is set by the options and is not ${PASSWORD_KIND.wanted}. It still opens the dashboard.`,
+      fix: 'Set a longer one in HOOKLINE_ADMIN_PASSWORD, or in the file that it is read from, and restart the relay.',
       key: null,
       depends_on: null,
     },
@@ -28,7 +29,7 @@ export function passwordFindings(lockedPassword: string | null): readonly Findin
 /** Hashes one password at a time: each takes 64 MiB, and many at once would take the machine. */
 export class Passwords {
   readonly #hash: PasswordHash
-  #turn: Promise<unknown> = Promise.resolve()
+  #last: Promise<unknown> = Promise.resolve()
 
   constructor(hash: PasswordHash) {
     this.#hash = hash
@@ -43,13 +44,102 @@ export class Passwords {
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#turn.then(work, work)
-    this.#turn = turn
-    return turn
+    const next = this.#last.then(work, work)
+    this.#last = next
+    return next
   }
 }
 
 /** Systems write the same letter in two ways, as "é" and as "e" with an accent after it. */
 function plain(password: string): string {
   return password.normalize('NFC')
+}
+
+type Failures = { readonly count: number; readonly lastAt: number }
+
+/** The giver of a password, and the share of the guesses that it draws on. */
+export type Guesser = {
+  /** The network, the session or this machine; each is slowed for itself. */
+  readonly name: string
+  readonly share: Share
+}
+
+/**
+ * `known`: networks that signed in lately. `session`: browsers that are signed in and are asked again.
+ * `local`: this machine.
+ */
+export type Share = keyof typeof SHARES
+
+/** A password that is being checked. */
+type LoginAttempt = {
+  /** It was right: its giver starts with a clean slate. */
+  succeed(): void
+}
+
+const FREE_FAILURES = 5
+const DELAY_MS_MIN = 1_000
+const DELAY_MS_MAX = 60_000
+/** Wrong passwords a minute. Strangers, however many, leave the owner the others. */
+const SHARES = { strangers: 30, known: 10, session: 10, local: 10 } as const
+const WINDOW_MS = 60_000
+const GUESSERS_MAX = 1_000
+
+/**
+ * Slows down guessing: after five wrong passwords the next one has to wait 1 s, then 2, 4, … 60 s;
+ * and all of a share together get so many wrong ones a minute. An attempt counts as wrong from its
+ * beginning until it is proven right, so that many at once get no more than one after the other.
+ */
+export class LoginRateLimiter {
+  readonly #clock: Clock
+  /** By name; a map remembers the order of entries, so its first one failed longest ago. */
+  readonly #failures = new Map<string, Failures>()
+  /** Beginnings of the wrong attempts of the last minute, oldest first, by share. */
+  readonly #recent = new Map<Share, number[]>()
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Throws `rate_limit_exceeded` with the time to wait; then nothing was counted. */
+  begin({ name, share }: Guesser): LoginAttempt {
+    const now = this.#clock.monotonic()
+    const recent = (this.#recent.get(share) ?? []).filter((at) => at > now - WINDOW_MS)
+    const [oldest = now] = recent
+    const waitOfShareMs = recent.length < SHARES[share] ? 0 : oldest + WINDOW_MS - now
+    const waitMs = Math.max(this.#waitOf(name, now), waitOfShareMs)
+    if (waitMs > 0) throw tooMany(Math.ceil(waitMs / 1_000))
+    const count = (this.#failures.get(name)?.count ?? 0) + 1
+    this.#failures.delete(name)
+    this.#dropOldest()
+    this.#failures.set(name, { count, lastAt: now })
+    this.#recent.set(share, [...recent, now])
+    return { succeed: () => this.#forgive({ name, share }, now) }
+  }
+
+  #waitOf(name: string, now: number): number {
+    const known = this.#failures.get(name)
+    if (known === undefined || known.count < FREE_FAILURES) return 0
+    const delayMs = Math.min(DELAY_MS_MIN * 2 ** (known.count - FREE_FAILURES), DELAY_MS_MAX)
+    return known.lastAt + delayMs - now
+  }
+
+  #forgive({ name, share }: Guesser, at: number): void {
+    this.#failures.delete(name)
+    const recent = this.#recent.get(share) ?? []
+    const index = recent.indexOf(at)
+    if (index !== -1) this.#recent.set(share, recent.toSpliced(index, 1))
+  }
+
+  #dropOldest(): void {
+    const oldest = this.#failures.keys().next()
+    if (this.#failures.size >= GUESSERS_MAX && !oldest.done) this.#failures.delete(oldest.value)
+  }
+}
+
+function tooMany(seconds: number): RelayError {
+  const message =
+    `Too many wrong passwords. Try again in ${seconds} s. ` +
+    'On the relay\'s own machine, "hookline setup-link" lets you in without waiting.'
+  const details = { limit: 'wrong_passwords', retry_after_seconds: seconds }
+  return new RelayError('rate_limit_exceeded', message, { details, retryAfterSeconds: seconds })
 }

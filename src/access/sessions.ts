@@ -22,19 +22,19 @@ import type { Stamps } from '../system/stamps.ts'
 export type DashboardSession = {
   /** The hash of its token: names it, and opens nothing. */
   readonly tokenSha256: Uint8Array
-  /** Until when the password counts as just given; null where that is over. */
+  /** End of the time in which the password counts as just given; null where that is over. */
   readonly elevatedUntil: Timestamp | null
-  /** Whether the cookie should be given again: the session was not seen for an hour. */
+  /** The session was not seen for an hour: the cookie should be set again. */
   readonly isStale: boolean
 }
 
-/** What the audit trail calls a session: the first characters of a hash, which open nothing. */
+/** The name of a session in the audit trail: the first characters of a hash, which open nothing. */
 export function shortId({ tokenSha256 }: Pick<DashboardSession, 'tokenSha256'>): string {
   return `ses_${Buffer.from(tokenSha256).toString('hex').slice(0, SHORT_LENGTH)}`
 }
 
 /**
- * What opens a session, both together. The token is the cookie, which a browser sends to every port of the
+ * Both together open a session. The token is the cookie, which a browser sends to every port of the
  * host; the page key is kept by the page itself, and only a page of the same port can read it.
  */
 export type SessionKeys = { readonly token: string; readonly pageKey: string }
@@ -58,10 +58,10 @@ const SESSIONS_MAX = 25
 const SECRET_BYTES = 32
 const SHORT_LENGTH = 8
 
-/** The dashboard sessions: rows in the database, and for each one a signal that tells of its end. */
+/** The dashboard sessions: rows in the database, and a signal for the end of each. */
 export class DashboardSessions {
   readonly #tools: SessionTools
-  /** By the hash in hexadecimal, of those that somebody watches: 25 at most, as there are rows. */
+  /** Sessions with a watcher, by the hash in hexadecimal: 25 at most, as there are rows. */
   readonly #watched = new Map<string, { readonly id: Uint8Array; readonly end: AbortController }>()
 
   constructor(tools: SessionTools) {
@@ -108,19 +108,19 @@ export class DashboardSessions {
     const elevatedUntil = timestamp(now + ELEVATION_MS)
     keepLatestSessions(tx, timestamp(clock.ago(SESSION_LIFE_MS, now)), SESSIONS_MAX - 1)
     insertSession(tx, { tokenSha256, pageKeySha256: sha256(pageKey), now, elevatedUntil })
-    this.#tellEndsAfterCommit()
+    this.#signalEndsAfterCommit()
     return { token, pageKey, session: { tokenSha256, elevatedUntil, isStale: false } }
   }
 
   /** Ends every session but one; every one where `kept` is null. */
   endOthers(tx: Tx, kept: DashboardSession | null): void {
     deleteOtherSessions(tx, kept?.tokenSha256 ?? null)
-    this.#tellEndsAfterCommit()
+    this.#signalEndsAfterCommit()
   }
 
   end(tx: Tx, session: DashboardSession): void {
     deleteSession(tx, session.tokenSha256)
-    this.#tellEndsAfterCommit()
+    this.#signalEndsAfterCommit()
   }
 
   /** The password was given: for an hour it need not be given again. */
@@ -143,7 +143,7 @@ export class DashboardSessions {
     return isOver ? null : row
   }
 
-  #tellEndsAfterCommit(): void {
+  #signalEndsAfterCommit(): void {
     this.#tools.writer.afterCommit(() => {
       for (const [name, { id, end }] of this.#watched) {
         if (findSession(this.#tools.db, id) !== null) continue

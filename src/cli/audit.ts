@@ -1,6 +1,8 @@
+import type * as api from '../api/audit.ts'
+import type { AuditEntry } from '../api/audit.ts'
 import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { listAudit, type AuditEntryResource } from '../storage/audit-list.ts'
+import { listAudit } from '../storage/audit-list.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
@@ -15,12 +17,24 @@ export const AUDIT_COMMAND: Command = {
   name: 'audit',
   args: [],
   options: [
-    { name: 'since', value: 'TIME', sentence: 'As 2026-11-21T10:00:00Z, or as 30m, 12h or 7d.' },
-    { name: 'limit', value: 'N', sentence: `How many at most, ${LIMIT_DEFAULT} unless you say.` },
-    { name: 'action', value: 'NAME', sentence: 'Only this, as webhook.changed.' },
-    { name: 'actor', value: 'NAME', sentence: 'Only of this key or session; or cli, dashboard.' },
+    {
+      name: 'since',
+      value: 'TIME',
+      sentence: 'Only changes since then: 2026-11-21T10:00:00Z, or 30m, 12h, 7d ago.',
+    },
+    {
+      name: 'limit',
+      value: 'N',
+      sentence: `Maximum number of entries (default ${LIMIT_DEFAULT}).`,
+    },
+    { name: 'action', value: 'NAME', sentence: 'Only this action, for example webhook.changed.' },
+    {
+      name: 'actor',
+      value: 'NAME',
+      sentence: 'Only by this key or session id, or cli, or dashboard.',
+    },
   ],
-  sentence: 'List who changed what, from where: newest first, kept for 400 days.',
+  sentence: 'Show the audit log: who changed what, and from where. Kept for 400 days.',
   run: list,
 }
 
@@ -36,14 +50,14 @@ async function list(call: Call): Promise<ExitCode> {
   })
   call.out.data(
     page,
-    table(['TIME', 'WHAT', 'THING', 'WHO', 'FROM', 'CHANGE'], page.data.map(rowOf)),
+    table(['TIME', 'ACTION', 'SUBJECT', 'ACTOR', 'ADDRESS', 'CHANGE'], page.data.map(rowOf)),
   )
-  if (page.data.length === 0) call.out.note('Nothing was changed.')
-  if (page.has_more) call.out.note('There are older ones: --limit shows more.')
+  if (page.data.length === 0) call.out.note('No changes found.')
+  if (page.has_more) call.out.note('More entries exist. Show more with --limit.')
   return EXIT.ok
 }
 
-function rowOf(entry: AuditEntryResource): readonly (string | null)[] {
+function rowOf(entry: AuditEntry): readonly (string | null)[] {
   const { action, about, actor, address, count } = entry
   const times = count === 1 ? '' : ` (${count} times)`
   const what = action + times
@@ -57,10 +71,10 @@ function rowOf(entry: AuditEntryResource): readonly (string | null)[] {
   ]
 }
 
-/** `url: https://a → https://b`; of what is new or gone, only what it is or was. */
-function changeIn({ before, after }: AuditEntryResource): string {
+/** `url: https://a → https://b`; a created or deleted subject has only one value. */
+function changeIn({ before, after }: api.AuditEntry): string {
   const names = new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])
-  const value = (fields: AuditEntryResource['before'], name: string) => {
+  const value = (fields: AuditEntry['before'], name: string) => {
     const found = fields?.[name] ?? null
     return found === null ? null : String(found)
   }
@@ -97,7 +111,9 @@ function sinceOf(call: Call): Timestamp | undefined {
   }
   const time = parseIsoTime(text)
   if (time !== null) return time
-  throw new UsageError('--since must be a time like 2026-11-21T10:00:00Z, or like 30m, 12h or 7d.')
+  throw new UsageError(
+    '--since must be a time such as 2026-11-21T10:00:00Z, or an age such as 30m, 12h or 7d.',
+  )
 }
 
 function actionOf(call: Call): AuditAction | undefined {

@@ -17,7 +17,7 @@ import { EXIT, argument, type Call, type Command, type ExitCode } from './comman
 import { holdUnlessRunning, throughRelayOrFile } from './own-file.ts'
 import { sizeCell, table, timeCell } from './table.ts'
 
-/** A database of ten million messages takes minutes to copy and to check. */
+/** A database of ten million messages takes minutes to copy and check. */
 const BACKUP_MS_MAX = 3_600_000
 
 export const BACKUP_COMMANDS: readonly Command[] = [
@@ -25,16 +25,20 @@ export const BACKUP_COMMANDS: readonly Command[] = [
     name: 'backup',
     args: [],
     options: [
-      { name: 'to', value: 'FILE', sentence: 'One file with secret.key and hookline.env too.' },
+      {
+        name: 'to',
+        value: 'FILE',
+        sentence: 'Write one file that includes secret.key and hookline.env.',
+      },
     ],
-    sentence: 'Make a verified copy of the database now.',
+    sentence: 'Make a verified backup of the database.',
     run: backUp,
   },
   {
     name: 'backups',
     args: [],
     options: [],
-    sentence: 'List the back-ups of the data directory.',
+    sentence: 'List backups in the data directory.',
     run: list,
   },
   {
@@ -44,10 +48,11 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       {
         name: 'with-environment',
         value: null,
-        sentence: 'Take programs, hosts, ports, files and passwords of its hookline.env too.',
+        sentence:
+          "Also restore the backup's hookline.env: programs, hosts, ports, files, passwords.",
       },
     ],
-    sentence: 'Go back to a back-up, while no relay runs; never sends a message.',
+    sentence: 'Restore a backup. The relay must be stopped. Never sends a message.',
     run: restore,
   },
 ]
@@ -55,7 +60,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
 async function backUp(call: Call): Promise<ExitCode> {
   const option = call.options.get('to')
   const to = option === undefined ? null : resolve(call.surroundings.folder, option)
-  call.out.note('Copying and checking the database …')
+  call.out.note('Copying and checking the database…')
   const made = await throughRelayOrFile(call, {
     relay: async (client) => {
       const body = to === null ? {} : { to }
@@ -89,19 +94,19 @@ async function list(call: Call): Promise<ExitCode> {
     one.path,
   ])
   call.out.data({ data: backups }, table(['CREATED', 'KIND', 'SIZE', 'FILE'], rows))
-  if (backups.length === 0) call.out.note('There is no back-up yet.')
+  if (backups.length === 0) call.out.note('No backups yet.')
   return EXIT.ok
 }
 
 async function restore(call: Call): Promise<ExitCode> {
   const file = findBackup(call, argument(call, 0))
   if (file === null) {
-    call.out.problem(`There is no file ${argument(call, 0)}.`)
+    call.out.problem(`File not found: ${argument(call, 0)}`)
     return EXIT.failed
   }
   const held = await holdUnlessRunning(call)
   if (held === null) {
-    call.out.problem('A relay is running. Stop it first: Ctrl-C where it runs, or its service.')
+    call.out.problem('A relay is running. Stop it first: hookline down, or Ctrl-C.')
     return EXIT.failed
   }
   try {
@@ -112,12 +117,12 @@ async function restore(call: Call): Promise<ExitCode> {
     const json = { file, aside, uncertain_messages: uncertainCount, files, environment }
     call.out.data(json, [
       `Restored ${file}.`,
-      ...files.map((name) => `Brought back: ${name}`),
+      ...files.map((name) => `Restored ${name}.`),
       ...environment.map(describeChange),
-      ...(aside === null ? [] : [`What was there before is in ${aside}.`]),
+      ...(aside === null ? [] : [`The previous files are in ${aside}.`]),
       ...(uncertainCount === 0
         ? []
-        : [`Messages that may have left, and are uncertain now: ${uncertainCount}.`]),
+        : [`Messages now uncertain, because they may have been sent: ${uncertainCount}.`]),
     ])
     return EXIT.ok
   } finally {
@@ -128,11 +133,11 @@ async function restore(call: Call): Promise<ExitCode> {
 function describeChange({ variable, value, isTaken }: EnvironmentChange): string {
   const what = value === null ? `${variable} (not set)` : `${variable}=${value}`
   return isTaken
-    ? `hookline.env, changed: ${what}`
-    : `hookline.env, left as it is: the back-up says ${what} (--with-environment takes it)`
+    ? `hookline.env changed: ${what}`
+    : `hookline.env unchanged: the backup has ${what} (restore it with --with-environment)`
 }
 
-/** A path, or the bare name of a back-up in the data directory. */
+/** Path of a file, or of the backup with that name in the data directory; null where neither exists. */
 function findBackup(call: Call, name: string): string | null {
   const path = resolve(call.surroundings.folder, name)
   if (existsSync(path)) return path

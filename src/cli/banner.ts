@@ -1,16 +1,20 @@
-// What a start tells the person who began it, or the log where nobody sits before it.
+// First words of a started relay: to the person at the terminal, or to the log.
+
+import { realpathSync } from 'node:fs'
+import { relative } from 'node:path'
 
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
+import { defaultDataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
+import { ownExecutable } from '../system/own-executable.ts'
 import { VERSION } from '../system/version.ts'
 import { rowsOf, textOf } from './answers.ts'
 import type { Call } from './command.ts'
-import { invocation } from './invocation.ts'
-import { describeNewKey } from './keys.ts'
+import { describeNewKey } from './credentials.ts'
 import { fields } from './table.ts'
 
-/** At most 8 lines of what the owner wants to know, and at the first start the first key. */
+/** At most 8 lines for the owner, and the first API key at the first start. */
 export async function showBanner(
   call: Call,
   app: App,
@@ -29,33 +33,57 @@ export async function showBanner(
     ['data', config.dataDir],
     ['lines', lines.length === 0 ? 'none yet' : String(lines.length)],
   ]
-  if (worst !== undefined) pairs.push(['missing', `${textOf(worst, 'title')}: ${own} doctor`])
-  else if (lines.length === 0) pairs.push(['to try it', `${own} serve --simulated-lines 2`])
+  if (worst !== undefined)
+    pairs.push(['issue', `${textOf(worst, 'title')}. Details: ${own} doctor`])
+  else if (lines.length === 0) pairs.push(['try it', `${own} serve --simulated-lines 2`])
   pairs.push(['next', `${own} send TO TEXT, in another terminal`])
   for (const line of fields(pairs)) call.out.note(line)
   if (key === null) return
-  // With --quiet too: nobody could ever read the secret again.
+  // Even with --quiet: the secret cannot be shown again.
   call.out.data(key, ['', 'Your first API key:', ...describeNewKey(key), ''])
 }
 
-/** Before there is a password, each start at a terminal shows a new link that sets it. */
+/** Until a password is set, each start at a terminal shows a new link to set it. */
 async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
   if (dashboard.isClaimed()) return []
   const { url } = await dashboard.createSetupLink()
-  return [['dashboard', `${url} (good once, for 30 minutes)`]]
+  return [['dashboard', `${url} (valid once, for 30 minutes)`]]
 }
 
-/** Secrets never reach a log, so a relay without a terminal makes no key and no link of its own. */
-export async function sayWhatIsMissing(app: App, log: Log): Promise<void> {
+/** Without a terminal no key and no link is made: secrets never reach a log. */
+export async function logMissingSetup(app: App, log: Log): Promise<void> {
   const keys = rowsOf(await ask(app, '/keys?limit=1'))
-  if (keys.length === 0) log.warn('there is no API key yet: make one by "hookline keys create"')
+  if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
   if (!app.dashboard.isClaimed())
-    log.warn('the dashboard has no password yet: get a link by "hookline setup-link"')
+    log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
 }
 
-/** Asks the relay in this process, as the control socket does. */
+/** Requests from the relay in this process, as over the control socket. */
 async function ask(app: App, path: string): Promise<unknown> {
   const request = new Request(`http://localhost/api/v1${path}`)
   const peer = { address: null, isControl: true, liftTimeout: () => {} }
   return (await app.http.fetch(request, peer)).json()
+}
+
+/** Shell command for this executable and data directory: `hookline` where that is on the PATH, else a path. */
+function invocation(call: Call): string {
+  const { environment } = call.surroundings
+  const { dataDir } = call.loadConfig().config
+  const isElsewhere = dataDir !== defaultDataDirectory(environment)
+  return nameOf(call) + (isElsewhere ? ` --data-dir ${quoted(dataDir)}` : '')
+}
+
+function nameOf({ surroundings: { environment, folder } }: Call): string {
+  const executable = ownExecutable()
+  const found = Bun.which('hookline', { PATH: environment['PATH'] ?? '' })
+  if (executable === null || (found !== null && realpathSync(found) === executable)) {
+    return 'hookline'
+  }
+  const near = relative(folder, executable)
+  return quoted(near.startsWith('..') ? executable : `./${near}`)
+}
+
+/** Shell word, in quotes where it needs them. */
+function quoted(word: string): string {
+  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

@@ -1,15 +1,55 @@
-import { EXIT, GLOBAL_OPTIONS, argument, type Command, type IdKind } from './command.ts'
+// Shell completion: a script for each shell, and the ids that the scripts ask the running relay for.
+
+import { systemClock, within } from '../system/clock.ts'
+import { rowsOf, textOf, type Row } from './answers.ts'
+import { EXIT, GLOBAL_OPTIONS, argument, type Command, type IdKind, type Call } from './command.ts'
+import type { ControlClient } from './control-client.ts'
+import { runningRelay } from './own-file.ts'
 
 export const COMPLETIONS_COMMAND: Command = {
   name: 'completions',
   args: [{ name: 'SHELL', choices: ['bash', 'zsh', 'fish'] }],
   options: [],
-  sentence: 'Print the completions for a shell.',
+  sentence: 'Print a shell completion script.',
   async run(call) {
     const shell = argument(call, 0)
     const commands = call.groups.flatMap((group) => group.commands)
     const script = SCRIPTS[shell]?.(commands) ?? []
     call.out.data({ shell, script: script.join('\n') }, script)
+    return EXIT.ok
+  },
+}
+
+/** After Tab, an empty list is better than a longer wait. */
+const PATIENCE_MS = 1_000
+const LISTED_MAX = 50
+const WEBHOOKS_MAX = 10
+
+const WEBHOOK_NAMES = ['description', 'url']
+
+type Ask = (path: string) => Promise<readonly Row[]>
+type Named = { readonly id: string; readonly name: string }
+
+const LISTS: Readonly<Record<IdKind, (ask: Ask) => Promise<readonly Named[]>>> = {
+  keys: async (ask) => unrevoked(await ask(`/keys?limit=${LISTED_MAX}`), ['name', 'key_hint']),
+  bridges: async (ask) =>
+    unrevoked(await ask(`/bridges?limit=${LISTED_MAX}`), ['label', 'phone_number']),
+  lines: async (ask) => named(await ask('/phone-lines'), ['label', 'phone_number']),
+  webhooks: async (ask) => named(await ask(`/webhooks?limit=${LISTED_MAX}`), WEBHOOK_NAMES),
+  deliveries: failedDeliveries,
+  messages: async (ask) =>
+    named(await ask(`/messages?status=uncertain&limit=${LISTED_MAX}`), ['handle']),
+}
+
+export const COMPLETION_IDS_COMMAND: Command = {
+  name: 'completion-ids',
+  args: [{ name: 'KIND', choices: Object.keys(LISTS) }],
+  options: [],
+  sentence: 'Print ids that can come next, with their names.',
+  async run(call) {
+    const found = await within(systemClock, PATIENCE_MS, idsOf(call), []).catch(() => [])
+    const lines = found.map(({ id, name }) => `${id}\t${name}`)
+    call.out.data({ data: found }, lines)
     return EXIT.ok
   },
 }
@@ -20,7 +60,7 @@ const SCRIPTS: Readonly<Record<string, (commands: readonly Command[]) => readonl
   fish: fishScript,
 }
 
-/** Where several ids fit, each is shown with its name; one alone is put into the line. */
+/** Several matching ids are shown with their names; a single one is inserted bare. */
 function bashScript(commands: readonly Command[]): readonly string[] {
   return [
     '_hookline() {',
@@ -35,7 +75,7 @@ function bashScript(commands: readonly Command[]): readonly string[] {
     "  while IFS=$'\\t' read -r id name; do",
     '    [[ $id == "$current"* ]] && found+=("$id  ($name)")',
     '  done < <("${COMP_WORDS[0]}" completion-ids "$ids" "${dir[@]}" 2>/dev/null)',
-    '  # 37 and 42: a candidate is put into the line as it is, from a menu or with all others.',
+    '  # 37 and 42: candidates are inserted as they are, from a menu or all at once.',
     '  if ((${#found[@]} == 1 && ${#COMPREPLY[@]} == 0)) || [[ $COMP_TYPE == 37 || $COMP_TYPE == 42 ]]; then',
     '    found=("${found[@]%%  (*}")',
     '  fi',
@@ -66,7 +106,7 @@ function zshScript(commands: readonly Command[]): readonly string[] {
   ]
 }
 
-/** Sets `variable` to the words that can come next, and `ids` to the kind of things of which an id can. */
+/** Sets `variable` to the words that can come next, and `ids` to the kind of id that can. */
 function nextWords(commands: readonly Command[], variable: string): readonly string[] {
   const clause = (pattern: string, words: Iterable<string>, ids?: IdKind) =>
     `    ${pattern}) ${variable}='${[...words].join(' ')}' ids=${ids ?? "''"} ;;`
@@ -87,7 +127,7 @@ function idsIn(args: Command['args']): IdKind | undefined {
   return args.find(({ ids }) => ids !== undefined)?.ids
 }
 
-/** Each option once, however many commands have it. */
+/** Options that take an id, each once. */
 function optionsWithIds(commands: readonly Command[]): readonly (readonly [string, IdKind])[] {
   const options = commands.flatMap((command) => command.options)
   const known = options.flatMap(({ name, ids }) =>
@@ -146,7 +186,7 @@ function wordsAfter(command: Command, commands: readonly Command[]): ReadonlySet
   return new Set([...below, ...choices, ...options])
 }
 
-/** The second words of each first word that has some. */
+/** Second words of the commands, by their first word. */
 function groupsOf(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>()
   for (const { name } of commands) {
@@ -158,4 +198,48 @@ function groupsOf(commands: readonly Command[]): ReadonlyMap<string, readonly st
 
 function firstWords(commands: readonly Command[]): readonly string[] {
   return [...new Set(commands.map(({ name }) => name.split(' ')[0] ?? ''))]
+}
+
+async function idsOf(call: Call): Promise<readonly Named[]> {
+  const client = await runningRelay(call)
+  const kind = argument(call, 0) as IdKind // The parser lets no other word through.
+  return LISTS[kind](asking(client))
+}
+
+function asking(client: ControlClient): Ask {
+  return async (path) => rowsOf((await client.ask('GET', path)).body)
+}
+
+/** Failed deliveries: candidates for `webhooks redeliver`. */
+async function failedDeliveries(ask: Ask): Promise<readonly Named[]> {
+  const webhooks = await ask(`/webhooks?limit=${WEBHOOKS_MAX}`)
+  const lists = await Promise.all(
+    webhooks.map(async (webhook) => {
+      const path = `/webhooks/${textOf(webhook, 'id')}/deliveries`
+      const rows = await ask(`${path}?status=exhausted&limit=${LISTED_MAX}`)
+      const of = nameIn(webhook, WEBHOOK_NAMES)
+      return rows.map((row) => ({
+        id: textOf(row, 'id'),
+        name: `${textOf(row, 'event')} to ${of}`,
+      }))
+    }),
+  )
+  return lists.flat()
+}
+
+function unrevoked(rows: readonly Row[], names: readonly string[]): readonly Named[] {
+  return named(
+    rows.filter((row) => row['revoked_at'] === null),
+    names,
+  )
+}
+
+function named(rows: readonly Row[], names: readonly string[]): readonly Named[] {
+  return rows.map((row) => ({ id: textOf(row, 'id'), name: nameIn(row, names) }))
+}
+
+/** First field that is not empty, on one line and without control characters. */
+function nameIn(row: Row, names: readonly string[]): string {
+  const text = names.map((name) => textOf(row, name)).find((one) => one !== '') ?? ''
+  return text.replaceAll(/\p{Cc}+/gu, ' ')
 }

@@ -16,14 +16,14 @@ export const CONFIG_COMMANDS: readonly Command[] = [
     name: 'config',
     args: [],
     options: [],
-    sentence: 'Print each option and setting, and where its value comes from.',
+    sentence: 'Print every option and setting, and where its value comes from.',
     run: show,
   },
   {
     name: 'config set',
     args: [{ name: 'NAME', choices: SETTING_NAMES }, { name: 'VALUE' }],
     options: [],
-    sentence: 'Change a setting; it is in effect at once.',
+    sentence: 'Change a setting. Takes effect at once.',
     run: change,
   },
 ]
@@ -33,7 +33,7 @@ async function show(call: Call): Promise<ExitCode> {
   const rows = running ?? call.loadConfig().rows
   const locked = new Set(rows.map(({ name }) => name))
   const settings = (await settingRows(call)).filter(({ name }) => !locked.has(name))
-  // What is printed here ends up in reports and screenshots.
+  // Without secrets: this output ends up in reports and screenshots.
   const all = [...rows, ...settings].map((row) => ({
     ...row,
     value: shownSetting(row.name, row.value),
@@ -41,11 +41,11 @@ async function show(call: Call): Promise<ExitCode> {
   const cells = all.map(({ name, value, from }) => [name, value, from])
   call.out.data({ data: all }, table(['NAME', 'VALUE', 'FROM'], cells))
   if (running === null)
-    call.out.note('No relay is running. One that is started here would use these.')
+    call.out.note('No relay is running. These are the values it would start with.')
   return EXIT.ok
 }
 
-/** The options that a relay was started with; null where none runs that can say so. */
+/** Options of the running relay; null where none answers. */
 async function optionsOfRelay(call: Call): Promise<readonly ConfigRow[] | null> {
   const { controlSocket } = dataDirectoryAt(call.loadConfig().config.dataDir)
   const client = new ControlClient(controlSocket)
@@ -68,11 +68,11 @@ async function change(call: Call): Promise<ExitCode> {
     file: (file) => settingsOf(call, file).set(name, value, COMMAND_LINE),
   })
   const shown = shownSetting(name, textOf(rowOf(setting), 'value'))
-  call.out.data(setting, [`${name} is ${shown}.`])
+  call.out.data(setting, [`Set ${name} to ${shown}.`])
   return EXIT.ok
 }
 
-/** Settings as the database has them; their defaults while there is none, which is not made for this. */
+/** Settings in the database; their defaults while there is no database. */
 async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
   const { dataDir } = call.loadConfig().config
   if (!existsSync(dataDirectoryAt(dataDir).database)) {

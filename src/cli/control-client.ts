@@ -1,4 +1,4 @@
-// How the command line talks to the relay that runs: over its Unix socket, by the same API.
+// Client of the running relay: the same API, over its Unix socket.
 
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -11,7 +11,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 export type Answer = { readonly status: number; readonly body: unknown }
 
-/** The relay answered with an error. */
+/** Error answered by the relay. */
 export class RefusedError extends Error {
   override readonly name = 'RefusedError'
   readonly status: number
@@ -24,9 +24,9 @@ export class RefusedError extends Error {
   }
 }
 
-/** An answer to a send waits for 60 s at most; anything that takes longer is stuck. */
+/** A send is answered within 60 s; anything slower is stuck. */
 const TIMEOUT_MS = 90_000
-/** What `look` asks for is known at once. */
+/** Liveness is answered at once. */
 const LOOK_TIMEOUT_MS = 5_000
 
 export class ControlClient {
@@ -36,7 +36,7 @@ export class ControlClient {
     this.#socket = socket
   }
 
-  /** Whether a relay answers. */
+  /** True where a relay answers. */
   async isThere(): Promise<boolean> {
     if (!existsSync(this.#socket)) return false
     try {
@@ -49,7 +49,7 @@ export class ControlClient {
     }
   }
 
-  /** What a path outside the API answers, such as `/readyz`, whatever its status. */
+  /** Answer of a path such as `/readyz`, whatever its status. */
   async look(path: string): Promise<Answer> {
     const limit = deadline(systemClock, LOOK_TIMEOUT_MS)
     try {
@@ -60,7 +60,7 @@ export class ControlClient {
     }
   }
 
-  /** Asks `/api/v1` + `path`; throws a RefusedError for an answer that is one. */
+  /** Requests `/api/v1` + `path`; throws a RefusedError where the relay refuses. */
   async ask(
     method: Method,
     path: string,
@@ -86,7 +86,7 @@ export class ControlClient {
     }
   }
 
-  /** The objects of a stream of JSON lines, until it ends; empty lines only keep it open. */
+  /** Objects of a stream of JSON lines, until it ends. Empty lines keep it open. */
   async *stream(path: string): AsyncGenerator {
     const response = await this.#fetch(`/api/v1${path}`, {})
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
@@ -103,13 +103,13 @@ export class ControlClient {
     try {
       return await fetch(`http://localhost${path}`, { ...init, unix: this.#socket, proxy: false })
     } catch (error) {
-      if (isNobodyThere(error)) throw new NoRelayError(dirname(this.#socket))
+      if (hasNoListener(error)) throw new NoRelayError(dirname(this.#socket))
       throw error
     }
   }
 }
 
-function isNobodyThere(error: unknown): boolean {
+function hasNoListener(error: unknown): boolean {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
   return ['ENOENT', 'ECONNREFUSED', 'FailedToOpenSocket', 'ConnectionRefused'].includes(code)
 }
@@ -124,6 +124,6 @@ function parsed(text: string): unknown {
 
 function refusal(status: number, body: unknown): RefusedError {
   const error = rowOf(rowOf(body)['error'])
-  const message = textOf(error, 'message') || `The relay answered ${status}.`
+  const message = textOf(error, 'message') || `The relay answered with status ${status}.`
   return new RefusedError(status, textOf(error, 'code') || 'unknown', message)
 }

@@ -1,5 +1,5 @@
-// What is wrong and what to do about it, as the relay sees it: on a Mac, permissions belong to the
-// relay, and the shell that asks may have others.
+// Findings as the relay sees them: on a Mac, permissions belong to the relay, and this shell may have
+// others.
 
 import { platform } from 'node:os'
 
@@ -14,7 +14,7 @@ import { fields } from './table.ts'
 
 type DoctorTools = { readonly platform: string; readonly run: RunProcess }
 
-/** The command on a system of that name; `run` opens System Settings. */
+/** Doctor for a platform; `run` opens System Settings. */
 export function doctorCommand(tools: DoctorTools): Command {
   return {
     name: 'doctor',
@@ -23,15 +23,15 @@ export function doctorCommand(tools: DoctorTools): Command {
       {
         name: 'open',
         value: null,
-        sentence: 'On a Mac, open the first pane of System Settings that is named.',
+        sentence: 'Mac: open the first System Settings pane that needs a change.',
       },
       {
         name: 'screens',
         value: 'FOLDER',
-        sentence: 'Write screens of iPhones that are not known into a folder, for a report.',
+        sentence: 'Save unrecognized iPhone screens to a folder, to report them.',
       },
     ],
-    sentence: 'Say what is wrong, why, and what to do about it.',
+    sentence: 'Find problems, and show how to fix them.',
     run: (call) => examine(call, tools),
   }
 }
@@ -50,7 +50,7 @@ const PANES: ReadonlyMap<string, string> = new Map([
   ['auto_login_off', `${SETTINGS_APP}Users-Groups-Settings.extension`],
 ])
 
-/** A finding in its place: below the one that explains it. */
+/** Finding with its position, below the finding that explains it. */
 type Placed = {
   readonly finding: Row
   readonly number: number
@@ -61,20 +61,20 @@ type Placed = {
 
 async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   const isMac = tools.platform === 'darwin'
-  if (call.options.has('open') && !isMac) throw new UsageError('--open works on a Mac only.')
+  if (call.options.has('open') && !isMac) throw new UsageError('--open works only on a Mac.')
   const client = await runningRelay(call)
   const lines = rowsOf((await client.ask('GET', '/phone-lines?limit=200')).body)
   const findings = rowsOf((await client.ask('GET', '/health')).body)
-  // A relay that was started by an earlier version has no such list.
+  // A relay of an earlier version has no such list.
   const phones = rowsOf((await client.look('/api/v1/phones')).body)
 
   const placed = place(findings)
   const problems = findings.filter((finding) => textOf(finding, 'severity') !== 'info')
-  if (lines.length === 0) call.out.note('There is no line yet.')
+  if (lines.length === 0) call.out.note('No lines yet.')
   call.out.data({ checks_failed: problems.length > 0, lines, findings, phones }, [
     ...phoneLines(phones),
     ...placed.flatMap((one) => [...describe(one, lines, isMac), '']),
-    findingWords(findings) ?? wellWith(lines),
+    findingWords(findings) ?? noIssues(lines),
   ])
   if (call.options.has('open')) await openFirstPane(call, placed, tools.run)
   const folder = call.options.get('screens')
@@ -113,7 +113,7 @@ function describe(
   lines: readonly Row[],
   isMac: boolean,
 ): readonly string[] {
-  const because = cause === null ? '' : ` (because of ${cause})`
+  const because = cause === null ? '' : ` (caused by ${cause})`
   const head = `${textOf(finding, 'severity')}: ${textOf(finding, 'title')}${because}`
   const line = nameOf(textOf(finding, 'line_id'), lines)
   const pane = isMac ? paneOf(finding) : null
@@ -123,11 +123,11 @@ function describe(
     ['fix', textOf(finding, 'fix')],
     ...(pane === null ? [] : [['open', openingOf(pane)] as const]),
   ]
-  const told = [...fields([[`${number}.`, head]]), ...fields(more).map((row) => `    ${row}`)]
-  return told.map((row) => '    '.repeat(depth) + row)
+  const rows = [...fields([[`${number}.`, head]]), ...fields(more).map((row) => `    ${row}`)]
+  return rows.map((row) => '    '.repeat(depth) + row)
 }
 
-/** The number of a line and what it is called; null where the finding is of no line. */
+/** Number and label of a line; null where the finding has no line. */
 function nameOf(id: string, lines: readonly Row[]): string | null {
   if (id === '') return null
   const line = lines.find((one) => textOf(one, 'id') === id)
@@ -144,9 +144,9 @@ function openingOf(pane: string): string {
   return `open "${pane}"`
 }
 
-function wellWith(lines: readonly Row[]): string {
+function noIssues(lines: readonly Row[]): string {
   const online = lines.filter((line) => textOf(line, 'status') === 'online')
-  return `all is well: ${counted(online.length, 'line')} online`
+  return `No issues. ${counted(online.length, 'line')} online.`
 }
 
 async function openFirstPane(
@@ -155,7 +155,7 @@ async function openFirstPane(
   run: RunProcess,
 ): Promise<void> {
   const pane = placed.map(({ finding }) => paneOf(finding)).find((one) => one !== null)
-  if (pane === undefined) return call.out.note('Nothing here is mended in System Settings.')
+  if (pane === undefined) return call.out.note('Nothing to change in System Settings.')
   const never = new AbortController().signal
   const times = { timeoutMs: 10_000, killAfterMs: 13_000 }
   const end = await run({ path: '/usr/bin/open', args: [pane], ...times }, never)

@@ -1,12 +1,21 @@
+import { MIGRATIONS } from '../storage/migrations.ts'
+import { dataDirectoryAt } from '../system/data-directory.ts'
+import { VERSION } from '../system/version.ts'
 import {
   EXIT,
   GLOBAL_OPTIONS,
   UsageError,
+  type Call,
   type Command,
   type CommandGroup,
   type CommandOption,
+  type ExitCode,
 } from './command.ts'
+import { readLicenses } from './licenses.macro.ts' with { type: 'macro' }
 import { unknownCommand, usageOf } from './parse.ts'
+import { fields } from './table.ts'
+
+const LICENSES: string = readLicenses()
 
 export const HELP_COMMAND: Command = {
   name: 'help',
@@ -15,44 +24,91 @@ export const HELP_COMMAND: Command = {
     { name: 'SUBCOMMAND', isOptional: true },
   ],
   options: [],
-  sentence: 'List all commands, or say what one does.',
-  async run(call) {
-    const name = call.args.join(' ')
-    const commands = call.groups.flatMap((group) => group.commands)
-    const found = commands.filter((one) => one.name === name || one.name.startsWith(`${name} `))
-    const lines = name === '' ? listOf(call.groups) : found.flatMap(helpOf)
-    if (lines.length === 0) {
-      throw new UsageError(unknownCommand(name, commands))
-    }
-    const names = (name === '' ? commands : found).map((one) => ({
-      name: one.name,
-      usage: usageOf(one),
-      sentence: one.sentence,
-    }))
-    call.out.data({ data: names }, lines)
-    return EXIT.ok
-  },
+  sentence: 'List all commands, or describe one.',
+  run: printHelp,
 }
 
-/** What a bare `hookline` says: a dozen lines. */
+export const ABOUT_COMMANDS: readonly Command[] = [
+  {
+    name: 'paths',
+    args: [],
+    options: [],
+    sentence: 'Print where Hookline keeps its files.',
+    run: printPaths,
+  },
+  {
+    name: 'version',
+    args: [],
+    options: [],
+    sentence: 'Print the version.',
+    async run(call) {
+      const about = { version: VERSION, schema: MIGRATIONS.length, bun: Bun.version }
+      call.out.data(about, [`hookline ${VERSION}`])
+      return EXIT.ok
+    },
+  },
+  {
+    name: 'licenses',
+    args: [],
+    options: [],
+    sentence: 'Print the licenses of everything in this executable.',
+    async run(call) {
+      call.out.data({ text: LICENSES }, LICENSES.split('\n'))
+      return EXIT.ok
+    },
+  },
+]
+
+/** Printed by a bare `hookline`: a dozen lines. */
 export const SHORT_HELP: readonly string[] = [
   'Hookline relays iMessage over an HTTP API.',
   '',
   '  hookline serve                       run the relay',
-  '  hookline serve --simulated-lines 2   run it without an Apple device',
-  '  hookline keys create                 make an API key',
-  '  hookline lines                       list the phone lines',
+  '  hookline serve --simulated-lines 2   try it without an Apple device',
+  '  hookline keys create                 create an API key',
+  '  hookline lines                       list phone lines',
   '  hookline send TO TEXT                send a message',
-  '  hookline webhooks add URL            have events sent to a URL',
+  '  hookline webhooks add URL            send events to a URL',
   '  hookline tail                        watch events',
-  '  hookline backup                      make a back-up',
+  '  hookline backup                      make a backup',
   '',
-  'All commands: hookline help. One of them: hookline help serve.',
+  'All commands: hookline help. One command: hookline help serve.',
 ]
 
 /** Usage, purpose and options of one command. */
 export function helpOf(command: Command): string[] {
   return [usageOf(command), `  ${command.sentence}`, ...describeOptions(command.options), '']
+}
+
+async function printHelp(call: Call): Promise<ExitCode> {
+  const name = call.args.join(' ')
+  const commands = call.groups.flatMap((group) => group.commands)
+  const found = commands.filter((one) => one.name === name || one.name.startsWith(`${name} `))
+  const lines = name === '' ? listOf(call.groups) : found.flatMap(helpOf)
+  if (lines.length === 0) throw new UsageError(unknownCommand(name, commands))
+  const names = (name === '' ? commands : found).map((one) => ({
+    name: one.name,
+    usage: usageOf(one),
+    sentence: one.sentence,
+  }))
+  call.out.data({ data: names }, lines)
+  return EXIT.ok
+}
+
+async function printPaths(call: Call): Promise<ExitCode> {
+  const directory = dataDirectoryAt(call.loadConfig().config.dataDir)
+  const rows = [
+    ['data_directory', directory.path],
+    ['database', directory.database],
+    ['backups', directory.backups],
+    ['options', directory.environmentFile],
+    ['secret_key', directory.secretKey],
+    ['control_socket', directory.controlSocket],
+    ['lock', directory.lock],
+    ['simulated_network', directory.simulatedDatabase],
+  ] as const
+  call.out.data(Object.fromEntries(rows), fields(rows))
+  return EXIT.ok
 }
 
 function listOf(groups: readonly CommandGroup[]): string[] {
@@ -67,11 +123,11 @@ function listOf(groups: readonly CommandGroup[]): string[] {
     'Usage: hookline COMMAND [options]',
     '',
     ...groups.flatMap(linesOf),
-    'Everywhere:',
+    'Global options:',
     ...describeOptions(GLOBAL_OPTIONS),
     '',
     'Exit codes: 0 ok, 1 failed, 2 usage, 3 no relay is running, 4 not allowed,',
-    '5 checks failed, 78 a person is needed.',
+    '5 checks failed, 78 action needed.',
   ]
 }
 

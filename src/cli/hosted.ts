@@ -4,7 +4,7 @@
 import { homedir, platform, userInfo } from 'node:os'
 
 import type { Config } from '../config.ts'
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { HostChecks } from '../hosting/host-checks.ts'
 import { macLogPath } from '../hosting/launchd-host.ts'
 import { LogRotation } from '../hosting/log-rotation.ts'

@@ -10,11 +10,11 @@ type Manifest = {
 
 const ROOT = `${import.meta.dir}/../..`
 const OWN = `${import.meta.dir}/licenses`
-/** How packages name their licences and notices. */
+/** File names of licenses and notices in packages. */
 const TEXT = /^(licen[cs]e|notice|copying)|\.license\.txt$/i
 const RULE = '-'.repeat(80)
 
-/** The licences of all that is inside the executable, read when it is built. */
+/** Licenses of everything in the executable, read at build time. */
 export function readLicenses(): string {
   const packages = [...manifestsBelow(readManifest(ROOT))].toSorted()
   const read = (name: string) => readFileSync(`${OWN}/${name}`, 'utf8')
@@ -28,7 +28,7 @@ export function readLicenses(): string {
   return parts.join('\n').replaceAll(/[\r\f]/g, '')
 }
 
-/** The names of the packages that `manifest` needs at run time, theirs included. */
+/** Names of all runtime dependencies of `manifest`, direct and indirect. */
 function manifestsBelow(manifest: Manifest, found = new Set<string>()): ReadonlySet<string> {
   for (const name of Object.keys(manifest.dependencies ?? {})) {
     if (found.has(name) || !existsSync(folderOf(name))) continue
@@ -40,13 +40,13 @@ function manifestsBelow(manifest: Manifest, found = new Set<string>()): Readonly
 
 function packageSection(name: string): string {
   const folder = folderOf(name)
-  const { version, license = 'no licence named', author } = readManifest(folder)
+  const { version, license = 'no license named', author } = readManifest(folder)
   const texts = readdirSync(folder)
     .filter((file) => TEXT.test(file))
     .toSorted()
     .map((file) => readFileSync(`${folder}/${file}`, 'utf8').trim())
   const holder = typeof author === 'string' ? author : (author?.name ?? 'its authors')
-  const without = `Copyright (c) ${holder}. The package has no text of its licence, ${license}.`
+  const without = `Copyright (c) ${holder}. The package does not include the text of its license, ${license}.`
   return section(`${name} ${version} (${license})`, texts.length > 0 ? texts.join('\n\n') : without)
 }
 

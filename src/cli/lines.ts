@@ -8,10 +8,10 @@ import { runningRelay, throughRelayOrFile } from './own-file.ts'
 import { table } from './table.ts'
 
 const CHANGES = [
-  { name: 'label', value: 'TEXT', sentence: 'What the line is called.' },
-  { name: 'daily-contact-limit', value: 'N', sentence: 'New contacts a day, 0 to 100000.' },
-  { name: 'enabled', value: 'true|false', sentence: 'Whether it sends; it receives all the same.' },
-  { name: 'relay-sms', value: 'true|false', sentence: 'Whether SMS and RCS are announced too.' },
+  { name: 'label', value: 'TEXT', sentence: 'Name of the line.' },
+  { name: 'daily-contact-limit', value: 'N', sentence: 'Daily new-contact limit, 0 to 100000.' },
+  { name: 'enabled', value: 'true|false', sentence: 'Turn sending on or off. It always receives.' },
+  { name: 'relay-sms', value: 'true|false', sentence: 'Relay SMS and RCS messages too.' },
 ] as const
 
 export const LINE_COMMANDS: readonly Command[] = [
@@ -20,14 +20,14 @@ export const LINE_COMMANDS: readonly Command[] = [
     short: 'lines',
     args: [],
     options: [],
-    sentence: 'List the phone lines and how they are. Short: lines.',
+    sentence: 'List phone lines and their status. Short: lines.',
     run: list,
   },
   {
     name: 'lines set',
     args: [{ name: 'ID', ids: 'lines' }],
     options: CHANGES,
-    sentence: 'Change a line.',
+    sentence: "Change a line's settings.",
     run: change,
   },
   {
@@ -38,7 +38,7 @@ export const LINE_COMMANDS: readonly Command[] = [
     ],
     options: [],
     sentence:
-      'Let the line NEW take over the vanished line OLD; the same twice takes a new number.',
+      'Let line NEW replace the vanished line OLD. The same id twice accepts its new number.',
     run: adopt,
   },
 ]
@@ -56,24 +56,21 @@ async function list(call: Call): Promise<ExitCode> {
     ...cellsOf(line, ['id', 'phone_number', 'label', 'driver']),
     ...stateCells(line),
   ])
-  call.out.data(body, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'WHAT TO DO'], rows))
-  if (rows.length === 0) call.out.note('There is no line yet.')
+  call.out.data(body, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'NEXT STEP'], rows))
+  if (rows.length === 0) call.out.note('No lines yet.')
   return EXIT.ok
 }
 
-/** How the line is, and what to do about it. */
+/** Status of the line, and the next step. */
 function stateCells(line: Row): readonly string[] {
   if (line['is_enabled'] === false) return ['disabled', textOf(line, 'status_hint')]
   if (textOf(line, 'status') === 'online' && isAtLimit(line)) {
-    return [
-      'online, limit reached',
-      'New contacts again at midnight UTC; hookline doctor says more.',
-    ]
+    return ['online, limit reached', 'New contacts are possible again at midnight UTC.']
   }
   return [textOf(line, 'status'), textOf(line, 'status_hint')]
 }
 
-/** Whether the line has no new contact left for today. */
+/** True where the line has no new contacts left today. */
 function isAtLimit(line: Row): boolean {
   const used = line['new_contacts_today']
   const limit = line['daily_contact_limit']
@@ -92,7 +89,7 @@ async function change(call: Call): Promise<ExitCode> {
   }
   if (Object.keys(changes).length === 0) {
     const names = CHANGES.map(({ name }) => `--${name}`).join(', ')
-    throw new UsageError(`Say what to change: ${names}.`)
+    throw new UsageError(`Nothing to change. Options: ${names}.`)
   }
   const client = await runningRelay(call)
   const path = `/phone-lines/${encodeURIComponent(argument(call, 0))}`
@@ -105,11 +102,13 @@ async function adopt(call: Call): Promise<ExitCode> {
   const client = await runningRelay(call)
   const path = `/phone-lines/${encodeURIComponent(argument(call, 1))}/adopt`
   const { body } = await client.ask('POST', path, { body: { from: argument(call, 0) } })
-  call.out.data(body, [`${textOf(rowOf(body), 'id')} has ${textOf(rowOf(body), 'phone_number')}.`])
+  call.out.data(body, [
+    `${textOf(rowOf(body), 'id')} now has ${textOf(rowOf(body), 'phone_number')}.`,
+  ])
   return EXIT.ok
 }
 
-/** A line as the API tells it, of a relay that does not run. */
+/** Line in the shape of the API, while no relay is running. */
 function stoppedLine(line: Line) {
   return {
     id: line.id,
@@ -117,7 +116,7 @@ function stoppedLine(line: Line) {
     label: line.label,
     status: 'offline',
     status_reason: 'not_running',
-    status_hint: 'No relay is running: start one with hookline serve.',
+    status_hint: 'No relay is running. Start one: hookline serve',
     imessage_active: false,
     daily_contact_limit: line.dailyContactLimit,
     driver: line.driver,

@@ -1,12 +1,14 @@
 import { writeSync } from 'node:fs'
 
+import { jsonLog, type Log } from '../system/log.ts'
+
 /** The only writer to standard output and standard error. */
 export type Output = {
-  /** What was asked for: `json` where `--json` was given, else `lines`. */
+  /** Result of the command: `json` with `--json`, else `lines`. */
   data(json: unknown, lines: readonly string[]): void
-  /** What is good to know: left out with `--quiet` and with `--json`. */
+  /** Hint, left out with `--quiet` and with `--json`. */
   note(line: string): void
-  /** What went wrong, on standard error; with `--json` in the shape of the API's errors. */
+  /** Error, on standard error; with `--json` in the shape of the API's errors. */
   problem(message: string, code?: string): void
 }
 
@@ -29,35 +31,47 @@ export function createOutput(style: {
         return
       }
       const name = style.hasColour ? '\u001B[31mhookline:\u001B[0m' : 'hookline:'
-      // A message of several lines is our own: problems of options, or where a fault happened.
+      // Only our own messages have several lines: invalid options, or a stack trace.
       console.error(`${name} ${message.split('\n').map(printable).join('\n')}`)
     },
   }
 }
 
-/** One line of the log, on standard error. A reader that went away must not end the relay. */
+/** Writes one line of the log to standard error. A closed pipe must not end the relay. */
 export function writeLogLine(line: string): void {
   try {
     writeSync(2, escapeControls(line))
   } catch {
-    // Nobody is left to be told.
+    // Standard error has no reader any more.
   }
 }
 
-/** Control characters but the tab, and the marks that turn the direction of what follows them. */
+/** Control characters except the tab, and marks that change the text direction. */
 const STEERING = /(?:[^\P{Cc}\t]|[\u202A-\u202E\u2066-\u2069])+/gu
-/** Those of them that JSON.stringify leaves as they are. */
+/** The ones that JSON.stringify does not escape. */
 const UNESCAPED = /[\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g
 
-/** A line that cannot steer the terminal, whoever wrote the texts in it. */
+/** The line without characters that control the terminal. */
 export function printable(line: string): string {
   return line.replaceAll(STEERING, ' ')
 }
 
-/** JSON with the same meaning that cannot steer the terminal either. */
+/** Equivalent JSON without characters that control the terminal. */
 function escapeControls(json: string): string {
   return json.replaceAll(
     UNESCAPED,
     (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
+}
+
+/** Log for a terminal: warnings and errors, in short form. */
+export function terminalLog(write: (line: string) => void, now: () => number): Log {
+  return jsonLog((line) => write(`${shortened(line)}\n`), now, 'warn')
+}
+
+function shortened(line: string): string {
+  const { time, level, message, ...fields } = JSON.parse(line) as Record<string, unknown> // Our own.
+  const pairs = Object.entries(fields).map(([name, value]) => `${name}=${JSON.stringify(value)}`)
+  const head = `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(message)}`
+  return [head, ...pairs].join('  ')
 }

@@ -1,5 +1,5 @@
-// Commands that need only the data: through the relay while one runs, else by their own hand, with the
-// data directory to themselves.
+// Commands that need only the data: through the relay while one is running, else on the file itself,
+// which they lock.
 
 import { existsSync } from 'node:fs'
 
@@ -17,7 +17,7 @@ import { VERSION } from '../system/version.ts'
 import { NoRelayError, type Call } from './command.ts'
 import { ControlClient } from './control-client.ts'
 
-/** The data, held by this process alone. */
+/** Data directory locked by this process. */
 export type OwnFile = {
   readonly directory: DataDirectory
   readonly db: Db
@@ -27,18 +27,18 @@ export type OwnFile = {
   readonly audit: Audit
 }
 
-/** For how long a command waits for a relay that starts, or for another command. */
+/** Wait for a relay that is starting, or for another command. */
 const PATIENCE_MS = 3_000
-const LOOK_AGAIN_MS = 50
+const POLL_MS = 50
 
-/** The relay that runs; throws a NoRelayError where none does. */
+/** Client of the running relay; throws a NoRelayError where there is none. */
 export async function runningRelay(call: Call): Promise<ControlClient> {
   const client = clientOf(call)
   if (await client.isThere()) return client
   throw new NoRelayError(call.loadConfig().config.dataDir)
 }
 
-/** Asks the relay where one runs, else opens the file. */
+/** Uses the relay where one is running, else the file. */
 export async function throughRelayOrFile<T>(
   call: Call,
   ways: {
@@ -56,7 +56,7 @@ export async function throughRelayOrFile<T>(
   }
 }
 
-/** Makes the database where there is none. */
+/** Creates the database where there is none. */
 export async function makeDatabase(call: Call): Promise<void> {
   const { database } = openDataDirectory(call.loadConfig().config.dataDir)
   if (existsSync(database)) return
@@ -65,7 +65,7 @@ export async function makeDatabase(call: Call): Promise<void> {
 
 export type HeldDirectory = { readonly directory: DataDirectory; readonly lock: InstanceLock }
 
-/** Takes the data directory; null where a relay runs. */
+/** Locks the data directory; null where a relay is running. */
 export async function holdUnlessRunning(
   call: Call,
   client: ControlClient = clientOf(call),
@@ -82,7 +82,7 @@ export async function holdUnlessRunning(
       const isHeld = error instanceof HeldElsewhereError
       if (!isHeld || systemClock.monotonic() > until) throw error
     }
-    await systemClock.sleep(LOOK_AGAIN_MS, never)
+    await systemClock.sleep(POLL_MS, never)
   }
 }
 
@@ -98,7 +98,7 @@ async function withOwnFile<T>(
   const writer = new Writer(db, () => {})
   try {
     const stamps = new Stamps(systemClock, systemRandom, 0)
-    // A command has no log: the trail itself says what it did.
+    // A command has no log; the audit trail records its change.
     const audit = createAudit({ writer, stamps, log: silentLog })
     return await work({ directory, db, writer, stamps, audit, random: systemRandom })
   } finally {

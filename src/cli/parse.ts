@@ -1,8 +1,7 @@
 import { GLOBAL_OPTIONS, UsageError, type Command, type CommandOption } from './command.ts'
-import { nearest } from './suggest.ts'
 
 export type Parsed = {
-  /** Null where no command was named. */
+  /** Null for a bare `hookline`. */
   readonly command: Command | null
   readonly args: readonly string[]
   readonly options: ReadonlyMap<string, string>
@@ -47,7 +46,7 @@ export function usageOf(command: Command): string {
   return ['hookline', command.name, ...args, ...shown].join(' ')
 }
 
-/** Takes the longest command that the words begin with. */
+/** Takes the longest command at the start of the words. */
 function takeCommand(words: string[], commands: readonly Command[]): Command | null {
   const [first, second] = words
   if (first === undefined) return null
@@ -66,10 +65,10 @@ function takeCommand(words: string[], commands: readonly Command[]): Command | n
   const names = group.map(({ name }) => name.slice(first.length + 1))
   const meant = second === undefined ? null : nearest(second, names)
   const hint = meant === null ? '' : ` Did you mean "hookline ${first} ${meant}"?`
-  throw new UsageError(`hookline ${first} needs one of: ${names.join(', ')}.${hint}`)
+  throw new UsageError(`Usage: hookline ${first} ${names.join('|')}.${hint}`)
 }
 
-/** Says that there is no such command, and which one was probably meant. */
+/** Message for an unknown command, with the nearest known one. */
 export function unknownCommand(written: string, commands: readonly Command[]): string {
   const names = commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
   const meant = nearest(written, names)
@@ -99,9 +98,9 @@ function takeOption(
     )
   }
   const { name } = option
-  if (options.has(name)) throw new UsageError(`--${name} is given twice.`)
+  if (options.has(name)) throw new UsageError(`--${name} was given twice.`)
   if (option.value === null) {
-    if (inline !== undefined) throw new UsageError(`--${name} takes no value.`)
+    if (inline !== undefined) throw new UsageError(`--${name} does not take a value.`)
     options.set(name, 'true')
     return
   }
@@ -125,4 +124,35 @@ function requireArguments(command: Command, given: readonly string[]): void {
 function splitOnce(text: string, separator: string): [string, string | undefined] {
   const at = text.indexOf(separator)
   return at === -1 ? [text, undefined] : [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** Word of `known` nearest to `written`; null where none is near. */
+function nearest(written: string, known: Iterable<string>): string | null {
+  let best: { readonly word: string; readonly distance: number } | null = null
+  for (const word of known) {
+    const distance = distanceOf(written, word)
+    if (distance < (best?.distance ?? Infinity)) best = { word, distance }
+  }
+  const isNear = best !== null && best.distance <= Math.max(1, Math.floor(written.length / 3))
+  return isNear ? (best?.word ?? null) : null
+}
+
+/** Number of letters to change, drop, add or swap with their neighbour. */
+function distanceOf(from: string, to: string): number {
+  let [beforeLast, last]: [number[], number[]] = [
+    [],
+    Array.from({ length: to.length + 1 }, (_, i) => i),
+  ]
+  for (let i = 1; i <= from.length; i += 1) {
+    const row = [i]
+    for (let j = 1; j <= to.length; j += 1) {
+      const isSame = from[i - 1] === to[j - 1]
+      const isSwapped = from[i - 1] === to[j - 2] && from[i - 2] === to[j - 1]
+      const changed = (last[j - 1] ?? 0) + (isSame ? 0 : 1)
+      const swapped = isSwapped ? (beforeLast[j - 2] ?? 0) + 1 : Infinity
+      row.push(Math.min(changed, swapped, (last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1))
+    }
+    ;[beforeLast, last] = [last, row]
+  }
+  return last[to.length] ?? 0
 }

@@ -12,12 +12,12 @@ import { SHORT_HELP, helpOf } from './help.ts'
 import { createOutput, type Output } from './output.ts'
 import { parseCommandLine, type Parsed } from './parse.ts'
 
-/** Does what the command line says, and gives the exit code. */
+/** Runs the command line and returns its exit code. */
 export async function runCommandLine(): Promise<ExitCode> {
   restrictNewFiles()
   const surroundings = readSurroundings()
   const hasColour = surroundings.isTerminal && (surroundings.environment['NO_COLOR'] ?? '') === ''
-  // A command line that does not fit may have asked for JSON all the same.
+  // Even an invalid command line gets its error in JSON.
   const isJson = surroundings.args.includes('--json')
   let out = createOutput({ isJson, isQuiet: false, hasColour })
   try {
@@ -57,7 +57,7 @@ async function runParsed(
   })
 }
 
-/** `--version` or `-v` is asked of every program. */
+/** Every program is asked for `--version` or `-v`. */
 function withShortForms(args: readonly string[]): readonly string[] {
   if (args[0] === '--version' || args[0] === '-v') return ['version', ...args.slice(1)]
   return args
@@ -74,14 +74,14 @@ function load(surroundings: Surroundings, options: ReadonlyMap<string, string>):
   })
 }
 
-/** What went wrong and why, for a person; a fault of ours tells where it happened too. */
+/** Message of an error with its cause; a bug of ours with its stack. */
 function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  if (isFault(error)) return error.stack ?? error.message
+  if (isBug(error)) return error.stack ?? error.message
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
 }
 
-function isFault(error: Error): boolean {
+function isBug(error: Error): boolean {
   const kinds = [TypeError, RangeError, ReferenceError, SyntaxError]
   return kinds.some((kind) => error instanceof kind) || error.message.startsWith('Assertion failed')
 }
@@ -95,7 +95,7 @@ function exitCodeOf(error: unknown): ExitCode {
   return isDenied || ['EACCES', 'EPERM'].includes(code) ? EXIT.notAllowed : EXIT.failed
 }
 
-/** What the error is called with `--json`: as the API calls it, where it comes from there. */
+/** Error code for `--json`; the API's own where the error comes from there. */
 function errorCodeOf(error: unknown): string {
   if (error instanceof RefusedError) return error.code
   if (error instanceof UsageError || error instanceof ConfigError) return 'usage'

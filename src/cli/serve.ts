@@ -10,7 +10,7 @@ import { systemClock, whenAborted } from '../system/clock.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { jsonLog, type Log } from '../system/log.ts'
 import { exitOnCrash, stopSignal } from '../system/own-process.ts'
-import { sayWhatIsMissing, showBanner } from './banner.ts'
+import { logMissingSetup, showBanner } from './banner.ts'
 import { EXIT, type Call, type Command, type CommandOption, type ExitCode } from './command.ts'
 import { hostedParts } from './hosted.ts'
 import {
@@ -20,9 +20,8 @@ import {
   startJudged,
   type Start,
 } from './judged-start.ts'
-import { writeLogLine } from './output.ts'
+import { writeLogLine, terminalLog } from './output.ts'
 import { serveSafeMode, waitInSafeMode } from './safe-mode.ts'
-import { terminalLog } from './terminal-log.ts'
 
 export const SERVE_COMMAND: Command = {
   name: 'serve',
@@ -97,7 +96,7 @@ async function serveRelay(start: Start): Promise<ExitCode> {
   const url = await startJudged(app, judgement?.verdict(signal), data)
   if (!signal.aborted) {
     if (call.surroundings.isTerminal) await showBanner(call, app, { config, url })
-    else await sayWhatIsMissing(app, log)
+    else await logMissingSetup(app, log)
     call.out.data({ url }, [`hookline listening on ${url}`])
   }
   const failure = await Promise.race([

@@ -1,50 +1,131 @@
-import type { Installed, ServiceState } from '../hosting/service-host.ts'
+// The relay as a service of this machine: install, uninstall, stop, log, and what `up`, `status` and
+// `upgrade` need of it.
+
+import { homedir, platform, userInfo } from 'node:os'
+
+import { createServiceHost, type Machine } from '../hosting/create-service-host.ts'
+import type { Installed, ServiceHost, ServiceState } from '../hosting/service-host.ts'
 import { requireDatabase } from '../storage/data.ts'
+import { systemClock } from '../system/clock.ts'
+import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
+import { ownExecutable } from '../system/own-executable.ts'
+import { stopSignal } from '../system/own-process.ts'
+import { processRunner } from '../system/process.ts'
+import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
-import { EXIT, UsageError, type Command, type CommandOption, type ExitCode } from './command.ts'
+import { rowOf } from './answers.ts'
+import {
+  EXIT,
+  UsageError,
+  type Call,
+  type Command,
+  type CommandOption,
+  type ExitCode,
+} from './command.ts'
+import { ControlClient } from './control-client.ts'
 import { makeDatabase } from './own-file.ts'
-import { openServiceCall, type FindPlace, type ServiceCall } from './service-place.ts'
+
+/** Machine on which the commands of the service act. */
+export type ServicePlace = {
+  readonly machine: Machine
+  /** Path of this executable; null where the sources run. */
+  readonly executable: string | null
+  /** Ctrl-C: work under way is brought to an orderly end. */
+  readonly signal: AbortSignal
+}
+
+export type FindPlace = (call: Call) => ServicePlace
+
+export type ServiceCall = ServicePlace & {
+  readonly call: Call
+  readonly host: ServiceHost
+  readonly directory: DataDirectory
+  readonly client: ControlClient
+}
 
 /** Options of the commands that install. */
 export const INSTALL_OPTIONS: readonly CommandOption[] = [
   {
     name: 'codesign-identity',
     value: 'NAME',
-    sentence: 'On a Mac, who signs: a Developer ID, or "-" for nobody (permissions are lost then).',
+    sentence: 'Mac: sign with this Developer ID, or "-" to not sign (permissions are then lost).',
   },
 ]
 
 const CODESIGN_VARIABLE = 'HOOKLINE_CODESIGN_IDENTITY'
+const LOG_LINES_DEFAULT = 200
+const LOG_LINES_MAX = 1_000
+const FOLLOW_MS = 1_000
 
-/** `service install`, `service uninstall` and `down`. */
 export function serviceCommands(findPlace: FindPlace): readonly Command[] {
   return [
     {
       name: 'down',
       args: [],
       options: [],
-      sentence: 'Stop the service; it stays installed, and starts again with the machine.',
+      sentence: 'Stop the service. It stays installed and starts again with the machine.',
       run: (call) => stop(openServiceCall(call, findPlace)),
     },
     {
       name: 'service install',
       args: [],
       options: INSTALL_OPTIONS,
-      sentence: 'Have the relay start with the machine, or with your login on a Mac.',
+      sentence: 'Start the relay with the machine, or on a Mac when you log in.',
       run: (call) => install(openServiceCall(call, findPlace)),
     },
     {
       name: 'service uninstall',
       args: [],
       options: [],
-      sentence: 'Stop the service and remove it; the data stay.',
+      sentence: 'Stop and remove the service. Your data is kept.',
       run: (call) => uninstall(openServiceCall(call, findPlace)),
     },
   ]
 }
 
-/** Installs what this executable is, and says what the owner should know of it. */
+export function logsCommand(findPlace: FindPlace): Command {
+  return {
+    name: 'logs',
+    args: [],
+    options: [
+      { name: 'follow', short: 'f', value: null, sentence: 'Keep printing new lines. Short: -f.' },
+      {
+        name: 'lines',
+        value: 'N',
+        sentence: `Number of recent lines to print (default ${LOG_LINES_DEFAULT}).`,
+      },
+    ],
+    sentence: "Print the service's log.",
+    run: (call) => printLog(openServiceCall(call, findPlace)),
+  }
+}
+
+/** The real machine. */
+export function thisMachine(call: Call): ServicePlace {
+  const { environment } = call.surroundings
+  const { uid, username: userName } = userInfo()
+  const machine = {
+    run: processRunner(systemClock),
+    clock: systemClock,
+    random: systemRandom,
+    platform: platform(),
+    home: environment['HOME'] ?? homedir(),
+    uid,
+    userName,
+    environment,
+  }
+  return { machine, executable: ownExecutable(), signal: stopSignal() }
+}
+
+export function openServiceCall(call: Call, findPlace: FindPlace): ServiceCall {
+  const place = findPlace(call)
+  const directory = dataDirectoryAt(call.loadConfig().config.dataDir)
+  const client = new ControlClient(directory.controlSocket)
+  return { ...place, call, host: createServiceHost(place.machine), directory, client }
+}
+
+/** Installs this executable, and prints the warnings that its owner should see. */
 export async function installService(service: ServiceCall): Promise<Installed> {
   const { call, host, executable, directory, signal } = service
   if (executable === null) throw new UsageError('A service needs the built executable.')
@@ -59,28 +140,31 @@ export async function installService(service: ServiceCall): Promise<Installed> {
     codesignIdentity: call.options.get('codesign-identity') ?? (fromShell || null),
   }
   const installed = await host.install(order, signal)
-  for (const sentence of [...installed.warnings, ...leftBehind(service)]) call.out.note(sentence)
+  for (const sentence of [...installed.warnings, ...shellOnlyOptions(service)])
+    call.out.note(sentence)
   return installed
 }
 
-/** The relay that runs and is not the service's: its process, or null. */
-export async function foreignRelay(
-  { client, directory }: ServiceCall,
+/** Prints that a relay which is not the service's is running; null where none is. */
+export async function refuseForeground(
+  { call, client, directory }: ServiceCall,
   state: ServiceState,
-): Promise<number | null> {
+): Promise<ExitCode | null> {
   if (!(await client.isThere())) return null
   const pid = readInstanceHolder(directory.lock)?.pid ?? null
-  const isOurs = state.pid === null ? state.activity === 'running' : state.pid === pid
-  return isOurs ? null : pid
+  const isService = state.pid === null ? state.activity === 'running' : state.pid === pid
+  if (isService || pid === null) return null
+  call.out.problem(`A relay is running in the foreground (process ${pid}). Stop it with Ctrl-C.`)
+  return EXIT.failed
 }
 
 async function install(service: ServiceCall): Promise<ExitCode> {
   const { call, host } = service
   const { isChanged } = await installService(service)
   call.out.data({ installed: true, changed: isChanged }, [
-    isChanged ? `Installed as a ${host.name}.` : `It is installed already, as a ${host.name}.`,
+    isChanged ? `Installed as a ${host.name}.` : `Already installed as a ${host.name}.`,
   ])
-  call.out.note('Start it, or bring it up to date: hookline up')
+  call.out.note('Start or update it: hookline up')
   return EXIT.ok
 }
 
@@ -88,39 +172,67 @@ async function uninstall({ call, host, directory, signal }: ServiceCall): Promis
   const { isInstalled } = await host.state(signal)
   await host.uninstall(directory.path, signal)
   call.out.data({ installed: false, changed: isInstalled }, [
-    isInstalled ? 'The service is removed.' : 'There was no service.',
+    isInstalled ? 'Service removed.' : 'No service is installed.',
   ])
-  call.out.note(`The data stay in ${directory.path}.`)
+  call.out.note(`Your data is still in ${directory.path}.`)
   return EXIT.ok
 }
 
 async function stop(service: ServiceCall): Promise<ExitCode> {
   const { call, host, signal } = service
   const state = await host.state(signal)
-  const foreign = await foreignRelay(service, state)
-  if (state.activity !== 'stopped') await host.stop(signal)
-  if (foreign !== null) {
-    call.out.problem(`A relay runs in the foreground (process ${foreign}): press Ctrl-C there.`)
-    return EXIT.failed
-  }
   const wasRunning = state.activity !== 'stopped'
+  const refused = await refuseForeground(service, state)
+  if (wasRunning) await host.stop(signal)
+  if (refused !== null) return refused
   call.out.data({ running: false, changed: wasRunning }, [
-    wasRunning ? 'The relay has stopped.' : 'No service is running.',
+    wasRunning ? 'Relay stopped.' : 'The service is not running.',
   ])
   if (wasRunning) {
-    call.out.note('It starts again with the machine, or by: hookline up')
+    call.out.note('It starts again with the machine. Start it now: hookline up')
     call.out.note('To keep it off: hookline service uninstall')
   }
   return EXIT.ok
 }
 
-/** Options that are set in this shell, which the service will never see. */
-function leftBehind({ call, directory }: ServiceCall): readonly string[] {
-  const fromShell = call
+/** Options set in this shell, which the service never sees. */
+function shellOnlyOptions({ call, directory }: ServiceCall): readonly string[] {
+  return call
     .loadConfig()
     .rows.filter(({ name, from }) => name !== 'data-dir' && from.startsWith('HOOKLINE_'))
-  return fromShell.map(
-    ({ from }) =>
-      `${from} is set in this shell only. For the service, write it into ${directory.environmentFile}`,
-  )
+    .map(
+      ({ from }) =>
+        `${from} is set in this shell only. For the service, add it to ${directory.environmentFile}`,
+    )
+}
+
+async function printLog({ call, host, machine, signal }: ServiceCall): Promise<ExitCode> {
+  const lines = await host.log.newest(logLinesOf(call), signal)
+  for (const line of lines) call.out.data(entryOf(line), [line])
+  if (lines.length === 0) call.out.note('The log is empty.')
+  while (call.options.has('follow') && !signal.aborted) {
+    await machine.clock.sleep(FOLLOW_MS, signal)
+    if (signal.aborted) break
+    for (const line of await host.log.more(signal)) call.out.data(entryOf(line), [line])
+  }
+  return EXIT.ok
+}
+
+function logLinesOf(call: Call): number {
+  const text = call.options.get('lines')
+  if (text === undefined) return LOG_LINES_DEFAULT
+  const count = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
+  if (count >= 1 && count <= LOG_LINES_MAX) return count
+  throw new UsageError(`--lines must be a whole number from 1 to ${LOG_LINES_MAX}.`)
+}
+
+/** The relay writes JSON; any other line becomes the message of an entry. */
+function entryOf(line: string): unknown {
+  try {
+    const entry: unknown = JSON.parse(line)
+    if (typeof entry === 'object' && entry !== null) return rowOf(entry)
+  } catch {
+    // A crash writes plain text.
+  }
+  return { message: line }
 }

@@ -1,40 +1,103 @@
+// Report on a running relay, from its control socket and from the lock that it holds.
+
 import { findingWords } from '../domain/finding.ts'
+import { timestamp } from '../domain/ids.ts'
+import { isReady } from '../domain/line.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { requireDatabase } from '../storage/data.ts'
-import { EXIT, type Command, type ExitCode } from './command.ts'
-import { countReady, reportOf, type RelayReport } from './relay-report.ts'
-import { openServiceCall, type FindPlace, type ServiceCall } from './service-place.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
+import { isoTime } from '../system/iso-time.ts'
+import { rowOf, rowsOf, textOf, type Row } from './answers.ts'
+import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
+import { RefusedError, type ControlClient } from './control-client.ts'
+import { openServiceCall, type FindPlace, type ServiceCall } from './service.ts'
 import { fields } from './table.ts'
+
+/** `judging` is a startup check, in the word that `status --json` has always used. */
+export type Phase = 'starting' | 'judging' | 'running' | 'stopping' | 'safe_mode'
+
+export type RelayReport = {
+  readonly phase: Phase
+  /** Cause of safe mode and the next step; null otherwise. */
+  readonly reason: string | null
+  readonly version: string | null
+  /** Null where it listens on a port that it chose itself. */
+  readonly address: string | null
+  readonly pid: number | null
+  readonly since: string | null
+  /** Empty until the relay serves. */
+  readonly lines: readonly Row[]
+  readonly findings: readonly Row[]
+}
+
+type State = Pick<RelayReport, 'phase' | 'reason'>
+type Served = Pick<RelayReport, 'version' | 'lines' | 'findings'>
+
+const RUNNING: State = { phase: 'running', reason: null }
+const NOT_SERVED: Served = { version: null, lines: [], findings: [] }
+const NOT_RUNNING = {
+  phase: null,
+  reason: null,
+  address: null,
+  pid: null,
+  since: null,
+  ...NOT_SERVED,
+} as const
+const PHASES: Readonly<Record<Phase, string>> = {
+  starting: 'starting',
+  judging: 'checking its database',
+  running: 'running',
+  stopping: 'stopping',
+  safe_mode: 'safe mode',
+}
+/** Health asks devices, which have five seconds to answer. */
+const REQUEST_MS_MAX = 15_000
 
 export function statusCommand(findPlace: FindPlace): Command {
   return {
     name: 'status',
     args: [],
     options: [],
-    sentence: 'Say whether the relay runs, where, and how its lines are; 3 where it does not.',
-    run: (call) => tell(openServiceCall(call, findPlace)),
+    sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
+    run: (call) => printStatus(openServiceCall(call, findPlace)),
   }
 }
 
-/** A relay that runs, and its service, as rows of a name and a value. */
+/** Report of the relay at `client`; null where none answers. */
+export async function reportOf(
+  client: ControlClient,
+  directory: DataDirectory,
+): Promise<RelayReport | null> {
+  try {
+    const served = await readServed(client)
+    const state = served === null ? await readState(client) : RUNNING
+    return { ...state, ...placeOf(readInstanceHolder(directory.lock)), ...(served ?? NOT_SERVED) }
+  } catch (error) {
+    if (error instanceof NoRelayError) return null
+    throw error
+  }
+}
+
+/** Running relay and its service, as rows of a name and a value. */
 export function rowsOfReport(
   report: RelayReport,
   { host, directory }: Pick<ServiceCall, 'host' | 'directory'>,
   state: ServiceState,
 ): readonly (readonly [string, string | null])[] {
+  const isRunning = report.phase === 'running'
   return [
-    ['relay', report.phase.replace('_', ' ')],
+    ['relay', PHASES[report.phase]],
     ['version', report.version],
     ['address', report.address],
     ['since', report.since],
     ['data', directory.path],
     ['service', describeState(host.name, state)],
-    ['lines', report.phase === 'running' ? countReady(report.lines) : null],
-    ['findings', report.phase === 'running' ? (findingWords(report.findings) ?? 'none') : null],
+    ['lines', isRunning ? countReady(report.lines) : null],
+    ['issues', isRunning ? (findingWords(report.findings) ?? 'none') : null],
   ]
 }
 
-/** The same for programs. */
 export function jsonOfReport(
   report: RelayReport | null,
   { host, directory }: Pick<ServiceCall, 'host' | 'directory'>,
@@ -43,24 +106,13 @@ export function jsonOfReport(
   const { isInstalled: is_installed, activity, pid } = state
   return {
     running: report !== null,
-    ...(report ?? NOBODY),
+    ...(report ?? NOT_RUNNING),
     data_directory: directory.path,
     service: { kind: host.name, is_installed, activity, pid },
   }
 }
 
-const NOBODY = {
-  phase: null,
-  reason: null,
-  version: null,
-  address: null,
-  pid: null,
-  since: null,
-  lines: [],
-  findings: [],
-} as const
-
-async function tell(service: ServiceCall): Promise<ExitCode> {
+async function printStatus(service: ServiceCall): Promise<ExitCode> {
   const { call, host, directory, client, signal } = service
   const state = await host.state(signal)
   const report = await reportOf(client, directory)
@@ -80,11 +132,70 @@ async function tell(service: ServiceCall): Promise<ExitCode> {
   }
   call.out.data(json, fields(rowsOfReport(report, service, state)))
   if (report.reason !== null) call.out.problem(report.reason)
-  if (report.findings.length > 0) call.out.note('What they are: hookline doctor')
+  if (report.findings.length > 0) call.out.note('Details: hookline doctor')
   return report.phase === 'safe_mode' ? EXIT.personNeeded : EXIT.ok
 }
 
 function describeState(name: string, { isInstalled, activity, pid }: ServiceState): string {
   if (!isInstalled && activity === 'stopped') return 'not installed'
   return pid === null ? `${name}, ${activity}` : `${name}, ${activity} (process ${pid})`
+}
+
+function placeOf(holder: Holder | null): Pick<RelayReport, 'address' | 'pid' | 'since'> {
+  if (holder === null) return { address: null, pid: null, since: null }
+  const { address, pid, since } = holder
+  return {
+    address: address === null ? null : urlOf(address),
+    pid,
+    since: isoTime(timestamp(since)),
+  }
+}
+
+/** State of a relay that does not serve, or not yet. */
+async function readState(client: ControlClient): Promise<State> {
+  const alive = rowOf((await client.look('/healthz')).body)
+  if (alive['status'] === 'safe_mode') {
+    return {
+      phase: 'safe_mode',
+      reason: `${textOf(alive, 'reason')} ${textOf(alive, 'next_step')}`,
+    }
+  }
+  const { status, body } = await client.look('/readyz')
+  if (status === 200) return { phase: 'judging', reason: null }
+  const isStopping = textOf(rowOf(rowOf(body)['error']), 'code') === 'stopping'
+  return { phase: isStopping ? 'stopping' : 'starting', reason: null }
+}
+
+/** Version, lines and findings; null where the relay does not serve. */
+async function readServed(client: ControlClient): Promise<Served | null> {
+  try {
+    const read = async (path: string) =>
+      (await client.ask('GET', path, { timeoutMs: REQUEST_MS_MAX })).body
+    const lines = rowsOf(await read('/phone-lines'))
+    const findings = rowsOf(await read('/health'))
+    const about = rowOf(await read('/about'))
+    return { version: textOf(about, 'version') || null, lines, findings }
+  } catch (error) {
+    if (error instanceof RefusedError && error.status === 503) return null
+    throw error
+  }
+}
+
+/** `2 of 3 ready`: a paused line is not ready, nor is a line without iMessage. */
+function countReady(lines: readonly Row[]): string {
+  const ready = lines.filter((line) =>
+    isReady({
+      isEnabled: line['is_enabled'] === true,
+      isOnline: textOf(line, 'status') === 'online',
+      imessageActive: line['imessage_active'] === true,
+    }),
+  ).length
+  return lines.length === 0 ? 'none yet' : `${ready} of ${lines.length} ready`
+}
+
+/** The lock says `host:port`; an IPv6 address stands in brackets in a URL. */
+function urlOf(address: string): string {
+  const at = address.lastIndexOf(':')
+  const host = address.slice(0, at)
+  return `http://${host.includes(':') ? `[${host}]` : host}${address.slice(at)}`
 }

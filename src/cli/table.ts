@@ -1,7 +1,7 @@
 import { localMinute, parseIsoTime } from '../system/iso-time.ts'
 import { printable } from './output.ts'
 
-/** Rows in columns, with a head; nothing where there are no rows. */
+/** Rows in columns with a head; empty where there are no rows. */
 export function table(
   head: readonly string[],
   rows: readonly (readonly (string | number | boolean | null | undefined)[])[],
@@ -17,19 +17,19 @@ export function table(
   )
 }
 
-/** One row by its field names, as `name  value` lines. */
+/** `name  value` lines. */
 export function fields(pairs: readonly (readonly [string, string | number | null])[]): string[] {
   const longest = Math.max(...pairs.map(([name]) => name.length))
   return pairs.map(([name, value]) => `${name.padEnd(longest)}  ${cell(value)}`)
 }
 
-/** A time of the API as people read it here; nothing where there is none. */
+/** Time of the API in local time; empty where it is null. */
 export function timeCell(iso: string | null): string {
   const at = parseIsoTime(iso ?? '')
   return at === null ? '' : localMinute(at)
 }
 
-/** A size as people read it: `53 MB`, of a thousand thousand bytes each. */
+/** `53 MB`: powers of 1,000. */
 export function sizeCell(bytes: number): string {
   const steps = ['B', 'kB', 'MB', 'GB', 'TB']
   const step = Math.min(Math.floor(Math.log10(Math.max(bytes, 1)) / 3), steps.length - 1)
@@ -38,7 +38,7 @@ export function sizeCell(bytes: number): string {
 
 function cell(value: string | number | boolean | null | undefined): string {
   if (value === null || value === undefined || value === '') return '-'
-  // Cleaned here too: what is not printed takes no room.
+  // Cleaned here too, because removed characters take no width.
   return printable(String(value))
 }
 

@@ -2,61 +2,60 @@ import { HostingError } from '../hosting/system-tool.ts'
 import { rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
 import { askForAutomation } from './mac-permit.ts'
-import { reportOf, type RelayReport } from './relay-report.ts'
-import { openServiceCall, type FindPlace, type ServiceCall } from './service-place.ts'
-import { INSTALL_OPTIONS, foreignRelay, installService } from './service.ts'
-import { jsonOfReport, rowsOfReport } from './status.ts'
+import {
+  INSTALL_OPTIONS,
+  installService,
+  openServiceCall,
+  refuseForeground,
+  type FindPlace,
+  type ServiceCall,
+} from './service.ts'
+import { jsonOfReport, reportOf, rowsOfReport, type RelayReport } from './status.ts'
 import { fields } from './table.ts'
+
+const READY_MS_MAX = 30_000
+const POLL_MS = 200
+const NOT_READY: readonly RelayReport['phase'][] = ['starting', 'stopping']
 
 export function upCommand(findPlace: FindPlace): Command {
   return {
     name: 'up',
     args: [],
     options: INSTALL_OPTIONS,
-    sentence:
-      'Run the relay as a service: install it or bring it up to date, start it, say how it is.',
+    sentence: 'Install or update the service, start it, and show its status.',
     run: (call) => up(openServiceCall(call, findPlace)),
   }
 }
 
-const READY_MS_MAX = 30_000
-const LOOK_AGAIN_MS = 200
-const NOT_READY: readonly RelayReport['phase'][] = ['starting', 'stopping']
-
 async function up(service: ServiceCall): Promise<ExitCode> {
-  const { call, host, signal } = service
+  const { host, signal } = service
   const before = await host.state(signal)
-  const foreign = await foreignRelay(service, before)
-  if (foreign !== null) {
-    call.out.problem(
-      `A relay runs in the foreground already (process ${foreign}): press Ctrl-C there first.`,
-    )
-    return EXIT.failed
-  }
+  const refused = await refuseForeground(service, before)
+  if (refused !== null) return refused
   const { isChanged } = await installService(service)
   if (isChanged && before.activity !== 'stopped') await host.stop(signal)
   await host.start(signal)
   const report = await waitUntilReady(service)
   await askForAutomation(service, report.findings)
-  return tell(service, report)
+  return printReport(service, report)
 }
 
-/** The relay once it is ready; throws where it is not in time. */
+/** Report of the relay once it is ready; throws where that takes too long. */
 async function waitUntilReady(service: ServiceCall): Promise<RelayReport> {
   const { client, directory, machine, signal } = service
   const until = machine.clock.monotonic() + READY_MS_MAX
   while (machine.clock.monotonic() < until && !signal.aborted) {
     const report = await reportOf(client, directory)
     if (report !== null && !NOT_READY.includes(report.phase)) return report
-    await machine.clock.sleep(LOOK_AGAIN_MS, signal)
+    await machine.clock.sleep(POLL_MS, signal)
   }
   throw new HostingError(
-    `The service does not answer after ${READY_MS_MAX / 1_000} s. Its log says why: hookline logs ` +
+    `The service did not respond within ${READY_MS_MAX / 1_000} seconds. See its log: hookline logs ` +
       `(data directory ${directory.path})`,
   )
 }
 
-async function tell(service: ServiceCall, report: RelayReport): Promise<ExitCode> {
+async function printReport(service: ServiceCall, report: RelayReport): Promise<ExitCode> {
   const { call, host, signal } = service
   const state = await host.state(signal)
   call.out.data(jsonOfReport(report, service, state), [
@@ -67,9 +66,11 @@ async function tell(service: ServiceCall, report: RelayReport): Promise<ExitCode
     call.out.problem(report.reason)
     return EXIT.personNeeded
   }
-  if (report.phase === 'judging')
-    call.out.note('It checks its database first. How far it is: hookline status')
-  else for (const step of await nextSteps(service, report)) call.out.note(step)
+  const isChecking = report.phase === 'judging'
+  const steps = isChecking
+    ? ['It is checking its database first. Follow it with: hookline status']
+    : await nextSteps(service, report)
+  for (const step of steps) call.out.note(step)
   return EXIT.ok
 }
 
@@ -86,21 +87,19 @@ async function nextSteps(
   const isClaimed = rowOf((await client.ask('GET', '/about')).body)['is_claimed'] !== false
   return [
     ...(isClaimed ? [] : await setupSteps(client)),
-    ...(keys.length === 0 ? ['Next, make an API key: hookline keys create'] : []),
-    ...(lines.length === 0 ? [trialOf(directory.environmentFile)] : []),
+    ...(keys.length === 0 ? ['Next, create an API key: hookline keys create'] : []),
+    ...(lines.length === 0
+      ? [
+          `To try it without a device, add HOOKLINE_SIMULATED_LINES=2 to ${directory.environmentFile}, ` +
+            'then run: hookline down, hookline up',
+        ]
+      : []),
   ]
 }
 
-/** Only to whoever sits at this terminal: the link sets the password. */
+/** Printed to this terminal only: the link sets the password. */
 async function setupSteps(client: ServiceCall['client']): Promise<readonly string[]> {
   const link = rowOf((await client.ask('POST', '/setup-link', { body: {} })).body)
   const urls = [textOf(link, 'url'), textOf(link, 'lan_url')].filter((url) => url !== '')
-  return ['The dashboard, by a link that is good once, for 30 minutes:', ...urls]
-}
-
-function trialOf(file: string): string {
-  return (
-    `To try it without a device, write HOOKLINE_SIMULATED_LINES=2 into ${file}; ` +
-    'then: hookline down, hookline up'
-  )
+  return ['Open the dashboard (link valid once, for 30 minutes):', ...urls]
 }

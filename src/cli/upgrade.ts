@@ -31,8 +31,7 @@ import {
   type ExitCode,
 } from './command.ts'
 import type { ControlClient } from './control-client.ts'
-import { openServiceCall, thisMachine, type FindPlace, type ServiceCall } from './service-place.ts'
-import { foreignRelay } from './service.ts'
+import { openServiceCall, type FindPlace, type ServiceCall, refuseForeground } from './service.ts'
 
 export function upgradeCommand(findPlace: FindPlace): Command {
   return {
@@ -43,27 +42,25 @@ export function upgradeCommand(findPlace: FindPlace): Command {
         name: 'from',
         value: 'FILE',
         isRequired: true,
-        sentence: 'The new executable, its signed SHA256SUMS beside it.',
+        sentence: 'The new executable, with its signed SHA256SUMS beside it.',
       },
       {
         name: 'unverified',
         value: null,
-        sentence: 'Take a file that no release signature covers.',
+        sentence: 'Accept a file without a release signature.',
       },
     ],
-    sentence: 'Change to another version, and back by itself if that one does not work.',
+    sentence: 'Install another version. Rolls back automatically if it fails to start.',
     run: (call) => runUpgrade(openServiceCall(call, findPlace)),
   }
 }
 
-export const UPGRADE_COMMAND: Command = upgradeCommand(thisMachine)
-
-/** What an upgrade asks of the new executable before anything changes; not for people. */
+/** Run by an upgrade on the new executable, before anything changes. */
 export const CHECK_MIGRATIONS_COMMAND: Command = {
   name: 'check-migrations',
   args: [{ name: 'FILE' }],
   options: [],
-  sentence: 'Migrate and check a copy of a back-up.',
+  sentence: 'Migrate and check a copy of a backup.',
   async run(call) {
     const file = resolve(call.surroundings.folder, argument(call, 0))
     const { from, to } = tryMigrations(file, trialPath(file), VERSION)
@@ -77,13 +74,8 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   const from = call.options.get('from') ?? ''
   const directory = openDataDirectory(service.directory.path)
   const hosted = await hostedService(service)
-  const foreign = hosted === null ? null : await foreignRelay(service, hosted.state)
-  if (foreign !== null) {
-    call.out.problem(
-      `A relay runs in the foreground (process ${foreign}): press Ctrl-C there first.`,
-    )
-    return EXIT.failed
-  }
+  const refused = hosted === null ? null : await refuseForeground(service, hosted.state)
+  if (refused !== null) return refused
   const order: UpgradeOrder = {
     file: resolve(call.surroundings.folder, from),
     executable: hosted?.executable ?? ownTarget(service),
@@ -189,48 +181,51 @@ async function runSteps(
 }
 
 const STEPS: Readonly<Record<UpgradeStep, string>> = {
-  staged: 'The new executable is copied.',
+  staged: 'Copied the new executable.',
   verified: 'It runs on this machine.',
-  backed_up: 'The database is backed up.',
-  migrations_checked: 'A copy of the database is migrated and sound.',
-  stopped: 'The relay is stopped.',
-  previous_kept: 'The old executable is kept.',
-  placed: 'The new executable is in its place.',
-  started: 'The new version is started.',
-  ready: 'It has opened the database.',
-  healthy: 'It serves.',
-  taking_back: 'The new version does not serve: going back.',
-  stopped_again: 'The relay is stopped again.',
-  database_put_back: 'The database is as it was.',
-  previous_put_back: 'The old executable is in its place again.',
-  started_again: 'The service is started again.',
+  backed_up: 'Backed up the database.',
+  migrations_checked: 'Migrated and checked a copy of the database.',
+  stopped: 'Stopped the relay.',
+  previous_kept: 'Kept the old executable.',
+  placed: 'Installed the new executable.',
+  started: 'Started the new version.',
+  ready: 'It opened the database.',
+  healthy: 'It is running.',
+  taking_back: 'The new version failed to start. Rolling back.',
+  stopped_again: 'Stopped the relay again.',
+  database_put_back: 'Restored the database.',
+  previous_put_back: 'Restored the old executable.',
+  started_again: 'Started the service again.',
 }
 
 function tell({ out }: Call, result: UpgradeResult): ExitCode {
   switch (result.outcome) {
     case 'upgraded':
-      out.data(result, [`Hookline ${result.to} is installed; ${result.previous} is the old one.`])
+      out.data(result, [
+        `Hookline ${result.to} is installed. The old version is kept as ${result.previous}.`,
+      ])
       if (result.from !== null && Bun.semver.order(result.to, result.from) < 0) {
-        out.note(`It is older than the version before it, ${result.from}.`)
+        out.note(`This is a downgrade from ${result.from}.`)
       }
       if (!result.isRunning) out.note('Start it: hookline serve')
       return EXIT.ok
     case 'refused':
       out.data(result, [])
-      out.problem(`Nothing has changed. ${result.why}`)
+      out.problem(`Nothing was changed. ${result.why}`)
       return EXIT.failed
     case 'rolled_back':
       out.data(
         result,
-        result.aside === null ? [] : [`The migrated database is in ${result.aside}.`],
+        result.aside === null ? [] : [`The migrated database was moved to ${result.aside}.`],
       )
-      out.problem(`The old version is back. ${result.why}`)
-      if (result.trouble !== null) out.problem(`It does not serve either: ${result.trouble}`)
+      out.problem(`Rolled back to the old version. ${result.why}`)
+      if (result.trouble !== null)
+        out.problem(`The old version does not start either: ${result.trouble}`)
       return EXIT.failed
     case 'stuck':
       out.data(result, [])
-      out.problem(`${result.why} The old version cannot come back: ${result.noWayBack}`)
-      out.problem('hookline status says how it is; hookline backups lists what can be restored.')
+      out.problem(`${result.why} Rolling back is not possible: ${result.noWayBack}`)
+      out.problem('Check it with hookline status. Backups to restore: hookline backups.')
       return EXIT.failed
   }
 }

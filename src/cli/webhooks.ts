@@ -18,9 +18,9 @@ import { fields, table } from './table.ts'
 const ID = [{ name: 'ID', ids: 'webhooks' }] as const
 const DEFAULT_EVENTS = 'message.received,message.sent,message.delivered,message.read'
 
-const CHOICE_OPTIONS: readonly CommandOption[] = [
-  { name: 'dry-run', value: null, sentence: 'Count only; nothing is sent.' },
-  { name: 'event', value: 'NAMES', sentence: 'Only these events, with commas between.' },
+const FILTER_OPTIONS: readonly CommandOption[] = [
+  { name: 'dry-run', value: null, sentence: 'Only count, send nothing.' },
+  { name: 'event', value: 'NAMES', sentence: 'Only these events, separated by commas.' },
   { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only events of this line.' },
 ]
 
@@ -29,82 +29,90 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     name: 'webhooks list',
     args: [],
     options: [],
-    sentence: 'List the webhooks.',
+    sentence: 'List webhooks.',
     run: list,
   },
   {
     name: 'webhooks add',
     args: [{ name: 'URL' }],
     options: [
-      { name: 'events', value: 'NAMES', sentence: `With commas between; ${DEFAULT_EVENTS}.` },
-      { name: 'description', value: 'TEXT', sentence: 'What it is for.' },
+      {
+        name: 'events',
+        value: 'NAMES',
+        sentence: `Events, separated by commas (default ${DEFAULT_EVENTS}).`,
+      },
+      { name: 'description', value: 'TEXT', sentence: 'A description.' },
     ],
-    sentence: 'Add a webhook; its signing secret is shown this once.',
+    sentence: 'Add a webhook. Its signing secret is shown only once.',
     run: add,
   },
   {
     name: 'webhooks test',
     args: ID,
     options: [],
-    sentence: 'Send a sample event.',
+    sentence: 'Send a test event.',
     run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/test`),
   },
   {
     name: 'webhooks deliveries',
     args: ID,
     options: [
-      { name: 'status', value: DELIVERY_STATUSES.join('|'), sentence: 'Only those.' },
-      { name: 'limit', value: 'N', sentence: 'How many at most, 50 unless told.' },
+      { name: 'status', value: DELIVERY_STATUSES.join('|'), sentence: 'Only this status.' },
+      { name: 'limit', value: 'N', sentence: 'Maximum number of deliveries (default 50).' },
     ],
-    sentence: 'List what was delivered, or waits to be.',
+    sentence: "List a webhook's deliveries, including pending ones.",
     run: deliveries,
   },
   {
     name: 'webhooks redeliver',
     args: [{ name: 'DELIVERY_ID', ids: 'deliveries' }],
     options: [],
-    sentence: 'Deliver once more.',
+    sentence: 'Retry a delivery.',
     run: (call) => act(call, 'POST', (id) => `/webhook-deliveries/${id}/redeliver`),
   },
   {
     name: 'webhooks replay',
     args: ID,
     options: [
-      { name: 'since', value: 'TIME', sentence: 'As 2026-11-21T10:00:00Z; needed.' },
+      {
+        name: 'since',
+        value: 'TIME',
+        sentence: 'Start of the replay, for example 2026-11-21T10:00:00Z. Required.',
+      },
       {
         name: 'include-earlier',
         value: null,
-        sentence: 'Also send events from before the webhook was created.',
+        sentence: 'Include events from before the webhook was created.',
       },
-      ...CHOICE_OPTIONS,
+      ...FILTER_OPTIONS,
     ],
-    sentence: 'Send past events: those given up, or never queued, since a time.',
+    sentence: 'Send past events that failed, or were never queued, since a time.',
     run: (call) =>
       act(call, 'POST', (id) => `/webhooks/${id}/replay`, {
         since: call.options.get('since'),
         ...(call.options.has('include-earlier') ? { include_earlier: true } : {}),
-        ...choiceOf(call),
+        ...filterOf(call),
       }),
   },
   {
     name: 'webhooks retry-failed',
     args: ID,
-    options: CHOICE_OPTIONS,
+    options: FILTER_OPTIONS,
     sentence: 'Retry all failed deliveries of a webhook.',
-    run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/retry-failed`, choiceOf(call)),
+    run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/retry-failed`, filterOf(call)),
   },
   {
     name: 'webhooks stop-replay',
     args: ID,
     options: [],
-    sentence: 'Stop what still waits of a replay or a retry.',
+    sentence: 'Cancel pending deliveries of a replay or retry.',
     run: (call) => act(call, 'DELETE', (id) => `/webhooks/${id}/replay`),
   },
   {
     name: 'webhooks rotate-secret',
     args: ID,
     options: [],
-    sentence: 'Make a new signing secret; the old one signs too for 24 hours.',
+    sentence: 'Create a new signing secret. The old one stays valid for 24 hours.',
     run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/rotate-secret`),
   },
 ]
@@ -120,7 +128,7 @@ async function list(call: Call): Promise<ExitCode> {
   return EXIT.ok
 }
 
-/** In the words of the dashboard; why a stopped one is. */
+/** State in the dashboard's words, with the reason of a stopped webhook. */
 function stateOf(webhook: Row): string {
   const reason = textOf(webhook, 'disabled_reason')
   if (reason !== '') return `stopped (${reason})`
@@ -143,14 +151,18 @@ async function add(call: Call): Promise<ExitCode> {
   })
   const webhook = rowOf(body)
   const notes = isPlainHttp(textOf(webhook, 'url')) ? [PLAIN_HTTP] : []
-  call.out.data(body, [...describe(webhook), 'The secret is not shown again.', ...notes])
+  call.out.data(body, [
+    ...describe(webhook),
+    "Save the secret now. You won't see it again.",
+    ...notes,
+  ])
   return EXIT.ok
 }
 
 const PLAIN_HTTP =
-  'Over http, its events can be read on their way: use https for a receiver outside your own network.'
+  'Events sent over http can be read in transit. Use https outside your own network.'
 
-/** Not for this machine: nothing leaves it. */
+/** True for http to any other machine than this one. */
 function isPlainHttp(url: string): boolean {
   return url.startsWith('http:') && !/^http:\/\/(localhost|127\.[0-9.]+|\[::1\])(:|\/|$)/.test(url)
 }
@@ -168,21 +180,21 @@ async function deliveries(call: Call): Promise<ExitCode> {
   const now = systemClock.now()
   const rows = rowsOf(body).map((delivery) => [
     ...cellsOf(delivery, [...names, 'created_at']),
-    nextTryOf(delivery, now),
+    nextAttemptOf(delivery, now),
   ])
-  const head = ['ID', 'EVENT', 'STATUS', 'TRIES', 'HTTP', 'ERROR', 'CREATED', 'NEXT TRY']
+  const head = ['ID', 'EVENT', 'STATUS', 'ATTEMPTS', 'HTTP', 'ERROR', 'CREATED', 'NEXT ATTEMPT']
   call.out.data(body, table(head, rows))
   return EXIT.ok
 }
 
-/** When it is tried next; one whose time has come waits for the webhook to answer or be switched on. */
-function nextTryOf(delivery: Row, now: number): string {
+/** Time of the next attempt; `pending` where it is due and waits for the webhook to recover. */
+function nextAttemptOf(delivery: Row, now: number): string {
   const time = textOf(delivery, 'next_attempt_at')
-  return time !== '' && (parseIsoTime(time) ?? now) <= now ? 'waiting' : time
+  return time !== '' && (parseIsoTime(time) ?? now) <= now ? 'pending' : time
 }
 
-/** What of its deliveries is meant, as the API takes it. */
-function choiceOf({ options }: Call) {
+/** Filter of deliveries, in the shape of the API. */
+function filterOf({ options }: Call) {
   const events = options.get('event')?.split(',')
   const line = options.get('line')
   return {

@@ -21,13 +21,6 @@ export type Answer<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly failure: Failure }
 
-/** The envelope of every list. */
-export type List<T> = {
-  readonly data: readonly T[]
-  readonly has_more: boolean
-  readonly next_cursor: string | null
-}
-
 export type CallOptions = {
   readonly headers?: Readonly<Record<string, string>> | undefined
   readonly signal?: AbortSignal | undefined

@@ -2,12 +2,13 @@
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
-import type { Answer, Failure, List } from './api.ts'
+import type { Answer, Failure } from './api.ts'
 import type { Clock } from './clock.ts'
 import type { Change, Updates } from './live.ts'
+import type { Page } from './resources.ts'
 
 export type FeedSource<T> = {
-  page(cursor: string | null, limit: number, signal: AbortSignal): Promise<Answer<List<T>>>
+  page(cursor: string | null, limit: number, signal: AbortSignal): Promise<Answer<Page<T>>>
   entry(id: string, signal: AbortSignal): Promise<Answer<T>>
   /** Id of the entry a change is about; null where it is about none of this list. */
   idIn(change: Change): string | null
@@ -113,7 +114,7 @@ export class Feed<T extends { readonly id: string }> {
   }
 
   /** False where the list was replaced meanwhile, so that the page no longer fits its end. */
-  #append({ data, next_cursor }: List<T>, cursor: string): boolean {
+  #append({ data, next_cursor }: Page<T>, cursor: string): boolean {
     const now = this.#now.value
     if (now.state !== 'ready' || now.nextCursor !== cursor) return false
     const entries = [...now.entries, ...without(data, now.entries)]
@@ -180,14 +181,14 @@ export class Feed<T extends { readonly id: string }> {
   }
 }
 
-function readyWith<T>({ data, next_cursor }: List<T>): FeedReady<T> {
+function readyWith<T>({ data, next_cursor }: Page<T>): FeedReady<T> {
   return { state: 'ready', entries: data, nextCursor: next_cursor }
 }
 
 /** The new head, followed by the known older entries. */
 function withHead<T extends { readonly id: string }>(
   now: FeedReady<T>,
-  head: List<T>,
+  head: Page<T>,
 ): FeedReady<T> {
   const older = without(now.entries, head.data)
   // With no entry in common, there may be a gap between the two.

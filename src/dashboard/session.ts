@@ -5,27 +5,16 @@ import { computed, signal, type ReadonlySignal } from '@preact/signals'
 import { request, type Answer } from './api.ts'
 import { storePageKey } from './browser-storage.ts'
 import type { Clock } from './clock.ts'
-
-export type Session = {
-  readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
-  /** Until this time no call asks for the password again. */
-  readonly elevated_until: string | null
-  /** Null while nobody is signed in. */
-  readonly version: string | null
-  /** The next step of setup; null once it is finished. */
-  readonly setup_step: string | null
-  /** True where the page is open on the relay's own machine. */
-  readonly is_local: boolean
-}
+import type { SessionState } from './resources.ts'
 
 /** The answer to signing in. */
-type Opened = Session & { readonly page_key?: string | undefined }
+type Opened = SessionState & { readonly page_key?: string | undefined }
 
 const SESSION = '/dashboard/session'
 const RETRY_MS = 2_000
 
 export class SessionStore {
-  readonly #now = signal<Session | null>(null)
+  readonly #now = signal<SessionState | null>(null)
   readonly #isReachable = signal(true)
   /** The calls that wait for the password, while its dialog is open. */
   readonly #question = signal<PromiseWithResolvers<boolean> | null>(null)
@@ -35,7 +24,7 @@ export class SessionStore {
   #changeCount = 0
 
   /** Null until the relay has answered for the first time. */
-  readonly now: ReadonlySignal<Session | null> = this.#now
+  readonly now: ReadonlySignal<SessionState | null> = this.#now
   /** False while the very first call has no answer. */
   readonly isReachable: ReadonlySignal<boolean> = this.#isReachable
   /** True once the relay was upgraded after the page was loaded. */
@@ -53,32 +42,32 @@ export class SessionStore {
 
   async refresh(): Promise<void> {
     const changeCount = this.#changeCount
-    const answer = await request<Session>({ method: 'GET', path: SESSION })
+    const answer = await request<SessionState>({ method: 'GET', path: SESSION })
     // An answer to a call from before a change describes the previous session.
     if (changeCount !== this.#changeCount) return
     this.#isReachable.value = answer.ok || this.#now.value !== null
     if (answer.ok) this.#take(answer.value)
   }
 
-  signIn(password: string): Promise<Answer<Session>> {
+  signIn(password: string): Promise<Answer<SessionState>> {
     return this.#change(SESSION, { password })
   }
 
   /** Sets the first password, or replaces a forgotten one, with the token of a setup link. */
-  setUp(token: string, password: string): Promise<Answer<Session>> {
+  setUp(token: string, password: string): Promise<Answer<SessionState>> {
     return this.#change('/dashboard/setup', { token, password })
   }
 
-  elevate(password: string): Promise<Answer<Session>> {
+  elevate(password: string): Promise<Answer<SessionState>> {
     return this.#change(`${SESSION}/elevate`, { password })
   }
 
-  changePassword(current: string, password: string): Promise<Answer<Session>> {
+  changePassword(current: string, password: string): Promise<Answer<SessionState>> {
     return this.#change('/dashboard/password', { current, password })
   }
 
   /** Saves the next step of setup; null once it is finished. */
-  setStep(step: string | null): Promise<Answer<Session>> {
+  setStep(step: string | null): Promise<Answer<SessionState>> {
     return this.#change('/dashboard/setup-step', { step }, 'PUT')
   }
 
@@ -114,7 +103,7 @@ export class SessionStore {
     path: string,
     body: object,
     method: 'POST' | 'PUT' = 'POST',
-  ): Promise<Answer<Session>> {
+  ): Promise<Answer<SessionState>> {
     const answer = await request<Opened>({ method, path, body })
     this.#changeCount += 1
     if (!answer.ok && answer.failure.code === 'signed_out') this.end()

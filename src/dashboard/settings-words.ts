@@ -1,9 +1,9 @@
 import { grouped } from '../domain/number-words.ts'
-import type { Backup, SettingName } from './resources.ts'
+import type { Backup, Setting } from './resources.ts'
 import { clockTime, dayWords } from './time-words.ts'
 
 /** The environment variable that locks a setting. */
-export function variableOf(name: SettingName): string {
+export function variableOf(name: Setting['name']): string {
   return `HOOKLINE_${name.toUpperCase()}`
 }
 

@@ -1,6 +1,5 @@
 // The reads that several views share, each with the changes that make it stale.
 
-import type { List } from './api.ts'
 import { useRead } from './dashboard.ts'
 import type {
   About,
@@ -8,6 +7,7 @@ import type {
   BrowserSession,
   Key,
   LineChecks,
+  Page,
   PhoneLine,
   RelayState,
   SeenDelivery,
@@ -17,7 +17,7 @@ import type {
 } from './resources.ts'
 import type { Read } from './store.ts'
 
-type All<T> = Pick<List<T>, 'data'>
+type All<T> = Pick<Page<T>, 'data'>
 
 /** A relay has a handful of lines, webhooks and keys: the longest page holds all of them. */
 const ALL = '?limit=200'

@@ -1,5 +1,4 @@
 import type { ContactHold } from './contact-limit.ts'
-import type { ReceiptKind } from './driver.ts'
 import type { Handle } from './handle.ts'
 import {
   timestamp,
@@ -81,6 +80,37 @@ export type Message = {
   readonly sentAt: Timestamp | null
   readonly deliveredAt: Timestamp | null
   readonly readAt: Timestamp | null
+}
+
+export type OutgoingMessage = {
+  readonly id: MessageId
+  readonly to: Handle
+  readonly text: string
+  readonly createdAt: Timestamp
+  /** The guid that the device gave it, where it has one already. */
+  readonly platformGuid: string | null
+}
+
+export type Unsettled = { readonly message: OutgoingMessage; readonly note: string | null }
+
+export type ReceiptKind = 'sent' | 'delivered' | 'read' | 'failed'
+
+/** The service that carries a message, as the device spells it: `iMessage`, `SMS`, `RCS`. */
+export type Carried = {
+  /** Left out where the device does not tell: then it stays what it was, `iMessage` at first. */
+  readonly service?: string | undefined
+}
+
+/**
+ * A service other than before may come with any receipt, also with one of a step that was told: Messages
+ * may fall back to SMS seconds after it has called a message sent.
+ */
+export type Receipt = Carried & {
+  readonly guid: string
+  readonly kind: ReceiptKind
+  readonly at: Timestamp
+  /** Why it failed, for `failed`; null otherwise. */
+  readonly reason: string | null
 }
 
 /** What becomes of a message by what the device says of it. */

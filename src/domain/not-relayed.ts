@@ -18,6 +18,9 @@ export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 /** What never becomes a message: it is counted and nothing else. */
 export type LeftOut = Extract<NotRelayedKind, 'group' | 'unplaced' | 'not_understood'>
 
+/** A message came from a contact's name, to which nobody can answer. */
+export type Rejection = 'sender_is_a_name'
+
 /**
  * The kind of a message that `relay_sms` decides about; null for iMessage and its family: iMessage by
  * satellite (`iMessageLite`), and services that nobody has named yet.

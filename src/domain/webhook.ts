@@ -1,5 +1,8 @@
 import type { ConversationId, DeliveryId, EventId, MessageId, Timestamp, WebhookId } from './ids.ts'
 
+/** Webhooks that there can be. */
+export const WEBHOOKS_MAX = 1_000
+
 export const EVENT_NAMES = [
   'message.received',
   'message.sent',
@@ -9,8 +12,9 @@ export const EVENT_NAMES = [
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
 
-/** Why the relay, not the user, stopped delivering to a webhook. */
-export type DisabledReason = 'gone' | 'failing' | 'secret_unreadable'
+/** Reasons of the relay, not the user, to stop delivering to a webhook. */
+export const DISABLED_REASONS = ['gone', 'failing', 'secret_unreadable'] as const
+export type DisabledReason = (typeof DISABLED_REASONS)[number]
 
 export type Webhook = {
   readonly id: WebhookId
@@ -48,10 +52,12 @@ export type Delivery = {
   readonly completedAt: Timestamp | null
 }
 
-/** One HTTP try of a delivery. */
+export const ATTEMPT_TRIGGERS = ['scheduled', 'probe', 'manual'] as const
+
+/** One HTTP request of a delivery. */
 export type Attempt = {
   readonly number: number
-  readonly trigger: 'scheduled' | 'probe' | 'manual'
+  readonly trigger: (typeof ATTEMPT_TRIGGERS)[number]
   readonly startedAt: Timestamp
   readonly durationMs: number
   readonly statusCode: number | null

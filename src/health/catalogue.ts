@@ -1,8 +1,8 @@
 // What is wrong now, why, and what to do: one catalogue for the API, the command line and the
 // dashboard. Findings come from those who know; this file only remembers since when.
 
-import type { Finding } from '../domain/driver.ts'
-import type { FindingSubject } from '../domain/finding.ts'
+import type * as api from '../api/health.ts'
+import type { FindingSubject, Finding } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Stamps } from '../system/stamps.ts'
@@ -32,18 +32,6 @@ export function ofLine(
   return { ...finding, lineId: found?.line.id ?? null }
 }
 
-export type HealthResource = {
-  readonly code: string
-  readonly severity: Finding['severity']
-  readonly title: string
-  readonly why: string
-  readonly fix: string
-  readonly line_id: string | null
-  readonly about: FindingSubject
-  readonly since: string
-  readonly depends_on: string | null
-}
-
 type FindingSource = () => Promise<readonly HealthFinding[]>
 
 /** How long a finding is shown that was only met in passing. */
@@ -55,7 +43,7 @@ export class HealthCatalogue {
   readonly #sources: FindingSource[] = []
   readonly #since = new Map<string, Timestamp>()
   readonly #passing = new Map<string, { readonly finding: HealthFinding; readonly at: Timestamp }>()
-  #reading: Promise<readonly HealthResource[]> | null = null
+  #reading: Promise<readonly api.HealthFinding[]> | null = null
 
   constructor(stamps: Stamps) {
     this.#stamps = stamps
@@ -76,14 +64,14 @@ export class HealthCatalogue {
    * Everything that is wrong now, errors first, oldest first. Who asks while another does gets the
    * same answer: a driver takes one question at a time.
    */
-  list(): Promise<readonly HealthResource[]> {
+  list(): Promise<readonly api.HealthFinding[]> {
     this.#reading ??= this.#read().finally(() => {
       this.#reading = null
     })
     return this.#reading
   }
 
-  async #read(): Promise<readonly HealthResource[]> {
+  async #read(): Promise<readonly api.HealthFinding[]> {
     const found = await Promise.all(this.#sources.map((source) => source()))
     const findings = [...found.flat(), ...this.#stillPassing()]
     this.#remember(findings)
@@ -104,7 +92,7 @@ export class HealthCatalogue {
     }
   }
 
-  #resource(finding: HealthFinding): HealthResource {
+  #resource(finding: HealthFinding): api.HealthFinding {
     return {
       code: finding.code,
       severity: finding.severity,
@@ -121,7 +109,7 @@ export class HealthCatalogue {
 
 const SEVERITIES: readonly Finding['severity'][] = ['error', 'warning', 'info']
 
-function byUrgency(a: HealthResource, b: HealthResource): number {
+function byUrgency(a: api.HealthFinding, b: api.HealthFinding): number {
   const rank = SEVERITIES.indexOf(a.severity) - SEVERITIES.indexOf(b.severity)
   return rank === 0 ? a.since.localeCompare(b.since) : rank
 }

@@ -1,12 +1,12 @@
 // Findings that no other module owns.
 
-import type { Rejection } from '../domain/driver.ts'
 import type { Line } from '../domain/line.ts'
 import {
   hintFor,
   isRelayedNow,
   NOT_RELAYED_WORDS,
   type NotRelayedKind,
+  type Rejection,
 } from '../domain/not-relayed.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { Db } from '../storage/database.ts'

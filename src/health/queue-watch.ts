@@ -3,7 +3,7 @@ import { counted, type FindingSubject } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isReady, lineName, type Line } from '../domain/line.ts'
 import { grouped } from '../domain/number-words.ts'
-import { hostOf } from '../domain/webhook.ts'
+import { hostOf, WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import { longestDueDelivery, pendingDeliveries } from '../storage/delivery-queue.ts'
 import { COUNTED_MAX, waitingForLine, type Waiting } from '../storage/message-health.ts'
@@ -26,8 +26,6 @@ type Tools = {
 }
 
 const LOOK_MS = 60_000
-/** As many webhooks as there can be. */
-const WEBHOOKS_MAX = 1_000
 
 /** A queue that could move, and how long its oldest entry has waited. */
 type Queue = {

@@ -1,4 +1,4 @@
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import type { Clock } from '../system/clock.ts'
 import type { RunProcess } from '../system/process.ts'
 import { hasChanged, hashFile, readInstallation, stampOf, type FileStamp } from './installation.ts'

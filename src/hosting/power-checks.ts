@@ -1,6 +1,6 @@
 // Whether a Mac comes back by itself after a power cut: what three tools of macOS say, and what follows.
 
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import type { RunProcess } from '../system/process.ts'
 import { tryTool, type ToolAnswer } from './system-tool.ts'
 

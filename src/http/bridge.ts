@@ -3,20 +3,20 @@
 
 import { Elysia } from 'elysia'
 
-import { RelayError } from '../domain/errors.ts'
-import type { Timestamp } from '../domain/ids.ts'
-import { parseIsoTime } from '../system/iso-time.ts'
-import { mayTake, takes } from './body.ts'
 import {
   NextMessage,
   NotedReport,
   PhoneMessage,
   PhoneReport,
   StoredMessage,
-} from './bridge-schemas.ts'
+} from '../api/bridges.ts'
+import { NoBody } from '../api/schema.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
+import { mayTake, takes } from './body.ts'
 import { badToken, bridgeOf, exchangeOf } from './exchange.ts'
 import { operation } from './operation.ts'
-import { NoBody } from './schemas.ts'
 
 type NotReady = 'not_ready'
 

@@ -3,28 +3,29 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import {
+  BridgeCreation,
+  BridgeList,
+  BridgeToken,
+  CreatedBridge,
+  type Bridge,
+} from '../api/bridges.ts'
+import type { Page, PageRequest } from '../api/paging.ts'
+import { Deleted, NoBody } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
-import type {
-  BridgeResource,
-  BridgeTokenResource,
-  CreatedBridgeResource,
-} from '../keys/bridge-resource.ts'
-import type { Page } from '../system/cursor.ts'
 import { mayTake, takes } from './body.ts'
-import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from './bridge-schemas.ts'
 import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
-import { Deleted, NoBody } from './schemas.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 
 export type BridgeActions = {
   create(request: {
     readonly number: string
     readonly label: string | null
     readonly origin: Origin
-  }): Promise<CreatedBridgeResource>
-  list(page: PageRequest): Page<BridgeResource>
-  renewToken(id: string, origin: Origin): Promise<BridgeTokenResource>
+  }): Promise<CreatedBridge>
+  list(page: PageRequest): Page<Bridge>
+  renewToken(id: string, origin: Origin): Promise<BridgeToken>
   remove(id: string, origin: Origin): Promise<void>
 }
 

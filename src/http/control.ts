@@ -2,6 +2,8 @@
 
 import { Elysia } from 'elysia'
 
+import type { OptionRow, ScriptCall, SetupLink } from '../api/owner.ts'
+import { NoBody } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Clock } from '../system/clock.ts'
 import { mayTake } from './body.ts'
@@ -11,18 +13,6 @@ import { plainCall } from './operation.ts'
 import type { OwnerActions } from './owner.ts'
 import { phoneResource, type PhoneReport } from './phones.ts'
 import { respond } from './respond.ts'
-import { NoBody } from './schemas.ts'
-
-/** The link that sets the dashboard's password, for the owner alone. */
-export type SetupLinkResource = {
-  readonly url: string
-  /** The same for another machine of the network; null where the relay does not listen there. */
-  readonly lan_url: string | null
-  readonly expires_at: string
-}
-
-/** An option, its value and where that came from: `--port`, `HOOKLINE_PORT`, `hookline.env`, `default`. */
-export type OptionRow = { readonly name: string; readonly value: string; readonly from: string }
 
 export type ControlActions = OwnerActions & {
   readonly events: EventFeed
@@ -35,28 +25,13 @@ export type ControlActions = OwnerActions & {
   readonly acquit?: (() => void) | undefined
 }
 
-/** One run: `stage` and `number` are where it ended, null where it told nothing. */
-export type ScriptCallReport = {
-  /** Milliseconds since 1970. */
-  readonly at: number
-  readonly mode: string
-  readonly route: string | null
-  readonly keyPrefix: string | null
-  readonly stage: string | null
-  readonly number: number | null
-  readonly ms: number
-  readonly accounts: readonly {
-    readonly service: string
-    readonly enabled: string
-    readonly connection: string
-  }[]
-}
+type ScriptCallReport = Omit<ScriptCall, 'key_prefix'> & { readonly keyPrefix: string | null }
 
 type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls' | 'acquit'> & {
   readonly version: string
   /** Whether the dashboard has a password. */
-  readonly access: { isClaimed(): boolean }
-  readonly createSetupLink: (origin: Origin) => Promise<SetupLinkResource>
+  readonly access: { hasPassword(): boolean }
+  readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
   readonly clock: Clock
   /** Ends the streams. */
   readonly streamsEnd: AbortSignal
@@ -76,7 +51,7 @@ export function controlRoutes(tools: Tools) {
       const headers = { 'content-type': 'application/x-ndjson' }
       return respond(stream, { status: 200, requestId, headers })
     })
-    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.isClaimed() }))
+    .get('/about', () => ({ version: tools.version, is_claimed: tools.access.hasPassword() }))
     .get('/options', () => ({ data: tools.options }))
     .get('/phones', () => ({ data: tools.phones().map(phoneResource) }))
     .get('/script-calls', () => ({

@@ -1,15 +1,12 @@
 import { Elysia } from 'elysia'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 
-import type { Page } from '../system/cursor.ts'
+import { Conversation, ConversationChanges, ConversationList } from '../api/messages.ts'
+import type { Page, PageRequest } from '../api/paging.ts'
+import { id } from '../api/schema.ts'
 import { takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, type PageRequest } from './query.ts'
-import { id } from './schema-parts.ts'
-import { Conversation, ConversationChanges, ConversationList } from './schemas.ts'
-import type { Told } from './typebox.ts'
-
-type ConversationResource = Told<Static<typeof Conversation>>
+import { PAGE_QUERY, pageOfQuery, readHandle, readQuery } from './query.ts'
 
 type ConversationFilter = {
   readonly lineId?: string | undefined
@@ -17,12 +14,9 @@ type ConversationFilter = {
 }
 
 export type ConversationActions = {
-  list(filter: ConversationFilter, page: PageRequest): Page<ConversationResource>
-  get(id: string): ConversationResource
-  patch(
-    id: string,
-    changes: { readonly isAutomationPaused: boolean },
-  ): Promise<ConversationResource>
+  list(filter: ConversationFilter, page: PageRequest): Page<Conversation>
+  get(id: string): Conversation
+  patch(id: string, changes: { readonly isAutomationPaused: boolean }): Promise<Conversation>
 }
 
 const ConversationQuery = Type.Object({

@@ -2,23 +2,8 @@
 
 import { Elysia } from 'elysia'
 
+import type { About } from '../api/dashboard.ts'
 import { plainCall } from './operation.ts'
-
-export type AboutResource = {
-  readonly version: string
-  /** The folder in which everything is kept. */
-  readonly data_directory: string
-  /** Where the relay listens: a URL. */
-  readonly address: string
-  readonly public_url: string | null
-  readonly trusted_proxies: readonly string[]
-  /** The second folder for the daily back-ups. */
-  readonly backup_folder: string | null
-  /** Whether the options set the dashboard's password, which then can be changed there only. */
-  readonly is_password_locked: boolean
-  /** The kinds of device that the relay looks for, as `mac`. */
-  readonly drivers: readonly string[]
-}
 
 /** What of a start it speaks of. */
 type Start = {
@@ -33,11 +18,11 @@ type Start = {
 }
 
 /** Behind the door of the dashboard: whoever asks is signed in. */
-export function aboutRoutes({ about }: { readonly about: () => AboutResource }) {
+export function aboutRoutes({ about }: { readonly about: () => About }) {
   return new Elysia().onBeforeHandle(plainCall).get('/dashboard/about', () => about())
 }
 
-export function aboutResource(start: Start): AboutResource {
+export function aboutResource(start: Start): About {
   return {
     version: start.version,
     data_directory: start.dataDir,

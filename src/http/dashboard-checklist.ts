@@ -1,16 +1,9 @@
 // What must be so for a line to work, and whether it is: the health catalogue tells what is wrong, and
 // the list here what else there is to ask.
 
-import type { HealthFinding } from './dashboard-findings.ts'
-import type { PhoneLineResource } from './phone-lines.ts'
-
-export type Check = {
-  /** `unknown`: nobody can say before what stands above it is mended. */
-  readonly state: 'ok' | 'info' | 'warn' | 'bad' | 'unknown'
-  readonly title: string
-  readonly why: string | null
-  readonly fix: string | null
-}
+import type { Check } from '../api/dashboard.ts'
+import type { HealthFinding } from '../api/health.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 
 /** What is asked of a line, and the findings or reasons for being offline that deny it. */
 type Step = { readonly title: string; readonly codes: readonly string[] }
@@ -142,10 +135,7 @@ const OF_MACHINE: Readonly<Record<string, readonly string[]>> = {
 /** Findings in whose place the list has a check of its own. */
 const TOLD_OTHERWISE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
 
-export function checklist(
-  line: PhoneLineResource,
-  findings: readonly HealthFinding[],
-): readonly Check[] {
+export function checklist(line: PhoneLine, findings: readonly HealthFinding[]): readonly Check[] {
   const ofMachine = OF_MACHINE[line.driver] ?? []
   const own = findings.filter(({ line_id, code }) =>
     line_id === null ? ofMachine.includes(code) : line_id === line.id,
@@ -165,7 +155,7 @@ export function checklist(
 }
 
 /** Whether iMessage is off and no finding says so with its reason. */
-function isSilentlyOff(line: PhoneLineResource, own: readonly HealthFinding[]): boolean {
+function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean {
   const isTold = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
   return line.status === 'online' && !line.imessage_active && !isTold
 }
@@ -187,7 +177,7 @@ export function macChecklist(findings: readonly HealthFinding[]): readonly Check
 
 function checksOf(
   step: Step,
-  line: Pick<PhoneLineResource, 'status_reason' | 'status_hint'>,
+  line: Pick<PhoneLine, 'status_reason' | 'status_hint'>,
   findings: readonly HealthFinding[],
 ): readonly Check[] {
   const found = findings.filter(({ code }) => step.codes.includes(code))
@@ -221,7 +211,7 @@ function known(checks: readonly Check[]): readonly Check[] {
   )
 }
 
-function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLineResource): Check {
+function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLine): Check {
   const title = 'There is room for new contacts today'
   if (new_contacts_today < daily_contact_limit) return { state: 'ok', title, why: null, fix: null }
   if (daily_contact_limit === 0) {

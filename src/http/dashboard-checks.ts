@@ -1,24 +1,16 @@
 import { Elysia } from 'elysia'
 
-import { checklist, macChecklist, summaryOf, type Check } from './dashboard-checklist.ts'
-import type { HealthFinding } from './dashboard-findings.ts'
+import type { Check, LineChecks } from '../api/dashboard.ts'
+import type { HealthFinding } from '../api/health.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
+import { checklist, macChecklist, summaryOf } from './dashboard-checklist.ts'
 import type { HealthActions } from './health.ts'
 import { plainCall } from './operation.ts'
-import type { PhoneLineActions, PhoneLineResource } from './phone-lines.ts'
+import type { PhoneLineActions } from './phone-lines.ts'
 
 type Tools = {
   readonly lines: Pick<PhoneLineActions, 'list'>
   readonly health: Pick<HealthActions, 'findings'>
-}
-
-/** What is asked of a line, and how it stands as a whole. */
-type LineChecks = {
-  /** Null for the Mac on which the relay runs, whether or not it has a line yet. */
-  readonly line_id: string | null
-  /** Since when the line is offline; null while it is not. */
-  readonly offline_since: string | null
-  readonly summary: string
-  readonly checks: readonly Check[]
 }
 
 /** Behind the door of the dashboard. It answers when the devices have. */
@@ -39,7 +31,7 @@ function macSummary(checks: readonly Check[]): string {
   return isAllowed ? 'All of it is so.' : 'Mend what is marked, from the top down.'
 }
 
-function ofLine(line: PhoneLineResource, findings: readonly HealthFinding[]): LineChecks {
+function ofLine(line: PhoneLine, findings: readonly HealthFinding[]): LineChecks {
   const checks = checklist(line, findings)
   const offline = findings.find(
     ({ code, line_id }) => code === 'line_offline' && line_id === line.id,

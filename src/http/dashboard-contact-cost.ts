@@ -3,9 +3,11 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import type { ContactCost } from '../api/dashboard.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import { grouped } from '../domain/number-words.ts'
 import { callerOf } from './exchange.ts'
-import type { PhoneLineActions, PhoneLineResource } from './phone-lines.ts'
+import type { PhoneLineActions } from './phone-lines.ts'
 import { readHandle, readQuery } from './query.ts'
 
 export type SendPreviews = {
@@ -17,13 +19,6 @@ export type SendPreviews = {
 }
 
 type Tools = SendPreviews & { readonly lines: Pick<PhoneLineActions, 'list'> }
-
-/** A sentence around the name of a line, which somebody gave; without one it is all in `after`. */
-export type ContactCost = {
-  readonly before: string
-  readonly name: string | null
-  readonly after: string
-}
 
 const CostQuery = Type.Object({ to: Type.String(), phone_line_id: Type.Optional(Type.String()) })
 
@@ -39,7 +34,7 @@ export function contactCostRoutes({ lines, previewSend }: Tools) {
   })
 }
 
-export function contactCost(line: PhoneLineResource | null, knowsContact: boolean): ContactCost {
+export function contactCost(line: PhoneLine | null, knowsContact: boolean): ContactCost {
   if (line === null) {
     return { before: '', name: null, after: 'No line is ready: the message waits until one is.' }
   }

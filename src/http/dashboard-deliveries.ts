@@ -1,8 +1,9 @@
 // A delivery as the page shows it: each attempt with why the receiver did not take it, and what was sent.
 
+import type { SeenDelivery, SentRequest } from '../api/dashboard.ts'
+import type { Message } from '../api/messages.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { MessageResource } from '../messages/resource.ts'
-import { hintFor, type Hint } from './dashboard-delivery-hints.ts'
+import { hintFor } from './dashboard-delivery-hints.ts'
 import { headersOf, readableBody } from './dashboard-delivery-request.ts'
 import type { DeliveryActions } from './deliveries.ts'
 import type { MessageActions } from './messages.ts'
@@ -13,26 +14,6 @@ export type SeenDeliveryTools = {
   readonly webhooks: Pick<WebhookActions, 'get'> &
     Pick<DeliveryActions, 'getDelivery' | 'getSentBody'>
   readonly messages: Pick<MessageActions, 'get'>
-}
-
-type Tried = ReturnType<DeliveryActions['getDelivery']>
-
-export type SeenDelivery = Omit<Tried, 'attempts'> & {
-  readonly attempts: readonly (Tried['attempts'][number] & {
-    /** Null where the receiver took it. */
-    readonly hint: Hint | null
-    /** How long it took: "84 ms". */
-    readonly duration: string
-    /** Why it was made just then. */
-    readonly cause: string
-  })[]
-}
-
-export type SentRequest = {
-  readonly headers: string
-  /** Null where its event is not kept any more. */
-  readonly body: string | null
-  readonly conversation_id: string | null
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
@@ -79,10 +60,7 @@ export function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
 }
 
 /** Null where it is not kept any more. */
-function messageOf(
-  { messages }: Pick<SeenDeliveryTools, 'messages'>,
-  id: string,
-): MessageResource | null {
+function messageOf({ messages }: Pick<SeenDeliveryTools, 'messages'>, id: string): Message | null {
   try {
     return messages.get(id)
   } catch (error) {

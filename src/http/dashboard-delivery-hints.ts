@@ -1,12 +1,12 @@
 // Why a receiver did not take an event, and what its owner can do about that.
 
-export type Hint = { readonly title: string; readonly advice: string }
+import type { DeliveryHint } from '../api/dashboard.ts'
 
 /** What an attempt ran into: a status, or the code of an error where there was no answer. */
 type Cause = { readonly status_code: number | null; readonly error: string | null }
 
 /** Where there is no answer: the words are those of `webhooks/post.ts`. */
-const ERRORS: Readonly<Record<string, Hint>> = {
+const ERRORS: Readonly<Record<string, DeliveryHint>> = {
   timeout: {
     title: 'No answer within 10 seconds',
     advice: 'Have the receiver answer at once with 200, and do its work afterwards.',
@@ -45,12 +45,12 @@ const ERRORS: Readonly<Record<string, Hint>> = {
   },
 }
 
-const NO_CONNECTION: Hint = {
+const NO_CONNECTION: DeliveryHint = {
   title: 'The connection failed',
   advice: 'The log of the relay tells more; it is tried again by itself.',
 }
 
-const STATUSES: Readonly<Record<number, Hint>> = {
+const STATUSES: Readonly<Record<number, DeliveryHint>> = {
   401: {
     title: 'The receiver wants a log-in',
     advice: 'The relay sends none: let this path in without one, and check the signature instead.',
@@ -79,7 +79,7 @@ const STATUSES: Readonly<Record<number, Hint>> = {
 }
 
 /** Null for an attempt that went well. */
-export function hintFor({ status_code, error }: Cause, url: string): Hint | null {
+export function hintFor({ status_code, error }: Cause, url: string): DeliveryHint | null {
   if (status_code === null) return errorHint(error, url)
   if (status_code >= 200 && status_code < 300) return null
   const { title, advice } = STATUSES[status_code] ?? classHint(status_code)
@@ -89,7 +89,7 @@ export function hintFor({ status_code, error }: Cause, url: string): Hint | null
 /** A loopback address, with or without a port. */
 const OWN_MACHINE = /^(localhost|127(\.\d+){3}|\[::1\])(:\d+)?$/
 
-function errorHint(error: string | null, url: string): Hint {
+function errorHint(error: string | null, url: string): DeliveryHint {
   const hint = ERRORS[error ?? ''] ?? NO_CONNECTION
   const isOwnMachine = URL.canParse(url) && OWN_MACHINE.test(new URL(url).host)
   if (error !== 'connection_refused' || !isOwnMachine) return hint
@@ -97,7 +97,7 @@ function errorHint(error: string | null, url: string): Hint {
   return { title, advice: `${advice} This address means the machine of the relay itself.` }
 }
 
-function classHint(status: number): Hint {
+function classHint(status: number): DeliveryHint {
   if (status < 400) {
     return {
       title: 'The receiver sends elsewhere',

@@ -2,8 +2,8 @@
 // carries a ticket: made for who is signed in and gave the password, good once, for a minute.
 
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 
+import { WantedBackup } from '../api/dashboard.ts'
 import type { Actor } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Clock } from '../system/clock.ts'
@@ -14,7 +14,6 @@ import { originOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
 import { backupNamed, sendBackup, type ListBackups, type OwnerActions } from './owner.ts'
 import { requireNoQuery } from './query.ts'
-import { shape } from './schema-parts.ts'
 
 export type DownloadTools = {
   readonly clock: Clock
@@ -30,8 +29,6 @@ type Ticket = Granted & { readonly until: number }
 const TICKET_BYTES = 32
 const TICKET_LIFE_MS = 60_000
 const TICKETS_MAX = 20
-
-const WantedBackup = shape('WantedBackup', { backup: Type.String({ maxLength: 200 }) })
 
 export function downloadRoutes(tools: DownloadTools) {
   const tickets = new Tickets(tools)

@@ -1,17 +1,7 @@
 // The health catalogue as one acts on it: a cause first, what follows from it beneath.
 
-import type { HealthActions } from './health.ts'
-
-export type HealthFinding = Awaited<ReturnType<HealthActions['findings']>>[number]
-
-export type FindingBranch = {
-  readonly cause: HealthFinding
-  readonly consequences: readonly HealthFinding[]
-  readonly place: Place
-}
-
-/** Where in the dashboard something can be done about it. */
-type Place = { readonly name: string; readonly href: string }
+import type { FindingBranch } from '../api/dashboard.ts'
+import type { HealthFinding } from '../api/health.ts'
 
 /** In the order in which they come, which is by urgency. */
 export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
@@ -25,7 +15,7 @@ export function branchesOf(findings: readonly HealthFinding[]): readonly Finding
   }))
 }
 
-function placeOf({ code, line_id, about }: HealthFinding): Place {
+function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'] {
   if (code === 'possible_loop' || code === 'messages_uncertain') {
     return { name: 'Conversations', href: '#/conversations' }
   }

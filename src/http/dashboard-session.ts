@@ -1,10 +1,17 @@
 // Who is signed in to the dashboard, and how one gets in and out.
 
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 
-import type { Access, By } from '../access/access.ts'
+import type { Access, Client } from '../access/access.ts'
 import { shortId, type DashboardSession, type NewSession } from '../access/sessions.ts'
+import {
+  type BrowserSession,
+  Claim,
+  NewPassword,
+  type SessionState,
+  SetupStep,
+  SignIn,
+} from '../api/dashboard.ts'
 import type { ListedSession } from '../storage/dashboard-sessions.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
@@ -13,39 +20,15 @@ import { exchangeOf, originOf, sessionOf } from './exchange.ts'
 import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { requireNoQuery } from './query.ts'
 import { respond } from './respond.ts'
-import { nullable, shape } from './schema-parts.ts'
 import { cookieFor, isSecure } from './session-cookie.ts'
 
-/** What the page asks first, and gets again after everything that changes it. */
-export type SessionState = {
-  readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
-  /** Until when nothing asks for the password again; null where it does so now. */
-  readonly elevated_until: string | null
-  /** Null while nobody is signed in: it would tell a stranger which faults to try. */
-  readonly version: string | null
-  /** The step of the set-up that comes next; null once it is done, and while nobody is signed in. */
-  readonly setup_step: string | null
-  /** Whether the browser runs on the relay's own machine. */
-  readonly is_local: boolean
-}
-
 type Tools = SchemeOptions & { readonly access: Access; readonly version: string }
-
-/** Nobody's password is longer, so a longer text is no attempt. */
-const password = Type.String({ minLength: 1, maxLength: 1_000 })
-
-const LogIn = shape('LogIn', { password })
-const Claim = shape('Claim', { token: Type.String({ maxLength: 100 }), password })
-const NewPassword = shape('NewPassword', { current: password, password })
-const SetupStep = shape('SetupStep', {
-  step: nullable(Type.String({ pattern: '^[a-z_-]{1,40}$' })),
-})
 
 export function sessionRoutes(tools: Tools) {
   const { access } = tools
   const told = (request: Request, session: DashboardSession | null) =>
     stateOf(tools, request, session)
-  const by = (request: Request): By => ({
+  const clientOf = (request: Request): Client => ({
     ...originOf(request),
     isLocal: isLoopbackOnly(request.headers, exchangeOf(request).peer, tools),
   })
@@ -55,25 +38,25 @@ export function sessionRoutes(tools: Tools) {
     .post(
       '/setup',
       async ({ request, body }) =>
-        withCookie(tools, request, await access.claim(body, by(request))),
+        withCookie(tools, request, await access.setUp(body, clientOf(request))),
       takes(Claim),
     )
     .post(
       '/session',
       async ({ request, body }) =>
-        withCookie(tools, request, await access.logIn(body.password, by(request))),
-      takes(LogIn),
+        withCookie(tools, request, await access.signIn(body.password, clientOf(request))),
+      takes(SignIn),
     )
     .post(
       '/session/elevate',
       async ({ request, body }) =>
-        told(request, await access.elevate(sessionOf(request), body.password, by(request))),
-      takes(LogIn),
+        told(request, await access.elevate(sessionOf(request), body.password, clientOf(request))),
+      takes(SignIn),
     )
     .post(
       '/password',
       async ({ request, body }) =>
-        told(request, await access.changePassword(sessionOf(request), body, by(request))),
+        told(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
       takes(NewPassword),
     )
     .put(
@@ -85,15 +68,15 @@ export function sessionRoutes(tools: Tools) {
       takes(SetupStep),
     )
     .get('/sessions', ({ request }) => ({
-      data: access.sessions.list().map((seen) => toldSession(seen, sessionOf(request))),
+      data: access.sessions.list().map((seen) => browserSession(seen, sessionOf(request))),
     }))
     .delete('/session', async ({ request }) => {
       const { session } = exchangeOf(request)
-      if (session !== null) await access.logOut(session, originOf(request))
+      if (session !== null) await access.signOut(session, originOf(request))
       return withCookie(tools, request, null)
     })
     .delete('/sessions', async ({ request }) => {
-      await access.logOutEverywhere(originOf(request))
+      await access.signOutEverywhere(originOf(request))
       return withCookie(tools, request, null)
     })
 }
@@ -102,7 +85,7 @@ function stateOf(tools: Tools, request: Request, session: DashboardSession | nul
   const { access, version } = tools
   const { peer } = exchangeOf(request)
   const isSignedIn = session !== null
-  const signedOut = access.isClaimed() ? 'signed_out' : 'unclaimed'
+  const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
   return {
     state: isSignedIn ? 'signed_in' : signedOut,
     elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
@@ -113,7 +96,10 @@ function stateOf(tools: Tools, request: Request, session: DashboardSession | nul
 }
 
 /** A browser that is signed in; when it was last seen is right to the hour. */
-function toldSession({ tokenSha256, createdAt, lastSeenAt }: ListedSession, own: DashboardSession) {
+function browserSession(
+  { tokenSha256, createdAt, lastSeenAt }: ListedSession,
+  own: DashboardSession,
+): BrowserSession {
   return {
     id: shortId({ tokenSha256 }),
     created_at: isoTime(createdAt),

@@ -2,15 +2,17 @@
 
 import { Elysia } from 'elysia'
 
+import type { RelayState } from '../api/dashboard.ts'
+import type { HealthFinding } from '../api/health.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
+import type { Webhook } from '../api/webhooks.ts'
 import { findingWords } from '../domain/finding.ts'
 import { isReady } from '../domain/line.ts'
-import { branchesOf, type FindingBranch, type HealthFinding } from './dashboard-findings.ts'
+import { branchesOf } from './dashboard-findings.ts'
 import type { HealthActions } from './health.ts'
 import { plainCall } from './operation.ts'
-import type { PhoneLineActions, PhoneLineResource } from './phone-lines.ts'
+import type { PhoneLineActions } from './phone-lines.ts'
 import type { WebhookActions } from './webhooks.ts'
-
-type WebhookResource = ReturnType<WebhookActions['get']>
 
 type Tools = {
   readonly lines: Pick<PhoneLineActions, 'list'>
@@ -18,18 +20,9 @@ type Tools = {
   readonly health: Pick<HealthActions, 'findings'>
 }
 
-export type RelayState = {
-  readonly tone: 'ok' | 'warn' | 'bad'
-  readonly title: string
-  /** The beginning of a sentence, and its end; between them the page says how busy the day is. */
-  readonly lines: string
-  readonly webhooks: string
-  readonly findings: readonly FindingBranch[]
-}
-
 type Known = {
-  readonly lines: readonly PhoneLineResource[]
-  readonly webhooks: readonly WebhookResource[]
+  readonly lines: readonly PhoneLine[]
+  readonly webhooks: readonly Webhook[]
   readonly findings: readonly HealthFinding[]
 }
 
@@ -81,7 +74,7 @@ function lineWords(ready: number, all: number): string {
 }
 
 /** "7 of 20 webhooks are failing". A stopped one is not counted as failing. */
-function webhookWords(webhooks: readonly WebhookResource[]): string {
+function webhookWords(webhooks: readonly Webhook[]): string {
   if (webhooks.length === 0) return 'no webhooks'
   const stopped = webhooks.filter((webhook) => webhook.disabled_reason !== null).length
   const failing = webhooks.filter((webhook) => webhook.is_failing === true).length

@@ -1,8 +1,10 @@
 // How it went lately with each webhook, out of its newest deliveries.
 
+import type { WebhookDay } from '../api/dashboard.ts'
 import { grouped } from '../domain/number-words.ts'
+import type { DisabledReason } from '../domain/webhook.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
-import { seenDelivery, type SeenDelivery } from './dashboard-deliveries.ts'
+import { seenDelivery } from './dashboard-deliveries.ts'
 import type { DeliveryActions } from './deliveries.ts'
 import type { WebhookActions } from './webhooks.ts'
 
@@ -13,17 +15,6 @@ type Tools = {
 
 type Delivery = ReturnType<DeliveryActions['listDeliveries']>['data'][number]
 
-export type WebhookDay = {
-  readonly webhook_id: string
-  /** "41 of 43 delivered": of the last 24 hours, or of the newest 50 where those are less. */
-  readonly words: string
-  readonly waiting: number
-  /** The newest delivery that was tried, where that failed so far. */
-  readonly failing: SeenDelivery | null
-  /** Why the relay delivers no more, and what is to be done; null while it does. */
-  readonly stopped: string | null
-}
-
 /** A relay has a handful of webhooks. */
 const WEBHOOKS_MAX = 200
 const LOOKED_AT = 50
@@ -33,7 +24,7 @@ const DAY_MS = 86_400_000
 
 const MENDED = 'Events are kept for 30 days: mend it, then switch the webhook on again.'
 
-const DISABLED: Readonly<Record<string, string>> = {
+const STOPPED: Readonly<Record<DisabledReason, string>> = {
   gone: `The receiver said twice that it is gone for good (410). ${MENDED}`,
   failing: `The receiver took nothing for five days. ${MENDED}`,
   secret_unreadable:
@@ -52,13 +43,9 @@ export function daysOf({ webhooks }: Tools, now: number): readonly WebhookDay[] 
       const newest = newestTried(isDeeper ? read(LOOKED_AT_FOR_TRIED).data : data)
       const isFailing = newest !== undefined && newest.status !== 'succeeded'
       const failing = isFailing ? seenDelivery({ webhooks }, newest.id) : null
-      const stopped = disabled_reason === null ? null : stoppedWords(disabled_reason)
+      const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
       return { webhook_id: id, ...summaryOf(data, has_more, now), failing, stopped }
     })
-}
-
-function stoppedWords(reason: string): string {
-  return DISABLED[reason] ?? `The relay stopped delivering (${reason}).`
 }
 
 function newestTried(deliveries: readonly Delivery[]): Delivery | undefined {

@@ -3,20 +3,19 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import { DELIVERY_STATUSES } from '../domain/webhook.ts'
+import { DeliveryStatus } from '../api/webhooks.ts'
 import type { Clock } from '../system/clock.ts'
 import { seenDelivery, sentRequest, type SeenDeliveryTools } from './dashboard-deliveries.ts'
 import { daysOf } from './dashboard-webhook-days.ts'
 import { callerOf } from './exchange.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
-import { word } from './schema-parts.ts'
 
 type Tools = SeenDeliveryTools & Parameters<typeof daysOf>[0] & { readonly clock: Clock }
 
 const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
-  status: Type.Optional(word('DeliveryStatus', DELIVERY_STATUSES)),
+  status: Type.Optional(DeliveryStatus),
 })
 
 /** Behind the door of the dashboard. */

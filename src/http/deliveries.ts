@@ -1,40 +1,30 @@
 import { Elysia } from 'elysia'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 
-import { DELIVERY_STATUSES, type DeliveryStatus } from '../domain/webhook.ts'
-import type { Page } from '../system/cursor.ts'
+import type { Page, PageRequest } from '../api/paging.ts'
+import { NoBody } from '../api/schema.ts'
+import { Delivery, DeliveryList, DeliveryStatus, DeliveryWithAttempts } from '../api/webhooks.ts'
 import { mayTake } from './body.ts'
 import { callerOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
-import { word } from './schema-parts.ts'
-import { NoBody } from './schemas.ts'
-import type { Told } from './typebox.ts'
-import { Delivery, DeliveryList, DeliveryWithAttempts } from './webhook-schemas.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 
-type DeliveryResource = Told<Static<typeof Delivery>>
-type DeliveryWithAttemptsResource = Told<Static<typeof DeliveryWithAttempts>>
-
-type DeliveryFilter = { readonly status?: DeliveryStatus | undefined }
+type DeliveryFilter = { readonly status?: Delivery['status'] | undefined }
 
 export type DeliveryActions = {
   /** A sample of the webhook's first event, on its way at once. */
-  sendTest(webhookId: string): Promise<DeliveryResource>
-  listDeliveries(
-    webhookId: string,
-    filter: DeliveryFilter,
-    page: PageRequest,
-  ): Page<DeliveryResource>
+  sendTest(webhookId: string): Promise<Delivery>
+  listDeliveries(webhookId: string, filter: DeliveryFilter, page: PageRequest): Page<Delivery>
   /** What a private target answered is told to trusted callers only. */
-  getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttemptsResource
+  getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttempts
   /** The body that each attempt sends; null where its event is not kept any more. */
   getSentBody(id: string): string | null
-  redeliver(id: string): Promise<DeliveryResource>
+  redeliver(id: string): Promise<Delivery>
 }
 
 const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
-  status: Type.Optional(word('DeliveryStatus', DELIVERY_STATUSES)),
+  status: Type.Optional(DeliveryStatus),
 })
 
 const TEST = operation({

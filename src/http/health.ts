@@ -1,6 +1,7 @@
 import { Elysia } from 'elysia'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 
+import { Alive, type HealthFinding, HealthFindings, Ready } from '../api/health.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { AuthenticationTools } from './authentication.ts'
@@ -9,11 +10,6 @@ import { exchangeOf } from './exchange.ts'
 import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { documentationOf, operation } from './operation.ts'
 import { respond } from './respond.ts'
-import { shape, toldWord } from './schema-parts.ts'
-import { HealthFindings } from './schemas.ts'
-import type { Told } from './typebox.ts'
-
-type HealthFinding = Told<Static<typeof HealthFindings>>['data'][number]
 
 /** Where the relay is in its life. */
 export type Life = {
@@ -46,14 +42,6 @@ export type HealthActions = {
 }
 
 const RETRY_SECONDS = 5
-
-const Alive = shape('Alive', { status: toldWord('Liveness', ['ok']) })
-const Ready = shape('Ready', {
-  status: toldWord('Readiness', ['ready']),
-  storage_full: Type.Optional(
-    Type.Boolean({ description: 'True while the disk is nearly full: nothing is accepted.' }),
-  ),
-})
 
 const FINDINGS = operation({
   id: 'listHealthFindings',
@@ -105,7 +93,7 @@ export function healthRoutes(tools: HealthTools) {
   const { life, metrics, findings } = tools
   return new Elysia()
     .get('/api/v1/health', async () => ({ data: await findings() }), FINDINGS)
-    .get('/healthz', () => ({ status: 'ok' }), HEALTHZ)
+    .get('/healthz', () => ({ status: 'ok' as const }), HEALTHZ)
     .get('/readyz', ({ request }) => readiness(life, exchangeOf(request).requestId), {
       detail: READYZ,
     })

@@ -1,22 +1,18 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import { CreatedKey, KeyCreation, KeyList, RevokedKey, type Key } from '../api/keys.ts'
+import type { Page, PageRequest } from '../api/paging.ts'
 import type { Origin } from '../domain/audit.ts'
-import type { CreatedKeyResource, KeyResource, RevokedKeyResource } from '../keys/resource.ts'
-import type { Page } from '../system/cursor.ts'
 import { mayTake } from './body.ts'
 import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
-import { CreatedKey, KeyCreation, KeyList, RevokedKey } from './schemas.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 
 export type KeyActions = {
-  create(request: {
-    readonly name: string | null
-    readonly origin: Origin
-  }): Promise<CreatedKeyResource>
-  list(page: PageRequest): Page<KeyResource>
-  revoke(id: string, origin: Origin): Promise<RevokedKeyResource>
+  create(request: { readonly name: string | null; readonly origin: Origin }): Promise<CreatedKey>
+  list(page: PageRequest): Page<Key>
+  revoke(id: string, origin: Origin): Promise<RevokedKey>
 }
 
 const KeyQuery = Type.Object(PAGE_QUERY)

@@ -1,43 +1,35 @@
 import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
+import {
+  Message,
+  MessageDirection,
+  MessageList,
+  MessageStatus,
+  Resolution,
+  SendRequest,
+} from '../api/messages.ts'
+import type { Page, PageRequest } from '../api/paging.ts'
+import { id } from '../api/schema.ts'
 import type { Caller } from '../domain/api-key.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
-import { MESSAGE_STATUSES, sentenceOf, type MessageSource } from '../domain/message.ts'
+import { sentenceOf, type MessageSource } from '../domain/message.ts'
 import type { ListFilter } from '../messages/read.ts'
-import type { MessageResource } from '../messages/resource.ts'
 import type { SendAnswer, SendRequest as SendOrder } from '../messages/send.ts'
-import type { Page } from '../system/cursor.ts'
 import { takes } from './body.ts'
 import { errorResponse } from './errors.ts'
 import { callerOf, exchangeOf, originOf } from './exchange.ts'
 import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
 import { idempotencyKey, preferredWaitMs } from './prefer.ts'
-import {
-  PAGE_QUERY,
-  pageOfQuery,
-  readHandle,
-  readQuery,
-  timeParameter,
-  type PageRequest,
-} from './query.ts'
+import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
 import { respond } from './respond.ts'
-import { id, word } from './schema-parts.ts'
-import {
-  MESSAGE_DIRECTIONS,
-  MESSAGE_STATUS_WORDS,
-  Message,
-  MessageList,
-  Resolution,
-  SendRequest,
-} from './schemas.ts'
 
 export type MessageActions = {
   send(request: SendOrder): Promise<SendAnswer>
-  list(filter: ListFilter, page: PageRequest): Page<MessageResource>
-  get(id: string): MessageResource
-  resolve(id: string, status: 'sent' | 'failed', origin: Origin): Promise<MessageResource>
+  list(filter: ListFilter, page: PageRequest): Page<Message>
+  get(id: string): Message
+  resolve(id: string, status: 'sent' | 'failed', origin: Origin): Promise<Message>
 }
 
 type Tools = { readonly messages: MessageActions; readonly defaultWaitMs: number }
@@ -68,8 +60,8 @@ const MessageQuery = Type.Object({
   phone_line_id: Type.Optional(id('line', 'Messages of this line.')),
   conversation_id: Type.Optional(id('conv', 'Messages of this conversation.')),
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
-  direction: Type.Optional(word('MessageDirection', MESSAGE_DIRECTIONS)),
-  status: Type.Optional(word('MessageStatus', MESSAGE_STATUSES, MESSAGE_STATUS_WORDS)),
+  direction: Type.Optional(MessageDirection),
+  status: Type.Optional(MessageStatus),
   created_after: timeParameter('Exclusive.'),
   created_before: timeParameter('Exclusive.'),
   updated_since: timeParameter('Inclusive; turns the order to oldest change first.'),

@@ -4,9 +4,15 @@
 import { swagger } from '@elysiajs/swagger'
 import { Elysia, type AnyElysia } from 'elysia'
 
-import { BODY_ERRORS, errorAnswers } from './error-answers.ts'
-import { Components } from './openapi-components.ts'
-import { listIn, mapObject, objectIn, type Json, type JsonObject } from './openapi-json.ts'
+import { BODY_ERRORS, errorAnswers } from '../api/errors.ts'
+import {
+  Components,
+  type Json,
+  type JsonObject,
+  listIn,
+  mapObject,
+  objectIn,
+} from '../api/openapi-components.ts'
 
 /** The address of the API; asked for once it listens. */
 type Server = () => string

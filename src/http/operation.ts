@@ -1,13 +1,13 @@
 // How a route is told to Elysia and to the OpenAPI document, in one piece.
 
-import { type Static, type TObject, type TSchema, Type } from 'typebox'
+import { type TObject, type TSchema, Type } from 'typebox'
 
+import { errorAnswers } from '../api/errors.ts'
+import { IdPath, type Shape } from '../api/schema.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import { errorAnswers } from './error-answers.ts'
 import { bridgeOf, callerOf } from './exchange.ts'
 import { requireNoQuery } from './query.ts'
-import { IdPath } from './schemas.ts'
-import { answerSchema, pathSchema, type Bridged, type Told } from './typebox.ts'
+import { answerSchema, pathSchema, type Bridged } from './typebox.ts'
 
 type Answers = Readonly<Record<number, TSchema>>
 
@@ -78,7 +78,7 @@ export function operation<A extends Answers>(op: Operation<A>) {
     beforeHandle: guardOf(op),
     // One checked schema for each answer, under the same status.
     response: Object.fromEntries(checked) as {
-      [S in keyof A]: A[S] extends TSchema ? Bridged<Told<Static<A[S]>>> : never
+      [S in keyof A]: A[S] extends TSchema ? Bridged<Shape<A[S]>> : never
     },
     detail: documentationOf(op),
   }

@@ -3,26 +3,18 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import { type Backup, type MadeBackup, NewBackup, NewValue, type Setting } from '../api/owner.ts'
+import { Adoption } from '../api/phone-lines.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
-import type { SettingState, Settings } from '../storage/settings.ts'
+import type { Settings } from '../storage/settings.ts'
 import { mayTake, takes } from './body.ts'
 import { exchangeOf, originOf } from './exchange.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { respond } from './respond.ts'
-import { nullable, shape } from './schema-parts.ts'
 import { pathSchema } from './typebox.ts'
-
-type MadeBackup = { readonly path: string; readonly size_bytes: number }
-
-/** A back-up of the data directory, as it is listed. */
-export type BackupResource = MadeBackup & {
-  readonly name: string
-  readonly kind: 'daily' | 'before_migration'
-  readonly created_at: string
-}
 
 export type OwnerActions = {
   readonly settings: Pick<Settings, 'list' | 'set'>
@@ -32,7 +24,7 @@ export type OwnerActions = {
   readonly noteDownload: (name: string, origin: Origin) => Promise<void>
 }
 
-export type ListBackups = () => readonly BackupResource[]
+export type ListBackups = () => readonly Backup[]
 
 type Tools = OwnerActions & {
   readonly lines: Pick<PhoneLineActions, 'adopt'>
@@ -40,11 +32,6 @@ type Tools = OwnerActions & {
   readonly listBackups: ListBackups
 }
 
-const Adoption = shape('Adoption', { from: Type.String() })
-const NewValue = shape('NewValue', { value: Type.String({ maxLength: 1_000 }) })
-const NewBackup = shape('NewBackup', {
-  to: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 4_096 }))),
-})
 const NamePath = Type.Object({ name: Type.String() })
 const BY_NAME = { params: pathSchema(NamePath) }
 
@@ -89,13 +76,13 @@ export function ownerRoutes(tools: Tools) {
 }
 
 /** A browser keeps what it is told, and others look at its screen: it gets no URL with a key in it. */
-function told(setting: SettingState, request: Request): SettingState {
+function told(setting: Setting, request: Request): Setting {
   if (exchangeOf(request).caller?.kind === 'cli') return setting
   return { ...setting, value: shownSetting(setting.name, setting.value) }
 }
 
 /** The name must be one of the list: no other file can be asked for. */
-export function backupNamed(listBackups: ListBackups, name: string): BackupResource {
+export function backupNamed(listBackups: ListBackups, name: string): Backup {
   const found = listBackups().find((backup) => backup.name === name)
   if (found === undefined) throw new RelayError('not_found', 'There is no back-up of this name.')
   return found

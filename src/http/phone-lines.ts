@@ -1,17 +1,15 @@
 import { Elysia } from 'elysia'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 
+import type { Page, PageRequest } from '../api/paging.ts'
+import { PhoneLine, PhoneLineChanges, PhoneLineList } from '../api/phone-lines.ts'
+import { Deleted } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
-import type { Page } from '../system/cursor.ts'
 import { takes } from './body.ts'
 import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
-import { Deleted, PhoneLine, PhoneLineChanges, PhoneLineList } from './schemas.ts'
-import type { Told } from './typebox.ts'
-
-export type PhoneLineResource = Told<Static<typeof PhoneLine>>
+import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 
 type PhoneLineSettings = {
   readonly label?: string | null | undefined
@@ -22,11 +20,11 @@ type PhoneLineSettings = {
 
 export type PhoneLineActions = {
   /** By creation, which is the order of ids. */
-  list(): readonly PhoneLineResource[]
-  patch(id: string, changes: PhoneLineSettings, origin: Origin): Promise<PhoneLineResource>
+  list(): readonly PhoneLine[]
+  patch(id: string, changes: PhoneLineSettings, origin: Origin): Promise<PhoneLine>
   remove(id: string, origin: Origin): Promise<void>
   /** Takes over the vanished line `from`; with its own id, accepts a changed number. */
-  adopt(id: string, from: string, origin: Origin): Promise<PhoneLineResource>
+  adopt(id: string, from: string, origin: Origin): Promise<PhoneLine>
 }
 
 const LineQuery = Type.Object(PAGE_QUERY)
@@ -94,10 +92,7 @@ export function phoneLineRoutes(lines: PhoneLineActions) {
 }
 
 /** The cursor is the last line's id: ids sort by creation. */
-function pageOfLines(
-  lines: readonly PhoneLineResource[],
-  { limit, cursor }: PageRequest,
-): Page<PhoneLineResource> {
+function pageOfLines(lines: readonly PhoneLine[], { limit, cursor }: PageRequest): Page<PhoneLine> {
   const after = cursor === null ? '' : Buffer.from(cursor, 'base64url').toString()
   if (cursor !== null && !/^line_[0-9a-z]{26}$/.test(after)) {
     throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })

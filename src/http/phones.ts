@@ -1,5 +1,7 @@
 // How far iPhones on the cable have come on their way to lines: for the owner, who mends what stops them.
 
+import type { Phone } from '../api/owner.ts'
+
 /** A phone as its driver tells of it. */
 export type PhoneReport = {
   readonly key: string
@@ -17,7 +19,7 @@ export type PhoneReport = {
   readonly unknownScreen: string | null
 }
 
-export function phoneResource(report: PhoneReport) {
+export function phoneResource(report: PhoneReport): Phone {
   return {
     key: report.key,
     name: report.name,

@@ -3,10 +3,11 @@
 
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
+import type { PageRequest } from '../api/paging.ts'
+import { TIME_WANTED } from '../api/schema.ts'
 import { invalidRequest, type Issue } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
-import { TIME_WANTED } from './schema-parts.ts'
 
 const LIMIT_MAX = 200
 const LIMIT_DEFAULT = 50
@@ -32,8 +33,6 @@ export function timeParameter(description: string) {
     Type.Unsafe<Timestamp>({ type: 'string', format: 'date-time', description, example }),
   )
 }
-
-export type PageRequest = { readonly limit: number; readonly cursor: string | null }
 
 export function pageOfQuery(query: {
   readonly limit: number

@@ -3,6 +3,15 @@
 import { Elysia } from 'elysia'
 import type { Static } from 'typebox'
 
+import { TIME_WANTED } from '../api/schema.ts'
+import {
+  ReplayAnswer,
+  ReplayRequest,
+  ReplayState,
+  RetryAnswer,
+  RetryRequest,
+  StoppedReplay,
+} from '../api/webhooks.ts'
 import type { Origin } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
@@ -11,15 +20,6 @@ import { parseIsoTime } from '../system/iso-time.ts'
 import { mayTake, takes } from './body.ts'
 import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
-import { TIME_WANTED } from './schema-parts.ts'
-import {
-  ReplayAnswer,
-  ReplayRequest,
-  ReplayState,
-  RetryAnswer,
-  RetryRequest,
-  StoppedReplay,
-} from './webhook-schemas.ts'
 
 type Retry = {
   readonly events: readonly EventName[] | null

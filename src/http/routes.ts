@@ -3,6 +3,8 @@
 import { Elysia, type AnyElysia } from 'elysia'
 
 import type { Access } from '../access/access.ts'
+import type { About } from '../api/dashboard.ts'
+import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Changes } from '../system/changes.ts'
 import type { Clock } from '../system/clock.ts'
@@ -11,9 +13,9 @@ import { auditRoutes, type ListAudit } from './audit.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { bridgeOwnerRoutes, type BridgeActions } from './bridges.ts'
-import { controlRoutes, type ControlActions, type SetupLinkResource } from './control.ts'
+import { controlRoutes, type ControlActions } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
-import { aboutRoutes, type AboutResource } from './dashboard-about.ts'
+import { aboutRoutes } from './dashboard-about.ts'
 import type { SendPreviews } from './dashboard-contact-cost.ts'
 import { downloadRoutes } from './dashboard-downloads.ts'
 import { requirePassword } from './dashboard-elevation.ts'
@@ -25,12 +27,13 @@ import { pageRoutes } from './dashboard.ts'
 import { deliveryRoutes, type DeliveryActions } from './deliveries.ts'
 import { answerToFailure, type FailureTools } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
+import { guideRoutes } from './guide.ts'
 import { healthRoutes, type HealthActions } from './health.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { keyRoutes, type KeyActions } from './keys.ts'
 import { messageRoutes, type MessageActions } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
-import { ownerRoutes, type BackupResource } from './owner.ts'
+import { ownerRoutes } from './owner.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { replayRoutes, type ReplayActions } from './replays.ts'
 import { respond } from './respond.ts'
@@ -62,12 +65,12 @@ export type RouteTools = SchemeOptions &
     readonly health: HealthActions
     readonly control: ControlActions
     /** Back-ups of the data directory, newest first. */
-    readonly listBackups: () => readonly BackupResource[]
+    readonly listBackups: () => readonly Backup[]
     /** Who may see the dashboard. */
     readonly access: Access
-    readonly createSetupLink: (origin: Origin) => Promise<SetupLinkResource>
+    readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: Changes
-    readonly about: () => AboutResource
+    readonly about: () => About
   }
 
 /** What the network sees. */
@@ -79,7 +82,7 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
     // The page calls the relay that it comes from, by whatever name that was reached.
     whole: openApiDocument(whole, () => '/'),
   }
-  return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes())
+  return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes()).use(guideRoutes())
 }
 
 /** What the control socket sees: the same, and what is the owner's only. */

@@ -1,17 +1,14 @@
 import { Elysia } from 'elysia'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 
+import { type DayStats, Stats } from '../api/messages.ts'
 import { callerOf } from './exchange.ts'
 import { operation } from './operation.ts'
 import { readQuery } from './query.ts'
-import { Stats } from './stats-schemas.ts'
-import type { Told } from './typebox.ts'
-
-type Day = Told<Static<typeof Stats>>['data'][number]
 
 export type StatsActions = {
   /** The figures of that many UTC days, today's last. */
-  readonly stats: (days: number) => readonly Day[]
+  readonly stats: (days: number) => readonly DayStats[]
 }
 
 const DAYS_MAX = 200

@@ -5,8 +5,8 @@
 import type { Static, TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
+import { type Shape, TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
-import { TIME_WANTED } from './schema-parts.ts'
 
 /** What Elysia takes for a schema, as the Standard Schema specification has it. */
 export type Bridged<T> = {
@@ -14,9 +14,6 @@ export type Bridged<T> = {
     readonly types?: { readonly input: T; readonly output: T } | undefined
   }
 }
-
-/** What a handler may answer: readonly all the way down. */
-export type Told<T> = T extends object ? { readonly [K in keyof T]: Told<T[K]> } : T
 
 type Fault = ReturnType<ReturnType<typeof Compile>['Errors']>[number]
 
@@ -34,7 +31,7 @@ export function pathSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>>
 }
 
 /** What we answer: a failure is a fault of ours. The values stay out of the log. */
-export function answerSchema<T extends TSchema>(schema: T): T & Bridged<Told<Static<T>>> {
+export function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>> {
   return bridged(schema, (faults) => {
     const issues = issuesOf(faults).map((issue) => `${issue.path} ${issue.message}`)
     return new Error(`An answer does not fit its schema: ${issues.join('; ')}`)

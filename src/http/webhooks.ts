@@ -1,15 +1,8 @@
 import { Elysia } from 'elysia'
 import { Type, type Static } from 'typebox'
 
-import type { Origin } from '../domain/audit.ts'
-import type { EventName } from '../domain/webhook.ts'
-import type { Page } from '../system/cursor.ts'
-import { mayTake, takes } from './body.ts'
-import { originOf } from './exchange.ts'
-import { BY_ID, operation, type Callback } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery, type PageRequest } from './query.ts'
-import { Deleted, NoBody } from './schemas.ts'
-import type { Told } from './typebox.ts'
+import type { Page, PageRequest } from '../api/paging.ts'
+import { Deleted, NoBody } from '../api/schema.ts'
 import {
   CreatedWebhook,
   EventPayload,
@@ -18,10 +11,13 @@ import {
   WebhookChanges,
   WebhookCreation,
   WebhookList,
-} from './webhook-schemas.ts'
-
-type WebhookResource = Told<Static<typeof Webhook>>
-type CreatedWebhookResource = Told<Static<typeof CreatedWebhook>>
+} from '../api/webhooks.ts'
+import type { Origin } from '../domain/audit.ts'
+import type { EventName } from '../domain/webhook.ts'
+import { mayTake, takes } from './body.ts'
+import { originOf } from './exchange.ts'
+import { BY_ID, operation, type Callback } from './operation.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 
 export type WebhookSettings = {
   readonly url?: string | undefined
@@ -34,11 +30,11 @@ export type WebhookActions = {
   create(
     input: WebhookSettings & { readonly url: string; readonly events: readonly EventName[] },
     origin: Origin,
-  ): Promise<CreatedWebhookResource>
-  list(page: PageRequest): Page<WebhookResource>
-  get(id: string): WebhookResource
+  ): Promise<CreatedWebhook>
+  list(page: PageRequest): Page<Webhook>
+  get(id: string): Webhook
   /** Fields that are left out stay as they are. */
-  update(id: string, changes: WebhookSettings, origin: Origin): Promise<WebhookResource>
+  update(id: string, changes: WebhookSettings, origin: Origin): Promise<Webhook>
   remove(id: string, origin: Origin): Promise<void>
   rotateSecret(
     id: string,

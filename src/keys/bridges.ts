@@ -1,5 +1,7 @@
 // Who may call as the shortcuts of an iPhone: a token for each bridge, good for nothing else.
 
+import type * as api from '../api/bridges.ts'
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import { makerOf, type Origin } from '../domain/audit.ts'
 import { BRIDGE_LABEL_LENGTH_MAX, BRIDGE_TOKEN_PREFIX, type Bridge } from '../domain/bridge.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -17,14 +19,8 @@ import {
   type NewToken,
 } from '../storage/bridges.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { sha256 } from '../system/hash.ts'
-import {
-  bridgeResource,
-  type BridgeResource,
-  type BridgeTokenResource,
-  type CreatedBridgeResource,
-} from './bridge-resource.ts'
+import { bridgeResource } from './bridge-resource.ts'
 import type { KeyTools } from './keys.ts'
 
 /** Knows of calls that are not written yet. */
@@ -43,7 +39,7 @@ export type NewBridgeRequest = {
 export async function createBridge(
   tools: KeyTools,
   { number, label, origin }: NewBridgeRequest,
-): Promise<CreatedBridgeResource> {
+): Promise<api.CreatedBridge> {
   if (parseRecipient(number)?.kind !== 'phone') {
     throw invalidRequest({ path: 'phone_number', message: 'must be a number like +12025550147' })
   }
@@ -69,8 +65,8 @@ export async function createBridge(
 /** Bridges newest first, the removed ones too. */
 export function listBridges(
   tools: { readonly db: Db; readonly lastHeard?: CallKnown | undefined },
-  { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
-): Page<BridgeResource> {
+  { limit, cursor }: PageRequest,
+): Page<api.Bridge> {
   const before = cursor === null ? null : decodeCursor(cursor, 1)
   if (cursor !== null && before === null) {
     throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
@@ -89,7 +85,7 @@ export async function renewBridgeToken(
   tools: Omit<KeyTools, 'db'>,
   id: string,
   origin: Origin,
-): Promise<BridgeTokenResource> {
+): Promise<api.BridgeToken> {
   return tools.writer.write((tx) => {
     const bridge = requireBridge(tx, id)
     if (bridge.revokedAt !== null) throw new RelayError('not_found', 'This bridge was removed.')

@@ -1,3 +1,5 @@
+import type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import { KEY_NAME_LENGTH_MAX, KEY_PREFIX, SECRET_PREFIX, type ApiKey } from '../domain/api-key.ts'
 import { makerOf, type Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -12,17 +14,11 @@ import {
   markRevoked,
 } from '../storage/keys.ts'
 import type { Writer } from '../storage/writer.ts'
-import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Random } from '../system/random.ts'
 import type { Stamps } from '../system/stamps.ts'
-import {
-  keyResource,
-  type CreatedKeyResource,
-  type KeyResource,
-  type RevokedKeyResource,
-} from './resource.ts'
+import { keyResource } from './resource.ts'
 
 export type KeyTools = {
   readonly db: Db
@@ -41,10 +37,7 @@ const SECRET_BYTES = 32
 export type NewKeyRequest = { readonly name: string | null; readonly origin: Origin }
 
 /** Makes a key; key and secret can be read in this answer only. */
-export async function createKey(
-  tools: KeyTools,
-  request: NewKeyRequest,
-): Promise<CreatedKeyResource> {
+export async function createKey(tools: KeyTools, request: NewKeyRequest): Promise<CreatedKey> {
   if (Array.from(request.name ?? '').length > KEY_NAME_LENGTH_MAX) {
     const message = `must have at most ${KEY_NAME_LENGTH_MAX} characters`
     throw invalidRequest({ path: 'name', message })
@@ -57,7 +50,7 @@ export function writeNewKey(
   tx: Tx,
   tools: Pick<KeyTools, 'stamps' | 'random' | 'audit'>,
   { name, origin }: NewKeyRequest,
-): CreatedKeyResource {
+): CreatedKey {
   const key = KEY_PREFIX + base64url(tools.random.bytes(KEY_BYTES))
   const secret = SECRET_PREFIX + base64url(tools.random.bytes(SECRET_BYTES))
   const id = tools.stamps.id('key')
@@ -80,8 +73,8 @@ export function writeNewKey(
 /** Keys newest first, the revoked ones too. */
 export function listKeys(
   tools: { readonly db: Db; readonly lastUsed?: UseKnown | undefined },
-  { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
-): Page<KeyResource> {
+  { limit, cursor }: PageRequest,
+): Page<Key> {
   const before = cursor === null ? null : decodeCursor(cursor, 1)
   if (cursor !== null && before === null) {
     throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
@@ -100,7 +93,7 @@ export async function revokeKey(
   tools: Pick<KeyTools, 'writer' | 'stamps' | 'audit'>,
   id: string,
   origin: Origin,
-): Promise<RevokedKeyResource> {
+): Promise<RevokedKey> {
   return tools.writer.write((tx) => {
     const key = getKey(tx, id)
     if (key === null) throw new RelayError('not_found', 'There is no key with this id.')

@@ -1,5 +1,5 @@
-import type { AttendedLine, LineDriver, LineEvent, LineListener } from '../domain/driver.ts'
 import { PassingSet } from '../system/passing.ts'
+import type { DriverLine, LineDriver, LineEvent, LineListener } from './driver.ts'
 
 /** How many events of one line may be on their way to the disk. */
 const EVENTS_MAX = 1_000
@@ -30,9 +30,9 @@ export class Attendance implements LineListener {
   }
 
   /** Runs the line; resolves when the driver has returned and its last event is settled. */
-  async run(driver: LineDriver, line: AttendedLine): Promise<void> {
+  async run(driver: LineDriver, line: DriverLine): Promise<void> {
     try {
-      await driver.attend(line, this, this.#controller.signal)
+      await driver.run(line, this, this.#controller.signal)
       if (!this.isOver) this.#fail(new Error('The driver left the line by itself.'))
     } catch (error) {
       if (!this.isOver) this.#fail(error)

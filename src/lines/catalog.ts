@@ -1,12 +1,12 @@
 import { join } from 'node:path'
 
-import type { LineDriver } from '../domain/driver.ts'
 import type { PhoneChoice } from '../domain/value-kind.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { RunProcess, StartReadProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import type { Service } from '../system/service.ts'
+import type { LineDriver } from './driver.ts'
 import { createLauncher, type LauncherOptions } from './kinds/iphone/agent/create-launcher.ts'
 import type { LauncherName } from './kinds/iphone/agent/launcher.ts'
 import { UsbCable } from './kinds/iphone/cable/usb-cable.ts'

@@ -1,6 +1,6 @@
-import type { Found } from '../domain/driver.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import type { Found } from './driver.ts'
 
 /** What a driver's answer means for the lines that are known of it. */
 export type Discovery = {

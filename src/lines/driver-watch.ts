@@ -1,6 +1,7 @@
-import type { Finding, Found, LineDriver } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { deadline, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import type { Found, LineDriver } from './driver.ts'
 
 type WatchTools = {
   readonly clock: Clock

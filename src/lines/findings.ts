@@ -1,5 +1,4 @@
-import type { Finding } from '../domain/driver.ts'
-import type { FindingSubject } from '../domain/finding.ts'
+import type { FindingSubject, Finding } from '../domain/finding.ts'
 import type { LineId } from '../domain/ids.ts'
 import { lineName, type DriverKind } from '../domain/line.ts'
 import { sha256 } from '../system/hash.ts'

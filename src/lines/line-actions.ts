@@ -1,3 +1,4 @@
+import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Origin } from '../domain/audit.ts'
 import { utcDayOf } from '../domain/contact-limit.ts'
 import type { LineId } from '../domain/ids.ts'
@@ -7,7 +8,7 @@ import type { LineSettings } from '../storage/lines.ts'
 import { listNotRelayed } from '../storage/not-relayed.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { LiveLine } from './live-line.ts'
-import { phoneLineResource, type PhoneLineResource } from './resource.ts'
+import { phoneLineResource } from './resource.ts'
 import type { LineSupervisor } from './supervisor.ts'
 
 type Tools = {
@@ -22,18 +23,14 @@ type Tools = {
 
 /** Lines as the API tells and changes them. */
 export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
-  const told = (live: LiveLine): PhoneLineResource => {
+  const told = (live: LiveLine): PhoneLine => {
     const { reserved, spent } = contactUsage(db, live.line.id, utcDayOf(stamps.now()))
     const notRelayed = listNotRelayed(db, live.line.id)
     return phoneLineResource(live, { newContactsToday: reserved + spent, notRelayed })
   }
   return {
     list: () => lines.lines().map(told),
-    async patch(
-      id: string,
-      changes: Partial<LineSettings>,
-      origin: Origin,
-    ): Promise<PhoneLineResource> {
+    async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<PhoneLine> {
       const live = await lines.patch(id, changes, origin)
       if (changes.dailyContactLimit !== undefined) await onLimit(live.line.id)
       return told(lines.find(id) ?? live)
@@ -42,7 +39,7 @@ export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Too
       await lines.remove(id, origin)
       await onDeleted()
     },
-    async adopt(id: string, from: string, origin: Origin): Promise<PhoneLineResource> {
+    async adopt(id: string, from: string, origin: Origin): Promise<PhoneLine> {
       const live = await lines.adopt(id, from, origin)
       await onDeleted()
       return told(live)

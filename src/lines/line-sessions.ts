@@ -1,6 +1,6 @@
-import type { LineSession } from '../domain/driver.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import type { LineSession } from './driver.ts'
 import { LiveSession } from './live-session.ts'
 
 type SessionsTools = {

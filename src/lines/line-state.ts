@@ -1,4 +1,3 @@
-import type { LineEvent } from '../domain/driver.ts'
 import {
   OFFLINE_REASONS,
   type DriverKind,
@@ -7,6 +6,7 @@ import {
   type OfflineReason,
 } from '../domain/line.ts'
 import type { Log } from '../system/log.ts'
+import type { LineEvent } from './driver.ts'
 
 export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 

@@ -1,5 +1,5 @@
-import type { AttendedLine, LineEvent } from '../domain/driver.ts'
 import type { Line, LineState } from '../domain/line.ts'
+import type { DriverLine, LineEvent } from './driver.ts'
 
 /** A line and what it is doing now. */
 export type LiveLine = {
@@ -24,4 +24,4 @@ export type IntakeEvent = Extract<
 export type Intake = (line: Line, event: IntakeEvent) => Promise<void>
 
 /** The messages of a line that its driver must look for before it reads anything new. */
-export type LoadAttended = (line: Line) => Pick<AttendedLine, 'unsettled' | 'open'>
+export type LoadAttended = (line: Line) => Pick<DriverLine, 'unsettled' | 'open'>

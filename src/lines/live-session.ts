@@ -1,13 +1,9 @@
-import {
-  WITHDRAWN,
-  type LineSession,
-  type OutgoingMessage,
-  type PointOfNoReturn,
-} from '../domain/driver.ts'
 import type { Handle } from '../domain/handle.ts'
+import type { OutgoingMessage } from '../domain/message.ts'
 import { within, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { PassingSet } from '../system/passing.ts'
+import { WITHDRAWN, type LineSession, type PointOfNoReturn } from './driver.ts'
 import { SendInFlight, type SendAnswer } from './send-in-flight.ts'
 
 type SessionTools = {

@@ -1,6 +1,6 @@
-import type { LineDriver } from '../domain/driver.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { DriverKind, Line } from '../domain/line.ts'
+import type { LineDriver } from './driver.ts'
 import { LineLife, type LineLifeTools } from './line-life.ts'
 import type { LiveLine } from './live-line.ts'
 

@@ -1,36 +1,9 @@
-import { NO_CAPABILITIES, type Capabilities, type DriverKind } from '../domain/line.ts'
-import { hintFor, type NotRelayedKind } from '../domain/not-relayed.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
+import { NO_CAPABILITIES } from '../domain/line.ts'
+import { hintFor } from '../domain/not-relayed.ts'
 import type { NotRelayedCount } from '../storage/not-relayed.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LiveLine } from './live-line.ts'
-
-/** A phone line as the API tells it. */
-export type PhoneLineResource = {
-  readonly id: string
-  readonly phone_number: string
-  readonly label: string | null
-  readonly status: 'online' | 'offline'
-  readonly status_reason: string | null
-  readonly status_hint: string | null
-  readonly imessage_active: boolean
-  readonly daily_contact_limit: number
-  readonly new_contacts_today: number
-  readonly is_enabled: boolean
-  readonly relay_sms: boolean
-  readonly driver: DriverKind
-  readonly capabilities: Capabilities
-  readonly not_relayed: readonly NotRelayedResource[]
-  readonly created_at: string
-}
-
-/** What of one kind the line received and announced to nobody. */
-export type NotRelayedResource = {
-  readonly kind: NotRelayedKind
-  readonly count: number
-  readonly since: string
-  readonly last_at: string
-  readonly hint: string
-}
 
 type Counts = {
   readonly newContactsToday: number
@@ -40,7 +13,7 @@ type Counts = {
 export function phoneLineResource(
   { line, state }: LiveLine,
   { newContactsToday, notRelayed }: Counts,
-): PhoneLineResource {
+): PhoneLine {
   const isOnline = state.status === 'online'
   return {
     id: line.id,

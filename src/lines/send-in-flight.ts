@@ -1,10 +1,5 @@
-import {
-  WITHDRAWN,
-  type LineSession,
-  type OutgoingMessage,
-  type PointOfNoReturn,
-  type SendOutcome,
-} from '../domain/driver.ts'
+import type { OutgoingMessage } from '../domain/message.ts'
+import { WITHDRAWN, type LineSession, type PointOfNoReturn, type SendOutcome } from './driver.ts'
 
 export type SendAnswer = {
   readonly outcome: SendOutcome

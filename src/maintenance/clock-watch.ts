@@ -1,4 +1,4 @@
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { saveClockMemory } from '../storage/clock-memory.ts'
 import { bringBackChanges, wakeHeldBack } from '../storage/message-queue.ts'
@@ -14,22 +14,22 @@ export type ClockWatchTools = {
   readonly stamps: Stamps
   readonly log: Log
   readonly writer: Pick<Writer, 'write'>
-  /** Called when something came into doubt, or was settled. */
+  /** Called when the clock came into doubt, or the doubt was settled. */
   readonly onChange: () => void
 }
 
 const LOOK_MS = 30_000
-/** How much time a start may have to take for time off although the relay ran. */
+/** Running time that a later start may have to take for time off. */
 const SAVE_MS = 10 * 60_000
 const SAVE_IN_DOUBT_MS = 60_000
 /** Stamps that are less ahead wait until the clock has caught up. */
 const AHEAD_MS_MAX = 24 * 3_600_000
 
-/** Remembers the time that the relay goes by, and believes the wall clock where it was steady. */
+/** Saves the confirmed time, and adopts the wall clock once it has been steady. */
 export class ClockWatch implements Service {
   readonly name = 'clock-watch'
   readonly #tools: ClockWatchTools
-  /** What was told last. */
+  /** As logged last. */
   #doubt: ClockDoubt | null = null
   #savedAt = -Infinity
 
@@ -44,13 +44,13 @@ export class ClockWatch implements Service {
       const doubt = clock.doubt()
       const isNew = !isSame(doubt, this.#doubt)
       if (isNew || this.#isDue(doubt)) await this.#save(clock.memory())
-      if (isNew) await this.#tell(doubt)
+      if (isNew) await this.#log(doubt)
       if (this.#isAhead && doubt === null && clock.isSteady()) await this.#bringBack()
       await clock.sleep(LOOK_MS, signal)
     }
   }
 
-  /** What is on hold because of the clock, and until when. */
+  /** Names what is on hold because of the clock, and until when. */
   findings(): readonly Finding[] {
     const doubt = this.#tools.clock.doubt()
     const words = doubt === null ? null : wordsFor(doubt)
@@ -67,7 +67,7 @@ export class ClockWatch implements Service {
     return this.#tools.stamps.aheadMs > AHEAD_MS_MAX
   }
 
-  /** The clock was in the future before, for long enough to be believed. */
+  /** The clock was ahead before, for long enough to be believed. */
   async #bringBack(): Promise<void> {
     const { clock, stamps, writer, log } = this.#tools
     log.warn('dates came back from the future', { ms: Math.round(stamps.aheadMs) })
@@ -82,16 +82,16 @@ export class ClockWatch implements Service {
     this.#savedAt = this.#tools.clock.monotonic()
   }
 
-  async #tell(doubt: ClockDoubt | null): Promise<void> {
+  async #log(doubt: ClockDoubt | null): Promise<void> {
     const { log } = this.#tools
     this.#doubt = doubt
-    if (doubt === null) log.info('the clock is in doubt no more')
+    if (doubt === null) log.info('the clock is no longer in doubt')
     else log.warn('the clock is in doubt', { doubt: doubt.doubt, ms: Math.round(doubt.ms) })
-    await this.#letGo()
+    await this.#wakeHeldBack()
   }
 
-  /** What was held back goes out, expires or is held back again, by what is known now. */
-  async #letGo(): Promise<void> {
+  /** Messages that were held back go out, expire or are held back again. */
+  async #wakeHeldBack(): Promise<void> {
     const { clock, writer, onChange } = this.#tools
     await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))
     onChange()
@@ -107,13 +107,13 @@ type Words = Pick<Finding, 'severity' | 'title' | 'why' | 'fix'>
 function wordsForAhead(ms: number): Words {
   return {
     severity: 'warning',
-    title: `What the relay recorded last is dated ${lengthOf(ms)} in the future`,
-    why: 'The clock of this machine was ahead for more than an hour and was set back. Until it has run steadily for an hour, what happens is dated by the later time, so that nothing changes its order.',
-    fix: 'If the clock is right now, there is nothing to do: after that hour the relay dates by it again by itself.',
+    title: `The latest records are dated ${lengthOf(ms)} in the future`,
+    why: "This machine's clock was ahead for more than an hour and was then set back. Until it has run steadily for an hour, new records are dated by the later time, so that nothing changes its order.",
+    fix: 'If the clock is right now, no action is needed: Hookline follows it again after that hour.',
   }
 }
 
-/** Every case settles by itself: there is nothing that the owner must say. */
+/** Every case settles by itself: none needs an answer of the owner. */
 function wordsFor({ doubt, ms, until }: ClockDoubt): Words {
   const time = lengthOf(ms)
   const end = isoTime(timestamp(Math.ceil(until)))
@@ -121,23 +121,23 @@ function wordsFor({ doubt, ms, until }: ClockDoubt): Words {
     case 'jumped':
       return {
         severity: 'warning',
-        title: `The clock of this machine jumped forward by ${time}`,
-        why: `No other clock confirms it. Until ${end} the relay dates by the time before the jump, and nothing grows old by it: no message expires, no Idempotency-Key is forgotten, no webhook is switched off.`,
-        fix: 'If the clock is right now, there is nothing to do: the relay takes the new time over by itself. If it is wrong, set it right, best by the network; then this ends within a minute.',
+        title: `This machine's clock jumped forward by ${time}`,
+        why: `No other clock confirms it. Until ${end}, Hookline goes by the time before the jump and nothing ages because of it: no message expires, no Idempotency-Key is forgotten, no webhook is turned off.`,
+        fix: 'If the clock is right, no action is needed: Hookline adopts the new time by itself. If it is wrong, correct it, ideally with network time, and this clears within a minute.',
       }
     case 'was_off':
       return {
         severity: 'info',
-        title: `By the clock of this machine the relay was off for ${time}`,
-        why: `Until ${end} that is not certain. Messages that would be older than 24 hours by it are neither sent nor expired, and nothing that is kept for a time is deleted because of it.`,
-        fix: 'If the clock is right, there is nothing to do: from then on the time off counts. If it is wrong, set it right, best by the network; then this ends within a minute.',
+        title: `According to this machine's clock, Hookline was off for ${time}`,
+        why: `That is uncertain until ${end}. Until then, messages that would be older than 24 hours by this clock are neither sent nor expired, and nothing is deleted because of its age.`,
+        fix: 'If the clock is right, no action is needed: from then on the time off counts. If it is wrong, correct it, ideally with network time, and this clears within a minute.',
       }
     case 'is_behind':
       return {
         severity: 'warning',
-        title: `The clock of this machine is ${time} behind`,
-        why: `When the relay ran before, it was later than the clock says now. Until ${end} the relay goes by the time that it remembers.`,
-        fix: 'Set the clock right, best by the network; then this ends within a minute. If it is right now and was wrong before, there is nothing to do: the relay follows it by itself.',
+        title: `This machine's clock is ${time} behind`,
+        why: `When Hookline last ran, it was later than the clock says now. Until ${end}, Hookline goes by the time it remembers.`,
+        fix: 'Set the clock, ideally with network time, and this clears within a minute. If it is right now and was wrong before, no action is needed: Hookline follows it by itself.',
       }
   }
 }

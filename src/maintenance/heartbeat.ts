@@ -1,6 +1,6 @@
-// Tells a monitor elsewhere that the relay works: a box that is dead or cut off cannot say so itself.
+// Calls a monitor elsewhere while the relay works: a box that is dead or cut off cannot report itself.
 
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { Settings } from '../storage/settings.ts'
 import { deadline, type Clock } from '../system/clock.ts'
@@ -10,7 +10,7 @@ import { VERSION } from '../system/version.ts'
 
 export type BeatResult =
   | { readonly result: 'answered'; readonly statusCode: number }
-  /** `error` says why in one word, such as `timeout` or `forbidden_target`. */
+  /** `error` is one word, such as `timeout` or `forbidden_target`. */
   | { readonly result: 'failed'; readonly error: string }
   /** The box has no network, or `signal` aborted. */
   | { readonly result: 'unreachable' | 'aborted' }
@@ -24,19 +24,19 @@ export type HeartbeatTools = {
   readonly clock: Clock
   readonly log: Log
   readonly settings: Pick<Settings, 'get'>
-  /** Whether the relay does its work: no call goes out while it does not. */
+  /** True while the relay does its work: no call goes out while it does not. */
   readonly isWell: () => boolean
   readonly beat: Beat
 }
 
 const FIRST_AFTER_MS = 30_000
 const EVERY_MS = 300_000
-/** How soon a new address is called, and an old one once the relay is well again. */
+/** Longest time until a new address is called, and an old one once the relay is well again. */
 const LOOK_AGAIN_MS = 10_000
 /** For the whole call: look-up, connection and answer. */
 const ANSWER_MS_MAX = 10_000
 /** One call is easily lost, and a monitor forgives it. */
-const FAILURES_TOLD = 3
+const FAILURES_MIN = 3
 
 const TIMED_OUT: BeatResult = { result: 'failed', error: 'timeout' }
 const HEADERS = { 'user-agent': `Hookline/${VERSION}` }
@@ -64,18 +64,18 @@ export class Heartbeat implements Service {
     }
   }
 
-  /** Whether the present address was called in vain, three times in a row or more. */
+  /** A finding once three calls in a row to the present address have failed. */
   findings(): readonly Finding[] {
     const failing = this.#failing
-    if (failing === null || failing.inRow < FAILURES_TOLD) return []
+    if (failing === null || failing.inRow < FAILURES_MIN) return []
     if (failing.url !== this.#tools.settings.get('heartbeat_url')) return []
     return [
       {
         code: 'heartbeat_failed',
         severity: 'warning',
-        title: 'The heartbeat does not arrive',
-        why: `${hostOf(failing.url)} was called ${grouped(failing.inRow)} times in a row in vain (${failing.why}).`,
-        fix: 'Check the monitor and the heartbeat URL in the settings; for a monitor in your own network also allow Hookline on a Mac in System Settings, Privacy & Security, Local Network.',
+        title: 'Heartbeat is failing',
+        why: `The last ${grouped(failing.inRow)} calls to ${hostOf(failing.url)} failed (${failing.why}).`,
+        fix: 'Check the monitor and the heartbeat URL in the settings. If the monitor is on your own network and Hookline runs on a Mac, also allow it in System Settings, Privacy & Security, Local Network.',
         key: null,
         depends_on: null,
       },
@@ -91,20 +91,20 @@ export class Heartbeat implements Service {
   async #call(url: string, signal: AbortSignal): Promise<void> {
     this.#called = { url, at: this.#tools.clock.monotonic() }
     const result = await this.#answerOf(url, signal)
-    // A stop says nothing about the monitor.
+    // A stop is no failure of the monitor.
     if (signal.aborted) return
-    const why = whyInVain(result)
+    const why = failureOf(result)
     const before = this.#failing?.url === url ? this.#failing.inRow : 0
     this.#failing = why === null ? null : { url, inRow: before + 1, why }
     const { log } = this.#tools
     const host = hostOf(url)
-    if (why === null && before >= FAILURES_TOLD) log.info('the heartbeat arrives again', { host })
-    if (why !== null && before + 1 === FAILURES_TOLD) {
-      log.warn('the heartbeat does not arrive', { host, why })
+    if (why === null && before >= FAILURES_MIN) log.info('heartbeat works again', { host })
+    if (why !== null && before + 1 === FAILURES_MIN) {
+      log.warn('heartbeat is failing', { host, why })
     }
   }
 
-  /** A call that does not heed its signal holds up nothing. */
+  /** A call that ignores its signal holds up nothing. */
   async #answerOf(url: string, signal: AbortSignal): Promise<BeatResult> {
     const limit = deadline(this.#tools.clock, ANSWER_MS_MAX, signal)
     const late = Promise.withResolvers<BeatResult>()
@@ -118,12 +118,12 @@ export class Heartbeat implements Service {
   }
 }
 
-/** Null where the monitor took the call. A redirect took nobody anywhere. */
-function whyInVain(result: BeatResult): string | null {
+/** Null where the monitor took the call. A redirect is a failure. */
+function failureOf(result: BeatResult): string | null {
   if (result.result === 'failed') return result.error
   if (result.result !== 'answered') return result.result
   const { statusCode } = result
-  return statusCode >= 200 && statusCode < 300 ? null : `it answered ${statusCode}`
+  return statusCode >= 200 && statusCode < 300 ? null : `returned ${statusCode}`
 }
 
 /** The host alone: path and query may carry a key. */

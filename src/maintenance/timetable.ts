@@ -1,4 +1,4 @@
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -6,22 +6,22 @@ import type { Log } from '../system/log.ts'
 import { nextRunAfter } from '../system/schedule.ts'
 import type { Service } from '../system/service.ts'
 
-/** Something that is done again and again. `run` returns soon after `signal` aborts. */
+/** A recurring task. `run` returns soon after `signal` aborts. */
 export type Job = {
   readonly name: string
   /** A cron pattern, in the local time zone. */
   readonly pattern: string
-  /** What the owner should do when it fails, for the health catalogue. */
+  /** Advice for the owner when it fails, for the health catalogue. */
   readonly fix: string
-  /** How long after the start it runs for the first time, or null: by its pattern only. */
+  /** Delay of the first run after the start, or null: by its pattern only. */
   readonly firstAfterMs: number | null
   run(signal: AbortSignal): Promise<void>
 }
 
-/** The wall clock may be set while we sleep, so nobody sleeps for longer. */
+/** The wall clock may be set during a sleep, so no sleep is longer. */
 const SLEEP_MS_MAX = 60_000
 
-/** Runs jobs by the clock, one at a time; a failure is told, and the job comes again. */
+/** Runs jobs by the clock, one at a time; a failed job is a finding, and runs again by its pattern. */
 export class Timetable implements Service {
   readonly name = 'timetable'
   readonly #jobs: readonly Job[]
@@ -59,7 +59,7 @@ export class Timetable implements Service {
     return [...this.#failures].map(([job, { since, error }]) => ({
       code: `${job.name.replaceAll('-', '_')}_failed`,
       severity: 'warning',
-      title: `The job "${job.name}" fails`,
+      title: `Scheduled job "${job.name}" is failing`,
       why: `Since ${isoTime(since)}: ${error}`,
       fix: job.fix,
       key: null,

@@ -1,7 +1,7 @@
 import { endOfUtcDay } from '../domain/contact-limit.ts'
-import type { SendOutcome } from '../domain/driver.ts'
 import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
 import { QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import type { SendOutcome } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { findMessage, saveMessage } from '../storage/message-rows.ts'

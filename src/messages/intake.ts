@@ -2,7 +2,6 @@
 // deliveries and the line's checkpoint in one transaction. A crash before the commit reads the row
 // again; after it, the guid stops a double.
 
-import type { DeviceMessage, LeftOutMessage, LineEvent, Receipt } from '../domain/driver.ts'
 import { RelayError } from '../domain/errors.ts'
 import {
   derivedId,
@@ -13,8 +12,9 @@ import {
   type Timestamp,
 } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import { TEXT_LENGTH_MAX, type Outbound } from '../domain/message.ts'
+import { TEXT_LENGTH_MAX, type Outbound, type Receipt } from '../domain/message.ts'
 import { carrierKind, type NotRelayedKind } from '../domain/not-relayed.ts'
+import type { DeviceMessage, LeftOutMessage, LineEvent } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { noteMessage, openConversation } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'

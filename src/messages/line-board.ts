@@ -1,9 +1,9 @@
-import type { OutgoingMessage, PointOfNoReturn, SendOutcome } from '../domain/driver.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { Line, LineState } from '../domain/line.ts'
-import type { QueuedReason } from '../domain/message.ts'
+import type { QueuedReason, OutgoingMessage } from '../domain/message.ts'
 import type { RoutingLine } from '../domain/routing.ts'
+import type { PointOfNoReturn, SendOutcome } from '../lines/driver.ts'
 
 /** A line and what it is doing now. */
 export type BoardLine = {

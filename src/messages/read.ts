@@ -1,5 +1,7 @@
 // Reading, and settling by hand.
 
+import type * as api from '../api/messages.ts'
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
@@ -17,32 +19,13 @@ import { listChanges, listMessages, type MessageFilter } from '../storage/messag
 import { findMessage } from '../storage/message-rows.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
-import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Signal } from '../system/signal.ts'
 import type { LineBoard } from './line-board.ts'
-import { messageResource, type MessageResource, type WaitReason } from './resource.ts'
+import { messageResource, type WaitReason } from './resource.ts'
 import { previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
 import { messageStats } from './stats.ts'
-
-/** How much of a list is asked for, and after which page. */
-export type PageRequest = { readonly limit: number; readonly cursor: string | null }
-
-export type ConversationResource = {
-  readonly id: string
-  readonly moved_to?: string
-  readonly phone_line_id: string
-  readonly phone_number: string
-  readonly handle: string
-  readonly chat_identifier: string
-  readonly service: string
-  readonly message_count: number
-  readonly last_message: MessageResource | null
-  readonly automation_paused: boolean
-  readonly created_at: string
-  readonly updated_at: string
-}
 
 /** What can be changed of a conversation. */
 export type ConversationChanges = { readonly isAutomationPaused: boolean }
@@ -72,18 +55,18 @@ export function createReading(tools: Tools) {
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },
     messages: {
-      list: (filter: ListFilter, page: PageRequest): Page<MessageResource> =>
+      list: (filter: ListFilter, page: PageRequest): Page<api.Message> =>
         filter.updatedSince === undefined
           ? newestFirst(tools, filter, page)
           : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
-      get: (id: string): MessageResource => messageResource(existing(db, id), waitReason),
+      get: (id: string): api.Message => messageResource(existing(db, id), waitReason),
       resolve: (id: string, status: 'sent' | 'failed', origin: Origin) =>
         resolveByHand(tools, id, status, origin),
     },
     conversations: {
       list: (filter: ConversationFilter, page: PageRequest) =>
         pageOfConversations(tools, filter, page),
-      get: (id: string): ConversationResource => {
+      get: (id: string): api.Conversation => {
         const found = parseId('conv', id) === null ? null : getConversation(db, id)
         if (found === null) throw noConversation()
         return conversationResource(found, waitReason)
@@ -98,7 +81,7 @@ async function resolveByHand(
   id: string,
   status: 'sent' | 'failed',
   origin: Origin,
-): Promise<MessageResource> {
+): Promise<api.Message> {
   await tools.writer.write((tx) => {
     const message = existing(tx, id)
     if (message.status !== 'uncertain') {
@@ -123,7 +106,7 @@ async function patchConversation(
   { writer, waitReason }: Tools,
   id: string,
   { isAutomationPaused }: ConversationChanges,
-): Promise<ConversationResource> {
+): Promise<api.Conversation> {
   const known = parseId('conv', id)
   if (known === null) throw noConversation()
   const changed = await writer.write((tx) => pauseAutomation(tx, known, isAutomationPaused))
@@ -135,14 +118,14 @@ function pageOfConversations(
   { db, waitReason }: Tools,
   filter: ConversationFilter,
   page: PageRequest,
-): Page<ConversationResource> {
+): Page<api.Conversation> {
   const [before = null] = cursorParts(page.cursor, 1) ?? []
   const rows = listConversations(db, filter, { limit: page.limit + 1, before })
   const resource = (row: Conversation) => conversationResource(row, waitReason)
   return pageOf(rows, page.limit, resource, (row) => [row.lastSeq])
 }
 
-function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<MessageResource> {
+function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<api.Message> {
   const [before = null] = cursorParts(page.cursor, 1) ?? []
   const rows = listMessages(tools.db, filter, { limit: page.limit + 1, before })
   const resource = (row: Message) => messageResource(row, tools.waitReason)
@@ -153,7 +136,7 @@ function changesSince(
   tools: Tools,
   filter: ListFilter,
   page: PageRequest & { readonly since: Timestamp },
-): Page<MessageResource> {
+): Page<api.Message> {
   const [updatedAt, revision] = cursorParts(page.cursor, 2) ?? []
   const cursor = updatedAt === undefined || revision === undefined ? null : { updatedAt, revision }
   const { since, limit } = page
@@ -186,7 +169,7 @@ function noConversation(): RelayError {
   return new RelayError('not_found', 'There is no conversation with this id.')
 }
 
-function conversationResource(c: Conversation, waitReason: WaitReason): ConversationResource {
+function conversationResource(c: Conversation, waitReason: WaitReason): api.Conversation {
   return {
     id: c.id,
     ...(c.movedTo === null ? {} : { moved_to: c.movedTo }),

@@ -1,36 +1,12 @@
+import type * as api from '../api/messages.ts'
 import type { LineId } from '../domain/ids.ts'
-import type { Message, MessageError, MessageSource, QueuedReason } from '../domain/message.ts'
+import type { Message, QueuedReason } from '../domain/message.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-
-/** A message as the API tells it: names and meanings are the contract's. */
-export type MessageResource = {
-  readonly id: string
-  readonly guid: string
-  readonly platform_guid: string | null
-  readonly direction: 'inbound' | 'outbound'
-  readonly status: string
-  readonly service: string
-  readonly to: string
-  readonly from: string
-  readonly handle: string
-  readonly text: string
-  readonly phone_line_id: string
-  readonly phone_number: string
-  readonly conversation_id: string
-  readonly source: MessageSource
-  readonly queued_reason: QueuedReason | null
-  readonly error: MessageError | null
-  readonly created_at: string
-  readonly updated_at: string
-  readonly sent_at: string | null
-  readonly delivered_at: string | null
-  readonly read_at: string | null
-}
 
 /** Tells why a message waits that has no reason of its own: its line's. */
 export type WaitReason = (lineId: LineId) => QueuedReason | null
 
-export function messageResource(message: Message, waitReason: WaitReason): MessageResource {
+export function messageResource(message: Message, waitReason: WaitReason): api.Message {
   const isOutbound = message.direction === 'outbound'
   const isQueued = message.status === 'queued'
   return {

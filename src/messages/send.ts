@@ -1,6 +1,7 @@
 // Accepts what a caller sends: one transaction writes the idempotency record, the conversation, the
 // place in the day's budget and the message. Nothing is lost after that.
 
+import type * as api from '../api/messages.ts'
 import type { ContactHold } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
 import { guidFromBytes, type MessageId, type Timestamp } from '../domain/ids.ts'
@@ -22,7 +23,7 @@ import { turnOfNewcomer } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
 import type { BoardLine } from './line-board.ts'
 import { takesMessages } from './line-board.ts'
-import type { MessageResource, WaitReason } from './resource.ts'
+import type { WaitReason } from './resource.ts'
 import {
   askHistories,
   checkedRecipient,
@@ -115,7 +116,7 @@ async function sendOnce(
 /** Why the line refused it for good: the code in the message's error. */
 function reasonOf(answer: Answer): string | null {
   if (answer.kind !== 'send_failed') return null
-  const told = JSON.parse(answer.body) as MessageResource // `answerOf` wrote it.
+  const told = JSON.parse(answer.body) as api.Message // `answerOf` wrote it.
   return told.error?.code ?? null
 }
 

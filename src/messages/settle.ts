@@ -1,8 +1,15 @@
 // What becomes of an outbound message, and all that goes with it in the same transaction: its place
 // in the day's budget, its guid, its events, the answer to who waits, the turn of the next one.
 
-import type { Carried, Receipt } from '../domain/driver.ts'
-import { failBy, progressBy, sentenceOf, type Outbound, type Progress } from '../domain/message.ts'
+import {
+  failBy,
+  progressBy,
+  sentenceOf,
+  type Outbound,
+  type Progress,
+  type Carried,
+  type Receipt,
+} from '../domain/message.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/guids.ts'

@@ -1,3 +1,4 @@
+import type * as api from '../api/messages.ts'
 import { utcDayOf } from '../domain/contact-limit.ts'
 import { timestamp } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
@@ -5,28 +6,13 @@ import { listMessageDays, type MessageDay } from '../storage/message-days.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 
-/** Messages by what has become of them. */
-export type MessageFigures = {
-  readonly sent: number
-  readonly received: number
-  readonly failed: number
-  readonly uncertain: number
-}
-
-export type DayResource = MessageFigures & {
-  /** A UTC day: `2026-11-21`. */
-  readonly date: string
-  /** The lines that had messages. */
-  readonly lines: readonly (MessageFigures & { readonly phone_line_id: string })[]
-}
-
 const DAY_MS = 86_400_000
 
 /** The figures of the last `days` UTC days, today's last; a day without messages has zeros. */
 export function messageStats(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   days: number,
-): readonly DayResource[] {
+): readonly api.DayStats[] {
   const today = utcDayOf(clock.now())
   const first = today - days + 1
   const byDay = Map.groupBy(listMessageDays(db, first), ({ day }) => day)
@@ -40,7 +26,7 @@ export function messageStats(
   })
 }
 
-function figuresOf(lines: readonly MessageDay[]): MessageFigures {
+function figuresOf(lines: readonly MessageDay[]): api.MessageFigures {
   const sum = (of: (line: MessageDay) => number) =>
     lines.reduce((total, line) => total + of(line), 0)
   return {

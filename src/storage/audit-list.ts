@@ -1,24 +1,10 @@
+import type { AuditEntry } from '../api/audit.ts'
+import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import type { Actor, AuditAction, AuditFields, Thing } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
-import { decodeCursor, pageOf, type Page } from '../system/cursor.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Db } from './database.ts'
-
-/** An entry of the audit trail, as the API lists it. */
-export type AuditEntryResource = {
-  readonly id: string
-  readonly at: string
-  readonly action: AuditAction
-  readonly actor: Actor
-  readonly address: string | null
-  readonly request_id: string | null
-  readonly about: Thing
-  readonly before: AuditFields | null
-  readonly after: AuditFields | null
-  readonly count: number
-  readonly last_at: string
-}
 
 export type AuditFilter = {
   /** Inclusive, of the latest act that a row counts. */
@@ -53,8 +39,8 @@ type Values = Record<string, string | number>
 export function listAudit(
   db: Db,
   filter: AuditFilter,
-  { limit, cursor }: { readonly limit: number; readonly cursor: string | null },
-): Page<AuditEntryResource> {
+  { limit, cursor }: PageRequest,
+): Page<AuditEntry> {
   const before = cursor === null ? null : decodeCursor(cursor, 1)
   if (cursor !== null && before === null) {
     throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
@@ -90,7 +76,7 @@ function selectionOf({ since, action, actor, about }: AuditFilter): {
   }
 }
 
-function resourceOf(row: Row): AuditEntryResource {
+function resourceOf(row: Row): AuditEntry {
   return {
     id: row.id,
     at: isoTime(row.at),

@@ -2,6 +2,7 @@
 // says how many, so that its caller goes on until they are fewer.
 
 import type { WebhookId } from '../domain/ids.ts'
+import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { firstSeqSince } from './moments.ts'
@@ -13,7 +14,6 @@ const DAY_MS = 24 * 3_600_000
 const KEPT_MS = 30 * DAY_MS
 /** How many deliveries wait for a webhook that the relay deactivated. */
 const HELD_MAX = 100_000
-const WEBHOOKS_MAX = 1_000
 
 /** Deliveries that were finished 30 days ago; their attempts go with them. */
 export function deleteFinishedDeliveries(tx: Tx, age: Age, limit: number): number {

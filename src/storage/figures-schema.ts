@@ -4,7 +4,7 @@ import { integer, primaryKey, sqliteTable } from 'drizzle-orm/sqlite-core'
 
 /**
  * Messages of a line and UTC day by what became of them. Triggers on `messages` keep it in the very
- * statement that changes a message; see the migration that made it. Retention leaves it alone.
+ * statement that changes a message; the initial migration makes them. Retention leaves it alone.
  */
 export const messageDays = sqliteTable(
   'message_days',

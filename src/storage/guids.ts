@@ -1,5 +1,6 @@
-import type { Receipt, Rejection } from '../domain/driver.ts'
 import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { Receipt } from '../domain/message.ts'
+import type { Rejection } from '../domain/not-relayed.ts'
 import type { Db, Tx } from './database.ts'
 import { recentRows } from './recent-rows.ts'
 import { preparedBeside } from './statement.ts'

@@ -15,11 +15,8 @@ export type Migration = { readonly name: string; readonly sql: string }
 /** Every migration of this executable, in order; their number is its schema number. */
 export const MIGRATIONS: readonly Migration[] = readMigrations()
 
-/**
- * The oldest schema whose executable may use a database that this one wrote: before 8, each event
- * that no webhook was to get had a row of its own.
- */
-export const USABLE_FROM = 8
+/** The oldest schema whose executable may use a database that this one wrote. */
+export const USABLE_FROM = 1
 
 const UNJUDGED_FROM = 'unjudged_from'
 

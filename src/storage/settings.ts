@@ -1,3 +1,4 @@
+import type { Setting } from '../api/owner.ts'
 import type { Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import {
@@ -16,21 +17,12 @@ import { auditedUrl, type Audit } from './audit.ts'
 import type { Db } from './database.ts'
 import type { Writer } from './writer.ts'
 
-/** A setting as it is told: its value in the words of `config set`. */
-export type SettingState = {
-  readonly name: SettingName
-  readonly value: string
-  readonly from: 'default' | 'database' | 'environment'
-  /** Whether the environment decides it. */
-  readonly is_locked: boolean
-}
-
 /** The settings of a running relay: read from memory, and a change is in effect once it is durable. */
 export type Settings = {
   get<N extends SettingName>(name: N): SettingValues[N]
-  list(): readonly SettingState[]
+  list(): readonly Setting[]
   /** Throws where there is no such setting, the value does not fit, or the environment locks it. */
-  set(name: string, text: string, origin: Origin): Promise<SettingState>
+  set(name: string, text: string, origin: Origin): Promise<Setting>
 }
 
 export function createSettings(tools: {
@@ -116,7 +108,7 @@ function stateOf(
   name: SettingName,
   stored: ReadonlyMap<SettingName, string>,
   locked: LockedSettings,
-): SettingState {
+): Setting {
   const value = printSetting(name, valueOf(name, stored, locked))
   if (Object.hasOwn(locked, name)) return { name, value, from: 'environment', is_locked: true }
   return { name, value, from: stored.has(name) ? 'database' : 'default', is_locked: false }

@@ -1,8 +1,7 @@
 // What was under way when a process or a session ended: what recovery and the drivers begin with.
 
-import type { AttendedLine, OutgoingMessage } from '../domain/driver.ts'
 import type { LineId, MessageId } from '../domain/ids.ts'
-import type { Outbound } from '../domain/message.ts'
+import type { Outbound, OutgoingMessage, Unsettled } from '../domain/message.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Db } from './database.ts'
 import { findMessage } from './message-rows.ts'
@@ -47,12 +46,13 @@ const newestWithGuid = prepared(({ sqlite }) =>
   ),
 )
 
-/** What a driver claims first when it attends a line: see `AttendedLine`. */
-export function unfinishedOf(
-  db: Db,
-  lineId: LineId,
-  age: Age,
-): Pick<AttendedLine, 'unsettled' | 'open'> {
+/** Messages of a line that its driver claims before it reads anything new. */
+export type Unfinished = {
+  readonly unsettled: readonly Unsettled[]
+  readonly open: readonly { readonly guid: string; readonly note: string | null }[]
+}
+
+export function unfinishedOf(db: Db, lineId: LineId, age: Age): Unfinished {
   const weekAgo = {
     lineId,
     from: firstSeqSince(db, 'messages', age.ago(UNSETTLED_MS_MAX)),

@@ -16,6 +16,9 @@ export type Clock = {
   after(ms: number, act: () => void): () => void
 }
 
+/** A signal that never aborts. */
+export const NEVER: AbortSignal = new AbortController().signal
+
 const TIMER_MS_MAX = 2 ** 31 - 1
 
 export const systemClock: Clock = {

@@ -1,75 +1,135 @@
+// One attempt of a delivery: sign, post, plan the next one, write it all down.
+
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { askedDelay, delayAfterAttempt } from '../domain/retry.ts'
 import type { Attempt } from '../domain/webhook.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
-import type { PostResult } from './post.ts'
+import { readEvent } from '../storage/events.ts'
+import type { Writer } from '../storage/writer.ts'
+import { nextTurn, type Clock } from '../system/clock.ts'
+import type { ConfirmedClock } from '../system/confirmed-clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Metrics } from '../system/metrics.ts'
+import type { Random } from '../system/random.ts'
+import type { Post, PostResult } from './post.ts'
+import { signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
-/** A delivery whose turn it is. */
-export type Turn = {
+export type AttemptTools = {
+  readonly db: Db
+  readonly clock: ConfirmedClock
+  readonly random: Random
+  readonly log: Log
+  readonly post: Post
+  readonly scheduleMs: readonly number[]
+  readonly userAgent: string
+}
+
+/** A delivery to attempt now. */
+export type DueAttempt = {
   readonly delivery: DueDelivery
   readonly trigger: Attempt['trigger']
-  /** Whether this attempt finds out whether the receiver is back. */
+  /** It finds out whether the receiver is back. */
   readonly isProbe: boolean
-  /** When it began, by the clock that never steps; and whether it was alone in flight then. */
+  /** By the monotonic clock. */
   readonly begunAt: number
+  /** Nothing else was in flight to the webhook when it began. */
   readonly wasAlone: boolean
-  /** Which state of the webhook this attempt speaks of: its `updatedAt`. */
+  /** The webhook's `updatedAt`: the result speaks of this state of the webhook only. */
   readonly version: Timestamp
 }
 
-/** An attempt that was made, whether it went well or not. */
-export type Tried = {
-  readonly turn: Turn
+/** An attempt that was made, successful or not. */
+export type AttemptResult = {
+  readonly attempt: DueAttempt
   readonly startedAt: Timestamp
   readonly durationMs: number
-  readonly result: Exclude<PostResult, { readonly result: 'unreachable' | 'aborted' }>
+  readonly answer: Exclude<PostResult, { readonly result: 'unreachable' | 'aborted' }>
   /** Until the next attempt; null where there is none, or where the time stays as it is. */
   readonly delayMs: number | null
 }
 
-export function isSuccess(result: Tried['result']): boolean {
-  return result.result === 'answered' && result.statusCode >= 200 && result.statusCode < 300
+/** Signs the event with the time of this attempt, posts it, and plans the next attempt. */
+export async function attemptDelivery(
+  tools: AttemptTools,
+  receiver: { readonly url: string; readonly secrets: readonly SigningSecret[] },
+  attempt: DueAttempt,
+  signal: AbortSignal,
+): Promise<AttemptResult | 'unreachable' | 'aborted'> {
+  const { clock, random, scheduleMs } = tools
+  const startedAt = timestamp(clock.now())
+  const startedMonotonic = clock.monotonic()
+  const answer = await postSigned(tools, receiver, attempt, signal)
+  if (answer.result === 'unreachable' || answer.result === 'aborted') return answer.result
+  const durationMs = Math.round(clock.monotonic() - startedMonotonic)
+  const made = { attempt, startedAt, durationMs, answer }
+  return { ...made, delayMs: delayAfter(made, scheduleMs, random.chance()) }
 }
 
-/** Whether the delivery's own schedule has come; a try outside it uses none of it up. */
-function isOfSchedule({ delivery, trigger }: Turn, startedAt: number): boolean {
-  return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
+async function postSigned(
+  { db, clock, log, post, userAgent }: AttemptTools,
+  { url, secrets }: Parameters<typeof attemptDelivery>[1],
+  { delivery }: DueAttempt,
+  signal: AbortSignal,
+): Promise<PostResult> {
+  try {
+    const event = readEvent(db, delivery.eventSeq)
+    const keys = signingSecrets(secrets, clock)
+    // Excluded by the foreign keys of the database and by the queue; nothing goes out unsigned.
+    if (event === null || keys.length === 0) return { result: 'aborted' }
+    // Receivers compare it with their own clocks.
+    const signed = { ...event, timestamp: Math.floor(clock.wall() / 1_000) }
+    const headers = { ...signedHeaders(signed, keys), 'user-agent': userAgent }
+    return await post({ url, headers, body: event.body }, signal)
+  } catch (error) {
+    log.error('a webhook attempt broke off', { error })
+    return { result: 'failed', error: 'network_error', isPrivateTarget: true }
+  }
+}
+
+export function isSuccess({ answer }: Pick<AttemptResult, 'answer'>): boolean {
+  return answer.result === 'answered' && answer.statusCode >= 200 && answer.statusCode < 300
 }
 
 /** Milliseconds for which the receiver asks to be left alone, or null. */
-export function askedMsOf(result: Tried['result']): number | null {
-  return result.result === 'answered'
-    ? askedDelay(result.statusCode, result.retryAfterSeconds)
-    : null
+export function askedMsOf({ answer }: Pick<AttemptResult, 'answer'>): number | null {
+  if (answer.result !== 'answered') return null
+  return askedDelay(answer.statusCode, answer.retryAfterSeconds)
 }
 
-/** How long the delivery waits after this attempt, if it failed. */
-export function delayAfter(
-  { turn, startedAt, result }: Omit<Tried, 'delayMs' | 'durationMs'>,
+/** True once the delivery's own schedule has come: an attempt before that uses none of it up. */
+function isOfSchedule({ delivery, trigger }: DueAttempt, startedAt: number): boolean {
+  return trigger === 'scheduled' || delivery.nextAttemptAt <= startedAt
+}
+
+/** Milliseconds that the delivery waits after this attempt, should it have failed. */
+function delayAfter(
+  made: Omit<AttemptResult, 'delayMs'>,
   scheduleMs: readonly number[],
   chance: number,
 ): number | null {
-  if (!isOfSchedule(turn, startedAt)) return null
-  const delayMs = delayAfterAttempt(turn.delivery.scheduledCount + 1, scheduleMs, chance)
-  return delayMs === null ? null : Math.max(delayMs, askedMsOf(result) ?? 0)
+  if (!isOfSchedule(made.attempt, made.startedAt)) return null
+  const number = made.attempt.delivery.scheduledCount + 1
+  const delayMs = delayAfterAttempt(number, scheduleMs, chance)
+  return delayMs === null ? null : Math.max(delayMs, askedMsOf(made) ?? 0)
 }
 
-/** The attempt as it is written, with what becomes of its delivery. */
-export function recordOf({ turn, startedAt, ...tried }: Tried, now: number): DeliveryRecord {
-  const { durationMs, result, delayMs } = tried
-  const ofSchedule = isOfSchedule(turn, startedAt)
+/** The attempt as it is stored, with the state of its delivery after it. */
+export function recordOf(result: AttemptResult, now: number): DeliveryRecord {
+  const { attempt, startedAt, durationMs, answer, delayMs } = result
+  const ofSchedule = isOfSchedule(attempt, startedAt)
   const isOver = isSuccess(result) || (ofSchedule && delayMs === null)
-  const answered = result.result === 'answered'
+  const answered = answer.result === 'answered'
   return {
-    deliverySeq: turn.delivery.seq,
+    deliverySeq: attempt.delivery.seq,
     attempt: {
-      trigger: turn.trigger,
+      trigger: attempt.trigger,
       startedAt,
       durationMs,
-      statusCode: answered ? result.statusCode : null,
-      error: answered ? null : result.error,
-      responseExcerpt: answered ? result.excerpt : null,
-      isPrivateTarget: result.isPrivateTarget,
+      statusCode: answered ? answer.statusCode : null,
+      error: answered ? null : answer.error,
+      responseExcerpt: answered ? answer.excerpt : null,
+      isPrivateTarget: answer.isPrivateTarget,
     },
     status: statusAfter(isSuccess(result), isOver),
     isOfSchedule: ofSchedule,
@@ -81,4 +141,110 @@ export function recordOf({ turn, startedAt, ...tried }: Tried, now: number): Del
 function statusAfter(isSuccess: boolean, isOver: boolean): DeliveryRecord['status'] {
   if (isSuccess) return 'succeeded'
   return isOver ? 'exhausted' : 'pending'
+}
+
+export function observeAttempt(metrics: Metrics, result: AttemptResult): void {
+  countAttempt(metrics, isSuccess(result) ? 'succeeded' : 'failed')
+  metrics.observe(
+    'hookline_webhook_attempt_seconds',
+    'How long attempts to deliver to webhooks took.',
+    result.durationMs / 1_000,
+  )
+}
+
+/** `unreachable`: the box itself was cut off, which is no attempt of the delivery. */
+export function countAttempt(
+  metrics: Metrics,
+  outcome: 'succeeded' | 'failed' | 'unreachable',
+): void {
+  metrics.count('hookline_webhook_attempts_total', 'Attempts to deliver to webhooks.', { outcome })
+}
+
+/** Writes one attempt in a transaction, perhaps more than once; returns what to do after the commit. */
+type AttemptWrite = (tx: Tx) => () => void
+
+const BATCH_MAX = 256
+const AGAIN_MS = 1_000
+const GATHER_TURNS = 6
+const GATHER_MAX = 64
+
+/**
+ * Writes attempts in batches. One that cannot be written is kept and written again: it stands for an
+ * exchange that happened, and without it the same event would go out anew.
+ */
+export class AttemptWriter {
+  readonly #tools: { readonly writer: Writer; readonly clock: Clock; readonly log: Log }
+  #unwritten: AttemptWrite[] = []
+  #batchMax = BATCH_MAX
+  #writing: Promise<void> | null = null
+  #signal = new AbortController().signal
+
+  constructor(tools: { readonly writer: Writer; readonly clock: Clock; readonly log: Log }) {
+    this.#tools = tools
+  }
+
+  /** Attempts that are not on disk yet. */
+  get size(): number {
+    return this.#unwritten.length
+  }
+
+  /** Once `signal` aborts, an attempt that cannot be written at once is dropped with an error. */
+  open(signal: AbortSignal): void {
+    this.#signal = signal
+  }
+
+  add(write: AttemptWrite): void {
+    this.#unwritten.push(write)
+    this.#writing ??= this.#writeAll()
+  }
+
+  /** Resolves when everything is on disk, or dropped. */
+  async close(): Promise<void> {
+    await this.#writing
+  }
+
+  async #writeAll(): Promise<void> {
+    while (this.#unwritten.length > 0) {
+      await this.#gather()
+      const batch = this.#unwritten.slice(0, this.#batchMax)
+      const written = await this.#write(batch)
+      this.#unwritten = this.#unwritten.slice(batch.length)
+      if (written.isWritten) {
+        this.#batchMax = BATCH_MAX
+        for (const act of written.afterCommit) act()
+      } else {
+        await this.#keep(batch, written.error)
+      }
+    }
+    this.#writing = null
+  }
+
+  /** A few turns of the event loop bring in answers that arrive together: one flush for all. */
+  async #gather(): Promise<void> {
+    for (let turn = 0; turn < GATHER_TURNS && this.#unwritten.length < GATHER_MAX; turn += 1) {
+      await nextTurn()
+    }
+  }
+
+  async #write(batch: readonly AttemptWrite[]) {
+    try {
+      const writeBatch = (tx: Tx) => batch.map((write) => write(tx))
+      const afterCommit = await this.#tools.writer.write(writeBatch, 'repeatable')
+      return { isWritten: true, afterCommit } as const
+    } catch (error) {
+      return { isWritten: false, error } as const
+    }
+  }
+
+  /** One by one from now on, and from the other end, so that no single attempt holds up the rest. */
+  async #keep(batch: readonly AttemptWrite[], error: unknown): Promise<void> {
+    const wasSingle = this.#batchMax === 1
+    this.#batchMax = 1
+    if (wasSingle && this.#signal.aborted) {
+      this.#tools.log.error('a webhook attempt could not be recorded', { error })
+      return
+    }
+    this.#unwritten.push(...batch)
+    await this.#tools.clock.sleep(AGAIN_MS, this.#signal)
+  }
 }

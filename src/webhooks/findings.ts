@@ -1,5 +1,5 @@
 import { isOpen } from '../domain/breaker.ts'
-import type { Finding } from '../domain/driver.ts'
+import type { Finding } from '../domain/finding.ts'
 import type { WebhookId } from '../domain/ids.ts'
 import { grouped } from '../domain/number-words.ts'
 import { hostOf, type DisabledReason, type Webhook } from '../domain/webhook.ts'

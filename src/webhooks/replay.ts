@@ -37,17 +37,17 @@ import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Stamps } from '../system/stamps.ts'
-import type { Notices } from './notices.ts'
 import { payloadOf } from './payload.ts'
 import { eventIdOf } from './publish.ts'
 import { lineIdIn, requireActive, webhookById } from './requests.ts'
+import type { DeliverySignals } from './signals.ts'
 
 export type ReplayParts = {
   readonly db: Db
   readonly writer: Writer
   readonly stamps: Stamps
   readonly clock: Clock
-  readonly notices: Notices
+  readonly deliverySignals: DeliverySignals
   readonly audit: Pick<Audit, 'record'>
   /** The deliveries of a webhook whose requests are out, by their seq. */
   readonly inFlight: (id: WebhookId) => ReadonlySet<number>
@@ -237,7 +237,7 @@ function untoldOf(
 }
 
 function send(
-  { writer, stamps, clock, notices }: ReplayParts,
+  { writer, stamps, clock, deliverySignals }: ReplayParts,
   tx: Tx,
   webhookId: WebhookId,
   chosen: readonly Chosen[],
@@ -255,12 +255,12 @@ function send(
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }
     insertDelivery(tx, { ...delivery, ...times })
   }
-  notices.due(webhookId)
-  writer.notifyAfterCommit(notices.signal)
+  deliverySignals.due(webhookId)
+  writer.notifyAfterCommit(deliverySignals.signal)
 }
 
 async function stopReplay(
-  { db, writer, stamps, notices, inFlight, audit }: ReplayParts,
+  { db, writer, stamps, deliverySignals, inFlight, audit }: ReplayParts,
   id: string,
   { running, origin }: { readonly running: ReadonlySet<Run>; readonly origin: Origin },
 ): Promise<number> {
@@ -278,8 +278,8 @@ async function stopReplay(
       }
       const count = stopReplayed(tx, webhook.id, stop)
       // What the loop has read ahead must not go out.
-      notices.changed(webhook.id)
-      writer.notifyAfterCommit(notices.signal)
+      deliverySignals.changed(webhook.id)
+      writer.notifyAfterCommit(deliverySignals.signal)
       return count
     })
     stopped += batch

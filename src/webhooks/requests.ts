@@ -1,9 +1,9 @@
+import { decodeCursor } from '../api/paging.ts'
 import { invalidRequest, RelayError } from '../domain/errors.ts'
 import { parseId, type LineId } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
 import { everyLineId } from '../storage/lines.ts'
 import { findWebhook, type StoredWebhook } from '../storage/webhooks.ts'
-import { decodeCursor } from '../system/cursor.ts'
 
 /** The webhook with an id as a caller wrote it; throws `not_found`. */
 export function webhookById(db: Db, text: string): StoredWebhook {

@@ -1,9 +1,19 @@
 // Standard Webhooks 1.0: HMAC-SHA256 over `id.timestamp.body`, one signature for each secret.
 
+import type { Timestamp, WebhookId } from '../domain/ids.ts'
+import type { Db } from '../storage/database.ts'
+import { listSecrets } from '../storage/webhook-secrets.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import type { Random } from '../system/random.ts'
+import type { Seal } from '../system/seal.ts'
+
+/** A signing secret in the open, in memory only. */
+export type SigningSecret = { readonly secret: Uint8Array; readonly retiredAt: Timestamp | null }
 
 const PREFIX = 'whsec_'
 const SECRET_BYTES = 32
+const SIGNS_AFTER_MS = 24 * 3_600_000
+export const SECRETS_MAX = 8
 
 export type Signed = {
   readonly id: string
@@ -16,7 +26,7 @@ export function newSecret(random: Random): Uint8Array {
   return random.bytes(SECRET_BYTES)
 }
 
-/** The secret as its owner is shown it, once. */
+/** The secret in the form that is shown to its owner, once. */
 export function secretText(secret: Uint8Array): string {
   return PREFIX + Buffer.from(secret).toString('base64')
 }
@@ -32,7 +42,7 @@ export function signatureOf({ id, timestamp, body }: Signed, secrets: readonly U
     .join(' ')
 }
 
-/** Everything that a receiver needs to know that the body is ours. */
+/** The headers by which a receiver proves that the body is ours. */
 export function signedHeaders(signed: Signed, secrets: readonly Uint8Array[]) {
   return {
     'content-type': 'application/json',
@@ -40,4 +50,25 @@ export function signedHeaders(signed: Signed, secrets: readonly Uint8Array[]) {
     'webhook-timestamp': String(signed.timestamp),
     'webhook-signature': signatureOf(signed, secrets),
   }
+}
+
+/**
+ * The secrets of a webhook, newest first, or null where the present one cannot be opened: then
+ * nothing may go out. A retired one that cannot be opened is left out.
+ */
+export function openSecrets(db: Db, seal: Seal, id: WebhookId): readonly SigningSecret[] | null {
+  const opened = listSecrets(db, id).map(({ sealed, retiredAt }) => ({
+    secret: seal.open(sealed, id),
+    retiredAt,
+  }))
+  if ((opened[0]?.secret ?? null) === null) return null
+  return opened.flatMap(({ secret, retiredAt }) => (secret === null ? [] : { secret, retiredAt }))
+}
+
+/** Secrets that sign now: the present one and those retired in the last 24 hours, eight at most. */
+export function signingSecrets(secrets: readonly SigningSecret[], age: Age): Uint8Array[] {
+  return secrets
+    .filter(({ retiredAt }) => retiredAt === null || age.ageOf(retiredAt) < SIGNS_AFTER_MS)
+    .slice(0, SECRETS_MAX)
+    .map(({ secret }) => secret)
 }

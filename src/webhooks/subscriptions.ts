@@ -1,8 +1,10 @@
+import { type Page, type PageRequest, pageOf } from '../api/paging.ts'
+import type * as api from '../api/webhooks.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { WebhookId } from '../domain/ids.ts'
-import type { EventName, Webhook } from '../domain/webhook.ts'
+import { WEBHOOKS_MAX, type EventName, type Webhook } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
@@ -21,21 +23,14 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
-import { pageOf, type Page } from '../system/cursor.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Stamps } from '../system/stamps.ts'
-import type { Notices } from './notices.ts'
+import type { Subscribers } from './publish.ts'
 import { positionOf, webhookById } from './requests.ts'
-import {
-  webhookResource,
-  type CreatedWebhookResource,
-  type RotatedSecretResource,
-  type WebhookResource,
-} from './resources.ts'
-import { SECRETS_MAX } from './secrets.ts'
-import { newSecret, secretText } from './signature.ts'
-import { WEBHOOKS_MAX, type Subscribers } from './subscribers.ts'
+import { webhookResource } from './resources.ts'
+import type { DeliverySignals } from './signals.ts'
+import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
 import type { TargetRules } from './targets.ts'
 import { checkInput, type CheckedInput, type WebhookInput } from './webhook-input.ts'
 
@@ -46,7 +41,7 @@ export type SubscriptionParts = {
   readonly random: Random
   readonly seal: Seal
   readonly rules: TargetRules
-  readonly notices: Notices
+  readonly deliverySignals: DeliverySignals
   readonly subscribers: Subscribers
   readonly audit: Pick<Audit, 'record'>
 }
@@ -56,17 +51,15 @@ export type NewWebhookInput = WebhookInput & {
   readonly events: readonly string[]
 }
 
-export type PageInput = { readonly limit: number; readonly cursor: string | null }
-
 /** What callers do with webhooks. A change is on disk when its promise resolves. */
 export function createSubscriptions(parts: SubscriptionParts) {
   return {
     create: (input: NewWebhookInput, origin: Origin) => create(parts, input, origin),
-    list: (page: PageInput): Page<WebhookResource> => {
+    list: (page: PageRequest): Page<api.Webhook> => {
       const rows = listWebhooks(parts.db, page.limit + 1, positionOf(page.cursor))
       return pageOf(rows, page.limit, webhookResource, ({ seq }) => [seq])
     },
-    get: (id: string): WebhookResource => webhookResource(webhookById(parts.db, id)),
+    get: (id: string): api.Webhook => webhookResource(webhookById(parts.db, id)),
     update: (id: string, input: WebhookInput, origin: Origin) => update(parts, id, input, origin),
     remove: (id: string, origin: Origin) => remove(parts, id, origin),
     rotateSecret: (id: string, origin: Origin) => rotateSecret(parts, id, origin),
@@ -77,8 +70,8 @@ async function create(
   parts: SubscriptionParts,
   input: NewWebhookInput,
   origin: Origin,
-): Promise<CreatedWebhookResource> {
-  const { stamps, random, seal, rules, notices, audit } = parts
+): Promise<api.CreatedWebhook> {
+  const { stamps, random, seal, rules, deliverySignals, audit } = parts
   const checked = checkInput(input, rules)
   return change(parts, (tx) => {
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
@@ -88,7 +81,7 @@ async function create(
     const secret = newSecret(random)
     insertWebhook(tx, webhook)
     insertSecret(tx, webhook.id, seal.seal(secret, webhook.id), webhook.createdAt)
-    notices.changed(webhook.id)
+    deliverySignals.changed(webhook.id)
     const after = auditedFields(webhook)
     audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
     return { ...webhookResource(webhook), secret: secretText(secret) }
@@ -101,8 +94,8 @@ async function update(
   id: string,
   input: WebhookInput,
   origin: Origin,
-): Promise<WebhookResource> {
-  const { db, stamps, rules, notices, audit } = parts
+): Promise<api.Webhook> {
+  const { db, stamps, rules, deliverySignals, audit } = parts
   webhookById(db, id)
   const checked = checkInput(input, rules)
   if (Object.keys(checked).length === 0) {
@@ -111,7 +104,7 @@ async function update(
   return change(parts, (tx) => {
     const webhook = webhookById(tx, id)
     updateWebhook(tx, webhook.id, { ...changesOf(webhook, checked), updatedAt: stamps.now() })
-    notices.changed(webhook.id)
+    deliverySignals.changed(webhook.id)
     const changed = webhookById(tx, id)
     audit.record(tx, origin, {
       action: 'webhook.changed',
@@ -129,7 +122,7 @@ async function remove(parts: SubscriptionParts, id: string, origin: Origin): Pro
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
     markWebhookDeleted(tx, webhook.id, parts.stamps.now())
-    parts.notices.changed(webhook.id)
+    parts.deliverySignals.changed(webhook.id)
     deleteSecrets(
       tx,
       secrets.map(({ seq }) => seq),
@@ -144,7 +137,7 @@ async function rotateSecret(
   { stamps, random, seal, audit, ...parts }: SubscriptionParts,
   id: string,
   origin: Origin,
-): Promise<RotatedSecretResource> {
+): Promise<api.RotatedSecret> {
   return change(parts, (tx) => {
     const webhook = webhookById(tx, id)
     const secret = newSecret(random)
@@ -160,29 +153,29 @@ async function rotateSecret(
     )
     const mended = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
     updateWebhook(tx, webhook.id, { ...mended, updatedAt: now })
-    parts.notices.changed(webhook.id)
+    parts.deliverySignals.changed(webhook.id)
     audit.record(tx, origin, { action: 'webhook.secret_rotated', about: aboutOf(webhook) })
     return { id: webhook.id, secret: secretText(secret) }
   })
 }
 
-/** A write after which the delivery loop hears its notices, and `publish` reads the webhooks anew. */
+/** A write after which the delivery loop hears its deliverySignals, and `publish` reads the webhooks anew. */
 async function change<T>(
-  parts: Pick<SubscriptionParts, 'writer' | 'notices' | 'subscribers'>,
+  parts: Pick<SubscriptionParts, 'writer' | 'deliverySignals' | 'subscribers'>,
   work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T,
 ): Promise<T> {
-  const { writer, notices, subscribers } = parts
+  const { writer, deliverySignals, subscribers } = parts
   try {
     return await writer.write<T>((tx) => {
       const value = work(tx)
-      subscribers.forget()
-      writer.notifyAfterCommit(notices.signal)
+      subscribers.invalidate()
+      writer.notifyAfterCommit(deliverySignals.signal)
       return value
     })
   } finally {
     // What was read inside a commit that failed in the end must not stay.
-    subscribers.forget()
-    notices.signal.notify()
+    subscribers.invalidate()
+    deliverySignals.signal.notify()
   }
 }
 

@@ -1,30 +1,25 @@
-import type { DeliveryParts } from './delivery-loop.ts'
-import { DeliveryLoop } from './delivery-loop.ts'
-import { EventFeed } from './event-feed.ts'
-import { createPublish } from './publish.ts'
-import { createRedelivery } from './redelivery.ts'
+import { createRedelivery } from './deliveries.ts'
+import { DeliveryLoop, type DeliveryTools } from './loop.ts'
+import { createPublish, EventFeed, Subscribers } from './publish.ts'
 import { createReplay } from './replay.ts'
-import { Subscribers } from './subscribers.ts'
 import { createSubscriptions, type SubscriptionParts } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 
-type Parts = Omit<DeliveryParts, 'subscribers'> &
+type Tools = Omit<DeliveryTools, 'subscribers'> &
   Pick<SubscriptionParts, 'audit'> & { readonly rules: TargetRules }
 
-/** The whole room: what the way out calls, what callers do with webhooks, and the loop. */
-export function createWebhooks(parts: Parts) {
-  const subscribers = new Subscribers(parts.db)
+export function createWebhooks(runtime: Tools) {
   const feed = new EventFeed()
-  const room = { ...parts, subscribers, feed }
-  const loop = new DeliveryLoop(room)
+  const tools = { ...runtime, subscribers: new Subscribers(runtime.db), feed }
+  const loop = new DeliveryLoop(tools)
   return {
     feed,
     loop,
-    publish: createPublish(room),
+    publish: createPublish(tools),
     actions: {
-      ...createSubscriptions(room),
-      ...createRedelivery(room),
-      ...createReplay({ ...room, inFlight: (id) => loop.inFlight(id) }),
+      ...createSubscriptions(tools),
+      ...createRedelivery(tools),
+      ...createReplay({ ...tools, inFlight: (id) => loop.inFlight(id) }),
     },
   }
 }

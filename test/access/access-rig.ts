@@ -1,6 +1,6 @@
 // The access room on a real database and the test clock.
 
-import { createAccess, type By } from '../../src/access/access.ts'
+import { createAccess, type Client } from '../../src/access/access.ts'
 import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
@@ -11,7 +11,7 @@ import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 
-export const HERE: By = {
+export const HERE: Client = {
   actor: { kind: 'dashboard', id: null },
   address: '127.0.0.1',
   requestId: null,
@@ -61,7 +61,7 @@ export function openAccess() {
   })
   const claim = async (password: string) => {
     const { token } = await access.createSetupToken(HERE)
-    return access.claim({ token, password }, HERE)
+    return access.setUp({ token, password }, HERE)
   }
   return {
     access,

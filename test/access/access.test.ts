@@ -1,4 +1,4 @@
-// What the routes cannot show: faults and races in the midst of a log-in.
+// What the routes cannot show: faults and races in the midst of a sign-in.
 
 import { expect, test } from 'bun:test'
 
@@ -13,9 +13,9 @@ test('a setup that cannot be written leaves its link good', async () => {
 
   failNextWrite(storageFull())
   const outcomes = [
-    await refusal(access.claim(setup, HERE)),
-    await refusal(access.claim(setup, HERE)),
-    await refusal(access.claim(setup, HERE)),
+    await refusal(access.setUp(setup, HERE)),
+    await refusal(access.setUp(setup, HERE)),
+    await refusal(access.setUp(setup, HERE)),
   ]
 
   expect(outcomes).toEqual(['storage_full', 'done', 'setup_link_invalid'])
@@ -27,16 +27,16 @@ test('a link that failed does not come back to life after a newer one was made',
 
   const making = access.createSetupToken(HERE)
   failNextWrite(storageFull())
-  const failing = refusal(access.claim(old, HERE))
+  const failing = refusal(access.setUp(old, HERE))
   const newest = { ...(await making), password: PASSWORD }
   await failing
 
-  expect(await refusal(access.claim(old, HERE))).toBe('setup_link_invalid')
-  expect(await refusal(access.claim(newest, HERE))).toBe('done')
+  expect(await refusal(access.setUp(old, HERE))).toBe('setup_link_invalid')
+  expect(await refusal(access.setUp(newest, HERE))).toBe('done')
 })
 
 for (const [name, act] of [
-  ['a log-in', ({ access }) => access.logIn(PASSWORD, HERE)],
+  ['a sign-in', ({ access }) => access.signIn(PASSWORD, HERE)],
   ['an elevation', ({ access }, session) => access.elevate(session, PASSWORD, HERE)],
   [
     'a change',
@@ -63,14 +63,14 @@ for (const [name, act] of [
 test('whoever watches a session hears of its end, and of no other', async () => {
   const { access, claim } = openAccess()
   const { session: first } = await claim(PASSWORD)
-  const { session: second } = await access.logIn(PASSWORD, HERE)
+  const { session: second } = await access.signIn(PASSWORD, HERE)
   const ends = [access.sessions.endOf(first), access.sessions.endOf(second)]
   const endings = () => ends.map((end) => end.aborted)
 
   const before = endings()
-  await access.logOut(first, HERE)
+  await access.signOut(first, HERE)
   const after = endings()
-  await access.logOutEverywhere(HERE)
+  await access.signOutEverywhere(HERE)
 
   expect([before, after, endings()]).toEqual([
     [false, false],
@@ -86,7 +86,7 @@ test('what is ended by a change that is not written goes on', async () => {
   const end = access.sessions.endOf(session)
 
   failNextWrite(storageFull())
-  const outcome = await refusal(access.logOutEverywhere(HERE))
+  const outcome = await refusal(access.signOutEverywhere(HERE))
 
   expect([outcome, end.aborted]).toEqual(['storage_full', false])
 })
@@ -106,7 +106,7 @@ test('the wall clock that steps back lengthens no session', async () => {
 type Room = ReturnType<typeof openAccess>
 type Act = (
   room: Room,
-  session: Awaited<ReturnType<Room['access']['logIn']>>['session'],
+  session: Awaited<ReturnType<Room['access']['signIn']>>['session'],
 ) => Promise<unknown>
 
 function sessionsIn({ db }: Room): number {

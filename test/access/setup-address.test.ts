@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { setupAddresses } from '../../src/access/setup-address.ts'
+import { setupAddresses } from '../../src/access/setup-link.ts'
 
 for (const [listeningUrl, publicUrl, url, lanUrl] of [
   ['http://127.0.0.1:4665', null, 'http://127.0.0.1:4665/#/setup/T', null],

@@ -23,7 +23,7 @@ test('the address of the heartbeat is set whole and printed without what may be 
 
   expect(set).toEqual({
     exitCode: 0,
-    stdout: 'heartbeat_url is https://monitor.example/….\n',
+    stdout: 'Set heartbeat_url to https://monitor.example/….\n',
     stderr: '',
   })
   expect(rowOf(shown.stdout)).toEqual({

@@ -43,7 +43,7 @@ test('a phone that is a line is online, and that is all', async () => {
   const { stdout } = await askDoctor(() => {})
 
   expect(stdout).toBe(
-    ['iPhone …5E001E, iOS 18.6.2, battery 87 %: online', '', 'all is well: 1 line online', ''].join(
+    ['iPhone …5E001E, iOS 18.6.2, battery 87 %: online', '', 'No issues. 1 line online.', ''].join(
       '\n',
     ),
   )

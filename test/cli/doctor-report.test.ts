@@ -77,7 +77,7 @@ test('only lines that are online are counted as such', async () => {
 
   const { printed, exitCode } = await askOnMac({ lines, findings: [] })
 
-  expect([printed, exitCode]).toEqual([['all is well: 2 lines online'], 0])
+  expect([printed, exitCode]).toEqual([['No issues. 2 lines online.'], 0])
 })
 
 test('a cause on another line explains nothing, one of the whole driver does', async () => {
@@ -98,12 +98,12 @@ test('a cause on another line explains nothing, one of the whole driver does', a
   expect(printed.filter((line) => /^ *([0-9]\.|line )/.test(line))).toEqual([
     '1.  error: Title of locked',
     '    line  +12025550147 (Front desk)',
-    '    2.  error: Title of line_offline (because of 1)',
+    '    2.  error: Title of line_offline (caused by 1)',
     '        line  +12025550147 (Front desk)',
     '3.  error: Title of line_offline',
     '    line  +12025550148',
     '4.  error: Title of driver_failed',
-    '    5.  error: Title of line_offline (because of 4)',
+    '    5.  error: Title of line_offline (caused by 4)',
     '        line  line_c',
   ])
 })
@@ -120,7 +120,7 @@ test('findings that explain each other in a circle are each told once', async ()
   expect(printed.filter((line) => /^ *[0-9]\./.test(line))).toEqual([
     '1.  error: Title of c',
     '2.  error: Title of a',
-    '    3.  error: Title of b (because of 2)',
+    '    3.  error: Title of b (caused by 2)',
   ])
   expect([printed.at(-1), exitCode]).toEqual(['3 problems', 5])
 })
@@ -183,7 +183,7 @@ test('nothing is opened unless asked for, nor where no pane would help', async (
   const useless = await askOnMac({ findings: [told('other')] }, { isOpening: true })
 
   expect([unasked.orders, useless.orders]).toEqual([[], []])
-  expect(useless.printed.at(-1)).toBe('note: Nothing here is mended in System Settings.')
+  expect(useless.printed.at(-1)).toBe('note: Nothing to change in System Settings.')
 })
 
 const FAILED_OPENINGS: readonly ProcessEnd[] = [

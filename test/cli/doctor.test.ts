@@ -2,7 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Finding, LineDriver } from '../../src/domain/driver.ts'
+import type { Finding } from '../../src/domain/finding.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'
@@ -73,12 +74,12 @@ test('findings are numbered, errors first, each below the one that explains it',
     '    why  Why full_disk_access.',
     '    fix  Mend full_disk_access.',
     '',
-    '    2.  error: Title of automation_denied (because of 1)',
+    '    2.  error: Title of automation_denied (caused by 1)',
     '        line  +12025550147',
     '        why   Why automation_denied.',
     '        fix   Mend automation_denied.',
     '',
-    '    3.  warning: The line +12025550148 is offline (because of 1)',
+    '    3.  warning: The line +12025550148 is offline (caused by 1)',
     '        line  +12025550148',
     '        why   Outgoing messages wait until it is back, for up to 24 hours.',
     '        fix   Plug it in.',
@@ -106,7 +107,7 @@ test('where lines are online and nothing is wrong, all is well', async () => {
 
   const { exitCode, stdout, stderr } = await askRelay(drivers, [], clock)
 
-  expect([exitCode, stdout, stderr]).toEqual([0, 'all is well: 2 lines online\n', ''])
+  expect([exitCode, stdout, stderr]).toEqual([0, 'No issues. 2 lines online.\n', ''])
 })
 
 test('what is only good to know is told and fails no check', async () => {
@@ -117,7 +118,7 @@ test('what is only good to know is told and fails no check', async () => {
   const { exitCode, stdout } = await askRelay([driver])
 
   expect(stdout).toStartWith('1.  info: Title of number_guessed\n')
-  expect(stdout).toEndWith('\n\nall is well: 1 line online\n')
+  expect(stdout).toEndWith('\n\nNo issues. 1 line online.\n')
   expect(exitCode).toBe(0)
 })
 
@@ -171,7 +172,7 @@ test('--json without a finding says that no check failed', async () => {
 test('a relay without a line is told so', async () => {
   const { stdout } = await askRelay([])
 
-  expect(stdout).toBe('There is no line yet.\nall is well: 0 lines online\n')
+  expect(stdout).toBe('No lines yet.\nNo issues. 0 lines online.\n')
 })
 
 test('without a relay there is nobody to ask', async () => {
@@ -183,7 +184,7 @@ test('without a relay there is nobody to ask', async () => {
     exitCode: 3,
     stdout: '',
     stderr: expect.stringMatching(
-      /^hookline: No relay is running with its data in \S+\. Start one: hookline serve\n$/,
+      /^hookline: No relay is running \(data directory \S+\)\. Start one: hookline serve\n$/,
     ),
   })
 })
@@ -205,6 +206,6 @@ test.if(process.platform !== 'darwin')(
 
     const run = await hookline(['doctor', '--open'], { HOOKLINE_DATA_DIR: folder.path })
 
-    expect([run.exitCode, run.stderr]).toEqual([2, 'hookline: --open works on a Mac only.\n'])
+    expect([run.exitCode, run.stderr]).toEqual([2, 'hookline: --open works only on a Mac.\n'])
   },
 )

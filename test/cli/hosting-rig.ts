@@ -4,7 +4,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 
 import type { Call, ExitCode } from '../../src/cli/command.ts'
-import { hostingCommands } from '../../src/cli/hosting.ts'
+import { hostingCommands } from '../../src/cli/commands.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
 import { loadConfig } from '../../src/config.ts'
 import { dataDirectoryAt, openDataDirectory } from '../../src/system/data-directory.ts'

@@ -75,10 +75,10 @@ const WRONG: readonly (readonly [readonly string[], string])[] = [
   [['nosuch'], 'Unknown command "nosuch". All commands: hookline help'],
   [['sned'], 'Unknown command "sned". Did you mean "hookline send"? All commands: hookline help'],
   [['key'], 'Unknown command "key". Did you mean "hookline keys"? All commands: hookline help'],
-  [['keys', 'craete'], 'hookline keys needs one of: create. Did you mean "hookline keys create"?'],
+  [['keys', 'craete'], 'Usage: hookline keys create. Did you mean "hookline keys create"?'],
   [['upgrade'], 'Usage: hookline upgrade --from FILE'],
-  [['keys'], 'hookline keys needs one of: create.'],
-  [['keys', 'nosuch'], 'hookline keys needs one of: create.'],
+  [['keys'], 'Usage: hookline keys create.'],
+  [['keys', 'nosuch'], 'Usage: hookline keys create.'],
   [['send', '+1'], 'Usage: hookline send TO TEXT'],
   [['send', '+1', 'a', 'b'], 'Usage: hookline send TO TEXT'],
   [
@@ -87,8 +87,8 @@ const WRONG: readonly (readonly [readonly string[], string])[] = [
   ],
   [['send', '+1', '-x'], 'Unknown option -x. (Use -- before text that starts with a dash.)'],
   [['keys', 'create', '--name'], '--name needs a value: NAME.'],
-  [['keys', 'create', '--name', 'a', '--name', 'b'], '--name is given twice.'],
-  [['config', '--json=yes'], '--json takes no value.'],
+  [['keys', 'create', '--name', 'a', '--name', 'b'], '--name was given twice.'],
+  [['config', '--json=yes'], '--json does not take a value.'],
   [['config', 'set', 'c', '1'], 'NAME must be one of: a, b.'],
 ]
 

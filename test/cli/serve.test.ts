@@ -30,7 +30,7 @@ test('without a terminal it makes no key, says how to make one, and logs JSON li
     return told.some((message) => message.includes('key')) ? told : null
   })
 
-  expect(messages).toContain('there is no API key yet: make one by "hookline keys create"')
+  expect(messages).toContain('no API key yet: create one with "hookline keys create"')
   expect(JSON.parse(keys.stdout)).toMatchObject({ data: [] })
 })
 

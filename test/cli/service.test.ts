@@ -16,12 +16,8 @@ test('down stops the service and says how it comes back', async () => {
   const down = await rig.run('down')
   const status = await rig.run('status')
 
-  expect([down.exitCode, down.lines, rig.verbs()]).toEqual([
-    0,
-    ['The relay has stopped.'],
-    ['stop'],
-  ])
-  expect(down.notes[0]).toBe('It starts again with the machine, or by: hookline up')
+  expect([down.exitCode, down.lines, rig.verbs()]).toEqual([0, ['Relay stopped.'], ['stop']])
+  expect(down.notes[0]).toBe('It starts again with the machine. Start it now: hookline up')
   expect(status.lines.at(-1)).toBe('service  systemd user service, stopped')
 })
 
@@ -34,7 +30,7 @@ test('down leaves a relay in the foreground to whoever started it', async () => 
 
   expect([exitCode, problems]).toEqual([
     1,
-    [`A relay runs in the foreground (process ${process.pid}): press Ctrl-C there.`],
+    [`A relay is running in the foreground (process ${process.pid}). Stop it with Ctrl-C.`],
   ])
 })
 
@@ -43,7 +39,7 @@ test('down without a service has nothing to do', async () => {
 
   const { exitCode, lines } = await rig.run('down')
 
-  expect([exitCode, lines, rig.verbs()]).toEqual([0, ['No service is running.'], []])
+  expect([exitCode, lines, rig.verbs()]).toEqual([0, ['The service is not running.'], []])
 })
 
 test('service install starts nothing, and service uninstall removes it', async () => {
@@ -58,9 +54,9 @@ test('service install starts nothing, and service uninstall removes it', async (
 
   expect([first, second, removed, again].map(({ lines }) => lines)).toEqual([
     ['Installed as a systemd user service.'],
-    ['It is installed already, as a systemd user service.'],
-    ['The service is removed.'],
-    ['There was no service.'],
+    ['Already installed as a systemd user service.'],
+    ['Service removed.'],
+    ['No service is installed.'],
   ])
   expect(installing).toEqual([...INSTALLING, ...INSTALLING])
   expect(existsSync(unit)).toBe(false)

@@ -64,7 +64,7 @@ test('elsewhere no link is made, and the log says how to get one', async () => {
     relay.log.includes('link') ? relay.log : null,
   )
 
-  expect(log).toContain('get a link by \\"hookline setup-link\\"')
+  expect(log).toContain('get a link with \\"hookline setup-link\\"')
   expect(log).not.toContain('/#/setup/')
 })
 

@@ -71,7 +71,7 @@ const PHASES = [
     { '/readyz': 503, '/api/v1/phone-lines': 503 },
     'stopping',
   ],
-  [{}, { '/api/v1/phone-lines': 503 }, 'judging'],
+  [{}, { '/api/v1/phone-lines': 503 }, 'checking its database'],
 ] as const
 
 for (const [answers, statuses, phase] of PHASES) {
@@ -81,7 +81,7 @@ for (const [answers, statuses, phase] of PHASES) {
 
     const { exitCode, lines } = await rig.run('status')
 
-    expect([exitCode, lines[0], lines.at(-1)]).toEqual([0, `relay     ${phase}`, 'findings  -'])
+    expect([exitCode, lines[0], lines.at(-1)]).toEqual([0, `relay    ${phase}`, 'issues   -'])
   })
 }
 
@@ -94,7 +94,7 @@ test('status says why a relay is in safe mode, and that a person is needed', asy
 
   expect([exitCode, lines[0], problems]).toEqual([
     78,
-    'relay     safe mode',
+    'relay    safe mode',
     ['It is damaged. Restore it.'],
   ])
 })

@@ -14,14 +14,14 @@ test('up installs, starts, waits until the relay answers, and says how it is', a
   expect(rig.verbs()).toEqual([...INSTALLING, 'start'])
   expect([exitCode, notes]).toEqual([0, []])
   expect(lines).toEqual([
-    'relay     running',
-    'version   1.2.3',
-    'address   http://127.0.0.1:4665',
-    'since     2026-11-21T10:00:00.000Z',
-    `data      ${rig.dataDir}`,
-    `service   systemd user service, running (process ${process.pid})`,
-    'lines     1 of 2 ready',
-    'findings  none',
+    'relay    running',
+    'version  1.2.3',
+    'address  http://127.0.0.1:4665',
+    'since    2026-11-21T10:00:00.000Z',
+    `data     ${rig.dataDir}`,
+    `service  systemd user service, running (process ${process.pid})`,
+    'lines    1 of 2 ready',
+    'issues   none',
   ])
 })
 
@@ -39,16 +39,16 @@ test('up tells what is missing, and the next step', async () => {
 
   expect(exitCode).toBe(0)
   expect(lines.slice(-5)).toEqual([
-    'lines     none yet',
-    'findings  1 problem',
+    'lines    none yet',
+    'issues   1 problem',
     '',
     'error: No permission',
     '  Give it.',
   ])
   expect(notes).toEqual([
-    'Next, make an API key: hookline keys create',
-    `To try it without a device, write HOOKLINE_SIMULATED_LINES=2 into ${rig.environmentFile}; ` +
-      'then: hookline down, hookline up',
+    'Next, create an API key: hookline keys create',
+    `To try it without a device, add HOOKLINE_SIMULATED_LINES=2 to ${rig.environmentFile}, ` +
+      'then run: hookline down, hookline up',
   ])
 })
 
@@ -99,7 +99,7 @@ test('up waits 30 seconds for an answer, and then names the log', async () => {
   const told = await rig.advanceUntil(ended)
 
   expect(told).toStartWith(
-    'HostingError: The service does not answer after 30 s. Its log says why: hookline logs',
+    'HostingError: The service did not respond within 30 seconds. See its log: hookline logs',
   )
   expect(rig.clock.monotonic()).toBeGreaterThanOrEqual(30_000)
 })
@@ -110,8 +110,8 @@ test('up is content with a relay that checks what an upgrade made of its databas
 
   const { exitCode, lines, notes } = await rig.run('up')
 
-  expect([exitCode, lines[0]]).toEqual([0, 'relay     judging'])
-  expect(notes).toEqual(['It checks its database first. How far it is: hookline status'])
+  expect([exitCode, lines[0]]).toEqual([0, 'relay    checking its database'])
+  expect(notes).toEqual(['It is checking its database first. Follow it with: hookline status'])
 })
 
 test('up does not take the place of a relay in the foreground', async () => {
@@ -123,7 +123,7 @@ test('up does not take the place of a relay in the foreground', async () => {
 
   expect([exitCode, problems]).toEqual([
     1,
-    [`A relay runs in the foreground already (process ${process.pid}): press Ctrl-C there first.`],
+    [`A relay is running in the foreground (process ${process.pid}). Stop it with Ctrl-C.`],
   ])
   expect(rig.verbs()).toEqual([])
 })
@@ -143,6 +143,6 @@ test('up says which options of this shell the service will not see', async () =>
   const { notes } = await rig.run('up', { HOOKLINE_PORT: '5000' })
 
   expect(notes).toEqual([
-    `HOOKLINE_PORT is set in this shell only. For the service, write it into ${rig.environmentFile}`,
+    `HOOKLINE_PORT is set in this shell only. For the service, add it to ${rig.environmentFile}`,
   ])
 })

@@ -142,7 +142,7 @@ test('lines names the one that has no new contacts left for today', async () => 
   const rows = stdout.trim().split('\n').slice(1)
   expect(rows.map((row) => row.replace(/^line_a[ -]*/, '').replaceAll(/ {2,}/g, ' | '))).toEqual([
     'online | -',
-    'online, limit reached | New contacts again at midnight UTC; hookline doctor says more.',
+    'online, limit reached | New contacts are possible again at midnight UTC.',
     'disabled | -',
     'offline | Plug it in.',
     'online | -',
@@ -236,7 +236,7 @@ for (const [args, shown] of TAILS) {
 
     const finished = await hookline(['tail', ...args], { HOOKLINE_DATA_DIR: folder.path })
 
-    expect([finished.exitCode, finished.stderr]).toEqual([1, 'hookline: The relay has stopped.\n'])
+    expect([finished.exitCode, finished.stderr]).toEqual([1, 'hookline: The relay stopped.\n'])
     expect(finished.stdout.trimEnd().split('\n')).toEqual(
       shown.map((line) => expect.stringMatching(line)),
     )
@@ -247,7 +247,7 @@ test('tail names the events that there are where one is misspelt', async () => {
   const { exitCode, stderr } = await run(['tail', '--event', 'message.red'], {})
 
   expect(exitCode).toBe(2)
-  expect(stderr).toStartWith('hookline: --event message.red is none of: message.received,')
+  expect(stderr).toStartWith('hookline: Unknown event message.red. Events: message.received,')
 })
 
 test('a restore is refused while a relay runs, and says how to stop it', async () => {
@@ -255,7 +255,7 @@ test('a restore is refused while a relay runs, and says how to stop it', async (
 
   expect([exitCode, stderr, asked]).toEqual([
     1,
-    'hookline: A relay is running. Stop it first: Ctrl-C where it runs, or its service.\n',
+    'hookline: A relay is running. Stop it first: hookline down, or Ctrl-C.\n',
     [],
   ])
 })
@@ -296,7 +296,7 @@ test('deliveries are listed with the last answer, and with no next try that is o
   const { stdout } = await run(['webhooks', 'deliveries', 'wh_a'], { data })
 
   const [, first, second] = stdout.split('\n')
-  expect(first).toMatch(/ 500 .* waiting$/)
+  expect(first).toMatch(/ 500 .* pending$/)
   expect(second).toContain(`connection_refused`)
   expect(second).toEndWith(later)
 })
@@ -309,10 +309,10 @@ const HTTP_URLS: readonly (readonly [url: string, isTold: boolean])[] = [
 ]
 
 for (const [url, isTold] of HTTP_URLS) {
-  test(`that events can be read on their way is ${isTold ? '' : 'not '}told of ${url}`, async () => {
+  test(`that events can be read in transit is ${isTold ? '' : 'not '}told of ${url}`, async () => {
     const { stdout } = await run(['webhooks', 'add', url], { id: 'wh_a', url })
 
-    expect(stdout.includes('use https for a receiver outside your own network')).toBe(isTold)
+    expect(stdout.includes('Use https outside your own network')).toBe(isTold)
   })
 }
 

@@ -155,9 +155,9 @@ test('what was done in the file itself is in the trail, and audit finds it', asy
   const wrong = await on(folder, 'audit', '--since', 'yesterday')
 
   expect(listed.stdout.split('\n')[1]).toMatch(
-    /^20\S+Z {2}key\.created {2}key_\w+ {2}cli {2}- {5}name: shop$/,
+    /^20\S+Z {2}key\.created {2}key_\w+ {2}cli {4}- {8}name: shop$/,
   )
-  expect(listed.stdout).toContain('There are older ones')
+  expect(listed.stdout).toContain('More entries exist')
   expect(JSON.parse(settings.stdout)).toMatchObject({
     data: [{ actor: { kind: 'cli', id: null }, address: null, before: { value: 'none' } }],
   })
@@ -244,7 +244,7 @@ for (const args of [
     expect([run.exitCode, run.stderr]).toEqual([
       3,
       expect.stringMatching(
-        /^hookline: No relay is running with its data in \S+\. Start one: hookline serve\n$/,
+        /^hookline: No relay is running \(data directory \S+\)\. Start one: hookline serve\n$/,
       ),
     ])
   })
@@ -279,7 +279,7 @@ test('a setting is changed in the file itself', async () => {
   const run = await on(folder, 'config', 'set', 'backups_kept', '3')
   const config = await on(folder, 'config')
 
-  expect(run).toEqual({ exitCode: 0, stdout: 'backups_kept is 3.\n', stderr: '' })
+  expect(run).toEqual({ exitCode: 0, stdout: 'Set backups_kept to 3.\n', stderr: '' })
   expect(config.stdout).toMatch(/^backups_kept +3 +database$/m)
 })
 

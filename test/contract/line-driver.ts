@@ -1,9 +1,10 @@
-// What every driver promises at the seam (src/domain/driver.ts), one test for each promise. A rig gives
+// What every driver promises at the seam (src/lines/driver.ts), one test for each promise. A rig gives
 // the driver a device of its own and says what that device did; the tests know nothing else of it.
 
 import { describe, expect, test } from 'bun:test'
 
-import { NEVER, type Check, type LineRig } from './line-rig.ts'
+import { NEVER } from '../../src/system/clock.ts'
+import { type Check, type LineRig } from './line-rig.ts'
 import { SENDING_PROMISES } from './sending-promises.ts'
 import { TELLING_PROMISES } from './telling-promises.ts'
 

@@ -1,13 +1,14 @@
+import type { Handle } from '../../src/domain/handle.ts'
+import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+import type { OutgoingMessage } from '../../src/domain/message.ts'
 import type {
-  AttendedLine,
+  DriverLine,
   LineDriver,
   LineEvent,
   LineSession,
-  OutgoingMessage,
   SendOutcome,
-} from '../../src/domain/driver.ts'
-import type { Handle } from '../../src/domain/handle.ts'
-import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+} from '../../src/lines/driver.ts'
+import { NEVER } from '../../src/system/clock.ts'
 import { settle, type TestClock } from '../support/test-clock.ts'
 
 export type LineRig = {
@@ -37,12 +38,10 @@ export type LineRig = {
 /** One promise of the seam, checked. */
 export type Check = (rig: LineRig) => Promise<void>
 
-export const NEVER = new AbortController().signal
-
 const LINE_ID = 'line_00000000000000000000000000' as LineId // A well-formed id; drivers only hand it on.
 
-/** One call of `attend`, with what it told. */
-export async function attend(rig: LineRig, driver: LineDriver, more: Partial<AttendedLine> = {}) {
+/** One run of a line, with its events. */
+export async function runLine(rig: LineRig, driver: LineDriver, more: Partial<DriverLine> = {}) {
   const events: LineEvent[] = []
   const controller = new AbortController()
   const gate = {
@@ -65,12 +64,17 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
     ...NOTHING,
     ...more,
   }
-  const ended = driver.attend(line, { onEvent }, controller.signal).then(
+  const ended = driver.run(line, { onEvent }, controller.signal).then(
     () => null,
     (error: unknown) => error,
   )
   await rig.clock.advance(rig.startMs)
 
+  const end = async () => {
+    controller.abort()
+    await rig.clock.advance(0)
+    await ended
+  }
   const session = (): LineSession => {
     const online = events.findLast((event) => event.type === 'online')
     if (online?.type !== 'online') throw new Error('The line did not go online.')
@@ -98,11 +102,8 @@ export async function attend(rig: LineRig, driver: LineDriver, more: Partial<Att
     },
     send: (text: string, pointOfNoReturn: () => Promise<boolean>, signal = NEVER) =>
       inTime(rig, session().send(messageOf(rig, text), pointOfNoReturn, signal)),
-    end: async () => {
-      controller.abort()
-      await rig.clock.advance(0)
-      await ended
-    },
+    end,
+    [Symbol.asyncDispose]: end,
   }
 }
 
@@ -111,7 +112,7 @@ const NOTHING = { unsettled: [], open: [] }
 /** Sends a message, `name` in its id, and keeps what a crash would leave of it: itself and its note. */
 export async function carry(
   rig: LineRig,
-  attended: Awaited<ReturnType<typeof attend>>,
+  attended: Awaited<ReturnType<typeof runLine>>,
   text: string,
   name = text,
 ) {
@@ -128,7 +129,7 @@ export async function carry(
 /** Sends something to `to`, letting time pass for as long as the device takes. */
 export function sendTo(
   rig: LineRig,
-  attended: Awaited<ReturnType<typeof attend>>,
+  attended: Awaited<ReturnType<typeof runLine>>,
   to: Handle,
   pointOfNoReturn: () => Promise<boolean> = async () => true,
 ): Promise<SendOutcome> {

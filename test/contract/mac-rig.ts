@@ -1,13 +1,14 @@
 import { basename } from 'node:path'
 
-import type { LineDriver } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { ChatDb, ChatDbError } from '../../src/lines/kinds/mac/chat-db.ts'
 import { createMacDriver } from '../../src/lines/kinds/mac/driver.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { RunProcess } from '../../src/system/process.ts'
 import type { Random } from '../../src/system/random.ts'
-import { ChatDbFile, type SchemaName } from '../support/mac/chat-db-file.ts'
+import { ChatDbFile } from '../support/mac/chat-db-file.ts'
+import { type SchemaName } from '../support/mac/chat-db-schemas.ts'
 import { fakeMac, type FakeMac } from '../support/mac/fake-mac.ts'
 import { MessagesModel, type ModelOptions } from '../support/mac/messages-model.ts'
 import { OWN_NUMBER } from '../support/mac/trace-steps.ts'
@@ -16,17 +17,18 @@ import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 import type { LineRig } from './line-rig.ts'
 
-export type MacRig = LineRig & {
-  readonly model: MessagesModel
-  readonly mac: FakeMac
-  readonly chatDbPath: string
-  /** Whether macOS lets the relay read chat.db, and whether it lets a child that starts now. */
-  readonly fullDiskAccess: { relay: boolean; child: boolean }
-  /** The names of the programs that were run, in order. */
-  readonly ran: readonly string[]
-  /** Why the driver asked to be started anew. */
-  readonly restarts: readonly string[]
-}
+export type MacRig = LineRig &
+  Disposable & {
+    readonly model: MessagesModel
+    readonly mac: FakeMac
+    readonly chatDbPath: string
+    /** Whether macOS lets the relay read chat.db, and whether it lets a child that starts now. */
+    readonly fullDiskAccess: { relay: boolean; child: boolean }
+    /** The names of the programs that were run, in order. */
+    readonly ran: readonly string[]
+    /** Why the driver asked to be started anew. */
+    readonly restarts: readonly string[]
+  }
 
 type Options = {
   readonly schema?: SchemaName | undefined
@@ -82,6 +84,10 @@ export function makeMacRig(options: Options = {}): MacRig {
         restart: (why) => restarts.push(why),
       },
     )
+  const close = () => {
+    model.close()
+    folder[Symbol.dispose]()
+  }
   return {
     clock,
     driver: make(),
@@ -94,10 +100,8 @@ export function makeMacRig(options: Options = {}): MacRig {
     canBeAsked: true,
     carried: (text) => model.carried(text),
     receive: async (text) => void model.receive('+12025550166', text),
-    close: () => {
-      model.close()
-      folder[Symbol.dispose]()
-    },
+    close,
+    [Symbol.dispose]: close,
     model,
     mac,
     fullDiskAccess,

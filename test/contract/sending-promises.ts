@@ -1,11 +1,11 @@
 import { expect } from 'bun:test'
 
-import { WITHDRAWN } from '../../src/domain/driver.ts'
-import { attend, guidOf, receiptsOf, type Check } from './line-rig.ts'
+import { WITHDRAWN } from '../../src/lines/driver.ts'
+import { runLine, guidOf, receiptsOf, type Check } from './line-rig.ts'
 
 export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   'the point of no return is asked once, before anything leaves': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
     const carriedWhenAsked: number[] = []
 
     const outcome = await attended.send('hello', async () => {
@@ -20,7 +20,7 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'without the point of no return nothing leaves': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     const outcome = await attended.send('hello', async () => false)
     await rig.clock.advance(rig.settleMs)
@@ -31,7 +31,7 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'a point of no return that fails is none': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     const outcome = await attended.send('hello', () => Promise.reject(new Error('disk full')))
     await rig.clock.advance(rig.settleMs)
@@ -42,7 +42,7 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'a session that is over sends nothing': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     const outcome = await attended.send('hello', async () => true, AbortSignal.abort())
     await rig.clock.advance(rig.settleMs)
@@ -53,7 +53,7 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'an abort after the point of no return does not hide what happened': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
     const controller = new AbortController()
 
     const outcome = await attended.send(
@@ -73,7 +73,7 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'a whole capacity of sends goes at once, each with a guid of its own or none': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
     const texts = Array.from({ length: attended.session().capacity }, (_, i) => `hello ${i}`)
 
     const sends = texts.map((text) => attended.send(text, async () => true))
@@ -88,7 +88,7 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'receipts name the guid, and come after the outcome, if they come at all': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     const outcome = await attended.send('hello', async () => true)
     const before = receiptsOf(attended.events)
@@ -102,7 +102,7 @@ export const SENDING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'a line that can be asked knows whom it wrote to, and nobody else': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     const before = await attended.session().knows(rig.recipient)
     await attended.send('hello', async () => true)

@@ -1,15 +1,15 @@
 import { Database } from 'bun:sqlite'
 
-import type { LineEvent, LineSession } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+import type { LineEvent, LineSession } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import type { LineRig } from './line-rig.ts'
 
-export type SimulatedRig = LineRig & { readonly ledgerPath: string }
+export type SimulatedRig = LineRig & Disposable & { readonly ledgerPath: string }
 
 const DELAY_MS = 400
 
@@ -31,7 +31,7 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
     }
     const id = 'line_second' as LineId // Drivers only hand it on.
     const line = { id, key: '2', number: '+12025550102', checkpoint: null, unsettled: [], open: [] }
-    const ended = driver.attend(line, { onEvent }, controller.signal)
+    const ended = driver.run(line, { onEvent }, controller.signal)
     await clock.advance(0)
     await (session as LineSession | null)?.send(
       {
@@ -48,6 +48,7 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
     await ended
   }
 
+  const close = () => folder[Symbol.dispose]()
   return {
     clock,
     ledgerPath,
@@ -64,7 +65,8 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
     canBeAsked: true,
     carried: (text) => countCarried(ledgerPath, text),
     receive,
-    close: () => folder[Symbol.dispose](),
+    close,
+    [Symbol.dispose]: close,
   }
 }
 

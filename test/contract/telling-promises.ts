@@ -1,7 +1,7 @@
 import { expect } from 'bun:test'
 
 import {
-  attend,
+  runLine,
   carry,
   guidOf,
   messageOf,
@@ -16,7 +16,7 @@ const EVENTS_AT_ONCE_MAX = 128
 export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   'a line goes online before it tells of a message': async (rig) => {
     await rig.receive('first')
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     await rig.clock.advance(rig.settleMs)
 
@@ -28,12 +28,12 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   'a line says that it is online, or why it is not, before it tells what came meanwhile': async (
     rig,
   ) => {
-    const first = await attend(rig, rig.driver)
+    const first = await runLine(rig, rig.driver)
     await first.end()
     await rig.receive('first')
 
     const checkpoint = first.checkpoint()
-    const second = await attend(rig, rig.restart(), { checkpoint })
+    const second = await runLine(rig, rig.restart(), { checkpoint })
     await rig.clock.advance(rig.settleMs)
 
     const types = second.events.map(({ type }) => type)
@@ -43,8 +43,8 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
     await second.end()
   },
 
-  'attend ends when its signal aborts, and nothing is told after it': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+  'a run ends when its signal aborts, and no event follows it': async (rig) => {
+    const attended = await runLine(rig, rig.driver)
 
     await attended.end()
     const count = attended.events.length
@@ -55,7 +55,7 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'our own message is not told as one typed on the device': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     await attended.send('hello', async () => true)
     await rig.clock.advance(rig.settleMs)
@@ -65,7 +65,7 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'an abort in the middle of many events is the end of them': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
     const count = Math.min(EVENTS_AT_ONCE_MAX, rig.burst)
     for (let i = 0; i < count; i += 1) await rig.receive(`message ${i}`)
     attended.hold()
@@ -81,7 +81,7 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'a message that arrives is told with its text, live': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
 
     await rig.receive('who is there?')
     await rig.clock.advance(rig.settleMs)
@@ -95,14 +95,14 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'what arrives while nobody attends is told from the checkpoint on, once': async (rig) => {
-    const first = await attend(rig, rig.driver)
+    const first = await runLine(rig, rig.driver)
     await rig.receive('one')
     await rig.clock.advance(rig.settleMs)
     await first.end()
     await rig.receive('two')
     await rig.clock.advance(rig.settleMs)
 
-    const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint() })
+    const second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['two'])
@@ -110,13 +110,13 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'an older checkpoint tells the same facts again, where the device can be asked': async (rig) => {
-    const first = await attend(rig, rig.driver)
+    const first = await runLine(rig, rig.driver)
     const older = first.checkpoint()
     await rig.receive('one')
     await rig.clock.advance(rig.settleMs)
     await first.end()
 
-    const second = await attend(rig, rig.restart(), { checkpoint: older })
+    const second = await runLine(rig, rig.restart(), { checkpoint: older })
     await rig.clock.advance(rig.settleMs)
 
     const facts = rig.canBeAsked ? messagesOf(first.events) : []
@@ -127,11 +127,11 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   'without a checkpoint what was there before is history': async (rig) => {
     await rig.receive('long ago')
     await rig.clock.advance(rig.settleMs)
-    const first = await attend(rig, rig.driver)
+    const first = await runLine(rig, rig.driver)
     await rig.clock.advance(rig.settleMs)
     await first.end()
 
-    const fresh = await attend(rig, rig.restart())
+    const fresh = await runLine(rig, rig.restart())
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(fresh.events).every(({ isHistory }) => isHistory)).toBe(true)
@@ -139,14 +139,14 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'an event that could not be made durable is told again': async (rig) => {
-    const first = await attend(rig, rig.driver)
+    const first = await runLine(rig, rig.driver)
     const checkpoint = first.checkpoint()
     first.refuse(() => true)
     await rig.receive('one')
     await rig.clock.advance(rig.settleMs)
 
     await first.ended()
-    const second = await attend(rig, rig.driver, { checkpoint })
+    const second = await runLine(rig, rig.driver, { checkpoint })
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['one'])
@@ -154,13 +154,13 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'one event among others that could not be made durable is not passed over': async (rig) => {
-    const first = await attend(rig, rig.driver)
+    const first = await runLine(rig, rig.driver)
     first.refuse((event) => event.type === 'message' && event.message.text === 'two')
     for (const text of ['one', 'two', 'three']) await rig.receive(text)
     await rig.clock.advance(rig.settleMs)
     await first.ended()
 
-    const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint() })
+    const second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
     await rig.clock.advance(rig.settleMs)
 
     expect(messagesOf(second.events).map(({ text }) => text)).toContain('two')
@@ -168,7 +168,7 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'a driver waits for its listener': async (rig) => {
-    const attended = await attend(rig, rig.driver)
+    const attended = await runLine(rig, rig.driver)
     attended.hold()
     const count = Math.min(EVENTS_AT_ONCE_MAX * 2, rig.burst)
     for (let i = 0; i < count; i += 1) await rig.receive(`message ${i}`)
@@ -187,14 +187,14 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   'an unsettled message that left is found before anything new is told, or left open': async (
     rig,
   ) => {
-    const first = await attend(rig, rig.driver)
+    const first = await runLine(rig, rig.driver)
     const checkpoint = first.checkpoint()
     const sent = await carry(rig, first, 'hello')
     await first.end()
     await rig.receive('news')
 
     const unsettled = [{ message: sent.message, note: sent.note }]
-    const second = await attend(rig, rig.restart(), { checkpoint, unsettled })
+    const second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
     await rig.clock.advance(rig.settleMs)
 
     const told = second.events.filter(({ type }) => type === 'settled' || type === 'message')
@@ -208,13 +208,13 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   },
 
   'an unsettled message that never left is proven unsent, or left open': async (rig) => {
-    const first = await attend(rig, rig.driver)
+    const first = await runLine(rig, rig.driver)
     const sent = await carry(rig, first, 'another')
     await first.end()
 
     const message = messageOf(rig, 'never sent')
     const unsettled = [{ message, note: sent.note }]
-    const second = await attend(rig, rig.restart(), { unsettled })
+    const second = await runLine(rig, rig.restart(), { unsettled })
     await rig.clock.advance(rig.settleMs)
 
     const settled = settledOf(second.events)
@@ -227,7 +227,7 @@ export const TELLING_PROMISES: Readonly<Record<string, Check>> = {
   'an unsettled message without a note is never called unsent': async (rig) => {
     const unsettled = [{ message: messageOf(rig, 'from a back-up'), note: null }]
 
-    const attended = await attend(rig, rig.driver, { unsettled })
+    const attended = await runLine(rig, rig.driver, { unsettled })
     await rig.clock.advance(rig.settleMs)
 
     const outcomes = settledOf(attended.events).map(({ outcome }) => outcome.outcome)

@@ -2,13 +2,14 @@
 
 import { afterEach, expect, test } from 'bun:test'
 
+import type { SessionState } from '../../src/api/dashboard.ts'
 import { withQuery } from '../../src/dashboard/address.ts'
 import { createApi } from '../../src/dashboard/api.ts'
-import { SessionStore, type Session } from '../../src/dashboard/session.ts'
+import { SessionStore } from '../../src/dashboard/session.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { pageClock } from './page-rig.ts'
 
-const SESSION: Session = {
+const SESSION: SessionState = {
   state: 'signed_in',
   elevated_until: null,
   version: '1.0.0',

@@ -3,9 +3,10 @@
 
 import { signal } from '@preact/signals'
 
-import type { Answer, Failure, List } from '../../src/dashboard/api.ts'
+import type { Answer, Failure } from '../../src/dashboard/api.ts'
 import type { Clock } from '../../src/dashboard/clock.ts'
 import type { Update, Updates } from '../../src/dashboard/live.ts'
+import type { Page } from '../../src/dashboard/resources.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 export function pageClock(clock = new TestClock()): Clock {
@@ -46,7 +47,7 @@ export function ok<T>(value: T): Answer<T> {
   return { ok: true, value }
 }
 
-export function listOf<T>(data: readonly T[], nextCursor?: string | null): List<T> {
+export function listOf<T>(data: readonly T[], nextCursor?: string | null): Page<T> {
   const next = nextCursor ?? null
   return { data, has_more: next !== null, next_cursor: next }
 }

@@ -2,16 +2,17 @@
 
 import { expect, spyOn, test } from 'bun:test'
 
-import { SessionStore, type Session } from '../../src/dashboard/session.ts'
+import type { SessionState } from '../../src/api/dashboard.ts'
+import { SessionStore } from '../../src/dashboard/session.ts'
 
-const SIGNED_OUT: Session = {
+const SIGNED_OUT: SessionState = {
   state: 'signed_out',
   elevated_until: null,
   version: '1.0.0',
   setup_step: null,
   is_local: true,
 }
-const SIGNED_IN: Session = { ...SIGNED_OUT, state: 'signed_in' }
+const SIGNED_IN: SessionState = { ...SIGNED_OUT, state: 'signed_in' }
 
 test('what was asked before a log-in does not undo it', async () => {
   using relay = heldAnswers()

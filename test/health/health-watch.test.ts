@@ -10,7 +10,7 @@ import { TestClock } from '../support/test-clock.ts'
 const FINDING = ofRelay({
   code: 'disk_low',
   severity: 'error',
-  title: 'The disk is nearly full',
+  title: 'The disk is almost full',
   why: 'It is.',
   fix: 'Make room.',
   key: null,

@@ -7,18 +7,18 @@ const never = () => Promise.reject(new Error('nobody is signed in'))
 
 /** A dashboard whose password is set, and that nobody is signed in to. */
 export const NOBODY_SIGNED_IN: Access = {
-  isClaimed: () => true,
+  hasPassword: () => true,
   setupStep: () => null,
   saveSetupStep: never,
   createSetupToken: () => {
     throw new Error('unused')
   },
-  claim: never,
-  logIn: never,
+  setUp: never,
+  signIn: never,
   elevate: never,
   changePassword: never,
-  logOut: never,
-  logOutEverywhere: never,
+  signOut: never,
+  signOutEverywhere: never,
   sessions: {
     find: () => null,
     list: () => [],
@@ -26,7 +26,7 @@ export const NOBODY_SIGNED_IN: Access = {
     endOf: () => AbortSignal.abort(),
     keep: never,
   },
-  begin: never,
+  applyLockedPassword: never,
 }
 
 const TOKEN = 'a'.repeat(43)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
+import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { checklist } from '../../src/http/dashboard-checklist.ts'
-import type { PhoneLineResource } from '../../src/http/phone-lines.ts'
 import { finding } from './dashboard-samples.ts'
 import { LINE } from './http-rig.ts'
 
@@ -157,6 +157,6 @@ function faultsIn(checks: ReturnType<typeof checklist>): readonly string[] {
     .map(({ state, title }) => `${state}: ${title}`)
 }
 
-function phoneLine(told: Partial<PhoneLineResource>): PhoneLineResource {
+function phoneLine(told: Partial<PhoneLine>): PhoneLine {
   return { ...LINE, ...told }
 }

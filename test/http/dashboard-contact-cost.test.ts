@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
+import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { contactCost } from '../../src/http/dashboard-contact-cost.ts'
-import type { PhoneLineResource } from '../../src/http/phone-lines.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
 import { LINE } from './http-rig.ts'
@@ -71,6 +71,6 @@ test('the relay knows with whom a line has written', async () => {
   expect(outcome(await relay.browser().get(path('+12025550700')))).toBe('401 signed_out')
 })
 
-function line(told: Partial<PhoneLineResource>): PhoneLineResource {
+function line(told: Partial<PhoneLine>): PhoneLine {
   return { ...LINE, driver: 'mac', ...told }
 }

@@ -1,4 +1,4 @@
-import type { HealthFinding } from '../../src/http/dashboard-findings.ts'
+import type { HealthFinding } from '../../src/api/health.ts'
 import { TIME } from './http-rig.ts'
 
 /** A finding of the health catalogue, with all its fields. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
-import { Components } from '../../src/http/openapi-components.ts'
-import type { JsonObject } from '../../src/http/openapi-json.ts'
+import { Components } from '../../src/api/openapi-components.ts'
+import type { JsonObject } from '../../src/api/openapi-components.ts'
 
 const COLOUR = { title: 'Colour', type: 'string', enum: ['red', 'blue'] } as const
 const PAINT = {

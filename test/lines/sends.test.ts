@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { WITHDRAWN, type SendOutcome } from '../../src/domain/driver.ts'
+import { WITHDRAWN, type SendOutcome } from '../../src/lines/driver.ts'
 import {
   MisbehavingDriver,
   accept,

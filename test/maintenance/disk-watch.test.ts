@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { DiskWatch, FREE_BYTES_MIN } from '../../src/maintenance/disk-watch.ts'
+import { DiskWatch, FREE_BYTES_MIN } from '../../src/maintenance/storage-watch.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { TestClock } from '../support/test-clock.ts'
 
@@ -68,7 +68,7 @@ test('a full disk is a finding for as long as it is full', () => {
   disk.free = FREE_BYTES_MIN
   watch.check()
 
-  expect(found).toEqual([['storage_full', 'error', '10 MiB are free; the relay needs 256 MiB.']])
+  expect(found).toEqual([['storage_full', 'error', '10 MiB are free. Hookline needs 256 MiB.']])
   expect(watch.findings()).toEqual([])
 })
 

@@ -109,7 +109,7 @@ test('a relay that is not well is silent, and speaks soon after it is well again
   expect(heartbeat.findings()).toEqual([])
 })
 
-test('three calls in a row in vain are a finding, which the first success clears', async () => {
+test('three failed calls in a row are a finding, which the first success clears', async () => {
   const { clock, monitor, heartbeat, lines, end } = await openHeartbeat()
   monitor.answer = () => answers(500)
 
@@ -126,17 +126,17 @@ test('three calls in a row in vain are a finding, which the first success clears
     {
       code: 'heartbeat_failed',
       severity: 'warning',
-      title: 'The heartbeat does not arrive',
-      why: 'monitor.example was called 4 times in a row in vain (it answered 500).',
-      fix: 'Check the monitor and the heartbeat URL in the settings; for a monitor in your own network also allow Hookline on a Mac in System Settings, Privacy & Security, Local Network.',
+      title: 'Heartbeat is failing',
+      why: 'The last 4 calls to monitor.example failed (returned 500).',
+      fix: 'Check the monitor and the heartbeat URL in the settings. If the monitor is on your own network and Hookline runs on a Mac, also allow it in System Settings, Privacy & Security, Local Network.',
       key: null,
       depends_on: null,
     },
   ])
   expect(heartbeat.findings()).toEqual([])
   expect(lines).toEqual([
-    ['warn', 'the heartbeat does not arrive', { host: 'monitor.example', why: 'it answered 500' }],
-    ['info', 'the heartbeat arrives again', { host: 'monitor.example' }],
+    ['warn', 'heartbeat is failing', { host: 'monitor.example', why: 'returned 500' }],
+    ['info', 'heartbeat works again', { host: 'monitor.example' }],
   ])
 })
 
@@ -151,14 +151,14 @@ test('a success in between starts the count anew', async () => {
   expect([codes, heartbeat.findings(), lines]).toEqual([[], [], []])
 })
 
-const IN_VAIN: readonly (readonly [BeatResult, string])[] = [
-  [{ result: 'answered', statusCode: 199 }, 'it answered 199'],
-  [{ result: 'answered', statusCode: 301 }, 'it answered 301'],
+const FAILED: readonly (readonly [BeatResult, string])[] = [
+  [{ result: 'answered', statusCode: 199 }, 'returned 199'],
+  [{ result: 'answered', statusCode: 301 }, 'returned 301'],
   [{ result: 'failed', error: 'connection_refused' }, 'connection_refused'],
 ]
 
-for (const [result, why] of IN_VAIN) {
-  test(`a call is in vain where ${JSON.stringify(result)}`, async () => {
+for (const [result, why] of FAILED) {
+  test(`a call has failed where ${JSON.stringify(result)}`, async () => {
     const { clock, monitor, heartbeat, end } = await openHeartbeat(URL_B)
     monitor.answer = async () => result
 
@@ -166,7 +166,7 @@ for (const [result, why] of IN_VAIN) {
     await end()
 
     expect(heartbeat.findings().map((finding) => finding.why)).toEqual([
-      `192.168.1.5:3001 was called 3 times in a row in vain (${why}).`,
+      `The last 3 calls to 192.168.1.5:3001 failed (${why}).`,
     ])
   })
 }
@@ -198,7 +198,7 @@ test('a monitor that never answers counts as failed after ten seconds, and delay
   expect(calls.map(([seconds]) => seconds)).toEqual([30, 330, 630])
   expect(before).toBe(0)
   expect(heartbeat.findings().map(({ why }) => why)).toEqual([
-    'monitor.example was called 3 times in a row in vain (timeout).',
+    'The last 3 calls to monitor.example failed (timeout).',
   ])
 })
 

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 
 import type { SettingValues } from '../../src/domain/setting.ts'
-import { dailyBackupJob } from '../../src/maintenance/daily-backup.ts'
-import { retentionJob, statisticsJob, type Purge } from '../../src/maintenance/retention.ts'
+import { dailyBackupJob } from '../../src/maintenance/backups.ts'
+import { retentionJob, statisticsJob, type Purge } from '../../src/maintenance/maintenance.ts'
 import { BackupWorker, dailyBackup } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
@@ -101,7 +101,7 @@ test('statistics are refreshed through the writer', async () => {
   expect(await statisticsJob({ writer }).run(stop.signal)).toBeUndefined()
 })
 
-test('the nightly back-up is made, copied to the second folder, and old ones go', async () => {
+test('the nightly backup is made, copied to the second folder, and old ones go', async () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.file('data'))
   openDatabase(directory.database, { version: 'test' })
@@ -125,7 +125,7 @@ test('the nightly back-up is made, copied to the second folder, and old ones go'
   expect(readdirSync(second)).toEqual(['hookline-2026-11-21T10-00-00Z.db'])
 })
 
-test('a second folder that fails leaves the first back-up standing', async () => {
+test('a second folder that fails leaves the first backup standing', async () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.file('data'))
   openDatabase(directory.database, { version: 'test' })
@@ -145,7 +145,7 @@ test('a second folder that fails leaves the first back-up standing', async () =>
   expect(existsSync(dailyBackup(directory, TEST_START).to)).toBe(true)
 })
 
-test('a back-up that was missed is made soon after the start, one of today is not', () => {
+test('a backup that was missed is made soon after the start, one of today is not', () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.path)
   const tools = {

@@ -12,7 +12,7 @@ function hourly(clock: TestClock, ran: number[], more: Partial<Job> = {}): Job {
   return {
     name: 'some-job',
     pattern: '15 * * * *',
-    fix: 'Mend it.',
+    fix: 'Fix it.',
     firstAfterMs: null,
     run: async () => void ran.push((clock.now() - TEST_START) / 60_000),
     ...more,
@@ -73,9 +73,9 @@ test('a job that fails is told, shown until it succeeds, and keeps no other from
       {
         code: 'broken_job_failed',
         severity: 'warning',
-        title: 'The job "broken-job" fails',
+        title: 'Scheduled job "broken-job" is failing',
         why: 'Since 2026-11-21T10:15:00.000Z: Error: no room',
-        fix: 'Mend it.',
+        fix: 'Fix it.',
         key: null,
         depends_on: null,
       },

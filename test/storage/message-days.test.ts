@@ -4,10 +4,8 @@ import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
 import { MESSAGE_STATUSES } from '../../src/domain/message.ts'
-import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { openDatabase } from '../../src/storage/database.ts'
 import { listMessageDays } from '../../src/storage/message-days.ts'
-import { MIGRATIONS } from '../../src/storage/migrations.ts'
-import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TEST_START } from '../support/test-clock.ts'
 
@@ -65,21 +63,4 @@ test('a day keeps its figures when retention takes its messages', () => {
 
   expect(before.map(({ day }) => day)).toEqual([TODAY])
   expect(listMessageDays(db, TODAY)).toEqual(before)
-})
-
-test('messages from before there were figures are counted by the upgrade', () => {
-  using folder = new ScratchFolder()
-  const path = folder.file('hookline.db')
-  const first = MIGRATIONS.findIndex(({ name }) => name.includes('figures_and_moves'))
-  const older = openDatabase(path, { version: '1', migrations: MIGRATIONS.slice(0, first) }).db
-  storeAll(older.sqlite)
-  const right = counted(older.sqlite)
-  closeDatabase(older)
-
-  const { db } = openDatabase(path, { version: '2' })
-
-  expect(listMessageDays(db, 0) as unknown).toEqual(right)
-  db.sqlite.run("UPDATE messages SET status = 'sent' WHERE id = 'msg_queued'")
-  expect(listMessageDays(db, 0) as unknown).toEqual(counted(db.sqlite))
-  closeDatabase(db)
 })

@@ -4,8 +4,8 @@
 
 import { expect, test } from 'bun:test'
 
+import type { AuditEntry } from '../../src/api/audit.ts'
 import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
-import type { AuditEntryResource } from '../../src/storage/audit-list.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import { Signal } from '../../src/system/signal.ts'
@@ -26,10 +26,10 @@ const KNOWN_SECRETS = ['path-s3cret', 'query-s3cret', 'monitor-s3cret', PASSWORD
 
 type Call = { readonly path?: string; readonly body?: unknown }
 type Case = {
-  readonly action: AuditEntryResource['action']
+  readonly action: AuditEntry['action']
   /** What must be there first; gives the rest of the call. */
   readonly set?: (stage: Stage) => Promise<Call>
-  readonly changes?: Pick<Partial<AuditEntryResource>, 'before' | 'after'>
+  readonly changes?: Pick<Partial<AuditEntry>, 'before' | 'after'>
 }
 
 const webhook = async ({ owner }: Stage): Promise<string> => {

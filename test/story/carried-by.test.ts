@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { SendOutcome } from '../../src/domain/driver.ts'
+import type { SendOutcome } from '../../src/lines/driver.ts'
 import { guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { startRelay } from '../support/test-relay.ts'

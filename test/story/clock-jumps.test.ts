@@ -202,12 +202,12 @@ test('the health catalogue says what is on hold, until when, and that nothing ne
 
   expect(doubted).toMatchObject({
     severity: 'warning',
-    title: 'The clock of this machine jumped forward by 25 hours',
+    title: "This machine's clock jumped forward by 25 hours",
     line_id: null,
   })
   expect(doubted.why).toContain('Until 2026-11-21T11:00:')
   expect(doubted.why).toContain('no message expires')
-  expect(doubted.fix).toContain('there is nothing to do')
+  expect(doubted.fix).toContain('no action is needed')
   expect(believed).toBeNull()
 })
 
@@ -239,7 +239,7 @@ test('dates that a wrong clock led into the future come back an hour after it is
   const after = (await relay.send({ to: TO, text: 'after' })).body
   const changes = await relay.get('/api/v1/messages?updated_since=2026-11-01T00:00:00Z')
 
-  expect(finding.title).toBe('What the relay recorded last is dated 400 days in the future')
+  expect(finding.title).toBe('The latest records are dated 400 days in the future')
   expect(Date.parse(after.created_at)).toBe(clock.now())
   expect(changes.data.map(({ id }: { id: string }) => id)).toEqual([ahead.id, after.id])
   expect((await relay.message(ahead.id)).created_at).toBe(ahead.created_at)

@@ -90,7 +90,7 @@ test('a queue that waited while the box was off for two days is not sent, and ex
   expect(held).toEqual(['queued', 'clock_jumped'])
   expect(finding).toMatchObject({
     severity: 'info',
-    title: 'By the clock of this machine the relay was off for 2 days',
+    title: "According to this machine's clock, Hookline was off for 2 days",
   })
   expect([fresh.status, Date.parse(fresh.created_at)]).toEqual(['sent', box.clock.now() - HOUR])
   expect(await state()).toEqual(['expired', null])
@@ -113,7 +113,7 @@ test('a box that starts a week ahead and is set right sends what waited', async 
 
   expect(held).toEqual(['queued', 'clock_jumped'])
   expect(sent).toEqual(['sent', null])
-  expect(ahead.title).toBe('What the relay recorded last is dated 7 days in the future')
+  expect(ahead.title).toBe('The latest records are dated 7 days in the future')
   expect(await clockFinding(box)).toBeNull()
 })
 
@@ -154,7 +154,7 @@ test('a box that starts in the past goes by what it remembers until its clock is
   await box.clock.advance(HOUR)
 
   expect(Date.parse(early) - remembered).toBeWithin(0, 12 * MINUTE)
-  expect(behind.title).toBe('The clock of this machine is 300 days behind')
+  expect(behind.title).toBe("This machine's clock is 300 days behind")
   expect(held).toEqual(['queued', 'clock_jumped'])
   expect(await state()).toEqual(['expired', null])
 })

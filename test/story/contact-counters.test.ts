@@ -5,9 +5,9 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import type { SendOutcome } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import type { MessageId } from '../../src/domain/ids.ts'
+import type { SendOutcome } from '../../src/lines/driver.ts'
 import type { Db } from '../../src/storage/database.ts'
 import { guidOf, ScriptedDriver, type ScriptedDevice } from '../support/scripted-driver.ts'
 import { startRelay, type TestRelay } from '../support/test-relay.ts'

@@ -3,12 +3,13 @@
 
 import { copyFileSync, existsSync } from 'node:fs'
 
-import type { LineDriver } from '../../src/domain/driver.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { createMacDriver } from '../../src/lines/kinds/mac/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { RunProcess } from '../../src/system/process.ts'
-import { ChatDbFile, type SchemaName } from '../support/mac/chat-db-file.ts'
+import { ChatDbFile } from '../support/mac/chat-db-file.ts'
+import { type SchemaName } from '../support/mac/chat-db-schemas.ts'
 import { fakeMac } from '../support/mac/fake-mac.ts'
 import { MessagesModel } from '../support/mac/messages-model.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'

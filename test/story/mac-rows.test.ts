@@ -4,7 +4,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { SCHEMAS, type SchemaName } from '../support/mac/chat-db-file.ts'
+import { SCHEMAS, type SchemaName } from '../support/mac/chat-db-schemas.ts'
 import { ROW_KINDS } from '../support/mac/row-kinds.ts'
 import type { RowKind } from '../support/mac/row-writers.ts'
 import type { Json, TestRelay } from '../support/test-relay.ts'

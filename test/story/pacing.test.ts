@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { SendOutcome } from '../../src/domain/driver.ts'
+import type { SendOutcome } from '../../src/lines/driver.ts'
 import { accepts, ScriptedDriver } from '../support/scripted-driver.ts'
 import { startRelay } from '../support/test-relay.ts'
 

@@ -3,8 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Settled } from '../../src/domain/driver.ts'
 import { timestamp, type MessageId } from '../../src/domain/ids.ts'
+import type { Settled } from '../../src/lines/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'

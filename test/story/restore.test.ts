@@ -3,8 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineDriver } from '../../src/domain/driver.ts'
 import { timestamp } from '../../src/domain/ids.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { findMessage } from '../../src/storage/message-rows.ts'

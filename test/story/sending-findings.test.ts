@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { SendOutcome } from '../../src/domain/driver.ts'
+import type { SendOutcome } from '../../src/lines/driver.ts'
 import { accepts, ScriptedDriver, type SendScript } from '../support/scripted-driver.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 import { startRelay, type Json, type TestRelay } from '../support/test-relay.ts'

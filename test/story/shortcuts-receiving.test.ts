@@ -142,7 +142,7 @@ test('a line is online while a shortcut asks, and 15 minutes after the last time
     },
   })
   expect([still.status, silent.status]).toEqual(['online', 'offline'])
-  expect(silent.status_hint).toStartWith('Start the shortcut that sends')
+  expect(silent.status_hint).toStartWith('Start the sending shortcut')
   expect(
     findings.map(({ code, depends_on }: Record<string, unknown>) => [code, depends_on]),
   ).toEqual([

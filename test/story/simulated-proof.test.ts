@@ -5,9 +5,9 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 
-import type { LineDriver, LineEvent } from '../../src/domain/driver.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
+import type { LineDriver, LineEvent } from '../../src/lines/driver.ts'
 import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { copyDatabase, startOn } from '../support/ended-relay.ts'
@@ -24,7 +24,7 @@ type Wrapped = { readonly driver: LineDriver; readonly late: { carry: () => void
 function stoppingDriver(folder: ScratchFolder, clock: TestClock): Wrapped {
   const real = simulatedDriver(folder, clock)
   const late = Promise.withResolvers<boolean>()
-  const attend: LineDriver['attend'] = (line, listener, signal) => {
+  const run: LineDriver['run'] = (line, listener, signal) => {
     const onEvent = (event: LineEvent) => {
       if (event.type !== 'online') return listener.onEvent(event)
       const { session } = event
@@ -32,9 +32,9 @@ function stoppingDriver(folder: ScratchFolder, clock: TestClock): Wrapped {
         session.send(message, async (note) => (await pass(note)) && late.promise, end)
       return listener.onEvent({ ...event, session: { ...session, send } })
     }
-    return real.attend(line, { onEvent }, signal)
+    return real.run(line, { onEvent }, signal)
   }
-  return { driver: { ...real, attend }, late: { carry: () => late.resolve(true) } }
+  return { driver: { ...real, run }, late: { carry: () => late.resolve(true) } }
 }
 
 function simulatedDriver(folder: ScratchFolder, clock: TestClock): LineDriver {
@@ -90,7 +90,7 @@ test('ends during the start take nothing from the proof', async () => {
   }
   const onEvent = () => new Promise<void>(() => {})
   const end = new AbortController()
-  void simulatedDriver(folder, clock).attend(line, { onEvent }, end.signal)
+  void simulatedDriver(folder, clock).run(line, { onEvent }, end.signal)
 
   await using relay = await startAgain('b.db')
   await clock.advance(5_000)

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { SendOutcome } from '../../src/domain/driver.ts'
+import type { SendOutcome } from '../../src/lines/driver.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { accepts, guidOf, ScriptedDriver } from '../support/scripted-driver.ts'
 import { TestClock } from '../support/test-clock.ts'

@@ -3,8 +3,8 @@
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 
-import type { LineDriver } from '../../src/domain/driver.ts'
-import type { CreatedKeyResource } from '../../src/keys/resource.ts'
+import type { CreatedKey } from '../../src/api/keys.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import type { ScratchFolder } from './scratch-folder.ts'
 import type { SendScript } from './scripted-driver.ts'
@@ -29,7 +29,7 @@ type Start = {
   readonly clock: TestClock
   readonly driver: LineDriver
   /** The key of the life before. */
-  readonly key?: CreatedKeyResource | null
+  readonly key?: CreatedKey | null
 }
 
 export async function startOn(path: string, { clock, driver, key = null }: Start) {

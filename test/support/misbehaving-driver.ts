@@ -1,23 +1,23 @@
 // A driver that breaks the seam in every way that the line supervisor must survive. Without a script
 // it behaves: one device, online while it is attended, and every message is accepted.
 
+import type { Finding } from '../../src/domain/finding.ts'
+import type { Capabilities, DriverKind } from '../../src/domain/line.ts'
+import type { OutgoingMessage } from '../../src/domain/message.ts'
 import type {
-  AttendedLine,
-  Finding,
+  DriverLine,
   Found,
   LineDriver,
   LineEvent,
   LineListener,
   LineSession,
-  OutgoingMessage,
   PointOfNoReturn,
   SendOutcome,
-} from '../../src/domain/driver.ts'
-import type { Capabilities, DriverKind } from '../../src/domain/line.ts'
+} from '../../src/lines/driver.ts'
 
-/** One call of `attend`, as the driver sees it. */
+/** One call of `run`, as the driver sees it. */
 export type Visit = {
-  readonly line: AttendedLine
+  readonly line: DriverLine
   readonly listener: LineListener
   readonly signal: AbortSignal
 }
@@ -63,16 +63,16 @@ export class MisbehavingDriver implements LineDriver {
     return this.checking()
   }
 
-  attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
+  run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void> {
     const visit = { line, listener, signal }
     this.visits.push(visit)
     return this.attending(visit)
   }
 
-  /** The newest call of `attend`. */
+  /** The newest call of `run`. */
   visit(): Visit {
     const visit = this.visits.at(-1)
-    if (visit === undefined) throw new Error('Nobody attended a line.')
+    if (visit === undefined) throw new Error('No line has run.')
     return visit
   }
 

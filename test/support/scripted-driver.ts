@@ -1,26 +1,24 @@
 // A device that does what a test says: the outermost thing, so that a story can choose what it
 // answers, and when.
 
+import type { Finding } from '../../src/domain/finding.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { timestamp, type MessageId } from '../../src/domain/ids.ts'
+import type { DriverKind } from '../../src/domain/line.ts'
+import type { OutgoingMessage, Receipt, ReceiptKind } from '../../src/domain/message.ts'
+import type { LeftOut } from '../../src/domain/not-relayed.ts'
 import type {
-  AttendedLine,
+  DriverLine,
   DeviceMessage,
-  Finding,
   Found,
   LineDriver,
   LineEvent,
   LineListener,
   LineSession,
-  OutgoingMessage,
   PointOfNoReturn,
-  Receipt,
-  ReceiptKind,
   SendOutcome,
   Settlement,
-} from '../../src/domain/driver.ts'
-import { deviceHandle } from '../../src/domain/handle.ts'
-import { timestamp, type MessageId } from '../../src/domain/ids.ts'
-import type { DriverKind } from '../../src/domain/line.ts'
-import type { LeftOut } from '../../src/domain/not-relayed.ts'
+} from '../../src/lines/driver.ts'
 
 export type SendScript = (
   message: OutgoingMessage,
@@ -57,7 +55,7 @@ export class ScriptedDevice {
   readonly sent: OutgoingMessage[] = []
   /** Every message given to `send`, also those that did not leave. */
   readonly given: OutgoingMessage[] = []
-  readonly attended: AttendedLine[] = []
+  readonly attended: DriverLine[] = []
   capacity = 1
   script: SendScript = accepts
   knows: (handle: string) => boolean = () => false
@@ -116,11 +114,11 @@ export class ScriptedDevice {
   }
 
   async emit(event: LineEvent): Promise<void> {
-    if (this.#listener === null) throw new Error('Nobody attends this device.')
+    if (this.#listener === null) throw new Error('No line runs on this device.')
     await this.#listener.onEvent(event)
   }
 
-  async attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
+  async run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void> {
     this.#listener = listener
     this.attended.push(line)
     await listener.onEvent(this.isOnline ? this.#online() : UNPLUGGED)
@@ -180,10 +178,10 @@ export class ScriptedDriver implements LineDriver {
     return []
   }
 
-  async attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
+  async run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void> {
     const device = this.devices.find((found) => found.key === line.key)
     if (device === undefined) throw new Error(`No device ${line.key}.`)
-    await device.attend(line, listener, signal)
+    await device.run(line, listener, signal)
   }
 }
 

@@ -1,12 +1,12 @@
 // The real relay on a test clock: real SQLite in memory, the real `createApp`, the real routes. Only
 // the devices, the network and time are the test's.
 
+import type { CreatedKey } from '../../src/api/keys.ts'
 import { createApp } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
-import type { LineDriver } from '../../src/domain/driver.ts'
 import type { MessageId } from '../../src/domain/ids.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
-import type { CreatedKeyResource } from '../../src/keys/resource.ts'
+import type { LineDriver } from '../../src/lines/driver.ts'
 import type { Parts } from '../../src/runtime.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
@@ -26,7 +26,7 @@ type Options = {
   readonly onClose?: (() => void) | undefined
   readonly clock?: TestClock | undefined
   /** The key of an earlier start on the same database. */
-  readonly key?: CreatedKeyResource | null | undefined
+  readonly key?: CreatedKey | null | undefined
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly parts?: Partial<Parts> | undefined
 }

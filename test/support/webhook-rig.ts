@@ -17,13 +17,11 @@ import { Metrics } from '../../src/system/metrics.ts'
 import type { Random } from '../../src/system/random.ts'
 import { createSeal } from '../../src/system/seal.ts'
 import { Stamps } from '../../src/system/stamps.ts'
-import { DeliveryLoop } from '../../src/webhooks/delivery-loop.ts'
-import { EventFeed } from '../../src/webhooks/event-feed.ts'
-import { Notices } from '../../src/webhooks/notices.ts'
-import { createPublish } from '../../src/webhooks/publish.ts'
-import { createRedelivery } from '../../src/webhooks/redelivery.ts'
+import { createRedelivery } from '../../src/webhooks/deliveries.ts'
+import { DeliveryLoop } from '../../src/webhooks/loop.ts'
+import { createPublish, EventFeed, Subscribers } from '../../src/webhooks/publish.ts'
 import { createReplay } from '../../src/webhooks/replay.ts'
-import { Subscribers } from '../../src/webhooks/subscribers.ts'
+import { DeliverySignals } from '../../src/webhooks/signals.ts'
 import { createSubscriptions } from '../../src/webhooks/subscriptions.ts'
 import type { TargetRules } from '../../src/webhooks/targets.ts'
 import { recordingLog } from './recording-log.ts'
@@ -58,7 +56,7 @@ export async function startRig(options: Options = {}) {
   const fatal: unknown[] = []
   const writer = new Writer(db, (error) => fatal.push(error))
   const stamps = new Stamps(clock, random, 0)
-  const notices = new Notices()
+  const deliverySignals = new DeliverySignals()
   const subscribers = new Subscribers(db)
   const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
   const sink = new WebhookSink(testClock)
@@ -66,7 +64,18 @@ export async function startRig(options: Options = {}) {
   const { log, lines: logged } = recordingLog()
   const feed = new EventFeed()
   const audit = createAudit({ writer, stamps, log: silentLog })
-  const room = { db, clock, random, writer, stamps, notices, subscribers, seal, feed, audit }
+  const room = {
+    db,
+    clock,
+    random,
+    writer,
+    stamps,
+    deliverySignals,
+    subscribers,
+    seal,
+    feed,
+    audit,
+  }
   const publish = createPublish(room)
   const switches = { canDeliver: true }
   const loop = new DeliveryLoop({

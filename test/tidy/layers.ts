@@ -5,7 +5,7 @@ import { dirname, join, normalize } from 'node:path'
 
 import type { SourceFile } from '../support/source-files.ts'
 
-const BASE = ['domain', 'system'] as const
+const BASE = ['domain', 'system', 'api'] as const
 const FEATURES = ['webhooks', 'keys', 'lines', 'maintenance', 'access', 'hosting'] as const
 /** What a feature may know, beside itself. */
 const BELOW_FEATURES = [...BASE, 'storage'] as const
@@ -13,24 +13,28 @@ const BELOW_FEATURES = [...BASE, 'storage'] as const
 /** Each module, and the modules or single files that it may import beside itself. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   domain: [],
+  api: ['domain'],
   system: ['domain'],
   config: BASE,
+  guides: [],
   storage: BASE,
-  kinds: BASE,
+  kinds: [...BASE, 'lines/driver', 'lines/line-events'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
-  messages: [...BELOW_FEATURES, 'webhooks/publish'],
+  messages: [...BELOW_FEATURES, 'lines/driver', 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
-  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health'],
-  dashboard: [
-    'http/schemas',
-    'http/webhook-schemas',
-    'http/stats-schemas',
-    'domain/number-words',
-    'domain/webhook-url',
+  http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
+  dashboard: ['api', 'domain/number-words', 'domain/webhook-url'],
+  runtime: [
+    ...BELOW_FEATURES,
+    'config',
+    'kinds',
+    'lines/driver',
+    'health',
+    'maintenance',
+    'webhooks',
   ],
-  runtime: [...BELOW_FEATURES, 'config', 'kinds', 'health', 'maintenance', 'webhooks'],
   app: [...BELOW_FEATURES, ...FEATURES, 'config', 'runtime', 'messages', 'health', 'http'],
-  cli: [...BELOW_FEATURES, 'app', 'config', 'keys', 'hosting', 'lines/catalog'],
+  cli: [...BELOW_FEATURES, 'guides', 'app', 'config', 'keys', 'hosting', 'lines/catalog'],
   main: ['cli'],
 }
 
@@ -49,7 +53,7 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   '@sinclair/typebox': ['http/typebox.ts'],
   'bun:sqlite': ['storage/', 'lines/kinds/', 'system/'],
   'drizzle-orm': ['storage/'],
-  typebox: ['http/', 'lines/kinds/', 'dashboard/', 'config.ts'],
+  typebox: ['api/', 'http/', 'lines/kinds/', 'config.ts'],
   croner: ['maintenance/', 'system/'],
   preact: ['dashboard/'],
   '@preact/signals': ['dashboard/'],
@@ -63,7 +67,7 @@ const IMPORT =
   /(?:^|\n)\s*(?:import|export)\s(?:[^'";]*?\sfrom\s)?\s*'([^']+)'|\bimport\(\s*'([^']+)'/g
 /** An import that is more than types, of what browsers shall not have to load. */
 const VALUE_OF_SERVER =
-  /(?:^|\n)\s*(?:import(?!\s+type\b)|export)\s(?:[^'";]*?\sfrom\s)?\s*'((?:\.\.\/)+http\/[^']+|typebox)'/g
+  /(?:^|\n)\s*(?:import|export)(?!\s+type\b)\s(?:[^'";]*?\sfrom\s)?\s*'((?:\.\.\/)+api\/[^']+|typebox)'/g
 const T_OF_ELYSIA = /import\s*\{[^}]*\bt\b[^}]*\}\s*from\s*'elysia'/
 
 /** One sentence for each import of `file` (a file of `src/`) that is not allowed. */

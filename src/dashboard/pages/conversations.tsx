@@ -5,7 +5,7 @@ import type { RefObject } from 'preact'
 import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
-import type { Api, List } from '../api.ts'
+import type { Api } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -19,7 +19,7 @@ import type { FeedSource } from '../feed.ts'
 import { lineName } from '../line-words.ts'
 import { statusWords } from '../message-words.ts'
 import { isWhole, tidyHandle } from '../outbox.ts'
-import type { Conversation, Message, PhoneLine } from '../resources.ts'
+import type { Conversation, Message, Page, PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import type { Read } from '../store.ts'
 import { absoluteTime, shortTime } from '../time-words.ts'
@@ -231,11 +231,11 @@ function conversationSource(api: Api, line: string): FeedSource<Conversation> {
 const NO_CONVERSATIONS = { ok: true, value: { data: [] } } as const
 
 /** The relay's conversations with a complete handle, one for each line, after typing has paused. */
-function useConversationsWith(wanted: string): Read<Pick<List<Conversation>, 'data'>> {
+function useConversationsWith(wanted: string): Read<Pick<Page<Conversation>, 'data'>> {
   const { api } = useDashboard()
   const settled = useSettled(wanted)
   const handle = isWhole(settled) && settled === wanted ? settled : ''
-  return useLive<Pick<List<Conversation>, 'data'>>({
+  return useLive<Pick<Page<Conversation>, 'data'>>({
     key: `conversations with ${handle}`,
     load: async (signal) =>
       handle === ''
@@ -245,7 +245,7 @@ function useConversationsWith(wanted: string): Read<Pick<List<Conversation>, 'da
   })
 }
 
-function ofLine(found: Pick<List<Conversation>, 'data'> | null, line: string) {
+function ofLine(found: Pick<Page<Conversation>, 'data'> | null, line: string) {
   return (found?.data ?? []).filter((each) => line === '' || each.phone_line_id === line)
 }
 

@@ -11,7 +11,7 @@ import { Ago, LongText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import type { Attempt, Delivery, SeenDelivery, SentRequest, Webhook } from '../resources.ts'
+import type { SeenAttempt, Delivery, SeenDelivery, SentRequest, Webhook } from '../resources.ts'
 import { nextTryWords, refusalWords } from '../webhook-words.ts'
 
 type Props = { readonly webhook: Webhook; readonly delivery: SeenDelivery }
@@ -78,7 +78,7 @@ function DeliveryFacts({ webhook, delivery }: Props) {
 }
 
 /** The newest first. */
-function AttemptList({ attempts }: { readonly attempts: readonly Attempt[] }) {
+function AttemptList({ attempts }: { readonly attempts: readonly SeenAttempt[] }) {
   if (attempts.length === 0) return <p class="small quiet">No attempts yet.</p>
   return (
     <div class="stack-tight">
@@ -94,7 +94,7 @@ function AttemptList({ attempts }: { readonly attempts: readonly Attempt[] }) {
   )
 }
 
-type ItemProps = { readonly attempt: Attempt; readonly isNewest: boolean }
+type ItemProps = { readonly attempt: SeenAttempt; readonly isNewest: boolean }
 
 function AttemptItem({ attempt, isNewest }: ItemProps) {
   const { number, hint, duration, cause, started_at, status_code, response_excerpt } = attempt

@@ -4,7 +4,6 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
-import type { List } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import type { Tone } from '../components/drawings.ts'
@@ -23,6 +22,7 @@ import type {
   FindingBranch,
   HealthFinding,
   Message,
+  Page,
   PhoneLine,
   RelayState,
 } from '../resources.ts'
@@ -37,7 +37,7 @@ export function HomePage() {
   const all = combine({
     state: useRelayState(),
     lines: useLines(),
-    recent: useRead<List<Message>>('messages?limit=10', 'message'),
+    recent: useRead<Page<Message>>('messages?limit=10', 'message'),
   })
   return (
     <WhenReady of={all} skeleton={<Opening />}>
@@ -103,7 +103,7 @@ function SetupCallout(props: SetupProps) {
 
 function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: string }) {
   const { session, notices } = useDashboard()
-  const sent = useRead<List<Message>>('messages?direction=outbound&limit=20', 'message')
+  const sent = useRead<Page<Message>>('messages?direction=outbound&limit=20', 'message')
   const hasSent = [...recent, ...(sent.value?.data ?? [])].some(hasLeft)
   const isProven = hasSent && lines.some(isReady)
   const { isBusy, start } = useAction(

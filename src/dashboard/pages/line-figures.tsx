@@ -5,14 +5,13 @@ import { useId } from 'preact/hooks'
 
 import { countWords, grouped } from '../../domain/number-words.ts'
 import { href, withQuery } from '../address.ts'
-import type { List } from '../api.ts'
 import { Facts } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { kindName } from '../line-kinds.ts'
 import { statusWords } from '../message-words.ts'
-import type { Message, PhoneLine } from '../resources.ts'
+import type { Message, Page, PhoneLine } from '../resources.ts'
 import { combine } from '../store.ts'
 import { clockTime, isoTime } from '../time-words.ts'
 
@@ -74,9 +73,9 @@ export function LineTraffic({ line }: Props) {
   const path = (filter: Readonly<Record<string, string | number>>) =>
     withQuery('messages', { phone_line_id: line.id, ...filter })
   const traffic = combine({
-    received: useRead<List<Message>>(path({ direction: 'inbound', limit: 1 }), 'message'),
-    sent: useRead<List<Message>>(path({ direction: 'outbound', limit: 1 }), 'message'),
-    queued: useRead<List<Message>>(path({ status: 'queued', limit: QUEUED_MAX }), 'message'),
+    received: useRead<Page<Message>>(path({ direction: 'inbound', limit: 1 }), 'message'),
+    sent: useRead<Page<Message>>(path({ direction: 'outbound', limit: 1 }), 'message'),
+    queued: useRead<Page<Message>>(path({ status: 'queued', limit: QUEUED_MAX }), 'message'),
   })
   const { now, value } = traffic
   if (now.state === 'failed') return <ReadFailure of={traffic} />
@@ -114,7 +113,7 @@ function LatestMessage({ message, children }: LatestProps) {
   )
 }
 
-function queuedWords({ data, has_more }: List<Message>): string {
+function queuedWords({ data, has_more }: Page<Message>): string {
   if (has_more) return `${data.length}+ messages`
   return data.length === 0 ? 'None' : countWords(data.length, 'message')
 }

@@ -4,7 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
-import { pageHeaders, type List } from '../api.ts'
+import { pageHeaders } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
 import { Card } from '../components/page.tsx'
@@ -14,7 +14,7 @@ import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { isSimulated } from '../line-kinds.ts'
 import { isReady, testOutcome, type TestOutcome } from '../line-words.ts'
-import type { Message, PhoneLine } from '../resources.ts'
+import type { Message, Page, PhoneLine } from '../resources.ts'
 
 /** The simulated contact that answers with the same text. */
 const ECHO = '+12025550196'
@@ -43,7 +43,7 @@ type RunProps = TestProps & { readonly code: string; readonly onAgain: () => voi
 
 function TestRun({ line, code, onAgain, onArrived }: RunProps) {
   const path = withQuery('messages', { phone_line_id: line.id, limit: LATEST })
-  const latest = useRead<List<Message>>(path, 'message')
+  const latest = useRead<Page<Message>>(path, 'message')
   const arrived = useRef<TestOutcome | null>(null)
   const seen = testOutcome(latest.value?.data ?? [], line, code)
   // On a busy line the text soon is no longer among the latest.

@@ -9,7 +9,7 @@ import { fieldError, isDeclined } from '../api.ts'
 import { Form, SelectField, Switch, TextField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
-import type { Setting, SettingName } from '../resources.ts'
+import type { Setting } from '../resources.ts'
 import { variableOf } from '../settings-words.ts'
 import { useSettings } from '../sources.ts'
 
@@ -44,7 +44,7 @@ type Saver = {
 }
 
 /** The current value of a setting, and the function that saves another one. */
-export function useSetting(name: SettingName): Saver {
+export function useSetting(name: Setting['name']): Saver {
   const { api, notices } = useDashboard()
   const settings = useSettings()
   const read = settings.value?.data
@@ -75,7 +75,7 @@ export function useSetting(name: SettingName): Saver {
   return { setting: setting ?? null, error: error.value, save }
 }
 
-type Words = { readonly name: SettingName; readonly label: string; readonly hint: string }
+type Words = { readonly name: Setting['name']; readonly label: string; readonly hint: string }
 
 export function SwitchSetting(props: Words) {
   const saver = useSetting(props.name)

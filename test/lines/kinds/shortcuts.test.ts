@@ -2,11 +2,12 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../../src/domain/ids.ts'
+import type { LineEvent } from '../../../src/lines/driver.ts'
 import { ShortcutsDriver } from '../../../src/lines/kinds/shortcuts/driver.ts'
-import { HandedOut } from '../../../src/lines/kinds/shortcuts/handed-out.ts'
+import { HandedOut } from '../../../src/lines/kinds/shortcuts/hand-over.ts'
+import { NEVER } from '../../../src/system/clock.ts'
 import { silentLog } from '../../../src/system/log.ts'
 import { settle, TestClock } from '../../support/test-clock.ts'
 
@@ -44,7 +45,7 @@ function attendHeld() {
     await gate
   }
   const end = new AbortController()
-  const ended = driver.attend(LINE, { onEvent }, end.signal)
+  const ended = driver.run(LINE, { onEvent }, end.signal)
   return { driver, told, letGo, ended, end: () => end.abort() }
 }
 
@@ -80,9 +81,8 @@ test('what was told when the line ended is not called stored', async () => {
 
 test('of messages that nobody reports the newest thousand are remembered', () => {
   const handedOut = new HandedOut(new TestClock(), [])
-  const never = new AbortController().signal
 
-  for (let i = 0; i <= 1_000; i += 1) void handedOut.wait(messageWith(`msg_${i}`), never)
+  for (let i = 0; i <= 1_000; i += 1) void handedOut.wait(messageWith(`msg_${i}`), NEVER)
 
   expect(handedOut.find('msg_0')).toBeNull()
   expect(handedOut.find('msg_1')).not.toBeNull()

@@ -5,17 +5,17 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { rmSync } from 'node:fs'
 
-import { WITHDRAWN } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
+import { WITHDRAWN } from '../../../src/lines/driver.ts'
+import { NEVER } from '../../../src/system/clock.ts'
 import {
-  attend,
   carry,
   guidOf,
   messageOf,
-  NEVER,
   messagesOf,
   receiptsOf,
   settledOf,
+  runLine,
 } from '../../contract/line-rig.ts'
 import { makeSimulatedRig } from '../../contract/simulated-rig.ts'
 import { sendTo, timed } from './simulated-sends.ts'
@@ -23,14 +23,14 @@ import { sendTo, timed } from './simulated-sends.ts'
 const DAY_MS = 86_400_000
 
 test('receipts come after a crash, when they are due', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
   const since = rig.clock.now()
   const checkpoint = first.checkpoint()
   await sendTo(rig, first, '+15550001234')
   await first.end()
 
-  const second = await attend(rig, rig.restart(), { checkpoint })
+  await using second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.clock.advance(400)
   const early = timed(second, since)
   await rig.clock.advance(400)
@@ -39,119 +39,87 @@ test('receipts come after a crash, when they are due', async () => {
     ['delivered +400'],
     ['delivered +400', 'read +800'],
   ])
-  await second.end()
-  rig.close()
 })
 
 test('a wall clock that steps back delays no receipt', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await sendTo(rig, attended, '+15550001234')
   rig.clock.step(-3_600_000)
   await rig.clock.advance(800)
 
   expect(receiptsOf(attended.events).map(({ kind }) => kind)).toEqual(['delivered', 'read'])
-  await attended.end()
-  rig.close()
 })
 
 test('after a step back the network goes on in whole milliseconds', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.clock.step(-3_600_000)
 
   await rig.clock.advance(0.5)
   const outcome = await sendTo(rig, attended, '+15550001234')
 
   expect(outcome.outcome).toBe('accepted')
-  await attended.end()
-  rig.close()
 })
 
 test('a wall clock that steps back while nobody attends loses nothing', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
   await sendTo(rig, first, '+15550001234')
   await rig.clock.advance(800)
   const checkpoint = first.checkpoint()
   await first.end()
 
   rig.clock.step(-3_600_000)
-  const second = await attend(rig, rig.restart(), { checkpoint })
+  await using second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('later')
   await rig.clock.advance(800)
 
   expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['later'])
-  await second.end()
-  rig.close()
 })
 
 test('a note of another ledger proves nothing', async () => {
-  const rig = makeSimulatedRig()
+  using rig = makeSimulatedRig()
   const unsettled = [{ message: messageOf(rig, 'hello'), note: 'AN-OTHER-LEDGER' }]
 
-  const attended = await attend(rig, rig.driver, { unsettled })
+  await using attended = await runLine(rig, rig.driver, { unsettled })
 
   expect(settledOf(attended.events)).toEqual([])
-  await attended.end()
-  rig.close()
 })
 
 test('a message that was carried twice is seen twice in the ledger', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await carry(rig, attended, 'hello')
   await carry(rig, attended, 'hello')
 
   expect(rig.carried('hello')).toBe(2)
-  await attended.end()
-  rig.close()
 })
 
 test('a new ledger is read from its beginning', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
   for (const text of ['one', 'two', 'three']) await rig.receive(text)
   await rig.clock.advance(800)
   const checkpoint = first.checkpoint()
   await first.end()
 
   for (const end of ['', '-wal', '-shm']) rmSync(`${rig.ledgerPath}${end}`, { force: true })
-  const second = await attend(rig, rig.restart(), { checkpoint })
+  await using second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('four')
   await rig.clock.advance(800)
 
   const told = messagesOf(second.events).map(({ text, isHistory }) => ({ text, isHistory }))
   expect(told).toEqual([{ text: 'four', isHistory: false }])
-  await second.end()
-  rig.close()
-})
-
-test('a ledger of an earlier version still knows to whom its lines wrote', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
-  await sendTo(rig, first, '+15550001234')
-  await first.end()
-  using db = new Database(rig.ledgerPath)
-  db.run('DROP TABLE recipients; CREATE INDEX carried_by_contact ON carried (line, recipient);')
-
-  const second = await attend(rig, rig.restart())
-  const known = ['+15550001234', '+15550001299'].map((to) =>
-    second.session().knows(deviceHandle(to)),
-  )
-
-  expect(await Promise.all(known)).toEqual([true, false])
-  await second.end()
-  rig.close()
 })
 
 test('a ledger that cannot be written carries nothing, and says so', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
-  db.run("CREATE TRIGGER full BEFORE INSERT ON future BEGIN SELECT raise(ABORT, 'full'); END")
+  db.run("CREATE TRIGGER full BEFORE INSERT ON pending BEGIN SELECT raise(ABORT, 'full'); END")
   db.close()
 
   const outcome = await sendTo(rig, attended, '+15550001234')
@@ -160,15 +128,13 @@ test('a ledger that cannot be written carries nothing, and says so', async () =>
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'network_failed', blame: 'line' })
   expect(refused).toEqual(WITHDRAWN)
   expect(rig.carried('hello')).toBe(0)
-  await attended.end()
-  rig.close()
 })
 
 test('whom a line could not write to first, and could later, is known to it', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
-  db.run("CREATE TRIGGER full BEFORE INSERT ON future BEGIN SELECT raise(ABORT, 'full'); END")
+  db.run("CREATE TRIGGER full BEFORE INSERT ON pending BEGIN SELECT raise(ABORT, 'full'); END")
   await sendTo(rig, first, '+15550001234')
   db.run('DROP TRIGGER full')
   db.close()
@@ -176,16 +142,14 @@ test('whom a line could not write to first, and could later, is known to it', as
   await sendTo(rig, first, '+15550001234')
   await first.end()
 
-  const second = await attend(rig, rig.restart())
+  await using second = await runLine(rig, rig.restart())
 
   expect(await second.session().knows(deviceHandle('+15550001234'))).toBe(true)
-  await second.end()
-  rig.close()
 })
 
 test('messages that leave in one turn are carried together, or none of them', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run(`CREATE TRIGGER full BEFORE INSERT ON carried WHEN new.recipient = '+15550001235'
     BEGIN SELECT raise(ABORT, 'full'); END`)
@@ -199,13 +163,11 @@ test('messages that leave in one turn are carried together, or none of them', as
   const failed = { outcome: 'not_sent', reason: 'network_failed', blame: 'line' } as const
   expect(outcomes).toEqual([failed, failed])
   expect(rig.carried('hello')).toBe(0)
-  await attended.end()
-  rig.close()
 })
 
 test('a line that is telling already tells no receipt before its outcome went through all hands', async () => {
-  const rig = makeSimulatedRig(0)
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig(0)
+  await using attended = await runLine(rig, rig.driver)
   attended.hold()
   await sendTo(rig, attended, '+15550001234', 'first')
   await rig.clock.advance(0)
@@ -223,13 +185,11 @@ test('a line that is telling already tells no receipt before its outcome went th
   expect(await early).toEqual([])
   await rig.clock.advance(0)
   expect(receiptsOf(attended.events).map(({ guid }) => guid)).toContain(guidOf(await sending) ?? '')
-  await attended.end()
-  rig.close()
 })
 
 test('what happens while a checkpoint is written is told, but for the next checkpoint', async () => {
-  const rig = makeSimulatedRig(0)
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig(0)
+  await using attended = await runLine(rig, rig.driver)
   const tell = async (text: string) => {
     await Promise.all(['4', '5'].map((end) => sendTo(rig, attended, `+1555000123${end}`, text)))
     await rig.clock.advance(0)
@@ -249,14 +209,12 @@ test('what happens while a checkpoint is written is told, but for the next check
 
   expect(meanwhile).toEqual({ receipts: 4, checkpoints: before.checkpoints + 1 })
   expect(told()).toEqual({ receipts: 4, checkpoints: before.checkpoints + 2 })
-  await attended.end()
-  rig.close()
 })
 
 test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
-  const second = await attend(rig, rig.driver, { key: '2', number: '+12025550102' })
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
+  await using second = await runLine(rig, rig.driver, { key: '2', number: '+12025550102' })
   const checkpoint = second.checkpoint()
   second.refuse(() => true)
   await sendTo(rig, first, '+12025550102', 'still there?')
@@ -265,36 +223,31 @@ test('after 30 days the ledger forgets what was told, and keeps what was not', a
   await sendTo(rig, first, '+15550000190')
   await rig.clock.advance(DAY_MS)
 
-  expect([rig.carried('still there?'), countHappenings(rig.ledgerPath)]).toEqual([0, 1])
+  expect([rig.carried('still there?'), countEvents(rig.ledgerPath)]).toEqual([0, 1])
   const neighbour = { key: '2', number: '+12025550102', checkpoint }
-  const again = await attend(rig, rig.driver, neighbour)
+  await using again = await runLine(rig, rig.driver, neighbour)
   expect(messagesOf(again.events).map(({ text }) => text)).toEqual(['still there?'])
-  await first.end()
-  await again.end()
-  rig.close()
 })
 
 test('what was forgotten is not given its position again, by a new start neither', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
   await sendTo(rig, first, '+15550001234')
   await rig.clock.advance(31 * DAY_MS)
-  const left = countHappenings(rig.ledgerPath)
+  const left = countEvents(rig.ledgerPath)
   const checkpoint = first.checkpoint()
   await first.end()
 
-  const second = await attend(rig, rig.restart(), { checkpoint })
+  await using second = await runLine(rig, rig.restart(), { checkpoint })
   await rig.receive('new')
   await rig.clock.advance(800)
 
   expect(left).toBe(0)
   expect(messagesOf(second.events).map(({ text }) => text)).toEqual(['new'])
-  await second.end()
-  rig.close()
 })
 
-function countHappenings(ledgerPath: string): number {
+function countEvents(ledgerPath: string): number {
   using db = new Database(ledgerPath, { readonly: true })
-  const row = db.query<{ count: number }, []>('SELECT count(*) AS count FROM happenings').get()
+  const row = db.query<{ count: number }, []>('SELECT count(*) AS count FROM events').get()
   return row?.count ?? 0
 }

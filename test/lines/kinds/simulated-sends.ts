@@ -1,9 +1,10 @@
-import type { SendOutcome } from '../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../src/domain/handle.ts'
-import { NEVER, messageOf, receiptsOf, type attend } from '../../contract/line-rig.ts'
+import type { SendOutcome } from '../../../src/lines/driver.ts'
+import { NEVER } from '../../../src/system/clock.ts'
+import { messageOf, receiptsOf, type runLine } from '../../contract/line-rig.ts'
 import type { SimulatedRig } from '../../contract/simulated-rig.ts'
 
-type Attended = Awaited<ReturnType<typeof attend>>
+type Attended = Awaited<ReturnType<typeof runLine>>
 
 export const grant = async () => true
 

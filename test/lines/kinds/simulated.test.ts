@@ -6,15 +6,9 @@ import { existsSync } from 'node:fs'
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { behaviourOf, numberOfLine } from '../../../src/lines/kinds/simulated/correspondents.ts'
 import { createSimulatedDriver } from '../../../src/lines/kinds/simulated/driver.ts'
+import { NEVER } from '../../../src/system/clock.ts'
 import { systemRandom } from '../../../src/system/random.ts'
-import {
-  NEVER,
-  attend,
-  messageOf,
-  messagesOf,
-  receiptsOf,
-  settledOf,
-} from '../../contract/line-rig.ts'
+import { messageOf, messagesOf, receiptsOf, settledOf, runLine } from '../../contract/line-rig.ts'
 import { makeSimulatedRig } from '../../contract/simulated-rig.ts'
 import { ScratchFolder } from '../../support/scratch-folder.ts'
 import { TestClock, settle } from '../../support/test-clock.ts'
@@ -64,8 +58,8 @@ const RECEIPTS: Readonly<Record<string, readonly string[]>> = {
 
 for (const [to, receipts] of Object.entries(RECEIPTS)) {
   test(`${to} takes a message, and then: ${receipts.join(', ') || 'nothing'}`, async () => {
-    const rig = makeSimulatedRig()
-    const attended = await attend(rig, rig.driver)
+    using rig = makeSimulatedRig()
+    await using attended = await runLine(rig, rig.driver)
     const since = rig.clock.now()
 
     const outcome = await sendTo(rig, attended, to)
@@ -73,27 +67,23 @@ for (const [to, receipts] of Object.entries(RECEIPTS)) {
 
     expect(outcome.outcome).toBe('accepted')
     expect(timed(attended, since)).toEqual(receipts)
-    await attended.end()
-    rig.close()
   })
 }
 
 test('without a delay, that it was read is all that is told: it says that it was delivered', async () => {
-  const rig = makeSimulatedRig(0)
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig(0)
+  await using attended = await runLine(rig, rig.driver)
   const since = rig.clock.now()
 
   for (const to of ['+15550001234', '+15550000191']) await sendTo(rig, attended, to)
   await rig.clock.advance(1)
 
   expect(timed(attended, since)).toEqual(['read +0', 'delivered +0'])
-  await attended.end()
-  rig.close()
 })
 
 test('0192 is not on iMessage: the message is to blame, and nothing is asked or carried', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
   let asked = 0
 
   const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000192') }
@@ -105,42 +95,36 @@ test('0192 is not on iMessage: the message is to blame, and nothing is asked or 
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' })
   expect([asked, rig.carried('hello')]).toEqual([0, 0])
-  await attended.end()
-  rig.close()
 })
 
 test('0193 is refused by the line, and nothing is carried', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const outcome = await sendTo(rig, attended, '+15550000193')
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'line_refused', blame: 'line' })
   expect(rig.carried('hello')).toBe(0)
-  await attended.end()
-  rig.close()
 })
 
 test('0194 is unknown, and stays so', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
   const outcome = await sendTo(rig, first, '+15550000194')
   await first.end()
 
   const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000194') }
-  const second = await attend(rig, rig.restart(), { unsettled: [{ message, note: null }] })
+  await using second = await runLine(rig, rig.restart(), { unsettled: [{ message, note: null }] })
   await rig.clock.advance(DAY_MS)
 
   expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_answer' })
   expect([settledOf(second.events), receiptsOf(second.events)]).toEqual([[], []])
   expect(rig.carried('hello')).toBe(1)
-  await second.end()
-  rig.close()
 })
 
 test('0195 takes 30 seconds to accept', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
   const since = rig.clock.now()
 
   const sent = sendTo(rig, attended, '+15550000195').then(({ outcome }) => {
@@ -150,13 +134,11 @@ test('0195 takes 30 seconds to accept', async () => {
 
   expect(await sent).toEqual({ outcome: 'accepted', afterMs: 30_000 })
   expect(timed(attended, since)).toEqual(['sent +30000', 'delivered +30400', 'read +30800'])
-  await attended.end()
-  rig.close()
 })
 
 test('0195 is held where nobody can wait, and its receipts settle it', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
   const controller = new AbortController()
   const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000195') }
 
@@ -167,7 +149,7 @@ test('0195 is held where nobody can wait, and its receipts settle it', async () 
   const checkpoint = first.checkpoint()
   await first.end()
   const unsettled = [{ message, note: 'whatever' }]
-  const second = await attend(rig, rig.restart(), { checkpoint, unsettled })
+  await using second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
   await rig.clock.advance(60_000)
 
   expect(outcome).toEqual({ outcome: 'held', guid: expect.any(String) })
@@ -175,26 +157,22 @@ test('0195 is held where nobody can wait, and its receipts settle it', async () 
   expect(settled.map(({ messageId }) => messageId)).toEqual([message.id])
   expect(settled[0]?.outcome).toMatchObject(outcome)
   expect(receiptsOf(second.events).map(({ kind }) => kind)).toEqual(['sent', 'delivered', 'read'])
-  await second.end()
-  rig.close()
 })
 
 test('0196 answers with the same text', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await sendTo(rig, attended, '+15550000196', 'anybody there?')
   await rig.clock.advance(800)
 
   const told = messagesOf(attended.events).map(({ handle, text }) => ({ handle, text }))
   expect(told).toEqual([{ handle: deviceHandle('+15550000196'), text: 'anybody there?' }])
-  await attended.end()
-  rig.close()
 })
 
 test('0197 goes through, and the line is offline for five seconds', async () => {
-  const rig = makeSimulatedRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeSimulatedRig()
+  await using attended = await runLine(rig, rig.driver)
   const session = attended.session()
   const kinds = () =>
     attended.events.map(({ type }) => type).filter((type) => type !== 'checkpoint')
@@ -209,14 +187,12 @@ test('0197 goes through, and the line is offline for five seconds', async () => 
   expect([atOnce, during]).toEqual([['online'], ['online', 'offline']])
   expect(kinds()).toEqual(['online', 'offline', 'online', 'receipt', 'receipt'])
   expect(attended.session()).not.toBe(session)
-  await attended.end()
-  rig.close()
 })
 
 test('a message to another simulated line arrives there', async () => {
-  const rig = makeSimulatedRig()
-  const first = await attend(rig, rig.driver)
-  const second = await attend(rig, rig.driver, { key: '2', number: '+12025550102' })
+  using rig = makeSimulatedRig()
+  await using first = await runLine(rig, rig.driver)
+  await using second = await runLine(rig, rig.driver, { key: '2', number: '+12025550102' })
 
   await sendTo(rig, first, '+12025550102', 'hello neighbour')
   await rig.clock.advance(400)
@@ -224,7 +200,4 @@ test('a message to another simulated line arrives there', async () => {
   const [told] = messagesOf(second.events)
   expect([told?.handle, told?.text]).toEqual([deviceHandle('+12025550101'), 'hello neighbour'])
   expect(messagesOf(first.events)).toEqual([])
-  await first.end()
-  await second.end()
-  rig.close()
 })

@@ -1,6 +1,6 @@
 import { expect } from 'bun:test'
 
-import type { Settlement } from '../../../src/domain/driver.ts'
+import type { Settlement } from '../../../src/lines/driver.ts'
 
 /** The name of a bubble. */
 export const GUID = expect.stringMatching(

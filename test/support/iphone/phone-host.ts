@@ -1,15 +1,11 @@
 // What the core does with one iPhone line: its attendance, its session and the sends in it are the real
 // ones, so that a test hears what the core would.
 
-import type {
-  LineEvent,
-  OutgoingMessage,
-  PointOfNoReturn,
-  Unsettled,
-} from '../../../src/domain/driver.ts'
 import type { Handle } from '../../../src/domain/handle.ts'
 import type { LineId } from '../../../src/domain/ids.ts'
+import type { OutgoingMessage, Unsettled } from '../../../src/domain/message.ts'
 import { Attendance } from '../../../src/lines/attendance.ts'
+import type { LineEvent, PointOfNoReturn } from '../../../src/lines/driver.ts'
 import type { IphoneDriver } from '../../../src/lines/kinds/iphone/driver.ts'
 import type { PhoneReport } from '../../../src/lines/kinds/iphone/phone-report.ts'
 import { LineSessions } from '../../../src/lines/line-sessions.ts'

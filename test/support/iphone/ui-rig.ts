@@ -1,6 +1,7 @@
-import type { OutgoingMessage, PointOfNoReturn, Settlement } from '../../../src/domain/driver.ts'
 import { deviceHandle, type Handle } from '../../../src/domain/handle.ts'
 import { timestamp, type MessageId } from '../../../src/domain/ids.ts'
+import type { OutgoingMessage } from '../../../src/domain/message.ts'
+import type { PointOfNoReturn, Settlement } from '../../../src/lines/driver.ts'
 import { TurnQueue } from '../../../src/lines/kinds/iphone/agent/turn-queue.ts'
 import { wdaAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
 import { OwnSends } from '../../../src/lines/kinds/iphone/screens/own-sends.ts'

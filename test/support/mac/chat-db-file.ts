@@ -3,21 +3,11 @@
 
 import { Database } from 'bun:sqlite'
 import { randomUUID } from 'node:crypto'
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 
 import { toAppleNanoseconds } from '../../../src/lines/kinds/mac/apple-time.ts'
 import { encodeAttributedBody } from './attributed-body-encoder.ts'
-
-export const SCHEMAS = [
-  'macos12',
-  'macos13',
-  'macos14',
-  'macos15',
-  'macos26a',
-  'macos26b',
-  'macos27',
-] as const
-export type SchemaName = (typeof SCHEMAS)[number]
+import { schemaSql, type SchemaName } from './chat-db-schemas.ts'
 
 export type ColumnValue = string | number | bigint | boolean | Uint8Array | null
 
@@ -54,8 +44,6 @@ export type Written = { readonly rowId: number; readonly guid: string }
 export type Received = Written & { readonly handleRowId: number; readonly chatRowId: number }
 
 type Row = Readonly<Record<string, Exclude<ColumnValue, boolean>>>
-
-const FIXTURES = `${import.meta.dir}/../../fixtures/chat-db`
 
 const PRAGMAS = [
   'busy_timeout = 5000',
@@ -260,7 +248,7 @@ export class ChatDbFile {
 const emptyFiles = new Map<string, Uint8Array>()
 
 function emptyFile(schema: SchemaName, { mutate }: FileOptions): Uint8Array {
-  const fixture = readFileSync(`${FIXTURES}/${schema}.sql`, 'utf8')
+  const fixture = schemaSql(schema)
   const sql = mutate?.(fixture) ?? fixture
   const known = emptyFiles.get(sql)
   if (known !== undefined) return known

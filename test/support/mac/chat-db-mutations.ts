@@ -2,7 +2,8 @@
 // fixture, which are parted by blank lines.
 
 import { OPTIONAL_COLUMNS } from '../../../src/lines/kinds/mac/chat-db-schema.ts'
-import { SCHEMAS, type FileOptions, type SchemaName } from './chat-db-file.ts'
+import type { FileOptions } from './chat-db-file.ts'
+import { SCHEMAS, withColumns, type SchemaName } from './chat-db-schemas.ts'
 
 /** A kind of chat.db. `lacks` names the optional columns that it is without, as `table.column`. */
 export type Variant = {
@@ -24,32 +25,32 @@ function withoutColumns(sql: string, names: readonly string[]): string {
   const kept = sql.split('\n\n').filter(isKept).join('\n\n')
   return names.reduce((text, name) => {
     const [table = '', column = ''] = name.split('.')
-    const drop = (columns: readonly string[]) =>
-      columns.filter((definition) => definition.split(' ')[0] !== column)
+    const drop = (columns: readonly string[], constraints: readonly string[]) => [
+      ...columns.filter((definition) => definition.split(' ')[0] !== column),
+      ...constraints,
+    ]
     return withColumns(text, table, drop)
   }, kept)
 }
 
 /** Every column at another place. */
 function withShuffledColumns(sql: string): string {
-  // Constraints stay where the grammar wants them: behind the columns.
-  const isConstraint = (definition: string) => /^(UNIQUE|PRIMARY|CHECK)\b/.test(definition)
-  const shuffle = (definitions: readonly string[]) => {
-    const columns = definitions.filter((definition) => !isConstraint(definition))
+  const shuffle = (columns: readonly string[], constraints: readonly string[]) => {
     const odd = columns.filter((_, place) => place % 2 === 1)
     const even = columns.filter((_, place) => place % 2 === 0)
-    return [...odd.toReversed(), ...even, ...definitions.filter(isConstraint)]
+    return [...odd.toReversed(), ...even, ...constraints]
   }
   return TABLES.reduce((text, table) => withColumns(text, table, shuffle), sql)
 }
 
 /** As the next macOS may have it: a column that nobody knows before and behind those that are known. */
 function withUnknownColumns(sql: string): string {
-  const add = ([first = '', ...others]: readonly string[]) => [
+  const add = ([first = '', ...others]: readonly string[], constraints: readonly string[]) => [
     'foreseen_by TEXT',
     first,
     "foreseen_at INTEGER NOT NULL DEFAULT '7'",
     ...others,
+    ...constraints,
   ]
   return TABLES.reduce((text, table) => withColumns(text, table, add), sql)
 }
@@ -79,20 +80,6 @@ function lackedBy(schema: SchemaName): readonly string[] {
   if (schema === 'macos12') return ['message.date_edited', ...since15, ...since27]
   if (schema === 'macos13' || schema === 'macos14') return [...since15, ...since27]
   return schema === 'macos27' ? [] : since27
-}
-
-/** Changes the definitions between the brackets of one table. */
-function withColumns(
-  sql: string,
-  table: string,
-  change: (definitions: readonly string[]) => readonly string[],
-): string {
-  const pattern = new RegExp(`(CREATE TABLE ${table} \\(\\n)(.*?)(\\n\\);)`, 's')
-  return sql.replace(pattern, (_, open: string, body: string, close: string) => {
-    // A comma between brackets does not part two definitions.
-    const definitions = body.split(/,\s+(?![^(]*\))/).map((definition) => definition.trim())
-    return open + change(definitions).join(',\n') + close
-  })
 }
 
 function wordOf(name: string): RegExp {

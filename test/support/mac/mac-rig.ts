@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
-import type { SchemaName } from './chat-db-file.ts'
+import type { SchemaName } from './chat-db-schemas.ts'
 import { askMessages, ORDER_PATH, type OrderName, type Orders } from './messages-control.ts'
 import { OWN_NUMBER } from './trace-steps.ts'
 

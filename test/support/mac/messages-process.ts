@@ -6,7 +6,8 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 import { systemClock } from '../../../src/system/clock.ts'
-import { ChatDbFile, SCHEMAS } from './chat-db-file.ts'
+import { ChatDbFile } from './chat-db-file.ts'
+import { SCHEMAS } from './chat-db-schemas.ts'
 import {
   ORDER_PATH,
   TOOL_PATH,

@@ -1,5 +1,5 @@
 // Plays for the Messages stand-in, each a turn that chat.db was seen to take on somebody's Mac, with
-// what a relay must make of it. "Told" is an event at the seam of the drivers (src/domain/driver.ts),
+// what a relay must make of it. "Told" is an event at the seam (src/lines/driver.ts),
 // "live" one that is announced, "history" one that is only recorded.
 
 import { DATABASE_TRACES } from './database-traces.ts'

@@ -1,7 +1,8 @@
 // How rows of one kind are written into chat.db: each takes the place of the row, and who wrote it.
 
 import { encodeAttributedBody } from './attributed-body-encoder.ts'
-import type { ChatDbFile, MessageValues, SchemaName } from './chat-db-file.ts'
+import type { ChatDbFile, MessageValues } from './chat-db-file.ts'
+import type { SchemaName } from './chat-db-schemas.ts'
 import { OWN_NUMBER } from './trace-steps.ts'
 
 type Place = {

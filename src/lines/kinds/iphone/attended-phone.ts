@@ -1,20 +1,20 @@
 // One iPhone line while it is attended: the life of the phone, and at its top the loop that reads what
 // comes in, looks after receipts, and lets sends in between.
 
-import {
-  type AttendedLine,
-  type LineEvent,
-  type LineListener,
-  type LineSession,
-  type OutgoingMessage,
-  type PointOfNoReturn,
-  type SendOutcome,
-} from '../../../domain/driver.ts'
 import type { Handle } from '../../../domain/handle.ts'
 import { OFFLINE_REASONS, type Capabilities } from '../../../domain/line.ts'
+import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { Random } from '../../../system/random.ts'
+import {
+  type DriverLine,
+  type LineEvent,
+  type LineListener,
+  type LineSession,
+  type PointOfNoReturn,
+  type SendOutcome,
+} from '../../driver.ts'
 import type { PhoneAgent } from './agent/agent.ts'
 import type { Launcher } from './agent/launcher.ts'
 import { TurnQueue } from './agent/turn-queue.ts'
@@ -71,7 +71,7 @@ export class AttendedPhone {
   readonly met: Omit<PollReport, 'toldCount'> = { groups: 0, named: 0, gaps: 0 }
   readonly evidence: ImessageEvidence
   readonly #tools: PhoneLineTools
-  readonly #line: AttendedLine
+  readonly #line: DriverLine
   readonly #listener: LineListener
   readonly #signal: AbortSignal
   readonly #reader: ReceiptTools
@@ -87,7 +87,7 @@ export class AttendedPhone {
 
   constructor(
     tools: PhoneLineTools,
-    line: AttendedLine,
+    line: DriverLine,
     listener: LineListener,
     signal: AbortSignal,
   ) {
@@ -131,7 +131,7 @@ export class AttendedPhone {
     return this.#unknownScreen
   }
 
-  /** `LineDriver.attend`: runs until its signal aborts; throws where an event could not be told. */
+  /** `LineDriver.run`: runs until its signal aborts; throws where an event could not be told. */
   async run(): Promise<void> {
     try {
       await this.life.run(this.#signal)

@@ -1,8 +1,9 @@
-import type { Finding, Found, LineDriver } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { Handle } from '../../../domain/handle.ts'
 import { normalUdid } from '../../../domain/udid.ts'
 import type { PhoneChoice } from '../../../domain/value-kind.ts'
 import type { Clock } from '../../../system/clock.ts'
+import type { Found, LineDriver } from '../../driver.ts'
 import type { PhoneAgent } from './agent/agent.ts'
 import { createWda } from './agent/wda.ts'
 import { AttendedPhone, type PhoneLineTools } from './attended-phone.ts'
@@ -63,7 +64,7 @@ export function createIphoneDriver(options: IphoneOptions, tools: IphoneTools): 
       const ofWaiting = waiting.flatMap((phone) => waitingFindings(phone, numberOf))
       return [...(denied.length > 0 ? denied : unseenFindings(unseen)), ...lines, ...ofWaiting]
     },
-    async attend(line, listener, signal) {
+    async run(line, listener, signal) {
       const ownDrafts = drafts.get(line.key) ?? new Set<Handle>()
       drafts.set(line.key, ownDrafts)
       const ownTools = { agent: agentOf(line.key), words: ENGLISH, drafts: ownDrafts }

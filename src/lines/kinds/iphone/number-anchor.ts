@@ -2,7 +2,7 @@
 // through its cable; but Apple takes the number from the account some time after the phone or its SIM is
 // gone, so that it is worth a look.
 
-import type { Finding } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { Phone, PhoneFacts, PhoneTroubleReason } from './cable/phone-facts.ts'
 import { PHONE_TROUBLES } from './cable/phone-troubles.ts'
 

@@ -1,4 +1,4 @@
-import type { Finding } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { PhoneCable } from './cable/phone-cable.ts'
 import { PHONE_TROUBLES } from './cable/phone-troubles.ts'
 import { anchorFindings } from './number-anchor.ts'

@@ -1,6 +1,6 @@
 // What the health catalogue says of iPhone lines.
 
-import type { Finding } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { PhoneChoice } from '../../../domain/value-kind.ts'
 import type { AttendedPhone } from './attended-phone.ts'
 import type { Phone } from './cable/phone-facts.ts'

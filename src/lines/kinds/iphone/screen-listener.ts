@@ -1,4 +1,4 @@
-import type { LineEvent } from '../../../domain/driver.ts'
+import type { LineEvent } from '../../driver.ts'
 import type { TranscriptMemory } from './screens/transcript-memory.ts'
 import type { UiListener } from './screens/ui-listener.ts'
 

@@ -1,16 +1,11 @@
 // One Mac line while it is attended: the loop that reads chat.db, beside the watch over Messages, and
 // what both together mean for the line.
 
-import type {
-  AttendedLine,
-  LineEvent,
-  LineListener,
-  LineSession,
-  Settlement,
-} from '../../../domain/driver.ts'
 import type { Capabilities } from '../../../domain/line.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
+import type { LineEvent, DriverLine, LineSession, LineListener, Settlement } from '../../driver.ts'
+import { LineEvents } from '../../line-events.ts'
 import type { ChatDb } from './chat-db.ts'
 import { Condition, type ConditionTools } from './condition.ts'
 import { DatabaseWatch } from './database-watch.ts'
@@ -53,8 +48,8 @@ type Online = Extract<LineEvent, { readonly type: 'online' }>
 
 export class AttendedMacLine {
   readonly #tools: MacLineTools
-  readonly #line: AttendedLine
-  readonly #listener: LineListener
+  readonly #line: DriverLine
+  readonly #events: LineEvents
   readonly #signal: AbortSignal
   readonly #tracker = new StatusTracker()
   readonly #own = new OwnMessages((rowId) => this.#tracker.isIll(rowId))
@@ -68,18 +63,11 @@ export class AttendedMacLine {
   /** When history was looked at last for what speaks against sending, and what it said. */
   #reviewedAt = -Infinity
   #pausedUntil = 0
-  /** Set when an event could not be made durable: then nothing more is told. */
-  #failure: Error | null = null
 
-  constructor(
-    tools: MacLineTools,
-    line: AttendedLine,
-    listener: LineListener,
-    signal: AbortSignal,
-  ) {
+  constructor(tools: MacLineTools, line: DriverLine, listener: LineListener, signal: AbortSignal) {
     this.#tools = tools
     this.#line = line
-    this.#listener = listener
+    this.#events = new LineEvents(listener, signal)
     this.#signal = signal
     this.#pacer = new Pacer(tools)
     const onStarted = () => this.#pacer.pause(SETTLE_MS)
@@ -88,7 +76,7 @@ export class AttendedMacLine {
       this.#pacer.pause(RESTART_MS)
       this.#condition.suspect()
     })
-    const tell = (events: readonly LineEvent[]) => this.#tell(events)
+    const tell = (events: readonly LineEvent[]) => this.#publishEvents(events)
     this.#database = new DatabaseWatch(
       { ...tools, own: this.#own, tracker: this.#tracker, tell },
       line,
@@ -120,7 +108,7 @@ export class AttendedMacLine {
     return Math.max(0, this.#pausedUntil - this.#tools.clock.monotonic())
   }
 
-  /** `LineDriver.attend`: runs until its signal aborts; throws where an event could not be told. */
+  /** `LineDriver.run`: runs until its signal aborts; throws where an event could not be told. */
   async run(): Promise<void> {
     const signal = this.#signal
     const end = new AbortController()
@@ -154,7 +142,7 @@ export class AttendedMacLine {
     try {
       await this.#database.look(signal)
     } catch (error) {
-      if (this.#failure !== null || signal.aborted) throw error
+      if (this.#events.failure !== null || signal.aborted) throw error
       this.#database.lose(error)
     }
     const { clock } = this.#tools
@@ -180,13 +168,13 @@ export class AttendedMacLine {
     if (trouble !== null) {
       if (this.#state === trouble) return
       this.#state = trouble
-      await this.#tell([{ type: 'offline', reason: offlineReason(trouble) }])
+      await this.#events.publish([{ type: 'offline', reason: offlineReason(trouble) }])
       return
     }
     const online = this.#online()
     if (isSame(this.#state, online)) return
     this.#state = online
-    await this.#tell([online])
+    await this.#events.publish([online])
   }
 
   #online(): Online {
@@ -241,21 +229,10 @@ export class AttendedMacLine {
     }
   }
 
-  /**
-   * Resolves when all are durable; rejects where one could not be, and tells nothing from then on.
-   * Nothing is told after the end.
-   */
-  async #tell(events: readonly LineEvent[]): Promise<void> {
-    if (this.#failure !== null) throw this.#failure
-    if (this.#signal.aborted) return
+  async #publishEvents(events: readonly LineEvent[]): Promise<void> {
     // Only a row of ours settles a message when nobody waits for it any more.
     if (events.some(({ type }) => type === 'settled')) this.#vanishing.seen()
-    const told = await Promise.allSettled(events.map((event) => this.#listener.onEvent(event)))
-    const failed = told.find((result) => result.status === 'rejected')
-    if (failed === undefined) return
-    const { reason } = failed
-    this.#failure = reason instanceof Error ? reason : new Error(String(reason))
-    throw this.#failure
+    await this.#events.publish(events)
   }
 }
 

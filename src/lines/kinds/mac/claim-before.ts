@@ -1,8 +1,8 @@
 // What is looked up when a line is attended again, before anything new is read: the rows of messages
 // that a crash left open, and those whose receipts may have come meanwhile.
 
-import type { AttendedLine, LineEvent } from '../../../domain/driver.ts'
 import type { Clock } from '../../../system/clock.ts'
+import type { DriverLine, LineEvent } from '../../driver.ts'
 import type { ChatDb } from './chat-db.ts'
 import { claimEvent } from './claim-event.ts'
 import { expectationOf, noteAt } from './expectations.ts'
@@ -25,7 +25,7 @@ const ROWS_MAX = 5_000
 /** A message that is older has all its rows already. */
 const RECENT_MS = 60_000
 
-export function claimBefore(db: ChatDb, line: AttendedLine, tools: Tools): ClaimsBefore {
+export function claimBefore(db: ChatDb, line: DriverLine, tools: Tools): ClaimsBefore {
   followOpen(db, line, tools)
   expectUnsettled(db, line, tools)
   const { own, tracker, clock } = tools
@@ -42,7 +42,7 @@ export function claimBefore(db: ChatDb, line: AttendedLine, tools: Tools): Claim
   return { events, ill }
 }
 
-function followOpen(db: ChatDb, line: AttendedLine, { own, tracker, clock }: Tools): void {
+function followOpen(db: ChatDb, line: DriverLine, { own, tracker, clock }: Tools): void {
   const now = clock.now()
   for (const { guid, note } of line.open) {
     const rowId = db.rowIdOf(guid)
@@ -54,7 +54,7 @@ function followOpen(db: ChatDb, line: AttendedLine, { own, tracker, clock }: Too
 }
 
 /** One that Messages has already is followed by its row; the others are looked for. */
-function expectUnsettled(db: ChatDb, line: AttendedLine, { own, tracker, clock }: Tools): void {
+function expectUnsettled(db: ChatDb, line: DriverLine, { own, tracker, clock }: Tools): void {
   for (const unsettled of line.unsettled) {
     const { platformGuid } = unsettled.message
     const expectation = expectationOf(unsettled, db.identity)

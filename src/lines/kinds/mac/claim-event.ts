@@ -1,5 +1,5 @@
-import type { LineEvent } from '../../../domain/driver.ts'
 import type { MessageId } from '../../../domain/ids.ts'
+import type { LineEvent } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import type { Claim } from './own-messages.ts'
 import type { StatusTracker } from './status-tracker.ts'

@@ -1,9 +1,9 @@
 // chat.db while a line is attended: opened, recognised, read whenever it has changed, opened again when
 // it was replaced or fails.
 
-import type { AttendedLine, LineEvent } from '../../../domain/driver.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
+import type { DriverLine, LineEvent } from '../../driver.ts'
 import { ChatDbError, type ChatDb } from './chat-db.ts'
 import { readCheckpoint, type Checkpoint } from './checkpoint.ts'
 import { claimBefore } from './claim-before.ts'
@@ -42,7 +42,7 @@ export const TROUBLE_OF_ERROR = {
 
 export class DatabaseWatch {
   readonly #tools: DatabaseWatchTools
-  readonly #line: AttendedLine
+  readonly #line: DriverLine
   #db: ChatDb | null = null
   #reading: Reading | null = null
   #trouble: MacTrouble | null = null
@@ -55,7 +55,7 @@ export class DatabaseWatch {
   #toldGood = 0
   #checkpointAt: number
 
-  constructor(tools: DatabaseWatchTools, line: AttendedLine) {
+  constructor(tools: DatabaseWatchTools, line: DriverLine) {
     this.#tools = tools
     this.#line = line
     this.#checkpointAt = tools.clock.monotonic()

@@ -1,8 +1,9 @@
-import type { Finding, Found, LineDriver } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { OwnIds, RunProcess, StartProcess } from '../../../system/process.ts'
 import type { Random } from '../../../system/random.ts'
+import type { Found, LineDriver } from '../../driver.ts'
 import { AttendedMacLine } from './attended-line.ts'
 import { ChatDb } from './chat-db.ts'
 import { lineFindings, numberUnknown } from './findings.ts'
@@ -65,7 +66,7 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
       const key = await host.deviceKey(signal)
       return lookup.isUnknown ? [numberUnknown(key)] : []
     },
-    async attend(line, listener, signal) {
+    async run(line, listener, signal) {
       const lineTools = { ...tools, open, script, app, host }
       const life = new AttendedMacLine(lineTools, line, listener, signal)
       attended = { line: life, is: line }

@@ -1,8 +1,8 @@
 // The messages that were given to Messages and whose rows are not known yet. A row is ours if it goes
 // to the same handle, has the same text, and is dated around the point of no return; it is taken once.
 
-import type { Unsettled } from '../../../domain/driver.ts'
 import type { MessageId } from '../../../domain/ids.ts'
+import type { Unsettled } from '../../../domain/message.ts'
 import { withoutMarks } from './attributed-body.ts'
 import type { DatabaseIdentity, MessageRow } from './chat-db-rows.ts'
 import { isMessage, peerOf } from './classify.ts'

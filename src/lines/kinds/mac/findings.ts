@@ -1,6 +1,6 @@
 // What a Mac line tells the health catalogue beside the trouble that takes it offline.
 
-import type { Finding } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import { grouped } from '../../../domain/number-words.ts'
 import type { AttendedMacLine } from './attended-line.ts'
 import { numbersOf } from './own-number.ts'

@@ -1,9 +1,9 @@
 // The way in of a Mac line: rows above the cursor become events, in order. Rows that are not complete
 // yet are held back, with those of the same person behind them, and the checkpoint remembers which.
 
-import type { LineEvent } from '../../../domain/driver.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
+import type { LineEvent } from '../../driver.ts'
 import { BackFillWatch } from './back-fill.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'

@@ -1,7 +1,7 @@
 // Why a Mac line cannot send or read, in words that its owner can act on. One table: the line's state
 // and the finding in the health catalogue say the same.
 
-import type { Finding } from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import type { OfflineReason } from '../../../domain/line.ts'
 
 type Trouble = {

@@ -1,4 +1,4 @@
-import type { Clock } from '../../../system/clock.ts'
+import { NEVER, type Clock } from '../../../system/clock.ts'
 import type { ProcessEnd, RunProcess } from '../../../system/process.ts'
 import { isNotCompiled, lastNumber } from './apple-events.ts'
 import { MESSAGES_SCRIPT } from './script.ts'
@@ -102,8 +102,7 @@ export class MessagesScript {
    * sent, and would only leave us in doubt.
    */
   async send(target: Target, text: string): Promise<ScriptAnswer> {
-    const never = new AbortController().signal
-    return answerOf('send', await this.#osascript({ mode: 'send', target, text }, never))
+    return answerOf('send', await this.#osascript({ mode: 'send', target, text }, NEVER))
   }
 
   async #osascript(order: Order, signal: AbortSignal): Promise<ProcessEnd> {

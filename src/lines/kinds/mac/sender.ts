@@ -1,14 +1,15 @@
 // The way out of a Mac line: what can fail harmlessly, the point of no return, the script, and then the
 // row in chat.db, which alone says what became of the message.
 
+import type { OutgoingMessage } from '../../../domain/message.ts'
+import type { Clock } from '../../../system/clock.ts'
 import {
+  isGranted,
   WITHDRAWN,
-  type OutgoingMessage,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
-} from '../../../domain/driver.ts'
-import type { Clock } from '../../../system/clock.ts'
+} from '../../driver.ts'
 import type { ChatDb } from './chat-db.ts'
 import { expectationOf, noteText } from './expectations.ts'
 import type { OwnMessages } from './own-messages.ts'
@@ -136,7 +137,7 @@ async function send(
   const expectation = expectationOf({ message, note }, db.identity)
   // Expected from before the transaction on: a row can be there before anyone has looked.
   own.expect(expectation, true)
-  if (!(await mayPass(pointOfNoReturn, note))) {
+  if (!(await isGranted(pointOfNoReturn, note))) {
     own.forget(message.id)
     return WITHDRAWN
   }
@@ -154,14 +155,6 @@ async function send(
   if (outcome.outcome === 'unknown') await onAnswer(answer)
   await onOutcome(outcome)
   return outcome
-}
-
-async function mayPass(pointOfNoReturn: PointOfNoReturn, note: string): Promise<boolean> {
-  try {
-    return await pointOfNoReturn(note)
-  } catch {
-    return false
-  }
 }
 
 /**

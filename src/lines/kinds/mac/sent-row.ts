@@ -1,5 +1,5 @@
-import type { Settlement } from '../../../domain/driver.ts'
-import type { Clock } from '../../../system/clock.ts'
+import { NEVER, type Clock } from '../../../system/clock.ts'
+import type { Settlement } from '../../driver.ts'
 import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { fitOf, isGhost, isMisrouted, type Expectation } from './expectations.ts'
@@ -35,7 +35,6 @@ export async function watchRow(
   answer: ScriptAnswer,
 ): Promise<Settlement> {
   const { clock } = tools
-  const never = new AbortController().signal
   const startedAt = clock.monotonic()
   const watch = new RowWatch(tools, expectation)
   for (;;) {
@@ -43,7 +42,7 @@ export async function watchRow(
     const settled = watch.look(passedMs)
     if (settled !== null) return settled
     if (passedMs >= ROW_MS_MAX && !watch.isFailing) return watch.end(answer)
-    await clock.sleep(passedMs < LOOK_OFTEN_FOR_MS ? LOOK_MS : LOOK_SELDOM_MS, never)
+    await clock.sleep(passedMs < LOOK_OFTEN_FOR_MS ? LOOK_MS : LOOK_SELDOM_MS, NEVER)
   }
 }
 

@@ -1,8 +1,9 @@
 // What becomes of messages that Messages has: their rows are read again by primary key, because there
 // is no index over the dates of delivery and reading.
 
-import type { Receipt, Settlement } from '../../../domain/driver.ts'
 import { timestamp } from '../../../domain/ids.ts'
+import type { Receipt } from '../../../domain/message.ts'
+import type { Settlement } from '../../driver.ts'
 import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 

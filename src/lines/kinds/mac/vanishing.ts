@@ -2,8 +2,8 @@
 // text. Two public reports from macOS 26 (of openclaw and imsg) have whole days of it. Each such
 // message is uncertain for good, so a line that loses one after the other must stop.
 
-import type { Settlement } from '../../../domain/driver.ts'
 import type { Clock } from '../../../system/clock.ts'
+import type { Settlement } from '../../driver.ts'
 
 const RESTART_AFTER = 2
 const OFFLINE_AFTER = 3

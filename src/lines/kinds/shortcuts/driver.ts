@@ -1,30 +1,25 @@
-import type {
-  AttendedLine,
-  Finding,
-  Found,
-  LineDriver,
-  LineListener,
-} from '../../../domain/driver.ts'
+import type { Finding } from '../../../domain/finding.ts'
+import type { DriverLine, Found, LineDriver, LineListener } from '../../driver.ts'
+import type { Asker, HandedOver } from './hand-over.ts'
 import {
-  AttendedShortcutsLine,
   NOT_READY,
+  ShortcutsLineRun,
   type NotReady,
   type PhoneMessage,
   type PhoneReport,
   type ShortcutsLineTools,
-} from './attended-line.ts'
-import type { Asker, HandedOver } from './hand-over.ts'
+} from './line-run.ts'
 
 type Tools = ShortcutsLineTools & {
   /** The bridges that are not removed, by their ids. */
   readonly bridges: () => readonly { readonly key: string; readonly number: string }[]
 }
 
-/** iPhones without a cable: what their shortcuts ask and tell comes by HTTP, each for its bridge. */
+/** iPhones without a cable: their shortcuts call by HTTP, each for its bridge. */
 export class ShortcutsDriver implements LineDriver {
   readonly kind = 'shortcuts'
   readonly #tools: Tools
-  readonly #attended = new Map<string, AttendedShortcutsLine>()
+  readonly #runs = new Map<string, ShortcutsLineRun>()
 
   constructor(tools: Tools) {
     this.#tools = tools
@@ -35,31 +30,31 @@ export class ShortcutsDriver implements LineDriver {
   }
 
   async checkup(): Promise<readonly Finding[]> {
-    return [...this.#attended.values()].flatMap((line) => line.finding() ?? [])
+    return [...this.#runs.values()].flatMap((run) => run.finding() ?? [])
   }
 
-  async attend(line: AttendedLine, listener: LineListener, signal: AbortSignal): Promise<void> {
-    const attended = new AttendedShortcutsLine(this.#tools, line, listener)
-    this.#attended.set(line.key, attended)
+  async run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void> {
+    const run = new ShortcutsLineRun(this.#tools, line, listener, signal)
+    this.#runs.set(line.key, run)
     try {
-      await attended.run(signal)
+      await run.run()
     } finally {
-      if (this.#attended.get(line.key) === attended) this.#attended.delete(line.key)
+      if (this.#runs.get(line.key) === run) this.#runs.delete(line.key)
     }
   }
 
-  /** A message that came to the iPhone of the bridge `key`. */
+  /** Takes a message that came to the iPhone of the bridge `key`. */
   async receive(key: string, message: PhoneMessage): Promise<'stored' | 'name' | NotReady> {
-    return this.#attended.get(key)?.receive(message) ?? NOT_READY
+    return this.#runs.get(key)?.receive(message) ?? NOT_READY
   }
 
-  /** What the iPhone is to send next. */
+  /** The next message for the iPhone to send. */
   async next(key: string, asker: Asker): Promise<HandedOver | NotReady> {
-    return this.#attended.get(key)?.next(asker) ?? NOT_READY
+    return this.#runs.get(key)?.next(asker) ?? NOT_READY
   }
 
-  /** What became of a message that it was given. */
+  /** Takes the outcome of a message that the iPhone was given. */
   async done(key: string, report: PhoneReport): Promise<'noted' | 'unknown' | NotReady> {
-    return this.#attended.get(key)?.done(report) ?? NOT_READY
+    return this.#runs.get(key)?.done(report) ?? NOT_READY
   }
 }

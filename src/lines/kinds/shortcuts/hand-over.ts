@@ -1,21 +1,25 @@
-import type { OutgoingMessage, PointOfNoReturn } from '../../../domain/driver.ts'
+// Messages on their way to the shortcuts of one iPhone: offered until a shortcut asks, then handed out
+// until it reports the outcome.
+
+import type { MessageId } from '../../../domain/ids.ts'
+import type { OutgoingMessage, Unsettled } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import { Signal } from '../../../system/signal.ts'
+import { isGranted, type PointOfNoReturn, type Settlement } from '../../driver.ts'
 
 /** A shortcut that asks for a message. */
 export type Asker = {
-  /** How long it waits for one. */
   readonly waitMs: number
-  /** Whether its token is good: asked again just before a message is handed out. */
+  /** Asked again just before a message is handed out: its token may have died meanwhile. */
   readonly isGood: () => boolean
-  /** Aborts when it goes away. */
+  /** Aborts when the shortcut goes away. */
   readonly signal: AbortSignal
 }
 
 export type HandedOver =
   | { readonly answer: 'message'; readonly message: OutgoingMessage }
   | { readonly answer: 'nothing' }
-  /** The token died while it waited. */
+  /** The token died while the shortcut waited. */
   | { readonly answer: 'refused' }
 
 /** A message that waits for a shortcut. */
@@ -23,35 +27,35 @@ type Offer = {
   readonly message: OutgoingMessage
   readonly note: string
   readonly pointOfNoReturn: PointOfNoReturn
-  /** Called once: whether the message was handed out. */
+  /** Called once. */
   readonly settle: (isHandedOut: boolean) => void
 }
 
-type Waiting = { readonly wake: Signal; isDismissed: boolean }
+type WaitingShortcut = { readonly wakeUp: Signal; isDismissed: boolean }
 
-/** More than these are calls of shortcuts that iOS has killed: the one that waits longest goes. */
+/** More than these are calls of shortcuts that iOS has killed: the longest-waiting is dismissed. */
 const WAITING_MAX = 10
 
 const NOTHING: HandedOver = { answer: 'nothing' }
 
-/** Where messages that may leave meet shortcuts that ask. A message is handed to one of them only. */
+/** Pairs offered messages with asking shortcuts; each message goes to one shortcut only. */
 export class HandOver {
   readonly #clock: Clock
   readonly #offers: Offer[] = []
-  readonly #waiting = new Set<Waiting>()
+  readonly #waiting = new Set<WaitingShortcut>()
   #isOver = false
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Resolves with true once the message is handed out, with false where it is not and will not be. */
+  /** Resolves with true once the message is handed out, with false once it never will be. */
   offer(order: Omit<Offer, 'settle'>, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted || this.#isOver) return Promise.resolve(false)
     return new Promise((resolve) => {
       const withdraw = () => {
         const index = this.#offers.indexOf(offer)
-        // One that a shortcut is about to get is left to its point of no return.
+        // An offer that a shortcut is about to get is left to its point of no return.
         if (index === -1) return
         this.#offers.splice(index, 1)
         offer.settle(false)
@@ -63,59 +67,135 @@ export class HandOver {
       const offer: Offer = { ...order, settle }
       signal.addEventListener('abort', withdraw)
       this.#offers.push(offer)
-      for (const { wake } of this.#waiting) wake.notify()
+      for (const { wakeUp } of this.#waiting) wakeUp.notify()
     })
   }
 
-  /** The message that has waited longest; waits for one where there is none. */
+  /** The longest-waiting message; waits for one where there is none. */
   async take(asker: Asker): Promise<HandedOver> {
-    const waiting = this.#enter()
+    const shortcut = this.#enter()
     try {
-      return await this.#wait(asker, waiting)
+      return await this.#wait(asker, shortcut)
     } finally {
-      this.#waiting.delete(waiting)
+      this.#waiting.delete(shortcut)
     }
   }
 
-  /** Lets go of everyone who waits. */
+  /** Withdraws every offer and sends every waiting shortcut away. */
   end(): void {
     this.#isOver = true
-    for (const { wake } of this.#waiting) wake.notify()
+    for (const { wakeUp } of this.#waiting) wakeUp.notify()
     for (const offer of this.#offers.splice(0)) offer.settle(false)
   }
 
-  async #wait({ waitMs, signal, isGood }: Asker, waiting: Waiting): Promise<HandedOver> {
+  async #wait({ waitMs, signal, isGood }: Asker, shortcut: WaitingShortcut): Promise<HandedOver> {
     const until = this.#clock.monotonic() + waitMs
     for (;;) {
-      if (signal.aborted || waiting.isDismissed || this.#isOver) return NOTHING
+      if (signal.aborted || shortcut.isDismissed || this.#isOver) return NOTHING
       if (!isGood()) return { answer: 'refused' }
       const offer = this.#offers.shift()
       const leftMs = until - this.#clock.monotonic()
       if (offer === undefined && leftMs <= 0) return NOTHING
-      if (offer === undefined) await waiting.wake.wait(this.#clock, leftMs, signal)
+      if (offer === undefined) await shortcut.wakeUp.wait(this.#clock, leftMs, signal)
       else if (await hasPassed(offer)) return { answer: 'message', message: offer.message }
     }
   }
 
-  #enter(): Waiting {
-    const waiting = { wake: new Signal(), isDismissed: false }
-    this.#waiting.add(waiting)
+  #enter(): WaitingShortcut {
+    const shortcut = { wakeUp: new Signal(), isDismissed: false }
+    this.#waiting.add(shortcut)
     const [oldest] = this.#waiting
     if (oldest !== undefined && this.#waiting.size > WAITING_MAX) {
       this.#waiting.delete(oldest)
       oldest.isDismissed = true
-      oldest.wake.notify()
+      oldest.wakeUp.notify()
     }
-    return waiting
+    return shortcut
   }
 }
 
 /**
  * Passes the point of no return. From here on the message counts as handed out, also where the shortcut
- * is gone and its answer reaches nobody.
+ * is gone and its answer is lost.
  */
 async function hasPassed({ pointOfNoReturn, note, settle }: Offer): Promise<boolean> {
-  const isGranted = await pointOfNoReturn(note).catch(() => false)
-  settle(isGranted)
-  return isGranted
+  const isHandedOut = await isGranted(pointOfNoReturn, note)
+  settle(isHandedOut)
+  return isHandedOut
+}
+
+/** A message that a shortcut has and has not reported on. */
+export type PendingReport = {
+  readonly message: OutgoingMessage
+  /** Answers the waiting send; null where it has given up. */
+  readonly confirm: ((outcome: Settlement) => void) | null
+}
+
+/** How long a shortcut may take to report that a message is sent. */
+const CONFIRM_MS = 300_000
+/** Kept messages of each kind: as many as a line may have unsettled. */
+const KEPT_MAX = 1_000
+
+const NOT_CONFIRMED: Settlement = { outcome: 'unknown', reason: 'not_confirmed' }
+
+/** Messages that shortcuts have taken, until they report the outcome, and for a while after. */
+export class HandedOut {
+  readonly #clock: Clock
+  readonly #pending = new Map<MessageId, PendingReport>()
+  readonly #closed = new Set<MessageId>()
+
+  /** `unsettled` were handed out in earlier runs. */
+  constructor(clock: Clock, unsettled: readonly Unsettled[]) {
+    this.#clock = clock
+    for (const { message } of unsettled) this.#pending.set(message.id, { message, confirm: null })
+  }
+
+  find(id: string): PendingReport | 'closed' | null {
+    // A text that is no id of ours finds nothing.
+    const known = id as MessageId
+    return this.#pending.get(known) ?? (this.#closed.has(known) ? 'closed' : null)
+  }
+
+  /**
+   * Resolves with the reported outcome, or with unknown after five minutes or when `signal` aborts. The
+   * report may still come later.
+   */
+  wait(message: OutgoingMessage, signal: AbortSignal): Promise<Settlement> {
+    return new Promise((resolve) => {
+      const finish = (outcome: Settlement) => {
+        cancel()
+        signal.removeEventListener('abort', giveUp)
+        if (this.#pending.has(message.id)) this.#keep({ message, confirm: null })
+        resolve(outcome)
+      }
+      const giveUp = () => finish(NOT_CONFIRMED)
+      const cancel = this.#clock.after(CONFIRM_MS, giveUp)
+      signal.addEventListener('abort', giveUp)
+      this.#keep({ message, confirm: finish })
+      if (signal.aborted) giveUp()
+    })
+  }
+
+  /** Closes a message whose outcome is durable. */
+  close({ message, confirm }: PendingReport, outcome: Settlement): void {
+    this.#pending.delete(message.id)
+    this.#closed.add(message.id)
+    dropOldest(this.#closed)
+    confirm?.(outcome)
+  }
+
+  #keep(pending: PendingReport): void {
+    this.#pending.set(pending.message.id, pending)
+    dropOldest(this.#pending)
+  }
+}
+
+/** Maps and sets keep the order of insertion. */
+function dropOldest(kept: {
+  readonly size: number
+  keys(): Iterator<MessageId>
+  delete(id: MessageId): boolean
+}): void {
+  const oldest = kept.keys().next()
+  if (kept.size > KEPT_MAX && oldest.done !== true) kept.delete(oldest.value)
 }

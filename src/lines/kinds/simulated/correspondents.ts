@@ -1,17 +1,17 @@
-// Whom the simulated network knows: its own lines, and persons whose last four digits say how they
-// behave. All of it is public: it is how a developer tries each turn that a message can take.
+// People on the simulated network: its own lines, and persons whose last four digits decide how they
+// behave. The digits are documented: a developer tries every outcome of a message with them.
 
-/** How a message to a number ends. */
+/** Outcome of a message to a number. */
 export type Behaviour =
-  /** Carried: it leaves, and what follows is as the fields say. */
+  /** It leaves; the fields say what follows. */
   | {
       readonly kind: 'carried'
       readonly isDelivered: boolean
       readonly isRead: boolean
-      /** Milliseconds until the network says that it took the message. */
+      /** Time until the network confirms the message, in milliseconds. */
       readonly acceptMs: number
       readonly isEchoed: boolean
-      /** Whether the line drops offline right after. */
+      /** The line goes offline right after. */
       readonly dropsLine: boolean
     }
   /** Refused before anything happened: the recipient is not on iMessage. */
@@ -50,7 +50,6 @@ export function numberOfLine(ordinal: number): string {
   return `+1202555${String(FIRST_LINE + ordinal).padStart(4, '0')}`
 }
 
-/** Whether `handle` is the number of one of the first `count` simulated lines. */
 function isLine(handle: string, count: number): boolean {
   const digits = NUMBER_OF_LINE.exec(handle)?.[1]
   if (digits === undefined) return false
@@ -58,49 +57,49 @@ function isLine(handle: string, count: number): boolean {
   return ordinal >= 1 && ordinal <= count
 }
 
-/** What the last four digits of a number mean; a line, and an e-mail address, is an ordinary person. */
+/** Behaviour by the last four digits; a line and an e-mail address are ordinary persons. */
 export function behaviourOf(handle: string, lineCount: number): Behaviour {
   if (!handle.startsWith('+') || isLine(handle, lineCount)) return PERSON
   return SPECIAL[handle.slice(-4)] ?? PERSON
 }
 
-/** Something that a line will be told because a message was carried. */
-export type Consequence = {
-  /** The number of the line that is told. */
+/** Event on a line that follows from a carried message. */
+export type Effect = {
+  /** Number of the line. */
   readonly line: string
   readonly afterMs: number
-  readonly news:
+  readonly event:
     | { readonly kind: 'sent' | 'delivered' | 'read' }
     /** A message arrives; its guid is its own. */
     | { readonly kind: 'message'; readonly from: string; readonly text: string }
 }
 
-export type Letter = { readonly line: string; readonly to: string; readonly text: string }
+export type SimulatedMessage = { readonly line: string; readonly to: string; readonly text: string }
 
-/** What follows from a message that was carried, soonest first. `delayMs` is one step of a person. */
-export function consequencesOf(
-  { line, to, text }: Letter,
+/** Effects of a carried message, soonest first. `delayMs` is one step of a person. */
+export function effectsOf(
+  { line, to, text }: SimulatedMessage,
   behaviour: Behaviour,
   network: { readonly delayMs: number; readonly lineCount: number },
-): readonly Consequence[] {
+): readonly Effect[] {
   if (behaviour.kind !== 'carried') return []
   const deliveredMs = behaviour.acceptMs + network.delayMs
   const readMs = deliveredMs + network.delayMs
-  const all: Consequence[] = []
+  const all: Effect[] = []
   if (behaviour.acceptMs > 0) {
-    all.push({ line, afterMs: behaviour.acceptMs, news: { kind: 'sent' } })
+    all.push({ line, afterMs: behaviour.acceptMs, event: { kind: 'sent' } })
   }
   if (isLine(to, network.lineCount)) {
-    all.push({ line: to, afterMs: deliveredMs, news: { kind: 'message', from: line, text } })
+    all.push({ line: to, afterMs: deliveredMs, event: { kind: 'message', from: line, text } })
   }
-  // `read` at the moment of `delivered` says both.
+  // `read` at the moment of `delivered` implies both.
   const isOneStep = behaviour.isRead && readMs === deliveredMs
   if (behaviour.isDelivered && !isOneStep) {
-    all.push({ line, afterMs: deliveredMs, news: { kind: 'delivered' } })
+    all.push({ line, afterMs: deliveredMs, event: { kind: 'delivered' } })
   }
-  if (behaviour.isRead) all.push({ line, afterMs: readMs, news: { kind: 'read' } })
+  if (behaviour.isRead) all.push({ line, afterMs: readMs, event: { kind: 'read' } })
   if (behaviour.isEchoed) {
-    all.push({ line, afterMs: readMs, news: { kind: 'message', from: to, text } })
+    all.push({ line, afterMs: readMs, event: { kind: 'message', from: to, text } })
   }
   return all
 }

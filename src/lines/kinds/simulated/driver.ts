@@ -1,21 +1,21 @@
-import type { LineDriver } from '../../../domain/driver.ts'
-import { attendLine } from './attended-line.ts'
+import type { LineDriver } from '../../driver.ts'
 import { numberOfLine } from './correspondents.ts'
+import { SimulatedLineRun } from './line-run.ts'
 import { SimulatedNetwork, type NetworkTools } from './network.ts'
 
 export type SimulatedOptions = {
-  /** How many lines this start asks for. */
+  /** Lines that this start asks for. */
   readonly lineCount: number
   readonly delayMs: number
   /** The path of the ledger, `simulated.db`. */
   readonly ledgerPath: string
 }
 
-/** Lines that need no device, and persons who behave as their last four digits say. */
+/** Lines that need no device, and people whose last four digits decide how they behave. */
 export function createSimulatedDriver(options: SimulatedOptions, tools: NetworkTools): LineDriver {
   const { lineCount, delayMs, ledgerPath } = options
   let network: SimulatedNetwork | null = null
-  // Made when the first line is attended: a start without simulated lines leaves no file behind.
+  // Made with the first line run: a start without simulated lines leaves no file behind.
   const open = () => (network ??= new SimulatedNetwork(ledgerPath, tools))
   return {
     kind: 'simulated',
@@ -25,9 +25,9 @@ export function createSimulatedDriver(options: SimulatedOptions, tools: NetworkT
         number: numberOfLine(index + 1),
       })),
     checkup: async () => [],
-    attend: async (line, listener, signal) => {
+    run: async (line, listener, signal) => {
       const lineTools = { network: open(), clock: tools.clock, lineCount, delayMs }
-      await attendLine(lineTools, line, listener, signal)
+      await new SimulatedLineRun(lineTools, line, listener, signal).run()
     },
   }
 }

@@ -1,10 +1,10 @@
-// The file of the simulated network. `carried` says what was sent, and `recipients` to whom; `future` what
-// will happen, and when; `happenings` what has happened, in the order in which lines are told.
+// The file of the simulated network: `carried` holds the sent messages and `recipients` their recipients,
+// `pending` the events to come, `events` those that have come, in the order in which lines read them, and
+// `sessions` the sessions of each line.
 
 import type { Database } from 'bun:sqlite'
 
 import { LastingDatabase } from '../../../system/lasting-database.ts'
-import { LedgerSessions } from './ledger-sessions.ts'
 
 type Carried = {
   readonly messageId: string
@@ -15,8 +15,8 @@ type Carried = {
   readonly at: number
 }
 
-/** Something that a line is told. `handle` and `text` are null but for messages. */
-export type News = {
+/** An event on its way to a line. `handle` and `text` are null except for messages. */
+export type PendingEvent = {
   readonly line: string
   readonly kind: 'message' | 'sent' | 'delivered' | 'read'
   readonly guid: string
@@ -25,15 +25,15 @@ export type News = {
   readonly at: number
 }
 
-/** A message, the session of its line that posted it, and what follows from it. */
-export type CarriedLetter = {
+/** A message, the session of its line that posted it, and the events that follow from it. */
+export type CarriedMessage = {
   readonly carried: Carried
   readonly session: string
-  readonly news: readonly News[]
+  readonly events: readonly PendingEvent[]
 }
 
 /** `seq` is its position, which is never given twice. */
-export type Happening = Omit<News, 'line'> & { readonly seq: number }
+export type NetworkEvent = Omit<PendingEvent, 'line'> & { readonly seq: number }
 
 const PRAGMAS = [
   'busy_timeout = 5000',
@@ -63,7 +63,7 @@ CREATE TABLE IF NOT EXISTS recipients (
   handle TEXT NOT NULL,
   PRIMARY KEY (line, handle)
 ) STRICT, WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS future (
+CREATE TABLE IF NOT EXISTS pending (
   seq INTEGER PRIMARY KEY,
   line TEXT NOT NULL,
   due_at INTEGER NOT NULL,
@@ -72,8 +72,8 @@ CREATE TABLE IF NOT EXISTS future (
   handle TEXT,
   text TEXT
 ) STRICT;
-CREATE INDEX IF NOT EXISTS future_by_due ON future (line, due_at);
-CREATE TABLE IF NOT EXISTS happenings (
+CREATE INDEX IF NOT EXISTS pending_by_due ON pending (line, due_at);
+CREATE TABLE IF NOT EXISTS events (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
   line TEXT NOT NULL,
   kind TEXT NOT NULL,
@@ -82,52 +82,42 @@ CREATE TABLE IF NOT EXISTS happenings (
   text TEXT,
   at INTEGER NOT NULL
 ) STRICT;
-CREATE INDEX IF NOT EXISTS happenings_by_line ON happenings (line);
-CREATE INDEX IF NOT EXISTS happenings_by_contact ON happenings (line, handle)
-  WHERE kind = 'message';
+CREATE INDEX IF NOT EXISTS events_by_line ON events (line);
+CREATE INDEX IF NOT EXISTS events_by_contact ON events (line, handle) WHERE kind = 'message';
+CREATE TABLE IF NOT EXISTS sessions (
+  seq INTEGER PRIMARY KEY AUTOINCREMENT,
+  line TEXT NOT NULL,
+  id TEXT NOT NULL
+) STRICT;
+CREATE INDEX IF NOT EXISTS sessions_by_line ON sessions (line);
 `
 
-/** An index that ledgers had in place of `recipients`: it put every message on a page of its own. */
-const OLD_INDEX = 'carried_by_contact'
-const REPLACE_OLD_INDEX = `
-INSERT INTO recipients SELECT DISTINCT line, recipient FROM carried WHERE true ON CONFLICT DO NOTHING;
-DROP INDEX ${OLD_INDEX};
-`
-
-const DUE = `SELECT seq FROM future WHERE line = $line AND due_at <= $now
+const DUE = `SELECT seq FROM pending WHERE line = $line AND due_at <= $now
   ORDER BY due_at, seq LIMIT +$limit`
-
-/** How many recipients of a line are remembered. */
-const REMEMBERED_MAX = 10_000
 
 type Values = Record<string, string | number | null>
 
 export class Ledger {
-  /** Says which ledger this is: a new file has another one. */
+  /** Id of this ledger: a new file has another one. */
   readonly identity: string
-  readonly sessions: LedgerSessions
   readonly #db: Database
-  readonly #sql: ReturnType<typeof prepareStatements>
-  readonly #carry: (letters: readonly CarriedLetter[]) => void
+  readonly #sql: ReturnType<typeof messageStatements> & ReturnType<typeof eventStatements>
+  readonly #carry: (messages: readonly CarriedMessage[]) => void
   readonly #bringDue: (what: Values) => void
-  /** Of whom it is known that they are recipients of a line: most letters go to one of those. */
-  readonly #recipients = new Map<string, Set<string>>()
 
   /** Opens the file at `path`; `newIdentity` names it when it is new. */
   constructor(path: string, newIdentity: string) {
     const db = new LastingDatabase(path, { strict: true, create: true, readwrite: true })
     for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`)
     db.run(TABLES)
-    replaceOldIndex(db)
     db.query("INSERT INTO about VALUES ('identity', $id) ON CONFLICT DO NOTHING").run({
       id: newIdentity,
     })
     this.#db = db
-    this.sessions = new LedgerSessions(db)
-    this.#sql = prepareStatements(db)
+    this.#sql = { ...messageStatements(db), ...eventStatements(db) }
     this.identity = this.#sql.identity.get()?.value ?? newIdentity
-    this.#carry = db.transaction((letters: readonly CarriedLetter[]) => {
-      for (const letter of letters) this.#insert(letter)
+    this.#carry = db.transaction((messages: readonly CarriedMessage[]) => {
+      for (const message of messages) this.#insert(message)
     }).immediate
     this.#bringDue = db.transaction((what: Values) => {
       this.#sql.copyDue.run(what)
@@ -135,34 +125,47 @@ export class Ledger {
     }).immediate
   }
 
-  /** The seqs of the oldest and of the newest message that is kept; 0 where nothing was carried. */
+  /** Seqs of the oldest and the newest message; 0 where nothing was carried. */
   carriedSeqs(): { readonly oldest: number; readonly newest: number } {
-    const { oldestSeq, newestSeq } = this.#sql
-    return { oldest: oldestSeq.get()?.seq ?? 0, newest: newestSeq.get()?.seq ?? 0 }
+    const seqs = this.#sql.carriedSeqs.get()
+    return { oldest: seqs?.oldest ?? 0, newest: seqs?.newest ?? 0 }
   }
 
-  /** Writes down messages and all that follows from them, or throws and has written nothing. */
-  carry(letters: readonly CarriedLetter[]): void {
-    this.#carry(letters)
-    for (const { carried } of letters) this.#remember(carried.line, carried.to)
+  /** Writes messages and the events that follow from them; throws where nothing was written. */
+  carry(messages: readonly CarriedMessage[]): void {
+    this.#carry(messages)
   }
 
-  /** Makes at most `limit` things of a line's future happen that are due at `now`. */
+  /** Begins a session of a line: every earlier one is over, and carries nothing from now on. */
+  beginSession(line: string, id: string): void {
+    this.#sql.insertSession.run({ line, id })
+  }
+
+  hasSession(line: string, id: string): boolean {
+    return this.#sql.findSession.get({ line, id }) !== null
+  }
+
+  /** Forgets every session of a line except the newest: all that they left open is settled. */
+  settleSessions(line: string): void {
+    this.#sql.deleteOlderSessions.run({ line })
+  }
+
+  /** Turns at most `limit` pending events of a line that are due at `now` into events. */
   bringDue(line: string, now: number, limit: number): void {
     this.#bringDue({ line, now, limit })
   }
 
-  /** When the next thing of a line's future is due, or null. */
+  /** Time of the line's next pending event, or null. */
   nextDueAt(line: string): number | null {
     return this.#sql.nextDue.get({ line })?.at ?? null
   }
 
-  /** What happened to a line after a position, in order. */
-  happeningsAfter(line: string, seq: number, limit: number): readonly Happening[] {
-    return this.#sql.happenings.all({ line, seq, limit })
+  /** Events of a line after a position, in order. */
+  eventsAfter(line: string, seq: number, limit: number): readonly NetworkEvent[] {
+    return this.#sql.events.all({ line, seq, limit })
   }
 
-  /** The newest position of all lines. */
+  /** Newest position of all lines. */
   lastPosition(): number {
     return this.#sql.lastPosition.get()?.seq ?? 0
   }
@@ -171,7 +174,7 @@ export class Ledger {
     return this.#sql.lastCarriedAt.get()?.at ?? null
   }
 
-  /** The guid under which a message was carried, or null where it was not. */
+  /** Guid of a carried message, or null. */
   guidOf(messageId: string): string | null {
     return this.#sql.guidOf.get({ messageId })?.guid ?? null
   }
@@ -181,11 +184,11 @@ export class Ledger {
   }
 
   /**
-   * Forgets at most `limit` entries from before `before`: of `line`, those up to `told` only. The newest
-   * message stays, so that no seq is given twice.
+   * Deletes at most `limit` entries older than `before`: of `line`, only those up to `position`. The
+   * newest message stays, so that no seq is given twice.
    */
-  prune(line: string, what: { readonly told: number; before: number; limit: number }): void {
-    this.#sql.pruneHappenings.run({ line, ...what })
+  prune(line: string, what: { readonly position: number; before: number; limit: number }): void {
+    this.#sql.pruneEvents.run({ line, ...what })
     this.#sql.pruneCarried.run({ before: what.before, limit: what.limit })
   }
 
@@ -193,67 +196,30 @@ export class Ledger {
     this.#db.close()
   }
 
-  #insert({ carried, session, news }: CarriedLetter): void {
+  #insert({ carried, session, events }: CarriedMessage): void {
     const { line, to: handle } = carried
-    this.sessions.requireNewest(line, session)
+    if (this.#sql.newestSession.get({ line })?.id !== session) {
+      throw new Error('The session is over.')
+    }
     this.#sql.insertCarried.run(carried)
-    if (this.#recipients.get(line)?.has(handle) !== true) {
-      this.#sql.insertRecipient.run({ line, handle })
+    this.#sql.insertRecipient.run({ line, handle })
+    for (const event of events) {
+      const isNow = event.at <= carried.at
+      const insertion = isNow ? this.#sql.insertEvent : this.#sql.insertPending
+      insertion.run(event)
     }
-    for (const one of news) {
-      // What follows at once need not wait in the future first.
-      const insertion = one.at <= carried.at ? this.#sql.insertHappening : this.#sql.insertFuture
-      insertion.run(one)
-    }
-  }
-
-  #remember(line: string, handle: string): void {
-    const recipients = this.#recipients.get(line)
-    if (recipients !== undefined && recipients.size < REMEMBERED_MAX) recipients.add(handle)
-    else this.#recipients.set(line, new Set([handle]))
   }
 }
 
-function replaceOldIndex(db: Database): void {
-  const isThere = db.query('SELECT 1 FROM sqlite_schema WHERE name = ?').get(OLD_INDEX) !== null
-  if (isThere) db.transaction(() => db.run(REPLACE_OLD_INDEX)).immediate()
-}
-
-function prepareStatements(db: Database) {
+function messageStatements(db: Database) {
   return {
     identity: db.prepare<{ value: string }, []>("SELECT value FROM about WHERE name = 'identity'"),
     insertCarried: db.prepare<null, [Values]>(
       `INSERT INTO carried (message_id, line, recipient, text, guid, carried_at)
        VALUES ($messageId, $line, $to, $text, $guid, $at)`,
     ),
-    oldestSeq: db.prepare<{ seq: number | null }, []>('SELECT min(seq) AS seq FROM carried'),
-    newestSeq: db.prepare<{ seq: number | null }, []>('SELECT max(seq) AS seq FROM carried'),
-    insertRecipient: db.prepare<null, [Values]>(
-      'INSERT INTO recipients (line, handle) VALUES ($line, $handle) ON CONFLICT DO NOTHING',
-    ),
-    insertFuture: db.prepare<null, [Values]>(
-      `INSERT INTO future (line, due_at, kind, guid, handle, text)
-       VALUES ($line, $at, $kind, $guid, $handle, $text)`,
-    ),
-    insertHappening: db.prepare<null, [Values]>(
-      `INSERT INTO happenings (line, kind, guid, handle, text, at)
-       VALUES ($line, $kind, $guid, $handle, $text, $at)`,
-    ),
-    copyDue: db.prepare<null, [Values]>(
-      `INSERT INTO happenings (line, kind, guid, handle, text, at)
-       SELECT line, kind, guid, handle, text, due_at FROM future WHERE seq IN (${DUE})
-       ORDER BY due_at, seq`,
-    ),
-    deleteDue: db.prepare<null, [Values]>(`DELETE FROM future WHERE seq IN (${DUE})`),
-    nextDue: db.prepare<{ at: number | null }, [Values]>(
-      'SELECT min(due_at) AS at FROM future WHERE line = $line',
-    ),
-    happenings: db.prepare<Happening, [Values]>(
-      `SELECT seq, kind, guid, handle, text, at FROM happenings
-       WHERE line = +$line AND seq > +$seq ORDER BY seq LIMIT +$limit`,
-    ),
-    lastPosition: db.prepare<{ seq: number }, []>(
-      "SELECT seq FROM sqlite_sequence WHERE name = 'happenings'",
+    carriedSeqs: db.prepare<{ oldest: number | null; newest: number | null }, []>(
+      `SELECT (SELECT min(seq) FROM carried) AS oldest, (SELECT max(seq) FROM carried) AS newest`,
     ),
     lastCarriedAt: db.prepare<{ at: number }, []>(
       'SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1',
@@ -261,20 +227,65 @@ function prepareStatements(db: Database) {
     guidOf: db.prepare<{ guid: string }, [Values]>(
       'SELECT guid FROM carried WHERE message_id = $messageId ORDER BY seq LIMIT 1',
     ),
-    history: db.prepare<{ found: number }, [Values]>(
-      `SELECT 1 AS found FROM recipients WHERE line = $line AND handle = $handle
-       UNION ALL SELECT 1 FROM happenings
-         WHERE line = +$line AND handle = +$handle AND kind = 'message' LIMIT 1`,
-    ),
-    pruneHappenings: db.prepare<null, [Values]>(
-      `DELETE FROM happenings WHERE seq IN (
-         SELECT seq FROM (SELECT seq, at FROM happenings WHERE line = $line AND seq <= $told
-           ORDER BY seq LIMIT +$limit) WHERE at < $before)`,
+    insertRecipient: db.prepare<null, [Values]>(
+      'INSERT INTO recipients (line, handle) VALUES ($line, $handle) ON CONFLICT DO NOTHING',
     ),
     pruneCarried: db.prepare<null, [Values]>(
       `DELETE FROM carried WHERE seq IN (
          SELECT seq FROM (SELECT seq, carried_at FROM carried ORDER BY seq LIMIT +$limit)
          WHERE carried_at < $before AND seq < (SELECT max(seq) FROM carried))`,
+    ),
+    insertSession: db.prepare<null, [Values]>(
+      'INSERT INTO sessions (line, id) VALUES ($line, $id)',
+    ),
+    findSession: db.prepare<{ seq: number }, [Values]>(
+      'SELECT seq FROM sessions WHERE line = $line AND id = $id',
+    ),
+    newestSession: db.prepare<{ id: string }, [Values]>(
+      'SELECT id FROM sessions WHERE line = $line ORDER BY seq DESC LIMIT 1',
+    ),
+    deleteOlderSessions: db.prepare<null, [Values]>(
+      `DELETE FROM sessions WHERE line = $line
+         AND seq < (SELECT max(seq) FROM sessions WHERE line = $line)`,
+    ),
+  }
+}
+
+function eventStatements(db: Database) {
+  return {
+    insertPending: db.prepare<null, [Values]>(
+      `INSERT INTO pending (line, due_at, kind, guid, handle, text)
+       VALUES ($line, $at, $kind, $guid, $handle, $text)`,
+    ),
+    insertEvent: db.prepare<null, [Values]>(
+      `INSERT INTO events (line, kind, guid, handle, text, at)
+       VALUES ($line, $kind, $guid, $handle, $text, $at)`,
+    ),
+    copyDue: db.prepare<null, [Values]>(
+      `INSERT INTO events (line, kind, guid, handle, text, at)
+       SELECT line, kind, guid, handle, text, due_at FROM pending WHERE seq IN (${DUE})
+       ORDER BY due_at, seq`,
+    ),
+    deleteDue: db.prepare<null, [Values]>(`DELETE FROM pending WHERE seq IN (${DUE})`),
+    nextDue: db.prepare<{ at: number | null }, [Values]>(
+      'SELECT min(due_at) AS at FROM pending WHERE line = $line',
+    ),
+    events: db.prepare<NetworkEvent, [Values]>(
+      `SELECT seq, kind, guid, handle, text, at FROM events
+       WHERE line = +$line AND seq > +$seq ORDER BY seq LIMIT +$limit`,
+    ),
+    lastPosition: db.prepare<{ seq: number }, []>(
+      "SELECT seq FROM sqlite_sequence WHERE name = 'events'",
+    ),
+    history: db.prepare<{ found: number }, [Values]>(
+      `SELECT 1 AS found FROM recipients WHERE line = $line AND handle = $handle
+       UNION ALL SELECT 1 FROM events
+         WHERE line = +$line AND handle = +$handle AND kind = 'message' LIMIT 1`,
+    ),
+    pruneEvents: db.prepare<null, [Values]>(
+      `DELETE FROM events WHERE seq IN (
+         SELECT seq FROM (SELECT seq, at FROM events WHERE line = $line AND seq <= $position
+           ORDER BY seq LIMIT +$limit) WHERE at < $before)`,
     ),
   }
 }

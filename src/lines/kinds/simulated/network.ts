@@ -2,16 +2,13 @@ import { guidFromBytes, timestamp, uuidV7 } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
 import { Signal } from '../../../system/signal.ts'
-import type { Consequence, Letter } from './correspondents.ts'
-import { Ledger, type CarriedLetter, type Happening, type News } from './ledger.ts'
+import type { Effect, SimulatedMessage } from './correspondents.ts'
+import { Ledger, type CarriedMessage, type NetworkEvent, type PendingEvent } from './ledger.ts'
 
 export type NetworkTools = { readonly clock: Clock; readonly random: Random }
 
-/** A letter as a session of its line posts it. */
-type PostedLetter = Letter & { readonly session: string }
-
-/** A letter that is not in the ledger yet. */
-type Posted = CarriedLetter & {
+/** A message that is not in the ledger yet. */
+type Posted = CarriedMessage & {
   readonly resolve: (guid: string) => void
   readonly reject: (error: unknown) => void
 }
@@ -20,63 +17,62 @@ const DUE_MAX = 256
 const PRUNE_MAX = 500
 const KEPT_MS = 30 * 86_400_000
 
-/** Carries messages between simulated lines and persons, and does not forget when we crash. */
+/** Carries messages between simulated lines and persons; its ledger survives a crash. */
 export class SimulatedNetwork {
   readonly #ledger: Ledger
   readonly #clock: Clock
   readonly #random: Random
   readonly #signals = new Map<string, Signal>()
-  /** When the next of a line's future is due, where that is known; Infinity for never. */
+  /** Time of each line's next pending event, where known; Infinity for never. */
   readonly #nextDueAt = new Map<string, number>()
-  /** What was posted in this turn. */
+  /** Messages of this turn of the event loop. */
   #posted: Posted[] = []
   #time: number
   #monotonic: number
 
-  /** `path` is that of the ledger. */
-  constructor(path: string, { clock, random }: NetworkTools) {
+  constructor(ledgerPath: string, { clock, random }: NetworkTools) {
     this.#clock = clock
     this.#random = random
-    this.#ledger = new Ledger(path, this.#newGuid())
+    this.#ledger = new Ledger(ledgerPath, this.#newGuid())
     this.#time = this.#ledger.lastCarriedAt() ?? 0
     this.#monotonic = clock.monotonic()
   }
 
-  /** Says which network this is: one with a new ledger is another one. */
+  /** Id of the ledger: a new ledger is another network. */
   get identity(): string {
     return this.#ledger.identity
   }
 
-  /** Begins a session of a line and gives its id; earlier ones carry nothing from now on. */
+  /** Begins a session of a line and returns its id; earlier sessions carry nothing from now on. */
   beginSession(line: string): string {
     const id = this.#newGuid()
-    this.#ledger.sessions.begin(line, id)
+    this.#ledger.beginSession(line, id)
     return id
   }
 
-  /** What became of all that earlier sessions of a line left open is durable. */
+  /** Forgets the earlier sessions of a line: the outcome of everything they left open is durable. */
   settleSessions(line: string): void {
-    this.#ledger.sessions.settle(line)
+    this.#ledger.settleSessions(line)
   }
 
-  /** The note of a point of no return: `identity:session:seq of the newest message so far`. */
+  /** Note of a point of no return: `identity:session:seq of the newest message so far`. */
   noteOf(session: string): string {
     return `${this.identity}:${session}:${this.#ledger.carriedSeqs().newest}`
   }
 
   /**
-   * Whether this ledger would hold the message of a note, had it been carried. Its session is over, so
-   * no send of it can write any more; it is not settled, so the relay's own file is not of an earlier
-   * time; and the ledger has neither lost nor pruned what came after the note.
+   * True where this ledger would hold the message of a note, had it been carried: its session is over, so
+   * none of its sends can write any more; it is not settled, so the relay's own file is not of an earlier
+   * time; and the ledger has neither lost nor pruned the messages after the note.
    */
   isCompleteSince(line: string, note: string | null): boolean {
     const [identity, session = '', seq] = note?.split(':') ?? []
     const { oldest, newest } = this.#ledger.carriedSeqs()
-    const isSameLedger = identity === this.identity && this.#ledger.sessions.has(line, session)
+    const isSameLedger = identity === this.identity && this.#ledger.hasSession(line, session)
     return isSameLedger && Number(seq) <= newest && Number(seq) >= oldest - 1
   }
 
-  /** Rung when a line has something to read earlier than it was told. */
+  /** Notified when a line has something to read earlier than expected. */
   signalOf(line: string): Signal {
     const known = this.#signals.get(line)
     if (known !== undefined) return known
@@ -86,36 +82,36 @@ export class SimulatedNetwork {
   }
 
   /**
-   * Carries a message, with all that follows from it, and resolves with its guid; or rejects and has
-   * carried nothing. What is posted in one turn is one transaction of the ledger: messages pass their
-   * points of no return together.
+   * Carries a message with its effects and resolves with its guid; or rejects and has carried nothing.
+   * Messages of one turn of the event loop are one transaction of the ledger: they pass their points of
+   * no return together.
    */
   carry(
     messageId: string,
-    { session, ...letter }: PostedLetter,
-    consequences: readonly Consequence[],
+    { session, ...message }: SimulatedMessage & { readonly session: string },
+    effects: readonly Effect[],
   ): Promise<string> {
     const guid = this.#newGuid()
     const at = this.#now()
-    const news = consequences.map((consequence) => this.#newsOf(consequence, guid, at))
+    const events = effects.map((effect) => this.#pendingEventOf(effect, guid, at))
     const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const carried = { ...letter, messageId, guid, at }
-    this.#posted.push({ carried, session, news, resolve, reject })
+    const carried = { ...message, messageId, guid, at }
+    this.#posted.push({ carried, session, events, resolve, reject })
     if (this.#posted.length === 1) queueMicrotask(() => this.#carryPosted())
     return promise
   }
 
-  /** What a line is told after `position`, in order; makes happen what is due. */
-  read(line: string, position: number, limit: number): readonly Happening[] {
+  /** Events of a line after `position`, in order; due pending events join them first. */
+  read(line: string, position: number, limit: number): readonly NetworkEvent[] {
     const now = this.#now()
     if (this.#dueAt(line) <= now) {
       this.#ledger.bringDue(line, now, DUE_MAX)
       this.#nextDueAt.delete(line)
     }
-    return this.#ledger.happeningsAfter(line, position, limit)
+    return this.#ledger.eventsAfter(line, position, limit)
   }
 
-  /** Milliseconds until something happens to a line; Infinity where nothing is to come. */
+  /** Time until the line's next pending event, in milliseconds; Infinity for none. */
   msUntilNext(line: string): number {
     return Math.max(0, this.#dueAt(line) - this.#now())
   }
@@ -132,9 +128,9 @@ export class SimulatedNetwork {
     return this.#ledger.hasHistory(line, handle)
   }
 
-  /** Forgets a few entries older than 30 days, but none of `line` that it was not told yet. */
-  prune(line: string, told: number): void {
-    this.#ledger.prune(line, { told, before: this.#now() - KEPT_MS, limit: PRUNE_MAX })
+  /** Deletes a few entries older than 30 days, of `line` only those up to `position`. */
+  prune(line: string, position: number): void {
+    this.#ledger.prune(line, { position, before: this.#now() - KEPT_MS, limit: PRUNE_MAX })
   }
 
   close(): void {
@@ -150,22 +146,22 @@ export class SimulatedNetwork {
       for (const { reject } of posted) reject(error)
       return
     }
-    for (const { carried, news, resolve } of posted) {
-      for (const one of news) this.#expect(one, carried.at)
+    for (const { carried, events, resolve } of posted) {
+      for (const event of events) this.#expect(event, carried.at)
       resolve(carried.guid)
     }
   }
 
-  #newsOf({ line, afterMs, news }: Consequence, guid: string, now: number): News {
+  #pendingEventOf({ line, afterMs, event }: Effect, guid: string, now: number): PendingEvent {
     const at = now + afterMs
-    if (news.kind !== 'message')
-      return { line, kind: news.kind, guid, handle: null, text: null, at }
-    const { kind, from, text } = news
+    if (event.kind !== 'message')
+      return { line, kind: event.kind, guid, handle: null, text: null, at }
+    const { kind, from, text } = event
     return { line, kind, guid: this.#newGuid(), handle: from, text, at }
   }
 
-  /** A line that waits for something later, or for nothing, is woken. */
-  #expect({ line, at }: News, now: number): void {
+  /** Wakes a line that waits for something later, or for nothing. */
+  #expect({ line, at }: PendingEvent, now: number): void {
     if (at <= now) {
       this.signalOf(line).notify()
       return
@@ -184,7 +180,7 @@ export class SimulatedNetwork {
     return found
   }
 
-  /** The wall clock, but never back: where that steps back, time goes on from where it was. */
+  /** The wall clock, except that it never steps back: then time goes on from where it was. */
   #now(): number {
     const wall = this.#clock.now()
     const monotonic = this.#clock.monotonic()
@@ -193,7 +189,7 @@ export class SimulatedNetwork {
     return Math.floor(this.#time)
   }
 
-  /** In order of time: an index over guids then grows at its end, which keeps commits small. */
+  /** Guids in order of time: an index over them grows at its end, which keeps commits small. */
   #newGuid(): string {
     return guidFromBytes(uuidV7(timestamp(this.#now()), this.#random.bytes(10)))
   }

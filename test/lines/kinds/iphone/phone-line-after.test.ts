@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { notSent } from '../../../support/iphone/expected-sends.ts'
 import { PhoneHost } from '../../../support/iphone/phone-host.ts'
 import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LineEvent, LineSession } from '../../../../src/domain/driver.ts'
+import type { LineEvent, LineSession } from '../../../../src/lines/driver.ts'
 import { ACCEPTED } from '../../../support/iphone/expected-sends.ts'
 import { PhoneHost } from '../../../support/iphone/phone-host.ts'
 import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
@@ -108,7 +108,7 @@ describe('a listener that cannot keep an event', () => {
     }
     const controller = new AbortController()
     const line = { id: '' as never, key: UDID, number: '', checkpoint: null, ...NOTHING }
-    const attended = rig.driver().attend(line, { onEvent }, controller.signal)
+    const attended = rig.driver().run(line, { onEvent }, controller.signal)
     const ended = attended.finally(() => {
       seen.isOver = true
     })
@@ -128,7 +128,7 @@ describe('a listener that cannot keep an event', () => {
     await sending
   })
 
-  test('makes attend itself reject', async () => {
+  test('makes the run itself reject', async () => {
     const { rig } = plugged()
     const line = { id: '' as never, key: UDID, number: '', checkpoint: null, ...NOTHING }
     const listener = {
@@ -137,7 +137,7 @@ describe('a listener that cannot keep an event', () => {
       },
     }
 
-    const attended = run(rig.clock, rig.driver().attend(line, listener, NEVER))
+    const attended = run(rig.clock, rig.driver().run(line, listener, NEVER))
 
     await expect(attended).rejects.toThrow('not durable')
     expect(rig.launcher.stopped).toEqual([UDID])

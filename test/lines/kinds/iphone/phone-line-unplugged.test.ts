@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import * as fc from 'fast-check'
 
-import type { Settlement } from '../../../../src/domain/driver.ts'
+import type { Settlement } from '../../../../src/lines/driver.ts'
 import { ACCEPTED, notSent } from '../../../support/iphone/expected-sends.ts'
 import type { TouchEffect } from '../../../support/iphone/messages-phone.ts'
 import { PhoneHost } from '../../../support/iphone/phone-host.ts'

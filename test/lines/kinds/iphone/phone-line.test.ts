@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { DeviceMessage, LineEvent } from '../../../../src/domain/driver.ts'
+import type { DeviceMessage, LineEvent } from '../../../../src/lines/driver.ts'
 import { ACCEPTED, GUID, notSent } from '../../../support/iphone/expected-sends.ts'
 import { NUMBER } from '../../../support/iphone/fake-phones.ts'
 import { PhoneHost } from '../../../support/iphone/phone-host.ts'

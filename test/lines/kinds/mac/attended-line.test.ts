@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
 import { readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
-import { attend, messagesOf } from '../../../contract/line-rig.ts'
+import { messagesOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 
 const FRIEND = '+15550001111'
@@ -13,8 +13,8 @@ const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 
 test('a Mac that woke up gives Messages five seconds before it sends', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.clock.step(HOUR_MS)
   await rig.clock.advance(100)
   const wokeUpAt = rig.clock.monotonic()
@@ -26,13 +26,11 @@ test('a Mac that woke up gives Messages five seconds before it sends', async () 
   })
 
   expect(passedAt - wokeUpAt).toBeGreaterThan(4_900)
-  await attended.end()
-  rig.close()
 })
 
 test('a database that was replaced while the Mac was asleep is noticed as soon as it is awake', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.receive(FRIEND, 'good night')
   await rig.clock.advance(1_000)
 
@@ -42,13 +40,11 @@ test('a database that was replaced while the Mac was asleep is noticed as soon a
   await rig.clock.advance(200)
 
   expect(messagesOf(attended.events).at(-1)?.text).toBe('good morning')
-  await attended.end()
-  rig.close()
 })
 
 test('an event that could not be made durable ends the line at once, and says why', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   let ended: unknown = 'not yet'
   void attended.ended().then((error) => (ended = error))
 
@@ -57,12 +53,11 @@ test('an event that could not be made durable ends the line at once, and says wh
   await rig.clock.advance(200)
 
   expect(ended).toEqual(new Error('not durable'))
-  rig.close()
 })
 
 test('nothing is told after an event that could not be made durable, also not of a send', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('hang')
   const sending = attended.send('hello', async () => true).catch(() => null)
   await rig.clock.advance(1_000)
@@ -74,12 +69,11 @@ test('nothing is told after an event that could not be made durable, also not of
   await sending
 
   expect(attended.events.length).toBe(count)
-  rig.close()
 })
 
 test('a line that has ended holds its database open no longer', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.receive(FRIEND, 'hello')
   await rig.clock.advance(1_000)
 
@@ -88,18 +82,17 @@ test('a line that has ended holds its database open no longer', async () => {
 
   // Whoever closes a database last takes its write-ahead log away.
   expect(existsSync(`${rig.chatDbPath}-wal`)).toBe(false)
-  rig.close()
 })
 
 /** The line's last good moment, as its checkpoint has it, from its beginning. */
-function goodMs(attended: Awaited<ReturnType<typeof attend>>, startedAt: number): number {
+function goodMs(attended: Awaited<ReturnType<typeof runLine>>, startedAt: number): number {
   return (readCheckpoint(attended.checkpoint())?.good ?? 0) - startedAt
 }
 
 test('after a quarter of an hour without trouble the good moment moves on, and a sleep stops it', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   const startedAt = rig.clock.now()
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   await rig.clock.advance(14 * MINUTE_MS)
   rig.model.receive(FRIEND, 'hello')
@@ -121,19 +114,15 @@ test('after a quarter of an hour without trouble the good moment moves on, and a
   expect(moved).toBeGreaterThan(15 * MINUTE_MS)
   expect(kept).toBeGreaterThanOrEqual(moved)
   expect(messagesOf(attended.events).at(-1)).toMatchObject({ text: 'kept back', isHistory: false })
-  await attended.end()
-  rig.close()
 }, 20_000)
 
 test('while the account has no connection the good moment stays where it was', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.account.isConnected = false
   const startedAt = rig.clock.now()
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   await rig.clock.advance(17 * MINUTE_MS)
 
   expect(goodMs(attended, startedAt)).toBe(0)
-  await attended.end()
-  rig.close()
 }, 20_000)

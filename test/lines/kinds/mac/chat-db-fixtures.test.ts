@@ -3,8 +3,8 @@
 import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
-import { SCHEMAS } from '../../../support/mac/chat-db-file.ts'
 import { OPTIONAL_NAMES, VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
+import { SCHEMAS } from '../../../support/mac/chat-db-schemas.ts'
 import { OpenedChatDb, openedVariant } from '../../../support/mac/opened-chat-db.ts'
 import { TEST_START as AT } from '../../../support/test-clock.ts'
 

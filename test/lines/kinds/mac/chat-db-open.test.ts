@@ -9,7 +9,8 @@ import {
   type Doors,
 } from '../../../../src/lines/kinds/mac/chat-db-open.ts'
 import { ChatDb, ChatDbError } from '../../../../src/lines/kinds/mac/chat-db.ts'
-import { ChatDbFile, SCHEMAS } from '../../../support/mac/chat-db-file.ts'
+import { ChatDbFile } from '../../../support/mac/chat-db-file.ts'
+import { SCHEMAS } from '../../../support/mac/chat-db-schemas.ts'
 import { OpenedChatDb, openedVariant } from '../../../support/mac/opened-chat-db.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { TEST_START as AT } from '../../../support/test-clock.ts'

@@ -3,8 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import type { AttendedLine, LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, carry, guidOf, settledOf } from '../../../contract/line-rig.ts'
+import type { DriverLine, LineEvent } from '../../../../src/lines/driver.ts'
+import { carry, guidOf, settledOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
@@ -15,17 +15,17 @@ const FAILED = { error: 6, is_finished: 1 }
 async function again(
   behaviour: Behaviour,
   between: (rig: ReturnType<typeof makeMacRig>) => void,
-  lineOf: (sent: Awaited<ReturnType<typeof carry>>) => Partial<AttendedLine>,
+  lineOf: (sent: Awaited<ReturnType<typeof carry>>) => Partial<DriverLine>,
 ) {
   const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  await using first = await runLine(rig, rig.driver)
   rig.model.nextSend(behaviour)
   const sent = await carry(rig, first, 'hello')
   await rig.clock.advance(1_000)
   await first.end()
   between(rig)
   const checkpoint = first.checkpoint()
-  const attended = await attend(rig, rig.restart(), { checkpoint, ...lineOf(sent) })
+  const attended = await runLine(rig, rig.restart(), { checkpoint, ...lineOf(sent) })
   const { model, clock } = rig
   const end = async () => {
     await attended.end()
@@ -123,8 +123,8 @@ test('of a message that was sent before, what came meanwhile is told, and not th
 })
 
 test('of several open messages the oldest is looked for as well', async () => {
-  const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using first = await runLine(rig, rig.driver)
   const one = await carry(rig, first, 'one')
   await rig.clock.advance(20_000)
   const two = await carry(rig, first, 'two')
@@ -133,13 +133,11 @@ test('of several open messages the oldest is looked for as well', async () => {
 
   const unsettled = [one, two].map(({ message, note }) => ({ message, note }))
   const checkpoint = first.checkpoint()
-  const second = await attend(rig, rig.restart(), { checkpoint, unsettled })
+  await using second = await runLine(rig, rig.restart(), { checkpoint, unsettled })
   await rig.clock.advance(1_000)
 
   expect(settledOf(second.events).map(({ messageId }) => messageId)).toEqual([
     one.message.id,
     two.message.id,
   ])
-  await second.end()
-  rig.close()
 })

@@ -4,8 +4,9 @@
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, messagesOf, NEVER } from '../../../contract/line-rig.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
+import { messagesOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 
 /** The line's states in order: `online`, `online without iMessage`, or the code of a reason. */
@@ -22,8 +23,8 @@ async function codesOf(rig: MacRig): Promise<readonly string[]> {
 }
 
 test('a denied Automation permission stops sending, says so, and receiving goes on', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.automation = 'denied'
   await rig.clock.advance(301_000)
@@ -38,13 +39,11 @@ test('a denied Automation permission stops sending, says so, and receiving goes 
   expect(codes).toEqual(['automation_denied'])
   expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(['still there?'])
   expect(statesOf(attended.events)).toEqual(['online', 'automation_denied', 'online'])
-  await attended.end()
-  rig.close()
 })
 
 test('a send that meets a denied permission takes the line offline before it answers', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   // Between two looks of the line, which would tell it, too.
   await rig.clock.advance(20)
@@ -53,13 +52,11 @@ test('a send that meets a denied permission takes the line offline before it ans
 
   expect(outcome).toMatchObject({ outcome: 'not_sent', blame: 'line' })
   expect(statesOf(attended.events)).toEqual(['online', 'automation_denied'])
-  await attended.end()
-  rig.close()
 })
 
 test('an account that is signed out takes the line offline, one that is not connected does not', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.account.isConnected = false
   await rig.clock.advance(301_000)
@@ -73,41 +70,35 @@ test('an account that is signed out takes the line offline, one that is not conn
   const out = 'messages_signed_out'
   const states = ['online', 'online without iMessage', out, 'online', out]
   expect(statesOf(attended.events)).toEqual(states)
-  await attended.end()
-  rig.close()
 })
 
 test('an old account that is switched off beside a living one changes nothing', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.oldAccounts = 2
 
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const outcome = await attended.send('hello', async () => true)
 
   expect(statesOf(attended.events)).toEqual(['online'])
   expect(outcome).toMatchObject({ outcome: 'accepted' })
-  await attended.end()
-  rig.close()
 })
 
 test('an account of which this macOS tells nothing takes nothing offline', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.hasAccountProperties = false
   rig.model.account.isConnected = false
 
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   await rig.clock.advance(301_000)
 
   expect(statesOf(attended.events)).toEqual(['online'])
-  await attended.end()
-  rig.close()
 })
 
 test('Messages is started when it does not run, hidden, and started again when it does not answer', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.quit()
 
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const isStarted = rig.model.isRunning
   rig.model.isAnswering = false
   await rig.clock.advance(301_000 + 60_000 + 60_000)
@@ -117,30 +108,26 @@ test('Messages is started when it does not run, hidden, and started again when i
   expect(rig.model.isAnswering).toBe(true)
   await rig.clock.advance(60_000)
   expect(statesOf(attended.events).at(-1)).toBe('online')
-  await attended.end()
-  rig.close()
 })
 
 test('without a user at the screen the line is offline, and it comes back by itself', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.mac.hasGuiSession = false
 
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.mac.hasGuiSession = true
   await rig.clock.advance(31_000)
 
   expect(statesOf(attended.events)).toEqual(['no_gui_session', 'online'])
-  await attended.end()
-  rig.close()
 })
 
 test('a database that is not there is looked for again, and what came meanwhile is told', async () => {
-  const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using first = await runLine(rig, rig.driver)
   await first.end()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
 
-  const attended = await attend(rig, rig.driver, { checkpoint: first.checkpoint() })
+  await using attended = await runLine(rig, rig.driver, { checkpoint: first.checkpoint() })
   const absent = statesOf(attended.events)
   const codes = await codesOf(rig)
   renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
@@ -151,16 +138,14 @@ test('a database that is not there is looked for again, and what came meanwhile 
   expect(codes).toEqual(['chat_db_absent'])
   expect(statesOf(attended.events)).toEqual(['chat_db_absent', 'online'])
   expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(['while you were away'])
-  await attended.end()
-  rig.close()
 })
 
 test('without Full Disk Access the line says so, and the relay starts anew once it is granted', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.fullDiskAccess.relay = false
   rig.fullDiskAccess.child = false
 
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const before = [...rig.restarts]
   const codes = await codesOf(rig)
   rig.fullDiskAccess.child = true
@@ -170,34 +155,30 @@ test('without Full Disk Access the line says so, and the relay starts anew once 
   expect(statesOf(attended.events)).toEqual(['full_disk_access'])
   expect(codes).toEqual(['full_disk_access'])
   expect([before, rig.restarts]).toEqual([[], ['Full Disk Access was granted']])
-  await attended.end()
-  rig.close()
 })
 
 test('Full Disk Access that is missing before the number is known is told all the same', async () => {
-  const rig = makeMacRig({ phoneNumber: null })
+  using rig = makeMacRig({ phoneNumber: null })
   rig.fullDiskAccess.relay = false
 
   const found = await rig.driver.discover(NEVER)
 
   expect(found.map(({ number }) => number)).toEqual([null])
   expect(await codesOf(rig)).toEqual(['full_disk_access'])
-  rig.close()
 })
 
 test('the Mac is kept awake for as long as its line is attended', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
 
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const during = rig.mac.isKeptAwake()
   await attended.end()
 
   expect([during, rig.mac.isKeptAwake()]).toEqual([true, false])
-  rig.close()
 })
 
 test('a number that nobody told is read from the history, and asked for where that is silent', async () => {
-  const rig = makeMacRig({ phoneNumber: null })
+  using rig = makeMacRig({ phoneNumber: null })
 
   const before = await rig.driver.discover(NEVER)
   const codes = await codesOf(rig)
@@ -208,18 +189,15 @@ test('a number that nobody told is read from the history, and asked for where th
   expect(before.map(({ number }) => number)).toEqual([null])
   expect(codes).toEqual(['number_unknown'])
   expect(after.map(({ number }) => number)).toEqual([rig.model.number])
-  rig.close()
 })
 
 test('a line whose history stands on another number says so, and goes on', async () => {
-  const rig = makeMacRig({ phoneNumber: '+15550004444' })
+  using rig = makeMacRig({ phoneNumber: '+15550004444' })
   rig.model.receive('+15550003333', 'hello')
 
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const codes = await codesOf(rig)
 
   expect(codes).toEqual(['sends_as_other_number'])
   expect(statesOf(attended.events)).toEqual(['online'])
-  await attended.end()
-  rig.close()
 })

@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 import { renameSync } from 'node:fs'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, carry, messagesOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { carry, messagesOf, receiptsOf, settledOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Replacement } from '../../../support/mac/trace.ts'
@@ -52,8 +52,8 @@ function mend({ model }: MacRig): void {
 }
 
 test('a database that cannot be read takes the line offline at its third failure, until it can be', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   spoil(rig)
   await rig.clock.advance(1_900)
@@ -66,13 +66,11 @@ test('a database that cannot be read takes the line offline at its third failure
   expect(early).toEqual(['online'])
   expect(during).toEqual(['online', 'chat_db_unreadable'])
   expect(toldOf(attended.events)).toEqual(['online', 'chat_db_unreadable', 'online'])
-  await attended.end()
-  rig.close()
 })
 
 test('failures are counted anew once the database could be read', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   for (let i = 0; i < 4; i += 1) {
     spoil(rig)
@@ -82,41 +80,35 @@ test('failures are counted anew once the database could be read', async () => {
   }
 
   expect(toldOf(attended.events)).toEqual(['online'])
-  await attended.end()
-  rig.close()
 })
 
 test('what came while the Mac was asleep is told as soon as it is awake', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   rig.clock.step(HOUR_MS)
   receive(rig, 'good morning')
   await rig.clock.advance(200)
 
   expect(toldOf(attended.events)).toEqual(['online', 'good morning'])
-  await attended.end()
-  rig.close()
 })
 
 test('a Mac that wakes up looks at once for a database that was not there', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
   rig.clock.step(HOUR_MS)
   await rig.clock.advance(200)
 
   expect(toldOf(attended.events)).toEqual(['chat_db_absent', 'online'])
-  await attended.end()
-  rig.close()
 })
 
 test('after a rebuild the row of a message is found that nobody has heard of yet', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('no_row')
   const { message } = await carry(rig, attended, 'hello')
 
@@ -132,14 +124,12 @@ test('after a rebuild the row of a message is found that nobody has heard of yet
   const outcome = { outcome: 'accepted', guid, service: 'iMessage' } as const
   const settled = { type: 'settled', messageId: message.id, outcome } as const
   expect(settledOf(attended.events)).toEqual([settled])
-  await attended.end()
-  rig.close()
 })
 
 test('after a rebuild the receipts of a message are read from where it is now', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   for (let i = 0; i < 3; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   const sending = carry(rig, attended, 'hello')
   rig.clock.after(1_000, () => {
@@ -153,13 +143,11 @@ test('after a rebuild the receipts of a message are read from where it is now', 
   await rig.clock.advance(1_000)
 
   expect(receiptsOf(attended.events).map(({ kind }) => kind)).toEqual(['delivered'])
-  await attended.end()
-  rig.close()
 })
 
 test('a rebuilt database is read again from ten minutes before the last message on', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   receive(rig, 'first')
   await rig.clock.advance(1_000)
   rig.clock.step(20 * MINUTE_MS)
@@ -172,13 +160,11 @@ test('a rebuilt database is read again from ten minutes before the last message 
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events).slice(before)).toEqual(['missed', 'last'])
-  await attended.end()
-  rig.close()
 })
 
 test('a row that waited for its chat is not looked for at its old place in a rebuilt database', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   receive(rig, 'old', rig.clock.now() - HOUR_MS)
   const { file } = rig.model
   const handle = file.addHandle('+15550002222')
@@ -189,13 +175,11 @@ test('a row that waited for its chat is not looked for at its old place in a reb
   await rig.clock.advance(65_000)
 
   expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(['old', 'waits'])
-  await attended.end()
-  rig.close()
 })
 
 test('a copy from before the last messages is noticed, and what comes into it is told', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
   const { db } = rig.model.file
   // The ROWID that the copy gives next is that of no row that is remembered.
@@ -212,13 +196,11 @@ test('a copy from before the last messages is noticed, and what comes into it is
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events).slice(before)).toEqual(['after the restore'])
-  await attended.end()
-  rig.close()
 })
 
 test('a database of which no row is known is not read from its beginning', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   receive(rig, 'hello')
   await rig.clock.advance(1_000)
 
@@ -231,6 +213,4 @@ test('a database of which no row is known is not read from its beginning', async
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events)).toEqual(['online', 'hello', 'and now'])
-  await attended.end()
-  rig.close()
 })

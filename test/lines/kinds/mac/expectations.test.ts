@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Unsettled } from '../../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../../src/domain/handle.ts'
 import { timestamp, type MessageId } from '../../../../src/domain/ids.ts'
+import type { Unsettled } from '../../../../src/domain/message.ts'
 import type { MessageRow } from '../../../../src/lines/kinds/mac/chat-db-rows.ts'
 import {
   expectationOf,

@@ -3,9 +3,9 @@ import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
 import { macHost } from '../../../../src/lines/kinds/mac/mac-host.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
 import type { ProcessEnd, RunProcess } from '../../../../src/system/process.ts'
 
-const NEVER = new AbortController().signal
 const NOT_THERE: ProcessEnd = { end: 'not_started', why: 'ENOENT' }
 const HUNG: ProcessEnd = { end: 'killed', why: 'timeout', stdout: '501\n', stderr: '' }
 

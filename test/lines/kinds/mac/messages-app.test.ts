@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 import { getEventListeners } from 'node:events'
 
 import { MessagesApp } from '../../../../src/lines/kinds/mac/messages-app.ts'
-import { systemClock, type Clock } from '../../../../src/system/clock.ts'
+import { NEVER, systemClock, type Clock } from '../../../../src/system/clock.ts'
 import { silentLog } from '../../../../src/system/log.ts'
 import {
   ownIds,
@@ -16,7 +16,6 @@ import { recordingLog } from '../../../support/recording-log.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { settle, TestClock } from '../../../support/test-clock.ts'
 
-const NEVER = new AbortController().signal
 const SELF = { pid: 4_000, uid: 501 }
 const PGREP = ['/usr/bin/pgrep', '-U', '501', '-x', 'Messages']
 const OPEN = ['/usr/bin/open', '-gj', '-a', 'Messages']

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { join } from 'node:path'
 
 import { MessagesScript, type Target } from '../../../../src/lines/kinds/mac/script-runner.ts'
-import { systemClock } from '../../../../src/system/clock.ts'
+import { NEVER, systemClock } from '../../../../src/system/clock.ts'
 import { processRunner, startProcess, type ProcessEnd } from '../../../../src/system/process.ts'
 import { startMessages, type MessagesRig } from '../../../support/mac/mac-rig.ts'
 import { askMessages } from '../../../support/mac/messages-control.ts'
@@ -13,7 +13,6 @@ import { FRIEND } from '../../../support/mac/trace-steps.ts'
 import { eventually } from '../../../support/relay-process.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 
-const NEVER = new AbortController().signal
 const TO_FRIEND: Target = { by: 'participant', handle: FRIEND }
 const TEXT = `-e "it's" \\ \n\t $(false) \u{1F469}\u200D\u{1F680} \u05E9\u05DC\u05D5\u05DD`
 

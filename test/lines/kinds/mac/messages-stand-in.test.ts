@@ -4,11 +4,11 @@ import { expect, test } from 'bun:test'
 
 import type { Target } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { MESSAGES_SCRIPT } from '../../../../src/lines/kinds/mac/script.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
 import { chatWithFriend, makeModelRig, rowsOf } from '../../../support/mac/model-rig.ts'
 import { refused } from '../../../support/mac/script-behaviours.ts'
 import { FRIEND, OWN_NUMBER } from '../../../support/mac/trace-steps.ts'
 
-const NEVER = new AbortController().signal
 const TO_FRIEND: Target = { by: 'participant', handle: FRIEND }
 const A_MINUTE_MS = 60_000
 

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 
 import { recordTrace } from '../../../../src/lines/kinds/mac/trace.ts'
 import { systemRandom } from '../../../../src/system/random.ts'
-import { SCHEMAS } from '../../../support/mac/chat-db-file.ts'
+import { SCHEMAS } from '../../../support/mac/chat-db-schemas.ts'
 import { TRACES } from '../../../support/mac/messages-traces.ts'
 import { makeModelRig, rowsOf } from '../../../support/mac/model-rig.ts'
 import { traceOfRecording } from '../../../support/mac/recorded-trace.ts'

@@ -4,6 +4,7 @@ import { expect, test } from 'bun:test'
 
 import { ChatDb, ChatDbError } from '../../../../src/lines/kinds/mac/chat-db.ts'
 import { NumberLookup } from '../../../../src/lines/kinds/mac/number-lookup.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
 import { ChatDbFile } from '../../../support/mac/chat-db-file.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
@@ -12,7 +13,6 @@ import { TEST_START, TestClock } from '../../../support/test-clock.ts'
 const FRIEND = '+15550001111'
 const NUMBER = '+15550009999'
 const ANOTHER = '+15550008888'
-const NEVER = new AbortController().signal
 
 class LookupRig implements Disposable {
   readonly clock = new TestClock()

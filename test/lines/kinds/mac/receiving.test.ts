@@ -3,8 +3,9 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, messagesOf, NEVER, receiptsOf } from '../../../contract/line-rig.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
+import { messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 
@@ -16,22 +17,20 @@ function toldOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('what was on its way when the line was set up is news, what is older is history', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   const now = rig.clock.now()
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.file.receive({ from: FRIEND, text: 'a minute ago', at: now - 60_000 })
   rig.model.file.receive({ from: FRIEND, text: 'long ago', at: now - 61_000 })
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events)).toEqual(['a minute ago', 'long ago (history)'])
-  await attended.end()
-  rig.close()
 })
 
 test('the same text twice within a second is two messages', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   for (const ms of [0, 500]) {
     rig.model.file.receive({ from: FRIEND, text: 'ok', at: rig.clock.now() + ms })
@@ -39,13 +38,11 @@ test('the same text twice within a second is two messages', async () => {
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events)).toEqual(['ok', 'ok'])
-  await attended.end()
-  rig.close()
 })
 
 test('a row that names no handle is from whom its chat is with', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const row = file.addMessage({ at: rig.clock.now(), text: 'hello' })
@@ -53,13 +50,11 @@ test('a row that names no handle is from whom its chat is with', async () => {
   await rig.clock.advance(1_000)
 
   expect(messagesOf(attended.events)).toMatchObject([{ handle: FRIEND, text: 'hello' }])
-  await attended.end()
-  rig.close()
 })
 
 test('a body may be two seconds late where its row is finished, and ten where it is not', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const [finished, unfinished] = ['+15550002222', '+15550003333']
@@ -78,13 +73,11 @@ test('a body may be two seconds late where its row is finished, and ten where it
   }
 
   expect(told).toEqual([[], [finished], [finished], [finished, unfinished]])
-  await attended.end()
-  rig.close()
 })
 
 test('what is typed on the Mac and not sent yet keeps back nothing of whom it is to', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -93,26 +86,22 @@ test('what is typed on the Mac and not sent yet keeps back nothing of whom it is
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events)).toEqual(['hello'])
-  await attended.end()
-  rig.close()
 })
 
 test('many messages at once are told at once', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   const texts = Array.from({ length: 250 }, (_, index) => `number ${index}`)
 
   rig.model.file.db.transaction(() => texts.forEach((text) => rig.model.receive(FRIEND, text)))()
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events)).toEqual(texts)
-  await attended.end()
-  rig.close()
 })
 
 test('no receipts are told of what was typed long ago', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const at = rig.clock.now() - 48 * 3_600_000
   writeOwn(rig.model.file, { to: FRIEND, text: 'long ago', at, is_delivered: 1 })
@@ -120,13 +109,11 @@ test('no receipts are told of what was typed long ago', async () => {
 
   expect(toldOf(attended.events)).toEqual(['long ago (history)'])
   expect(receiptsOf(attended.events)).toEqual([])
-  await attended.end()
-  rig.close()
 })
 
 test('a text that cannot be read is told without it, and counted', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const body = new Uint8Array([1, 2, 3])
   rig.model.receive(FRIEND, '', { attributedBody: body })
@@ -135,14 +122,12 @@ test('a text that cannot be read is told without it, and counted', async () => {
 
   expect(toldOf(attended.events)).toEqual([''])
   expect(findings.map(({ code }) => code)).toEqual(['undecodable_bodies'])
-  await attended.end()
-  rig.close()
 })
 
 test('what we wrote from another address of ours is our own, also where that came later', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.receive(FRIEND, 'hello')
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const address = 'me@example.com'
   const { file } = rig.model
 
@@ -154,6 +139,4 @@ test('what we wrote from another address of ours is our own, also where that cam
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events)).toEqual(['typed', 'well'])
-  await attended.end()
-  rig.close()
 })

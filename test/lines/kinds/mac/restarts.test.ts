@@ -2,14 +2,14 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { Condition } from '../../../../src/lines/kinds/mac/condition.ts'
 import { macHost } from '../../../../src/lines/kinds/mac/mac-host.ts'
 import { MessagesApp } from '../../../../src/lines/kinds/mac/messages-app.ts'
 import type { ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { silentLog } from '../../../../src/system/log.ts'
 import type { RunProcess } from '../../../../src/system/process.ts'
-import { attend } from '../../../contract/line-rig.ts'
+import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { makeModelRig } from '../../../support/mac/model-rig.ts'
 import { refused } from '../../../support/mac/script-behaviours.ts'
@@ -26,8 +26,8 @@ function codesOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('a message that does not leave for three minutes makes Messages start again, once', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   await attended.send('hello', async () => true)
 
@@ -36,13 +36,11 @@ test('a message that does not leave for three minutes makes Messages start again
   await rig.clock.advance(200_000)
 
   expect([early, restartsOf(rig.ran)]).toEqual([0, 1])
-  await attended.end()
-  rig.close()
 })
 
 test('a send that Messages did not answer does not start it again while it answers otherwise', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   for (const text of ['one', 'two']) {
     rig.model.nextSend('hang')
@@ -52,46 +50,40 @@ test('a send that Messages did not answer does not start it again while it answe
 
   expect(codesOf(attended.events)).toEqual(['messages_not_answering', 'messages_not_answering'])
   expect(restartsOf(rig.ran)).toBe(0)
-  await attended.end()
-  rig.close()
 })
 
 test('an account that cannot be asked for takes the line offline, whatever the number', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend(refused('account', -10_000))
 
   await attended.send('hello', async () => true)
 
   expect(codesOf(attended.events)).toEqual(['messages_not_answering'])
-  await attended.end()
-  rig.close()
 })
 
 /** By which route somebody is written to, whom Messages has a chat with. */
-async function routeOfNextSend(rig: MacRig, attended: Awaited<ReturnType<typeof attend>>) {
+async function routeOfNextSend(rig: MacRig, attended: Awaited<ReturnType<typeof runLine>>) {
   await attended.send('hello', async () => true)
   return rig.model.calls.findLast(({ mode }) => mode === 'send')?.route
 }
 
 test('a Messages that was started finds its chats before anything is sent', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.quit()
   while (!rig.model.isRunning) await rig.clock.advance(10)
   const route = await routeOfNextSend(rig, attended)
 
   expect(route).toBe('chat')
-  await attended.end()
-  rig.close()
 })
 
 test('a Messages that was started again finds its chats before anything is sent', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   await attended.send('stuck', async () => true)
 
@@ -100,8 +92,6 @@ test('a Messages that was started again finds its chats before anything is sent'
   const route = await routeOfNextSend(rig, attended)
 
   expect(route).toBe('chat')
-  await attended.end()
-  rig.close()
 })
 
 /** The watch over Messages alone. */

@@ -3,10 +3,10 @@
 import { expect, test } from 'bun:test'
 
 import { MessagesScript, type ScriptCall } from '../../../../src/lines/kinds/mac/script-runner.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
 import type { RunProcess } from '../../../../src/system/process.ts'
 import { TestClock } from '../../../support/test-clock.ts'
 
-const NEVER = new AbortController().signal
 const DETAIL = 'enabled,unknown iMessage,disabled,connected «constant»,x SMS,enabled,unknown'
 
 test('each run is told with its stage and its time, without text and number', async () => {

@@ -7,7 +7,7 @@ import {
   type ScriptAnswer,
   type Target,
 } from '../../../../src/lines/kinds/mac/script-runner.ts'
-import { systemClock, type Clock } from '../../../../src/system/clock.ts'
+import { NEVER, systemClock, type Clock } from '../../../../src/system/clock.ts'
 import {
   processRunner,
   type ProcessEnd,
@@ -18,7 +18,6 @@ import { StandIn } from '../../../support/mac/stand-ins/stand-in.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { TestClock } from '../../../support/test-clock.ts'
 
-const NEVER = new AbortController().signal
 const CHAT: Target = { by: 'chat', guid: 'iMessage;-;+12025550123' }
 const PERSON: Target = { by: 'participant', handle: '+12025550123' }
 const DONE = 'printf "done\\t0\\t\\n"'

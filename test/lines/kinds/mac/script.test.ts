@@ -6,12 +6,11 @@ import { readFileSync } from 'node:fs'
 
 import { MessagesScript, type Target } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { MESSAGES_SCRIPT } from '../../../../src/lines/kinds/mac/script.ts'
-import { systemClock } from '../../../../src/system/clock.ts'
+import { NEVER, systemClock } from '../../../../src/system/clock.ts'
 import { processRunner } from '../../../../src/system/process.ts'
 import { StandIn } from '../../../support/mac/stand-ins/stand-in.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 
-const NEVER = new AbortController().signal
 const CHAT: Target = { by: 'chat', guid: 'iMessage;-;+12025550123' }
 const PERSON: Target = { by: 'participant', handle: '+12025550123' }
 const DONE = 'printf "done\\t0\\t\\n"'

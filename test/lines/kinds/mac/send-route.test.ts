@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test'
 
-import { attend } from '../../../contract/line-rig.ts'
+import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
-import type { SchemaName } from '../../../support/mac/chat-db-file.ts'
+import type { SchemaName } from '../../../support/mac/chat-db-schemas.ts'
 
 /** A chat with the recipient of that service, and the message that came in it last. */
 function receiveBy(rig: MacRig, service: string, more: { readonly guid?: string } = {}): void {
@@ -16,10 +16,9 @@ function receiveBy(rig: MacRig, service: string, more: { readonly guid?: string 
 }
 
 async function sendOne(rig: MacRig) {
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   const outcome = await attended.send('hello', async () => true)
   await rig.clock.advance(rig.settleMs)
-  await attended.end()
   const sends = rig.model.calls.filter(({ mode }) => mode === 'send')
   return { outcome, sends: sends.map(({ route, key }) => `${route} ${key}`) }
 }
@@ -27,7 +26,7 @@ async function sendOne(rig: MacRig) {
 const SCHEMAS: readonly SchemaName[] = ['macos15', 'macos26b', 'macos27']
 
 test.each(SCHEMAS)('%s: somebody who wrote by SMS is written to by iMessage', async (schema) => {
-  const rig = makeMacRig({ schema })
+  using rig = makeMacRig({ schema })
   receiveBy(rig, 'SMS')
 
   const { outcome, sends } = await sendOne(rig)
@@ -35,13 +34,12 @@ test.each(SCHEMAS)('%s: somebody who wrote by SMS is written to by iMessage', as
   expect(outcome).toMatchObject({ outcome: 'accepted' })
   expect(sends).toEqual([`participant ${rig.recipient}`])
   expect(servicesOf(rig)).toEqual(['iMessage'])
-  rig.close()
 })
 
 test.each(['SMS', 'RCS'])(
   'somebody who has %s only is not on iMessage, and gets none',
   async (service) => {
-    const rig = makeMacRig()
+    using rig = makeMacRig()
     receiveBy(rig, service)
     rig.model.behave(rig.recipient, 'failed22_at_once')
 
@@ -49,12 +47,11 @@ test.each(['SMS', 'RCS'])(
 
     expect(outcome).toEqual({ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' })
     expect(rig.carried('hello')).toBe(0)
-    rig.close()
   },
 )
 
 test('of two chats with one person the one of iMessage is taken, though the other was used last', async () => {
-  const rig = makeMacRig({ schema: 'macos15' })
+  using rig = makeMacRig({ schema: 'macos15' })
   receiveBy(rig, 'iMessage')
   await rig.clock.advance(60_000)
   receiveBy(rig, 'SMS')
@@ -63,11 +60,10 @@ test('of two chats with one person the one of iMessage is taken, though the othe
 
   expect(sends).toEqual([`chat iMessage;-;${rig.recipient}`])
   expect(servicesOf(rig)).toEqual(['iMessage'])
-  rig.close()
 })
 
 test('a chat of all services is used after an iMessage only', async () => {
-  const rig = makeMacRig({ schema: 'macos26b' })
+  using rig = makeMacRig({ schema: 'macos26b' })
   receiveBy(rig, 'iMessage')
   const before = await sendOne(rig)
   const chat = rig.model.file.directChat(rig.recipient)
@@ -79,18 +75,16 @@ test('a chat of all services is used after an iMessage only', async () => {
   expect(before.sends).toEqual([`chat any;-;${rig.recipient}`])
   expect(after.sends.slice(1)).toEqual([`participant ${rig.recipient}`])
   expect(servicesOf(rig)).toEqual(['iMessage', 'iMessage'])
-  rig.close()
 })
 
 test('a database that does not name the services of chats is asked for the signs of their guids', async () => {
-  const rig = makeMacRig({ schema: 'macos15' })
+  using rig = makeMacRig({ schema: 'macos15' })
   receiveBy(rig, 'SMS')
   rig.model.file.db.run('UPDATE chat SET service_name = NULL')
 
   const { sends } = await sendOne(rig)
 
   expect(sends).toEqual([`participant ${rig.recipient}`])
-  rig.close()
 })
 
 /** By which services our own messages went. */

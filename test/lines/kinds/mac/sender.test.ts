@@ -3,9 +3,9 @@
 
 import { expect, test } from 'bun:test'
 
-import { WITHDRAWN, type LineEvent } from '../../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../../src/domain/handle.ts'
-import { attend, carry, messagesOf, sendTo } from '../../../contract/line-rig.ts'
+import { WITHDRAWN, type LineEvent } from '../../../../src/lines/driver.ts'
+import { carry, messagesOf, sendTo, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { typedOnTheMac } from '../../../support/mac/messages-behaviours.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
@@ -16,9 +16,9 @@ function offlineCodesOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('a refusal that does not speak of the chat is not asked for again by another way', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
 
   rig.model.automation = 'denied'
   const before = rig.model.calls.length
@@ -26,13 +26,11 @@ test('a refusal that does not speak of the chat is not asked for again by anothe
 
   const asked = rig.model.calls.slice(before).filter(({ mode }) => mode === 'check')
   expect(asked.map(({ route }) => route)).toEqual(['chat'])
-  await attended.end()
-  rig.close()
 })
 
 test('a send that is aborted while Messages is asked is withdrawn, and nothing is wrong with the line', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   const leaving = new AbortController()
   rig.clock.after(50, () => leaving.abort())
   let asked = 0
@@ -50,13 +48,11 @@ test('a send that is aborted while Messages is asked is withdrawn, and nothing i
   expect(outcome).toEqual(WITHDRAWN)
   expect([asked, rig.carried('hello')]).toEqual([0, 0])
   expect(offlineCodesOf(attended.events)).toEqual([])
-  await attended.end()
-  rig.close()
 })
 
 test('a message that was withdrawn at the last moment keeps nothing back that somebody types', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   await attended.send('hello', async () => false)
 
   const letter = { from: rig.model.number, to: rig.recipient, text: 'hello' }
@@ -65,26 +61,22 @@ test('a message that was withdrawn at the last moment keeps nothing back that so
   await typed
 
   expect(messagesOf(attended.events)).toMatchObject([{ text: 'hello', isFromMe: true }])
-  await attended.end()
-  rig.close()
 })
 
 test('a send that Messages did not answer says so of the line', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('hang')
 
   const outcome = await attended.send('hello', async () => true)
 
   expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_answer' })
   expect(offlineCodesOf(attended.events)).toEqual(['messages_not_answering'])
-  await attended.end()
-  rig.close()
 })
 
 test('a message that fails after its sender has answered is found again in a second row', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   const { message, outcome } = await carry(rig, attended, 'hello')
 
@@ -98,22 +90,18 @@ test('a message that fails after its sender has answered is found again in a sec
   const accepted = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
   expect(outcome).toMatchObject({ outcome: 'held' })
   expect(told).toEqual([{ type: 'settled', messageId: message.id, outcome: accepted }])
-  await attended.end()
-  rig.close()
 })
 
 test('a wait of more than five seconds is told, a shorter one is waited out', async () => {
   const outcomes: string[] = []
   for (const chance of [0.6, 0.99]) {
-    const rig = makeMacRig({ random: { ...seededRandom(1), chance: () => chance } })
-    const attended = await attend(rig, rig.driver)
+    using rig = makeMacRig({ random: { ...seededRandom(1), chance: () => chance } })
+    await using attended = await runLine(rig, rig.driver)
 
     await sendTo(rig, attended, deviceHandle('+15550009001'))
     const { outcome } = await sendTo(rig, attended, deviceHandle('+15550009002'))
 
     outcomes.push(outcome)
-    await attended.end()
-    rig.close()
   }
 
   expect(outcomes).toEqual(['accepted', 'postponed'])

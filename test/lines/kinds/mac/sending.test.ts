@@ -3,16 +3,16 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LineEvent, SendOutcome } from '../../../../src/domain/driver.ts'
 import { deviceHandle } from '../../../../src/domain/handle.ts'
+import type { LineEvent, SendOutcome } from '../../../../src/lines/driver.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
 import {
-  attend,
   carry,
   guidOf,
   messagesOf,
-  NEVER,
   receiptsOf,
   sendTo,
+  runLine,
 } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { newestRow } from '../../../support/mac/own-rows.ts'
@@ -101,8 +101,8 @@ const EXPECTED: readonly Expected[] = [
 describe('a send ends as Messages makes it end', () => {
   for (const { behaviour, outcome, carried, later, text = 'hello' } of EXPECTED) {
     test(`${nameOf(behaviour)} is ${outcome.outcome}`, async () => {
-      const rig = makeMacRig()
-      const attended = await attend(rig, rig.driver)
+      using rig = makeMacRig()
+      await using attended = await runLine(rig, rig.driver)
       rig.model.nextSend(behaviour)
 
       const sent = await carry(rig, attended, text)
@@ -112,8 +112,6 @@ describe('a send ends as Messages makes it end', () => {
       expect(rig.carried(text)).toBe(carried)
       expect(newsOf(attended.events)).toEqual(later)
       expect(messagesOf(attended.events)).toEqual([])
-      await attended.end()
-      rig.close()
     })
   }
 })
@@ -132,8 +130,8 @@ function newsOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('what the second run of the script reports before its stage send is proven unsent', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const outcome = await attended.send('hello', async () => {
     rig.model.account.exists = false
@@ -146,25 +144,21 @@ test('what the second run of the script reports before its stage send is proven 
     reason: { code: 'messages_signed_out' },
   })
   expect(rig.carried('hello')).toBe(0)
-  await attended.end()
-  rig.close()
 })
 
 test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await attended.send('hello', async () => true)
 
   const modes = rig.model.calls.map(({ mode }) => mode)
   expect(modes).toEqual(['account', 'check', 'send'])
-  await attended.end()
-  rig.close()
 })
 
 test('whom Messages has a chat with is written to in that chat, anyone else as a participant', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await attended.send('first', async () => true)
   await attended.send('second', async () => true)
@@ -174,13 +168,11 @@ test('whom Messages has a chat with is written to in that chat, anyone else as a
     ['participant', rig.recipient],
     ['chat', `any;-;${rig.recipient}`],
   ])
-  await attended.end()
-  rig.close()
 })
 
 test('a recipient who is not on iMessage is remembered for seven days', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('failed22_at_once')
   await attended.send('hello', async () => true)
 
@@ -195,13 +187,11 @@ test('a recipient who is not on iMessage is remembered for seven days', async ()
   expect(again).toEqual(failed('not_on_imessage'))
   expect(asked).toBe(0)
   expect(later).toEqual(ACCEPTED)
-  await attended.end()
-  rig.close()
 })
 
 test('after five recipients in an hour who are not on iMessage nobody new is written to', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   const friend = deviceHandle('+15550007777')
   rig.model.receive(friend, 'hello')
   for (let i = 0; i < 5; i += 1) {
@@ -219,13 +209,11 @@ test('after five recipients in an hour who are not on iMessage nobody new is wri
   expect(toFriend).toEqual(ACCEPTED)
   expect(online).toMatchObject({ capabilities: { new_contacts: false } })
   expect(findings.map(({ code }) => code)).toEqual(['new_contacts_paused'])
-  await attended.end()
-  rig.close()
 })
 
 test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   const { file } = rig.model
   rig.model.nextSend('stuck')
   const sending = carry(rig, attended, 'hello')
@@ -241,30 +229,26 @@ test('a message that Messages sends once more by SMS, seconds after it was sent,
   const receipts = receiptsOf(attended.events).map(({ kind, service }) => ({ kind, service }))
   expect(outcome).toEqual(ACCEPTED)
   expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
-  await attended.end()
-  rig.close()
 })
 
 test('a message that changed its service while the relay was away is told when it is back', async () => {
-  const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using first = await runLine(rig, rig.driver)
   rig.model.nextSend('sms')
   const { outcome, note } = await carry(rig, first, 'hello')
   await first.end()
 
   const open = [{ guid: guidOf(outcome) ?? '', note }]
-  const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint(), open })
+  await using second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint(), open })
   await rig.clock.advance(20_000)
 
   const receipts = receiptsOf(second.events).map(({ kind, service }) => ({ kind, service }))
   expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
-  await second.end()
-  rig.close()
 })
 
 test('messages leave about a second apart, and more between people written to for the first time', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   const at: number[] = []
   const timed = async () => {
     at.push(rig.clock.monotonic())
@@ -282,8 +266,6 @@ test('messages leave about a second apart, and more between people written to fo
 
   expect(gapsOf(at).every((ms) => ms >= 1_000 && ms < 2_500)).toBe(true)
   expect(gapsOf(strangers).every((ms) => ms >= 2_000 && ms < 7_000)).toBe(true)
-  await attended.end()
-  rig.close()
 })
 
 function gapsOf(at: readonly number[]): readonly number[] {

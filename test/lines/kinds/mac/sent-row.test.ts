@@ -3,8 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
-import { attend, carry, guidOf, receiptsOf, settledOf } from '../../../contract/line-rig.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
+import { carry, guidOf, receiptsOf, settledOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
 
@@ -24,8 +24,8 @@ function settlementsOf(events: readonly LineEvent[]) {
 }
 
 test('an error that cleared is forgotten: the next one has its ten seconds again', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   later(rig, 1_000, NO_NETWORK)
   later(rig, 5_000, WELL)
@@ -35,13 +35,11 @@ test('an error that cleared is forgotten: the next one has its ten seconds again
   const { outcome } = await carry(rig, attended, 'hello')
 
   expect(outcome).toMatchObject({ outcome: 'accepted' })
-  await attended.end()
-  rig.close()
 })
 
 test('a second row of an earlier message with the same text is not taken for the one that waits', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   const { file } = rig.model
   rig.model.nextSend('stuck', 'stuck')
   const first = await carry(rig, attended, 'hello')
@@ -59,13 +57,11 @@ test('a second row of an earlier message with the same text is not taken for the
     [first.message.id, { outcome: 'accepted', guid: second, service: 'iMessage' }],
   ])
   expect(again.outcome).toMatchObject({ outcome: 'not_sent', reason: 'network_unavailable' })
-  await attended.end()
-  rig.close()
 })
 
 test('the row of a text that is sent again, after it failed once, is that of the second message', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck', 'happy')
   const first = await carry(rig, attended, 'hello')
   later(rig, 0, NO_NETWORK)
@@ -84,13 +80,11 @@ test('the row of a text that is sent again, after it failed once, is that of the
     [guidOf(again.outcome) ?? '', 'delivered'],
     [guidOf(again.outcome) ?? '', 'read'],
   ])
-  await attended.end()
-  rig.close()
 })
 
 test('the row of a text that is sent again, after nobody heard of it, is that of the second message', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('no_row', 'happy')
   const first = await carry(rig, attended, 'hello')
 
@@ -107,14 +101,12 @@ test('the row of a text that is sent again, after nobody heard of it, is that of
   expect(settlementsOf(attended.events)).toEqual([
     [first.message.id, { outcome: 'accepted', guid, service: 'iMessage' }],
   ])
-  await attended.end()
-  rig.close()
 })
 
 test('a database that cannot be read for a moment does not end a send', async () => {
   for (const ms of MOMENTS) {
-    const rig = makeMacRig()
-    const attended = await attend(rig, rig.driver)
+    using rig = makeMacRig()
+    await using attended = await runLine(rig, rig.driver)
     const { db } = rig.model.file
     rig.model.nextSend('stuck')
     rig.clock.after(ms, () => db.run('ALTER TABLE message RENAME TO away'))
@@ -124,15 +116,13 @@ test('a database that cannot be read for a moment does not end a send', async ()
     const { outcome } = await carry(rig, attended, 'hello')
 
     expect([ms, outcome]).toMatchObject([ms, { outcome: 'accepted' }])
-    await attended.end()
-    rig.close()
   }
 })
 
 test('a row that has our ROWID after a rebuild is not ours', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   rig.model.receive('+15550003333', 'from before')
-  const attended = await attend(rig, rig.driver)
+  await using attended = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   rig.clock.after(2_000, () => {
     const replacement = {
@@ -147,14 +137,12 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
   const { outcome } = await carry(rig, attended, 'hello')
 
   expect(outcome).toEqual({ outcome: 'held', guid: guidOf(outcome) ?? '', service: 'iMessage' })
-  await attended.end()
-  rig.close()
 })
 
 test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
   for (const ms of MOMENTS) {
-    const rig = makeMacRig({ model: { delays: { sentMs: 900 } } })
-    const attended = await attend(rig, rig.driver)
+    using rig = makeMacRig({ model: { delays: { sentMs: 900 } } })
+    await using attended = await runLine(rig, rig.driver)
     rig.model.nextSend('no_row', 'happy')
     const lost = await carry(rig, attended, 'lost')
     let late = ''
@@ -169,7 +157,5 @@ test('the late row of a message that nobody heard of is told, also where the nex
       ms,
       [[lost.message.id, { outcome: 'accepted', guid: late, service: 'iMessage' }]],
     ])
-    await attended.end()
-    rig.close()
   }
 })

@@ -11,7 +11,8 @@ import {
 } from '../../../../src/lines/kinds/mac/trace.ts'
 import type { Random } from '../../../../src/system/random.ts'
 import { encodeAttributedBody } from '../../../support/mac/attributed-body-encoder.ts'
-import { ChatDbFile, SCHEMAS } from '../../../support/mac/chat-db-file.ts'
+import { ChatDbFile } from '../../../support/mac/chat-db-file.ts'
+import { SCHEMAS } from '../../../support/mac/chat-db-schemas.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 import { TEST_START, TestClock } from '../../../support/test-clock.ts'
 

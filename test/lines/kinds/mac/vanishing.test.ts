@@ -3,9 +3,10 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { VanishingSends } from '../../../../src/lines/kinds/mac/vanishing.ts'
-import { attend, NEVER } from '../../../contract/line-rig.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
+import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
@@ -15,7 +16,7 @@ const MINUTE_MS = 60_000
 const REST_MS = 10 * MINUTE_MS
 const VANISHED = { outcome: 'unknown', reason: 'no_row' } as const
 
-type Attended = Awaited<ReturnType<typeof attend>>
+type Attended = Awaited<ReturnType<typeof runLine>>
 
 function statesOf(events: readonly LineEvent[]): readonly string[] {
   return events.flatMap((event) => {
@@ -41,8 +42,8 @@ async function findingsOf(rig: MacRig): Promise<readonly string[]> {
 const quits = (rig: MacRig) => rig.ran.filter((name) => name === 'kill').length
 
 test('Messages is started again after the second, and the line is offline after the third', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await sendEach(rig, attended, ['no_row'])
   const afterOne = [quits(rig), await findingsOf(rig)]
@@ -57,15 +58,13 @@ test('Messages is started again after the second, and the line is offline after 
   expect(third).toEqual({ outcome: 'unknown', reason: 'no_row' })
   expect(states).toEqual(['online', 'sends_vanish'])
   expect([quits(rig), await findingsOf(rig)]).toEqual([1, ['error sends_vanish']])
-  await attended.end()
-  rig.close()
 })
 
 const ROWS: readonly Behaviour[] = ['happy', 'failed22_at_once', 'slow_sending', 'sms']
 
 test.each(ROWS)('%s between them leaves a row, and the count begins anew', async (behaviour) => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   // Known before: nobody new is written to after failures.
   rig.model.receive(rig.recipient, 'hello')
 
@@ -73,13 +72,11 @@ test.each(ROWS)('%s between them leaves a row, and the count begins anew', async
 
   expect(statesOf(attended.events)).toEqual(['online'])
   expect(await findingsOf(rig)).toEqual([])
-  await attended.end()
-  rig.close()
 })
 
 test('a send that Messages did not answer neither adds to the count nor ends it', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await sendEach(rig, attended, ['no_row', 'no_row', 'hang'])
   await rig.clock.advance(MINUTE_MS)
@@ -88,13 +85,11 @@ test('a send that Messages did not answer neither adds to the count nor ends it'
 
   expect(before).not.toContain('sends_vanish')
   expect(statesOf(attended.events).at(-1)).toBe('sends_vanish')
-  await attended.end()
-  rig.close()
 })
 
 test('after ten minutes one message is tried, and where it vanishes too the line rests again', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
   await rig.clock.advance(REST_MS)
@@ -104,8 +99,6 @@ test('after ten minutes one message is tried, and where it vanishes too the line
   const states = ['online', 'sends_vanish', 'online', 'sends_vanish']
   expect(statesOf(attended.events)).toEqual(states)
   expect(onTrial).toEqual(['warning sends_vanish'])
-  await attended.end()
-  rig.close()
 })
 
 test('each trial that vanishes doubles the rest, up to an hour, and Messages is started again once', async () => {
@@ -129,8 +122,8 @@ test('each trial that vanishes doubles the rest, up to an hour, and Messages is 
 })
 
 test('a trial that leaves a row brings the line back for good', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
   await rig.clock.advance(REST_MS)
@@ -138,13 +131,11 @@ test('a trial that leaves a row brings the line back for good', async () => {
 
   expect(statesOf(attended.events)).toEqual(['online', 'sends_vanish', 'online'])
   expect(await findingsOf(rig)).toEqual([])
-  await attended.end()
-  rig.close()
 })
 
 test('a row that comes late brings the line back at once', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
   const before = statesOf(attended.events)
 
@@ -154,6 +145,4 @@ test('a row that comes late brings the line back at once', async () => {
   expect(before.at(-1)).toBe('sends_vanish')
   expect(statesOf(attended.events).at(-1)).toBe('online')
   expect(await findingsOf(rig)).toEqual([])
-  await attended.end()
-  rig.close()
 })

@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/domain/driver.ts'
+import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
-import { attend, messagesOf } from '../../../contract/line-rig.ts'
+import { messagesOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 
@@ -16,8 +16,8 @@ function toldOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('a row that waits for its chat keeps back who wrote it, and nobody else', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -32,13 +32,11 @@ test('a row that waits for its chat keeps back who wrote it, and nobody else', a
 
   expect(early).toEqual(['typed', 'somebody else'])
   expect(toldOf(attended.events).slice(2)).toEqual(['first', 'second'])
-  await attended.end()
-  rig.close()
 })
 
 test('a row that turns out to be of no use is not waited for any more, also after a crash', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const row = file.addMessage({ at: rig.clock.now(), text: 'hello', handle_id: 0 })
@@ -49,13 +47,11 @@ test('a row that turns out to be of no use is not waited for any more, also afte
 
   expect([before, readCheckpoint(attended.checkpoint())?.held]).toEqual([[row.rowId], []])
   expect(toldOf(attended.events)).toEqual([])
-  await attended.end()
-  rig.close()
 })
 
 test('of rows without a chat two hundred are held at once, and none is passed over', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   const { file } = rig.model
   const people = Array.from({ length: 310 }, (_, index) => `+1555100${1_000 + index}`)
 
@@ -73,13 +69,11 @@ test('of rows without a chat two hundred are held at once, and none is passed ov
 
   expect(held).toBe(200)
   expect(toldOf(attended.events)).toEqual(people)
-  await attended.end()
-  rig.close()
 })
 
 test('who wrote a row without a chat is kept back for ten seconds, and nobody for longer', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -92,13 +86,11 @@ test('who wrote a row without a chat is kept back for ten seconds, and nobody fo
   }
 
   expect(told).toEqual([[], ['with one'], ['with one'], ['with one', 'without a chat']])
-  await attended.end()
-  rig.close()
 })
 
 test('a row that waits for its chat is waited for after a crash too, and told once', async () => {
-  const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using first = await runLine(rig, rig.driver)
   const { file } = rig.model
   const handle = file.addHandle(FRIEND)
   const rows = ['direct', 'of a group', 'of nobody knows'].map((text) =>
@@ -108,7 +100,7 @@ test('a row that waits for its chat is waited for after a crash too, and told on
   await first.end()
 
   file.joinChat(rows[1]?.rowId ?? 0, file.addChat({ identifier: 'chat831', style: 43 }))
-  const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint() })
+  await using second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
   await rig.clock.advance(30_000)
   file.joinChat(rows[0]?.rowId ?? 0, file.addChat({ identifier: 'somebody-else' }))
   await rig.clock.advance(35_000)
@@ -122,12 +114,11 @@ test('a row that waits for its chat is waited for after a crash too, and told on
     { text: 'of nobody knows', withheld: 'unplaced' },
   ])
   expect(checkpoint?.held).toEqual([])
-  rig.close()
 })
 
 test('where two hundred rows wait for their chats, further ones wait ten seconds only, and none keeps others back', async () => {
-  const rig = makeMacRig()
-  const attended = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
   const { file } = rig.model
 
   file.db.transaction(() => {
@@ -148,16 +139,14 @@ test('where two hundred rows wait for their chats, further ones wait ten seconds
 
   expect(held).toBe(250)
   expect(told).toEqual([1, 51, 251])
-  await attended.end()
-  rig.close()
 })
 
 test('an old row that is looked at again and again is no back-fill', async () => {
-  const rig = makeMacRig()
+  using rig = makeMacRig()
   const now = rig.clock.now()
   const start = { rowId: 0, held: [], sequence: 0, witnesses: [], lastAt: now, good: now }
   const checkpoint = checkpointText({ ...start, since: now - 3_600_000 })
-  const attended = await attend(rig, rig.driver, { checkpoint })
+  await using attended = await runLine(rig, rig.driver, { checkpoint })
   const { file } = rig.model
   const at = now - 11 * 60_000
 
@@ -167,13 +156,11 @@ test('an old row that is looked at again and again is no back-fill', async () =>
   await rig.clock.advance(1_000)
 
   expect(toldOf(attended.events)).toEqual(['as old'])
-  await attended.end()
-  rig.close()
 })
 
 test('what is scheduled on the Mac is listed when it goes out, also after a crash, and keeps back nothing', async () => {
-  const rig = makeMacRig()
-  const first = await attend(rig, rig.driver)
+  using rig = makeMacRig()
+  await using first = await runLine(rig, rig.driver)
   const { file } = rig.model
   const at = rig.clock.now()
   const scheduled = { is_sent: 0, is_finished: 0, schedule_type: 2 }
@@ -182,7 +169,7 @@ test('what is scheduled on the Mac is listed when it goes out, also after a cras
   await rig.clock.advance(60_000)
   await first.end()
 
-  const second = await attend(rig, rig.restart(), { checkpoint: first.checkpoint() })
+  await using second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
   await rig.clock.advance(120_000)
   const before = toldOf(second.events)
   file.set(rowId, { is_sent: 1, is_finished: 1, at: rig.clock.now() })
@@ -191,6 +178,4 @@ test('what is scheduled on the Mac is listed when it goes out, also after a cras
   expect(toldOf(first.events)).toEqual(['hello'])
   expect(before).toEqual([])
   expect(messagesOf(second.events)).toMatchObject([{ text: 'happy birthday', isFromMe: true }])
-  await second.end()
-  rig.close()
 })

@@ -1,10 +1,10 @@
 // Every look at a transcript goes through here: what is new of it is told in order, and what was told is
 // remembered together with it.
 
-import type { Settlement } from '../../../../domain/driver.ts'
 import type { Handle } from '../../../../domain/handle.ts'
 import { timestamp } from '../../../../domain/ids.ts'
 import type { Clock } from '../../../../system/clock.ts'
+import type { Settlement } from '../../../driver.ts'
 import { compareChat, knownAfter, type Comparison, type ReadRow } from './chat-comparison.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import type { OwnSends } from './own-sends.ts'

@@ -1,8 +1,8 @@
 // Messages that were handed to the phone and whose bubbles are not known yet.
 
-import type { Unsettled } from '../../../../domain/driver.ts'
 import type { Handle } from '../../../../domain/handle.ts'
 import type { MessageId } from '../../../../domain/ids.ts'
+import type { Unsettled } from '../../../../domain/message.ts'
 import { comparable } from './plain-text.ts'
 import { shortHash } from './stored-descriptor.ts'
 import { isSameText, type Descriptor } from './transcript.ts'

@@ -1,7 +1,7 @@
 // What became of a send whose button was touched: only the screen can say, whatever the touch answered.
 
-import type { Settlement } from '../../../../domain/driver.ts'
 import { deadline } from '../../../../system/clock.ts'
+import type { Settlement } from '../../../driver.ts'
 import type { ReadRow } from './chat-comparison.ts'
 import { compare, outcomeOf } from './chat-reader.ts'
 import { readScreen, type TranscriptScreen } from './messages-screen.ts'

@@ -1,6 +1,6 @@
-import type { Settlement } from '../../../../domain/driver.ts'
 import type { Handle } from '../../../../domain/handle.ts'
 import type { MessageId, Timestamp } from '../../../../domain/ids.ts'
+import type { Settlement } from '../../../driver.ts'
 import type { UiService } from './ui-words.ts'
 
 /** A bubble that the core does not know: inbound, or typed on the phone. */

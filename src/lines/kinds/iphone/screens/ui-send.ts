@@ -1,13 +1,9 @@
 // The way out of a phone line: what can fail harmlessly, the point of no return, one touch of the button,
 // and then the bubble, which alone says what became of the message.
 
-import {
-  WITHDRAWN,
-  type OutgoingMessage,
-  type PointOfNoReturn,
-  type SendOutcome,
-} from '../../../../domain/driver.ts'
+import type { OutgoingMessage } from '../../../../domain/message.ts'
 import { deadline } from '../../../../system/clock.ts'
+import { WITHDRAWN, type PointOfNoReturn, type SendOutcome } from '../../../driver.ts'
 import { AgentError, type AgentErrorCode } from '../agent/agent.ts'
 import type { TurnQueue } from '../agent/turn-queue.ts'
 import { noteText } from './own-sends.ts'

@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { SendOutcome } from '../../../../../src/domain/driver.ts'
+import type { SendOutcome } from '../../../../../src/lines/driver.ts'
 import { ACCEPTED, notSent, unknown } from '../../../../support/iphone/expected-sends.ts'
 import { FRIEND, makeUiRig, messageTo, run } from '../../../../support/iphone/ui-rig.ts'
 import type { CommandName } from '../../../../support/iphone/wda-routes.ts'

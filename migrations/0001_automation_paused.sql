@@ -1,1 +1,0 @@
-ALTER TABLE `conversations` ADD `automation_paused` integer DEFAULT false NOT NULL;

@@ -1,1 +1,0 @@
-ALTER TABLE `waiting_receipts` ADD `service` text;

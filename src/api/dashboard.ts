@@ -1,0 +1,134 @@
+// Requests and answers of the dashboard's own routes.
+
+import { Type } from 'typebox'
+
+import type { HealthFinding } from './health.ts'
+import { nullable, objectSchema } from './schema.ts'
+import type { Attempt, Delivery } from './webhooks.ts'
+
+/** The state of the browser's session: the page's first question, and the answer to every change of it. */
+export type SessionState = {
+  readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
+  /** Until when the password is not asked for again; null where it is asked for now. */
+  readonly elevated_until: string | null
+  /** Null while nobody is signed in: it would show a stranger which faults to try. */
+  readonly version: string | null
+  /** The next step of the setup; null once it is done, and while nobody is signed in. */
+  readonly setup_step: string | null
+  /** Whether the browser runs on the relay's own machine. */
+  readonly is_local: boolean
+}
+
+/** A browser that is signed in; `last_seen_at` is right to the hour. */
+export type BrowserSession = {
+  readonly id: string
+  readonly created_at: string
+  readonly last_seen_at: string
+  readonly is_current: boolean
+}
+
+/** A longer text is no attempt: no password is longer. */
+const password = Type.String({ minLength: 1, maxLength: 1_000 })
+
+export const SignIn = objectSchema('SignIn', { password })
+export const Claim = objectSchema('Claim', { token: Type.String({ maxLength: 100 }), password })
+export const NewPassword = objectSchema('NewPassword', { current: password, password })
+export const SetupStep = objectSchema('SetupStep', {
+  step: nullable(Type.String({ pattern: '^[a-z_-]{1,40}$' })),
+})
+export const WantedBackup = objectSchema('WantedBackup', {
+  backup: Type.String({ maxLength: 200 }),
+})
+
+/** The relay itself, and the options of its start. */
+export type About = {
+  readonly version: string
+  readonly data_directory: string
+  /** Where the relay listens: a URL. */
+  readonly address: string
+  readonly public_url: string | null
+  readonly trusted_proxies: readonly string[]
+  /** The second folder for the daily backups. */
+  readonly backup_folder: string | null
+  /** Whether the options set the dashboard's password, which then can be changed there only. */
+  readonly is_password_locked: boolean
+  /** The kinds of device that the relay looks for, as `mac`. */
+  readonly drivers: readonly string[]
+}
+
+/** A finding that follows from no other, and those that follow from it. */
+export type FindingBranch = {
+  readonly cause: HealthFinding
+  readonly consequences: readonly HealthFinding[]
+  /** The part of the dashboard in which something can be done about it. */
+  readonly place: { readonly name: string; readonly href: string }
+}
+
+/** "Is it working?" in one word and one sentence. */
+export type RelayState = {
+  readonly tone: 'ok' | 'warn' | 'bad'
+  readonly title: string
+  /** The beginning of a sentence, and its end; between them the page says how busy the day is. */
+  readonly lines: string
+  readonly webhooks: string
+  readonly findings: readonly FindingBranch[]
+}
+
+/** A condition for a line to work. */
+export type Check = {
+  /** `unknown`: undecided until the failed checks above it are fixed. */
+  readonly state: 'ok' | 'info' | 'warn' | 'bad' | 'unknown'
+  readonly title: string
+  readonly why: string | null
+  readonly fix: string | null
+}
+
+export type LineChecks = {
+  /** Null for the Mac on which the relay runs, whether or not it has a line yet. */
+  readonly line_id: string | null
+  /** Null while the line is online. */
+  readonly offline_since: string | null
+  readonly summary: string
+  readonly checks: readonly Check[]
+}
+
+/** A sentence around the label of a line; without one it is all in `after`. */
+export type ContactCost = {
+  readonly before: string
+  readonly name: string | null
+  readonly after: string
+}
+
+/** The reason for a failed attempt, and advice for the receiver's owner. */
+export type DeliveryHint = { readonly title: string; readonly advice: string }
+
+export type SeenAttempt = Attempt & {
+  /** Null where the receiver took it. */
+  readonly hint: DeliveryHint | null
+  /** "84 ms". */
+  readonly duration: string
+  /** The occasion of the attempt, as "scheduled". */
+  readonly cause: string
+}
+
+export type SeenDelivery = Delivery & { readonly attempts: readonly SeenAttempt[] }
+
+/** The request of a delivery's latest attempt; the relay does not keep its signature. */
+export type SentRequest = {
+  readonly headers: string
+  /** Null where its event is no longer kept. */
+  readonly body: string | null
+  readonly conversation_id: string | null
+}
+
+/** The latest deliveries of a webhook. */
+export type WebhookDay = {
+  readonly webhook_id: string
+  /** "41 of 43 delivered": of the last 24 hours, or of the newest 50 where those are less. */
+  readonly words: string
+  readonly waiting: number
+  /** The newest delivery that was tried, where that failed so far. */
+  readonly failing: SeenDelivery | null
+  /** Why the relay stopped delivering, and what to do; null while it delivers. */
+  readonly stopped: string | null
+}

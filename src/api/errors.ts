@@ -1,0 +1,133 @@
+// Error codes: their HTTP status and meaning. The codes are those of `domain/errors.ts`.
+
+import { Type } from 'typebox'
+
+import type { ErrorCode } from '../domain/errors.ts'
+import { enumOf, objectSchema, type Shape } from './schema.ts'
+
+type Meaning = {
+  readonly status: number
+  readonly when: string
+  /** Only browsers at the dashboard meet it. */
+  readonly isOfDashboard?: true
+}
+
+export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
+  invalid_request: { status: 400, when: 'The body, the query or a header is invalid.' },
+  invalid_recipient: { status: 400, when: 'The line cannot send to `to`.' },
+  unauthorized: {
+    status: 401,
+    when: 'The credentials are missing, wrong or revoked: `X-API-Key` and `X-API-Secret`, or the token of a bridge.',
+  },
+  signed_out: {
+    status: 401,
+    when: 'This browser is not signed in to the dashboard.',
+    isOfDashboard: true,
+  },
+  wrong_password: {
+    status: 401,
+    when: 'The dashboard password is incorrect.',
+    isOfDashboard: true,
+  },
+  forbidden: {
+    status: 403,
+    when: 'The request does not come from a page of this relay.',
+    isOfDashboard: true,
+  },
+  password_needed: {
+    status: 403,
+    when: 'The password was not entered within the last hour.',
+    isOfDashboard: true,
+  },
+  setup_link_invalid: {
+    status: 403,
+    when: 'The setup link was used, replaced or has expired.',
+    isOfDashboard: true,
+  },
+  not_found: { status: 404, when: 'There is nothing with this path or id.' },
+  phone_line_not_found: { status: 404, when: '`phone_line_id` names no line.' },
+  method_not_allowed: { status: 405, when: 'The path exists, with another method.' },
+  idempotency_conflict: {
+    status: 409,
+    when: 'The `Idempotency-Key` was used with other values.',
+  },
+  automation_paused: {
+    status: 409,
+    when: 'A person has taken over this conversation, and the setting `enforce_automation_pause` is on.',
+  },
+  bridge_exists: { status: 409, when: 'The number already has a bridge.' },
+  phone_line_in_use: { status: 409, when: 'The line cannot be deleted.' },
+  phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
+  not_uncertain: { status: 409, when: 'The message is not `uncertain`.' },
+  webhook_inactive: { status: 409, when: 'The webhook is not active.' },
+  payload_too_large: { status: 413, when: 'The body has more than 256 KiB.' },
+  unsupported_media_type: { status: 415, when: 'The body is not `application/json`.' },
+  misdirected_request: { status: 421, when: 'The `Host` is not one of this relay.' },
+  send_failed: { status: 422, when: 'The line permanently refused the message.' },
+  invalid_sender: {
+    status: 422,
+    when: 'The sender is a name; only a number or an email address can be answered.',
+  },
+  rate_limit_exceeded: { status: 429, when: 'The daily contact limit is reached.' },
+  internal_error: {
+    status: 500,
+    when: 'An error in the relay; its log has details under the request id.',
+  },
+  no_phone_line: { status: 503, when: 'The relay has no enabled line.' },
+  storage_full: { status: 503, when: "The relay's disk is full." },
+  starting: { status: 503, when: "The relay is starting, or a bridge's line is." },
+  stopping: { status: 503, when: 'The relay is stopping.' },
+}
+
+/** Errors of any body; the document lists them for every route that takes one. */
+export const BODY_ERRORS = ['payload_too_large', 'unsupported_media_type'] as const
+
+const PUBLIC_CODES = Object.entries(ERRORS).filter(
+  ([, { isOfDashboard = false }]) => !isOfDashboard,
+)
+const MEANINGS = PUBLIC_CODES.map(
+  ([code, { status, when }]) => `- \`${code}\` (${status}): ${when}`,
+)
+
+export const ErrorAnswer = objectSchema('ErrorAnswer', {
+  error: objectSchema('ErrorDetail', {
+    code: enumOf(
+      'ErrorCode',
+      PUBLIC_CODES.map(([code]) => code),
+      ['For programs.', ...MEANINGS].join('\n'),
+    ),
+    message: Type.String({ description: 'For people: what was wrong and what would be right.' }),
+    details: Type.Optional(
+      Type.Unsafe<Record<string, unknown>>({
+        type: 'object',
+        description: 'More for programs, depending on the code.',
+      }),
+    ),
+  }),
+})
+export type ErrorAnswer = Shape<typeof ErrorAnswer>
+
+/** An answer for each status, which lists every code that it can have. */
+export function errorAnswers(codes: readonly ErrorCode[]) {
+  const known = Object.keys(ERRORS).filter((code) => codes.some((one) => one === code))
+  // The keys of the table are the codes.
+  const byStatus = Object.groupBy(known as ErrorCode[], (code) => ERRORS[code].status)
+  const answers = Object.entries(byStatus).map(([status, codes = []]) => [
+    status,
+    {
+      description: codes.map((code) => `\`${code}\`: ${ERRORS[code].when}`).join(' '),
+      content: {
+        'application/json': {
+          schema: ErrorAnswer,
+          examples: Object.fromEntries(codes.map((code) => [code, exampleOf(code)])),
+        },
+      },
+    },
+  ])
+  return Object.fromEntries(answers)
+}
+
+function exampleOf(code: ErrorCode) {
+  const message = code === 'unauthorized' ? 'Invalid or missing API credentials' : ERRORS[code].when
+  return { value: { error: { code, message } } }
+}

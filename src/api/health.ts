@@ -1,0 +1,31 @@
+import { Type } from 'typebox'
+
+import { FINDING_SEVERITIES, SUBJECT_KINDS } from '../domain/finding.ts'
+import { enumOf, id, nullable, objectSchema, time, type Shape } from './schema.ts'
+
+export const HealthFinding = objectSchema('HealthFinding', {
+  code: Type.String(),
+  severity: enumOf('Severity', FINDING_SEVERITIES),
+  title: Type.String({ description: 'The problem in a few words.' }),
+  why: Type.String({ description: 'What it means.' }),
+  fix: Type.String({ description: 'What the owner can do.' }),
+  line_id: nullable(id('line', 'The line concerned.')),
+  about: objectSchema('FindingSubject', {
+    kind: enumOf('FindingSubjectKind', SUBJECT_KINDS, 'The kind of thing that it is about.'),
+    id: nullable(Type.String({ description: 'Its id; null for the relay itself.' })),
+  }),
+  since: time('When it was first found about this thing.'),
+  depends_on: nullable(Type.String({ description: 'The code of the finding that explains it.' })),
+})
+export type HealthFinding = Shape<typeof HealthFinding>
+
+export const HealthFindings = objectSchema('HealthFindings', { data: Type.Array(HealthFinding) })
+
+export const Alive = objectSchema('Alive', { status: enumOf('Liveness', ['ok']) })
+
+export const Ready = objectSchema('Ready', {
+  status: enumOf('Readiness', ['ready']),
+  storage_full: Type.Optional(
+    Type.Boolean({ description: 'True while the disk is nearly full: nothing is accepted.' }),
+  ),
+})

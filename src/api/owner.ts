@@ -1,0 +1,75 @@
+// Requests and answers for the owner alone: on the control socket, most of them in the dashboard too.
+
+import { Type } from 'typebox'
+
+import type { SettingName } from '../domain/setting.ts'
+import { nullable, objectSchema } from './schema.ts'
+
+/** A setting, with its value in the words of `hookline config set`. */
+export type Setting = {
+  readonly name: SettingName
+  readonly value: string
+  readonly from: 'default' | 'database' | 'environment'
+  /** Whether the environment decides it. */
+  readonly is_locked: boolean
+}
+
+export const NewValue = objectSchema('NewValue', { value: Type.String({ maxLength: 1_000 }) })
+
+export type MadeBackup = { readonly path: string; readonly size_bytes: number }
+
+/** A backup of the data directory, as it is listed. */
+export type Backup = MadeBackup & {
+  readonly name: string
+  readonly kind: 'daily' | 'before_migration'
+  readonly created_at: string
+}
+
+export const NewBackup = objectSchema('NewBackup', {
+  to: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 4_096 }))),
+})
+
+/** The link that sets the dashboard's password. */
+export type SetupLink = {
+  readonly url: string
+  /** The same for another machine of the network; null where the relay does not listen there. */
+  readonly lan_url: string | null
+  readonly expires_at: string
+}
+
+/** An option, its value and its source: `--port`, `HOOKLINE_PORT`, `hookline.env`, `default`. */
+export type OptionRow = { readonly name: string; readonly value: string; readonly from: string }
+
+/** An iPhone on the cable, and how far it is on its way to a line. */
+export type Phone = {
+  readonly key: string
+  readonly name: string | null
+  readonly ios_version: string | null
+  readonly battery_percent: number | null
+  /** In the order in which they are reached. */
+  readonly states: readonly { readonly state: string; readonly is_reached: boolean }[]
+  readonly stop: {
+    readonly code: string
+    readonly title: string
+    readonly why: string
+    readonly fix: string
+  } | null
+  readonly unknown_screen: string | null
+}
+
+/** One run of the script for Messages: `stage` and `number` are where it ended, null where it said nothing. */
+export type ScriptCall = {
+  /** Milliseconds since 1970. */
+  readonly at: number
+  readonly mode: string
+  readonly route: string | null
+  readonly key_prefix: string | null
+  readonly stage: string | null
+  readonly number: number | null
+  readonly ms: number
+  readonly accounts: readonly {
+    readonly service: string
+    readonly enabled: string
+    readonly connection: string
+  }[]
+}

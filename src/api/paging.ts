@@ -1,0 +1,41 @@
+/** A part of a list, newest first unless the list says otherwise. */
+export type Page<T> = {
+  readonly data: readonly T[]
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+/** How much of a list is wanted, and after which page. */
+export type PageRequest = { readonly limit: number; readonly cursor: string | null }
+
+const CURSOR_LENGTH_MAX = 200
+
+/** The end of a page, opaque to the caller. */
+function encodeCursor(parts: readonly number[]): string {
+  return Buffer.from(parts.join('.')).toString('base64url')
+}
+
+/** The `length` whole numbers of a cursor made here, or null for any other text. */
+export function decodeCursor(text: string, length: number): readonly number[] | null {
+  if (text.length > CURSOR_LENGTH_MAX || !/^[A-Za-z0-9_-]+$/.test(text)) return null
+  const parts = Buffer.from(text, 'base64url').toString().split('.')
+  if (parts.length !== length || !parts.every((part) => /^[0-9]{1,15}$/.test(part))) return null
+  return parts.map(Number)
+}
+
+/** The page of `rows`, which are one more than `limit` where another page follows. */
+export function pageOf<R, T>(
+  rows: readonly R[],
+  limit: number,
+  resource: (row: R) => T,
+  position: (row: R) => readonly number[],
+): Page<T> {
+  const shown = rows.slice(0, limit)
+  const last = shown.at(-1)
+  const hasMore = rows.length > limit && last !== undefined
+  return {
+    data: shown.map(resource),
+    has_more: hasMore,
+    next_cursor: hasMore ? encodeCursor(position(last)) : null,
+  }
+}

@@ -1,0 +1,80 @@
+import { Type } from 'typebox'
+
+import { NOT_RELAYED_KINDS } from '../domain/not-relayed.ts'
+import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+
+const DAILY_CONTACT_LIMIT_MAX = 100_000
+const LABEL_LENGTH_MAX = 100
+
+const Capabilities = objectSchema(
+  'Capabilities',
+  {
+    new_contacts: Type.Boolean({ description: 'Can start a conversation with a new contact.' }),
+    choose_service: Type.Boolean({ description: 'Can choose the service that carries a message.' }),
+    delivered: Type.Boolean({ description: 'Reports when a message was delivered.' }),
+    read: Type.Boolean({ description: 'Reports when a message was read.' }),
+    guid: Type.Boolean({ description: "Reports the device's own guid of a message." }),
+    attachments: Type.Boolean({ description: 'Can send attachments.' }),
+  },
+  'What the line can do and report.',
+)
+
+const LINE_SETTINGS = {
+  label: nullable(Type.String({ maxLength: LABEL_LENGTH_MAX, example: 'Front desk' })),
+  daily_contact_limit: Type.Integer({
+    minimum: 0,
+    maximum: DAILY_CONTACT_LIMIT_MAX,
+    description: 'Maximum new contacts per UTC day. Existing contacts are never limited.',
+    example: 50,
+  }),
+  is_enabled: Type.Boolean({ description: 'False stops sending; the line still receives.' }),
+  relay_sms: Type.Boolean({
+    description:
+      'Whether SMS and RCS are announced like iMessages. While it is false they are listed as ' +
+      'history, and stay history when it is turned on.',
+  }),
+}
+
+const NotRelayed = objectSchema(
+  'NotRelayed',
+  {
+    kind: enumOf('NotRelayedKind', NOT_RELAYED_KINDS),
+    count: Type.Integer({ minimum: 1 }),
+    since: time('When the first of them arrived.'),
+    last_at: time('When the last of them arrived.'),
+    hint: Type.String({ description: 'How the owner gets them.' }),
+  },
+  'Messages of one kind that arrived on the line and were not announced.',
+)
+
+export const PhoneLine = objectSchema('PhoneLine', {
+  id: id('line', 'Identifies the line.'),
+  phone_number: Type.String({ example: '+12025550101' }),
+  label: nullable(Type.String({ example: 'Front desk' })),
+  status: enumOf('LineStatus', ['online', 'offline']),
+  imessage_active: Type.Boolean({ description: 'Whether iMessage is activated on the line.' }),
+  daily_contact_limit: LINE_SETTINGS.daily_contact_limit,
+  driver: enumOf<string>('LineDriver', ['mac', 'iphone', 'shortcuts', 'simulated']),
+  status_reason: nullable(Type.String({ description: 'A code for why it is offline.' })),
+  status_hint: nullable(Type.String({ description: 'What the owner can do about it.' })),
+  new_contacts_today: Type.Integer({ description: 'How much of the limit is used.' }),
+  is_enabled: LINE_SETTINGS.is_enabled,
+  relay_sms: LINE_SETTINGS.relay_sms,
+  capabilities: Capabilities,
+  not_relayed: Type.Optional(
+    Type.Array(NotRelayed, { description: 'Messages that arrived and were not announced.' }),
+  ),
+  created_at: time('When the relay first saw the line: the order of routing.'),
+})
+export type PhoneLine = Shape<typeof PhoneLine>
+
+export const PhoneLineList = listOf('PhoneLineList', PhoneLine)
+
+export const PhoneLineChanges = Type.Partial(Type.Object(LINE_SETTINGS), {
+  title: 'PhoneLineChanges',
+  additionalProperties: false,
+  minProperties: 1,
+})
+
+/** For the owner: `from` is the vanished line to take over, or the line itself to accept its new number. */
+export const Adoption = objectSchema('Adoption', { from: Type.String() })

@@ -1,0 +1,222 @@
+// Webhooks, their deliveries, and the events that are delivered.
+
+import { Type } from 'typebox'
+
+import {
+  ATTEMPT_TRIGGERS,
+  DELIVERY_STATUSES,
+  DISABLED_REASONS,
+  EVENT_NAMES,
+} from '../domain/webhook.ts'
+import { MessageError } from './messages.ts'
+import {
+  ISO_TIME,
+  enumOf,
+  id,
+  listOf,
+  nullable,
+  objectSchema,
+  time,
+  url,
+  type Shape,
+} from './schema.ts'
+
+const DESCRIPTION_LENGTH_MAX = 500
+const URL_LENGTH_MAX = 2_048
+
+const EventName = enumOf('EventName', EVENT_NAMES)
+export const DeliveryStatus = enumOf('DeliveryStatus', DELIVERY_STATUSES)
+
+const WEBHOOK_SETTINGS = {
+  url: url({
+    minLength: 1,
+    maxLength: URL_LENGTH_MAX,
+    description: 'Absolute, http or https. Private and loopback addresses are allowed.',
+  }),
+  events: Type.Array(EventName, {
+    minItems: 1,
+    maxItems: 50,
+    description: 'The events to deliver. `message.failed` is opt-in.',
+    example: ['message.received', 'message.delivered'],
+  }),
+  is_active: Type.Boolean({ description: 'False pauses: new events are not queued for it.' }),
+  description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
+}
+
+export const WebhookCreation = objectSchema('WebhookCreation', {
+  url: WEBHOOK_SETTINGS.url,
+  events: WEBHOOK_SETTINGS.events,
+  is_active: Type.Optional(WEBHOOK_SETTINGS.is_active),
+  description: Type.Optional(WEBHOOK_SETTINGS.description),
+})
+
+export const WebhookChanges = Type.Partial(Type.Object(WEBHOOK_SETTINGS), {
+  title: 'WebhookChanges',
+  additionalProperties: false,
+  minProperties: 1,
+})
+export type WebhookChanges = Shape<typeof WebhookChanges>
+
+const WEBHOOK_FIELDS = {
+  id: id('wh', 'Identifies the webhook.'),
+  url: url({ description: 'Where its deliveries go.' }),
+  events: Type.Array(EventName, { example: ['message.received'] }),
+  is_active: Type.Boolean(),
+  is_failing: Type.Optional(
+    Type.Boolean({ description: 'True where the last attempt failed; left out otherwise.' }),
+  ),
+  description: nullable(Type.String()),
+  disabled_reason: nullable(
+    enumOf(
+      'WebhookDisabledReason',
+      DISABLED_REASONS,
+      'Why the relay stopped delivering: 410 twice, days without success, or a lost secret key.',
+    ),
+  ),
+  created_by: Type.String({ description: "A key's id, `cli` or `dashboard`." }),
+  created_at: time('When it was created.'),
+  updated_at: time('When it was last changed.'),
+}
+
+const SECRET = Type.String({
+  description:
+    'Signs every delivery, as specified by Standard Webhooks. Shown only in this answer.',
+  example: 'whsec_C2FVsBQIhrscChlQIMV+b5sSYspob7oDVGiBfBaeAfc=',
+})
+
+export const Webhook = objectSchema('Webhook', WEBHOOK_FIELDS)
+export type Webhook = Shape<typeof Webhook>
+
+export const CreatedWebhook = objectSchema('CreatedWebhook', { ...WEBHOOK_FIELDS, secret: SECRET })
+export type CreatedWebhook = Shape<typeof CreatedWebhook>
+
+export const WebhookList = listOf('WebhookList', Webhook)
+
+export const RotatedSecret = objectSchema('RotatedSecret', {
+  id: WEBHOOK_FIELDS.id,
+  secret: SECRET,
+})
+export type RotatedSecret = Shape<typeof RotatedSecret>
+
+const RETRY_CHOICE = {
+  events: Type.Optional(
+    Type.Array(EventName, {
+      minItems: 1,
+      maxItems: 50,
+      description: 'Only these events; all where it is left out.',
+      example: ['message.received'],
+    }),
+  ),
+  phone_line_id: Type.Optional(
+    id('line', 'Only events of this line; of all lines where it is left out.'),
+  ),
+  dry_run: Type.Optional(Type.Boolean({ description: 'True only counts what would be sent.' })),
+}
+const WOULD = 'How many would be sent; in the answer to a dry run only.'
+
+export const RetryRequest = objectSchema('RetryFailedRequest', RETRY_CHOICE)
+export type RetryRequest = Shape<typeof RetryRequest>
+
+export const RetryAnswer = objectSchema('RetryFailed', {
+  retried: Type.Integer({ description: 'How many deliveries are pending again.' }),
+  would_retry: Type.Optional(Type.Integer({ description: WOULD })),
+})
+export type RetryAnswer = Shape<typeof RetryAnswer>
+
+export const ReplayRequest = objectSchema('ReplayRequest', {
+  since: Type.String({ ...ISO_TIME, description: 'Inclusive; with its time zone.' }),
+  include_earlier: Type.Optional(
+    Type.Boolean({
+      description:
+        'True also sends events from before the webhook was created. By default they stay unsent.',
+    }),
+  ),
+  ...RETRY_CHOICE,
+})
+
+export const ReplayAnswer = objectSchema('Replay', {
+  replayed: Type.Integer({ description: 'How many deliveries are pending now.' }),
+  would_replay: Type.Optional(Type.Integer({ description: WOULD })),
+})
+export type ReplayAnswer = Shape<typeof ReplayAnswer>
+
+export const ReplayState = objectSchema('ReplayState', {
+  waiting: Type.Integer({ description: 'How many replayed deliveries are still pending.' }),
+})
+export type ReplayState = Shape<typeof ReplayState>
+
+export const StoppedReplay = objectSchema('StoppedReplay', {
+  stopped: Type.Integer({ description: 'How many deliveries will not be sent.' }),
+})
+export type StoppedReplay = Shape<typeof StoppedReplay>
+
+const DELIVERY_FIELDS = {
+  id: id('dlv', 'Identifies the delivery.'),
+  webhook_id: id('wh', 'Where it goes.'),
+  event_id: Type.String({
+    description: 'Sent as `webhook-id`; the same in every attempt.',
+    example: 'evt_01k5c3qv7yfxn8t2w9r4d6m0ab',
+  }),
+  event: EventName,
+  message_id: nullable(id('msg', 'The message of the event; null for a test.')),
+  status: DeliveryStatus,
+  attempt_count: Type.Integer({ description: 'All attempts, probes and manual ones included.' }),
+  next_attempt_at: nullable(time('When the next attempt is due.')),
+  created_at: time('When the event was recorded.'),
+  completed_at: nullable(time('When it succeeded or failed.')),
+  last_status_code: Type.Optional(
+    nullable(Type.Integer({ description: 'The status of the last attempt.', example: 500 })),
+  ),
+  last_error: Type.Optional(
+    nullable(
+      Type.String({ description: 'Why the last attempt got no answer.', example: 'timeout' }),
+    ),
+  ),
+}
+
+const Attempt = objectSchema('Attempt', {
+  number: Type.Integer({ example: 1 }),
+  trigger: enumOf('AttemptTrigger', ATTEMPT_TRIGGERS),
+  started_at: time('When the request was sent.'),
+  duration_ms: Type.Integer({ example: 84 }),
+  status_code: nullable(Type.Integer({ example: 200 })),
+  error: nullable(Type.String({ description: 'Why there is no status.', example: 'timeout' })),
+  response_excerpt: nullable(
+    Type.String({
+      description:
+        'The first 1 KiB of the answer. API keys never see the answer of a private target.',
+    }),
+  ),
+})
+export type Attempt = Shape<typeof Attempt>
+
+export const Delivery = objectSchema('Delivery', DELIVERY_FIELDS)
+export type Delivery = Shape<typeof Delivery>
+
+export const DeliveryList = listOf('DeliveryList', Delivery)
+
+export const DeliveryWithAttempts = objectSchema('DeliveryWithAttempts', {
+  ...DELIVERY_FIELDS,
+  attempts: Type.Array(Attempt),
+})
+export type DeliveryWithAttempts = Shape<typeof DeliveryWithAttempts>
+
+/** The body of every delivery: exactly the bytes that are signed. */
+export const EventPayload = objectSchema('EventPayload', {
+  event: EventName,
+  phone_line_id: id('line', 'The line concerned.'),
+  message: objectSchema('EventMessage', {
+    id: id('msg', 'Identifies the message.'),
+    guid: Type.String({ example: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42' }),
+    text: Type.String({ example: 'On my way.' }),
+    handle: Type.String({ description: "The counterpart's number.", example: '+12025550147' }),
+    chatIdentifier: Type.String({ description: 'Equals `handle`.', example: '+12025550147' }),
+    isFromMe: Type.Boolean(),
+    service: Type.String({ example: 'iMessage' }),
+    isSent: Type.Boolean(),
+    isDelivered: Type.Boolean(),
+    isRead: Type.Boolean(),
+    error: Type.Optional(MessageError),
+  }),
+})
+export type EventPayload = Shape<typeof EventPayload>

@@ -1,0 +1,47 @@
+// The manual of this version, compiled in: served at `/guide`, printed by `hookline guide`.
+
+import api from './api.md' with { type: 'text' }
+import benchmarks from './benchmarks.md' with { type: 'text' }
+import commandLine from './command-line.md' with { type: 'text' }
+import design from './design.md' with { type: 'text' }
+import faq from './faq.md' with { type: 'text' }
+import iphone from './iphone.md' with { type: 'text' }
+import mac from './mac.md' with { type: 'text' }
+import operations from './operations.md' with { type: 'text' }
+import security from './security.md' with { type: 'text' }
+import shortcuts from './shortcuts.md' with { type: 'text' }
+import uninstall from './uninstall.md' with { type: 'text' }
+import webhooks from './webhooks.md' with { type: 'text' }
+
+export type Guide = {
+  /** Name in `/guide/NAME` and `hookline guide NAME`. */
+  readonly name: string
+  readonly title: string
+  /** Markdown. A link to another guide is its name, with the id of a heading: `mac#good-to-know`. */
+  readonly text: string
+}
+
+/** Every guide, in the order of reading. */
+export const GUIDES: readonly Guide[] = [
+  guide('mac', mac),
+  guide('iphone', iphone),
+  guide('shortcuts', shortcuts),
+  guide('api', api),
+  guide('webhooks', webhooks),
+  guide('operations', operations),
+  guide('security', security),
+  guide('command-line', commandLine),
+  guide('faq', faq),
+  guide('benchmarks', benchmarks),
+  guide('design', design),
+  guide('uninstall', uninstall),
+]
+
+/** The guide of that name; null if there is none. */
+export function findGuide(name: string): Guide | null {
+  return GUIDES.find((guide) => guide.name === name) ?? null
+}
+
+function guide(name: string, text: string): Guide {
+  return { name, text, title: /^# (.+)$/m.exec(text)?.[1] ?? name }
+}

@@ -1,0 +1,5 @@
+// Markdown that is compiled in: `import text from './mac.md' with { type: 'text' }`.
+declare module '*.md' {
+  const text: string
+  export default text
+}

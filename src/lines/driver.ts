@@ -1,0 +1,159 @@
+// The seam between the relay and a kind of device. A driver has three methods and stays at three; a new
+// ability is a new variant of an event or an outcome, so that the compiler finds every place.
+// `test/contract` holds every driver to the promises written here.
+
+import type { Finding } from '../domain/finding.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { Capabilities, DriverKind, OfflineReason } from '../domain/line.ts'
+import type { Carried, OutgoingMessage, Receipt, Unsettled } from '../domain/message.ts'
+import type { LeftOut, Rejection, Withheld } from '../domain/not-relayed.ts'
+
+export type LineDriver = {
+  readonly kind: DriverKind
+  /** What is attached now. Asked again and again; must not change anything, nor send. */
+  discover(signal: AbortSignal): Promise<readonly Found[]>
+  /** What keeps the driver or its devices from working, for the health catalogue. */
+  checkup(signal: AbortSignal): Promise<readonly Finding[]>
+  /**
+   * Runs one line until `signal` aborts, then returns. It may throw: the supervisor marks the line
+   * offline and calls again after a growing delay. It is called again only after every `send` of the
+   * session before has returned. `line.unsettled` is claimed before anything new is read.
+   */
+  run(line: DriverLine, listener: LineListener, signal: AbortSignal): Promise<void>
+}
+
+export type Found = { readonly key: string; readonly number: string | null }
+
+export type DriverLine = {
+  readonly id: LineId
+  readonly key: string
+  readonly number: string
+  /** Where the driver left off: its own words, opaque to everyone else. */
+  readonly checkpoint: string | null
+  /** Messages that are `sending` or `uncertain`: 7 days back, 1,000 at most, oldest first. */
+  readonly unsettled: readonly Unsettled[]
+  /** Messages sent in the last 30 days, neither read nor failed, whose receipts may be waiting. */
+  readonly open: readonly { readonly guid: string; readonly note: string | null }[]
+}
+
+export type LineListener = {
+  /** Resolves when the event is durable: that is the back-pressure. Rejects when it could not be. */
+  onEvent(event: LineEvent): Promise<void>
+}
+
+/** Returns true when the message may leave: from then on nobody takes it back. */
+export type PointOfNoReturn = (note: string | null) => Promise<boolean>
+
+export type LineSession = {
+  /** How many sends may be in flight at once. */
+  readonly capacity: number
+  /** Whether the device has history with `handle`. */
+  knows(handle: Handle): Promise<boolean>
+  /**
+   * First does all that can fail harmlessly, then asks `pointOfNoReturn`, and only on true does what
+   * cannot be taken back, without looking at `signal` in between. On false, or if it throws, nothing
+   * more is done and the outcome is `not_sent`, `withdrawn`, blame line.
+   */
+  send(
+    message: OutgoingMessage,
+    pointOfNoReturn: PointOfNoReturn,
+    signal: AbortSignal,
+  ): Promise<SendOutcome>
+}
+
+export type SendOutcome =
+  /** The device says that it is sent. */
+  | ({ readonly outcome: 'accepted'; readonly guid: string | null } & Carried)
+  /** The device has it and is still trying; a receipt settles it. */
+  | ({ readonly outcome: 'held'; readonly guid: string } & Carried)
+  /**
+   * Blame line is a promise: the device holds nothing of the message and no process that could still
+   * write it is alive. Only that is tried again, or goes to another line.
+   */
+  | { readonly outcome: 'not_sent'; readonly reason: string; readonly blame: 'line' | 'message' }
+  /** Nobody can say whether it left. It is never sent again. */
+  | { readonly outcome: 'unknown'; readonly reason: string }
+  /**
+   * Not yet: the device must not be hurried. Said before the point of no return was asked, and counts
+   * as no try; the message waits for `delayMs`, or goes to another line where it may.
+   */
+  | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
+
+/** What can become of a message that has passed its point of no return. */
+export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
+
+/**
+ * The end of an unsettled message. `proof` is the driver's own durable record that nothing of it was
+ * ever handed over and nothing that could still do so is alive: only such a message is queued again.
+ * Any other `not_sent` is final.
+ */
+export type Settled =
+  | Exclude<Settlement, { readonly outcome: 'not_sent' }>
+  | (Extract<Settlement, { readonly outcome: 'not_sent' }> & { readonly proof?: true | undefined })
+
+/** `not_sent` because the point of no return was not granted; counts as no try. */
+export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+
+/** Asks for the point of no return; a rejection counts as a refusal. */
+export async function isGranted(
+  pointOfNoReturn: PointOfNoReturn,
+  note: string | null,
+): Promise<boolean> {
+  try {
+    return await pointOfNoReturn(note)
+  } catch {
+    return false
+  }
+}
+
+export type LineEvent =
+  /** Once at first, and again whenever one of its values changes. */
+  | {
+      readonly type: 'online'
+      readonly session: LineSession
+      readonly number: string
+      readonly imessageActive: boolean
+      readonly capabilities: Capabilities
+    }
+  /** Ends the session, as the end of `run` does. */
+  | { readonly type: 'offline'; readonly reason: OfflineReason }
+  | {
+      readonly type: 'message'
+      readonly message: DeviceMessage
+      readonly checkpoint: string | null
+    }
+  | { readonly type: 'receipt'; readonly receipt: Receipt; readonly checkpoint: string | null }
+  /** The end of a message that was unsettled. */
+  | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settled }
+  | { readonly type: 'checkpoint'; readonly checkpoint: string }
+  /** A message that the line leaves out: counted once for its guid, and nothing else is kept of it. */
+  | {
+      readonly type: 'left_out'
+      readonly leftOut: LeftOutMessage
+      readonly checkpoint: string | null
+    }
+  /** Something arrived that nobody can use; it is counted, and shown in the health catalogue. */
+  | { readonly type: 'rejected'; readonly reason: Rejection }
+
+/** A message that the device tells: inbound, or typed on the device itself. */
+export type DeviceMessage = {
+  readonly guid: string
+  readonly handle: Handle
+  readonly text: string
+  readonly isFromMe: boolean
+  readonly service: string
+  /** The device's date of the message. */
+  readonly at: Timestamp
+  /** History is recorded and never announced: it was there before the relay was. */
+  readonly isHistory: boolean
+  /** Why news is recorded like history, and counted; absent where it is announced. */
+  readonly withheld?: Withheld | null | undefined
+}
+
+export type LeftOutMessage = {
+  readonly guid: string
+  readonly kind: LeftOut
+  /** The device's date of the message. */
+  readonly at: Timestamp
+}

@@ -1,0 +1,140 @@
+import type { Finding } from '../domain/finding.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { Service } from '../system/service.ts'
+import type { Signal } from '../system/signal.ts'
+
+/** Below it no message is accepted or passes its point of no return, and no event is delivered. */
+export const FREE_BYTES_MIN = 256 * 1024 * 1024
+
+const INTERVAL_MS = 10_000
+
+/**
+ * Watches the free space of the disk, and that the data still lie on it: every 10 s, and at once after a
+ * failed write.
+ */
+export class DiskWatch implements Service {
+  readonly name = 'disk-watch'
+  readonly #tools: DiskWatchTools
+  #free = Number.POSITIVE_INFINITY
+
+  constructor(tools: DiskWatchTools) {
+    this.#tools = tools
+    this.check()
+  }
+
+  get isLow(): boolean {
+    return this.#free < FREE_BYTES_MIN
+  }
+
+  check(): void {
+    const wasLow = this.isLow
+    this.#free = this.#readFree()
+    if (this.isLow === wasLow) return
+    const fields = { free_bytes: this.#free, needed_bytes: FREE_BYTES_MIN }
+    if (this.isLow) this.#tools.log.error('disk almost full: nothing is accepted', fields)
+    else this.#tools.log.info('disk has room again', fields)
+    this.#tools.onChange(this.isLow)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.check()
+      this.#requireInPlace()
+      await this.#tools.clock.sleep(INTERVAL_MS, signal)
+    }
+  }
+
+  /** A disk whose free space cannot be read counts as full. */
+  #readFree(): number {
+    try {
+      return this.#tools.freeBytes()
+    } catch (error) {
+      if (!this.isLow) {
+        this.#tools.log.error('the free space of the disk cannot be read', { error })
+      }
+      return 0
+    }
+  }
+
+  #requireInPlace(): void {
+    try {
+      this.#tools.requireInPlace()
+    } catch (error) {
+      this.#tools.onLost(error)
+    }
+  }
+
+  findings(): readonly Finding[] {
+    if (!this.isLow) return []
+    return [
+      {
+        code: 'storage_full',
+        severity: 'error',
+        title: 'The disk is almost full',
+        why: `${Math.floor(this.#free / 1024 / 1024)} MiB are free. Hookline needs 256 MiB.`,
+        fix: 'Free up space on the disk of the data directory, or move the directory to another disk.',
+        key: null,
+        depends_on: null,
+      },
+    ]
+  }
+}
+
+export type DiskWatchTools = {
+  readonly clock: Clock
+  readonly log: Log
+  /** The bytes that are free for the data directory. */
+  readonly freeBytes: () => number
+  /** Throws where a file of the data directory is no longer the one that the relay has open. */
+  readonly requireInPlace: () => void
+  /** Called with its error: the process must end. */
+  readonly onLost: (error: unknown) => void
+  /** Called when the answer changes. */
+  readonly onChange: (isLow: boolean) => void
+}
+
+type IntegrityTools = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Notified at each unexpected error of a request. */
+  readonly doubtSignal: Signal
+  /** Rejects with the damage of the database. */
+  readonly assertIntact: () => Promise<void>
+}
+
+/** A check reads the whole database: errors in between wait for the next check. */
+const PAUSE_MS = 60 * 60_000
+const FOREVER_MS = 2 ** 31 - 1
+
+/**
+ * Has the database checked after an unexpected error of a request: SQLite returns a row that was
+ * overwritten as if it were intact, and only a check finds it. The check itself ends the relay at damage.
+ */
+export class IntegrityWatch implements Service {
+  readonly name = 'integrity-watch'
+  readonly #tools: IntegrityTools
+
+  constructor(tools: IntegrityTools) {
+    this.#tools = tools
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, doubtSignal } = this.#tools
+    while (!signal.aborted) {
+      await doubtSignal.wait(clock, FOREVER_MS, signal)
+      if (signal.aborted) return
+      await this.#check()
+      await clock.sleep(PAUSE_MS, signal)
+    }
+  }
+
+  async #check(): Promise<void> {
+    const { log, assertIntact } = this.#tools
+    try {
+      await assertIntact()
+    } catch (error) {
+      log.error('the database failed its integrity check', { error })
+    }
+  }
+}

@@ -1,0 +1,140 @@
+// What callers ask of single deliveries: look at them, send them again, send a test.
+
+import { type Page, type PageRequest, pageOf } from '../api/paging.ts'
+import type { Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
+import { RelayError } from '../domain/errors.ts'
+import { TEST_HANDLE } from '../domain/handle.ts'
+import {
+  guidFromBytes,
+  idFromBytes,
+  parseId,
+  timestamp,
+  type DeliveryId,
+  type EventId,
+} from '../domain/ids.ts'
+import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
+import type { Db } from '../storage/database.ts'
+import {
+  findDelivery,
+  insertDelivery,
+  listAttempts,
+  listDeliveries,
+  requestDelivery,
+  type StoredDelivery,
+} from '../storage/deliveries.ts'
+import { insertEvent, readEventBody } from '../storage/events.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Stamps } from '../system/stamps.ts'
+import { payloadOf } from './payload.ts'
+import { positionOf, requireActive, webhookById } from './requests.ts'
+import { attemptResource, deliveryResource } from './resources.ts'
+import type { DeliverySignals } from './signals.ts'
+
+export type RedeliveryParts = {
+  readonly db: Db
+  readonly writer: Writer
+  readonly stamps: Stamps
+  readonly clock: Clock
+  readonly deliverySignals: DeliverySignals
+}
+
+type StatusFilter = { readonly status?: DeliveryStatus | undefined }
+
+export function createRedelivery(parts: RedeliveryParts) {
+  const { db } = parts
+  return {
+    /** A sample of the webhook's first event, tried at once whatever the relay thinks of it. */
+    sendTest: (webhookId: string) => sendTest(parts, webhookId),
+    redeliver: (id: string) => redeliver(parts, id),
+    listDeliveries(id: string, filter: StatusFilter, page: PageRequest): Page<Delivery> {
+      const webhook = webhookById(db, id)
+      const selection = { status: filter.status ?? null, before: positionOf(page.cursor) }
+      const rows = listDeliveries(db, webhook.id, selection, page.limit + 1)
+      return pageOf(rows, page.limit, deliveryResource, ({ seq }) => [seq])
+    },
+    /** What a private target answered is shown to a trusted reader only. */
+    getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttempts {
+      const delivery = deliveryById(db, id)
+      const attempts = listAttempts(db, delivery.seq)
+      return {
+        ...deliveryResource(delivery),
+        attempts: attempts.map((attempt) => attemptResource(attempt, reader.isTrusted)),
+      }
+    },
+    /** The body that each attempt sends; null where its event is not kept any more. */
+    getSentBody: (id: string) => readEventBody(db, deliveryById(db, id).eventId),
+  }
+}
+
+async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Delivery> {
+  const { writer, stamps, clock, deliverySignals } = parts
+  return writer.write((tx) => {
+    const webhook = webhookById(tx, webhookId)
+    requireActive(webhook)
+    const [name = 'message.received'] = webhook.events
+    const createdAt = stamps.now()
+    const eventSeq = insertEvent(tx, {
+      // A test is told by its id, and every id of an event is one of ours.
+      id: `evt_test_${stamps.id('evt').slice('evt_'.length)}` as EventId,
+      name,
+      messageId: null,
+      conversationId: null,
+      body: samplePayload(name, stamps),
+      createdAt,
+    })
+    const id = stamps.id('dlv')
+    const now = timestamp(clock.now())
+    insertDelivery(tx, {
+      id,
+      webhookId: webhook.id,
+      eventSeq: eventSeq ?? 0,
+      conversationId: null,
+      nextAttemptAt: now,
+      requestedAt: now,
+      replayedAt: null,
+      createdAt,
+    })
+    deliverySignals.requested(webhook.id)
+    writer.notifyAfterCommit(deliverySignals.signal)
+    return deliveryResource(deliveryById(tx, id))
+  })
+}
+
+async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery> {
+  const { writer, clock, deliverySignals } = parts
+  return writer.write((tx) => {
+    const { id, webhookId } = deliveryById(tx, text)
+    requireActive(webhookById(tx, webhookId))
+    requestDelivery(tx, id, timestamp(clock.now()))
+    deliverySignals.requested(webhookId)
+    writer.notifyAfterCommit(deliverySignals.signal)
+    return deliveryResource(deliveryById(tx, id))
+  })
+}
+
+function deliveryById(db: Db, text: string): StoredDelivery {
+  const id: DeliveryId | null = parseId('dlv', text)
+  const delivery = id === null ? null : findDelivery(db, id)
+  if (delivery === null) throw new RelayError('not_found', 'There is no delivery with this id.')
+  return delivery
+}
+
+/** From a handle and a line that no real message has, so that an answer to it goes nowhere. */
+function samplePayload(name: EventName, stamps: Stamps): string {
+  const now = stamps.now()
+  const isFailed = name === 'message.failed'
+  return payloadOf(name, {
+    id: stamps.id('msg'),
+    guid: guidFromBytes(new Uint8Array(16)),
+    text: 'This is a test event of Hookline.',
+    handle: TEST_HANDLE,
+    service: 'iMessage',
+    lineId: idFromBytes('line', new Uint8Array(16)),
+    direction: name === 'message.received' ? 'inbound' : 'outbound',
+    sentAt: isFailed ? null : now,
+    deliveredAt: null,
+    readAt: null,
+    error: isFailed ? { code: 'test', message: 'This failure is a test.' } : null,
+  })
+}

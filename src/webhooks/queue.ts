@@ -1,0 +1,261 @@
+import {
+  afterFailure,
+  afterSuccess,
+  clamped,
+  isOpen,
+  isProbeDue,
+  movedBack,
+  wasAway,
+  type Breaker,
+} from '../domain/breaker.ts'
+import { timestamp, type Timestamp, type WebhookId } from '../domain/ids.ts'
+import {
+  afterAttempt,
+  FIRST_SLOTS,
+  mayBegin,
+  type Slots,
+  type Standing,
+  type Taken,
+} from '../domain/slots.ts'
+import type { DisabledReason } from '../domain/webhook.ts'
+import type { Db } from '../storage/database.ts'
+import type { DueDelivery } from '../storage/delivery-queue.ts'
+import type { StoredWebhook } from '../storage/webhooks.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Age } from '../system/confirmed-clock.ts'
+import { askedMsOf, isSuccess, type AttemptResult, type DueAttempt } from './attempt.ts'
+import { PendingDeliveries } from './pending.ts'
+import type { SigningSecret } from './signature.ts'
+
+/** Changes of a webhook by an attempt that must be written. */
+export type ReceiverChange = {
+  readonly breaker: Breaker
+  readonly disable: DisabledReason | null
+  /** The receiver just went away. */
+  readonly isOpened: boolean
+  /** The receiver is back, so that all that is pending becomes due. */
+  readonly isReleased: boolean
+}
+
+const UNREACHABLE_MS = 60_000
+
+/**
+ * The queue of one webhook: its pending deliveries, the attempts in flight, and the state of its
+ * receiver. It chooses the next delivery and sends nothing itself.
+ */
+export class WebhookQueue {
+  readonly pending: PendingDeliveries
+  readonly #refusals = new Refusals()
+  #webhook: StoredWebhook
+  #secrets: readonly SigningSecret[] = []
+  #breaker: Breaker
+  #slots: Slots = FIRST_SLOTS
+  #inFlight = 0
+  #isReleasing = false
+  /** By the monotonic clock; null while the box can reach the receiver. */
+  #unreachableUntil: number | null = null
+
+  constructor(db: Db, webhook: StoredWebhook) {
+    this.pending = new PendingDeliveries(db, webhook.id)
+    this.#webhook = webhook
+    this.#breaker = webhook.breaker
+  }
+
+  get id(): WebhookId {
+    return this.#webhook.id
+  }
+
+  get webhook(): StoredWebhook {
+    return { ...this.#webhook, breaker: this.#breaker }
+  }
+
+  get receiver() {
+    return { url: this.#webhook.url, secrets: this.#secrets }
+  }
+
+  get standing(): Standing {
+    if (this.#breaker.failuresInRow > 0 || this.isUnreachable) return 'failing'
+    return this.#slots.usualMs === null ? 'untried' : 'proven'
+  }
+
+  /** The box itself has no way to the receiver. */
+  get isUnreachable(): boolean {
+    return this.#unreachableUntil !== null
+  }
+
+  /** Takes the webhook as it is stored now; the breaker only where the webhook was changed. */
+  load(webhook: StoredWebhook, secrets: readonly SigningSecret[], now: number): void {
+    const isChanged = webhook.updatedAt !== this.#webhook.updatedAt
+    this.#breaker = clamped(isChanged ? webhook.breaker : this.#breaker, now)
+    if (webhook.url !== this.#webhook.url) this.#slots = FIRST_SLOTS
+    this.#webhook = webhook
+    this.#secrets = secrets
+    this.#unreachableUntil = null
+    this.pending.readAgain()
+  }
+
+  /** The webhook was deleted. */
+  close(): void {
+    this.#webhook = { ...this.#webhook, isActive: false }
+  }
+
+  /** The wall clock stepped back. */
+  moveBack(ms: number): void {
+    this.#breaker = movedBack(this.#breaker, ms)
+    this.pending.readAgain()
+  }
+
+  /** `wait` where other webhooks hold the slots that it needs. */
+  mayBegin(taken: Taken, now: number): 'yes' | 'wait' | 'no' {
+    const answer = mayBegin(this.#inFlight, this.#slots, this.standing, taken)
+    if (answer !== 'wait') return answer
+    return this.pending.mayHaveWork(now) || isProbeDue(this.#breaker, now) ? 'wait' : 'no'
+  }
+
+  /** The next delivery to attempt, or null; the caller must call `end` after the attempt. */
+  next(now: number, monotonic: number): DueAttempt | null {
+    if (this.#isHeld(monotonic)) return null
+    const chosen = this.#choose(now)
+    if (chosen === null) return null
+    const wasAlone = this.#inFlight === 0
+    this.#inFlight += 1
+    return { ...chosen, version: this.#webhook.updatedAt, wasAlone, begunAt: monotonic }
+  }
+
+  /** The exchange is over; the delivery stays busy until it is settled. */
+  end({ delivery }: DueAttempt): void {
+    this.#inFlight -= 1
+    this.pending.end(delivery)
+  }
+
+  /** The change by an attempt, or null; to be called before its `end`. */
+  learn(result: AttemptResult, clock: Age & Pick<Clock, 'monotonic'>): ReceiverChange | null {
+    const { attempt } = result
+    this.#unreachableUntil = null
+    if (attempt.version !== this.#webhook.updatedAt) return null
+    this.#slots = afterAttempt(this.#slots, {
+      startedAt: attempt.begunAt,
+      endedAt: clock.monotonic(),
+      isSuccess: isSuccess(result),
+      wasAlone: attempt.wasAlone && this.#inFlight === 1,
+      wasFull: this.#inFlight >= this.#slots.count,
+    })
+    const now = timestamp(clock.now())
+    return isSuccess(result)
+      ? this.#learnSuccess(attempt, now)
+      : this.#learnFailure(result, now, clock)
+  }
+
+  /** The box cannot reach the receiver: no attempt was made, and the next one is in a minute. */
+  markUnreachable({ delivery }: DueAttempt, monotonic: number): void {
+    this.#unreachableUntil = monotonic + UNREACHABLE_MS
+    this.pending.settle(delivery, null)
+    this.pending.readAgain()
+  }
+
+  /** All that is pending was made due. */
+  released(): void {
+    this.#isReleasing = false
+    this.pending.readAgain()
+  }
+
+  /** Milliseconds until there may be something to begin, or null where only a signal can bring it. */
+  waitMs(now: number, monotonic: number): number | null {
+    if (!this.#webhook.isActive) return null
+    const { restUntil, probeAt } = this.#breaker
+    const heldMs = [(this.#unreachableUntil ?? 0) - monotonic, (restUntil ?? 0) - now]
+    const dueMs = isOpen(this.#breaker) ? 0 : (this.pending.nextDueAt ?? 0) - now
+    const nextMs = [dueMs, (probeAt ?? 0) - now].filter((ms) => ms > 0)
+    return heldMs.find((ms) => ms > 0) ?? (nextMs.length === 0 ? null : Math.min(...nextMs))
+  }
+
+  #learnSuccess({ isProbe, delivery }: DueAttempt, now: Timestamp): ReceiverChange | null {
+    const before = this.#breaker
+    this.#breaker = afterSuccess(before, isProbe)
+    this.#refusals.succeeded(delivery.seq)
+    const isReleased = isOpen(before)
+    this.#isReleasing ||= isReleased
+    if (!isReleased && wasAway(before, now)) this.pending.retryAll()
+    if (this.#breaker === before) return null
+    return { breaker: this.#breaker, disable: null, isOpened: false, isReleased }
+  }
+
+  #learnFailure(result: AttemptResult, now: Timestamp, clock: Age): ReceiverChange {
+    const { attempt, startedAt, answer } = result
+    const before = this.#breaker
+    const { breaker, disable } = afterFailure(before, {
+      startedAt,
+      at: now,
+      statusCode: answer.result === 'answered' ? answer.statusCode : null,
+      askedMs: askedMsOf(result),
+      isProbe: attempt.isProbe,
+      isOfEvent: this.#refusals.has(attempt.delivery.seq),
+      ageOf: (at) => clock.ageOf(at),
+    })
+    this.#breaker = breaker
+    this.#refusals.failed(attempt.delivery.seq)
+    if (isOpen(breaker)) this.#refusals.clear()
+    if (disable !== null) this.#webhook = { ...this.#webhook, isActive: false }
+    return { breaker, disable, isOpened: isOpen(breaker) && !isOpen(before), isReleased: false }
+  }
+
+  #choose(now: number): Pick<DueAttempt, 'delivery' | 'trigger' | 'isProbe'> | null {
+    const breaker = this.#breaker
+    const requested = this.pending.takeRequested()
+    if (requested !== null) {
+      return { delivery: requested, trigger: 'manual', isProbe: isOpen(breaker) }
+    }
+    if ((breaker.restUntil ?? 0) > now) return null
+    const due = isOpen(breaker) ? null : this.pending.takeDue(now)
+    if (due !== null) return { delivery: due, trigger: 'scheduled', isProbe: false }
+    const probe = this.#inFlight === 0 ? this.#takeProbe(now) : null
+    if (probe === null) return null
+    const trigger = probe.nextAttemptAt <= now ? 'scheduled' : 'probe'
+    return { delivery: probe, trigger, isProbe: true }
+  }
+
+  #takeProbe(now: number): DueDelivery | null {
+    if (isProbeDue(this.#breaker, now)) return this.pending.takeProbe()
+    return this.#breaker.failuresInRow === 0 ? this.pending.takeRetry() : null
+  }
+
+  /** True where nothing may begin now, not even what a caller asked for. */
+  #isHeld(monotonic: number): boolean {
+    if (!this.#webhook.isActive || this.#secrets.length === 0 || this.#isReleasing) return true
+    if (this.#unreachableUntil !== null && monotonic < this.#unreachableUntil) return true
+    const isOneByOne = isOpen(this.#breaker) || this.isUnreachable
+    return isOneByOne && this.#inFlight > 0
+  }
+}
+
+const REFUSED_MAX = 1_000
+
+/**
+ * Deliveries that a receiver refuses for their own sake: each failed, and then another one was taken.
+ * A further failure of one of them is no news about the receiver.
+ */
+class Refusals {
+  readonly #failed = new Set<number>()
+  readonly #refused = new Set<number>()
+
+  has(seq: number): boolean {
+    return this.#refused.has(seq)
+  }
+
+  failed(seq: number): void {
+    this.#failed.add(seq)
+  }
+
+  succeeded(seq: number): void {
+    for (const failed of this.#failed) this.#refused.add(failed)
+    this.#failed.clear()
+    this.#refused.delete(seq)
+    if (this.#refused.size > REFUSED_MAX) this.#refused.clear()
+  }
+
+  /** Nothing is taken any more: no single delivery is to blame. */
+  clear(): void {
+    this.#failed.clear()
+    this.#refused.clear()
+  }
+}

@@ -1,0 +1,40 @@
+import type { WebhookId } from '../domain/ids.ts'
+import { Signal } from '../system/signal.ts'
+
+/**
+ * Webhooks that the delivery loop must look at. They are noted inside a transaction and taken once its
+ * commit notifies the loop; a note of a transaction that was undone costs one look that finds nothing.
+ */
+export class DeliverySignals {
+  readonly signal = new Signal()
+  readonly #noted = {
+    due: new Set<WebhookId>(),
+    requested: new Set<WebhookId>(),
+    changed: new Set<WebhookId>(),
+  }
+
+  /** There is a new delivery to this webhook. */
+  due(id: WebhookId): void {
+    this.#noted.due.add(id)
+  }
+
+  /** A caller wants a delivery to this webhook to be tried at once. */
+  requested(id: WebhookId): void {
+    this.#noted.requested.add(id)
+  }
+
+  /** The webhook was created, changed or removed, or its secrets were. */
+  changed(id: WebhookId): void {
+    this.#noted.changed.add(id)
+  }
+
+  get hasChanged(): boolean {
+    return this.#noted.changed.size > 0
+  }
+
+  take(what: 'due' | 'requested' | 'changed'): ReadonlySet<WebhookId> {
+    const noted = this.#noted[what]
+    if (noted.size > 0) this.#noted[what] = new Set()
+    return noted
+  }
+}

@@ -1,0 +1,142 @@
+import { expect, test } from 'bun:test'
+
+import {
+  afterAttempt,
+  FIRST_SLOTS,
+  mayBegin,
+  type Slots,
+  type Standing,
+  type Trial,
+} from '../../src/domain/slots.ts'
+
+const TWENTY: Slots = { count: 20, usualMs: 100, lostAt: 0 }
+
+type Given = Partial<Trial> & { readonly tookMs?: number }
+
+/** Changes by an attempt, with all slots taken and beside others unless given otherwise. */
+const ATTEMPTS: readonly (readonly [what: string, slots: Slots, Given, Partial<Slots>])[] = [
+  ['the first answer brings four', FIRST_SLOTS, { tookMs: 90 }, { count: 4, usualMs: 90 }],
+  ['a first failure leaves one', FIRST_SLOTS, { isSuccess: false }, { count: 1, usualMs: null }],
+  ['an answer brings one more', TWENTY, {}, { count: 21, usualMs: 100 }],
+  ['no more than 64', { ...TWENTY, count: 64 }, {}, { count: 64 }],
+  ['none where one was free', TWENTY, { wasFull: false }, { count: 20 }],
+  ['an answer as slow as may be brings one', TWENTY, { tookMs: 250 }, { count: 21, usualMs: 100 }],
+  ['a slower one costs half', TWENTY, { tookMs: 251 }, { count: 10, lostAt: 1_251 }],
+  ['a failure costs half', TWENTY, { isSuccess: false }, { count: 10, lostAt: 1_100 }],
+  ['a fast receiver needs four', { ...TWENTY, usualMs: 20 }, { tookMs: 19 }, { count: 4 }],
+  ['the last one stays', { ...TWENTY, count: 1 }, { isSuccess: false }, { count: 1 }],
+  [
+    'what was in flight at a loss costs nothing more',
+    { ...TWENTY, lostAt: 1_001 },
+    { isSuccess: false },
+    { count: 20, lostAt: 1_001 },
+  ],
+  ['a faster answer is the new measure, bit by bit', TWENTY, { tookMs: 60 }, { usualMs: 90 }],
+  ['a slower one is not, beside others', TWENTY, { tookMs: 180 }, { usualMs: 100 }],
+  ['alone it is', TWENTY, { tookMs: 180, wasAlone: true }, { usualMs: 120 }],
+]
+
+for (const [what, slots, given, expected] of ATTEMPTS) {
+  test(what, () => {
+    expect(afterAttempt(slots, trial(given))).toMatchObject(expected)
+  })
+}
+
+test('sixty-four slots are earned in five rounds', () => {
+  let slots = afterAttempt(FIRST_SLOTS, trial({ tookMs: 100 }))
+  const rounds: number[] = []
+
+  while (slots.count < 64) {
+    const { count } = slots
+    for (let i = 0; i < count; i += 1) slots = afterAttempt(slots, trial({}))
+    rounds.push(slots.count)
+  }
+
+  expect(rounds).toEqual([8, 16, 32, 64])
+})
+
+test('a receiver that works on one thing at a time is asked for few things at a time', () => {
+  const counts = [...roundsAt(FIRST_SLOTS, (count) => 100 * count, 20)].slice(10)
+
+  expect(Math.max(...counts.map(({ count }) => count))).toBeLessThanOrEqual(4)
+})
+
+test('a receiver that is slower for good earns its slots again', () => {
+  const [before] = [...roundsAt(FIRST_SLOTS, () => 50, 10)].slice(-1)
+
+  const after = [...roundsAt(before ?? FIRST_SLOTS, () => 500, 30)].map(({ count }) => count)
+
+  expect(before?.count).toBe(64)
+  expect(after).toContain(1)
+  expect(after.at(-1)).toBe(64)
+})
+
+/** In flight to it, its slots, what is thought of it, in flight in all and to the unproven. */
+const BEGINNINGS: readonly (readonly [number, number, Standing, number, number, string])[] = [
+  [0, 1, 'untried', 0, 0, 'yes'],
+  [1, 1, 'untried', 1, 1, 'no'],
+  [63, 64, 'proven', 63, 0, 'yes'],
+  [64, 64, 'proven', 64, 0, 'no'],
+  [0, 1, 'untried', 127, 127, 'yes'],
+  [0, 1, 'untried', 128, 128, 'wait'],
+  [0, 1, 'failing', 95, 95, 'yes'],
+  [0, 1, 'failing', 96, 96, 'wait'],
+  [0, 4, 'proven', 128, 128, 'yes'],
+  [0, 4, 'proven', 191, 128, 'yes'],
+  [0, 4, 'proven', 192, 128, 'wait'],
+  [1, 4, 'proven', 183, 128, 'yes'],
+  [1, 4, 'proven', 184, 128, 'wait'],
+  [63, 64, 'proven', 152, 0, 'yes'],
+  [63, 64, 'proven', 153, 0, 'wait'],
+  [0, 1, 'failing', 191, 0, 'yes'],
+]
+
+for (const [inFlight, count, standing, all, unproven, answer] of BEGINNINGS) {
+  test(`${inFlight} of ${count}, ${standing}, beside ${all} (${unproven}): ${answer}`, () => {
+    expect(mayBegin(inFlight, { ...TWENTY, count }, standing, { all, unproven })).toBe(
+      answer as 'yes', // One of the three.
+    )
+  })
+}
+
+test('however many receivers hold what they can, some is left for those that have nothing', () => {
+  for (const webhooks of [1, 2, 3, 16, 60]) {
+    let held = Array.from({ length: webhooks }, () => 0)
+    const taken = () => ({ all: held.reduce((sum, one) => sum + one, 0), unproven: 0 })
+    const mayTake = (inFlight: number) =>
+      mayBegin(inFlight, { ...TWENTY, count: 64 }, 'proven', taken()) === 'yes'
+    while (mayTake(held[0] ?? 0)) {
+      const [least = 0, ...others] = held
+      held = [...others, least + 1].toSorted((a, b) => a - b)
+    }
+
+    expect(taken().all).toBeLessThanOrEqual(184)
+    expect(mayTake(0)).toBeTrue()
+  }
+})
+
+/** The slots after each round, in which all of them are used and take as long as `tookMs` says. */
+function* roundsAt(start: Slots, tookMs: (count: number) => number, rounds: number) {
+  let slots = start
+  let startedAt = 1_000
+  for (let round = 0; round < rounds; round += 1) {
+    const { count } = slots
+    const endedAt = startedAt + tookMs(count)
+    for (let i = 0; i < count; i += 1) {
+      slots = afterAttempt(slots, {
+        startedAt,
+        endedAt,
+        isSuccess: true,
+        wasAlone: count === 1,
+        wasFull: true,
+      })
+    }
+    startedAt = endedAt
+    yield slots
+  }
+}
+
+function trial({ tookMs = 100, ...given }: Given): Trial {
+  const times = { startedAt: 1_000, endedAt: 1_000 + tookMs }
+  return { ...times, isSuccess: true, wasAlone: false, wasFull: true, ...given }
+}

@@ -1,0 +1,80 @@
+import { expect, test } from 'bun:test'
+import { basename } from 'node:path'
+
+import { COMMAND_LINE } from '../../src/domain/audit.ts'
+import { timestamp, type EventId, type MessageId } from '../../src/domain/ids.ts'
+import { createMaintenance } from '../../src/maintenance/maintenance.ts'
+import { createAudit } from '../../src/storage/audit.ts'
+import { BackupWorker } from '../../src/storage/backup.ts'
+import { openDatabase } from '../../src/storage/database.ts'
+import { insertEvent, noteUntoldEvent } from '../../src/storage/events.ts'
+import { Writer } from '../../src/storage/writer.ts'
+import type { Change } from '../../src/system/changes.ts'
+import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
+import { openDataDirectory } from '../../src/system/data-directory.ts'
+import { silentLog } from '../../src/system/log.ts'
+import { systemRandom } from '../../src/system/random.ts'
+import { Signal } from '../../src/system/signal.ts'
+import { Stamps } from '../../src/system/stamps.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { TestClock } from '../support/test-clock.ts'
+import { settingsOf } from './chosen-settings.ts'
+
+const DAY_MS = 86_400_000
+
+function startMaintenance(folder: ScratchFolder) {
+  const directory = openDataDirectory(folder.path)
+  const { db } = openDatabase(directory.database, { version: 'test' })
+  const told: Change[] = []
+  const clock = new TestClock()
+  const confirmed = new ConfirmedClock(clock, null)
+  const writer = new Writer(db, () => {})
+  const maintenance = createMaintenance({
+    clock: confirmed,
+    stamps: new Stamps(confirmed, systemRandom, 0),
+    log: silentLog,
+    writer,
+    audit: createAudit({ writer, stamps: new Stamps(clock, systemRandom, 0), log: silentLog }),
+    settings: settingsOf({}),
+    directory,
+    changes: { tell: (changes) => told.push(...changes) },
+    keepAnswers: () => {},
+    dispatchSignal: new Signal(),
+    healthSignal: new Signal(),
+    backupWorker: new BackupWorker(),
+    folder: null,
+  })
+  return { clock, db, writer, maintenance, told }
+}
+
+test('a back-up that was made is told to the pages that list them', async () => {
+  using folder = new ScratchFolder()
+  const { maintenance, told } = startMaintenance(folder)
+
+  const made = await maintenance.backUp(null, COMMAND_LINE)
+
+  expect(told).toEqual([{ what: 'backup', id: basename(made.path) }])
+})
+
+test('events go by themselves after 30 days, whether a webhook was to get them or not', async () => {
+  using folder = new ScratchFolder()
+  const { clock, db, writer, maintenance } = startMaintenance(folder)
+  const monthAgo = clock.now() - 30 * DAY_MS
+  await writer.write((tx) => {
+    for (const at of [monthAgo - 1, monthAgo + DAY_MS]) {
+      const about = { messageId: 'msg_a' as MessageId, createdAt: timestamp(at) } as const
+      noteUntoldEvent(tx, { ...about, name: 'message.sent' })
+      const id = `evt_${at}` as EventId
+      insertEvent(tx, { ...about, id, name: 'message.failed', conversationId: null, body: '{}' })
+    }
+  })
+  const stop = new AbortController()
+
+  const running = maintenance.timetable.run(stop.signal)
+  await clock.advance(60_000)
+
+  const left = (table: string) => db.sqlite.query(`SELECT seq FROM ${table}`).values().flat()
+  expect([left('untold_events'), left('events')]).toEqual([[3], [4]])
+  stop.abort()
+  await running
+})

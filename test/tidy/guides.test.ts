@@ -1,0 +1,52 @@
+// The manual and the README: what they list is what the code has, and what they link to is there.
+
+import { expect, test } from 'bun:test'
+
+import { COMMAND_LINE_GUIDE, commandLineGuide } from '../../scripts/command-line-guide.ts'
+import { GUIDES, type Guide } from '../../src/guides/guides.ts'
+import { ROOT, sourceFiles } from '../support/source-files.ts'
+
+const README_BYTES_MAX = 9 * 1_024
+/** Guides for people who write guides. */
+const FOR_WRITERS = ['style']
+
+test('the guide to the command line is what `bun scripts/command-line-guide.ts` writes', async () => {
+  expect(await Bun.file(COMMAND_LINE_GUIDE).text()).toBe(commandLineGuide())
+})
+
+test('every guide is in the manual', () => {
+  const files = sourceFiles('src/guides/*.md').map(({ path }) => path.replace(/^.*\/|\.md$/g, ''))
+  const names = [...GUIDES.map(({ name }) => name), ...FOR_WRITERS]
+
+  expect(files).toEqual(names.sort())
+})
+
+test('every link of a guide leads to a guide, and to a heading of it', () => {
+  const places = new Set(GUIDES.flatMap(({ name, text }) => [name, ...anchorsOf(name, text)]))
+  const dead = GUIDES.flatMap((guide) => linksOf(guide).filter((link) => !places.has(link)))
+
+  expect(dead).toEqual([])
+})
+
+test('the README is short, and every file that it links to is there', async () => {
+  const readme = await Bun.file(`${ROOT}/README.md`).text()
+  const links = [...readme.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => path ?? '')
+  const missing = []
+  for (const path of links) if (!(await Bun.file(`${ROOT}/${path}`).exists())) missing.push(path)
+
+  expect(missing).toEqual([])
+  expect(Buffer.byteLength(readme)).toBeLessThanOrEqual(README_BYTES_MAX)
+})
+
+/** `api#conventions` for a link to another guide, `mac#good-to-know` for `#good-to-know` in mac. */
+function linksOf({ name, text }: Guide): readonly string[] {
+  const links = [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link ?? '')
+  return links
+    .filter((link) => !link.startsWith('https:'))
+    .map((link) => (link.startsWith('#') ? `${name}${link}` : link))
+}
+
+function anchorsOf(name: string, text: string): readonly string[] {
+  const html = Bun.markdown.html(text, { headings: { ids: true } })
+  return [...html.matchAll(/ id="([^"]+)"/g)].map(([, id]) => `${name}#${id}`)
+}
