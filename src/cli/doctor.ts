@@ -3,7 +3,8 @@
 
 import { platform } from 'node:os'
 
-import { counted, findingWords } from '../domain/finding.ts'
+import { findingWords } from '../domain/finding.ts'
+import { countWords } from '../domain/number-words.ts'
 import { systemClock } from '../system/clock.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
 import { rowsOf, textOf, type Row } from './answers.ts'
@@ -146,7 +147,7 @@ function openingOf(pane: string): string {
 
 function noIssues(lines: readonly Row[]): string {
   const online = lines.filter((line) => textOf(line, 'status') === 'online')
-  return `No issues. ${counted(online.length, 'line')} online.`
+  return `No issues. ${countWords(online.length, 'line')} online.`
 }
 
 async function openFirstPane(

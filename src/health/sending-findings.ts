@@ -2,11 +2,10 @@
 // are uncertain.
 
 import { endOfUtcDay, limitLevel, utcDayOf, type LimitLevel } from '../domain/contact-limit.ts'
-import { counted } from '../domain/finding.ts'
 import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import { lineName, type Line, type LineState } from '../domain/line.ts'
 import { sentenceOf } from '../domain/message.ts'
-import { grouped } from '../domain/number-words.ts'
+import { countWords, grouped } from '../domain/number-words.ts'
 import { isFailing, isOfLine, SENDS_JUDGED_MAX, SENDS_JUDGED_MS } from '../domain/send-failures.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
@@ -97,7 +96,7 @@ type Use = {
 function limitFinding(line: Line, { used, limit, level, now }: Use): HealthFinding {
   const resetsAt = isoTime(timestamp(endOfUtcDay(now)))
   const about = { lineId: line.id, depends_on: null } as const
-  const figures = `${grouped(used)} of ${counted(limit, 'new contact')} are used today`
+  const figures = `${grouped(used)} of ${countWords(limit, 'new contact')} are used today`
   const raise = `raise the limit: hookline lines set ${line.id} --daily-contact-limit N.`
   if (level === 'near') {
     return {
@@ -126,7 +125,7 @@ function failingFinding(line: Line, { failed, all, reason }: Failures): HealthFi
     code: 'messages_failing',
     severity: 'warning',
     title: `Messages of the line ${lineName(line)} fail`,
-    why: `${failed} of its last ${counted(all, 'message')} in the past hour failed. The latest reason: ${reason}`,
+    why: `${failed} of its last ${countWords(all, 'message')} in the past hour failed. The latest reason: ${reason}`,
     fix: 'Send a text from the device itself. If that fails too, check its network and its iMessage account; otherwise read the errors of the failed messages in the dashboard.',
     lineId: line.id,
     depends_on: null,

@@ -17,9 +17,9 @@ export type SeenDeliveryTools = {
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
-  scheduled: 'by the schedule',
-  probe: 'to see whether the receiver is back',
-  manual: 'because you asked',
+  scheduled: 'scheduled',
+  probe: 'checking if the endpoint is back',
+  manual: 'requested by you',
 }
 
 /** `knownUrl` is that of its webhook, for whoever reads many of one. Throws `not_found`. */

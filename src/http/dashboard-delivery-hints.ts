@@ -1,89 +1,92 @@
-// Why a receiver did not take an event, and what its owner can do about that.
+// The reason why an endpoint did not accept an event, and advice for its owner.
 
 import type { DeliveryHint } from '../api/dashboard.ts'
 
-/** What an attempt ran into: a status, or the code of an error where there was no answer. */
+/** The result of an attempt: a status, or the code of an error where there was no response. */
 type Cause = { readonly status_code: number | null; readonly error: string | null }
 
-/** Where there is no answer: the words are those of `webhooks/post.ts`. */
+/** By the error codes of `webhooks/post.ts`. */
 const ERRORS: Readonly<Record<string, DeliveryHint>> = {
   timeout: {
-    title: 'No answer within 10 seconds',
-    advice: 'Have the receiver answer at once with 200, and do its work afterwards.',
+    title: 'No response within 10 seconds',
+    advice: 'Have your endpoint respond with 200 immediately, and process the event afterwards.',
   },
   connection_refused: {
     title: 'Connection refused',
-    advice: 'Nothing listens there. Does the receiver run, and on this port?',
+    advice: 'Nothing is listening there. Check that your endpoint is running, and on this port.',
   },
   connection_reset: {
-    title: 'The connection broke off',
+    title: 'Connection lost',
     advice:
-      'It was closed before there was an answer: the log of the receiver tells more. An http URL to a port that speaks https does this too.',
+      'It was closed before a response arrived; check the logs of your endpoint. This also happens with an http URL for an https port.',
   },
   host_unreachable: {
-    title: 'The host cannot be reached',
+    title: 'Host unreachable',
     advice:
-      'Is it switched on, and in the same network? A Mac also has to allow it: System Settings, Privacy & Security, Local Network, Hookline.',
+      'Check that it is on, and on the same network. On a Mac, also allow it in System Settings, Privacy & Security, Local Network, Hookline.',
   },
   tls_error: {
-    title: 'The certificate is not accepted',
+    title: 'Certificate not accepted',
     advice:
-      'It is expired, signed by nobody known, or of another name; or the port does not speak https. A receiver in your own network can have an http URL.',
+      'It has expired, its issuer is unknown, or it is for another name; or the port does not use https. On your own network, you can use an http URL.',
   },
   dns_error: {
-    title: 'The name is not known',
-    advice: 'No address was found for it: look for a slip in the URL.',
+    title: 'Unknown host name',
+    advice: 'No address was found for it. Check the URL for typos.',
   },
   forbidden_target: {
-    title: 'The relay may not call this address',
+    title: 'Address not allowed',
     advice:
-      "It is the relay itself, link-local, or of a cloud's metadata; or private, while the setting for webhook targets allows public ones only.",
+      "It is the relay's own, link-local, or a cloud's metadata address; or it is private, and your settings only allow public webhook destinations.",
   },
   invalid_url: {
-    title: 'The URL cannot be used',
-    advice: 'Correct it in the settings of the webhook.',
+    title: 'Invalid URL',
+    advice: "Correct it in the webhook's settings.",
   },
 }
 
 const NO_CONNECTION: DeliveryHint = {
-  title: 'The connection failed',
-  advice: 'The log of the relay tells more; it is tried again by itself.',
+  title: 'Connection failed',
+  advice: "Check the relay's log. The delivery is retried automatically.",
 }
 
 const STATUSES: Readonly<Record<number, DeliveryHint>> = {
   401: {
-    title: 'The receiver wants a log-in',
-    advice: 'The relay sends none: let this path in without one, and check the signature instead.',
+    title: 'Endpoint requires sign-in',
+    advice:
+      'The relay sends no credentials. Allow this path without them, and verify the signature instead.',
   },
   403: {
-    title: 'The receiver does not let the relay in',
-    advice: 'A firewall or a rule before it may refuse; let this path in, and check the signature.',
+    title: 'Endpoint denied access',
+    advice:
+      'A firewall or proxy rule may block the request. Allow this path, and verify the signature.',
   },
   404: {
-    title: 'There is nothing at this path',
-    advice: 'The server runs. Look at the path of the URL, and whether the receiver is deployed.',
+    title: 'Path not found',
+    advice: 'The server is running. Check the path in the URL, and that your endpoint is deployed.',
   },
   405: {
-    title: 'The path takes no POST',
-    advice: 'Events come as POST. Look at the path of the URL.',
+    title: 'POST not accepted',
+    advice: 'Events are sent as POST requests. Check the path in the URL.',
   },
   410: {
-    title: 'The receiver says that it is gone for good',
+    title: 'Endpoint returned 410 Gone',
     advice:
-      'The relay stops delivering when it says so twice. Correct the URL, or delete the webhook.',
+      'After a second 410 the relay stops delivering. Correct the URL, or delete the webhook.',
   },
   429: {
-    title: 'The receiver asks for a pause',
-    advice: 'The relay waits as long as it was told to, and goes on by itself.',
+    title: 'Endpoint is limiting requests',
+    advice: 'The relay waits as long as requested, and then continues automatically.',
   },
 }
 
-/** Null for an attempt that went well. */
+/** Null for a successful attempt. */
 export function hintFor({ status_code, error }: Cause, url: string): DeliveryHint | null {
   if (status_code === null) return errorHint(error, url)
   if (status_code >= 200 && status_code < 300) return null
   const { title, advice } = STATUSES[status_code] ?? classHint(status_code)
-  return { title: `${title} (${status_code})`, advice }
+  const isNamed = title.includes(String(status_code))
+  return { title: isNamed ? title : `${title} (${status_code})`, advice }
 }
 
 /** A loopback address, with or without a port. */
@@ -94,25 +97,25 @@ function errorHint(error: string | null, url: string): DeliveryHint {
   const isOwnMachine = URL.canParse(url) && OWN_MACHINE.test(new URL(url).host)
   if (error !== 'connection_refused' || !isOwnMachine) return hint
   const { title, advice } = hint
-  return { title, advice: `${advice} This address means the machine of the relay itself.` }
+  return { title, advice: `${advice} This address is the computer that runs the relay.` }
 }
 
 function classHint(status: number): DeliveryHint {
   if (status < 400) {
     return {
-      title: 'The receiver sends elsewhere',
-      advice: 'Redirects are not followed: set the address that it leads to as the URL.',
+      title: 'Endpoint redirects',
+      advice: 'Redirects are not followed. Use the URL that it redirects to.',
     }
   }
   if (status < 500) {
     return {
-      title: 'Your endpoint refuses',
+      title: 'Endpoint rejected the event',
       advice:
-        'It got the event and did not take it. Its answer may say why; often the signature is checked against a body that was parsed before.',
+        'Its response may say why. A common cause: the signature is verified against a body that was already parsed.',
     }
   }
   return {
-    title: 'The receiver failed',
-    advice: 'The fault is within it, and its log tells more. It is tried again by itself.',
+    title: 'Endpoint failed',
+    advice: "Your endpoint returned an error; check its logs. We'll keep retrying.",
   }
 }

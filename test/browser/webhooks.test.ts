@@ -25,13 +25,13 @@ story('a failing webhook is found, diagnosed, mended and delivered to anew', asy
   await watched.show('webhooks')
   await watched.link(receiver.url).click()
   const row = page.locator('a[aria-expanded]', { hasText: 'message.sent' })
-  await row.getByText('The receiver failed (500)').waitFor()
+  await row.getByText('Endpoint failed (500)').waitFor()
   await row.click()
   await watched.reads('no such table: bookings')
   isMended = true
   await watched.button('Redeliver').click()
   await row.getByText('Delivered').waitFor()
-  await watched.reads('because you asked')
+  await watched.reads('requested by you')
   const traces = await watched.traces()
 
   expect(

@@ -11,15 +11,15 @@ test('an attempt that was taken needs no hint', () => {
 })
 
 const CAUSES: readonly (readonly [error: string, title: string, advice: RegExp])[] = [
-  ['timeout', 'No answer within 10 seconds', /answer at once with 200/],
-  ['connection_refused', 'Connection refused', /Nothing listens there/],
-  ['connection_reset', 'The connection broke off', /speaks https/],
-  ['host_unreachable', 'The host cannot be reached', /Local Network/],
-  ['tls_error', 'The certificate is not accepted', /expired/],
-  ['dns_error', 'The name is not known', /slip in the URL/],
-  ['forbidden_target', 'The relay may not call this address', /metadata/],
-  ['invalid_url', 'The URL cannot be used', /settings/],
-  ['network_error', 'The connection failed', /log of the relay/],
+  ['timeout', 'No response within 10 seconds', /respond with 200 immediately/],
+  ['connection_refused', 'Connection refused', /Nothing is listening there/],
+  ['connection_reset', 'Connection lost', /https port/],
+  ['host_unreachable', 'Host unreachable', /Local Network/],
+  ['tls_error', 'Certificate not accepted', /expired/],
+  ['dns_error', 'Unknown host name', /typos/],
+  ['forbidden_target', 'Address not allowed', /metadata/],
+  ['invalid_url', 'Invalid URL', /settings/],
+  ['network_error', 'Connection failed', /relay's log/],
 ]
 
 for (const [error, title, advice] of CAUSES) {
@@ -32,17 +32,17 @@ for (const [error, title, advice] of CAUSES) {
 }
 
 const STATUSES: readonly (readonly [status: number, title: string, advice: RegExp])[] = [
-  [302, 'The receiver sends elsewhere (302)', /not followed/],
-  [400, 'Your endpoint refuses (400)', /signature/],
-  [401, 'The receiver wants a log-in (401)', /check the signature instead/],
-  [403, 'The receiver does not let the relay in (403)', /firewall/],
-  [404, 'There is nothing at this path (404)', /path of the URL/],
-  [405, 'The path takes no POST (405)', /POST/],
-  [410, 'The receiver says that it is gone for good (410)', /stops delivering/],
-  [418, 'Your endpoint refuses (418)', /signature/],
-  [429, 'The receiver asks for a pause (429)', /by itself/],
-  [500, 'The receiver failed (500)', /its log/],
-  [503, 'The receiver failed (503)', /by itself/],
+  [302, 'Endpoint redirects (302)', /not followed/],
+  [400, 'Endpoint rejected the event (400)', /signature/],
+  [401, 'Endpoint requires sign-in (401)', /verify the signature instead/],
+  [403, 'Endpoint denied access (403)', /firewall/],
+  [404, 'Path not found (404)', /path in the URL/],
+  [405, 'POST not accepted (405)', /POST/],
+  [410, 'Endpoint returned 410 Gone', /stops delivering/],
+  [418, 'Endpoint rejected the event (418)', /signature/],
+  [429, 'Endpoint is limiting requests (429)', /automatically/],
+  [500, 'Endpoint failed (500)', /its logs/],
+  [503, 'Endpoint failed (503)', /keep retrying/],
 ]
 
 for (const [status_code, title, advice] of STATUSES) {
@@ -60,12 +60,12 @@ test('whose machine a loopback address means is told where nothing listens there
 
   const advices = own.map((url) => hintFor(cause, url)?.advice)
 
-  for (const advice of advices) expect(advice).toEndWith('the machine of the relay itself.')
+  for (const advice of advices) expect(advice).toEndWith('the computer that runs the relay.')
   expect(hintFor(cause, 'http://127.example.com/')?.advice).not.toContain('relay itself')
 })
 
 test('a failure of a kind that the page does not know is a failed connection', () => {
   expect(hintFor({ status_code: null, error: 'new_kind' }, URL_FAR)?.title).toBe(
-    'The connection failed',
+    'Connection failed',
   )
 })
