@@ -19,8 +19,8 @@ function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'
   if (code === 'possible_loop' || code === 'messages_uncertain') {
     return { name: 'Conversations', href: '#/conversations' }
   }
-  if (line_id !== null) return { name: 'the line', href: `#/lines/${line_id}` }
-  if (about.kind === 'webhook') return { name: 'the webhook', href: `#/webhooks/${about.id}` }
+  if (line_id !== null) return { name: 'line', href: `#/lines/${line_id}` }
+  if (about.kind === 'webhook') return { name: 'webhook', href: `#/webhooks/${about.id}` }
   if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
     return { name: 'Settings', href: '#/settings' }
   }

@@ -50,7 +50,7 @@ story('a webhook URL needs no scheme, and failures are among the events of a new
   await watched.show('webhooks')
   await page.getByRole('textbox', { name: 'URL' }).fill('shop.example.com/hooks')
   await watched.button('Continue').click()
-  const field = page.getByRole('dialog').getByLabel('Address')
+  const field = page.getByRole('dialog').getByLabel('URL')
   const completed = await field.inputValue()
   await field.fill('localhost:8080/hooks')
   await watched.reads('Events will be sent to http://localhost:8080/hooks')

@@ -79,9 +79,9 @@ test('a finding stands under its cause, be it the one of its own line or of the 
     {
       cause: off,
       consequences: [late, deeper],
-      place: { name: 'the line', href: '#/lines/line_1' },
+      place: { name: 'line', href: '#/lines/line_1' },
     },
-    { cause: other, consequences: [], place: { name: 'the line', href: '#/lines/line_2' } },
+    { cause: other, consequences: [], place: { name: 'line', href: '#/lines/line_2' } },
   ])
 })
 

@@ -31,7 +31,7 @@ test('the state names what is wrong, and where it can be mended', async () => {
   expect(body.findings[0]).toMatchObject({
     cause: { code: 'line_offline', line_id: line?.id },
     consequences: [],
-    place: { name: 'the line', href: `#/lines/${line?.id}` },
+    place: { name: 'line', href: `#/lines/${line?.id}` },
   })
 })
 

@@ -2,11 +2,14 @@ import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
+import { href } from '../address.ts'
 import type { Answer } from '../api.ts'
+import { useDashboard } from '../dashboard.ts'
 import { Button } from './button.tsx'
 import { FailureNote } from './callout.tsx'
 import type { IconName } from './drawings.ts'
 import { Form } from './form.tsx'
+import { Card } from './page.tsx'
 import { useAction, type Action } from './use-action.ts'
 
 type DialogProps = {
@@ -127,6 +130,41 @@ export function ConfirmButton<T>(props: ConfirmProps<T>) {
         </ActionDialog>
       )}
     </>
+  )
+}
+
+type DeleteProps = {
+  /** The list that it belongs to. */
+  readonly page: 'lines' | 'webhooks'
+  readonly noun: string
+  readonly path: string
+  readonly consequence: string
+  readonly children: ComponentChildren
+}
+
+/** Deletes an entry of a list, and returns to the list. */
+export function DeleteCard({ page, noun, path, consequence, children }: DeleteProps) {
+  const { api, notices, router } = useDashboard()
+  return (
+    <Card title="Delete">
+      <p class="quiet">{children}</p>
+      <div class="actions">
+        <ConfirmButton
+          icon="trash"
+          text={`Delete ${noun}…`}
+          title={`Delete this ${noun}?`}
+          confirm="Delete"
+          look="danger"
+          call={() => api.remove(path)}
+          onDone={() => {
+            notices.done('Deleted.')
+            router.replace(href(page))
+          }}
+        >
+          {consequence}
+        </ConfirmButton>
+      </div>
+    </Card>
   )
 }
 

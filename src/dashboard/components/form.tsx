@@ -77,6 +77,18 @@ export function Field(props: Words & { readonly children: (box: Box) => VNode })
 /** The holder of a typed text, such as a signal. */
 type Bound = { value: string }
 
+/** A value and its setter as the holder of a typed text. */
+export function bindTo(value: string, set: (text: string) => void): Bound {
+  return {
+    get value() {
+      return value
+    },
+    set value(text) {
+      set(text)
+    },
+  }
+}
+
 type TextProps = Words & {
   readonly bind: Bound
   readonly type?: 'text' | 'password' | 'tel' | 'url' | 'number' | undefined

@@ -5,15 +5,15 @@ import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
 import { fieldError } from '../api.ts'
-import { Button, LinkButton } from '../components/button.tsx'
+import { Button } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
-import { ConfirmButton } from '../components/dialog.tsx'
-import { Form, Switch, TextField } from '../components/form.tsx'
+import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
+import { bindTo, Form, Switch, TextField } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
-import { BackLink, Card, PageHead } from '../components/page.tsx'
+import { Card, PageHead } from '../components/page.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
-import { EmptyState, WhenReady } from '../components/when-ready.tsx'
+import { DetailView } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { isDeletable, isSimulated } from '../line-kinds.ts'
 import { lineName, lineState } from '../line-words.ts'
@@ -27,43 +27,25 @@ type Props = { readonly line: PhoneLine }
 
 export function LineView({ id }: { readonly id: string }) {
   const lines = useLines()
-  // The checks come first and are of any length, so the rest waits for them, to stay in its place.
-  const isChecking = useChecks().now.state === 'loading'
-  const all = lines.value?.data ?? []
-  const line = all.find((each) => each.id === id)
   return (
-    <>
-      <div>
-        <BackLink href={href('lines')}>Lines</BackLink>
-        {line === undefined ? (
-          <PageHead title="Line">{'\u00A0'}</PageHead>
-        ) : (
-          <PageHead
-            title={<PersonText>{lineName(line)}</PersonText>}
-            actions={<Badge of={lineState(line)} />}
-          >
-            <LineSubtitle line={line} />
-          </PageHead>
-        )}
-      </div>
-      <WhenReady of={isChecking ? { ...lines, now: { state: 'loading' } } : lines} count={2}>
-        {() => (line === undefined ? <NoLine /> : <LineParts line={line} lines={all} />)}
-      </WhenReady>
-    </>
-  )
-}
-
-function NoLine() {
-  return (
-    <Card>
-      <EmptyState
-        icon="lines"
-        title="Line not found"
-        action={<LinkButton href={href('lines')}>All lines</LinkButton>}
-      >
-        It was deleted, or merged into another line.
-      </EmptyState>
-    </Card>
+    <DetailView
+      page="lines"
+      noun="Line"
+      id={id}
+      of={lines}
+      isHeld={useChecks().now.state === 'loading'}
+      whyMissing="It was deleted, or merged into another line."
+      head={(line) => (
+        <PageHead
+          title={<PersonText>{lineName(line)}</PersonText>}
+          actions={<Badge of={lineState(line)} />}
+        >
+          <LineSubtitle line={line} />
+        </PageHead>
+      )}
+    >
+      {(line) => <LineParts line={line} lines={lines.value?.data ?? []} />}
+    </DetailView>
   )
 }
 
@@ -85,7 +67,16 @@ function LineParts({ line, lines }: AllProps) {
           </Card>
           <LineSettings line={line} />
           <Capabilities line={line} />
-          {isDeletable(line) && <DeleteLine line={line} />}
+          {isDeletable(line) && (
+            <DeleteCard
+              page="lines"
+              noun="line"
+              path={`phone-lines/${line.id}`}
+              consequence="It will no longer be listed. Its messages keep its ID and number, and can still be read."
+            >
+              This line is no longer in use. Its messages are kept.
+            </DeleteCard>
+          )}
         </div>
       </div>
     </>
@@ -213,13 +204,13 @@ function LineSettings({ line }: Props) {
           label="Name"
           placeholder={line.phone_number}
           maxLength={100}
-          bind={label}
+          bind={label.bind}
           error={fieldError(failure, 'label')}
         />
         <TextField
           label="Daily new-contact limit"
           type="number"
-          bind={limit}
+          bind={limit.bind}
           error={fieldError(failure, 'daily_contact_limit') && LIMIT_ERROR}
           hint="Apple blocks lines that message many strangers. Existing contacts don't count."
         />
@@ -252,15 +243,9 @@ function useDraft(stored: string) {
   useEffect(() => {
     typed.value = null
   }, [stored])
-  return {
-    get value() {
-      return typed.value ?? stored
-    },
-    set value(text) {
-      typed.value = text
-    },
-    isChanged: typed.value !== null && typed.value.trim() !== stored,
-  }
+  const value = typed.value ?? stored
+  const bind = bindTo(value, (text) => (typed.value = text))
+  return { value, bind, isChanged: value.trim() !== stored }
 }
 
 type Capability = keyof PhoneLine['capabilities']
@@ -295,31 +280,6 @@ function Capabilities({ line }: Props) {
           })}
         </ul>
       )}
-    </Card>
-  )
-}
-
-function DeleteLine({ line }: Props) {
-  const { api, notices, router } = useDashboard()
-  return (
-    <Card title="Delete">
-      <p class="quiet">This line is no longer in use. Its messages are kept.</p>
-      <div class="actions">
-        <ConfirmButton
-          icon="trash"
-          text="Delete line…"
-          title="Delete this line?"
-          confirm="Delete"
-          look="danger"
-          call={() => api.remove(`phone-lines/${line.id}`)}
-          onDone={() => {
-            notices.done('Line deleted.')
-            router.replace(href('lines'))
-          }}
-        >
-          It will no longer be listed. Its messages keep its ID and number, and can still be read.
-        </ConfirmButton>
-      </div>
     </Card>
   )
 }

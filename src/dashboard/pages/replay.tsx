@@ -26,14 +26,16 @@ type Props = { readonly webhook: Webhook; readonly onClose: () => void }
 
 export function RetryFailed({ webhook, onClose }: Props) {
   const { api } = useDashboard()
-  const ask = (body: object) => api.post<RetryAnswer>(`webhooks/${webhook.id}/retry-failed`, body)
   return (
     <CountedDialog
       title="Retry failed deliveries"
       webhook={webhook}
       what="failed delivery"
-      count={async () => counted(await ask({ dry_run: true }), ({ would_retry }) => would_retry)}
-      send={async () => counted(await ask({}), ({ retried }) => retried)}
+      call={async (dry_run) => {
+        const path = `webhooks/${webhook.id}/retry-failed`
+        const answer = await api.post<RetryAnswer>(path, { dry_run })
+        return counted(answer, ({ retried, would_retry = retried }) => would_retry)
+      }}
       onClose={onClose}
     >
       <p>Each failed delivery is retried, with its full schedule of attempts.</p>
@@ -47,21 +49,21 @@ export function SendPastEvents({ webhook, onClose }: Props) {
   const isEarlier = useSignal(false)
   const events = useSignal<readonly string[]>(webhook.events)
   const time = pickedTime(since.value)
-  const ask = (more: object) =>
-    api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, {
-      since: isoTime(time ?? 0),
-      include_earlier: isEarlier.value,
-      events: events.value,
-      ...more,
-    })
   return (
     <CountedDialog
       title="Send past events"
       webhook={webhook}
       what="event"
       isReady={time !== null && events.value.length > 0}
-      count={async () => counted(await ask({ dry_run: true }), ({ would_replay }) => would_replay)}
-      send={async () => counted(await ask({}), ({ replayed }) => replayed)}
+      call={async (dry_run) => {
+        const answer = await api.post<ReplayAnswer>(`webhooks/${webhook.id}/replay`, {
+          since: isoTime(time ?? 0),
+          include_earlier: isEarlier.value,
+          events: events.value,
+          dry_run,
+        })
+        return counted(answer, ({ replayed, would_replay = replayed }) => would_replay)
+      }}
       onClose={onClose}
     >
       <p>
@@ -98,8 +100,8 @@ type CountedProps = Props & {
   /** The noun for one of them: "event". */
   readonly what: string
   readonly isReady?: boolean | undefined
-  readonly count: () => Promise<Answer<number>>
-  readonly send: () => Promise<Answer<number>>
+  /** Counts in a dry run, and sends otherwise. */
+  readonly call: (isDryRun: boolean) => Promise<Answer<number>>
   /** The choice, replaced by the count. */
   readonly children: ComponentChildren
 }
@@ -110,11 +112,17 @@ function CountedDialog(props: CountedProps) {
   const { notices } = useDashboard()
   const found = useSignal<number | null>(null)
   const typed = useSignal('')
-  const count = useAction(props.count, (value) => (found.value = value))
-  const send = useAction(props.send, (value) => {
-    notices.done(`Sending ${countWords(value, what)}.`)
-    onClose()
-  })
+  const count = useAction(
+    () => props.call(true),
+    (value) => (found.value = value),
+  )
+  const send = useAction(
+    () => props.call(false),
+    (value) => {
+      notices.done(`Sending ${countWords(value, what)}.`)
+      onClose()
+    },
+  )
   const { value } = found
   if (value === null) {
     const confirm = 'Continue'
@@ -172,6 +180,6 @@ export function PendingReplay({ webhook }: { readonly webhook: Webhook }) {
   )
 }
 
-function counted<T>(answer: Answer<T>, of: (value: T) => number | undefined): Answer<number> {
-  return answer.ok ? { ok: true, value: of(answer.value) ?? 0 } : answer
+function counted<T>(answer: Answer<T>, of: (value: T) => number): Answer<number> {
+  return answer.ok ? { ok: true, value: of(answer.value) } : answer
 }

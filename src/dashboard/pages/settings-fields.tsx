@@ -6,7 +6,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useRef } from 'preact/hooks'
 
 import { fieldError, isDeclined } from '../api.ts'
-import { Form, SelectField, Switch, TextField } from '../components/form.tsx'
+import { bindTo, Form, SelectField, Switch, TextField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Setting } from '../resources.ts'
@@ -140,14 +140,7 @@ export function TextSetting(props: TextProps) {
     if (!isWanted || (await save(value))) draft.value = null
     isFinishing.current = false
   }
-  const bind = {
-    get value() {
-      return draft.value ?? now
-    },
-    set value(text) {
-      draft.value = text
-    },
-  }
+  const bind = bindTo(draft.value ?? now, (text) => (draft.value = text))
   const send = () => void finish()
   return (
     <SettingFrame {...props} saver={saver} shown={now || (setting?.value ?? '')}>

@@ -8,7 +8,7 @@ import { fieldError, type Failure } from '../api.ts'
 import { Callout } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
 import { ShownOnce } from '../components/dialog.tsx'
-import { TextField } from '../components/form.tsx'
+import { bindTo, TextField } from '../components/form.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useRelayState, useWebhookDays } from '../sources.ts'
 import { EVENTS } from '../webhook-words.ts'
@@ -31,6 +31,7 @@ type FieldsProps = {
 
 export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
   const error = (name: keyof Draft) => fieldError(failure, name)
+  const change = (part: Partial<Draft>) => (draft.value = { ...draft.value, ...part })
   return (
     <>
       <TextField
@@ -40,19 +41,19 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
         isFirst={isFirst}
         placeholder={EXAMPLE_URL}
         hint={urlHint(draft.value.url)}
-        bind={textOf(draft, 'url')}
+        bind={bindTo(draft.value.url, (url) => change({ url }))}
         error={error('url')}
       />
       <EventChoice
         chosen={draft.value.events}
         error={error('events') && 'Choose at least one.'}
-        onChange={(chosen) => (draft.value = { ...draft.value, events: chosen })}
+        onChange={(events) => change({ events })}
       />
       <TextField
         label="Description"
         placeholder="Booking system"
         maxLength={500}
-        bind={textOf(draft, 'description')}
+        bind={bindTo(draft.value.description, (description) => change({ description }))}
         error={error('description')}
       />
     </>
@@ -65,18 +66,6 @@ function urlHint(typed: string): string {
   return /^http:/i.test(url)
     ? 'Receives POST requests. With http, others can read events in transit: fine on this computer and your own network, otherwise use https.'
     : 'Receives POST requests. URLs on this computer and your own network work, too.'
-}
-
-/** One text of the draft, bound to its field. */
-function textOf(draft: Signal<Draft>, name: 'url' | 'description') {
-  return {
-    get value() {
-      return draft.value[name]
-    },
-    set value(text) {
-      draft.value = { ...draft.value, [name]: text }
-    },
-  }
 }
 
 /** The body of the API's request. */

@@ -6,13 +6,13 @@ import type { ComponentChildren } from 'preact'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
-import { ConfirmButton } from '../components/dialog.tsx'
+import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
 import { Form, Switch } from '../components/form.tsx'
 import { Badge } from '../components/icon.tsx'
-import { BackLink, Card, PageHead } from '../components/page.tsx'
+import { Card, PageHead } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
-import { EmptyState, WhenReady } from '../components/when-ready.tsx'
+import { DetailView } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Delivery, RotatedSecret, Webhook, WebhookDay } from '../resources.ts'
 import { useDelivery, useWebhookDay, useWebhookDays, useWebhooks } from '../sources.ts'
@@ -43,55 +43,33 @@ const TABS = [
 ] as const
 
 export function WebhookView({ id, tab, delivery }: ViewProps) {
-  const webhooks = useWebhooks()
-  // Trouble comes first and may be missing, so the rest waits for it, to stay in its place.
-  const isLooking = useWebhookDays().now.state === 'loading'
-  const webhook = webhooks.value?.data.find((each) => each.id === id)
   return (
-    <>
-      <div>
-        <BackLink href={href('webhooks')}>Webhooks</BackLink>
-        {webhook === undefined ? (
-          <PageHead title="Webhook">{'\u00A0'}</PageHead>
-        ) : (
-          <PageHead
-            title={<PersonText>{hostOf(webhook.url)}</PersonText>}
-            actions={<Badge of={webhookState(webhook)} />}
-          >
-            <span class="webhook-url">
-              <PersonText>{webhook.url}</PersonText>
-            </span>
-          </PageHead>
-        )}
-      </div>
-      <WhenReady of={isLooking ? { ...webhooks, now: { state: 'loading' } } : webhooks} count={2}>
-        {() =>
-          webhook === undefined ? (
-            <NoWebhook />
-          ) : (
-            <>
-              <Trouble webhook={webhook} tab={tab} />
-              <Tabs id={id} tab={tab} />
-              <Tab webhook={webhook} tab={tab} delivery={delivery} />
-            </>
-          )
-        }
-      </WhenReady>
-    </>
-  )
-}
-
-function NoWebhook() {
-  return (
-    <Card>
-      <EmptyState
-        icon="webhooks"
-        title="Webhook not found"
-        action={<LinkButton href={href('webhooks')}>All webhooks</LinkButton>}
-      >
-        It was deleted.
-      </EmptyState>
-    </Card>
+    <DetailView
+      page="webhooks"
+      noun="Webhook"
+      id={id}
+      of={useWebhooks()}
+      isHeld={useWebhookDays().now.state === 'loading'}
+      whyMissing="It was deleted."
+      head={(webhook) => (
+        <PageHead
+          title={<PersonText>{hostOf(webhook.url)}</PersonText>}
+          actions={<Badge of={webhookState(webhook)} />}
+        >
+          <span class="webhook-url">
+            <PersonText>{webhook.url}</PersonText>
+          </span>
+        </PageHead>
+      )}
+    >
+      {(webhook) => (
+        <>
+          <Trouble webhook={webhook} tab={tab} />
+          <Tabs id={id} tab={tab} />
+          <Tab webhook={webhook} tab={tab} delivery={delivery} />
+        </>
+      )}
+    </DetailView>
   )
 }
 
@@ -176,7 +154,14 @@ function WebhookSettings({ webhook }: Props) {
       <div class="stack">
         <Pause webhook={webhook} />
         <Secret webhook={webhook} />
-        <Delete webhook={webhook} />
+        <DeleteCard
+          page="webhooks"
+          noun="webhook"
+          path={`webhooks/${webhook.id}`}
+          consequence="Its pending events and its secret will be deleted. This can't be undone."
+        >
+          Added <Ago time={webhook.created_at} />. To stop events for a while, turn it off instead.
+        </DeleteCard>
       </div>
     </div>
   )
@@ -256,33 +241,6 @@ function Secret({ webhook }: Props) {
           onDone={() => (secret.value = null)}
         />
       )}
-    </Card>
-  )
-}
-
-function Delete({ webhook }: Props) {
-  const { api, notices, router } = useDashboard()
-  return (
-    <Card title="Delete">
-      <p class="small quiet">
-        Added <Ago time={webhook.created_at} />. To stop events for a while, turn it off instead.
-      </p>
-      <div class="actions">
-        <ConfirmButton
-          icon="trash"
-          text="Delete webhook…"
-          title="Delete this webhook?"
-          confirm="Delete"
-          look="danger"
-          call={() => api.remove(`webhooks/${webhook.id}`)}
-          onDone={() => {
-            notices.done('Webhook deleted.')
-            router.replace(href('webhooks'))
-          }}
-        >
-          Its pending events and its secret will be deleted. This can't be undone.
-        </ConfirmButton>
-      </div>
     </Card>
   )
 }
