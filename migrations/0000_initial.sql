@@ -53,33 +53,6 @@ CREATE TABLE `about` (
 	`value` text NOT NULL
 ) STRICT;
 --> statement-breakpoint
-CREATE TABLE `api_keys` (
-	`id` text PRIMARY KEY NOT NULL,
-	`name` text,
-	`key` text NOT NULL,
-	`secret_sha256` blob NOT NULL,
-	`created_by` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`last_used_at` integer,
-	`revoked_at` integer
-) STRICT;
---> statement-breakpoint
-CREATE UNIQUE INDEX `api_keys_key_unique` ON `api_keys` (`key`);--> statement-breakpoint
-CREATE TABLE `bridges` (
-	`id` text PRIMARY KEY NOT NULL,
-	`phone_number` text NOT NULL,
-	`label` text,
-	`token_sha256` blob NOT NULL,
-	`token_hint` text NOT NULL,
-	`created_by` text NOT NULL,
-	`created_at` integer NOT NULL,
-	`token_created_at` integer NOT NULL,
-	`last_heard_at` integer,
-	`revoked_at` integer
-) STRICT;
---> statement-breakpoint
-CREATE UNIQUE INDEX `bridges_token_sha256_unique` ON `bridges` (`token_sha256`);--> statement-breakpoint
-CREATE UNIQUE INDEX `bridges_by_number` ON `bridges` (`phone_number`) WHERE revoked_at IS NULL;--> statement-breakpoint
 CREATE TABLE `contact_days` (
 	`line_id` text NOT NULL,
 	`day` integer NOT NULL,
@@ -119,6 +92,24 @@ CREATE UNIQUE INDEX `conversations_by_line_and_handle` ON `conversations` (`line
 CREATE INDEX `conversations_by_line_and_last` ON `conversations` (`line_id`,`last_seq`);--> statement-breakpoint
 CREATE INDEX `conversations_by_handle` ON `conversations` (`handle`);--> statement-breakpoint
 CREATE INDEX `conversations_by_move` ON `conversations` (`moved_to`) WHERE moved_to IS NOT NULL;--> statement-breakpoint
+CREATE TABLE `credentials` (
+	`id` text PRIMARY KEY NOT NULL,
+	`kind` text NOT NULL,
+	`name` text,
+	`phone_number` text,
+	`key` text,
+	`secret_sha256` blob NOT NULL,
+	`hint` text NOT NULL,
+	`created_by` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`secret_created_at` integer NOT NULL,
+	`last_used_at` integer,
+	`revoked_at` integer
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `credentials_key_unique` ON `credentials` (`key`);--> statement-breakpoint
+CREATE UNIQUE INDEX `credentials_secret_sha256_unique` ON `credentials` (`secret_sha256`);--> statement-breakpoint
+CREATE UNIQUE INDEX `credentials_by_number` ON `credentials` (`phone_number`) WHERE revoked_at IS NULL;--> statement-breakpoint
 CREATE TABLE `idempotency` (
 	`key` text PRIMARY KEY NOT NULL,
 	`fingerprint` text NOT NULL,

@@ -10,7 +10,7 @@ import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
-import type { BridgeId, KeyId, LineId } from './domain/ids.ts'
+import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
@@ -23,10 +23,8 @@ import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
-import { createBridgeActions } from './keys/bridge-actions.ts'
-import { createFirstKey } from './keys/first-key.ts'
-import { createKeyActions } from './keys/key-actions.ts'
-import { BRIDGE_USE, KEY_USE, LastUsed } from './keys/last-used.ts'
+import { createCredentials, createFirstKey } from './keys/credentials.ts'
+import { LastUsed } from './keys/last-used.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { listBackupResources } from './maintenance/backups.ts'
@@ -93,7 +91,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const messages = createMessageModule(runtime, webhooks, { config, parts, life })
   const maintenance = createMaintenance({ ...runtime, keepAnswers, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
-  const [lastUsed, lastHeard] = [new LastUsed(runtime, KEY_USE), new LastUsed(runtime, BRIDGE_USE)]
+  const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const { checkHost = async () => [] } = parts
@@ -105,14 +103,14 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       .flatMap((one) => one.findings())
       .map(ofRelay),
   )
-  const modules = { config, life, webhooks, messages, maintenance, lastUsed, lastHeard, entry }
+  const modules = { config, life, webhooks, messages, maintenance, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages })
   const watches = [queues, maintenance.clockWatch, maintenance.timetable, heartbeat]
   const own = [...runtime.services, lines, dispatch, webhooks.loop, ...watches]
   const outer = [...(runtime.iphones?.services ?? []), ...(parts.companions ?? [])]
-  const loops = [lastUsed, lastHeard, ...own, new HealthWatch(runtime), ...outer]
+  const loops = [lastUsed, ...own, new HealthWatch(runtime), ...outer]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -124,7 +122,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
       const at = { hostname: config.host, port: config.port, path: directory.controlSocket }
       if (parts.isListening ?? true) life.listener = listenEverywhere(http, { ...at, log })
       const url = life.listener?.url ?? NOT_LISTENING
-      if (mayServe !== undefined) life.phase = 'judging'
+      if (mayServe !== undefined) life.phase = 'checking'
       if ((await mayServe) === false) return url
       await recordVersion(runtime, VERSION)
       const recovered = await recoverMessages(messages.tools)
@@ -274,15 +272,14 @@ type Modules = {
   readonly webhooks: WebhookModule
   readonly messages: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
-  readonly lastUsed: LastUsed<KeyId>
-  readonly lastHeard: LastUsed<BridgeId>
+  readonly lastUsed: LastUsed
   readonly entry: ReturnType<typeof createEntry>
 }
 
 /** What the API does, told in its own words. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, webhooks, messages, maintenance, lastUsed, lastHeard, entry } = modules
+  const { config, life, webhooks, messages, maintenance, lastUsed, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -291,8 +288,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
-    keys: createKeyActions({ ...runtime, lastUsed }),
-    bridges: createBridgeActions({ ...runtime, lastHeard }),
+    ...createCredentials({ ...runtime, lastUsed }),
     bridge: runtime.shortcuts,
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
@@ -313,7 +309,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       options: runtime.options,
       backUp: maintenance.backUp,
       noteDownload: maintenance.noteDownload,
-      acquit: runtime.acquit,
+      confirmHealthy: runtime.confirmHealthy,
     },
     listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(runtime.directory),

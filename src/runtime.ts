@@ -12,8 +12,8 @@ import { ShortcutsDriver } from './lines/kinds/shortcuts/driver.ts'
 import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
-import { listLiveBridges } from './storage/bridges.ts'
 import { readClockMemory } from './storage/clock-memory.ts'
+import { listLiveBridges } from './storage/credentials.ts'
 import { damageFound } from './storage/damage.ts'
 import { openData, type Data } from './storage/data.ts'
 import type { Db } from './storage/database.ts'
@@ -54,8 +54,8 @@ export type Parts = {
   readonly isListening: boolean
   /** The options of this start, as they are printed. */
   readonly options: readonly ConfigRow[]
-  /** Hears that an upgrade found this start healthy. */
-  readonly acquit: () => void
+  /** Called by the upgrade that waits for this start to be healthy. */
+  readonly confirmHealthy: () => void
   /** Starts the process anew; left out where nothing does that for it. */
   readonly restart: (why: string) => void
   /** What is wrong with the machine, where the relay is a service of it. */
@@ -123,7 +123,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     seal: createSeal(data.secretKey, random),
     settings: createSettings({ db, writer, stamps, audit, locked: config.lockedSettings }),
     fatal: fatal.promise,
-    acquit: parts.acquit,
+    confirmHealthy: parts.confirmHealthy,
     options: parts.options ?? [],
     close: () => close(writer, data),
   }

@@ -81,17 +81,7 @@ export function createAccess(tools: Tools) {
     /** Sets the password with a setup link's token, and ends all sessions but the new one. */
     setUp: (setup: { readonly token: string; readonly password: string }, client: Client) =>
       setUp(parts, setup, client),
-    async signIn(password: string, client: Client): Promise<NewSession> {
-      const proof = await requireRight(parts, password, { client, session: null })
-      return writer.write((tx) => {
-        requireStillRight(tx, proof)
-        noteNetwork(parts, tx, client)
-        const opened = parts.sessions.open(tx)
-        const about = sessionThing(opened.session)
-        audit.record(tx, openedBy(opened, client), { action: 'session.created', about })
-        return opened
-      })
-    },
+    signIn: (password: string, client: Client) => signIn(parts, password, client),
     /** Takes the password once more, for requests that ask for it after an hour. */
     async elevate(session: DashboardSession, password: string, client: Client) {
       const proof = await requireRight(parts, password, { client, session })
@@ -152,6 +142,18 @@ async function setUp(
     taken.restore()
     throw error
   }
+}
+
+async function signIn(parts: Parts, password: string, client: Client): Promise<NewSession> {
+  const proof = await requireRight(parts, password, { client, session: null })
+  return parts.writer.write((tx) => {
+    requireStillRight(tx, proof)
+    noteNetwork(parts, tx, client)
+    const opened = parts.sessions.open(tx)
+    const about = sessionThing(opened.session)
+    parts.audit.record(tx, openedBy(opened, client), { action: 'session.created', about })
+    return opened
+  })
 }
 
 async function changePassword(

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 
-import { BRIDGE_LABEL_LENGTH_MAX } from '../domain/bridge.ts'
+import { CREDENTIAL_NAME_LENGTH_MAX } from '../domain/credential.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
 import { id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
@@ -29,7 +29,7 @@ const TOKEN = Type.String({
 export const BridgeCreation = objectSchema('BridgeCreation', {
   phone_number: Type.String({ maxLength: NUMBER_LENGTH_MAX, example: '+12025550147' }),
   label: Type.Optional(
-    nullable(Type.String({ maxLength: BRIDGE_LABEL_LENGTH_MAX, example: 'Phone of the shop' })),
+    nullable(Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'Phone of the shop' })),
   ),
 })
 

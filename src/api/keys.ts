@@ -1,6 +1,6 @@
 import { Type } from 'typebox'
 
-import { KEY_NAME_LENGTH_MAX } from '../domain/api-key.ts'
+import { CREDENTIAL_NAME_LENGTH_MAX } from '../domain/credential.ts'
 import { id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
 const KEY_FIELDS = {
@@ -15,7 +15,7 @@ const KEY_HISTORY = {
 
 export const KeyCreation = objectSchema('KeyCreation', {
   name: Type.Optional(
-    nullable(Type.String({ maxLength: KEY_NAME_LENGTH_MAX, example: 'shop-production' })),
+    nullable(Type.String({ maxLength: CREDENTIAL_NAME_LENGTH_MAX, example: 'shop-production' })),
   ),
 })
 

@@ -4,8 +4,15 @@
 import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
 import type * as api from '../api/keys.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { createBridge, listBridges, removeBridge, renewBridgeToken } from '../keys/bridges.ts'
-import { createKey, listKeys, revokeKey } from '../keys/keys.ts'
+import {
+  createBridge,
+  createKey,
+  listBridges,
+  listKeys,
+  removeBridge,
+  renewBridgeToken,
+  revokeKey,
+} from '../keys/credentials.ts'
 import { rowOf, textOf } from './answers.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import type { Method } from './control-client.ts'

@@ -1,27 +1,33 @@
-import { existsSync } from 'node:fs'
+// `hookline serve`: opens the data, runs the startup check and the relay, or safe mode where it cannot.
 
-import { createApp } from '../app.ts'
+import { existsSync } from 'node:fs'
+import { homedir, platform, userInfo } from 'node:os'
+
+import { createApp, listenInSafeMode, listenWithoutSocket, type App } from '../app.ts'
+import type { Config } from '../config.ts'
 import { OPTION_NAMES, OPTIONS, type OptionName } from '../domain/option.ts'
-import { suspectDamage } from '../hosting/judgement.ts'
-import { NotYetError } from '../storage/data.ts'
+import { HostChecks } from '../hosting/host-checks.ts'
+import { macLogPath } from '../hosting/launchd.ts'
+import { LogRotation } from '../hosting/service-log.ts'
+import { StartupCheck, needsStartupCheck, requestStartupCheck } from '../hosting/startup-check.ts'
+import { damageFound } from '../storage/damage.ts'
+import { NotYetError, openData, requireDatabase, startFailure, type Data } from '../storage/data.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
 import { LostFileError } from '../storage/open-files.ts'
+import { addressRanges } from '../system/address-range.ts'
 import { systemClock, whenAborted } from '../system/clock.ts'
-import { dataDirectoryAt } from '../system/data-directory.ts'
+import { dataDirectoryAt, openDataDirectory } from '../system/data-directory.ts'
+import { HeldElsewhereError, takeInstanceLock } from '../system/instance-lock.ts'
 import { jsonLog, type Log } from '../system/log.ts'
+import { ownExecutable } from '../system/own-executable.ts'
 import { exitOnCrash, stopSignal } from '../system/own-process.ts'
+import { processRunner } from '../system/process.ts'
+import { systemRandom } from '../system/random.ts'
+import { VERSION } from '../system/version.ts'
 import { logMissingSetup, showBanner } from './banner.ts'
 import { EXIT, type Call, type Command, type CommandOption, type ExitCode } from './command.ts'
-import { hostedParts } from './hosted.ts'
-import {
-  createAppFrom,
-  judgementOf,
-  openDataPatiently,
-  startJudged,
-  type Start,
-} from './judged-start.ts'
-import { writeLogLine, terminalLog } from './output.ts'
-import { serveSafeMode, waitInSafeMode } from './safe-mode.ts'
+import { ControlClient } from './control-client.ts'
+import { terminalLog, writeLogLine } from './output.ts'
 
 export const SERVE_COMMAND: Command = {
   name: 'serve',
@@ -34,6 +40,29 @@ export const SERVE_COMMAND: Command = {
   sentence: 'Run the relay in the foreground.',
   run: serve,
 }
+
+/** Conditions of one start. */
+type Start = {
+  readonly call: Call
+  readonly config: Config
+  readonly log: Log
+  /** Stops the relay. */
+  readonly signal: AbortSignal
+  /** True where a service manager restarts the relay, and its exit is seen by no person. */
+  readonly isHosted: boolean
+  /** True where a database existed before, so that a missing one is lost and not new. */
+  readonly expectsDatabase: boolean
+}
+
+/** Wait for a command that holds the data directory for a moment. */
+const PATIENCE_MS = 10_000
+const SHORT_TASKS = ['command', 'upgrade']
+const LOCK_POLL_MS = 50
+const SAFE_MODE_POLL_MS = 2_000
+
+const NEXT_STEP =
+  'Install a matching version with "hookline upgrade --from FILE", or restore a backup with ' +
+  '"hookline down", "hookline restore FILE" and "hookline up". "hookline backups" lists them.'
 
 function isFlag(name: OptionName): boolean {
   return name !== 'dataDir' && !OPTIONS[name].isSecret
@@ -66,34 +95,33 @@ async function serveOnce(start: Start): Promise<ExitCode | null> {
     }
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
     if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
-    if (!isHosted || !isSuspicious(error)) throw error
+    if (!isHosted || !leavesDataInDoubt(error)) throw error
     const directory = dataDirectoryAt(config.dataDir)
-    if (existsSync(directory.database)) suspectDamage(directory)
-    // The state of this process is unknown, but the next one can look. After 78 nobody would start it.
+    if (existsSync(directory.database)) requestStartupCheck(directory)
+    // This process is in an unknown state, and the next can check. After 78 nothing would restart it.
     return EXIT.failed
   }
 }
 
-/** Whether an error that ended a relay leaves its database in doubt. */
-function isSuspicious(error: unknown): boolean {
+function leavesDataInDoubt(error: unknown): boolean {
   return isUnusableDatabase(error) || error instanceof LostFileError
 }
 
 /** Throws an UnusableDatabaseError only where nothing runs and the data are closed. */
 async function serveRelay(start: Start): Promise<ExitCode> {
-  const { call, config, log, signal } = start
+  const { call, config, log, signal, isHosted } = start
   const data = await openDataPatiently(start)
-  const judgement = judgementOf(data, start)
-  const again = Promise.withResolvers<string>()
+  const check = isHosted && needsStartupCheck(data) ? new StartupCheck(data, { log }) : null
+  const restart = Promise.withResolvers<string>()
   const parts = {
     log,
     data,
     options: call.loadConfig().rows,
-    acquit: () => judgement?.acquit(),
-    ...(start.isHosted ? hostedParts(config, { log, restart: again.resolve }) : {}),
+    confirmHealthy: () => check?.confirmHealthy(),
+    ...(isHosted ? hostedParts(config, { log, restart: restart.resolve }) : {}),
   }
   const app = createAppFrom(data, () => createApp(config, parts))
-  const url = await startJudged(app, judgement?.verdict(signal), data)
+  const url = await startApp(app, data, check?.run(signal))
   if (!signal.aborted) {
     if (call.surroundings.isTerminal) await showBanner(call, app, { config, url })
     else await logMissingSetup(app, log)
@@ -102,7 +130,10 @@ async function serveRelay(start: Start): Promise<ExitCode> {
   const failure = await Promise.race([
     whenAborted(signal),
     app.fatal.then((error) => ({ error })),
-    again.promise.then((why) => sayWhyAgain(log, why)),
+    restart.promise.then((why) => {
+      log.warn('the relay restarts', { why })
+      return null
+    }),
   ])
   // A relay whose disk fails is in an unknown state: it writes nothing any more, not even to stop.
   if (failure !== null) {
@@ -113,8 +144,122 @@ async function serveRelay(start: Start): Promise<ExitCode> {
   return EXIT.ok
 }
 
-/** Who hosts the relay starts it again. */
-function sayWhyAgain(log: Log, why: string): null {
-  log.warn('the relay starts anew', { why })
-  return null
+/** Waits for a command to release the data directory; another relay keeps it, which throws. */
+async function openDataPatiently({ config, log, ...start }: Start): Promise<Data> {
+  const directory = dataDirectoryAt(config.dataDir)
+  if (start.expectsDatabase) requireDatabase(directory)
+  if (!existsSync(directory.lock)) await refuseBesideAnother(directory.controlSocket)
+  const never = new AbortController().signal
+  const until = systemClock.monotonic() + PATIENCE_MS
+  for (;;) {
+    try {
+      return openData(config, { clock: systemClock, random: systemRandom, log, version: VERSION })
+    } catch (error) {
+      const task = error instanceof HeldElsewhereError ? (error.holder?.task ?? '') : ''
+      if (!SHORT_TASKS.includes(task) || systemClock.monotonic() > until) throw error
+    }
+    await systemClock.sleep(LOCK_POLL_MS, never)
+  }
+}
+
+/** A relay whose lock file was deleted still keeps its data directory. */
+async function refuseBesideAnother(socket: string): Promise<void> {
+  if (!(await new ControlClient(socket).isThere())) return
+  throw new Error(
+    `A relay is already running on ${socket}. Stop it first: hookline down, or Ctrl-C.`,
+  )
+}
+
+/** Closes the data where building the app meets damage: nothing runs yet. */
+function createAppFrom(data: Data, create: () => App): App {
+  try {
+    return create()
+  } catch (error) {
+    if (!isUnusableDatabase(error)) throw error
+    data.close()
+    const damage = damageFound(data.directory, error)
+    throw new UnusableDatabaseError(damage.message, { cause: error })
+  }
+}
+
+/** Starts the relay once its startup check, if any, has passed; returns the address. */
+async function startApp(
+  app: App,
+  { directory, migration }: Data,
+  mayServe: Promise<boolean> | undefined,
+): Promise<string> {
+  if (mayServe === undefined) migration?.accept()
+  try {
+    return await app.start(mayServe)
+  } catch (error) {
+    // At this point it comes from the startup check, and only the listener runs.
+    if (error instanceof UnusableDatabaseError) await app.stop()
+    const failure = startFailure(directory, error)
+    if (failure instanceof NotYetError) await app.stop()
+    throw failure
+  }
+}
+
+/** Parts that only a service needs: checks of the machine, log rotation, and a restart. */
+function hostedParts(
+  { dataDir }: Config,
+  { log, restart }: { readonly log: Log; readonly restart: (why: string) => void },
+) {
+  const { uid, username: userName } = userInfo()
+  const checks = new HostChecks({
+    run: processRunner(systemClock),
+    clock: systemClock,
+    platform: platform(),
+    uid,
+    userName,
+    executable: ownExecutable(),
+    dataDir,
+  })
+  const isMac = platform() === 'darwin'
+  return {
+    restart,
+    checkHost: (signal: AbortSignal) => checks.findings(signal),
+    companions: isMac ? [new LogRotation(macLogPath(homedir()), { clock: systemClock, log })] : [],
+  }
+}
+
+/** Serves the reason until it is stopped: a restart would not help. */
+async function serveSafeMode(start: Start, error: UnusableDatabaseError): Promise<ExitCode> {
+  const { call, config, log, signal } = start
+  const { host, port } = config
+  const { lock: lockPath, controlSocket: path } = openDataDirectory(config.dataDir)
+  const address = port === 0 ? null : `${host}:${port}`
+  const lock = takeInstanceLock(lockPath, { since: systemClock.now(), task: 'relay', address })
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : ''
+  const reason = `${error.message}${cause}`
+  log.error('safe mode: the database cannot be used', { error })
+  const mode = { reason, nextStep: NEXT_STEP, code: 'starting' } as const
+  const listener = listenInSafeMode(mode, { ...listeningOf(start), path })
+  call.out.data({ url: listener.url, safe_mode: reason }, [
+    `hookline in safe mode on ${listener.url}`,
+  ])
+  await whenAborted(signal)
+  await listener.stop(0)
+  lock.release()
+  return EXIT.ok
+}
+
+/**
+ * Serves the reason until the relay can start or is stopped. The data directory may be missing or full,
+ * so neither its lock nor its socket is taken.
+ */
+async function waitInSafeMode(start: Start, error: NotYetError): Promise<void> {
+  const { log, signal } = start
+  log.error('safe mode: the relay cannot start yet', { error })
+  const mode = { reason: error.message, nextStep: '', code: error.code }
+  const listener = listenWithoutSocket(mode, listeningOf(start))
+  while (!signal.aborted && !error.isOver()) await systemClock.sleep(SAFE_MODE_POLL_MS, signal)
+  await listener.stop(0)
+  if (!signal.aborted) log.info('safe mode is over: the relay can start')
+}
+
+function listeningOf({ config, log }: Start) {
+  const { host: hostname, port, publicUrl, trustedProxies } = config
+  const isTrustedProxy = addressRanges(trustedProxies)
+  return { hosts: { publicUrl }, isTrustedProxy, hostname, port, random: systemRandom, log }
 }

@@ -3,16 +3,18 @@
 
 import { homedir, platform, userInfo } from 'node:os'
 
-import { createServiceHost, type Machine } from '../hosting/create-service-host.ts'
+import { LaunchdHost } from '../hosting/launchd.ts'
 import type { Installed, ServiceHost, ServiceState } from '../hosting/service-host.ts'
+import { HostingError } from '../hosting/system-tool.ts'
+import { SystemdHost } from '../hosting/systemd.ts'
 import { requireDatabase } from '../storage/data.ts'
-import { systemClock } from '../system/clock.ts'
+import { systemClock, type Clock } from '../system/clock.ts'
 import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder } from '../system/instance-lock.ts'
 import { ownExecutable } from '../system/own-executable.ts'
 import { stopSignal } from '../system/own-process.ts'
-import { processRunner } from '../system/process.ts'
-import { systemRandom } from '../system/random.ts'
+import { processRunner, type RunProcess } from '../system/process.ts'
+import { systemRandom, type Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import { rowOf } from './answers.ts'
 import {
@@ -25,6 +27,19 @@ import {
 } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { makeDatabase } from './own-file.ts'
+
+/** This machine and its user. */
+export type Machine = {
+  readonly run: RunProcess
+  readonly clock: Clock
+  readonly random: Random
+  /** Result of `os.platform()`. */
+  readonly platform: string
+  readonly home: string
+  readonly uid: number
+  readonly userName: string
+  readonly environment: Readonly<Record<string, string | undefined>>
+}
 
 /** Machine on which the commands of the service act. */
 export type ServicePlace = {
@@ -123,6 +138,16 @@ export function openServiceCall(call: Call, findPlace: FindPlace): ServiceCall {
   const directory = dataDirectoryAt(call.loadConfig().config.dataDir)
   const client = new ControlClient(directory.controlSocket)
   return { ...place, call, host: createServiceHost(place.machine), directory, client }
+}
+
+/** Service manager of the machine; throws a HostingError where there is none that we know. */
+export function createServiceHost(machine: Machine): ServiceHost {
+  if (machine.platform === 'darwin') return new LaunchdHost(machine)
+  if (machine.platform === 'linux') {
+    const runtimeDir = machine.environment['XDG_RUNTIME_DIR'] ?? ''
+    return new SystemdHost({ ...machine, runtimeDir: runtimeDir === '' ? null : runtimeDir })
+  }
+  throw new HostingError('Services are supported on macOS and Linux only. Run: hookline serve')
 }
 
 /** Installs this executable, and prints the warnings that its owner should see. */

@@ -3,19 +3,19 @@ import { arch } from 'node:os'
 import { resolve } from 'node:path'
 
 import { readInstallation } from '../hosting/installation.ts'
-import { takeWatch } from '../hosting/judgement.ts'
-import type { RelayState, WatchedRelay } from '../hosting/relay-state.ts'
-import { RELEASE_KEY } from '../hosting/release-key.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
+import { watchStartup } from '../hosting/startup-check.ts'
+import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
 import type {
+  RelayState,
+  WatchedRelay,
   UpgradeOrder,
   UpgradeResult,
   UpgradeStep,
   UpgradeTools,
   UpgradedService,
-} from '../hosting/upgrade-order.ts'
-import { trialPath } from '../hosting/upgrade-preparation.ts'
-import { upgrade } from '../hosting/upgrade.ts'
+} from '../hosting/upgrade-tools.ts'
+import { trialPath, upgrade } from '../hosting/upgrade.ts'
 import { tryMigrations } from '../storage/soundness.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
@@ -82,7 +82,7 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
     isUnverified: call.options.has('unverified'),
   }
   const tools = toolsOf(service, directory, hosted)
-  const watch = takeWatch(directory, machine.clock.now())
+  const watch = watchStartup(directory, machine.clock.now())
   try {
     const steps = upgrade(tools, order)
     return tell(call, await runSteps(steps, (step) => call.out.note(STEPS[step])))
@@ -148,7 +148,7 @@ function toolsOf(
 function watchedRelay(client: ControlClient): WatchedRelay {
   return {
     state: () => stateOf(client),
-    async acquit() {
+    async confirmHealthy() {
       await client.ask('POST', '/judgement', { timeoutMs: ACQUIT_TIMEOUT_MS })
     },
   }

@@ -1,5 +1,5 @@
-// The bundle around the executable on a Mac: what the owner permits is given to an app with a name, and
-// bare executables can no longer be added to Full Disk Access (reported of macOS 26).
+// Bundle around the executable on a Mac: permissions go to an app with a name, and bare executables can
+// no longer be added to Full Disk Access (reported of macOS 26).
 
 import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -7,11 +7,11 @@ import { dirname, join } from 'node:path'
 import { writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import { signBundle, type Signer } from './code-signing.ts'
-import { bundleInfoText, entitlementsText } from './mac-property-lists.ts'
+import { bundleInfoText, entitlementsText } from './property-lists.ts'
 import { useTool } from './system-tool.ts'
 
 export type BundleOrder = {
-  /** Where it shall be: `.../Hookline.app`. */
+  /** Its path: `.../Hookline.app`. */
   readonly bundle: string
   /** The executable to copy. */
   readonly source: string
@@ -21,14 +21,14 @@ export type BundleOrder = {
 
 const XATTR = '/usr/bin/xattr'
 
-/** The path of the executable in a bundle. */
+/** Path of the executable in a bundle. */
 export function executableIn(bundle: string): string {
   return join(bundle, 'Contents', 'MacOS', 'hookline')
 }
 
 /**
- * Makes the bundle anew beside its place and moves it there once it is signed: macOS remembers the
- * signature of a file that has run, and kills what is written over in place.
+ * Makes a new bundle in a staging folder and moves it into place once it is signed: macOS remembers the
+ * signature of a file that has run, and kills a file that is overwritten in place.
  */
 export async function makeBundle(
   run: RunProcess,
@@ -46,7 +46,7 @@ export async function makeBundle(
     chmodSync(executableIn(made), 0o755)
     writeFileAtomically(join(made, 'Contents', 'Info.plist'), bundleInfoText(version))
     writeFileAtomically(entitlements, entitlementsText())
-    // Quarantine, and Finder's own marks, with which codesign refuses to sign.
+    // Quarantine, and Finder's attributes: codesign refuses to sign with them.
     const args = ['-cr', made]
     await useTool(run, { path: XATTR, args, purpose: 'clean the bundle' }, signal)
     await signBundle(run, { bundle: made, entitlements, signer }, signal)
@@ -57,7 +57,7 @@ export async function makeBundle(
   }
 }
 
-/** Puts `made` in the place of `bundle`, which goes to `aside`, and back where that fails. */
+/** Moves `bundle` to `aside` and `made` into its place, and back where that fails. */
 function exchange(bundle: string, made: string, aside: string): void {
   if (existsSync(bundle)) renameSync(bundle, aside)
   try {

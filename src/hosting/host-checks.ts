@@ -1,89 +1,115 @@
+// Findings about the machine of a service: its return after a power cut, and a replaced executable.
+
 import type { Finding } from '../domain/finding.ts'
 import type { Clock } from '../system/clock.ts'
 import type { RunProcess } from '../system/process.ts'
 import { hasChanged, hashFile, readInstallation, stampOf, type FileStamp } from './installation.ts'
-import { askPower, powerFindings } from './power-checks.ts'
-import { tryTool } from './system-tool.ts'
+import { tryTool, type ToolAnswer } from './system-tool.ts'
 
 export type HostCheckTools = {
   readonly run: RunProcess
   readonly clock: Clock
-  /** As `os.platform()` says. */
+  /** Result of `os.platform()`. */
   readonly platform: string
   readonly uid: number
   readonly userName: string
-  /** The path of this executable; null where the sources run. */
+  /** Path of this executable; null where the sources run. */
   readonly executable: string | null
   readonly dataDir: string
 }
 
-/** The file that what runs came from, as it was then; its hash where it was installed from there. */
+/** File that the running executable came from, as it was then; `sha256` is null where it is unknown. */
 type Source = FileStamp & { readonly path: string; readonly sha256: string | null }
 
-/** The answers change only when a person changes settings. */
-const ASK_AGAIN_MS = 600_000
+/** Power settings of a Mac; null where it did not answer. */
+export type PowerFacts = {
+  /** User who is logged in after a start, or `nobody`. */
+  readonly autoLogin: { readonly user: string } | 'nobody' | null
+  readonly isFileVaultOn: boolean | null
+  /** Idle minutes before it sleeps on mains power; 0 is never. */
+  readonly sleepMinutes: number | null
+  /** True where it starts when the power is back. A MacBook has no such setting. */
+  readonly restartsItself: boolean | null
+}
+
+/** Settings of the machine change only by hand. */
+const MACHINE_CHECK_MS = 600_000
 const LOGINCTL = '/usr/bin/loginctl'
+const DEFAULTS = '/usr/bin/defaults'
+const FDESETUP = '/usr/bin/fdesetup'
+const PMSET = '/usr/bin/pmset'
 const TOOL_MS_MAX = 10_000
 
-/**
- * What is wrong with the machine that a relay is a service on: whether it comes back after a power cut,
- * and whether it still is the executable that was installed.
- */
+const WARNING = { severity: 'warning', key: null, depends_on: null } as const
+
+const FILE_VAULT_ON: Finding = {
+  ...WARNING,
+  code: 'filevault_on',
+  title: 'This Mac waits for your password after a power cut',
+  why: 'FileVault is on: nothing runs until someone unlocks the disk at this Mac.',
+  fix:
+    'Turn off FileVault in System Settings, Privacy & Security. Or use a battery backup (UPS) and have ' +
+    'someone nearby who can unlock it.',
+}
+
+const AUTORESTART_OFF: Finding = {
+  ...WARNING,
+  code: 'autorestart_off',
+  title: 'This Mac stays off after a power cut',
+  why: 'It does not start up automatically when the power is back.',
+  fix:
+    'In System Settings, Energy, turn on "Start up automatically after a power failure", or run: ' +
+    'sudo pmset -a autorestart 1',
+}
+
 export class HostChecks {
   readonly #tools: HostCheckTools
-  /** Null where nobody knows. */
+  /** Null where the source is unknown. */
   readonly #source: Source | null
-  #asked: { readonly at: number; readonly findings: Promise<readonly Finding[]> } | null = null
+  #machine: { readonly at: number; readonly findings: Promise<readonly Finding[]> } | null = null
   #hashed: { readonly stamp: FileStamp; readonly hash: string } | null = null
 
-  /** To be made at the start, before anybody replaces the executable. */
+  /** Made at the start, before the executable can be replaced. */
   constructor(tools: HostCheckTools) {
     this.#tools = tools
     this.#source = sourceOf(tools)
   }
 
-  /** Looks at the executable each time, and at the machine every ten minutes at most. Never throws. */
+  /** Checks the executable each time, the machine every ten minutes at most. Never throws. */
   async findings(signal: AbortSignal): Promise<readonly Finding[]> {
-    const [machine, executable] = await Promise.all([this.#machine(signal), this.#executable()])
-    return [...machine, ...executable]
-  }
-
-  #machine(signal: AbortSignal): Promise<readonly Finding[]> {
     const now = this.#tools.clock.monotonic()
-    if (this.#asked === null || now - this.#asked.at >= ASK_AGAIN_MS) {
-      this.#asked = { at: now, findings: this.#askMachine(signal) }
+    if (this.#machine === null || now - this.#machine.at >= MACHINE_CHECK_MS) {
+      this.#machine = { at: now, findings: this.#checkMachine(signal) }
     }
-    return this.#asked.findings
+    const found = await Promise.all([this.#machine.findings, this.#checkExecutable()])
+    return found.flat()
   }
 
-  async #askMachine(signal: AbortSignal): Promise<readonly Finding[]> {
+  async #checkMachine(signal: AbortSignal): Promise<readonly Finding[]> {
     const { run, platform, userName } = this.#tools
-    const isMac = platform === 'darwin'
-    const findings = isMac
-      ? powerFindings(await askPower(run, signal), userName)
-      : await this.#askLinger(signal)
-    // Who was interrupted knows nothing: the next one asks again.
-    if (signal.aborted) this.#asked = null
+    const findings =
+      platform === 'darwin'
+        ? powerFindings(await readPower(run, signal), userName)
+        : await this.#checkLinger(signal)
+    // An interrupted check is repeated at the next call.
+    if (signal.aborted) this.#machine = null
     return findings
   }
 
-  async #askLinger(signal: AbortSignal): Promise<readonly Finding[]> {
+  async #checkLinger(signal: AbortSignal): Promise<readonly Finding[]> {
     const { run, uid, userName } = this.#tools
     const args = ['show-user', String(uid), '--property=Linger']
     const answer = await tryTool(run, { path: LOGINCTL, args, timeoutMs: TOOL_MS_MAX }, signal)
     return answer?.stdout.trim() === 'Linger=no' ? [lingerOff(userName)] : []
   }
 
-  async #executable(): Promise<readonly Finding[]> {
+  async #checkExecutable(): Promise<readonly Finding[]> {
     const source = this.#source
     const now = source === null ? null : stampOf(source.path)
     if (source === null || now === null) return []
-    const isOther = hasChanged(source, now) ?? (await this.#hasOtherBytes(source, now))
+    const isOther =
+      hasChanged(source, now) ?? (await this.#hash(source.path, now)) !== source.sha256
     return isOther ? [executableChanged(source.path)] : []
-  }
-
-  async #hasOtherBytes({ path, sha256 }: Source, now: FileStamp): Promise<boolean> {
-    return sha256 === null || (await this.#hash(path, now)) !== sha256
   }
 
   /** A hundred megabytes are read once for each date that the file has. */
@@ -96,8 +122,8 @@ export class HostChecks {
 }
 
 /**
- * On a Mac the bundle runs, and was made from the file that the record names. Elsewhere the file itself
- * runs, and is what it was at the start, whenever it was installed.
+ * On a Mac a bundle runs, made from the file in the record. Elsewhere the file itself runs, whenever it
+ * was installed.
  */
 function sourceOf({ platform, executable, dataDir }: HostCheckTools): Source | null {
   const installed = readInstallation(dataDir)?.source ?? null
@@ -108,27 +134,101 @@ function sourceOf({ platform, executable, dataDir }: HostCheckTools): Source | n
   return { path: executable, ...stamp, sha256: isInstalled ? installed.sha256 : null }
 }
 
-/** A newer executable lies where the one that runs came from. */
 function executableChanged(path: string): Finding {
   return {
-    code: 'executable_changed',
+    ...WARNING,
     severity: 'info',
-    title: 'Another version of Hookline waits',
-    why: `${path} has changed since the relay was started from it; the one of before still runs.`,
+    code: 'executable_changed',
+    title: 'Another version of Hookline is ready to start',
+    why: `${path} has changed since the relay was started from it. The previous version is still running.`,
     fix: 'Run: hookline up',
-    key: null,
-    depends_on: null,
   }
 }
 
 function lingerOff(userName: string): Finding {
   return {
+    ...WARNING,
     code: 'linger_off',
-    severity: 'warning',
-    title: 'After a start of this machine the relay waits for a login',
-    why: 'The services of a user without lingering run only while that user is logged in.',
+    title: 'The relay waits for a login when this machine starts',
+    why: 'Without lingering, services of a user run only while that user is logged in.',
     fix: `Run: sudo loginctl enable-linger ${userName}`,
-    key: null,
-    depends_on: null,
   }
+}
+
+/** Never throws. */
+export async function readPower(run: RunProcess, signal: AbortSignal): Promise<PowerFacts> {
+  const ask = (path: string, ...args: readonly string[]) =>
+    tryTool(run, { path, args, timeoutMs: TOOL_MS_MAX }, signal)
+  const login = ['read', '/Library/Preferences/com.apple.loginwindow', 'autoLoginUser']
+  const [user, fileVault, power] = await Promise.all([
+    ask(DEFAULTS, ...login),
+    ask(FDESETUP, 'status'),
+    ask(PMSET, '-g', 'custom'),
+  ])
+  const mains = mainsPower(power)
+  const restart = mains.get('autorestart')
+  return {
+    autoLogin: autoLoginOf(user),
+    isFileVaultOn: fileVaultOf(fileVault),
+    sleepMinutes: mains.get('sleep') ?? null,
+    restartsItself: restart === undefined ? null : restart !== 0,
+  }
+}
+
+/** Settings that the owner should change; the relay lives in the session of `userName`. */
+export function powerFindings(facts: PowerFacts, userName: string): readonly Finding[] {
+  const { autoLogin, isFileVaultOn, sleepMinutes, restartsItself } = facts
+  const isOurs = autoLogin !== 'nobody' && autoLogin?.user === userName
+  return [
+    ...(isFileVaultOn === true ? [FILE_VAULT_ON] : []),
+    ...(autoLogin === null || isOurs ? [] : [autoLoginOff(userName, isFileVaultOn === true)]),
+    ...(restartsItself === false ? [AUTORESTART_OFF] : []),
+    ...(sleepMinutes === null || sleepMinutes === 0 ? [] : [sleepEnabled(sleepMinutes)]),
+  ]
+}
+
+function autoLoginOff(userName: string, isFileVaultOn: boolean): Finding {
+  return {
+    ...WARNING,
+    code: 'auto_login_off',
+    title: 'No user is logged in when this Mac starts',
+    why: 'Messages works only while its user is logged in. Until then no message is sent or received.',
+    fix: `In System Settings, Users & Groups, set "Automatically log in as" to ${userName}.`,
+    // macOS offers no automatic login while FileVault is on.
+    depends_on: isFileVaultOn ? FILE_VAULT_ON.code : null,
+  }
+}
+
+function sleepEnabled(minutes: number): Finding {
+  return {
+    ...WARNING,
+    code: 'sleep_enabled',
+    title: 'This Mac goes to sleep',
+    why: `It sleeps after ${minutes} min without use, and then no message is sent or received.`,
+    fix:
+      'In System Settings, Energy, turn on "Prevent automatic sleeping when the display is off", or ' +
+      'run: sudo pmset -a sleep 0',
+  }
+}
+
+/** `defaults` prints the name, or ends with 1 where the key does not exist. */
+function autoLoginOf(answer: ToolAnswer | null): PowerFacts['autoLogin'] {
+  if (answer === null) return null
+  const user = answer.stdout.trim()
+  if (answer.exitCode === 0) return user === '' ? 'nobody' : { user }
+  return answer.stderr.includes('does not exist') ? 'nobody' : null
+}
+
+/** `FileVault is On.` or `FileVault is Off.`, and more lines while it encrypts. */
+function fileVaultOf(answer: ToolAnswer | null): boolean | null {
+  const word = /^FileVault is (On|Off)\b/m.exec(answer?.stdout ?? '')?.[1]
+  return word === undefined ? null : word === 'On'
+}
+
+/** Settings below `AC Power:`, a name and a number each. */
+function mainsPower(answer: ToolAnswer | null): ReadonlyMap<string, number> {
+  const text = answer?.stdout ?? ''
+  const section = /^AC Power:\s*\n((?:[ \t]+.*(?:\n|$))*)/m.exec(text)?.[1] ?? ''
+  const pairs = [...section.matchAll(/^\s+(\w+)\s+(\d+)\b/gm)]
+  return new Map(pairs.map((pair) => [pair[1] ?? '', Number(pair[2])]))
 }

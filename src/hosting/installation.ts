@@ -1,5 +1,5 @@
-// What was installed, written down beside the data: so that a later `up` keeps the same identity, and a
-// relay knows that the executable it came from has changed since.
+// Record of the installation, kept with the data: a later `up` keeps the same identity, and a relay
+// notices that the executable it came from has changed.
 
 import { createHash } from 'node:crypto'
 import { createReadStream, rmSync, statSync } from 'node:fs'
@@ -7,16 +7,15 @@ import { join } from 'node:path'
 
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 
-/** A file as it looks from outside. */
 export type FileStamp = { readonly sizeBytes: number; readonly modifiedMs: number }
 
-/** An executable: the same bytes have the same hash (SHA-256, hexadecimal), wherever they lie. */
+/** Executable with the SHA-256 of its bytes in hexadecimal. */
 export type ExecutableFile = FileStamp & { readonly path: string; readonly sha256: string }
 
 export type Installation = {
   readonly source: ExecutableFile
   readonly version: string
-  /** The owner's own identity for code signing, or null: one was made here. */
+  /** The owner's identity for code signing; null where one was made here. */
   readonly codesignIdentity: string | null
 }
 
@@ -38,20 +37,20 @@ export function stampOf(path: string): FileStamp | null {
   return stats === undefined ? null : { sizeBytes: stats.size, modifiedMs: stats.mtimeMs }
 }
 
-/** Reads the whole file, in pieces: a hundred megabytes must not hold up a relay that runs. */
+/** Reads the file in pieces: a hundred megabytes must not block a running relay. */
 export async function hashFile(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path)) hash.update(chunk)
   return hash.digest('hex')
 }
 
-/** The executable at `path`; throws where there is none. */
+/** Executable at `path`; throws where there is none. */
 export async function executableAt(path: string): Promise<ExecutableFile> {
   const { size, mtimeMs } = statSync(path)
   return { path, sizeBytes: size, modifiedMs: mtimeMs, sha256: await hashFile(path) }
 }
 
-/** Whether the file is another one than it was; `null` where only its hash can tell. */
+/** True for another file, false for the same, null where only the hash can decide. */
 export function hasChanged(then: FileStamp, now: FileStamp): boolean | null {
   if (now.sizeBytes !== then.sizeBytes) return true
   return now.modifiedMs === then.modifiedMs ? false : null
@@ -61,7 +60,7 @@ function recordPath(dataDir: string): string {
   return join(dataDir, 'service.json')
 }
 
-/** Null where a person has changed the file so that it says nothing any more. */
+/** Null where the record was edited by hand into something unreadable. */
 function parseInstallation(text: string): Installation | null {
   try {
     const { source, version, codesignIdentity } = JSON.parse(text) as Installation // Checked below.

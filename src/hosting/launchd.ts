@@ -1,36 +1,189 @@
-// The user's launchd, asked by launchctl(1). Its texts are no interface, as its manual says: what counts
-// here are exit codes, which are the numbers of its errors, and of the texts only the process id.
+import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 
 import type { Clock } from '../system/clock.ts'
+import { defaultDataDirectory } from '../system/data-directory.ts'
+import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
-import { STOP_MS_MAX } from './service-host.ts'
-import { HostingError, askTool, toldBy, tryTool, useTool, type ToolAnswer } from './system-tool.ts'
+import type { Random } from '../system/random.ts'
+import { executableIn, makeBundle } from './app-bundle.ts'
+import { type Signer, localIdentity } from './code-signing.ts'
+import {
+  executableAt,
+  forgetInstallation,
+  readInstallation,
+  writeInstallation,
+  type Installation,
+} from './installation.ts'
+import { BUNDLE_ID, launchAgentText } from './property-lists.ts'
+import {
+  SERVICE_ENVIRONMENT,
+  type Installed,
+  type ServiceHost,
+  type ServiceOrder,
+  type ServiceState,
+  STOP_MS_MAX,
+} from './service-host.ts'
+import { FileLog } from './service-log.ts'
+import {
+  tryTool,
+  HostingError,
+  askTool,
+  describeFailure,
+  useTool,
+  type ToolAnswer,
+} from './system-tool.ts'
+
+export type LaunchdTools = {
+  readonly run: RunProcess
+  readonly clock: Clock
+  readonly random: Random
+  readonly home: string
+  readonly uid: number
+}
 
 export type LaunchdAgent = {
-  /** The service's label. */
   readonly label: string
   readonly uid: number
-  /** The path of its property list. */
+  /** Path of its property list. */
   readonly path: string
 }
 
+/** Log file of the service. */
+export function macLogPath(home: string): string {
+  return join(home, 'Library', 'Logs', 'Hookline', 'relay.log')
+}
+
+const OPEN = '/usr/bin/open'
 const LAUNCHCTL = '/bin/launchctl'
-const LOOK_AGAIN_MS = 500
+const POLL_MS = 500
 /**
- * "Input/output error" and "operation already in progress": launchd still clears away the service of
- * before, whose label stays taken for seconds after its process has ended (seen on macOS 26 and 27).
+ * "Input/output error" and "operation already in progress": launchd is still removing the previous
+ * service, whose label stays taken for seconds after its process has ended (seen on macOS 26 and 27).
  */
 const STILL_CLEARING: readonly number[] = [5, 37]
 const BOOTSTRAP_TRIES = 5
 const BOOTSTRAP_PAUSE_MS = 2_000
 /** "No such process" and "operation now in progress": gone, or about to be. */
 const GONE_OR_GOING: readonly number[] = [3, 36]
+const QUESTION_MS_MAX = 120_000
 
+/**
+ * LaunchAgent that runs a signed bundle. Not a daemon: Messages can be controlled only in the session at
+ * the screen.
+ */
+export class LaunchdHost implements ServiceHost {
+  readonly name = 'LaunchAgent'
+  readonly log: FileLog
+  readonly #tools: LaunchdTools
+  readonly #bundle: string
+  readonly #agentPath: string
+  readonly #launchd: Launchd
+
+  constructor(tools: LaunchdTools) {
+    const { home, uid } = tools
+    this.#tools = tools
+    this.#bundle = join(home, 'Applications', 'Hookline.app')
+    this.#agentPath = join(home, 'Library', 'LaunchAgents', `${BUNDLE_ID}.plist`)
+    this.#launchd = new Launchd(tools, { label: BUNDLE_ID, uid, path: this.#agentPath })
+    this.log = new FileLog(macLogPath(home))
+  }
+
+  async install(order: ServiceOrder, signal: AbortSignal): Promise<Installed> {
+    const before = readInstallation(order.dataDir)
+    const after = await this.#planned(order, before)
+    const isMade = !this.#holds(after, before)
+    if (isMade) {
+      const signer = await this.#signer(after.codesignIdentity, signal)
+      const { version } = after
+      const made = { bundle: this.#bundle, source: order.executable, version, signer }
+      await makeBundle(this.#tools.run, made, signal)
+    }
+    const isWritten = this.#writeAgent(order.dataDir)
+    writeInstallation(order.dataDir, after)
+    return { isChanged: isMade || isWritten, warnings: [] }
+  }
+
+  start(signal: AbortSignal): Promise<void> {
+    return this.#launchd.start(signal)
+  }
+
+  stop(signal: AbortSignal): Promise<void> {
+    return this.#launchd.stop(signal)
+  }
+
+  async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
+    await this.#launchd.stop(signal)
+    rmSync(this.#agentPath, { force: true })
+    rmSync(this.#bundle, { recursive: true, force: true })
+    forgetInstallation(dataDir)
+  }
+
+  /** `-n`: the service is an instance of the same app; `-W` waits for the end (open(1)). */
+  async launchApp(args: readonly string[], signal: AbortSignal): Promise<void> {
+    const order = { path: OPEN, args: ['-n', '-W', this.#bundle, '--args', ...args] }
+    // The owner may take a while to answer the dialog of macOS.
+    await tryTool(this.#tools.run, { ...order, timeoutMs: QUESTION_MS_MAX }, signal)
+  }
+
+  async state(signal: AbortSignal): Promise<ServiceState> {
+    const { isLoaded, pid } = await this.#launchd.look(signal)
+    const loaded = pid === null ? 'starting' : 'running'
+    const isInstalled = existsSync(this.#agentPath)
+    return { isInstalled, activity: isLoaded ? loaded : 'stopped', pid }
+  }
+
+  async #planned(order: ServiceOrder, before: Installation | null): Promise<Installation> {
+    const codesignIdentity = order.codesignIdentity ?? before?.codesignIdentity ?? null
+    // The bundle runs this command, so its record is still right.
+    const isOwn = order.executable === executableIn(this.#bundle)
+    if (isOwn && before !== null) return { ...before, codesignIdentity }
+    const source = await executableAt(order.executable)
+    return { source, version: order.version, codesignIdentity }
+  }
+
+  /** True where the bundle is already as planned. */
+  #holds(planned: Installation, before: Installation | null): boolean {
+    const isSame = before?.source.sha256 === planned.source.sha256
+    const isSameSigner = before?.codesignIdentity === planned.codesignIdentity
+    return isSame && isSameSigner && existsSync(executableIn(this.#bundle))
+  }
+
+  async #signer(identity: string | null, signal: AbortSignal): Promise<Signer> {
+    if (identity !== null) return { kind: 'given', name: identity }
+    // One identity per user, whatever the data directory, because there is one bundle.
+    const data = defaultDataDirectory({ HOME: this.#tools.home }, 'darwin')
+    const folder = join(data, 'signing')
+    return { kind: 'local', identity: await localIdentity(this.#tools, folder, signal) }
+  }
+
+  /** True where the agent has changed. */
+  #writeAgent(dataDir: string): boolean {
+    const { home } = this.#tools
+    const logPath = macLogPath(home)
+    // launchd creates the file but not its folder.
+    mkdirSync(dirname(logPath), { recursive: true })
+    const isDefault = dataDir === defaultDataDirectory({ HOME: home }, 'darwin')
+    const place: Record<string, string> = isDefault ? {} : { HOOKLINE_DATA_DIR: dataDir }
+    const environment = { ...SERVICE_ENVIRONMENT, ...place }
+    const executable = executableIn(this.#bundle)
+    const text = launchAgentText({ executable, environment, logPath })
+    if (readTextOrNull(this.#agentPath) === text) return false
+    mkdirSync(dirname(this.#agentPath), { recursive: true })
+    writeFileAtomically(this.#agentPath, text)
+    return true
+  }
+}
+
+/**
+ * User's launchd, through launchctl(1). Its manual says that its texts are no interface: used here are exit
+ * codes, which are its error numbers, and of the texts only the process id.
+ */
 export class Launchd {
   readonly #run: RunProcess
   readonly #clock: Clock
   readonly #agent: LaunchdAgent
-  /** The session at the screen, and the service in it. */
+  /** Session at the screen, and the service in it. */
   readonly #domain: string
   readonly #target: string
 
@@ -42,7 +195,7 @@ export class Launchd {
     this.#target = `${this.#domain}/${agent.label}`
   }
 
-  /** Whether the service is loaded, and the process it runs as; null for both where nobody can say. */
+  /** Not loaded where launchctl gives no answer. */
   async look(
     signal: AbortSignal,
   ): Promise<{ readonly isLoaded: boolean; readonly pid: number | null }> {
@@ -52,7 +205,7 @@ export class Launchd {
     return { isLoaded: true, pid: pid === undefined ? null : Number(pid) }
   }
 
-  /** Loads the service, which starts it; starts it where it is loaded and does not run. */
+  /** Loads the service, which starts it; starts it where it is loaded but not running. */
   async start(signal: AbortSignal): Promise<void> {
     await this.#requireSession(signal)
     if ((await this.look(signal)).isLoaded) {
@@ -61,12 +214,12 @@ export class Launchd {
       await useTool(this.#run, { ...order, purpose: 'start the service' }, signal)
       return
     }
-    // Whoever switched it off once wants it now.
+    // It may have been disabled before.
     await tryTool(this.#run, this.#order('enable', this.#target), signal)
     await this.#bootstrap(signal)
   }
 
-  /** Unloads the service, and returns when its process has ended: launchctl does not wait for that. */
+  /** Unloads the service and waits for the end of its process, which launchctl does not. */
   async stop(signal: AbortSignal): Promise<void> {
     if (!(await this.look(signal)).isLoaded) return
     const answer = await askTool(this.#run, this.#order('bootout', this.#target), signal)
@@ -75,9 +228,9 @@ export class Launchd {
     const until = this.#clock.monotonic() + STOP_MS_MAX
     while ((await this.look(signal)).isLoaded) {
       if (this.#clock.monotonic() > until || signal.aborted) {
-        throw new HostingError('The service has not ended in time. Look again: hookline status')
+        throw new HostingError('The service did not stop in time. Check it with: hookline status')
       }
-      await this.#clock.sleep(LOOK_AGAIN_MS, signal)
+      await this.#clock.sleep(POLL_MS, signal)
     }
   }
 
@@ -92,13 +245,13 @@ export class Launchd {
     }
   }
 
-  /** Over ssh, and at the login window, there is no such session; launchd would only say a number. */
+  /** Over ssh and at the login window there is no such session, and launchd reports only a number. */
   async #requireSession(signal: AbortSignal): Promise<void> {
     const { exitCode } = await askTool(this.#run, this.#order('print', this.#domain), signal)
     if (exitCode === 0) return
     throw new HostingError(
-      'Nobody is logged in at the screen of this Mac, and only there can Messages be used. ' +
-        'Log in once as this user (screen sharing will do), then again: hookline up',
+      'No user is logged in at the screen of this Mac, which Messages needs. Log in as this user ' +
+        '(screen sharing works too), then run: hookline up',
     )
   }
 
@@ -108,5 +261,5 @@ export class Launchd {
 }
 
 function cannot(what: 'start' | 'stop', answer: ToolAnswer): HostingError {
-  return new HostingError(`Cannot ${what} the service: ${toldBy(LAUNCHCTL, answer)}`)
+  return new HostingError(`Cannot ${what} the service: ${describeFailure(LAUNCHCTL, answer)}`)
 }

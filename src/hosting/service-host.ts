@@ -1,56 +1,52 @@
 import type { ServiceLog } from './service-log.ts'
 
-/** What starts the relay with the machine: a LaunchAgent on macOS, a systemd user unit on Linux. */
+/** Service manager of the machine: a LaunchAgent on macOS, a systemd user unit on Linux. */
 export type ServiceHost = {
-  /** What it is called in front of people. */
+  /** Name for people. */
   readonly name: string
   readonly log: ServiceLog
-  /** Writes what starts the relay, and starts nothing. What is right already stays as it is. */
+  /** Writes the files of the service, where they differ. Starts nothing. */
   install(order: ServiceOrder, signal: AbortSignal): Promise<Installed>
-  /** Starts it where it does not run; returns before the relay answers. */
+  /** Starts it where it is not running; returns before the relay answers. */
   start(signal: AbortSignal): Promise<void>
-  /** Stops it where it runs; returns when its process has ended, which may take 75 s. */
+  /** Stops it where it is running; returns when its process has ended, which may take 75 s. */
   stop(signal: AbortSignal): Promise<void>
-  /** Stops it and removes what `install` wrote; data, log and signing identity stay. */
+  /** Stops it and removes the files of `install`; data, log and signing identity stay. */
   uninstall(dataDir: string, signal: AbortSignal): Promise<void>
-  /** Launches the app at the screen with these arguments, beside the service, and waits for its end. */
+  /** Runs another instance of the app at the screen with these arguments, and waits for its end. */
   launchApp?(args: readonly string[], signal: AbortSignal): Promise<void>
-  /** Never throws: where nobody can be asked, nothing runs. */
+  /** Never throws: without an answer, nothing is running. */
   state(signal: AbortSignal): Promise<ServiceState>
 }
 
 export type ServiceOrder = {
-  /** The executable that the service is made from. */
+  /** Executable that the service is made from. */
   readonly executable: string
   readonly dataDir: string
-  /** Of that executable. */
   readonly version: string
-  /** The owner's own identity for code signing on a Mac; null for the one that was used last. */
+  /** The owner's identity for code signing on a Mac; null for the last used. */
   readonly codesignIdentity: string | null
 }
 
 export type Installed = {
-  /** Whether a relay that runs must be started again to be what is installed now. */
+  /** True where a running relay must restart to be the installed one. */
   readonly isChanged: boolean
-  /** What the owner should know, a sentence each. */
+  /** Sentences for the owner. */
   readonly warnings: readonly string[]
 }
 
 export type ServiceState = {
   readonly isInstalled: boolean
-  /** `starting` is also the pause between two tries. */
+  /** `starting` is also the pause between two attempts. */
   readonly activity: 'running' | 'starting' | 'stopped'
   readonly pid: number | null
 }
 
-/**
- * What every service is started with: the relay knows by it that somebody starts it again, and that its
- * database was made when the service was installed.
- */
+/** Environment of every service: the relay is restarted when it ends, and has a database since its installation. */
 export const SERVICE_ENVIRONMENT: Readonly<Record<string, string>> = {
   HOOKLINE_SERVICE: '1',
   HOOKLINE_EXPECTS_DATABASE: '1',
 }
 
-/** A relay that ends lets a send past its point of no return end first; a little more than its 75 s. */
+/** A stopping relay lets a send past its point of no return end first, for up to 75 s. */
 export const STOP_MS_MAX = 90_000

@@ -1,30 +1,38 @@
-// The log of the service, where the system keeps it: the journal on Linux, a file on macOS.
+// Log of the service: the journal on Linux, on macOS a file, which is rotated.
 
-import { closeSync, openSync, readSync, statSync } from 'node:fs'
+import { closeSync, openSync, readSync, statSync, copyFileSync, truncateSync } from 'node:fs'
 
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
 import type { RunProcess } from '../system/process.ts'
+import type { Service } from '../system/service.ts'
+import { stampOf } from './installation.ts'
 import { useTool } from './system-tool.ts'
-import { UNIT } from './systemd-unit.ts'
 
 export type ServiceLog = {
-  /** The newest lines, `count` at most. */
+  /** Newest lines, `count` at most. */
   newest(count: number, signal: AbortSignal): Promise<readonly string[]>
-  /** The lines that came since the last call of either. */
+  /** Lines since the last call of either method. */
   more(signal: AbortSignal): Promise<readonly string[]>
 }
 
 const JOURNALCTL = '/usr/bin/journalctl'
-/** Log lines have 4,096 characters at most: this holds a thousand of them, and what comes after. */
+/** Holds more than a thousand log lines of 4,096 characters. */
 const BYTES_MAX = 8 * 1_024 * 1_024
 const MORE_LINES_MAX = 500
+/** launchd lets its log files grow without end. */
+export const LOG_BYTES_MAX = 50 * 1_024 * 1_024
+const ROTATION_MS = 3_600_000
 
-/** The journal of the unit, as journalctl(1) tells it, with the place up to which it was read. */
+/** Journal of a unit, through journalctl(1). */
 export class JournalLog implements ServiceLog {
   readonly #run: RunProcess
+  readonly #unit: string
   #cursor: string | null = null
 
-  constructor(run: RunProcess) {
+  constructor(run: RunProcess, unit: string) {
     this.#run = run
+    this.#unit = unit
   }
 
   newest(count: number, signal: AbortSignal): Promise<readonly string[]> {
@@ -38,7 +46,7 @@ export class JournalLog implements ServiceLog {
 
   async #read(which: readonly string[], signal: AbortSignal): Promise<readonly string[]> {
     const how = ['--output=cat', '--quiet', '--no-pager', '--show-cursor']
-    const args = ['--user', `--unit=${UNIT}`, ...how, ...which]
+    const args = ['--user', `--unit=${this.#unit}`, ...how, ...which]
     const order = { path: JOURNALCTL, args, outputBytesMax: BYTES_MAX, purpose: 'read the journal' }
     const lines = linesOf(await useTool(this.#run, order, signal))
     const cursor = /^-- cursor: (.+)$/.exec(lines.at(-1) ?? '')?.[1]
@@ -48,7 +56,7 @@ export class JournalLog implements ServiceLog {
   }
 }
 
-/** The file that launchd has the relay write to, with the place up to which it was read. */
+/** File that the relay writes under launchd. */
 export class FileLog implements ServiceLog {
   readonly #path: string
   #position = 0
@@ -63,20 +71,20 @@ export class FileLog implements ServiceLog {
     this.#position = Math.max(0, size - BYTES_MAX)
     const isWhole = this.#position === 0
     const lines = this.#takeLines()
-    // The first line may be the end of a longer one.
+    // The first line may be cut.
     return (isWhole ? lines : lines.slice(1)).slice(-count)
   }
 
   async more(): Promise<readonly string[]> {
     if (this.#size() < this.#position) {
-      // It was emptied when it had grown too large.
+      // The rotation has emptied it.
       this.#position = 0
       this.#begun = ''
     }
     return this.#takeLines()
   }
 
-  /** What stands behind the position; a line that has not come to its end waits for the next call. */
+  /** Whole lines after the position; an unfinished line waits for the next call. */
   #takeLines(): readonly string[] {
     const bytes = readFrom(this.#path, this.#position)
     this.#position += bytes.length
@@ -105,4 +113,38 @@ function readFrom(path: string, position: number): Buffer {
 
 function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '')
+}
+
+/**
+ * Moves a log above 50 MB to `relay.log.1`, at the start and every hour. It is copied and then emptied,
+ * because the relay keeps the file open: a renamed one would go on growing. Nothing is lost in between,
+ * since only this process writes and the rotation does not wait.
+ */
+export class LogRotation implements Service {
+  readonly name = 'log-rotation'
+  readonly #path: string
+  readonly #tools: { readonly clock: Clock; readonly log: Log }
+
+  constructor(path: string, tools: { readonly clock: Clock; readonly log: Log }) {
+    this.#path = path
+    this.#tools = tools
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      this.#rotate()
+      await this.#tools.clock.sleep(ROTATION_MS, signal)
+    }
+  }
+
+  #rotate(): void {
+    if ((stampOf(this.#path)?.sizeBytes ?? 0) <= LOG_BYTES_MAX) return
+    try {
+      copyFileSync(this.#path, `${this.#path}.1`)
+    } catch (error) {
+      // On a full disk the old lines can be spared.
+      this.#tools.log.warn('the old log could not be copied before it was emptied', { error })
+    }
+    truncateSync(this.#path)
+  }
 }

@@ -1,9 +1,9 @@
-// The tools of the system that install and look after the service. Each is called by its absolute path
-// with fixed arguments; none needs more rights than the user has.
+// Tools of the system that manage the service. Each is called by its absolute path with fixed arguments;
+// none needs more rights than the user has.
 
 import type { ProcessEnd, RunProcess } from '../system/process.ts'
 
-/** The service cannot be looked after as it should; the message says why and what to do. */
+/** The service cannot be managed; the message says why and what to do. */
 export class HostingError extends Error {
   override readonly name = 'HostingError'
 }
@@ -11,9 +11,9 @@ export class HostingError extends Error {
 export type ToolOrder = {
   readonly path: string
   readonly args: readonly string[]
-  /** What it reads on standard input: nothing where it is left out. */
+  /** Standard input; empty by default. */
   readonly input?: string | undefined
-  /** After how long it is ended: 30 s where it is left out. */
+  /** 30 s by default. */
   readonly timeoutMs?: number | undefined
   readonly outputBytesMax?: number | undefined
 }
@@ -26,9 +26,9 @@ export type ToolAnswer = {
 
 const TIMEOUT_MS = 30_000
 const KILL_AFTER_MS = 5_000
-const TOLD_LENGTH_MAX = 300
+const OUTPUT_LENGTH_MAX = 300
 
-/** What the tool answered, whatever its exit code; null where it gave no answer. */
+/** Answer of the tool, whatever its exit code; null where it gave none. */
 export async function tryTool(
   run: RunProcess,
   order: ToolOrder,
@@ -38,7 +38,7 @@ export async function tryTool(
   return end.end === 'exited' ? end : null
 }
 
-/** What the tool answered, whatever its exit code; throws a HostingError where it gave no answer. */
+/** Answer of the tool, whatever its exit code; throws a HostingError where it gave none. */
 export async function askTool(
   run: RunProcess,
   order: ToolOrder,
@@ -57,12 +57,12 @@ export async function useTool(
 ): Promise<string> {
   const answer = await askTool(run, order, signal)
   if (answer.exitCode === 0) return answer.stdout
-  throw new HostingError(`Cannot ${order.purpose}: ${toldBy(order.path, answer)}`)
+  throw new HostingError(`Cannot ${order.purpose}: ${describeFailure(order.path, answer)}`)
 }
 
-/** What a tool that failed said, in one line. */
-export function toldBy(path: string, { exitCode, stdout, stderr }: ToolAnswer): string {
-  const said = (stderr.trim() || stdout.trim()).replaceAll(/\s+/g, ' ').slice(0, TOLD_LENGTH_MAX)
+/** Output of a failed tool, on one line. */
+export function describeFailure(path: string, { exitCode, stdout, stderr }: ToolAnswer): string {
+  const said = (stderr.trim() || stdout.trim()).replaceAll(/\s+/g, ' ').slice(0, OUTPUT_LENGTH_MAX)
   return said === ''
     ? `${path} ended with ${exitCode}.`
     : `${said} (${path} ended with ${exitCode})`

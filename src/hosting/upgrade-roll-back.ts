@@ -1,38 +1,60 @@
-// The way back: the old executable, and where it cannot use what the new one made of the database, the
-// database of before. The database goes first, so that a crash in between leaves the new executable with
-// a database that it can migrate once more, never the old one with a database that it refuses.
+// The way back: the old executable, and where it cannot use the migrated database, the database of
+// before. The database goes first, so that a crash in between leaves the new executable with a database
+// that it can migrate once more, never the old one with a database that it refuses.
 
-import { rollBackDatabase } from '../storage/roll-back.ts'
-import { waitUntilGone, waitUntilReady } from './relay-state.ts'
-import { wayBack, type Before } from './upgrade-database.ts'
-import type { About } from './upgrade-file.ts'
+import { listBackups } from '../storage/backup.ts'
+import type { SchemaState } from '../storage/migrations.ts'
+import { backupsBeforeMigration, rollBackDatabase, schemaStateOf } from '../storage/roll-back.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import { putPreviousBack, type ExecutableAbout, type SwapPaths } from './upgrade-executable.ts'
 import {
   sentenceOf,
+  stopRelay,
+  waitUntilReady,
   type UpgradedService,
   type UpgradeResult,
   type UpgradeStep,
   type UpgradeTools,
-} from './upgrade-order.ts'
-import { putPreviousBack, type SwapPaths } from './upgrade-swap.ts'
+} from './upgrade-tools.ts'
 
-export type Failure = {
-  /** What went wrong with the new executable. */
+/** Data directory after the old relay had ended and before the new one began. */
+type Before = {
+  /** Schema of the database; null where there was none, or it was damaged. */
+  readonly version: number | null
+  readonly backups: ReadonlySet<string>
+}
+
+type Failure = {
+  /** Problem of the new executable. */
   readonly why: string
   readonly paths: SwapPaths
   /** The executable to go back to; null where it could not say what it is. */
-  readonly old: About | null
-  readonly next: About
-  /** Whether the new one took the old one's place. */
+  readonly old: ExecutableAbout | null
+  readonly next: ExecutableAbout
+  /** True where the new executable took the old one's place. */
   readonly isPlaced: boolean
   readonly before: Before
 }
 
+type DatabaseWayBack =
+  /** The old executable can use it as it is: most migrations only add. */
+  | { readonly way: 'keep' }
+  | { readonly way: 'put_back'; readonly backup: string }
+  | { readonly way: 'none'; readonly why: string }
+
 type Undone =
-  /** `aside` is where the migrated database lies; null where it could stay. */
+  /** `aside` is the path of the migrated database; null where it could stay. */
   | { readonly isUndone: true; readonly aside: string | null }
   | { readonly isUndone: false; readonly noWayBack: string }
 
 const READY_MS_MAX = 60_000
+
+export function readBefore(directory: DataDirectory): Before {
+  const backups = listBackups(directory.backups).map(({ path }) => path)
+  const state = readState(directory.database)
+  const version = state === null || state === 'damaged' ? null : state.version
+  return { version, backups: new Set(backups) }
+}
 
 export async function* takeBack(
   tools: UpgradeTools,
@@ -52,20 +74,6 @@ export async function* takeBack(
   return { outcome: 'stuck', why, noWayBack: undone.noWayBack }
 }
 
-/** Stops the service; null, or why there still is a relay. */
-export async function stopRelay(
-  tools: UpgradeTools,
-  service: UpgradedService,
-): Promise<string | null> {
-  try {
-    await service.stop()
-  } catch (error) {
-    return sentenceOf(error)
-  }
-  if (await waitUntilGone(tools)) return null
-  return 'A relay that is not the service runs on the same data: stop it by Ctrl-C where it runs.'
-}
-
 /** Null once the relay is ready, else why it is not. */
 async function startAgain(
   tools: UpgradeTools,
@@ -80,7 +88,7 @@ async function startAgain(
   return waitUntilReady(tools, READY_MS_MAX)
 }
 
-/** The same with the data held, so that nobody starts in between. */
+/** Undoes with the data locked, so that nothing starts in between. */
 async function* undoAlone(
   tools: UpgradeTools,
   failure: Failure,
@@ -103,9 +111,9 @@ async function* undo(
 ): AsyncGenerator<UpgradeStep, Undone> {
   if (!isPlaced) return { isUndone: true, aside: null }
   if (old === null) {
-    return { isUndone: false, noWayBack: `${paths.previous} does not say what it is.` }
+    return { isUndone: false, noWayBack: `${paths.previous} does not report its version.` }
   }
-  const back = wayBack(directory, old.schema, before)
+  const back = databaseWayBack(directory, old.schema, before)
   if (back.way === 'none') return { isUndone: false, noWayBack: back.why }
   let aside: string | null = null
   if (back.way === 'put_back') {
@@ -115,4 +123,35 @@ async function* undo(
   putPreviousBack(paths)
   yield 'previous_put_back'
   return { isUndone: true, aside }
+}
+
+/** Way back to an executable that knows `schema` schemas. */
+function databaseWayBack(
+  directory: DataDirectory,
+  schema: number,
+  before: Before,
+): DatabaseWayBack {
+  const state = readState(directory.database)
+  if (state === null || before.version === null) return { way: 'keep' }
+  if (state !== 'damaged') {
+    if (state.usableFrom <= schema) return { way: 'keep' }
+    // Messages that it has accepted and sent since are in no backup.
+    if (state.unjudgedFrom === null)
+      return { way: 'none', why: 'The new version has been in service already.' }
+  }
+  const made = backupsBeforeMigration(directory.backups, before.version)
+  // A start that was broken off makes another one: the first is the one from before all of them.
+  const backup = made.find((path) => !before.backups.has(path))
+  if (backup !== undefined) return { way: 'put_back', backup }
+  // The copy comes before the first change: without one nothing was migrated.
+  if (state === 'damaged') return { way: 'keep' }
+  return { way: 'none', why: 'There is no backup of the database from before the upgrade.' }
+}
+
+function readState(path: string): SchemaState | null | 'damaged' {
+  try {
+    return schemaStateOf(path)
+  } catch {
+    return 'damaged'
+  }
 }

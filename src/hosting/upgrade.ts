@@ -1,30 +1,70 @@
-// An upgrade from its first look at the new executable to the word that lets it serve, or to the old one
-// in its place again. It runs in the old executable, as a process of its own, and may die at any moment:
-// each step leaves something that can be started, and the next upgrade clears up.
+// An upgrade from the first look at the new executable until that serves, or the old one does again. It
+// runs in the old executable, as a process of its own, and may die at any moment: each step leaves
+// something that can be started, and the next upgrade clears up.
 
-import { tellHealthy, waitUntilReady } from './relay-state.ts'
-import { readBefore } from './upgrade-database.ts'
+import { existsSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { dailyBackup } from '../storage/backup.ts'
+import { takeSnapshot } from '../storage/snapshot.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import { hashFile } from './installation.ts'
+import { describeFailure, tryTool, useTool } from './system-tool.ts'
 import {
+  aboutExecutable,
+  clearStaged,
+  copyExecutable,
+  keepPrevious,
+  placeStaged,
+  publishedSum,
+  signatureProblem,
+  swapPathsOf,
+  type ExecutableAbout,
+  type SwapPaths,
+} from './upgrade-executable.ts'
+import { readBefore, takeBack } from './upgrade-roll-back.ts'
+import {
+  confirmStart,
   sentenceOf,
+  stopRelay,
+  waitUntilReady,
   type Refused,
   type UpgradedService,
   type UpgradeOrder,
   type UpgradeResult,
   type UpgradeStep,
   type UpgradeTools,
-} from './upgrade-order.ts'
-import { prepareUpgrade, type Prepared } from './upgrade-preparation.ts'
-import { stopRelay, takeBack } from './upgrade-roll-back.ts'
-import { clearStaged, keepPrevious, placeStaged, swapPathsOf } from './upgrade-swap.ts'
+} from './upgrade-tools.ts'
 
-/** What a start needs besides the migration of the database. */
+type Prepared = {
+  readonly paths: SwapPaths
+  /** Null where the old executable could not say. */
+  readonly old: ExecutableAbout | null
+  readonly next: ExecutableAbout
+  /** True where the new executable is in its place already. */
+  readonly isInPlace: boolean
+  readonly backup: string | null
+  /** Time to copy, migrate and check the database; a start takes about as long. */
+  readonly checkedMs: number
+}
+
+const CODESIGN = '/usr/bin/codesign'
+/** For a database of a hundred gigabytes. */
+const CHECK_MS_MAX = 3_600_000
+/** Time for a start besides the migration of the database. */
 const READY_MS_MAX = 60_000
-/** A start copies, migrates and checks as the trial did, beside a machine that has other things to do. */
+/** A start copies, migrates and checks as the trial did, on a machine that has other things to do. */
 const START_PER_TRIAL = 3
+/** Suffix of the copy on which migrations are tried. */
+const TRIAL = '.trial'
+
+const UNVERIFIED = 'If you trust its source, add --unverified.'
+const FOREGROUND =
+  'A relay is running in the foreground, not as a service. Stop it with Ctrl-C, upgrade, and start it again.'
 
 /**
- * Upgrades, and tells each step once it is done. It never throws: whoever runs it to its end gets the
- * outcome, and whoever stops in between leaves what a crash would leave.
+ * Yields each step once it is done, and returns the outcome. It never throws; a caller that stops
+ * half-way leaves what a crash would leave.
  */
 export async function* upgrade(
   tools: UpgradeTools,
@@ -38,10 +78,15 @@ export async function* upgrade(
   const { service } = tools
   if (service !== null) {
     const obstacle = await stopRelay(tools, service)
-    if (obstacle !== null) return leaveAsItWas(service, prepared, obstacle)
+    if (obstacle !== null) return startUnchanged(service, prepared, obstacle)
     yield 'stopped'
   }
   return yield* exchange(tools, prepared)
+}
+
+/** Path of the copy of `backup` on which migrations are tried. */
+export function trialPath(backup: string): string {
+  return `${backup}${TRIAL}`
 }
 
 async function* prepareOrRefuse(
@@ -49,13 +94,105 @@ async function* prepareOrRefuse(
   order: UpgradeOrder,
 ): AsyncGenerator<UpgradeStep, Prepared | Refused> {
   try {
-    return yield* prepareUpgrade(tools, order)
+    return yield* prepare(tools, order)
   } catch (error) {
-    return { outcome: 'refused', why: sentenceOf(error) }
+    return refused(sentenceOf(error))
   }
 }
 
-async function leaveAsItWas(
+/** Everything that is done while the old relay still runs: a failure here changes nothing. */
+async function* prepare(
+  tools: UpgradeTools,
+  order: UpgradeOrder,
+): AsyncGenerator<UpgradeStep, Prepared | Refused> {
+  const { run, signal, directory } = tools
+  const paths = swapPathsOf(order.executable)
+  clearStaged(paths)
+  clearTrials(directory)
+  if (tools.service === null && (await tools.relay.state()).is !== 'absent') {
+    return refused(FOREGROUND)
+  }
+  const sum = copyExecutable(order.file, paths.staged)
+  yield 'staged'
+  const problem = releaseProblem(tools, order, sum)
+  if (problem !== null) return refused(problem)
+  if (tools.isSignedHere) {
+    const args = ['--force', '--sign', '-', paths.staged]
+    await useTool(run, { path: CODESIGN, args, purpose: 'sign the new executable' }, signal)
+  }
+  const next = await aboutExecutable(run, paths.staged, signal)
+  if (next === null) return refused(`${order.file} is not a Hookline executable for this machine.`)
+  yield 'verified'
+
+  const startedAt = tools.clock.monotonic()
+  const backup = backUp(tools)
+  yield 'backed_up'
+  const trouble = backup === null ? null : await tryMigrations(tools, paths.staged, backup)
+  if (trouble !== null) return refused(`The new version cannot use the database: ${trouble}`)
+  yield 'migrations_checked'
+
+  const isInPlace = (await hashFile(paths.staged)) === (await hashFile(paths.current))
+  // After an upgrade that broke off behind the exchange, the old one is the one that was kept.
+  const old = await aboutExecutable(run, isInPlace ? paths.previous : paths.current, signal)
+  if (signal.aborted) return refused('It was interrupted.')
+  return { paths, old, next, isInPlace, backup, checkedMs: tools.clock.monotonic() - startedAt }
+}
+
+function refused(why: string): Refused {
+  return { outcome: 'refused', why }
+}
+
+/** Reason to doubt that Hookline released the file; null where it did, or need not be proven. */
+function releaseProblem(
+  { releaseKey }: UpgradeTools,
+  { file, isUnverified }: UpgradeOrder,
+  sum: string,
+): string | null {
+  const published = publishedSum(file)
+  if (published !== null && published.sum !== sum) {
+    return `${file} is not the published file: its SHA-256 is ${sum}, expected ${published.sum}.`
+  }
+  if (isUnverified) return null
+  if (published === null) {
+    return (
+      `No checksum found for ${file}: neither ${file}.sha256 nor a SHA256SUMS file beside it lists ` +
+      `it. ${UNVERIFIED}`
+    )
+  }
+  if (releaseKey === null) {
+    return `This build has no release key, so it cannot verify the file. ${UNVERIFIED}`
+  }
+  const problem = signatureProblem(published, releaseKey)
+  return problem === null ? null : `${problem} ${UNVERIFIED}`
+}
+
+/** A verified copy among the daily ones. It only reads, so a relay may run, or be in safe mode. */
+function backUp({ directory, clock }: UpgradeTools): string | null {
+  if (!existsSync(directory.database)) return null
+  return takeSnapshot(dailyBackup(directory, clock.now())).path
+}
+
+/** Has the new executable migrate a copy of `backup`; null, or the problem it found. */
+async function tryMigrations(
+  { run, signal }: UpgradeTools,
+  executable: string,
+  backup: string,
+): Promise<string | null> {
+  const args = ['check-migrations', backup]
+  const order = { path: executable, args, timeoutMs: CHECK_MS_MAX }
+  const answer = await tryTool(run, order, signal)
+  if (answer === null) return signal.aborted ? 'it was interrupted.' : 'it gave no answer.'
+  return answer.exitCode === 0 ? null : describeFailure(executable, answer)
+}
+
+/** Removes copies of a check that was interrupted. */
+function clearTrials({ backups }: DataDirectory): void {
+  if (!existsSync(backups)) return
+  const left = readdirSync(backups).filter((name) => name.includes(TRIAL))
+  for (const name of left) rmSync(join(backups, name), { force: true })
+}
+
+async function startUnchanged(
   service: UpgradedService,
   { paths, old }: Prepared,
   obstacle: string,
@@ -63,16 +200,13 @@ async function leaveAsItWas(
   clearStaged(paths)
   try {
     await service.start(old?.version ?? '')
-    return { outcome: 'refused', why: obstacle }
+    return refused(obstacle)
   } catch (error) {
-    return {
-      outcome: 'refused',
-      why: `${obstacle} The service does not start: ${sentenceOf(error)}`,
-    }
+    return refused(`${obstacle} The service does not start: ${sentenceOf(error)}`)
   }
 }
 
-/** The relay is stopped: the executables change, and the new one shows what it can do. */
+/** Exchanges the executables while the relay is stopped, and starts the new one. */
 async function* exchange(
   tools: UpgradeTools,
   prepared: Prepared,
@@ -107,7 +241,7 @@ async function* exchange(
   }
 }
 
-/** Starts the new executable and lets it serve once it is ready; null, or what is wrong with it. */
+/** Starts the new executable and lets it serve once it is ready; null, or its problem. */
 async function* tryOut(
   tools: UpgradeTools,
   service: UpgradedService,
@@ -115,12 +249,11 @@ async function* tryOut(
 ): AsyncGenerator<UpgradeStep, string | null> {
   await service.start(next.version)
   yield 'started'
-  const limitMs = READY_MS_MAX + START_PER_TRIAL * checkedMs
-  const unready = await waitUntilReady(tools, limitMs)
-  if (unready !== null) return `The new version does not serve: ${unready}`
+  const unready = await waitUntilReady(tools, READY_MS_MAX + START_PER_TRIAL * checkedMs)
+  if (unready !== null) return `The new version did not start: ${unready}`
   yield 'ready'
-  const deaf = await tellHealthy(tools)
-  if (deaf !== null) return `The new version does not serve: ${deaf}`
+  const unconfirmed = await confirmStart(tools)
+  if (unconfirmed !== null) return `The new version did not start: ${unconfirmed}`
   yield 'healthy'
   return null
 }

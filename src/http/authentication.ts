@@ -1,4 +1,4 @@
-import type { Caller } from '../domain/api-key.ts'
+import type { Caller } from '../domain/credential.ts'
 import type { BridgeId } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'

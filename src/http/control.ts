@@ -21,13 +21,16 @@ export type ControlActions = OwnerActions & {
   readonly options: readonly OptionRow[]
   /** The last runs of the script for Messages, oldest first: what of them a trace may tell. */
   readonly scriptCalls: () => readonly ScriptCallReport[]
-  /** Hears that an upgrade found this start healthy; left out where nobody waits for that. */
-  readonly acquit?: (() => void) | undefined
+  /** Called by the upgrade that waits for this start; absent where none does. */
+  readonly confirmHealthy?: (() => void) | undefined
 }
 
 type ScriptCallReport = Omit<ScriptCall, 'key_prefix'> & { readonly keyPrefix: string | null }
 
-type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls' | 'acquit'> & {
+type Tools = Pick<
+  ControlActions,
+  'events' | 'phones' | 'options' | 'scriptCalls' | 'confirmHealthy'
+> & {
   readonly version: string
   /** Whether the dashboard has a password. */
   readonly access: { hasPassword(): boolean }
@@ -37,8 +40,8 @@ type Tools = Pick<ControlActions, 'events' | 'phones' | 'options' | 'scriptCalls
   readonly streamsEnd: AbortSignal
 }
 
-/** Answers while the relay stands still too: it is what the relay then waits for. */
-export const JUDGEMENT_PATH = '/api/v1/judgement'
+/** Open during the startup check, which ends with it. The path is what every version's upgrade calls. */
+export const STARTUP_CHECK_PATH = '/api/v1/judgement'
 
 export function controlRoutes(tools: Tools) {
   return new Elysia({ prefix: '/api/v1' })
@@ -63,7 +66,7 @@ export function controlRoutes(tools: Tools) {
     .post(
       '/judgement',
       () => {
-        tools.acquit?.()
+        tools.confirmHealthy?.()
         return { version: tools.version }
       },
       mayTake(NoBody),

@@ -1,6 +1,6 @@
 import { shortId, type DashboardSession } from '../access/sessions.ts'
-import type { Caller } from '../domain/api-key.ts'
 import type { Actor, Origin } from '../domain/audit.ts'
+import type { Caller } from '../domain/credential.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
 import type { Random } from '../system/random.ts'

@@ -13,8 +13,8 @@ import { respond } from './respond.ts'
 
 /** Where the relay is in its life. */
 export type Life = {
-  /** While it is `judging` it stands still: its database is migrated, and nobody has said it is sound. */
-  phase(): 'starting' | 'judging' | 'running' | 'stopping'
+  /** `checking` is the startup check: the database is open, and only the listener runs. */
+  phase(): 'starting' | 'checking' | 'running' | 'stopping'
   /** Whether the database is open and migrated. */
   isReady(): boolean
   /** Whether the disk is nearly full, so that nothing is accepted. */

@@ -7,7 +7,7 @@ import type { AnyElysia } from 'elysia'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
 import { compressed } from './compression.ts'
-import { JUDGEMENT_PATH } from './control.ts'
+import { STARTUP_CHECK_PATH } from './control.ts'
 import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-door.ts'
 import { answerToFailure, errorResponse } from './errors.ts'
 import { openExchange, requestIds, type Exchange, type Peer } from './exchange.ts'
@@ -42,7 +42,7 @@ type Target = { readonly request: Request; readonly path: string }
 const API = '/api/v1'
 const BRIDGE = '/bridge/v1'
 /** What answers also while the relay starts or stops. */
-const ALWAYS_OPEN = new Set(['/healthz', '/readyz', JUDGEMENT_PATH])
+const ALWAYS_OPEN = new Set(['/healthz', '/readyz', STARTUP_CHECK_PATH])
 /** Elysia looks for the path from this character on: a shorter host would hide it. */
 const ELYSIA_PATH_FROM = 11
 const STRICT_TRANSPORT = ['strict-transport-security', 'max-age=31536000'] as const

@@ -1,7 +1,6 @@
-import { timestamp, type BridgeId, type KeyId, type Timestamp } from '../domain/ids.ts'
-import { saveLastHeard } from '../storage/bridges.ts'
-import type { Tx } from '../storage/database.ts'
-import { saveLastUsed } from '../storage/keys.ts'
+import type { CredentialId } from '../domain/credential.ts'
+import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { saveLastUsed } from '../storage/credentials.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
@@ -9,73 +8,60 @@ import { Signal } from '../system/signal.ts'
 
 type Tools = { readonly clock: Clock; readonly writer: Pick<Writer, 'write'> }
 
-/** What is used, and how exactly that is known. */
-type Use<Id> = {
-  readonly name: string
-  readonly everyMs: number
-  readonly save: (tx: Tx, id: Id, at: Timestamp) => void
-}
-
-export const KEY_USE: Use<KeyId> = { name: 'keys.last-used', everyMs: 1_000, save: saveLastUsed }
-
+export const KEY_USE_MS = 1_000
 /** A shortcut calls every half minute, all day long. */
-export const BRIDGE_USE: Use<BridgeId> = {
-  name: 'bridges.last-heard',
-  everyMs: 60_000,
-  save: saveLastHeard,
-}
+export const BRIDGE_USE_MS = 60_000
 
+const FLUSH_MS = 1_000
 const IDLE_MS = 60_000
 
 /**
- * When each key or bridge was last used, as exactly as `Use` says. A use costs a look into a map; what
- * is new is written once in that time, all in one transaction, and once more at the end.
+ * The last use of each credential. A use costs a look into a map; new ones are written at most once a
+ * second, all in one transaction, and once more at the end.
  */
-export class LastUsed<Id extends string> implements Service {
-  readonly name: string
-  readonly #use: Use<Id>
+export class LastUsed implements Service {
+  readonly name = 'credentials.last-used'
   readonly #tools: Tools
-  readonly #wake = new Signal()
+  readonly #signal = new Signal()
   /** As many entries as were used since the start. */
-  readonly #usedAt = new Map<Id, Timestamp>()
-  readonly #unwritten = new Set<Id>()
+  readonly #usedAt = new Map<CredentialId, Timestamp>()
+  readonly #unwritten = new Set<CredentialId>()
 
-  constructor(tools: Tools, use: Use<Id>) {
+  constructor(tools: Tools) {
     this.#tools = tools
-    this.#use = use
-    this.name = use.name
   }
 
-  note(id: Id): void {
+  /** Notes a use, unless the last one was within the same `everyMs`. */
+  note(id: CredentialId, everyMs: number): void {
     const now = timestamp(this.#tools.clock.now())
     const known = this.#usedAt.get(id)
-    const { everyMs } = this.#use
     if (known !== undefined && Math.floor(known / everyMs) === Math.floor(now / everyMs)) return
     this.#usedAt.set(id, now)
     this.#unwritten.add(id)
-    this.#wake.notify()
+    this.#signal.notify()
   }
 
   /** The last use since the start; it may not be written yet. */
-  of(id: Id): Timestamp | null {
+  of(id: CredentialId): Timestamp | null {
     return this.#usedAt.get(id) ?? null
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#tools
     while (!signal.aborted) {
       await this.#flush()
-      await this.#tools.clock.sleep(this.#use.everyMs, signal)
-      if (this.#unwritten.size === 0) await this.#wake.wait(this.#tools.clock, IDLE_MS, signal)
+      await clock.sleep(FLUSH_MS, signal)
+      if (this.#unwritten.size === 0) await this.#signal.wait(clock, IDLE_MS, signal)
     }
     await this.#flush()
   }
 
-  /** What a failed write leaves behind stays noted for the next one. */
+  /** Uses of a failed write stay noted for the next one. */
   async #flush(): Promise<void> {
     const batch = [...this.#usedAt].filter(([id]) => this.#unwritten.has(id))
     if (batch.length === 0) return
     await this.#tools.writer.write((tx) => {
-      for (const [id, at] of batch) this.#use.save(tx, id, at)
+      for (const [id, at] of batch) saveLastUsed(tx, id, at)
     })
     for (const [id, at] of batch) {
       if (this.#usedAt.get(id) === at) this.#unwritten.delete(id)

@@ -15,8 +15,9 @@ import {
 } from 'drizzle-orm/sqlite-core'
 
 import type { ContactHold } from '../domain/contact-limit.ts'
+import type { CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { BridgeId, ConversationId, KeyId, LineId, MessageId } from '../domain/ids.ts'
+import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
 import type { DriverKind } from '../domain/line.ts'
 import type { AnswerKind, MessageSource, MessageStatus, QueuedReason } from '../domain/message.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
@@ -34,34 +35,28 @@ export const settings = sqliteTable('settings', {
   updatedAt: at('updated_at').notNull(),
 })
 
-export const apiKeys = sqliteTable('api_keys', {
-  id: text('id').$type<KeyId>().primaryKey(),
-  name: text('name'),
-  key: text('key').notNull().unique(),
-  secretSha256: blob('secret_sha256', { mode: 'buffer' }).notNull(),
-  createdBy: text('created_by').notNull(),
-  createdAt: at('created_at').notNull(),
-  lastUsedAt: at('last_used_at'),
-  revokedAt: at('revoked_at'),
-})
-
-/** The ways in for the shortcuts of iPhones; a removed one stays listed. */
-export const bridges = sqliteTable(
-  'bridges',
+/** API keys and the tokens of bridges; a revoked one stays listed. */
+export const credentials = sqliteTable(
+  'credentials',
   {
-    id: text('id').$type<BridgeId>().primaryKey(),
-    phoneNumber: text('phone_number').notNull(),
-    label: text('label'),
-    tokenSha256: blob('token_sha256', { mode: 'buffer' }).notNull().unique(),
-    tokenHint: text('token_hint').notNull(),
+    id: text('id').$type<CredentialId>().primaryKey(),
+    kind: text('kind').$type<CredentialKind>().notNull(),
+    /** A key's name, or a bridge's label. */
+    name: text('name'),
+    /** The number of a bridge. */
+    phoneNumber: text('phone_number'),
+    /** The value of `X-API-Key`; null for a bridge. */
+    key: text('key').unique(),
+    secretSha256: blob('secret_sha256', { mode: 'buffer' }).notNull().unique(),
+    hint: text('hint').notNull(),
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
-    tokenCreatedAt: at('token_created_at').notNull(),
-    lastHeardAt: at('last_heard_at'),
+    secretCreatedAt: at('secret_created_at').notNull(),
+    lastUsedAt: at('last_used_at'),
     revokedAt: at('revoked_at'),
   },
   (t) => [
-    uniqueIndex('bridges_by_number')
+    uniqueIndex('credentials_by_number')
       .on(t.phoneNumber)
       .where(sql`revoked_at IS NULL`),
   ],

@@ -2,10 +2,10 @@
 
 import { Database } from 'bun:sqlite'
 import { afterAll, expect, test } from 'bun:test'
-import { closeSync, openSync, writeSync } from 'node:fs'
+import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { isSuspected, suspectDamage } from '../../src/hosting/judgement.ts'
+import { requestStartupCheck } from '../../src/hosting/startup-check.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { builtOnce } from '../support/next-version.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
@@ -76,7 +76,7 @@ test('damage that a service meets ends it; the next start looks, and stays in sa
   const answer = await next.look('/readyz')
 
   expect(met).toBe(1)
-  expect(answer).toContain('The database does not pass its check: ')
+  expect(answer).toContain('The database failed its check: ')
 }, 30_000)
 
 test('damage that a service meets before it listens brings it into safe mode at once', async () => {
@@ -93,17 +93,17 @@ test('damage that a service meets before it listens brings it into safe mode at 
   )
 }, 30_000)
 
-test('a suspicion that a check does not confirm is dropped', async () => {
+test('damage that a startup check does not find is forgotten', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
   await using _machine = machine
   await machine.stop()
   const directory = dataDirectoryAt(machine.dataDir)
-  suspectDamage(directory)
+  requestStartupCheck(directory)
 
   const relay = machine.start()
   await relay.until('/swagger', '200')
 
-  expect(isSuspected(directory)).toBe(false)
+  expect(existsSync(join(directory.path, 'damage-suspected'))).toBe(false)
 }, 30_000)
 
 /** Overwrites the first page of a table or an index. */

@@ -4,9 +4,9 @@
 import { cpSync, mkdirSync } from 'node:fs'
 
 import type { Call, ExitCode } from '../../src/cli/command.ts'
+import { createServiceHost, type Machine } from '../../src/cli/service.ts'
 import { upgradeCommand } from '../../src/cli/upgrade.ts'
 import { loadConfig } from '../../src/config.ts'
-import { createServiceHost, type Machine } from '../../src/hosting/create-service-host.ts'
 import { systemClock } from '../../src/system/clock.ts'
 import { processRunner, type RunProcess } from '../../src/system/process.ts'
 import { systemRandom } from '../../src/system/random.ts'

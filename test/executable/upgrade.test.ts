@@ -1,5 +1,5 @@
-// Upgrades of the real executable to versions that are compiled for the test: what stands still, who
-// judges, and that no message is lost or sent twice. What an upgrade does step by step is in test/hosting.
+// Upgrades of the real executable to versions that are compiled for the test: what waits for the startup
+// check, who ends it, and that no message is lost or sent twice. The single steps are in test/hosting.
 
 import { afterAll, expect, test } from 'bun:test'
 import { generateKeyPairSync } from 'node:crypto'
@@ -7,7 +7,7 @@ import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { signRelease } from '../../scripts/sign-release.ts'
-import { takeWatch } from '../../src/hosting/judgement.ts'
+import { watchStartup } from '../../src/hosting/startup-check.ts'
 import { MIGRATIONS } from '../../src/storage/migrations.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import {
@@ -26,10 +26,10 @@ const OLD_SCHEMA = MIGRATIONS.length
 const NEXT_SCHEMA = OLD_SCHEMA + 1
 
 /** Finds every database wanting. */
-const JUDGES_HARSHLY: Patch = [
-  'src/hosting/judgement.ts',
-  'await this.#whileWatched(signal)',
-  "if (!signal.aborted) throw new UnusableDatabaseError('It is not to its taste.')",
+const NEVER_HEALTHY: Patch = [
+  'src/hosting/startup-check.ts',
+  'this.#state = await this.#awaitUpgrade(signal)',
+  "if (signal.aborted) return false; throw new UnusableDatabaseError('It is not to its taste.')",
 ]
 
 const builds = new ScratchFolder()
@@ -63,7 +63,7 @@ test('a service is upgraded: the message that waited leaves once, by the new ver
 test('a version that finds the database wanting is taken back: the message leaves once, by the old one', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
   await using _machine = machine
-  const harsh = buildVersion(builds, '6.6.6', [BREAKS_OLDER, JUDGES_HARSHLY])
+  const harsh = buildVersion(builds, '6.6.6', [BREAKS_OLDER, NEVER_HEALTHY])
 
   const told = await machine.upgrade(harsh)
   await machine.relay?.until('/readyz', '200')
@@ -98,7 +98,10 @@ test('without a service the executable changes itself, once no relay runs, and k
   expect(now.stdout).toBe('hookline 9.9.9\n')
   // The old one has no published sum.
   expect(back).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('--unverified') })
-  expect(older).toMatchObject({ exitCode: 0, stdout: expect.stringContaining('It is older than') })
+  expect(older).toMatchObject({
+    exitCode: 0,
+    stdout: expect.stringContaining('This is a downgrade'),
+  })
 }, 30_000)
 
 test('a version with a release key takes what was signed with it, and nothing that was not', async () => {
@@ -117,7 +120,7 @@ test('a version with a release key takes what was signed with it, and nothing th
   signRelease(join(next, '..'), generateKeyPairSync('ed25519').privateKey)
   const forged = await upgradeTo()
 
-  expect(without.stderr).toContain('built without a release key')
+  expect(without.stderr).toContain('has no release key')
   expect(genuine).toMatchObject({
     exitCode: 0,
     stdout: expect.stringContaining('9.9.9 is installed'),
@@ -143,11 +146,11 @@ test('where the service is installed but a relay runs in the foreground, nothing
   expect(ready?.slice(0, 3)).toBe('200')
 }, 30_000)
 
-test('until it is judged it stands still: 401 first, then 503, and nothing is sent', async () => {
+test('until its startup check has ended it stands still: 401 first, then 503, and nothing is sent', async () => {
   const { machine, key } = await UpgradeMachine.create('wait for it')
   await using _machine = machine
   await machine.stop()
-  const watch = takeWatch(dataDirectoryAt(machine.dataDir), 0)
+  const watch = watchStartup(dataDirectoryAt(machine.dataDir), 0)
 
   const relay = machine.start({ executable: nextVersion() })
   await relay.until('/readyz', '200')
@@ -181,11 +184,11 @@ test('until it is judged it stands still: 401 first, then 503, and nothing is se
   expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
 }, 30_000)
 
-test('one that is killed before its judgement stands still again, until its own check lets it serve', async () => {
+test('one that is killed before its startup check has ended stands still again, until its own check lets it serve', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
   await using _machine = machine
   await machine.stop()
-  const watch = takeWatch(dataDirectoryAt(machine.dataDir), 0)
+  const watch = watchStartup(dataDirectoryAt(machine.dataDir), 0)
   const first = machine.start({ executable: nextVersion() })
   await first.until('/readyz', '200')
   await first.end('SIGKILL')
@@ -207,7 +210,7 @@ test('a stop ends what stands still, with 0', async () => {
   const { machine } = await UpgradeMachine.create('wait for it')
   await using _machine = machine
   await machine.stop()
-  const watch = takeWatch(dataDirectoryAt(machine.dataDir), 0)
+  const watch = watchStartup(dataDirectoryAt(machine.dataDir), 0)
   const relay = machine.start({ executable: nextVersion() })
   await relay.until('/readyz', '200')
 
@@ -222,7 +225,7 @@ test('started by hand, a database that is migrated is served from at once', asyn
   const { machine } = await UpgradeMachine.create('wait for it')
   await using _machine = machine
   await machine.stop()
-  const watch = takeWatch(dataDirectoryAt(machine.dataDir), 0)
+  const watch = watchStartup(dataDirectoryAt(machine.dataDir), 0)
 
   const relay = machine.start({ executable: nextVersion(), isService: false })
   await relay.until('/swagger', '200')

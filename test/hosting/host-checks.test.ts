@@ -1,9 +1,14 @@
 import { expect, test } from 'bun:test'
 import { utimesSync, writeFileSync } from 'node:fs'
 
-import { HostChecks, type HostCheckTools } from '../../src/hosting/host-checks.ts'
+import {
+  HostChecks,
+  type HostCheckTools,
+  readPower,
+  powerFindings,
+  type PowerFacts,
+} from '../../src/hosting/host-checks.ts'
 import { executableAt, writeInstallation } from '../../src/hosting/installation.ts'
-import { askPower, powerFindings, type PowerFacts } from '../../src/hosting/power-checks.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { NEVER, RecordingTools, type Answer } from './recording-tools.ts'
@@ -47,7 +52,7 @@ function mac(user: object, fileVault: object, power: object): Answer {
 test('a Mac is asked by three tools, none of which changes anything', async () => {
   const tools = new RecordingTools()
 
-  await askPower(tools.run, NEVER)
+  await readPower(tools.run, NEVER)
 
   expect(tools.calls).toEqual([
     ['/usr/bin/defaults', 'read', '/Library/Preferences/com.apple.loginwindow', 'autoLoginUser'],
@@ -94,7 +99,7 @@ const FACTS: readonly (readonly [string, Answer, PowerFacts])[] = [
 
 for (const [name, answer, facts] of FACTS) {
   test(`${name} is understood`, async () => {
-    expect(await askPower(new RecordingTools(answer).run, NEVER)).toEqual(facts)
+    expect(await readPower(new RecordingTools(answer).run, NEVER)).toEqual(facts)
   })
 }
 
@@ -224,8 +229,8 @@ for (const platform of ['linux', 'darwin']) {
       {
         code: 'executable_changed',
         severity: 'info',
-        title: 'Another version of Hookline waits',
-        why: `${box.executable} has changed since the relay was started from it; the one of before still runs.`,
+        title: 'Another version of Hookline is ready to start',
+        why: `${box.executable} has changed since the relay was started from it. The previous version is still running.`,
         fix: 'Run: hookline up',
         key: null,
         depends_on: null,

@@ -5,12 +5,12 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 
 import { readInstallation } from '../../src/hosting/installation.ts'
-import { LaunchdHost } from '../../src/hosting/launchd-host.ts'
+import { LaunchdHost } from '../../src/hosting/launchd.ts'
 import {
   bundleInfoText,
   entitlementsText,
   launchAgentText,
-} from '../../src/hosting/mac-property-lists.ts'
+} from '../../src/hosting/property-lists.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { HASH, LOGIN_KEYCHAIN, Mac, OTHER_KEYCHAIN, PASSWORD } from './mac-rig.ts'
 import { NEVER } from './recording-tools.ts'
@@ -207,7 +207,7 @@ test('a list of keychains that cannot be read is not replaced', async () => {
   using mac = new Mac()
   mac.keychains = []
 
-  await expect(mac.install()).rejects.toThrow('Cannot read the list of keychains of this user.')
+  await expect(mac.install()).rejects.toThrow("Cannot read this user's list of keychains.")
 
   expect(mac.taken().filter((call) => call.includes(' -d user -s '))).toEqual([])
 })

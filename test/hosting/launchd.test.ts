@@ -134,7 +134,7 @@ test('where nobody is logged in at the screen, the owner learns that somebody mu
   fake.hasSession = false
 
   await expect(fake.launchd.start(NEVER)).rejects.toThrow(
-    'Nobody is logged in at the screen of this Mac',
+    'No user is logged in at the screen of this Mac',
   )
 
   expect(fake.verbs()).toEqual(['print'])
@@ -184,7 +184,7 @@ test('a stop gives up after 90 seconds', async () => {
   const stopped = fake.launchd.stop(NEVER).catch((error: unknown) => String(error))
   await fake.clock.advance(91_000)
 
-  expect(await stopped).toContain('has not ended in time')
+  expect(await stopped).toContain('did not stop in time')
 })
 
 test('a service that is not loaded is not stopped', async () => {

@@ -4,7 +4,7 @@
 import { X509Certificate } from 'node:crypto'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 
-import { LaunchdHost } from '../../src/hosting/launchd-host.ts'
+import { LaunchdHost } from '../../src/hosting/launchd.ts'
 import type { Installed } from '../../src/hosting/service-host.ts'
 import { SELF_SIGNED } from '../fixtures/self-signed.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { propertyList } from '../../src/hosting/property-list.ts'
+import { propertyList } from '../../src/hosting/property-lists.ts'
 
 test('a property list nests, and its texts cannot become elements', () => {
   const text = propertyList({

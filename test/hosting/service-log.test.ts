@@ -1,8 +1,7 @@
 import { expect, test } from 'bun:test'
 import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 
-import { LOG_BYTES_MAX, LogRotation } from '../../src/hosting/log-rotation.ts'
-import { FileLog, JournalLog } from '../../src/hosting/service-log.ts'
+import { LOG_BYTES_MAX, LogRotation, FileLog, JournalLog } from '../../src/hosting/service-log.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -14,7 +13,7 @@ const PLAIN = ['--output=cat', '--quiet', '--no-pager', '--show-cursor']
 test('the journal is read on from where it was read to', async () => {
   const answers = ['one\ntwo\n-- cursor: s=a;i=1\n', '', 'three\n-- cursor: s=a;i=2\n', '']
   const tools = new RecordingTools(() => ({ stdout: answers.shift() ?? '' }))
-  const log = new JournalLog(tools.run)
+  const log = new JournalLog(tools.run, 'hookline.service')
 
   const lines = [await log.newest(50, NEVER)]
   for (let i = 0; i < 3; i += 1) lines.push(await log.more(NEVER))
@@ -31,7 +30,7 @@ test('the journal is read on from where it was read to', async () => {
 test('a journal that cannot be read is told', async () => {
   const tools = new RecordingTools(() => ({ exitCode: 1, stderr: 'No journal files were found.' }))
 
-  await expect(new JournalLog(tools.run).newest(1, NEVER)).rejects.toThrow(
+  await expect(new JournalLog(tools.run, 'hookline.service').newest(1, NEVER)).rejects.toThrow(
     'Cannot read the journal: No journal files were found. (/usr/bin/journalctl ended with 1)',
   )
 })

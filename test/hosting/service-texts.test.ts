@@ -6,8 +6,8 @@ import {
   bundleInfoText,
   entitlementsText,
   launchAgentText,
-} from '../../src/hosting/mac-property-lists.ts'
-import { systemdUnit } from '../../src/hosting/systemd-unit.ts'
+} from '../../src/hosting/property-lists.ts'
+import { systemdUnit } from '../../src/hosting/systemd.ts'
 
 test('the systemd unit is this', () => {
   const text = systemdUnit({

@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 
 import { readInstallation } from '../../src/hosting/installation.ts'
-import { SystemdHost } from '../../src/hosting/systemd-host.ts'
-import { systemdUnit } from '../../src/hosting/systemd-unit.ts'
+import { SystemdHost, systemdUnit } from '../../src/hosting/systemd.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { NEVER, RecordingTools, type Answer } from './recording-tools.ts'
 
@@ -96,7 +95,7 @@ test('a user who may not linger is told how to', async () => {
   const { warnings } = await box.install()
 
   expect(warnings).toEqual([
-    'The relay runs only while you are logged in. To have it start with the machine: ' +
+    'The relay runs only while you are logged in. To start it with the machine, run: ' +
       'sudo loginctl enable-linger ann',
   ])
 })
@@ -107,8 +106,8 @@ test('a machine without systemd is told what else to do', async () => {
   )
 
   await expect(box.install()).rejects.toThrow(
-    'Cannot take in the unit: this machine has no systemd. Have "hookline serve" started by what ' +
-      'looks after its programs, with HOOKLINE_SERVICE=1 in its environment.',
+    'Cannot load the unit: this machine has no systemd. Run "hookline serve" under its own service ' +
+      'manager, with HOOKLINE_SERVICE=1 in the environment.',
   )
 })
 

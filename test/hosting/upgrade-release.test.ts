@@ -18,7 +18,7 @@ const REFUSALS: readonly (readonly [
       world.publish(NEXT)
       rmSync(world.sums)
     },
-    'Nothing says what',
+    'No checksum found for',
   ],
   [
     'a file whose sum is published under another name',
@@ -28,12 +28,12 @@ const REFUSALS: readonly (readonly [
       const text = readFileSync(`${world.file}.sha256`, 'utf8')
       writeFileSync(`${world.file}.sha256`, text.replace('hookline-next', 'hookline-other'))
     },
-    'Nothing says what',
+    'No checksum found for',
   ],
   [
     'a file that is not what was published',
     (world) => world.publish(NEXT, { sum: '0'.repeat(64) }),
-    'is not what was published: its SHA-256 is',
+    'is not the published file: its SHA-256 is',
   ],
   [
     'a file whose sums nobody signed',
@@ -41,12 +41,12 @@ const REFUSALS: readonly (readonly [
       world.publish(NEXT)
       rmSync(world.signature)
     },
-    'There is no signature of the release',
+    'The release signature',
   ],
   [
     'a file whose sums somebody else signed',
     (world) => world.publish(NEXT, { signedBy: generateKeyPairSync('ed25519').privateKey }),
-    "was not made with Hookline's release key",
+    "it is not from Hookline's release key",
   ],
   [
     'a file whose sums were changed after they were signed',
@@ -54,7 +54,7 @@ const REFUSALS: readonly (readonly [
       world.publish(NEXT)
       writeFileSync(world.sums, `${'0'.repeat(64)}  other\n${readFileSync(world.sums, 'utf8')}`)
     },
-    "was not made with Hookline's release key",
+    "it is not from Hookline's release key",
   ],
   [
     'every release, by a build that has no release key,',
@@ -62,7 +62,7 @@ const REFUSALS: readonly (readonly [
       world.publish(NEXT)
       world.hasReleaseKey = false
     },
-    'was built without a release key',
+    'has no release key',
   ],
 ]
 

@@ -7,13 +7,13 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 import { minisign, minisignPublicKey } from '../../scripts/sign-release.ts'
-import type { RelayState } from '../../src/hosting/relay-state.ts'
 import type {
+  RelayState,
   UpgradeOrder,
   UpgradeResult,
   UpgradeStep,
   UpgradeTools,
-} from '../../src/hosting/upgrade-order.ts'
+} from '../../src/hosting/upgrade-tools.ts'
 import { upgrade } from '../../src/hosting/upgrade.ts'
 import { backUpBeforeMigration } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase, type Db } from '../../src/storage/database.ts'
@@ -177,7 +177,7 @@ export class UpgradeWorld implements Disposable {
       releaseKey: this.hasReleaseKey ? parseMinisignKey(minisignPublicKey(RELEASE)) : null,
       relay: {
         state: async () => this.#state(),
-        acquit: async () => {
+        confirmHealthy: async () => {
           if (this.#running().build.how === 'is deaf') throw new Error('no')
           this.#serve()
         },

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs'
 
-import type { UpgradeStep } from '../../src/hosting/upgrade-order.ts'
+import type { UpgradeStep } from '../../src/hosting/upgrade-tools.ts'
 import { BREAKING, NEXT, OLD, writeBuild, type Build } from './upgrade-builds.ts'
 import { UpgradeWorld } from './upgrade-world.ts'
 
@@ -45,7 +45,7 @@ test('a new version takes the place of the old one and serves', async () => {
 const FAILURES: readonly (readonly [how: Build['how'], why: RegExp])[] = [
   ['is silent', /: it was not ready within 60 seconds\.$/],
   ['is in safe mode', /: it is in safe mode: It is so\.$/],
-  ['is deaf', /: it does not take the word that it may serve \(no\)\.$/],
+  ['is deaf', /: it did not accept that it may serve \(no\)\.$/],
 ]
 
 for (const [how, why] of FAILURES) {
@@ -116,7 +116,7 @@ const REFUSALS: readonly (readonly [
       writeFileSync(world.file, 'no')
       rmSync(world.sums)
     },
-    'is no Hookline for this machine.',
+    'is not a Hookline executable for this machine.',
   ],
   [
     'a version that finds the copy of the database wrong',
@@ -189,7 +189,7 @@ test('a version that served is never taken back together with the database', asy
 
   expect(result).toMatchObject({
     outcome: 'stuck',
-    noWayBack: 'The new version has served already.',
+    noWayBack: 'The new version has been in service already.',
   })
   expect(world.installed).toEqual(['hookline 2.0.0', 'hookline.previous 1.0.0'])
   expect(world.messages).toEqual([
@@ -207,7 +207,7 @@ test('an old executable that cannot run is not put back', async () => {
 
   expect(result).toMatchObject({
     outcome: 'stuck',
-    noWayBack: expect.stringContaining('does not say what it is.'),
+    noWayBack: expect.stringContaining('does not report its version.'),
   })
 })
 

@@ -2,7 +2,7 @@
 
 import { expect } from 'bun:test'
 
-import type { Caller } from '../../src/domain/api-key.ts'
+import type { Caller } from '../../src/domain/credential.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
 import { Changes } from '../../src/system/changes.ts'
 import type { Log, LogFields } from '../../src/system/log.ts'

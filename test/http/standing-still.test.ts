@@ -11,7 +11,7 @@ function standStill(): { readonly rig: Rig; readonly words: string[] } {
   const rig = createRig({
     health: {
       metrics,
-      life: { phase: () => 'judging', isReady: () => true, isStorageFull: () => false },
+      life: { phase: () => 'checking', isReady: () => true, isStorageFull: () => false },
       isMetricsOpen: () => true,
       findings: () => Promise.resolve([]),
     },
@@ -23,7 +23,7 @@ function standStill(): { readonly rig: Rig; readonly words: string[] } {
       settings: { list: () => [], set: () => Promise.reject(new Error('unused')) },
       backUp: () => Promise.reject(new Error('unused')),
       noteDownload: () => Promise.reject(new Error('unused')),
-      acquit: () => words.push('may serve'),
+      confirmHealthy: () => words.push('may serve'),
     },
   })
   return { rig, words }

@@ -1,10 +1,15 @@
 import { expect, test } from 'bun:test'
 
-import type { Caller } from '../../src/domain/api-key.ts'
 import { COMMAND_LINE, type Origin } from '../../src/domain/audit.ts'
+import type { Caller } from '../../src/domain/credential.ts'
 import { createAuthenticate, type Authenticate } from '../../src/keys/authenticate.ts'
-import { createFirstKey } from '../../src/keys/first-key.ts'
-import { createKey, listKeys, revokeKey, type KeyTools } from '../../src/keys/keys.ts'
+import {
+  createFirstKey,
+  createKey,
+  listKeys,
+  revokeKey,
+  type CredentialTools,
+} from '../../src/keys/credentials.ts'
 import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
@@ -17,7 +22,7 @@ const NOW = '2026-11-21T10:00:00.000Z'
 const UNNAMED = { name: null, origin: COMMAND_LINE }
 const ALL = { limit: 50, cursor: null }
 
-type Rig = KeyTools & { readonly clock: TestClock; readonly callerOf: Authenticate }
+type Rig = CredentialTools & { readonly clock: TestClock; readonly callerOf: Authenticate }
 
 function createTools(): Rig {
   const clock = new TestClock()
@@ -88,7 +93,7 @@ test('a key that another process revoked fails from the next turn on', async () 
   const key = await createKey(tools, UNNAMED)
   expect(tools.callerOf(key.key, key.secret)).not.toBeNull()
 
-  tools.db.sqlite.run('UPDATE api_keys SET revoked_at = 1')
+  tools.db.sqlite.run('UPDATE credentials SET revoked_at = 1')
   await turn()
 
   expect(tools.callerOf(key.key, key.secret)).toBeNull()
@@ -209,7 +214,12 @@ test('a first key is made once, and never again, even when it is revoked', async
   expect(listKeys(tools, ALL).data.length).toBe(1)
 })
 
-function insertWebhook(tools: KeyTools, id: string, by: string, deletedAt: number | null): void {
+function insertWebhook(
+  tools: CredentialTools,
+  id: string,
+  by: string,
+  deletedAt: number | null,
+): void {
   tools.db.sqlite
     .query(
       `INSERT INTO webhooks (id, url, events, is_active, created_by, created_at, updated_at, deleted_at)

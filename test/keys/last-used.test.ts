@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import type { KeyId } from '../../src/domain/ids.ts'
 import { createAuthenticate } from '../../src/keys/authenticate.ts'
-import { createKey, listKeys } from '../../src/keys/keys.ts'
-import { KEY_USE, LastUsed } from '../../src/keys/last-used.ts'
+import { createKey, listKeys } from '../../src/keys/credentials.ts'
+import { KEY_USE_MS, LastUsed } from '../../src/keys/last-used.ts'
 import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer, type Work } from '../../src/storage/writer.ts'
@@ -28,7 +28,7 @@ async function createRig() {
       return state.isDiskFull ? Promise.reject(new Error('full')) : real.write(work)
     },
   }
-  const lastUsed = new LastUsed({ clock, writer }, KEY_USE)
+  const lastUsed = new LastUsed({ clock, writer })
   const stamps = new Stamps(clock, systemRandom, TEST_START)
   const audit = createAudit({ writer: real, stamps, log: silentLog })
   const key = await createKey(
@@ -45,7 +45,7 @@ async function createRig() {
     stop,
     use: () => createAuthenticate({ db, lastUsed })(key.key, key.secret),
     stored: () =>
-      db.sqlite.query('SELECT last_used_at AS at FROM api_keys').get() as { at: unknown },
+      db.sqlite.query('SELECT last_used_at AS at FROM credentials').get() as { at: unknown },
     told: () => listKeys({ db, lastUsed }, { limit: 1, cursor: null }).data[0]?.last_used_at,
   }
 }
@@ -114,7 +114,7 @@ test('a use that could not be written is written by the next run', async () => {
 
 test('a key that nobody knows in the database is no fault', async () => {
   const rig = await createRig()
-  rig.lastUsed.note('key_gone' as KeyId)
+  rig.lastUsed.note('key_gone' as KeyId, KEY_USE_MS)
 
   rig.stop.abort()
   await rig.lastUsed.run(rig.stop.signal)

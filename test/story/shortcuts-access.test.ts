@@ -29,7 +29,9 @@ test('a bridge is made with a token that is shown once and stored as a hash', as
     revoked_at: null,
   })
   expect(listed).toEqual({ data: [bridge], has_more: false, next_cursor: null })
-  const rows = JSON.stringify(relay.db.sqlite.query('SELECT * FROM bridges').all())
+  const rows = JSON.stringify(
+    relay.db.sqlite.query("SELECT * FROM credentials WHERE kind = 'bridge'").all(),
+  )
   expect(rows).not.toContain(token.slice(10))
 })
 
@@ -183,7 +185,9 @@ test('when a bridge was heard is known to the minute, and written no more often'
   const { relay, phone, clock, bridge } = box
   const heard = async () => (await relay.get('/api/v1/bridges')).data[0].last_heard_at
   const stored = () =>
-    relay.db.sqlite.query<{ at: number }, []>('SELECT last_heard_at AS at FROM bridges').get()?.at
+    relay.db.sqlite
+      .query<{ at: number }, []>("SELECT last_used_at AS at FROM credentials WHERE kind = 'bridge'")
+      .get()?.at
   const first = new Date(clock.now()).toISOString()
 
   await phone.receive({})

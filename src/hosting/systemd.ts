@@ -19,25 +19,48 @@ import {
   type ServiceState,
 } from './service-host.ts'
 import { JournalLog } from './service-log.ts'
-import { HostingError, askTool, toldBy, tryTool, type ToolAnswer } from './system-tool.ts'
-import { UNIT, systemdUnit } from './systemd-unit.ts'
+import { HostingError, askTool, describeFailure, tryTool, type ToolAnswer } from './system-tool.ts'
 
 export type SystemdTools = {
   readonly run: RunProcess
   readonly home: string
   readonly uid: number
   readonly userName: string
-  /** Where the user's service manager is reached, as XDG_RUNTIME_DIR says; null where it says nothing. */
+  /** XDG_RUNTIME_DIR, with the socket of the user's service manager; null where it is not set. */
   readonly runtimeDir: string | null
 }
 
+type UnitOrder = {
+  readonly executable: string
+  readonly environment: Readonly<Record<string, string>>
+}
+
+const UNIT = 'hookline.service'
 const ENV = '/usr/bin/env'
 const SYSTEMCTL = '/usr/bin/systemctl'
 const LOGINCTL = '/usr/bin/loginctl'
-/** What env(1) ends with where the command does not exist. */
+/** Exit code of env(1) where the command does not exist. */
 const NO_COMMAND = 127
 
-/** A user unit of systemd: no root is needed, but for a user who may not linger. */
+/**
+ * Rights that the relay and its children do not need, denied by system call filters and the cgroup, which
+ * work in a user's own manager everywhere. Left out on purpose: options that need a namespace
+ * (`ProtectSystem`, `PrivateTmp`), since where the kernel denies those to users the unit would not start,
+ * and its user may write nowhere else anyway; `MemoryDenyWriteExecute`, because Bun compiles at run time;
+ * `SystemCallArchitectures`, for helpers of 32 bits. Programs read the machine's addresses over Netlink.
+ */
+const HARDENING = [
+  'NoNewPrivileges=yes',
+  'RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK',
+  'RestrictNamespaces=yes',
+  'RestrictRealtime=yes',
+  'RestrictSUIDSGID=yes',
+  'LockPersonality=yes',
+  '# Some twenty times what it needs; a fault must not take the machine with it.',
+  'MemoryMax=2G',
+]
+
+/** User unit of systemd. Needs root only for a user who may not linger. */
 export class SystemdHost implements ServiceHost {
   readonly name = 'systemd user service'
   readonly log: JournalLog
@@ -47,7 +70,7 @@ export class SystemdHost implements ServiceHost {
   constructor(tools: SystemdTools) {
     this.#tools = tools
     this.#unitPath = join(tools.home, '.config', 'systemd', 'user', UNIT)
-    this.log = new JournalLog(tools.run)
+    this.log = new JournalLog(tools.run, UNIT)
   }
 
   async install(order: ServiceOrder, signal: AbortSignal): Promise<Installed> {
@@ -56,7 +79,7 @@ export class SystemdHost implements ServiceHost {
     const before = readInstallation(dataDir)
     const isWritten = this.#writeUnit(order)
     const isLingering = await this.#linger(signal)
-    await this.#use('take in the unit', ['daemon-reload'], signal)
+    await this.#use('load the unit', ['daemon-reload'], signal)
     await this.#use('enable the service', ['enable', UNIT], signal)
     writeInstallation(dataDir, { source, version, codesignIdentity: null })
     const isChanged = isWritten || before?.source.sha256 !== source.sha256
@@ -76,7 +99,7 @@ export class SystemdHost implements ServiceHost {
     if (existsSync(this.#unitPath)) {
       await this.#use('disable the service', ['disable', '--now', UNIT], signal)
       rmSync(this.#unitPath)
-      await this.#use('forget the unit', ['daemon-reload'], signal)
+      await this.#use('unload the unit', ['daemon-reload'], signal)
     }
     forgetInstallation(dataDir)
   }
@@ -94,7 +117,7 @@ export class SystemdHost implements ServiceHost {
     }
   }
 
-  /** True where it was not there as it is now. */
+  /** True where the unit has changed. */
   #writeUnit({ executable, dataDir }: ServiceOrder): boolean {
     const { home } = this.#tools
     // The service does not know the shell's XDG_DATA_HOME.
@@ -117,7 +140,7 @@ export class SystemdHost implements ServiceHost {
 
   #lingerWarning(): string {
     return (
-      'The relay runs only while you are logged in. To have it start with the machine: ' +
+      'The relay runs only while you are logged in. To start it with the machine, run: ' +
       `sudo loginctl enable-linger ${this.#tools.userName}`
     )
   }
@@ -136,14 +159,14 @@ export class SystemdHost implements ServiceHost {
 }
 
 function explain(answer: ToolAnswer): string {
-  if (answer.exitCode !== NO_COMMAND) return toldBy(SYSTEMCTL, answer)
+  if (answer.exitCode !== NO_COMMAND) return describeFailure(SYSTEMCTL, answer)
   return (
-    'this machine has no systemd. Have "hookline serve" started by what looks after its programs, ' +
-    'with HOOKLINE_SERVICE=1 in its environment.'
+    'this machine has no systemd. Run "hookline serve" under its own service manager, with ' +
+    'HOOKLINE_SERVICE=1 in the environment.'
   )
 }
 
-/** The words of systemd(1) for the states of a unit. */
+/** States of a unit as systemd(1) names them. */
 function activityOf(state: string): ServiceState['activity'] {
   if (state === 'active' || state === 'reloading') return 'running'
   return state === 'activating' ? 'starting' : 'stopped'
@@ -152,4 +175,44 @@ function activityOf(state: string): ServiceState['activity'] {
 function splitPair(line: string): readonly [string, string] {
   const at = line.indexOf('=')
   return [line.slice(0, at), line.slice(at + 1)]
+}
+
+export function systemdUnit({ executable, environment }: UnitOrder): string {
+  const variables = Object.entries(environment).map(
+    ([name, value]) => `Environment=${quoted(`${name}=${value}`)}`,
+  )
+  return [
+    '[Unit]',
+    'Description=Hookline, an iMessage relay',
+    '# However often it fails, it is started again.',
+    'StartLimitIntervalSec=0',
+    '',
+    '[Service]',
+    'Type=exec',
+    `ExecStart=${quoted(executable)} serve`,
+    ...variables,
+    'Restart=always',
+    'RestartSec=5',
+    '# 78 means that a person is needed: starting again would not help.',
+    'RestartPreventExitStatus=78',
+    '# A send past its point of no return gets 60 s to end.',
+    'TimeoutStopSec=75',
+    'KillMode=mixed',
+    'UMask=0077',
+    ...HARDENING,
+    '',
+    '[Install]',
+    'WantedBy=default.target',
+    '',
+  ].join('\n')
+}
+
+/** Quoted for systemd (systemd.syntax(7), systemd.unit(5)): `%` begins a specifier. */
+function quoted(text: string): string {
+  const escaped = text
+    .replaceAll('\\', '\\\\')
+    .replaceAll('"', '\\"')
+    .replaceAll('\n', '\\n')
+    .replaceAll('%', '%%')
+  return `"${escaped}"`
 }

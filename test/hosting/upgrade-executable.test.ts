@@ -1,7 +1,11 @@
 import { expect, test } from 'bun:test'
 import { readFileSync, statSync, writeFileSync } from 'node:fs'
 
-import { aboutExecutable, copyExecutable, publishedSum } from '../../src/hosting/upgrade-file.ts'
+import {
+  aboutExecutable,
+  copyExecutable,
+  publishedSum,
+} from '../../src/hosting/upgrade-executable.ts'
 import { restrictNewFiles } from '../../src/system/files.ts'
 import type { ProcessEnd, RunProcess } from '../../src/system/process.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'

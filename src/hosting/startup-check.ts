@@ -1,0 +1,154 @@
+// Startup check of a service whose database was migrated, or met damage in its last run. Until it ends
+// as healthy only the listener runs: nothing is accepted or sent, so a roll-back loses and repeats nothing.
+//
+//   awaiting_upgrade ── confirmHealthy() ───────────────────────▶ healthy
+//          └─────────── upgrade gone, or silent for too long ───▶ checking
+//   checking ────────── database intact ────────────────────────▶ healthy
+//       └────────────── damaged, or out of time ────────────────▶ failed (roll-back or safe mode)
+//   both ────────────── stop signal ────────────────────────────▶ interrupted
+
+import { existsSync, rmSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+
+import { BackupWorker } from '../storage/backup.ts'
+import type { Data } from '../storage/data.ts'
+import { UnusableDatabaseError } from '../storage/migrations.ts'
+import { systemClock, whenAborted, within, type Clock } from '../system/clock.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import { writeFileAtomically } from '../system/files.ts'
+import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
+import { silentLog, type Log } from '../system/log.ts'
+
+export type StartupState = 'awaiting_upgrade' | 'checking' | 'healthy' | 'failed' | 'interrupted'
+
+type StartupData = Pick<Data, 'directory' | 'migration'>
+
+/** Environment of one check, which a test replaces. */
+export type StartupCheckTools = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Rejects with the damage of the database. */
+  readonly assertIntact: () => Promise<void>
+  /** True while an upgrade runs that waits for this start. */
+  readonly isWatched: () => boolean
+}
+
+/** Reading and comparing a gigabyte took 13 s on two slow cores. */
+const CHECK_MS_PER_GIB = 60_000
+const GIB = 2 ** 30
+const POLL_MS = 1_000
+/** An upgrade confirms within seconds; one stopped in a debugger must not block the start for ever. */
+const UPGRADE_MS_MAX = 15 * 60_000
+
+export class StartupCheck {
+  readonly #data: StartupData
+  readonly #tools: StartupCheckTools
+  readonly #confirmed = new AbortController()
+  #state: StartupState = 'awaiting_upgrade'
+  #problem = ''
+
+  constructor(data: StartupData, tools: Partial<StartupCheckTools> = {}) {
+    const { directory } = data
+    this.#data = data
+    this.#tools = {
+      clock: systemClock,
+      log: silentLog,
+      assertIntact: () => new BackupWorker().requireSound(directory.database),
+      isWatched: () => isWatched(directory, systemClock.now()),
+      ...tools,
+    }
+  }
+
+  get state(): StartupState {
+    return this.#state
+  }
+
+  /** Called by the upgrade that waits for this start. */
+  confirmHealthy(): void {
+    this.#confirmed.abort()
+  }
+
+  /** True once healthy, false once interrupted; rejects with an UnusableDatabaseError once failed. */
+  async run(signal: AbortSignal): Promise<boolean> {
+    for (;;) {
+      this.#tools.log.info('startup check', { state: this.#state })
+      switch (this.#state) {
+        case 'awaiting_upgrade':
+          this.#state = await this.#awaitUpgrade(signal)
+          break
+        case 'checking':
+          this.#state = await this.#checkDatabase(signal)
+          break
+        case 'healthy':
+          this.#data.migration?.accept()
+          rmSync(requestPath(this.#data.directory), { force: true })
+          return true
+        case 'interrupted':
+          return false
+        case 'failed':
+          throw new UnusableDatabaseError(`The database failed its check: ${this.#problem}`)
+      }
+    }
+  }
+
+  async #awaitUpgrade(signal: AbortSignal): Promise<StartupState> {
+    const { clock, isWatched } = this.#tools
+    const until = clock.monotonic() + UPGRADE_MS_MAX
+    const end = AbortSignal.any([signal, this.#confirmed.signal])
+    while (!end.aborted && clock.monotonic() < until && isWatched()) {
+      await clock.sleep(POLL_MS, end)
+    }
+    if (signal.aborted) return 'interrupted'
+    return this.#confirmed.signal.aborted ? 'healthy' : 'checking'
+  }
+
+  async #checkDatabase(signal: AbortSignal): Promise<StartupState> {
+    const { clock, assertIntact } = this.#tools
+    const { size } = statSync(this.#data.directory.database)
+    const limitMs = CHECK_MS_PER_GIB * Math.max(1, size / GIB)
+    const check = assertIntact().then(
+      () => null,
+      (error: unknown) => (error instanceof Error ? error.message : String(error)),
+    )
+    const late = `it took longer than ${Math.round(limitMs / 1_000)} seconds.`
+    const problem = await Promise.race([within(clock, limitMs, check, late), whenAborted(signal)])
+    if (signal.aborted) return 'interrupted'
+    this.#problem = problem?.replace(/\.?$/, '.') ?? ''
+    return problem === null ? 'healthy' : 'failed'
+  }
+}
+
+/** True where this start needs a check: its database was migrated, or met damage in the last run. */
+export function needsStartupCheck({ directory, migration }: StartupData): boolean {
+  return migration !== undefined || existsSync(requestPath(directory))
+}
+
+/** Has the next start of the service checked, because this run met damage in the database. */
+export function requestStartupCheck(directory: DataDirectory): void {
+  writeFileAtomically(requestPath(directory), '')
+}
+
+/** Lock of an upgrade, held while it waits for a start on this data directory. */
+export function watchStartup(directory: DataDirectory, now: number): InstanceLock {
+  return takeInstanceLock(watchPath(directory), { since: now, task: 'upgrade', address: null })
+}
+
+/** The kernel releases the lock of an upgrade however that ends. */
+export function isWatched(directory: DataDirectory, now: number): boolean {
+  if (!existsSync(watchPath(directory))) return false
+  try {
+    watchStartup(directory, now).release()
+    return false
+  } catch (error) {
+    if (error instanceof HeldElsewhereError) return true
+    throw error
+  }
+}
+
+function watchPath({ path }: DataDirectory): string {
+  return join(path, 'upgrade.lock')
+}
+
+function requestPath({ path }: DataDirectory): string {
+  return join(path, 'damage-suspected')
+}

@@ -1,0 +1,173 @@
+// Types of an upgrade, and the relay that it stops and starts, seen from outside.
+
+import type { Clock } from '../system/clock.ts'
+import type { DataDirectory } from '../system/data-directory.ts'
+import type { InstanceLock } from '../system/instance-lock.ts'
+import type { MinisignKey } from '../system/minisign.ts'
+import type { RunProcess } from '../system/process.ts'
+
+export type UpgradeOrder = {
+  /** The new executable; it stays as it is. */
+  readonly file: string
+  /** Path of the old one, links resolved: the file that the service runs, or is made from. */
+  readonly executable: string
+  /** True where `file` may lack a sum signed with the release key. */
+  readonly isUnverified: boolean
+}
+
+export type UpgradeTools = {
+  readonly clock: Clock
+  readonly run: RunProcess
+  readonly directory: DataDirectory
+  /** Key that signs releases; null where this build has none. */
+  readonly releaseKey: MinisignKey | null
+  readonly relay: WatchedRelay
+  /** Starts and stops the relay; null where it is no service. */
+  readonly service: UpgradedService | null
+  /** Locks the data directory; throws where another process has it. */
+  readonly holdData: () => InstanceLock
+  /** True on a Mac with an Intel processor, which runs nothing that is not signed on the spot. */
+  readonly isSignedHere: boolean
+  /** Aborts the preparation. Once the relay is stopped, an upgrade runs to its end. */
+  readonly signal: AbortSignal
+}
+
+export type UpgradedService = {
+  /** Starts the file that is now at the executable's path, of this version. */
+  start(version: string): Promise<void>
+  /** Returns when the process has ended. */
+  stop(): Promise<void>
+}
+
+/** Relay of a data directory, from outside. */
+export type WatchedRelay = {
+  state(): Promise<RelayState>
+  /** Ends its startup check; throws where it does not answer. */
+  confirmHealthy(): Promise<void>
+}
+
+export type RelayState =
+  /** Nothing answers. */
+  | { readonly is: 'absent' }
+  /** The process runs and is not ready: it starts or stops. */
+  | { readonly is: 'starting' }
+  /** Its database is open and migrated. */
+  | { readonly is: 'ready' }
+  /** Its database cannot be used; `reason` is whole sentences. */
+  | { readonly is: 'safe_mode'; readonly reason: string }
+
+/** Steps in order. The process may die after any of them. */
+export type UpgradeStep =
+  | 'staged'
+  | 'verified'
+  | 'backed_up'
+  | 'migrations_checked'
+  | 'stopped'
+  | 'previous_kept'
+  | 'placed'
+  | 'started'
+  | 'ready'
+  | 'healthy'
+  | 'taking_back'
+  | 'stopped_again'
+  | 'database_put_back'
+  | 'previous_put_back'
+  | 'started_again'
+
+/** Nothing has changed. */
+export type Refused = { readonly outcome: 'refused'; readonly why: string }
+
+export type UpgradeResult =
+  | Refused
+  | {
+      readonly outcome: 'upgraded'
+      /** Null where the old executable could not say. */
+      readonly from: string | null
+      readonly to: string
+      /** Path of the old executable now. */
+      readonly previous: string
+      /** Backup made before the upgrade; null where there was no database. */
+      readonly backup: string | null
+      readonly isRunning: boolean
+    }
+  /** The old executable is in its place again. */
+  | {
+      readonly outcome: 'rolled_back'
+      readonly why: string
+      /** Path of the migrated database; null where it could stay. */
+      readonly aside: string | null
+      /** Null where it runs again, or was not running before; else why it does not. */
+      readonly trouble: string | null
+    }
+  /** The new executable is in place, does not run as it should, and there is no safe way back. */
+  | { readonly outcome: 'stuck'; readonly why: string; readonly noWayBack: string }
+
+const POLL_MS = 250
+/** A process that has ended may leave its socket for a moment. */
+const GONE_MS_MAX = 5_000
+const CONFIRM_MS_MAX = 10_000
+
+/** Stops the service; null, or the reason why a relay still runs. */
+export async function stopRelay(
+  tools: UpgradeTools,
+  service: UpgradedService,
+): Promise<string | null> {
+  try {
+    await service.stop()
+  } catch (error) {
+    return sentenceOf(error)
+  }
+  const isGone = await poll(tools.clock, GONE_MS_MAX, async () =>
+    (await tools.relay.state()).is === 'absent' ? true : null,
+  )
+  if (isGone === true) return null
+  return 'A relay that is not the service is running on the same data. Stop it with Ctrl-C first.'
+}
+
+/** Null as soon as the relay is ready, else the second half of a sentence about why it is not. */
+export async function waitUntilReady(tools: UpgradeTools, limitMs: number): Promise<string | null> {
+  const ended = await poll(tools.clock, limitMs, async () => {
+    const state = await tools.relay.state()
+    if (state.is === 'ready') return { why: null }
+    return state.is === 'safe_mode' ? { why: `it is in safe mode: ${state.reason}` } : null
+  })
+  if (ended !== null) return ended.why
+  return `it was not ready within ${Math.round(limitMs / 1_000)} seconds.`
+}
+
+/** Lets the relay serve, retrying for ten seconds; null, or the second half of a sentence. */
+export async function confirmStart(tools: UpgradeTools): Promise<string | null> {
+  let why = ''
+  const isConfirmed = await poll(tools.clock, CONFIRM_MS_MAX, async () => {
+    try {
+      await tools.relay.confirmHealthy()
+      return true
+    } catch (error) {
+      why = error instanceof Error ? error.message : String(error)
+      return null
+    }
+  })
+  return isConfirmed === true ? null : `it did not accept that it may serve (${why}).`
+}
+
+/** Error as one sentence. */
+export function sentenceOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message
+}
+
+/** First answer that is not null; null after `limitMs`. */
+async function poll<T>(
+  clock: Clock,
+  limitMs: number,
+  ask: () => Promise<T | null>,
+): Promise<T | null> {
+  const never = new AbortController().signal
+  const until = clock.monotonic() + limitMs
+  for (;;) {
+    const isLast = clock.monotonic() >= until
+    const answer = await ask()
+    if (answer !== null || isLast) return answer
+    await clock.sleep(POLL_MS, never)
+  }
+}

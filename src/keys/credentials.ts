@@ -1,0 +1,293 @@
+// API keys, and the tokens by which the shortcuts of iPhones call: two kinds of credentials, made,
+// listed and revoked by the same code.
+
+import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
+import type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
+import { decodeCursor, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { COMMAND_LINE, makerOf, type Origin } from '../domain/audit.ts'
+import {
+  BRIDGE_TOKEN_PREFIX,
+  CREDENTIAL_NAME_LENGTH_MAX,
+  KEY_PREFIX,
+  SECRET_PREFIX,
+  type Credential,
+  type CredentialKind,
+} from '../domain/credential.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { parseRecipient } from '../domain/handle.ts'
+import { timestamp, type BridgeId } from '../domain/ids.ts'
+import type { Audit } from '../storage/audit.ts'
+import {
+  findBridgeOfToken,
+  getCredential,
+  hasKeys,
+  insertCredential,
+  listCreatedBy,
+  listCredentials,
+  listLiveBridges,
+  markRevoked,
+  replaceSecret,
+  type ListedCredential,
+} from '../storage/credentials.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import type { Writer } from '../storage/writer.ts'
+import { sha256 } from '../system/hash.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import type { Random } from '../system/random.ts'
+import type { Stamps } from '../system/stamps.ts'
+import { BRIDGE_USE_MS, type LastUsed } from './last-used.ts'
+
+export type CredentialTools = {
+  readonly db: Db
+  readonly writer: Pick<Writer, 'write'>
+  readonly stamps: Stamps
+  readonly random: Random
+  readonly audit: Pick<Audit, 'record'>
+}
+
+/** `lastUsed` has the uses that are not written yet. */
+type ListTools = { readonly db: Db; readonly lastUsed?: Pick<LastUsed, 'of'> | undefined }
+
+/** Credentials as the API makes and lists them. */
+export function createCredentials(tools: CredentialTools & { readonly lastUsed: LastUsed }) {
+  const { db, lastUsed } = tools
+  return {
+    keys: {
+      create: (request: NewKeyRequest) => createKey(tools, request),
+      list: (page: PageRequest) => listKeys(tools, page),
+      revoke: (id: string, origin: Origin) => revokeKey(tools, id, origin),
+    },
+    bridges: {
+      create: (request: NewBridgeRequest) => createBridge(tools, request),
+      list: (page: PageRequest) => listBridges(tools, page),
+      renewToken: (id: string, origin: Origin) => renewBridgeToken(tools, id, origin),
+      remove: (id: string, origin: Origin) => removeBridge(tools, id, origin),
+      /** The bridge of a token, or null. Nothing is cached: the row is read each time. */
+      ofToken: (token: string) => findBridgeOfToken(db, sha256(token)),
+      /** Notes a call by a shortcut of the bridge. */
+      noteCall: (id: BridgeId) => lastUsed.note(id, BRIDGE_USE_MS),
+    },
+  }
+}
+
+const KEY_BYTES = 24
+const SECRET_BYTES = 32
+/** Characters shown of a key or token, behind its prefix. */
+const HINT_LENGTH = 6
+
+export type NewKeyRequest = { readonly name: string | null; readonly origin: Origin }
+
+/** Makes a key; key and secret can be read in this answer only. */
+export async function createKey(
+  tools: CredentialTools,
+  request: NewKeyRequest,
+): Promise<CreatedKey> {
+  requireNameFits('name', request.name)
+  return tools.writer.write((tx) => writeNewKey(tx, tools, request))
+}
+
+/** A key for a relay that has none yet, or null where one was ever made. */
+export async function createFirstKey(tools: CredentialTools): Promise<CreatedKey | null> {
+  if (hasKeys(tools.db)) return null
+  return tools.writer.write((tx) =>
+    hasKeys(tx) ? null : writeNewKey(tx, tools, { name: 'First key', origin: COMMAND_LINE }),
+  )
+}
+
+function writeNewKey(
+  tx: Tx,
+  { stamps, random, audit }: CredentialTools,
+  { name, origin }: NewKeyRequest,
+): CreatedKey {
+  const key = newToken(random, KEY_PREFIX, KEY_BYTES)
+  const secret = newToken(random, SECRET_PREFIX, SECRET_BYTES)
+  const id = stamps.id('key')
+  const createdAt = stamps.now()
+  const createdBy = makerOf(origin)
+  insertCredential(tx, {
+    id,
+    kind: 'key',
+    name,
+    number: null,
+    key,
+    secretSha256: sha256(secret),
+    hint: hintOf(key, KEY_PREFIX),
+    createdBy,
+    createdAt,
+    secretCreatedAt: createdAt,
+  })
+  audit.record(tx, origin, { action: 'key.created', about: { kind: 'key', id }, after: { name } })
+  const times = { created_at: isoTime(createdAt), last_used_at: null }
+  return { id, name, key, secret, created_by: createdBy, ...times }
+}
+
+/** Keys newest first, the revoked ones too. */
+export function listKeys(tools: ListTools, page: PageRequest): Page<Key> {
+  return list(tools, 'key', page, (key) => ({
+    id: key.id,
+    name: key.name,
+    key_hint: key.hint,
+    created_by: key.createdBy,
+    created_at: isoTime(key.createdAt),
+    last_used_at: isoTimeOrNull(key.lastUsedAt),
+    revoked_at: isoTimeOrNull(key.revokedAt),
+  }))
+}
+
+/** Revokes permanently; a second time changes nothing and answers alike. */
+export async function revokeKey(
+  { writer, stamps, audit }: Pick<CredentialTools, 'writer' | 'stamps' | 'audit'>,
+  id: string,
+  origin: Origin,
+): Promise<RevokedKey> {
+  return writer.write((tx) => {
+    const key = requireCredential(tx, 'key', id)
+    if (key.revokedAt === null) {
+      markRevoked(tx, 'key', key.id, stamps.now())
+      const about = { kind: 'key', id: key.id } as const
+      audit.record(tx, origin, { action: 'key.revoked', about, before: { name: key.name } })
+    }
+    const created = listCreatedBy(tx, key.id)
+    const isAlone = Object.values(created).every((made) => made.length === 0)
+    return { id: key.id, deleted: true as const, ...(isAlone ? {} : { created }) }
+  })
+}
+
+export type NewBridgeRequest = {
+  readonly number: string
+  readonly label: string | null
+  readonly origin: Origin
+}
+
+/** Makes a bridge, which soon is a line; its token can be read in this answer only. */
+export async function createBridge(
+  tools: CredentialTools,
+  { number, label, origin }: NewBridgeRequest,
+): Promise<CreatedBridge> {
+  if (parseRecipient(number)?.kind !== 'phone') {
+    throw invalidRequest({ path: 'phone_number', message: 'must be a number like +12025550147' })
+  }
+  requireNameFits('label', label)
+  const { writer, stamps, audit } = tools
+  return writer.write((tx) => {
+    if (listLiveBridges(tx).some((bridge) => bridge.number === number)) {
+      throw new RelayError('bridge_exists', 'This number already has a bridge.')
+    }
+    const id = stamps.id('brg')
+    const createdAt = stamps.now()
+    const { token, stored } = newBridgeToken(tools)
+    const made = { id, number, name: label, createdBy: makerOf(origin), createdAt, ...stored }
+    insertCredential(tx, { ...made, kind: 'bridge', key: null })
+    const after = { phone_number: number, label, token_hint: stored.hint }
+    const about = { kind: 'bridge', id } as const
+    audit.record(tx, origin, { action: 'bridge.created', about, after })
+    return { ...bridgeResource({ ...made, lastUsedAt: null, revokedAt: null }), token }
+  })
+}
+
+/** Bridges newest first, the removed ones too. */
+export function listBridges(tools: ListTools, page: PageRequest): Page<Bridge> {
+  return list(tools, 'bridge', page, bridgeResource)
+}
+
+/** A new token; the one before becomes invalid with this commit. */
+export async function renewBridgeToken(
+  tools: Omit<CredentialTools, 'db'>,
+  id: string,
+  origin: Origin,
+): Promise<BridgeToken> {
+  return tools.writer.write((tx) => {
+    const bridge = requireCredential(tx, 'bridge', id)
+    if (bridge.revokedAt !== null) throw new RelayError('not_found', 'This bridge was removed.')
+    const { token, stored } = newBridgeToken(tools)
+    replaceSecret(tx, bridge.id, stored)
+    tools.audit.record(tx, origin, {
+      action: 'bridge.token_renewed',
+      about: { kind: 'bridge', id: bridge.id },
+      before: { token_hint: bridge.hint },
+      after: { token_hint: stored.hint },
+    })
+    return { id: bridge.id, token }
+  })
+}
+
+/** Removes permanently; a second time changes nothing and answers alike. */
+export async function removeBridge(
+  { writer, stamps, audit }: Pick<CredentialTools, 'writer' | 'stamps' | 'audit'>,
+  id: string,
+  origin: Origin,
+): Promise<void> {
+  await writer.write((tx) => {
+    const bridge = requireCredential(tx, 'bridge', id)
+    if (bridge.revokedAt !== null) return
+    markRevoked(tx, 'bridge', bridge.id, stamps.now())
+    audit.record(tx, origin, {
+      action: 'bridge.removed',
+      about: { kind: 'bridge', id: bridge.id },
+      before: { phone_number: bridge.number, label: bridge.name },
+    })
+  })
+}
+
+function bridgeResource(bridge: Credential<'bridge'>): Bridge {
+  return {
+    id: bridge.id,
+    phone_number: bridge.number,
+    label: bridge.name,
+    token_hint: bridge.hint,
+    created_by: bridge.createdBy,
+    created_at: isoTime(bridge.createdAt),
+    token_created_at: isoTime(bridge.secretCreatedAt),
+    last_heard_at: isoTimeOrNull(bridge.lastUsedAt),
+    revoked_at: isoTimeOrNull(bridge.revokedAt),
+  }
+}
+
+function list<K extends CredentialKind, T>(
+  { db, lastUsed }: ListTools,
+  kind: K,
+  { limit, cursor }: PageRequest,
+  resource: (credential: Credential<K>) => T,
+): Page<T> {
+  const before = cursor === null ? null : decodeCursor(cursor, 1)
+  if (cursor !== null && before === null) {
+    throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
+  }
+  const rows = listCredentials(db, kind, { limit: limit + 1, before: before?.[0] ?? null })
+  const latest = rows.map((row) => {
+    const use = lastUsed?.of(row.id) ?? null
+    if (use === null) return row
+    return { ...row, lastUsedAt: timestamp(Math.max(use, row.lastUsedAt ?? 0)) }
+  })
+  return pageOf(latest, limit, resource, ({ seq }) => [seq])
+}
+
+function requireCredential<K extends CredentialKind>(
+  tx: Tx,
+  kind: K,
+  id: string,
+): ListedCredential<K> {
+  const found = getCredential(tx, kind, id)
+  if (found === null) throw new RelayError('not_found', `There is no ${kind} with this id.`)
+  return found
+}
+
+function requireNameFits(path: string, name: string | null): void {
+  if (Array.from(name ?? '').length <= CREDENTIAL_NAME_LENGTH_MAX) return
+  const message = `must have at most ${CREDENTIAL_NAME_LENGTH_MAX} characters`
+  throw invalidRequest({ path, message })
+}
+
+function newBridgeToken({ random, stamps }: Pick<CredentialTools, 'random' | 'stamps'>) {
+  const token = newToken(random, BRIDGE_TOKEN_PREFIX, SECRET_BYTES)
+  const hint = hintOf(token, BRIDGE_TOKEN_PREFIX)
+  return { token, stored: { secretSha256: sha256(token), hint, secretCreatedAt: stamps.now() } }
+}
+
+function newToken(random: Random, prefix: string, bytes: number): string {
+  return prefix + Buffer.from(random.bytes(bytes)).toString('base64url')
+}
+
+function hintOf(token: string, prefix: string): string {
+  return token.slice(0, prefix.length + HINT_LENGTH)
+}

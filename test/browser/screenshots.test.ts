@@ -1,0 +1,18 @@
+import { expect } from 'bun:test'
+import { readFileSync } from 'node:fs'
+
+import { takeScreenshots } from '../../scripts/screenshots.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { story } from './browser.ts'
+
+/** The eight bytes at which each PNG file begins, read as Latin-1. */
+const PNG_SIGNATURE = '\u0089PNG\r\n\u001A\n'
+
+story('the picture in the README can be taken again', async () => {
+  using folder = new ScratchFolder()
+
+  await takeScreenshots(folder.path)
+
+  const picture = readFileSync(folder.file('dashboard.png'), 'latin1')
+  expect(picture.slice(0, PNG_SIGNATURE.length)).toBe(PNG_SIGNATURE)
+})
