@@ -76,6 +76,10 @@ function Navigation({ current }: { readonly current: Props['page'] }) {
         ))}
       </ul>
       <p class="nav-foot">
+        <a href="/guide">
+          <Icon name="question" />
+          Guide
+        </a>
         <a href="/swagger">
           <Icon name="book" />
           API documentation

@@ -364,6 +364,7 @@ function AboutSection({ about }: { readonly about: About }) {
         of={[
           ['Version', about.version],
           ['Data directory', about.data_directory, 'DATA_DIR'],
+          ['Guide', <a href="/guide">/guide</a>],
           ['API documentation', <a href="/swagger">/swagger</a>],
           ['License', 'MIT'],
         ]}

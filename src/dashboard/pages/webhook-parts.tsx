@@ -120,8 +120,8 @@ export function SigningSecret({ secret, lead, onDone }: SecretProps) {
       <p>{lead} You won't see the secret again.</p>
       <CodeBlock what="Secret" text={secret} />
       <p class="field-hint">
-        Your app uses it to verify that events come from this relay, following Standard Webhooks.
-        See "Verifying a signature" in the README.
+        Your app uses it to verify that events come from this relay, following Standard Webhooks.{' '}
+        <a href="/guide/webhooks">Read the guide</a>
       </p>
     </ShownOnce>
   )
