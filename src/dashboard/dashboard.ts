@@ -13,7 +13,7 @@ import { Feed, type FeedSource } from './feed.ts'
 import { Live } from './live.ts'
 import { Notices } from './notices.ts'
 import { SessionStore } from './session.ts'
-import { Store, readOf, type Read, type Source } from './store.ts'
+import { readOf, Store, type Read } from './store.ts'
 
 type Router = {
   readonly route: ReadonlySignal<Route>
@@ -102,20 +102,21 @@ export function useDashboard(): Dashboard {
   return dashboard
 }
 
-/** The current value of a source, kept fresh while the component lives; see `store.ts`. */
-export function useLive<T>(source: Source<T>): Read<T> {
-  const { store } = useDashboard()
-  // The key identifies the source: its functions are new in each render and mean the same.
-  const entry = useMemo(() => store.use(source), [store, source.key])
-  useEffect(() => () => entry.release(), [entry])
-  return readOf(entry.now.value, entry.refresh)
+/**
+ * The API's answer at `path`, kept fresh while the component lives; stale after changes of these kinds, or
+ * of the things with these ids. Loading as long as `path` is null.
+ */
+export function useRead<T>(path: string | null, ...on: readonly string[]): Read<T> {
+  const { api, store } = useDashboard()
+  const entry = useMemo(() => {
+    if (path === null) return null
+    return store.use<T>({ key: path, load: (signal) => api.get<T>(path, signal), on })
+  }, [api, store, path])
+  useEffect(() => () => entry?.release(), [entry])
+  return entry === null ? NOTHING : readOf(entry.now.value, entry.refresh)
 }
 
-/** The API's answer at `path`; stale after changes of these kinds, or of the things with these ids. */
-export function useRead<T>(path: string, ...on: readonly string[]): Read<T> {
-  const { api } = useDashboard()
-  return useLive({ key: path, load: (signal) => api.get<T>(path, signal), on })
-}
+const NOTHING = { now: { state: 'loading' }, value: null, refresh: () => {} } as const
 
 /** A feed that lives as long as the component; `key` identifies its source. */
 export function useFeed<T extends { readonly id: string }>(

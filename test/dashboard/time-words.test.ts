@@ -1,6 +1,12 @@
 import { expect, test } from 'bun:test'
 
-import { dayWords, relativeTime, shortTime } from '../../src/dashboard/time-words.ts'
+import {
+  dayWords,
+  pickedTime,
+  pickerTime,
+  relativeTime,
+  shortTime,
+} from '../../src/dashboard/time-words.ts'
 import { TEST_START } from '../support/test-clock.ts'
 
 const MINUTE = 60_000
@@ -47,3 +53,16 @@ test('in a narrow column today is a clock time and every other day a date', () =
 function at(ms: number): string {
   return new Date(TEST_START + ms).toISOString()
 }
+
+const NOON = Date.parse('2026-11-21T12:00:00.000Z')
+
+test('what an input for a time shows is read back as the same minute, in whatever zone', () => {
+  const shown = pickerTime(NOON + 59_999)
+
+  expect(shown).toMatch(/^2026-11-2[0-2]T\d\d:\d\d$/)
+  expect(pickedTime(shown)).toBe(NOON)
+})
+
+test('a time that is not whole yet is none', () => {
+  expect(pickedTime('')).toBeNull()
+})

@@ -11,7 +11,7 @@ import {
   webhookState,
 } from '../../src/dashboard/webhook-words.ts'
 import { countWords } from '../../src/domain/number-words.ts'
-import { delivery, webhook } from './webhook-samples.ts'
+import { delivery, webhook } from './samples.ts'
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z')
 

@@ -14,7 +14,7 @@ import { Icon } from '../components/icon.tsx'
 import { WindowList } from '../components/long-list.tsx'
 import { PersonText } from '../components/text.tsx'
 import { EmptyState, ReadFailure, Skeleton } from '../components/when-ready.tsx'
-import { useDashboard, useFeed, useLive } from '../dashboard.ts'
+import { useDashboard, useFeed, useRead } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
 import { lineName } from '../line-words.ts'
 import { statusWords } from '../message-words.ts'
@@ -228,24 +228,15 @@ function conversationSource(api: Api, line: string): FeedSource<Conversation> {
   }
 }
 
-const NO_CONVERSATIONS = { ok: true, value: { data: [] } } as const
-
 /** The relay's conversations with a complete handle, one for each line, after typing has paused. */
-function useConversationsWith(wanted: string): Read<Pick<Page<Conversation>, 'data'>> {
-  const { api } = useDashboard()
+function useConversationsWith(wanted: string): Read<Page<Conversation>> {
   const settled = useSettled(wanted)
-  const handle = isWhole(settled) && settled === wanted ? settled : ''
-  return useLive<Pick<Page<Conversation>, 'data'>>({
-    key: `conversations with ${handle}`,
-    load: async (signal) =>
-      handle === ''
-        ? NO_CONVERSATIONS
-        : api.get(withQuery('conversations', { handle, limit: 200 }), signal),
-    on: ['conversation'],
-  })
+  const handle = isWhole(settled) && settled === wanted ? settled : null
+  const path = withQuery('conversations', { handle, limit: 200 })
+  return useRead(handle === null ? null : path, 'conversation')
 }
 
-function ofLine(found: Pick<Page<Conversation>, 'data'> | null, line: string) {
+function ofLine(found: Page<Conversation> | null, line: string) {
   return (found?.data ?? []).filter((each) => line === '' || each.phone_line_id === line)
 }
 

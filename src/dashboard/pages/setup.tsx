@@ -179,8 +179,8 @@ function LineStep({ steps }: StepsProps) {
           Account. Run the relay on that Mac, and the line appears automatically.
         </p>
         <p>
-          <strong>An iPhone</strong> works as a line over a cable, or with shortcuts. See the
-          README.
+          <strong>An iPhone</strong> works as a line <a href="/guide/iphone">over a cable</a>, or{' '}
+          <a href="/guide/shortcuts">with Shortcuts</a>.
         </p>
         <p>
           <strong>A simulated line</strong> messages simulated contacts, and nothing leaves this
