@@ -78,7 +78,7 @@ story('a setup link is good once, and its token leaves the address at once', asy
   expect(addresses).toEqual([false, false])
 })
 
-story('a set-up that was left goes by itself once a message was sent', async () => {
+story('an unfinished setup goes by itself once a message was sent', async () => {
   await using stage = await Stage.open({ isClaimed: false })
   const [line] = await lineIds(await stage.api())
   const watched = await stage.strangersPage()

@@ -51,7 +51,7 @@ story('after a secret was shown once, it is nowhere in the browser', async () =>
   expect(traces).not.toContain(key)
 })
 
-story('an hour after the log-in the password is asked for, and then the key is made', async () => {
+story('an hour after the sign-in the password is asked for, and then the key is made', async () => {
   await using stage = await Stage.open()
   const watched = await stage.page()
   await watched.show('keys')

@@ -5,7 +5,7 @@ import { story } from './browser.ts'
 import { lineIds, say } from './furnished.ts'
 import { PERSON, Stage } from './stage.ts'
 
-story('a failing webhook is found, diagnosed, mended and delivered to anew', async () => {
+story('a failing webhook is found, diagnosed, fixed and delivered to again', async () => {
   await using stage = await Stage.open()
   let isMended = false
   using receiver = new Receiver(() =>

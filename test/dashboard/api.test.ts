@@ -43,7 +43,7 @@ test('a call whose question is closed is not repeated', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('a session that ended leads to the log-in', async () => {
+test('a session that ended leads to sign-in', async () => {
   answers(refusal(401, 'signed_out'))
   const { api, signedOut } = apiRig(true)
 
@@ -72,10 +72,10 @@ test("a path from the root on is one of the dashboard's own routes", async () =>
   const asked = answers(Response.json({ version: '1.2.3' }), refusal(401, 'signed_out'))
   const { api, signedOut } = apiRig(true)
 
-  const told = await api.get('/dashboard/about')
+  const about = await api.get('/dashboard/about')
   await api.get('/dashboard/sessions')
 
-  expect(told).toEqual({ ok: true, value: { version: '1.2.3' } })
+  expect(about).toEqual({ ok: true, value: { version: '1.2.3' } })
   expect(asked).toEqual(['GET /dashboard/about', 'GET /dashboard/sessions'])
   expect(signedOut.count).toBe(1)
 })
@@ -155,7 +155,7 @@ test('the end of a session closes the question for its password', async () => {
   expect(session.now.value?.state).toBe('signed_out')
 })
 
-test('a wrong password is told, and ends no session', async () => {
+test('a wrong password is an error, and ends no session', async () => {
   answers(Response.json(SESSION), refusal(401, 'wrong_password'))
   const session = new SessionStore()
   await session.refresh()
@@ -213,13 +213,13 @@ const REFUSED: Failure = {
   retryAfterSeconds: null,
 }
 
-test('a refusal is told beside the field that it names, and nowhere else', () => {
+test('an error is shown beside the field that it names, and nowhere else', () => {
   expect(fieldError(REFUSED, 'url')).toBe('It must be absolute.')
   expect(fieldError(REFUSED, 'events')).toBeNull()
   expect(fieldError(REFUSED, 'events', 'url')).toBe('It must be absolute.')
 })
 
-test('a refusal that is about no field of the form is told beside none', () => {
+test('an error about no field of the form is shown beside none', () => {
   const full: Failure = { ...REFUSED, code: 'storage_full', details: {} }
 
   expect(fieldError(full, 'url')).toBeNull()
@@ -232,6 +232,6 @@ test('a refusal of the password speaks for itself, beside the field in which tha
   expect(fieldError(wrong, 'current')).toBeNull()
 })
 
-test('where nothing failed there is nothing to tell', () => {
+test('without a failure no field has an error', () => {
   expect(fieldError(null, 'url')).toBeNull()
 })

@@ -1,5 +1,5 @@
-// A list that is read page by page while it changes. The relay is a list in memory here; that changes
-// are told at all is tested with the stream of events.
+// A list that is read page by page while it changes. The relay is a list in memory here; that updates
+// arrive at all is tested with the stream of events.
 
 import { expect, test } from 'bun:test'
 
@@ -77,7 +77,7 @@ test('a new entry brings the head again, and what was loaded beyond it stays', a
   expect(rig.shown()[0]).toBe('item_new')
 })
 
-test('where more is new than a page holds, the list begins anew, without a gap', async () => {
+test('where more is new than a page holds, the list starts over, without a gap', async () => {
   const rig = rigOf(60)
   await rig.clock.advance(0)
 
@@ -160,7 +160,7 @@ test('a new entry that could not be read is not forgotten either', async () => {
   expect(rig.shown()[0]).toBe('item_new')
 })
 
-test('a page asked for before the list began anew is not put behind it; the one that fits is', async () => {
+test('a page asked for before the list started over is not added to it; the one that fits is', async () => {
   const rig = rigOf(200)
   await rig.clock.advance(0)
   const answer = rig.holdPage()
@@ -187,7 +187,7 @@ test('what an action made is shown without waiting for the change', async () => 
   expect(rig.textOf('item_new')).toBe('sent')
 })
 
-test('the first answer to an action, told again, does not take back what is known since', async () => {
+test('the first answer to an action, repeated later, does not take back what is known since', async () => {
   const rig = rigOf(2)
   await rig.clock.advance(0)
   rig.change('item_1', 'failed')

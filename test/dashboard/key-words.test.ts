@@ -47,7 +47,7 @@ test('a key without a name goes by its first characters', () => {
   expect(keyName({ name: null, key_hint: 'hl_live_abc' })).toBe('hl_live_abc')
 })
 
-test('who made a key is told by a name', () => {
+test('the creator of a key has a name', () => {
   const key = {
     id: 'key_1',
     name: 'shop',

@@ -1,5 +1,4 @@
-// What the home page says in words: the state of the relay, lines, messages, and how many of them
-// there were today.
+// Words for the state of the relay, its lines and its messages.
 
 import { expect, test } from 'bun:test'
 
@@ -8,7 +7,7 @@ import { isReady, lineState, testOutcome } from '../../src/dashboard/line-words.
 import { stateSentence, whyNot } from '../../src/dashboard/message-words.ts'
 import { message, phoneLine } from './samples.ts'
 
-test('the state of the relay is told in one sentence, with how busy the day is once that is known', () => {
+test("the state of the relay is one sentence, with the day's messages once they are known", () => {
   const state = {
     tone: 'ok',
     title: '',
@@ -60,10 +59,10 @@ test('every kind of line has words', () => {
   ])
 })
 
-test('why a message is not on its way is told, and nothing where there is nothing to tell', () => {
+test('a message that is not on its way has a reason, and no other has one', () => {
   const error = { code: 'not_on_imessage', message: 'The recipient is not on iMessage.' }
 
-  const told = [
+  const reasons = [
     message({ status: 'queued', queued_reason: 'line_offline' }),
     // Refused by its line, or proven unsent after a crash.
     message({ status: 'queued', queued_reason: 'retry' }),
@@ -72,7 +71,7 @@ test('why a message is not on its way is told, and nothing where there is nothin
     message({ status: 'delivered' }),
   ].map(whyNot)
 
-  expect(told).toEqual([
+  expect(reasons).toEqual([
     'The line is offline. It will be sent once the line is back.',
     "The last attempt didn't send anything. It will be retried automatically.",
     'The recipient is not on iMessage.',

@@ -29,17 +29,17 @@ function followed() {
   }
   globalThis.fetch = Object.assign(open, { preconnect() {} })
   storePageKey('the-page-key')
-  const told: Update[] = []
+  const updates: Update[] = []
   const document = { hidden: false, addEventListener() {} }
   const live = new Live({ clock: pageClock(clock), document, onBreak: async () => {} })
-  live.subscribe((one) => told.push(one))
+  live.subscribe((one) => updates.push(one))
   const end = new AbortController()
   const running = live.run(end.signal)
   return {
     live,
     clock,
     asked,
-    told,
+    updates,
     write: async (text: string) => {
       streams.at(-1)?.enqueue(new TextEncoder().encode(text))
       await settle()
@@ -67,7 +67,7 @@ test('the page key goes with the stream, and a stream that broke goes on from wh
   await page.clock.advance(500)
   const back = page.live.isConnected.value
 
-  expect(page.told).toEqual(['reset', { what: 'line', id: 'line_1' }])
+  expect(page.updates).toEqual(['reset', { what: 'line', id: 'line_1' }])
   expect([lost, back]).toEqual([false, true])
   expect(page.asked).toEqual([
     { url: '/dashboard/events', key: 'the-page-key' },

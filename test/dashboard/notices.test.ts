@@ -28,7 +28,7 @@ test('no more than three stand there at once, the latest', () => {
   expect(texts(notices)).toEqual(['b', 'c', 'd'])
 })
 
-test('the same words are heard a second time', () => {
+test('the same words are announced a second time', () => {
   const notices = new Notices(pageClock())
 
   notices.announce('A new message')

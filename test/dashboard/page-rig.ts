@@ -1,4 +1,4 @@
-// What the page's parts stand on in tests: a clock that the test moves, changes that the test tells,
+// The support of the page's parts in tests: a clock that the test moves, updates that the test emits,
 // and an API whose answers the test gives.
 
 import { signal } from '@preact/signals'
@@ -17,7 +17,7 @@ export function pageClock(clock = new TestClock()): Clock {
   }
 }
 
-/** Changes as the test tells them. */
+/** Updates from the test. */
 export class FakeUpdates implements Updates {
   readonly #listeners = new Set<(update: Update) => void>()
 

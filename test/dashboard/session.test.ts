@@ -1,4 +1,4 @@
-// Who is signed in, as the page knows it, where answers overtake each other.
+// The state of the session where answers overtake each other.
 
 import { expect, spyOn, test } from 'bun:test'
 
@@ -14,7 +14,7 @@ const SIGNED_OUT: SessionState = {
 }
 const SIGNED_IN: SessionState = { ...SIGNED_OUT, state: 'signed_in' }
 
-test('what was asked before a log-in does not undo it', async () => {
+test('what was asked before a sign-in does not undo it', async () => {
   using relay = heldAnswers()
   const session = new SessionStore()
 
@@ -28,7 +28,7 @@ test('what was asked before a log-in does not undo it', async () => {
   expect(session.now.value).toEqual(SIGNED_IN)
 })
 
-test('what is asked after a log-in counts', async () => {
+test('what is asked after a sign-in counts', async () => {
   using relay = heldAnswers()
   const session = new SessionStore()
 

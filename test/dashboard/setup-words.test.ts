@@ -11,7 +11,7 @@ import {
 import { isPasswordLength } from '../../src/domain/value-kind.ts'
 import { openAccess } from '../access/access-rig.ts'
 
-test('the set-up begins with the step that the relay remembers first', async () => {
+test('setup starts with the step that the relay remembers first', async () => {
   const { access, claim } = openAccess()
   await claim('correct horse')
 
@@ -31,7 +31,7 @@ test('each step leads to the next, and the last one to the end', () => {
   ])
 })
 
-test('where no Mac asks for permissions, the set-up begins with the line', () => {
+test('where no Mac asks for permissions, setup starts with the line', () => {
   const steps = stepsFor(['simulated'])
 
   expect(steps.map(({ name }) => name)).toEqual(['line', 'message', 'key'])
@@ -39,7 +39,7 @@ test('where no Mac asks for permissions, the set-up begins with the line', () =>
   expect(stepBeside('line', -1, steps)).toBeNull()
 })
 
-test('a step of another version begins the set-up anew', () => {
+test('a step of another version starts setup over', () => {
   const steps = stepsFor(['mac'])
 
   expect(stepNamed('message', steps).name).toBe('message')

@@ -13,7 +13,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-test('how long ago something was is told roughly, and beyond a week by its day', () => {
+test('the time since something is rough, and beyond a week its day', () => {
   const distances = [0, 44_000, MINUTE, 59 * MINUTE, HOUR, 23 * HOUR, DAY, 6 * DAY]
 
   expect(distances.map((ms) => relativeTime(at(-ms), TEST_START))).toEqual([
@@ -30,7 +30,7 @@ test('how long ago something was is told roughly, and beyond a week by its day',
   expect(relativeTime(at(-400 * DAY), TEST_START)).toBe('17 Oct 2025')
 })
 
-test('what is still to come is told so', () => {
+test('a time that is still to come reads so', () => {
   expect(relativeTime(at(5 * MINUTE), TEST_START)).toBe('in 5 min')
 })
 

@@ -31,7 +31,7 @@ test('a webhook is stopped before it is paused, paused before it fails', () => {
   ])
 })
 
-test('a delivery that was tried in vain is told apart from one that waits', () => {
+test('a delivery that was tried in vain is retrying, another one pending', () => {
   const states = [
     deliveryState(delivery({ status: 'pending' })),
     deliveryState(delivery({ status: 'pending', attempt_count: 2 })),
@@ -42,7 +42,7 @@ test('a delivery that was tried in vain is told apart from one that waits', () =
   expect(states.map(({ text }) => text)).toEqual(['Pending', 'Retrying', 'Delivered', 'Failed'])
 })
 
-test('when a delivery is tried next is told only while it waits', () => {
+test('the next attempt is shown only while a delivery is pending', () => {
   const soon = delivery({ next_attempt_at: '2026-11-21T10:00:20.000Z' })
   const later = delivery({ next_attempt_at: '2026-11-21T10:10:00.000Z' })
   const due = delivery({ next_attempt_at: '2026-11-21T09:59:00.000Z' })
@@ -81,7 +81,7 @@ test('a large number is typed before so many are sent, with or without its comma
   ).toEqual([false, false, false, true, true])
 })
 
-test('what is sent is told with its number, and where to without what may be secret', () => {
+test('what is sent is counted, and its address leaves out what may be secret', () => {
   const words = [countWords(1, 'event'), countWords(30_020, 'event'), countWords(2, 'delivery')]
 
   expect(words).toEqual(['1 event', '30,020 events', '2 deliveries'])

@@ -142,7 +142,7 @@ function Failing({ day }: { readonly day: WebhookDay | null }) {
   )
   return (
     <Callout tone="warn" title={hint.title} actions={show}>
-      {hint.advice} Events are queued and retried automatically.
+      {hint.advice} New events are queued meanwhile.
     </Callout>
   )
 }
