@@ -12,16 +12,14 @@ import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
-import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
-import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
-import { HealthWatch } from './health/health-watch.ts'
+import { HealthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
+import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
-import { SendingFindings } from './health/sending-findings.ts'
 import { aboutResource } from './http/dashboard-about.ts'
-import { lifeOf } from './http/health.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
+import { lifeOf } from './http/service.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { createCredentials, createFirstKey } from './keys/credentials.ts'
 import { LastUsed } from './keys/last-used.ts'
@@ -205,9 +203,6 @@ function createMessageModule(
   }
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
-  health.include(async () => rejectedFindings(db))
-  const known = () => lines.lines().map(({ line }) => line)
-  health.include(async () => notRelayedFindings(db, known()))
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
     const found = runtime.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
@@ -232,16 +227,16 @@ function createMessageModule(
   }
 }
 
-/** Watches how messages and deliveries fare, for the health catalogue. */
+/** Findings about messages and deliveries, for the health catalogue. */
 function createQueueWatch(
   runtime: Runtime,
   { webhooks, messages }: Pick<Modules, 'webhooks' | 'messages'>,
 ): QueueWatch {
   const lines = () => messages.lines.lines()
-  const sending = new SendingFindings({ ...runtime, lines })
+  const ofLines = new LineFindings({ ...runtime, lines })
   const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
   const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
-  runtime.health.include(async () => [...sending.list(), ...queues.findings()])
+  runtime.health.include(async () => [...ofLines.list(), ...queues.findings()])
   return queues
 }
 

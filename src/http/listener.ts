@@ -2,8 +2,8 @@ import { chmodSync, rmSync } from 'node:fs'
 
 import { systemClock, within } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
-import { errorResponse, internalError } from './errors.ts'
 import type { Peer } from './exchange.ts'
+import { errorResponse, internalError } from './respond.ts'
 import type { Http } from './server.ts'
 
 export type Listener = {

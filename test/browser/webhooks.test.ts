@@ -25,7 +25,7 @@ story('a failing webhook is found, diagnosed, fixed and delivered to again', asy
   await watched.show('webhooks')
   await watched.link(receiver.url).click()
   const row = page.locator('a[aria-expanded]', { hasText: 'message.sent' })
-  await row.getByText('Endpoint failed (500)').waitFor()
+  await row.getByText('Your endpoint failed (500)').waitFor()
   await row.click()
   await watched.reads('no such table: bookings')
   isMended = true

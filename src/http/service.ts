@@ -1,0 +1,187 @@
+// The service itself: health, probes, metrics and the audit trail.
+
+import { Elysia } from 'elysia'
+import { type Static, Type } from 'typebox'
+
+import { AuditAction, type AuditEntry, AuditEntryList } from '../api/audit.ts'
+import { Alive, type HealthFinding, HealthFindings, Ready } from '../api/health.ts'
+import type { Page, PageRequest } from '../api/paging.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { AuditFilter } from '../storage/audit-list.ts'
+import type { Metrics } from '../system/metrics.ts'
+import type { AuthenticationTools } from './authentication.ts'
+import { exchangeOf } from './exchange.ts'
+import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
+import { documentationOf, operation } from './operation.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery, timeParameter } from './query.ts'
+import { errorResponse, respond } from './respond.ts'
+
+/** Where the relay is in its life. */
+export type Life = {
+  /** `checking` is the startup check: the database is open, and only the listener runs. */
+  phase(): 'starting' | 'checking' | 'running' | 'stopping'
+  /** Whether the database is open and migrated. */
+  isReady(): boolean
+  /** Whether the disk is nearly full, so that nothing is accepted. */
+  isStorageFull(): boolean
+}
+
+/** The life of a relay by its phase and its disk. */
+export function lifeOf(
+  relay: { readonly phase: ReturnType<Life['phase']> },
+  disk: { readonly isLow: boolean },
+): Life {
+  return {
+    phase: () => relay.phase,
+    isReady: () => relay.phase !== 'starting',
+    isStorageFull: () => disk.isLow,
+  }
+}
+
+export type HealthActions = {
+  readonly life: Life
+  readonly metrics: Metrics
+  /** Whether a setting opens the metrics to others than this machine. */
+  readonly isMetricsOpen: () => boolean
+  readonly findings: () => Promise<readonly HealthFinding[]>
+}
+
+const RETRY_SECONDS = 5
+
+const FINDINGS = operation({
+  id: 'listHealthFindings',
+  summary: 'What is the matter',
+  description: 'Everything that keeps the relay, a line or a webhook from working.',
+  tag: 'Service',
+  answers: { 200: HealthFindings },
+})
+
+const HEALTHZ = operation({
+  id: 'getLiveness',
+  summary: 'Whether the process lives',
+  description: 'Answers also while the relay starts or stops.',
+  tag: 'Service',
+  answers: { 200: Alive },
+  asksFor: 'nothing',
+})
+
+const READYZ = documentationOf({
+  id: 'getReadiness',
+  summary: 'Whether the relay is ready',
+  description:
+    '200 once its database is open and migrated, 503 before that and while it stops. A relay that is ready ' +
+    'and accepts nothing, because its disk is nearly full, says so by `storage_full`.',
+  tag: 'Service',
+  answers: { 200: Ready },
+  errors: ['starting', 'stopping'],
+  asksFor: 'nothing',
+})
+
+const METRICS = documentationOf({
+  id: 'getMetrics',
+  summary: 'Figures for Prometheus',
+  description: 'For this machine, and for calls with a key, unless a setting opens it to everyone.',
+  tag: 'Service',
+  answers: {},
+  errors: ['not_found'],
+  asksFor: 'nothing',
+})
+
+const METRICS_TEXT = {
+  description: 'Prometheus text format 0.0.4.',
+  content: { 'text/plain': { schema: Type.String() } },
+}
+
+type HealthTools = HealthActions & SchemeOptions & Pick<AuthenticationTools, 'authenticate'>
+
+export function healthRoutes(tools: HealthTools) {
+  const { life, metrics, findings } = tools
+  return new Elysia()
+    .get('/api/v1/health', async () => ({ data: await findings() }), FINDINGS)
+    .get('/healthz', () => ({ status: 'ok' as const }), HEALTHZ)
+    .get('/readyz', ({ request }) => readiness(life, exchangeOf(request).requestId), {
+      detail: READYZ,
+    })
+    .get(
+      '/metrics',
+      ({ request }) => {
+        const { requestId } = exchangeOf(request)
+        if (!maySeeMetrics(tools, request)) throw metricsClosed()
+        const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
+        return respond(metrics.text(), { status: 200, requestId, headers })
+      },
+      { detail: { ...METRICS, responses: { 200: METRICS_TEXT, ...METRICS.responses } } },
+    )
+}
+
+function maySeeMetrics(tools: HealthTools, request: Request): boolean {
+  const { headers } = request
+  if (tools.isMetricsOpen() || isLoopbackOnly(headers, exchangeOf(request).peer, tools)) return true
+  const key = headers.get('x-api-key')
+  const secret = headers.get('x-api-secret')
+  return key !== null && secret !== null && tools.authenticate(key, secret) !== null
+}
+
+/** Refuses what is asked before the relay is up, or while it goes down. */
+export function requireRunning(life: Life): void {
+  const phase = life.phase()
+  if (phase !== 'running') throw notRunning(phase === 'stopping' ? 'stopping' : 'starting')
+}
+
+function readiness(life: Life, requestId: string): Response {
+  const phase = life.phase()
+  if (phase === 'stopping') return errorResponse(notRunning('stopping'), requestId)
+  if (!life.isReady()) return errorResponse(notRunning('starting'), requestId)
+  const ready = { status: 'ready', ...(life.isStorageFull() ? { storage_full: true } : {}) }
+  return respond(JSON.stringify(ready), { status: 200, requestId })
+}
+
+function notRunning(phase: 'starting' | 'stopping'): RelayError {
+  return new RelayError(phase, `The relay is ${phase}: try again in a few seconds.`, {
+    retryAfterSeconds: RETRY_SECONDS,
+  })
+}
+
+function metricsClosed(): RelayError {
+  const message =
+    'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
+  return new RelayError('not_found', message)
+}
+
+export type ListAudit = (filter: AuditFilter, page: PageRequest) => Page<AuditEntry>
+
+const AuditQuery = Type.Object({
+  ...PAGE_QUERY,
+  since: timeParameter('Inclusive.'),
+  action: Type.Optional(AuditAction),
+  actor: Type.Optional(
+    Type.String({ description: 'The id of a key or of a dashboard session, or a kind of actor.' }),
+  ),
+  about: Type.Optional(Type.String({ description: 'The id of a thing, or a kind of things.' })),
+})
+
+const LIST_AUDIT = operation({
+  id: 'listAudit',
+  summary: 'List who changed what',
+  description:
+    'Newest first: changes of keys, bridges, webhooks, lines and settings, sign-ins, restores and ' +
+    'upgrades. Kept for 400 days; no secret is in it.',
+  tag: 'Service',
+  query: AuditQuery,
+  answers: { 200: AuditEntryList },
+})
+
+export function auditRoutes(listAudit: ListAudit) {
+  return new Elysia({ prefix: '/api/v1' }).get(
+    '/audit',
+    ({ request }) => {
+      const query = readQuery(request, AuditQuery)
+      return listAudit(filterIn(query), pageOfQuery(query))
+    },
+    LIST_AUDIT,
+  )
+}
+
+function filterIn({ since, action, actor, about }: Static<typeof AuditQuery>): AuditFilter {
+  return { since, action, actor, about }
+}

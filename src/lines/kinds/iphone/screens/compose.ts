@@ -1,0 +1,195 @@
+// The part of a send that can fail harmlessly: the chat, its service, the text in its composer, read back.
+
+import type { Handle } from '../../../../domain/handle.ts'
+import { compare, keepSeen, type ChatTools } from './chat-reader.ts'
+import { comparableLines } from './labels.ts'
+import type { Composer, TranscriptScreen } from './messages-screen.ts'
+import {
+  COMPOSER_ID,
+  dismissAlert,
+  isChatWith,
+  look,
+  LOOK_MS,
+  readDraft,
+  showChat,
+  UiTrouble,
+  waitForChat,
+  type UiTools,
+} from './navigation.ts'
+import type { UiService } from './ui-words.ts'
+
+/** A reason for which nothing was sent, before anything could have been. */
+export type Refusal =
+  | { readonly reason: 'not_on_imessage'; readonly blame: 'message' }
+  | {
+      readonly reason: 'composer_dirty' | 'chat_left' | 'compose_mismatch' | 'send_button_absent'
+      readonly blame: 'line'
+    }
+
+/** The composer holds the text, and the send button can be pressed. */
+export type Composed = {
+  /** The bubbles before the send. */
+  readonly guids: ReadonlySet<string>
+  /** True where some of them are not stored yet. */
+  readonly hasNewGuids: boolean
+}
+
+/** A text on its way into a composer. */
+export type Draft = {
+  readonly handle: Handle
+  readonly text: string
+  /** True once a part of it may be in the composer. */
+  mayBeThere: boolean
+}
+
+/** Messages needs about 3 s for a new address (platform-imessage waits as long). */
+const NEW_ADDRESS_MS = 3_000
+const SERVICE_MS_MAX = 4_000
+/** Longer ones come in the link, which spares the typing: 60 characters a second. */
+const TYPED_LENGTH_MAX = 300
+
+export async function compose(
+  tools: ChatTools,
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<Composed | Refusal> {
+  const { handle } = draft
+  await dismissAlert(tools, signal)
+  const opened = await showChat(tools, handle, signal)
+  if (!(await emptyComposer(tools, opened, signal))) return refusal('composer_dirty')
+  const settled = await settleService(tools, handle, signal)
+  if (settled === null) return refusal('chat_left')
+  const refused = refusalOf(settled)
+  if (refused !== null) return refused
+  const written = await write(tools, draft, signal)
+  if (written?.composer === undefined || written.composer === null) {
+    return refusal('compose_mismatch')
+  }
+  // The service may have changed its mind while the text was typed.
+  const late = refusalOf(written.composer)
+  if (late !== null) return late
+  if (!written.composer.canSend) return refusal('send_button_absent')
+  await dismissAlert(tools, signal)
+  return keepBaseline(tools, handle, written)
+}
+
+function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason']): Refusal {
+  return { reason, blame: 'line' }
+}
+
+/** A text message is never sent in the place of an iMessage. */
+function refusalOf({ service }: Composer): Refusal | null {
+  // An unknown placeholder, of another language or a new iOS, shows nothing about the recipient.
+  if (service === null) throw new UiTrouble('ui_unknown')
+  return service === 'iMessage' ? null : { reason: 'not_on_imessage', blame: 'message' }
+}
+
+/**
+ * Keeps the bubbles that the chat showed at last: only a later one can be ours. What is new among them is
+ * emitted at the next look, which is pending from now on.
+ */
+function keepBaseline(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScreen): Composed {
+  const guidsOf = () => new Set(tools.memory.chat(handle)?.map(({ guid }) => guid))
+  const before = guidsOf()
+  keepSeen(tools, handle, compare(tools, handle, bubbles), false)
+  tools.memory.addPending(handle)
+  const guids = guidsOf()
+  return { guids, hasNewGuids: !guids.isSubsetOf(before) }
+}
+
+/** Clears the composer of a draft; true where it is empty now. */
+export async function emptyComposer(
+  tools: UiTools,
+  { composer }: TranscriptScreen,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (composer?.draft === '') return true
+  await tools.agent.clear(COMPOSER_ID, signal)
+  const screen = await look(tools, signal)
+  return screen.screen === 'transcript' && screen.composer?.draft === ''
+}
+
+/**
+ * The composer once its service is certain: the same twice, iMessage of a new recipient not before Messages
+ * had time to look it up, anything else not before the time is up.
+ */
+async function settleService(
+  tools: ChatTools,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<Composer | null> {
+  const { clock, memory } = tools
+  const startedAt = clock.monotonic()
+  const isNew = (memory.chat(handle) ?? []).length === 0
+  const certainMs = isNew ? NEW_ADDRESS_MS : 0
+  let before: UiService | null = null
+  for (;;) {
+    const screen = await look(tools, signal)
+    if (screen.screen !== 'transcript' || !isChatWith(screen, handle)) return null
+    const service = screen.composer?.service ?? null
+    const passedMs = clock.monotonic() - startedAt
+    const isCertain = service === 'iMessage' && before === service && passedMs >= certainMs
+    if (isCertain || passedMs >= SERVICE_MS_MAX) return screen.composer
+    before = service
+    await clock.sleep(LOOK_MS, signal)
+  }
+}
+
+/**
+ * Puts the text into the composer, by the keyboard or by a link, and the other way where it does not read
+ * back as it was written; null where neither does.
+ */
+async function write(
+  tools: ChatTools,
+  draft: Draft,
+  signal: AbortSignal,
+): Promise<TranscriptScreen | null> {
+  const isLong = draft.text.length > TYPED_LENGTH_MAX
+  const ways: readonly Way[] = isLong ? ['link', 'keyboard'] : ['keyboard', 'link']
+  // Typed, the end of a line might send the first line.
+  const isOneLine = !draft.text.includes('\n')
+  for (const way of ways.filter((other) => isOneLine || other === 'link')) {
+    if (draft.mayBeThere) await tools.agent.clear(COMPOSER_ID, signal)
+    draft.mayBeThere = true
+    await put(tools, draft, way, signal)
+    const screen = await waitForChat(tools, signal, (shown) => holds(tools, shown, draft, signal))
+    if (screen !== null) return screen
+  }
+  return null
+}
+
+type Way = 'keyboard' | 'link'
+
+async function put(
+  { agent }: UiTools,
+  { handle, text }: Draft,
+  way: Way,
+  signal: AbortSignal,
+): Promise<void> {
+  if (way === 'link') await agent.openChat({ handle, body: text }, signal)
+  else await agent.type(COMPOSER_ID, text, signal)
+}
+
+/** True where the chat of `draft` is open and its composer holds that text. */
+export async function holds(
+  tools: UiTools,
+  screen: TranscriptScreen,
+  { handle, text }: Draft,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (!isChatWith(screen, handle)) return false
+  return comparableLines(await readDraft(tools, screen, signal)) === comparableLines(text)
+}
+
+/** Removes the typed text; true where the composer was then seen empty. */
+export async function wipe(tools: UiTools, handle: Handle, signal: AbortSignal): Promise<boolean> {
+  try {
+    const screen = await look(tools, signal)
+    const isOpen = screen.screen === 'transcript' && isChatWith(screen, handle)
+    const shown = isOpen ? screen : await showChat(tools, handle, signal)
+    return await emptyComposer(tools, shown, signal)
+  } catch {
+    // The phone does not answer, or shows something else.
+    return false
+  }
+}

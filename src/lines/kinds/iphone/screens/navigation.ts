@@ -1,0 +1,173 @@
+// Getting about in Messages: from wherever it is to the list of conversations, or to one chat.
+
+import type { Handle } from '../../../../domain/handle.ts'
+import type { Clock } from '../../../../system/clock.ts'
+import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
+import type { PhoneAgent } from '../agent/wda.ts'
+import { isTitleOf } from './labels.ts'
+import {
+  readScreen,
+  type ListScreen,
+  type Screen,
+  type TranscriptScreen,
+} from './messages-screen.ts'
+import type { UiWords } from './ui-words.ts'
+
+export type UiTroubleCode = 'locked' | 'alert' | 'ui_unknown' | 'wrong_chat'
+
+/** The screen is not in a state in which anything can be done. */
+export class UiTrouble extends Error {
+  override readonly name = 'UiTrouble'
+  readonly code: UiTroubleCode
+  /** The title of the alert in front; null for the other codes. */
+  readonly alertTitle: string | null
+
+  constructor(code: UiTroubleCode, alertTitle: string | null = null) {
+    super(`Messages on the phone: ${code}.`)
+    this.code = code
+    this.alertTitle = alertTitle
+  }
+}
+
+/** The code of an error of the agent or of the screens; null for any other error. */
+export function troubleCodeOf(error: unknown): AgentErrorCode | UiTroubleCode | null {
+  return error instanceof AgentError || error instanceof UiTrouble ? error.code : null
+}
+
+/** False for a trouble that may be one of a single chat. */
+export function isPhoneWide(code: AgentErrorCode | UiTroubleCode): boolean {
+  return ['down', 'stuck', 'shared', 'invalid_session', 'locked', 'alert'].includes(code)
+}
+
+export type UiTools = {
+  readonly agent: PhoneAgent
+  readonly clock: Clock
+  readonly words: UiWords
+}
+
+/** The time that the screen takes to follow a touch. */
+export const LOOK_MS = 500
+const CHAT_MS_MAX = 5_000
+const TRIES = 3
+const ALERT_TITLE_LENGTH_MAX = 60
+const VALUE_BYTES_MAX = 512
+export const COMPOSER_ID = 'messageBodyField'
+
+/** The present screen, after harmless alerts were dismissed, the phone unlocked and Messages activated. */
+export async function look(
+  tools: UiTools,
+  signal: AbortSignal,
+): Promise<ListScreen | TranscriptScreen> {
+  const { agent, clock, words } = tools
+  const remedies = new Set<string>()
+  for (;;) {
+    const screen = readScreen(await agent.tree(signal), words)
+    if (screen.screen === 'list' || screen.screen === 'transcript') return screen
+    const remedy = await recover(tools, screen, signal)
+    // Each once: the second time the owner has to act.
+    if (remedies.has(remedy)) {
+      const { screen: kind } = screen
+      throw new UiTrouble(kind === 'unknown' ? 'ui_unknown' : kind)
+    }
+    remedies.add(remedy)
+    await clock.sleep(LOOK_MS, signal)
+  }
+}
+
+/** Does what may bring Messages back, and returns the name of it. */
+async function recover(
+  tools: UiTools,
+  screen: Exclude<Screen, ListScreen | TranscriptScreen>,
+  signal: AbortSignal,
+): Promise<string> {
+  const { agent } = tools
+  if (await dismissAlert(tools, signal)) return 'alert'
+  if (screen.screen === 'locked' || (await agent.locked(signal))) {
+    await agent.unlock(signal).catch((error: unknown) => {
+      // With a passcode WebDriverAgent answers an error (XCUIDevice+FBHelpers.m).
+      if (troubleCodeOf(error) !== 'other') throw error
+    })
+    if (await agent.locked(signal)) throw new UiTrouble('locked')
+    return 'unlock'
+  }
+  await agent.activate(signal)
+  return 'activate'
+}
+
+/** Dismisses an alert by a button that changes nothing; throws where it has none. */
+export async function dismissAlert(
+  { agent, words }: UiTools,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const alert = await agent.alerts(signal)
+  if (alert === null) return false
+  const button = words.safeButtons.find((name) => alert.buttons.includes(name))
+  const [title = ''] = alert.text.split('\n')
+  if (button === undefined) throw new UiTrouble('alert', title.slice(0, ALERT_TITLE_LENGTH_MAX))
+  await agent.pressAlert(button, signal)
+  return true
+}
+
+export async function showList(tools: UiTools, signal: AbortSignal): Promise<ListScreen> {
+  const { agent, clock } = tools
+  for (let tries = 0; ; tries += 1) {
+    const screen = await look(tools, signal)
+    if (screen.screen === 'list') return screen
+    if (tries >= TRIES) throw new UiTrouble('ui_unknown')
+    if (screen.back === null) await agent.activate(signal)
+    else await agent.tap({ by: 'point', ...screen.back }, signal)
+    await clock.sleep(LOOK_MS, signal)
+  }
+}
+
+/**
+ * The chat with `handle`, its composer ready. The phone is asked again where it shows another one; nothing
+ * is typed before the title matches.
+ */
+export async function showChat(
+  tools: UiTools,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<TranscriptScreen> {
+  for (let tries = 0; tries < TRIES; tries += 1) {
+    if (tries > 0) await showList(tools, signal)
+    await tools.agent.openChat({ handle, body: null }, signal)
+    const screen = await waitForChat(tools, signal, (shown) => isChatWith(shown, handle))
+    if (screen !== null) return screen
+  }
+  throw new UiTrouble('wrong_chat')
+}
+
+/** The transcript that `isWanted`, within five seconds; null where none came. */
+export async function waitForChat(
+  tools: UiTools,
+  signal: AbortSignal,
+  isWanted: (screen: TranscriptScreen) => boolean | Promise<boolean>,
+): Promise<TranscriptScreen | null> {
+  const until = tools.clock.monotonic() + CHAT_MS_MAX
+  for (;;) {
+    const screen = await look(tools, signal)
+    if (screen.screen === 'transcript' && (await isWanted(screen))) return screen
+    if (tools.clock.monotonic() >= until || signal.aborted) return null
+    await tools.clock.sleep(LOOK_MS, signal)
+  }
+}
+
+/**
+ * The whole text in the composer. WebDriverAgent cuts each `value` of its tree at 512 bytes of UTF-8
+ * (XCUIElement+FBUtilities.h), but not the text of one element (FBElementCommands.m); a character of up to
+ * four bytes may fall to the cut.
+ */
+export async function readDraft(
+  { agent }: UiTools,
+  { composer }: TranscriptScreen,
+  signal: AbortSignal,
+): Promise<string> {
+  const draft = composer?.draft ?? ''
+  const isCut = Buffer.byteLength(draft) > VALUE_BYTES_MAX - 4
+  return isCut ? agent.text(COMPOSER_ID, signal) : draft
+}
+
+export function isChatWith(screen: TranscriptScreen, handle: Handle): boolean {
+  return screen.composer !== null && isTitleOf(screen.chat, handle)
+}
