@@ -1,4 +1,4 @@
-import { isSimulated } from './line-kinds.ts'
+import { isSimulated, SIMULATED_READER } from './line-kinds.ts'
 import { isReady } from './line-words.ts'
 import type { CreatedKey, Key, PhoneLine } from './resources.ts'
 
@@ -36,7 +36,7 @@ export function firstCall(
   const ready = lines.filter(isReady)
   const simulated = ready.find(isSimulated)
   const line = simulated ?? ready[0] ?? lines[0]
-  const to = simulated === undefined ? 'NUMBER' : '+12025550123'
+  const to = simulated === undefined ? 'NUMBER' : SIMULATED_READER
   const named = line === undefined ? {} : { phone_line_id: line.id }
   const body = JSON.stringify({ to, text: 'Hello from Hookline', ...named })
   const curl = [

@@ -29,3 +29,10 @@ const UNUSED = ['simulated not_configured', 'shortcuts device_absent']
 export function isDeletable({ driver, status_reason }: PhoneLine): boolean {
   return UNUSED.includes(`${driver} ${status_reason}`)
 }
+
+/** Starts a relay to try without a device. */
+export const TRIAL_COMMAND = 'hookline serve --simulated-lines 2'
+
+/** A simulated contact that reads messages, and one that also replies with the same text. */
+export const SIMULATED_READER = '+12025550123'
+export const SIMULATED_ECHO = '+12025550196'

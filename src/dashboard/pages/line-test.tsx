@@ -12,12 +12,10 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { isSimulated } from '../line-kinds.ts'
+import { isSimulated, SIMULATED_ECHO } from '../line-kinds.ts'
 import { isReady, testOutcome, type TestOutcome } from '../line-words.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
 
-/** The simulated contact that answers with the same text. */
-const ECHO = '+12025550196'
 /** A busy line receives others meanwhile. */
 const LATEST = 50
 
@@ -132,7 +130,7 @@ function SimulatedTest({ line, text }: TextProps) {
   const isSent = useSignal(false)
   const { isBusy, failure, start } = useAction(
     () => {
-      const message = { to: ECHO, text, phone_line_id: line.id }
+      const message = { to: SIMULATED_ECHO, text, phone_line_id: line.id }
       // Pressed twice, it is still one message.
       const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
       return api.post('messages/send', message, { headers })
@@ -143,7 +141,7 @@ function SimulatedTest({ line, text }: TextProps) {
     <>
       <p>
         No phone can reach a simulated line. Instead, it texts a simulated contact,{' '}
-        <span class="figures">{ECHO}</span>, which replies with the same text.
+        <span class="figures">{SIMULATED_ECHO}</span>, which replies with the same text.
       </p>
       <div class="actions">
         <Button isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>

@@ -7,6 +7,7 @@ import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
+import { TRIAL_COMMAND } from '../line-kinds.ts'
 import { lineName, lineState } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
 import { useLineChecks, useLines } from '../sources.ts'
@@ -78,7 +79,7 @@ function NoLines() {
       <EmptyState
         icon="lines"
         title="No phone line yet"
-        action={<CodeBlock what="Command" text="hookline serve --simulated-lines 2" />}
+        action={<CodeBlock what="Command" text={TRIAL_COMMAND} />}
       >
         On a Mac that is signed in to Messages, the line appears automatically. If it doesn't, Home
         shows what's missing. To try Hookline without one, start the relay with:

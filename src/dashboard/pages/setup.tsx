@@ -16,7 +16,7 @@ import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { creatorWords, keyName } from '../key-words.ts'
-import { isSimulated, kindName } from '../line-kinds.ts'
+import { isSimulated, kindName, TRIAL_COMMAND } from '../line-kinds.ts'
 import { isReady, lineName, lineState } from '../line-words.ts'
 import type { Key, PhoneLine } from '../resources.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-words.ts'
@@ -186,7 +186,7 @@ function LineStep({ steps }: StepsProps) {
           <strong>A simulated line</strong> messages simulated contacts, and nothing leaves this
           computer. Use it for development and testing. Start the relay with:
         </p>
-        <CodeBlock what="Command" text="hookline serve --simulated-lines 2" />
+        <CodeBlock what="Command" text={TRIAL_COMMAND} />
       </Card>
     </StepFrame>
   )
