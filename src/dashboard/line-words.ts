@@ -23,6 +23,14 @@ function isAtLimit({ new_contacts_today, daily_contact_limit }: PhoneLine): bool
   return daily_contact_limit > 0 && new_contacts_today >= daily_contact_limit
 }
 
+/** A line in a menu: its name, number, and state unless it is online. */
+export function lineOption(line: PhoneLine) {
+  const { text } = lineState(line)
+  const name = line.label === null ? '' : `${line.label}, `
+  const state = text === 'Online' ? '' : ` (${text.toLowerCase()})`
+  return { value: line.id, text: `${name}${line.phone_number}${state}` }
+}
+
 /** `own`: the text came from the line's own number, so reading works, and nothing else is proven. */
 export type TestOutcome =
   | { readonly outcome: 'waiting' }

@@ -11,7 +11,7 @@ import { SelectField, TextArea, TextField, useSettled } from '../components/form
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { lineState } from '../line-words.ts'
+import { lineOption } from '../line-words.ts'
 import { createOutbox, isWhole, tidyHandle } from '../outbox.ts'
 import type { ContactCost, Message, PhoneLine } from '../resources.ts'
 
@@ -67,7 +67,7 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
         <SelectField
           label="Line"
           value={lineId.value ?? ''}
-          options={[automatic, ...lines.map((line) => ({ value: line.id, text: optionOf(line) }))]}
+          options={[automatic, ...lines.map(lineOption)]}
           onChange={(id) => (lineId.value = id === '' ? null : id)}
         />
       )}
@@ -76,12 +76,6 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
       <FailureNote failure={failure} />
     </>
   )
-}
-
-function optionOf(line: PhoneLine): string {
-  const { text } = lineState(line)
-  const name = line.label === null ? '' : `${line.label}, `
-  return `${name}${line.phone_number}${text === 'Online' ? '' : ` (${text.toLowerCase()})`}`
 }
 
 type ButtonProps = SendForm['button'] & { readonly isIconOnly?: boolean | undefined }

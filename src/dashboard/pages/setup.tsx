@@ -17,7 +17,7 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { creatorWords, keyName } from '../key-words.ts'
 import { isSimulated, kindName, TRIAL_COMMAND } from '../line-kinds.ts'
-import { isReady, lineName, lineState } from '../line-words.ts'
+import { isReady, lineName, lineOption, lineState } from '../line-words.ts'
 import type { Key, PhoneLine } from '../resources.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-words.ts'
 import { useAbout, useChecks, useKeys, useLines } from '../sources.ts'
@@ -253,17 +253,13 @@ function FirstText({ lines, onArrived }: TextProps) {
       </EmptyState>
     )
   }
-  const options = usable.map(({ id, label, phone_number }) => ({
-    value: id,
-    text: label === null ? phone_number : `${label}, ${phone_number}`,
-  }))
   return (
     <>
       {usable.length > 1 && (
         <SelectField
           label="Line"
           value={line.id}
-          options={options}
+          options={usable.map(lineOption)}
           onChange={(id) => (chosen.value = id)}
         />
       )}
