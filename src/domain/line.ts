@@ -63,17 +63,17 @@ export const OFFLINE_REASONS = {
   },
   device_absent: {
     code: 'device_absent',
-    title: 'The device is not attached',
+    title: 'The device is not connected',
     hint: 'The device of this line is not attached: plug it in and switch it on.',
   },
   number_changed: {
     code: 'number_changed',
-    title: 'The device has another number now',
+    title: 'The device has a new number',
     hint: 'The device has another number now: adopt the line if it is the same one.',
   },
   driver_failed: {
     code: 'driver_failed',
-    title: 'The line stopped by an error',
+    title: 'The line stopped with an error',
     hint: 'The line stopped by an error and is started again by itself; the log says why.',
   },
   stopping: { code: 'stopping', title: 'The relay is stopping', hint: 'The relay is stopping.' },

@@ -36,7 +36,7 @@ function ofMachine(kinds: readonly LineKind[], findings: readonly HealthFinding[
 
 function machineSummary(checks: readonly Check[]): string {
   const isAllowed = checks.every(({ state }) => state === 'ok')
-  return isAllowed ? 'All of it is so.' : 'Mend what is marked, from the top down.'
+  return isAllowed ? 'All permissions are granted.' : 'Fix the marked items, from the top down.'
 }
 
 function ofLine(needs: LineNeeds, line: PhoneLine, findings: readonly HealthFinding[]): LineChecks {

@@ -12,10 +12,10 @@ export const SHORTCUTS_KIND: LineKind = {
   reasons: {
     absent: {
       code: 'device_absent',
-      title: 'The device is not attached',
+      title: 'The device is not connected',
       hint: 'The bridge of this line was removed: add one with its number, or delete the line.',
     },
-    silent: { ...SILENT, title: 'No shortcut has asked for messages lately' },
+    silent: { ...SILENT, title: 'No shortcut has checked for messages recently' },
   },
   deletable: 'Shortcuts lines whose bridge was removed',
   failures: { refused_by_phone: 'The shortcut on the iPhone could not send the message.' },
