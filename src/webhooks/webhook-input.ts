@@ -1,8 +1,8 @@
 import { invalidRequest, type Issue } from '../domain/errors.ts'
 import { EVENT_NAMES, type EventName } from '../domain/webhook.ts'
-import { judgeAddress, parseTarget, type TargetRules } from './targets.ts'
+import { checkAddress, parseTarget, type TargetRules } from './targets.ts'
 
-/** What a caller may say of a webhook; whatever is left out stays as it is. */
+/** A caller's settings of a webhook; fields that are left out stay as they are. */
 export type WebhookInput = {
   readonly url?: string | undefined
   readonly events?: readonly string[] | undefined
@@ -21,17 +21,17 @@ const URL_LENGTH_MAX = 2_048
 const DESCRIPTION_LENGTH_MAX = 500
 const CONTROL_CHARACTER = /\p{Cc}/u
 
-/** The input as it is stored; throws `invalid_request` with every place that does not fit. */
+/** The input as it is stored; throws `invalid_request` with every field that does not fit. */
 export function checkInput(input: WebhookInput, rules: TargetRules): CheckedInput {
   const { url, events, isActive, description } = input
   const issues: Issue[] = []
-  const complain = (path: string, message: string | null) => {
+  const report = (path: string, message: string | null) => {
     if (message !== null) issues.push({ path, message })
   }
-  if (url !== undefined) complain('url', wrongUrl(url, rules))
-  if (events !== undefined) complain('events', wrongEvents(events))
+  if (url !== undefined) report('url', wrongUrl(url, rules))
+  if (events !== undefined) report('events', wrongEvents(events))
   if ((description?.length ?? 0) > DESCRIPTION_LENGTH_MAX) {
-    complain('description', `must have at most ${DESCRIPTION_LENGTH_MAX} characters`)
+    report('description', `must have at most ${DESCRIPTION_LENGTH_MAX} characters`)
   }
   if (issues.length > 0) throw invalidRequest(...issues)
   return {
@@ -50,8 +50,8 @@ function wrongUrl(url: string, rules: TargetRules): string | null {
   const target = parseTarget(url)
   if (typeof target === 'string') return target
   if (target.address === null) return null
-  const judged = judgeAddress(target.address, target.port, rules)
-  return judged.judgement === 'allowed' ? null : `must not name an address that ${judged.why}`
+  const checked = checkAddress(target.address, target.port, rules)
+  return checked.isAllowed ? null : `must not name an address that ${checked.why}`
 }
 
 /**
