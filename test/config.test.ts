@@ -47,6 +47,8 @@ test('without anything given every option has its default', () => {
     usbmuxdAddress: null,
     iphoneLines: null,
     iphoneAgent: 'attach',
+    iphoneAgentCommand: null,
+    iphoneTunnelCommand: null,
     iphoneAgentPort: 8_100,
     iphoneAgentBundle: 'com.facebook.WebDriverAgentRunner.xctrunner',
     iphoneGoIos: '/usr/local/bin/ios',
@@ -232,6 +234,29 @@ test('every default is printed as it could be written', () => {
     expect(load({ flags: { [name]: printed } }).config[name]).toEqual(
       load({}).config[name] as never,
     )
+  }
+})
+
+test('a command is an absolute path and its arguments, quotes hold spaces together', () => {
+  const parse = (text: string) => {
+    return load({ flags: { iphoneAgentCommand: text } }).config.iphoneAgentCommand
+  }
+
+  expect(parse(`/opt/my agent {udid}`)).toEqual(['/opt/my', 'agent', '{udid}'])
+  expect(parse(`"/opt/my agent" --env="A B" 'it "is"' ''`)).toEqual([
+    '/opt/my agent',
+    '--env=A B',
+    'it "is"',
+    '',
+  ])
+  expect(parse('preset')).toBeNull()
+  for (const text of [
+    'agent {udid}',
+    '/opt/agent {phone}',
+    '/opt/agent "open',
+    '/opt/agent a\0b',
+  ]) {
+    expect(problemsOf({ flags: { iphoneAgentCommand: text } })).toHaveLength(1)
   }
 })
 

@@ -71,6 +71,7 @@ export function listOf<T extends TObject>(title: string, resource: T) {
 export const IdPath = Type.Object({ id: Type.String({ description: 'The id of the resource.' }) })
 
 export const Deleted = objectSchema('Deleted', { id: Type.String(), deleted: Type.Literal(true) })
+export type Deleted = Shape<typeof Deleted>
 
 /** The body of an action without parameters. */
 export const NoBody = Type.Object({}, { additionalProperties: false })

@@ -12,7 +12,6 @@ import { systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { VERSION } from '../system/version.ts'
-import { rowOf, textOf } from './answers.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { holdUnlessRunning, throughRelayOrFile } from './own-file.ts'
 import { sizeCell, table, timeCell } from './table.ts'
@@ -62,10 +61,11 @@ async function backUp(call: Call): Promise<ExitCode> {
   const to = option === undefined ? null : resolve(call.surroundings.folder, option)
   call.out.note('Copying and checking the database…')
   const made = await throughRelayOrFile(call, {
-    relay: async (client) => {
-      const body = to === null ? {} : { to }
-      return rowOf((await client.ask('POST', '/backup', { body, timeoutMs: BACKUP_MS_MAX })).body)
-    },
+    relay: (client) =>
+      client.ask('POST /backup', {
+        body: to === null ? {} : { to },
+        timeoutMs: BACKUP_MS_MAX,
+      }),
     file: async ({ directory, db, writer, audit }) => {
       const now = systemClock.now()
       const order = to === null ? dailyBackup(directory, now) : wholeBackup(directory, to)
@@ -75,7 +75,7 @@ async function backUp(call: Call): Promise<ExitCode> {
       return { path, size_bytes: sizeBytes }
     },
   })
-  call.out.data(made, [textOf(made, 'path')])
+  call.out.data(made, [made.path])
   return EXIT.ok
 }
 

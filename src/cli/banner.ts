@@ -3,13 +3,13 @@
 import { realpathSync } from 'node:fs'
 import { relative } from 'node:path'
 
+import type { Answers, Route } from '../api/routes.ts'
 import type { App } from '../app.ts'
 import type { Config } from '../config.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
 import { ownExecutable } from '../system/own-executable.ts'
 import { VERSION } from '../system/version.ts'
-import { rowsOf, textOf } from './answers.ts'
 import type { Call } from './command.ts'
 import { describeNewKey } from './credentials.ts'
 import { fields } from './table.ts'
@@ -20,9 +20,9 @@ export async function showBanner(
   app: App,
   { config, url }: { readonly config: Config; readonly url: string },
 ): Promise<void> {
-  const lines = rowsOf(await ask(app, '/phone-lines'))
-  const findings = rowsOf(await ask(app, '/health'))
-  const worst = findings.find((finding) => textOf(finding, 'severity') !== 'info')
+  const { data: lines } = await ask(app, 'GET /phone-lines')
+  const { data: findings } = await ask(app, 'GET /health')
+  const worst = findings.find(({ severity }) => severity !== 'info')
   const key = await app.createFirstKey()
   const own = invocation(call)
   const pairs: [string, string][] = [
@@ -33,8 +33,7 @@ export async function showBanner(
     ['data', config.dataDir],
     ['lines', lines.length === 0 ? 'none yet' : String(lines.length)],
   ]
-  if (worst !== undefined)
-    pairs.push(['issue', `${textOf(worst, 'title')}. Details: ${own} doctor`])
+  if (worst !== undefined) pairs.push(['issue', `${worst.title}. Details: ${own} doctor`])
   else if (lines.length === 0) pairs.push(['try it', `${own} serve --simulated-lines 2`])
   pairs.push(['next', `${own} send TO TEXT, in another terminal`])
   for (const line of fields(pairs)) call.out.note(line)
@@ -52,17 +51,18 @@ async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
 
 /** Without a terminal no key and no link is made: secrets never reach a log. */
 export async function logMissingSetup(app: App, log: Log): Promise<void> {
-  const keys = rowsOf(await ask(app, '/keys?limit=1'))
+  const { data: keys } = await ask(app, 'GET /keys')
   if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
   if (!app.dashboard.isClaimed())
     log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
 }
 
 /** Requests from the relay in this process, as over the control socket. */
-async function ask(app: App, path: string): Promise<unknown> {
-  const request = new Request(`http://localhost/api/v1${path}`)
+async function ask<R extends Route>(app: App, route: R): Promise<Answers[R]> {
+  const request = new Request(`http://localhost/api/v1${route.replace('GET ', '')}`)
   const peer = { address: null, isControl: true, liftTimeout: () => {} }
-  return (await app.http.fetch(request, peer)).json()
+  const response = await app.http.fetch(request, peer)
+  return (await response.json()) as Answers[R] // The relay checks every answer against its schema.
 }
 
 /** Shell command for this executable and data directory: `hookline` where that is on the PATH, else a path. */

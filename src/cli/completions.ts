@@ -1,7 +1,6 @@
 // Shell completion: a script for each shell, and the ids that the scripts ask the running relay for.
 
 import { systemClock, within } from '../system/clock.ts'
-import { rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, GLOBAL_OPTIONS, argument, type Command, type IdKind, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
@@ -25,20 +24,33 @@ const PATIENCE_MS = 1_000
 const LISTED_MAX = 50
 const WEBHOOKS_MAX = 10
 
-const WEBHOOK_NAMES = ['description', 'url']
-
-type Ask = (path: string) => Promise<readonly Row[]>
 type Named = { readonly id: string; readonly name: string }
 
-const LISTS: Readonly<Record<IdKind, (ask: Ask) => Promise<readonly Named[]>>> = {
-  keys: async (ask) => unrevoked(await ask(`/keys?limit=${LISTED_MAX}`), ['name', 'key_hint']),
-  bridges: async (ask) =>
-    unrevoked(await ask(`/bridges?limit=${LISTED_MAX}`), ['label', 'phone_number']),
-  lines: async (ask) => named(await ask('/phone-lines'), ['label', 'phone_number']),
-  webhooks: async (ask) => named(await ask(`/webhooks?limit=${LISTED_MAX}`), WEBHOOK_NAMES),
+const LISTED = { query: { limit: String(LISTED_MAX) } }
+
+const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly Named[]>>> = {
+  keys: async (client) => {
+    const { data } = await client.ask('GET /keys', LISTED)
+    return unrevoked(data).map((key) => named(key.id, key.name, key.key_hint))
+  },
+  bridges: async (client) => {
+    const { data } = await client.ask('GET /bridges', LISTED)
+    return unrevoked(data).map(({ id, label, phone_number }) => named(id, label, phone_number))
+  },
+  lines: async (client) => {
+    const { data } = await client.ask('GET /phone-lines')
+    return data.map(({ id, label, phone_number }) => named(id, label, phone_number))
+  },
+  webhooks: async (client) => {
+    const { data } = await client.ask('GET /webhooks', LISTED)
+    return data.map(({ id, description, url }) => named(id, description, url))
+  },
   deliveries: failedDeliveries,
-  messages: async (ask) =>
-    named(await ask(`/messages?status=uncertain&limit=${LISTED_MAX}`), ['handle']),
+  messages: async (client) => {
+    const query = { ...LISTED.query, status: 'uncertain' }
+    const { data } = await client.ask('GET /messages', { query })
+    return data.map(({ id, handle }) => named(id, handle))
+  },
 }
 
 export const COMPLETION_IDS_COMMAND: Command = {
@@ -203,43 +215,31 @@ function firstWords(commands: readonly Command[]): readonly string[] {
 async function idsOf(call: Call): Promise<readonly Named[]> {
   const client = await runningRelay(call)
   const kind = argument(call, 0) as IdKind // The parser lets no other word through.
-  return LISTS[kind](asking(client))
-}
-
-function asking(client: ControlClient): Ask {
-  return async (path) => rowsOf((await client.ask('GET', path)).body)
+  return LISTS[kind](client)
 }
 
 /** Failed deliveries: candidates for `webhooks redeliver`. */
-async function failedDeliveries(ask: Ask): Promise<readonly Named[]> {
-  const webhooks = await ask(`/webhooks?limit=${WEBHOOKS_MAX}`)
+async function failedDeliveries(client: ControlClient): Promise<readonly Named[]> {
+  const { data: webhooks } = await client.ask('GET /webhooks', {
+    query: { limit: String(WEBHOOKS_MAX) },
+  })
+  const query = { ...LISTED.query, status: 'exhausted' }
   const lists = await Promise.all(
-    webhooks.map(async (webhook) => {
-      const path = `/webhooks/${textOf(webhook, 'id')}/deliveries`
-      const rows = await ask(`${path}?status=exhausted&limit=${LISTED_MAX}`)
-      const of = nameIn(webhook, WEBHOOK_NAMES)
-      return rows.map((row) => ({
-        id: textOf(row, 'id'),
-        name: `${textOf(row, 'event')} to ${of}`,
-      }))
+    webhooks.map(async ({ id, description, url }) => {
+      const { data } = await client.ask('GET /webhooks/:id/deliveries', { id, query })
+      const { name } = named(id, description, url)
+      return data.map((delivery) => ({ id: delivery.id, name: `${delivery.event} to ${name}` }))
     }),
   )
   return lists.flat()
 }
 
-function unrevoked(rows: readonly Row[], names: readonly string[]): readonly Named[] {
-  return named(
-    rows.filter((row) => row['revoked_at'] === null),
-    names,
-  )
+function unrevoked<T extends { readonly revoked_at: string | null }>(rows: readonly T[]) {
+  return rows.filter(({ revoked_at }) => revoked_at === null)
 }
 
-function named(rows: readonly Row[], names: readonly string[]): readonly Named[] {
-  return rows.map((row) => ({ id: textOf(row, 'id'), name: nameIn(row, names) }))
-}
-
-/** First field that is not empty, on one line and without control characters. */
-function nameIn(row: Row, names: readonly string[]): string {
-  const text = names.map((name) => textOf(row, name)).find((one) => one !== '') ?? ''
-  return text.replaceAll(/\p{Cc}+/gu, ' ')
+/** First name that is not empty, on one line and without control characters. */
+function named(id: string, ...names: readonly (string | null)[]): Named {
+  const name = names.find((one) => one !== null && one !== '') ?? ''
+  return { id, name: name.replaceAll(/\p{Cc}+/gu, ' ') }
 }

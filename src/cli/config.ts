@@ -5,7 +5,6 @@ import { COMMAND_LINE } from '../domain/audit.ts'
 import { SETTINGS, SETTING_NAMES, printSetting, shownSetting } from '../domain/setting.ts'
 import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
-import { rowOf, rowsOf, textOf } from './answers.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { throughRelayOrFile, type OwnFile } from './own-file.ts'
@@ -50,24 +49,17 @@ async function optionsOfRelay(call: Call): Promise<readonly ConfigRow[] | null> 
   const { controlSocket } = dataDirectoryAt(call.loadConfig().config.dataDir)
   const client = new ControlClient(controlSocket)
   if (!(await client.isThere())) return null
-  const { status, body } = await client.look('/api/v1/options')
-  if (status !== 200) return null
-  return rowsOf(body).map((row) => ({
-    name: textOf(row, 'name'),
-    value: textOf(row, 'value'),
-    from: textOf(row, 'from'),
-  }))
+  return (await client.find('GET /options'))?.data ?? null
 }
 
 async function change(call: Call): Promise<ExitCode> {
   const name = argument(call, 0)
   const value = argument(call, 1)
   const setting = await throughRelayOrFile(call, {
-    relay: async (client) =>
-      (await client.ask('PUT', `/settings/${name}`, { body: { value } })).body,
+    relay: (client) => client.ask('PUT /settings/:id', { id: name, body: { value } }),
     file: (file) => settingsOf(call, file).set(name, value, COMMAND_LINE),
   })
-  const shown = shownSetting(name, textOf(rowOf(setting), 'value'))
+  const shown = shownSetting(name, setting.value)
   call.out.data(setting, [`Set ${name} to ${shown}.`])
   return EXIT.ok
 }
@@ -82,15 +74,11 @@ async function settingRows(call: Call): Promise<readonly ConfigRow[]> {
       from: 'default',
     }))
   }
-  const body = await throughRelayOrFile(call, {
-    relay: async (client) => (await client.ask('GET', '/settings')).body,
+  const { data } = await throughRelayOrFile(call, {
+    relay: (client) => client.ask('GET /settings'),
     file: (file) => ({ data: settingsOf(call, file).list() }),
   })
-  return rowsOf(body).map((row) => ({
-    name: textOf(row, 'name'),
-    value: textOf(row, 'value'),
-    from: textOf(row, 'from') || 'database',
-  }))
+  return data.map(({ name, value, from }) => ({ name, value, from }))
 }
 
 function settingsOf(call: Call, file: OwnFile) {

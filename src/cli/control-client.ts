@@ -3,13 +3,29 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
+import type { ErrorAnswer } from '../api/errors.ts'
+import type { Answers, Route } from '../api/routes.ts'
+import type { EventPayload } from '../api/webhooks.ts'
 import { deadline, systemClock } from '../system/clock.ts'
-import { rowOf, textOf } from './answers.ts'
 import { NoRelayError } from './command.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+export type RouteRequest = {
+  /** Takes the place of `:id` in the route. */
+  readonly id?: string
+  readonly query?: Readonly<Record<string, string>> | undefined
+  readonly body?: object | undefined
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+}
 
-export type Answer = { readonly status: number; readonly body: unknown }
+/** Answer of `/healthz` or `/readyz`, also in safe mode and while the relay starts or stops. */
+export type ProbeAnswer = {
+  readonly http: number
+  readonly status?: string
+  readonly reason?: string
+  readonly next_step?: string
+  readonly error?: ErrorAnswer['error']
+}
 
 /** Error answered by the relay. */
 export class RefusedError extends Error {
@@ -26,8 +42,8 @@ export class RefusedError extends Error {
 
 /** A send is answered within 60 s; anything slower is stuck. */
 const TIMEOUT_MS = 90_000
-/** Liveness is answered at once. */
-const LOOK_TIMEOUT_MS = 5_000
+/** Probes are answered at once. */
+const PROBE_TIMEOUT_MS = 5_000
 
 export class ControlClient {
   readonly #socket: string
@@ -49,46 +65,43 @@ export class ControlClient {
     }
   }
 
-  /** Answer of a path such as `/readyz`, whatever its status. */
-  async look(path: string): Promise<Answer> {
-    const limit = deadline(systemClock, LOOK_TIMEOUT_MS)
+  async probe(path: '/healthz' | '/readyz'): Promise<ProbeAnswer> {
+    const { status: http, body } = await this.#request(path, {}, PROBE_TIMEOUT_MS)
+    return { ...(body as object), http } // Anything but an object has no fields.
+  }
+
+  /** Answer of a route; throws a RefusedError where the relay refuses. */
+  async ask<R extends Route>(route: R, request: RouteRequest = {}): Promise<Answers[R]> {
+    const [method = '', template = ''] = route.split(' ')
+    const path = template.replace(':id', encodeURIComponent(request.id ?? ''))
+    const query = new URLSearchParams(request.query)
+    const init = {
+      method,
+      headers: { 'content-type': 'application/json', ...request.headers },
+      ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+    }
+    const { status, body } = await this.#request(
+      `/api/v1${path}${query.size === 0 ? '' : `?${query.toString()}`}`,
+      init,
+      request.timeoutMs ?? TIMEOUT_MS,
+    )
+    if (status >= 300) throw refusal(status, body)
+    return body as Answers[R] // The relay checks every answer against its schema.
+  }
+
+  /** The same; null where the relay has no such answer, as one of an earlier version. */
+  async find<R extends Route>(route: R, request?: RouteRequest): Promise<Answers[R] | null> {
     try {
-      const response = await this.#fetch(path, { signal: limit.signal })
-      return { status: response.status, body: parsed(await response.text()) }
-    } finally {
-      limit.clear()
+      return await this.ask(route, request)
+    } catch (error) {
+      if (error instanceof RefusedError) return null
+      throw error
     }
   }
 
-  /** Requests `/api/v1` + `path`; throws a RefusedError where the relay refuses. */
-  async ask(
-    method: Method,
-    path: string,
-    more: {
-      readonly body?: unknown
-      readonly headers?: Record<string, string>
-      readonly timeoutMs?: number
-    } = {},
-  ): Promise<Answer> {
-    const limit = deadline(systemClock, more.timeoutMs ?? TIMEOUT_MS)
-    try {
-      const response = await this.#fetch(`/api/v1${path}`, {
-        method,
-        signal: limit.signal,
-        headers: { 'content-type': 'application/json', ...more.headers },
-        ...(more.body === undefined ? {} : { body: JSON.stringify(more.body) }),
-      })
-      const body = parsed(await response.text())
-      if (response.ok) return { status: response.status, body }
-      throw refusal(response.status, body)
-    } finally {
-      limit.clear()
-    }
-  }
-
-  /** Objects of a stream of JSON lines, until it ends. Empty lines keep it open. */
-  async *stream(path: string): AsyncGenerator {
-    const response = await this.#fetch(`/api/v1${path}`, {})
+  /** Events as they happen, until the relay stops. Empty lines keep the stream open. */
+  async *events(): AsyncGenerator<EventPayload> {
+    const response = await this.#fetch('/api/v1/events', {})
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     let rest = ''
     const decoder = new TextDecoder()
@@ -96,6 +109,20 @@ export class ControlClient {
       const lines = (rest + decoder.decode(chunk, { stream: true })).split('\n')
       rest = lines.pop() ?? ''
       for (const line of lines) if (line !== '') yield JSON.parse(line)
+    }
+  }
+
+  async #request(
+    path: string,
+    init: RequestInit,
+    timeoutMs: number,
+  ): Promise<{ readonly status: number; readonly body: unknown }> {
+    const limit = deadline(systemClock, timeoutMs)
+    try {
+      const response = await this.#fetch(path, { ...init, signal: limit.signal })
+      return { status: response.status, body: parsed(await response.text()) }
+    } finally {
+      limit.clear()
     }
   }
 
@@ -123,7 +150,7 @@ function parsed(text: string): unknown {
 }
 
 function refusal(status: number, body: unknown): RefusedError {
-  const error = rowOf(rowOf(body)['error'])
-  const message = textOf(error, 'message') || `The relay answered with status ${status}.`
-  return new RefusedError(status, textOf(error, 'code') || 'unknown', message)
+  const { error } = body as Partial<ErrorAnswer> // Anything else has no such field.
+  const message = error?.message ?? `The relay answered with status ${status}.`
+  return new RefusedError(status, error?.code ?? 'unknown', message)
 }

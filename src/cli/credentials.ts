@@ -1,8 +1,8 @@
 // Commands for whatever may talk to the relay: API keys, tokens of iPhones with Shortcuts, and the link
 // that sets the dashboard's password.
 
-import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
-import type * as api from '../api/keys.ts'
+import type { BridgeToken } from '../api/bridges.ts'
+import type { CreatedKey } from '../api/keys.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import {
   createBridge,
@@ -13,14 +13,13 @@ import {
   renewBridgeToken,
   revokeKey,
 } from '../keys/credentials.ts'
-import { rowOf, textOf } from './answers.ts'
 import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
-import type { Method } from './control-client.ts'
-import { runningRelay, throughRelayOrFile, type OwnFile } from './own-file.ts'
+import { runningRelay, throughRelayOrFile } from './own-file.ts'
 import { fields, table, timeCell } from './table.ts'
 
 const BRIDGE = [{ name: 'ID', ids: 'bridges' }] as const
 const FIRST_PAGE = { limit: 200, cursor: null }
+const FIRST_PAGE_QUERY = { query: { limit: String(FIRST_PAGE.limit) } }
 
 export const KEY_COMMANDS: readonly Command[] = [
   {
@@ -86,7 +85,7 @@ export const SETUP_LINK_COMMAND: Command = {
 }
 
 /** Rows that show a new key and the headers it goes into. */
-export function describeNewKey(key: Pick<api.CreatedKey, 'id' | 'key' | 'secret'>): string[] {
+export function describeNewKey(key: Pick<CreatedKey, 'id' | 'key' | 'secret'>): string[] {
   return [
     ...fields([
       ['id', key.id],
@@ -99,8 +98,8 @@ export function describeNewKey(key: Pick<api.CreatedKey, 'id' | 'key' | 'secret'
 
 async function createApiKey(call: Call): Promise<ExitCode> {
   const name = call.options.get('name') ?? null
-  const key = await request<api.CreatedKey>(call, {
-    relay: ['POST', '/keys', name === null ? {} : { name }],
+  const key = await throughRelayOrFile(call, {
+    relay: (client) => client.ask('POST /keys', { body: name === null ? {} : { name } }),
     file: (file) => createKey(file, { name, origin: COMMAND_LINE }),
   })
   call.out.data(key, describeNewKey(key))
@@ -108,8 +107,8 @@ async function createApiKey(call: Call): Promise<ExitCode> {
 }
 
 async function listApiKeys(call: Call): Promise<ExitCode> {
-  const page = await request<{ readonly data: readonly api.Key[] }>(call, {
-    relay: ['GET', `/keys?limit=${FIRST_PAGE.limit}`],
+  const page = await throughRelayOrFile(call, {
+    relay: (client) => client.ask('GET /keys', FIRST_PAGE_QUERY),
     file: (file) => listKeys(file, FIRST_PAGE),
   })
   const rows = page.data.map((key) => [
@@ -126,8 +125,8 @@ async function listApiKeys(call: Call): Promise<ExitCode> {
 
 async function revokeApiKey(call: Call): Promise<ExitCode> {
   const id = argument(call, 0)
-  const answer = await request<api.RevokedKey>(call, {
-    relay: ['DELETE', `/keys/${encodeURIComponent(id)}`],
+  const answer = await throughRelayOrFile(call, {
+    relay: (client) => client.ask('DELETE /keys/:id', { id }),
     file: (file) => revokeKey(file, id, COMMAND_LINE),
   })
   const { created } = answer
@@ -140,8 +139,8 @@ async function revokeApiKey(call: Call): Promise<ExitCode> {
 }
 
 async function listIphones(call: Call): Promise<ExitCode> {
-  const page = await request<{ readonly data: readonly Bridge[] }>(call, {
-    relay: ['GET', `/bridges?limit=${FIRST_PAGE.limit}`],
+  const page = await throughRelayOrFile(call, {
+    relay: (client) => client.ask('GET /bridges', FIRST_PAGE_QUERY),
     file: (file) => listBridges(file, FIRST_PAGE),
   })
   const rows = page.data.map((bridge) => [
@@ -159,8 +158,11 @@ async function listIphones(call: Call): Promise<ExitCode> {
 async function addIphone(call: Call): Promise<ExitCode> {
   const number = argument(call, 0)
   const label = call.options.get('label') ?? null
-  const bridge = await request<CreatedBridge>(call, {
-    relay: ['POST', '/bridges', { phone_number: number, ...(label === null ? {} : { label }) }],
+  const bridge = await throughRelayOrFile(call, {
+    relay: (client) =>
+      client.ask('POST /bridges', {
+        body: { phone_number: number, ...(label === null ? {} : { label }) },
+      }),
     file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
   call.out.data(bridge, describeToken(bridge))
@@ -169,8 +171,8 @@ async function addIphone(call: Call): Promise<ExitCode> {
 
 async function renewToken(call: Call): Promise<ExitCode> {
   const id = argument(call, 0)
-  const renewed = await request<BridgeToken>(call, {
-    relay: ['POST', `/bridges/${encodeURIComponent(id)}/token`],
+  const renewed = await throughRelayOrFile(call, {
+    relay: (client) => client.ask('POST /bridges/:id/token', { id }),
     file: (file) => renewBridgeToken(file, id, COMMAND_LINE),
   })
   call.out.data(renewed, describeToken(renewed))
@@ -179,8 +181,8 @@ async function renewToken(call: Call): Promise<ExitCode> {
 
 async function removeIphone(call: Call): Promise<ExitCode> {
   const id = argument(call, 0)
-  await request<unknown>(call, {
-    relay: ['DELETE', `/bridges/${encodeURIComponent(id)}`],
+  await throughRelayOrFile<unknown>(call, {
+    relay: (client) => client.ask('DELETE /bridges/:id', { id }),
     file: (file) => removeBridge(file, id, COMMAND_LINE),
   })
   call.out.data({ id, deleted: true }, [`Removed ${id}.`])
@@ -199,26 +201,8 @@ function describeToken({ id, token }: BridgeToken): readonly string[] {
 
 async function printSetupLink(call: Call): Promise<ExitCode> {
   const client = await runningRelay(call)
-  const { body } = await client.ask('POST', '/setup-link', { body: {} })
-  const link = rowOf(body)
-  const addresses = [textOf(link, 'url'), textOf(link, 'lan_url')].filter((url) => url !== '')
-  call.out.data(body, addresses)
+  const link = await client.ask('POST /setup-link', { body: {} })
+  call.out.data(link, [link.url, ...(link.lan_url === null ? [] : [link.lan_url])])
   call.out.note('Valid once, for 30 minutes. Setting a password signs out every browser.')
   return EXIT.ok
-}
-
-/** One request of the API: to the relay where one runs, else on the file itself. */
-function request<T>(
-  call: Call,
-  ways: {
-    readonly relay: readonly [method: Method, path: string, body?: unknown]
-    readonly file: (file: OwnFile) => Promise<T> | T
-  },
-): Promise<T> {
-  const [method, path, body] = ways.relay
-  return throughRelayOrFile<T>(call, {
-    // The relay's own schema has checked the answer.
-    relay: async (client) => (await client.ask(method, path, { body })).body as T,
-    file: ways.file,
-  })
 }

@@ -3,10 +3,12 @@
 
 import { platform } from 'node:os'
 
+import type { HealthFinding } from '../api/health.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import { counted, findingWords } from '../domain/finding.ts'
+import { type FindingTree, findingTrees } from '../health/causes.ts'
 import { systemClock } from '../system/clock.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
-import { rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
 import { phoneLines, writeScreens } from './doctor-phones.ts'
 import { runningRelay } from './own-file.ts'
@@ -50,12 +52,12 @@ const PANES: ReadonlyMap<string, string> = new Map([
   ['auto_login_off', `${SETTINGS_APP}Users-Groups-Settings.extension`],
 ])
 
-/** Finding with its position, below the finding that explains it. */
-type Placed = {
-  readonly finding: Row
+/** Finding with its number in the report, and its depth below its cause. */
+type Listed = {
+  readonly finding: HealthFinding
   readonly number: number
   readonly depth: number
-  /** The number of the finding that explains it, or null. */
+  /** The number of its cause, or null. */
   readonly cause: number | null
 }
 
@@ -63,64 +65,54 @@ async function examine(call: Call, tools: DoctorTools): Promise<ExitCode> {
   const isMac = tools.platform === 'darwin'
   if (call.options.has('open') && !isMac) throw new UsageError('--open works only on a Mac.')
   const client = await runningRelay(call)
-  const lines = rowsOf((await client.ask('GET', '/phone-lines?limit=200')).body)
-  const findings = rowsOf((await client.ask('GET', '/health')).body)
+  const { data: lines } = await client.ask('GET /phone-lines', { query: { limit: '200' } })
+  const { data: findings } = await client.ask('GET /health')
   // A relay of an earlier version has no such list.
-  const phones = rowsOf((await client.look('/api/v1/phones')).body)
+  const phones = (await client.find('GET /phones'))?.data ?? []
 
-  const placed = place(findings)
-  const problems = findings.filter((finding) => textOf(finding, 'severity') !== 'info')
+  const listed = listedIn(findingTrees(findings))
+  const problems = findings.filter(({ severity }) => severity !== 'info')
   if (lines.length === 0) call.out.note('No lines yet.')
   call.out.data({ checks_failed: problems.length > 0, lines, findings, phones }, [
     ...phoneLines(phones),
-    ...placed.flatMap((one) => [...describe(one, lines, isMac), '']),
+    ...listed.flatMap((one) => [...describe(one, lines, isMac), '']),
     findingWords(findings) ?? noIssues(lines),
   ])
-  if (call.options.has('open')) await openFirstPane(call, placed, tools.run)
+  if (call.options.has('open')) await openFirstPane(call, listed, tools.run)
   const folder = call.options.get('screens')
   if (folder !== undefined) writeScreens(call, phones, folder)
   return problems.length > 0 ? EXIT.checksFailed : EXIT.ok
 }
 
-/** In the order of the relay, errors first, but each cause before and above what it explains. */
-function place(findings: readonly Row[]): readonly Placed[] {
-  const causes = new Map(findings.map((finding) => [finding, causeOf(finding, findings)]))
-  const placed = new Map<Row, Placed>()
-  const add = (finding: Row, cause: Placed | null) => {
-    if (placed.has(finding)) return
-    const depth = cause === null ? 0 : cause.depth + 1
-    const one = { finding, number: placed.size + 1, depth, cause: cause?.number ?? null }
-    placed.set(finding, one)
-    for (const [other, itsCause] of causes) if (itsCause === finding) add(other, one)
+/** Numbers findings from the top down, each cause before its consequences. */
+function listedIn(
+  trees: readonly FindingTree[],
+  depth = 0,
+  cause: number | null = null,
+  first = 1,
+): readonly Listed[] {
+  const listed: Listed[] = []
+  for (const { finding, consequences } of trees) {
+    const number = first + listed.length
+    listed.push({ finding, number, depth, cause })
+    listed.push(...listedIn(consequences, depth + 1, number, number + 1))
   }
-  for (const [finding, cause] of causes) if (cause === null) add(finding, null)
-  // Findings that explain each other in a circle have no first one.
-  for (const finding of findings) add(finding, null)
-  return [...placed.values()]
-}
-
-/** The finding that explains `finding`: one of its own line before one of no line. */
-function causeOf(finding: Row, findings: readonly Row[]): Row | null {
-  const code = textOf(finding, 'depends_on')
-  const line = textOf(finding, 'line_id')
-  const named = findings.filter((other) => other !== finding && textOf(other, 'code') === code)
-  const ofLine = named.find((other) => textOf(other, 'line_id') === line)
-  return ofLine ?? named.find((other) => [line, textOf(other, 'line_id')].includes('')) ?? null
+  return listed
 }
 
 function describe(
-  { finding, number, depth, cause }: Placed,
-  lines: readonly Row[],
+  { finding, number, depth, cause }: Listed,
+  lines: readonly PhoneLine[],
   isMac: boolean,
 ): readonly string[] {
   const because = cause === null ? '' : ` (caused by ${cause})`
-  const head = `${textOf(finding, 'severity')}: ${textOf(finding, 'title')}${because}`
-  const line = nameOf(textOf(finding, 'line_id'), lines)
+  const head = `${finding.severity}: ${finding.title}${because}`
+  const line = nameOf(finding.line_id, lines)
   const pane = isMac ? paneOf(finding) : null
   const more: readonly (readonly [string, string])[] = [
     ...(line === null ? [] : [['line', line] as const]),
-    ['why', textOf(finding, 'why')],
-    ['fix', textOf(finding, 'fix')],
+    ['why', finding.why],
+    ['fix', finding.fix],
     ...(pane === null ? [] : [['open', openingOf(pane)] as const]),
   ]
   const rows = [...fields([[`${number}.`, head]]), ...fields(more).map((row) => `    ${row}`)]
@@ -128,33 +120,32 @@ function describe(
 }
 
 /** Number and label of a line; null where the finding has no line. */
-function nameOf(id: string, lines: readonly Row[]): string | null {
-  if (id === '') return null
-  const line = lines.find((one) => textOf(one, 'id') === id)
+function nameOf(id: string | null, lines: readonly PhoneLine[]): string | null {
+  const line = lines.find((one) => one.id === id)
   if (line === undefined) return id
-  const label = textOf(line, 'label')
-  return textOf(line, 'phone_number') + (label === '' ? '' : ` (${label})`)
+  const { label, phone_number: number } = line
+  return label === null || label === '' ? number : `${number} (${label})`
 }
 
-function paneOf(finding: Row): string | null {
-  return PANES.get(textOf(finding, 'code')) ?? null
+function paneOf({ code }: HealthFinding): string | null {
+  return PANES.get(code) ?? null
 }
 
 function openingOf(pane: string): string {
   return `open "${pane}"`
 }
 
-function noIssues(lines: readonly Row[]): string {
-  const online = lines.filter((line) => textOf(line, 'status') === 'online')
+function noIssues(lines: readonly PhoneLine[]): string {
+  const online = lines.filter((line) => line.status === 'online')
   return `No issues. ${counted(online.length, 'line')} online.`
 }
 
 async function openFirstPane(
   call: Call,
-  placed: readonly Placed[],
+  listed: readonly Listed[],
   run: RunProcess,
 ): Promise<void> {
-  const pane = placed.map(({ finding }) => paneOf(finding)).find((one) => one !== null)
+  const pane = listed.map(({ finding }) => paneOf(finding)).find((one) => one !== null)
   if (pane === undefined) return call.out.note('Nothing to change in System Settings.')
   const never = new AbortController().signal
   const times = { timeoutMs: 10_000, killAfterMs: 13_000 }

@@ -1,8 +1,9 @@
+import type { Page } from '../api/paging.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import { limitLevel } from '../domain/contact-limit.ts'
 import type { Line } from '../domain/line.ts'
 import { listLines } from '../storage/lines.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { cellsOf, rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, UsageError, argument, type Call, type Command, type ExitCode } from './command.ts'
 import { runningRelay, throughRelayOrFile } from './own-file.ts'
 import { table } from './table.ts'
@@ -43,39 +44,39 @@ export const LINE_COMMANDS: readonly Command[] = [
   },
 ]
 
+/** Fields that a stopped relay has no value for are left out. */
+type ListedLine = Omit<PhoneLine, 'new_contacts_today' | 'capabilities'> &
+  Partial<Pick<PhoneLine, 'new_contacts_today' | 'capabilities'>>
+
 async function list(call: Call): Promise<ExitCode> {
-  const body = await throughRelayOrFile(call, {
-    relay: async (client) => (await client.ask('GET', '/phone-lines')).body,
+  const page = await throughRelayOrFile<Page<ListedLine>>(call, {
+    relay: (client) => client.ask('GET /phone-lines'),
     file: ({ db }) => ({
       data: listLines(db).map(stoppedLine),
       has_more: false,
       next_cursor: null,
     }),
   })
-  const rows = rowsOf(body).map((line) => [
-    ...cellsOf(line, ['id', 'phone_number', 'label', 'driver']),
-    ...stateCells(line),
-  ])
-  call.out.data(body, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'NEXT STEP'], rows))
+  const rows = page.data.map((line) => {
+    return [line.id, line.phone_number, line.label, line.driver, ...stateCells(line)]
+  })
+  call.out.data(page, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'NEXT STEP'], rows))
   if (rows.length === 0) call.out.note('No lines yet.')
   return EXIT.ok
 }
 
 /** Status of the line, and the next step. */
-function stateCells(line: Row): readonly string[] {
-  if (line['is_enabled'] === false) return ['disabled', textOf(line, 'status_hint')]
-  if (textOf(line, 'status') === 'online' && isAtLimit(line)) {
+function stateCells(line: ListedLine): readonly (string | null)[] {
+  if (!line.is_enabled) return ['disabled', line.status_hint]
+  if (line.status === 'online' && isAtLimit(line)) {
     return ['online, limit reached', 'New contacts are possible again at midnight UTC.']
   }
-  return [textOf(line, 'status'), textOf(line, 'status_hint')]
+  return [line.status, line.status_hint]
 }
 
 /** True where the line has no new contacts left today. */
-function isAtLimit(line: Row): boolean {
-  const used = line['new_contacts_today']
-  const limit = line['daily_contact_limit']
-  if (typeof used !== 'number' || typeof limit !== 'number') return false
-  return limitLevel({ used, limit }, 'room') === 'reached'
+function isAtLimit({ new_contacts_today: used, daily_contact_limit: limit }: ListedLine): boolean {
+  return used !== undefined && limitLevel({ used, limit }, 'room') === 'reached'
 }
 
 async function change(call: Call): Promise<ExitCode> {
@@ -92,24 +93,22 @@ async function change(call: Call): Promise<ExitCode> {
     throw new UsageError(`Nothing to change. Options: ${names}.`)
   }
   const client = await runningRelay(call)
-  const path = `/phone-lines/${encodeURIComponent(argument(call, 0))}`
-  const { body } = await client.ask('PATCH', path, { body: changes })
-  call.out.data(body, [`Changed ${textOf(rowOf(body), 'id')}.`])
+  const id = argument(call, 0)
+  const line = await client.ask('PATCH /phone-lines/:id', { id, body: changes })
+  call.out.data(line, [`Changed ${line.id}.`])
   return EXIT.ok
 }
 
 async function adopt(call: Call): Promise<ExitCode> {
   const client = await runningRelay(call)
-  const path = `/phone-lines/${encodeURIComponent(argument(call, 1))}/adopt`
-  const { body } = await client.ask('POST', path, { body: { from: argument(call, 0) } })
-  call.out.data(body, [
-    `${textOf(rowOf(body), 'id')} now has ${textOf(rowOf(body), 'phone_number')}.`,
-  ])
+  const [from, id] = [argument(call, 0), argument(call, 1)]
+  const line = await client.ask('POST /phone-lines/:id/adopt', { id, body: { from } })
+  call.out.data(line, [`${line.id} now has ${line.phone_number}.`])
   return EXIT.ok
 }
 
-/** Line in the shape of the API, while no relay is running. */
-function stoppedLine(line: Line) {
+/** Line of a stopped relay: in the shape of the API, without what only a running one knows. */
+function stoppedLine(line: Line): ListedLine {
   return {
     id: line.id,
     phone_number: line.number,

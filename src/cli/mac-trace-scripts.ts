@@ -1,7 +1,7 @@
 // What the running relay tells of its script for Messages while a trace is recorded: which stages it came
 // through, by which route, how long it took, and what the accounts of Messages are like.
 
-import { rowsOf, type Row } from './answers.ts'
+import type { ScriptCall } from '../api/owner.ts'
 import { NoRelayError } from './command.ts'
 import { RefusedError, type ControlClient } from './control-client.ts'
 
@@ -9,7 +9,7 @@ export type ScriptEntry = {
   /** Milliseconds from the start of the trace; below zero for what was known of the accounts before. */
   readonly t: number
   readonly op: 'script' | 'no_relay'
-  readonly set: Row
+  readonly set: Readonly<Record<string, unknown>>
 }
 
 /** Asks for the runs since `startedAt` (milliseconds since 1970), oldest first. */
@@ -19,8 +19,8 @@ export async function scriptEntries(
 ): Promise<readonly ScriptEntry[]> {
   try {
     const client = await reach()
-    const { body } = await client.ask('GET', '/script-calls', { timeoutMs: 5_000 })
-    const all = rowsOf(body).map((row) => entryOf(row, startedAt))
+    const { data } = await client.ask('GET /script-calls', { timeoutMs: 5_000 })
+    const all = data.map((call) => entryOf(call, startedAt))
     const known = all.findLast(({ t, set }) => t < 0 && set['mode'] === 'account')
     const since = all.filter(({ t }) => t >= 0)
     return known === undefined ? since : [known, ...since]
@@ -32,8 +32,8 @@ export async function scriptEntries(
   }
 }
 
-function entryOf({ at, ...set }: Row, startedAt: number): ScriptEntry {
-  return { t: Math.round(Number(at) - startedAt), op: 'script', set }
+function entryOf({ at, ...set }: ScriptCall, startedAt: number): ScriptEntry {
+  return { t: Math.round(at - startedAt), op: 'script', set }
 }
 
 function noRelay(why: string): ScriptEntry {

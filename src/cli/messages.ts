@@ -1,7 +1,8 @@
+import type { Message } from '../api/messages.ts'
+import type { EventPayload } from '../api/webhooks.ts'
 import { EVENT_NAMES } from '../domain/webhook.ts'
-import { systemClock } from '../system/clock.ts'
+import { NEVER, systemClock } from '../system/clock.ts'
 import { localTime } from '../system/iso-time.ts'
-import { rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, UsageError, argument, type Call, type Command, type ExitCode } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
@@ -62,20 +63,19 @@ async function send(call: Call): Promise<ExitCode> {
     ...(line === undefined ? {} : { phone_line_id: line }),
   }
   const headers = { 'idempotency-key': crypto.randomUUID() }
-  const answer = await client.ask('POST', '/messages/send', { body, headers })
-  const message = until === null ? rowOf(answer.body) : await follow(client, answer.body, until)
+  const sent = await client.ask('POST /messages/send', { body, headers })
+  const message = until === null ? sent : await follow(client, sent, until)
 
-  const status = textOf(message, 'status')
-  call.out.data(message, [`${status}  ${textOf(message, 'id')}  ${reasonOf(message)}`.trimEnd()])
+  const { id, status } = message
+  call.out.data(message, [`${status}  ${id}  ${reasonOf(message)}`.trimEnd()])
   return ENDED.includes(status) ? EXIT.failed : EXIT.ok
 }
 
 async function resolve(call: Call): Promise<ExitCode> {
   const client = await runningRelay(call)
-  const path = `/messages/${encodeURIComponent(argument(call, 0))}/resolve`
-  const { body } = await client.ask('POST', path, { body: { status: argument(call, 1) } })
-  const message = rowOf(body)
-  call.out.data(body, [`Marked ${textOf(message, 'id')} as ${textOf(message, 'status')}.`])
+  const [id, status] = [argument(call, 0), argument(call, 1)]
+  const message = await client.ask('POST /messages/:id/resolve', { id, body: { status } })
+  call.out.data(message, [`Marked ${message.id} as ${message.status}.`])
   return EXIT.ok
 }
 
@@ -88,53 +88,48 @@ function waitOptionOf(call: Call): keyof typeof REACHED | null {
 /** Polls the message until it is `until` or can never be: a queued one expires in a day. */
 async function follow(
   client: ControlClient,
-  first: unknown,
+  sent: Message,
   until: keyof typeof REACHED,
-): Promise<Row> {
-  const never = new AbortController().signal
-  let message = rowOf(first)
+): Promise<Message> {
+  let message = sent
   const ends: readonly string[] = [...REACHED[until], ...ENDED]
-  while (!ends.includes(textOf(message, 'status'))) {
-    await systemClock.sleep(POLL_MS, never)
-    const { body } = await client.ask('GET', `/messages/${textOf(message, 'id')}`)
-    message = rowOf(body)
+  while (!ends.includes(message.status)) {
+    await systemClock.sleep(POLL_MS, NEVER)
+    message = await client.ask('GET /messages/:id', { id: sent.id })
   }
   return message
 }
 
-function reasonOf(message: Row): string {
-  const error = textOf(rowOf(message['error']), 'message')
-  return error === '' ? textOf(message, 'queued_reason') : error
+function reasonOf({ error, queued_reason }: Message): string {
+  return error?.message ?? queued_reason ?? ''
 }
 
 async function tail(call: Call): Promise<ExitCode> {
   const names = eventNamesOf(call)
   const client = await runningRelay(call)
-  const lines = rowsOf((await client.ask('GET', '/phone-lines')).body)
-  const numbers = new Map(lines.map((line) => [textOf(line, 'id'), textOf(line, 'phone_number')]))
+  const { data: lines } = await client.ask('GET /phone-lines')
+  const numbers = new Map(lines.map((line) => [line.id, line.phone_number]))
   const [line, handle] = [call.options.get('line'), call.options.get('handle')]
-  for await (const body of client.stream('/events')) {
-    const event = rowOf(body)
-    const message = rowOf(event['message'])
-    const lineId = textOf(event, 'phone_line_id')
+  for await (const event of client.events()) {
+    const lineId = event.phone_line_id
     const number = numbers.get(lineId) ?? lineId
     const isSelected =
-      (names === null || names.includes(textOf(event, 'event'))) &&
+      (names === null || names.includes(event.event)) &&
       (line === undefined || line === lineId || line === number) &&
-      (handle === undefined || handle === textOf(message, 'handle'))
-    if (isSelected) call.out.data(body, [eventLine(event, message, number)])
+      (handle === undefined || handle === event.message.handle)
+    if (isSelected) call.out.data(event, [eventLine(event, number)])
   }
   call.out.problem('The relay stopped.')
   return EXIT.failed
 }
 
 /** Local time, event, line, an arrow to or from the person, and the text on one line. */
-function eventLine(event: Row, message: Row, number: string): string {
-  const text = textOf(message, 'text').replaceAll(/\s+/g, ' ')
-  const name = textOf(event, 'event').padEnd(17)
-  const arrow = message['isFromMe'] === true ? '→' : '←'
+function eventLine({ event, message }: EventPayload, number: string): string {
+  const text = message.text.replaceAll(/\s+/g, ' ')
+  const name = event.padEnd(17)
+  const arrow = message.isFromMe ? '→' : '←'
   const time = localTime(systemClock.now())
-  return `${time}  ${name}  ${number} ${arrow} ${textOf(message, 'handle')}  ${text}`
+  return `${time}  ${name}  ${number} ${arrow} ${message.handle}  ${text}`
 }
 
 function eventNamesOf(call: Call): readonly string[] | null {

@@ -16,7 +16,6 @@ import { stopSignal } from '../system/own-process.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
 import { systemRandom, type Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
-import { rowOf } from './answers.ts'
 import {
   EXIT,
   UsageError,
@@ -255,7 +254,7 @@ function logLinesOf(call: Call): number {
 function entryOf(line: string): unknown {
   try {
     const entry: unknown = JSON.parse(line)
-    if (typeof entry === 'object' && entry !== null) return rowOf(entry)
+    if (typeof entry === 'object' && entry !== null) return entry
   } catch {
     // A crash writes plain text.
   }

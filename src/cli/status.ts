@@ -1,5 +1,7 @@
 // Report on a running relay, from its control socket and from the lock that it holds.
 
+import type { HealthFinding } from '../api/health.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
 import { findingWords } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { isReady } from '../domain/line.ts'
@@ -8,7 +10,6 @@ import { requireDatabase } from '../storage/data.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { readInstanceHolder, type Holder } from '../system/instance-lock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, NoRelayError, type Command, type ExitCode } from './command.ts'
 import { RefusedError, type ControlClient } from './control-client.ts'
 import { openServiceCall, type FindPlace, type ServiceCall } from './service.ts'
@@ -27,8 +28,8 @@ export type RelayReport = {
   readonly pid: number | null
   readonly since: string | null
   /** Empty until the relay serves. */
-  readonly lines: readonly Row[]
-  readonly findings: readonly Row[]
+  readonly lines: readonly PhoneLine[]
+  readonly findings: readonly HealthFinding[]
 }
 
 type State = Pick<RelayReport, 'phase' | 'reason'>
@@ -153,28 +154,23 @@ function placeOf(holder: Holder | null): Pick<RelayReport, 'address' | 'pid' | '
 
 /** State of a relay that does not serve, or not yet. */
 async function readState(client: ControlClient): Promise<State> {
-  const alive = rowOf((await client.look('/healthz')).body)
-  if (alive['status'] === 'safe_mode') {
-    return {
-      phase: 'safe_mode',
-      reason: `${textOf(alive, 'reason')} ${textOf(alive, 'next_step')}`,
-    }
+  const alive = await client.probe('/healthz')
+  if (alive.status === 'safe_mode') {
+    return { phase: 'safe_mode', reason: `${alive.reason ?? ''} ${alive.next_step ?? ''}` }
   }
-  const { status, body } = await client.look('/readyz')
-  if (status === 200) return { phase: 'judging', reason: null }
-  const isStopping = textOf(rowOf(rowOf(body)['error']), 'code') === 'stopping'
-  return { phase: isStopping ? 'stopping' : 'starting', reason: null }
+  const { http, error } = await client.probe('/readyz')
+  if (http === 200) return { phase: 'judging', reason: null }
+  return { phase: error?.code === 'stopping' ? 'stopping' : 'starting', reason: null }
 }
 
 /** Version, lines and findings; null where the relay does not serve. */
 async function readServed(client: ControlClient): Promise<Served | null> {
   try {
-    const read = async (path: string) =>
-      (await client.ask('GET', path, { timeoutMs: REQUEST_MS_MAX })).body
-    const lines = rowsOf(await read('/phone-lines'))
-    const findings = rowsOf(await read('/health'))
-    const about = rowOf(await read('/about'))
-    return { version: textOf(about, 'version') || null, lines, findings }
+    const limit = { timeoutMs: REQUEST_MS_MAX }
+    const { data: lines } = await client.ask('GET /phone-lines', limit)
+    const { data: findings } = await client.ask('GET /health', limit)
+    const { version } = await client.ask('GET /about', limit)
+    return { version, lines, findings }
   } catch (error) {
     if (error instanceof RefusedError && error.status === 503) return null
     throw error
@@ -182,12 +178,12 @@ async function readServed(client: ControlClient): Promise<Served | null> {
 }
 
 /** `2 of 3 ready`: a paused line is not ready, nor is a line without iMessage. */
-function countReady(lines: readonly Row[]): string {
+function countReady(lines: readonly PhoneLine[]): string {
   const ready = lines.filter((line) =>
     isReady({
-      isEnabled: line['is_enabled'] === true,
-      isOnline: textOf(line, 'status') === 'online',
-      imessageActive: line['imessage_active'] === true,
+      isEnabled: line.is_enabled,
+      isOnline: line.status === 'online',
+      imessageActive: line.imessage_active,
     }),
   ).length
   return lines.length === 0 ? 'none yet' : `${ready} of ${lines.length} ready`

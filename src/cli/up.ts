@@ -1,5 +1,5 @@
+import type { HealthFinding } from '../api/health.ts'
 import { HostingError } from '../hosting/system-tool.ts'
-import { rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
 import { askForAutomation } from './mac-permit.ts'
 import {
@@ -74,17 +74,16 @@ async function printReport(service: ServiceCall, report: RelayReport): Promise<E
   return EXIT.ok
 }
 
-function describeFinding(finding: Row): readonly string[] {
-  const [severity, title] = [textOf(finding, 'severity'), textOf(finding, 'title')]
-  return ['', `${severity}: ${title}`, `  ${textOf(finding, 'fix')}`]
+function describeFinding({ severity, title, fix }: HealthFinding): readonly string[] {
+  return ['', `${severity}: ${title}`, `  ${fix}`]
 }
 
 async function nextSteps(
   { client, directory }: ServiceCall,
   { lines }: RelayReport,
 ): Promise<readonly string[]> {
-  const keys = rowsOf((await client.ask('GET', '/keys?limit=1')).body)
-  const isClaimed = rowOf((await client.ask('GET', '/about')).body)['is_claimed'] !== false
+  const { data: keys } = await client.ask('GET /keys', { query: { limit: '1' } })
+  const { is_claimed: isClaimed } = await client.ask('GET /about')
   return [
     ...(isClaimed ? [] : await setupSteps(client)),
     ...(keys.length === 0 ? ['Next, create an API key: hookline keys create'] : []),
@@ -99,7 +98,7 @@ async function nextSteps(
 
 /** Printed to this terminal only: the link sets the password. */
 async function setupSteps(client: ServiceCall['client']): Promise<readonly string[]> {
-  const link = rowOf((await client.ask('POST', '/setup-link', { body: {} })).body)
-  const urls = [textOf(link, 'url'), textOf(link, 'lan_url')].filter((url) => url !== '')
+  const { url, lan_url: lanUrl } = await client.ask('POST /setup-link', { body: {} })
+  const urls = lanUrl === null ? [url] : [url, lanUrl]
   return ['Open the dashboard (link valid once, for 30 minutes):', ...urls]
 }

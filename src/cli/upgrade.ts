@@ -20,7 +20,6 @@ import { tryMigrations } from '../storage/soundness.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { VERSION } from '../system/version.ts'
-import { rowOf, textOf } from './answers.ts'
 import {
   EXIT,
   NoRelayError,
@@ -149,7 +148,7 @@ function watchedRelay(client: ControlClient): WatchedRelay {
   return {
     state: () => stateOf(client),
     async confirmHealthy() {
-      await client.ask('POST', '/judgement', { timeoutMs: ACQUIT_TIMEOUT_MS })
+      await client.ask('POST /judgement', { timeoutMs: ACQUIT_TIMEOUT_MS })
     },
   }
 }
@@ -159,10 +158,9 @@ const ACQUIT_TIMEOUT_MS = 5_000
 /** A relay that does not answer in time counts as starting. */
 async function stateOf(client: ControlClient): Promise<RelayState> {
   try {
-    if ((await client.look('/readyz')).status === 200) return { is: 'ready' }
-    const health = rowOf((await client.look('/healthz')).body)
-    if (health['status'] !== 'safe_mode') return { is: 'starting' }
-    return { is: 'safe_mode', reason: textOf(health, 'reason') }
+    if ((await client.probe('/readyz')).http === 200) return { is: 'ready' }
+    const { status, reason = '' } = await client.probe('/healthz')
+    return status === 'safe_mode' ? { is: 'safe_mode', reason } : { is: 'starting' }
   } catch (error) {
     return { is: error instanceof NoRelayError ? 'absent' : 'starting' }
   }

@@ -1,8 +1,9 @@
+import type { Route } from '../api/routes.ts'
+import type { Delivery, Webhook } from '../api/webhooks.ts'
 import { withScheme } from '../domain/webhook-url.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
-import { cellsOf, rowOf, rowsOf, textOf, type Row } from './answers.ts'
 import {
   EXIT,
   argument,
@@ -11,7 +12,6 @@ import {
   type CommandOption,
   type ExitCode,
 } from './command.ts'
-import type { Method } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 import { fields, table } from './table.ts'
 
@@ -51,7 +51,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     args: ID,
     options: [],
     sentence: 'Send a test event.',
-    run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/test`),
+    run: (call) => act(call, 'POST /webhooks/:id/test'),
   },
   {
     name: 'webhooks deliveries',
@@ -68,7 +68,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     args: [{ name: 'DELIVERY_ID', ids: 'deliveries' }],
     options: [],
     sentence: 'Retry a delivery.',
-    run: (call) => act(call, 'POST', (id) => `/webhook-deliveries/${id}/redeliver`),
+    run: (call) => act(call, 'POST /webhook-deliveries/:id/redeliver'),
   },
   {
     name: 'webhooks replay',
@@ -88,7 +88,7 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     ],
     sentence: 'Send past events that failed, or were never queued, since a time.',
     run: (call) =>
-      act(call, 'POST', (id) => `/webhooks/${id}/replay`, {
+      act(call, 'POST /webhooks/:id/replay', {
         since: call.options.get('since'),
         ...(call.options.has('include-earlier') ? { include_earlier: true } : {}),
         ...filterOf(call),
@@ -99,41 +99,39 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
     args: ID,
     options: FILTER_OPTIONS,
     sentence: 'Retry all failed deliveries of a webhook.',
-    run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/retry-failed`, filterOf(call)),
+    run: (call) => act(call, 'POST /webhooks/:id/retry-failed', filterOf(call)),
   },
   {
     name: 'webhooks stop-replay',
     args: ID,
     options: [],
     sentence: 'Cancel pending deliveries of a replay or retry.',
-    run: (call) => act(call, 'DELETE', (id) => `/webhooks/${id}/replay`),
+    run: (call) => act(call, 'DELETE /webhooks/:id/replay'),
   },
   {
     name: 'webhooks rotate-secret',
     args: ID,
     options: [],
     sentence: 'Create a new signing secret. The old one stays valid for 24 hours.',
-    run: (call) => act(call, 'POST', (id) => `/webhooks/${id}/rotate-secret`),
+    run: (call) => act(call, 'POST /webhooks/:id/rotate-secret'),
   },
 ]
 
 async function list(call: Call): Promise<ExitCode> {
   const client = await runningRelay(call)
-  const { body } = await client.ask('GET', '/webhooks?limit=200')
-  const rows = rowsOf(body).map((webhook) => [
-    ...cellsOf(webhook, ['id', 'url', 'events']),
-    stateOf(webhook),
-  ])
-  call.out.data(body, table(['ID', 'URL', 'EVENTS', 'STATE'], rows))
+  const page = await client.ask('GET /webhooks', { query: { limit: '200' } })
+  const rows = page.data.map((webhook) => {
+    return [webhook.id, webhook.url, webhook.events.join(', '), stateOf(webhook)]
+  })
+  call.out.data(page, table(['ID', 'URL', 'EVENTS', 'STATE'], rows))
   return EXIT.ok
 }
 
 /** State in the dashboard's words, with the reason of a stopped webhook. */
-function stateOf(webhook: Row): string {
-  const reason = textOf(webhook, 'disabled_reason')
-  if (reason !== '') return `stopped (${reason})`
-  if (webhook['is_active'] !== true) return 'paused'
-  return webhook['is_failing'] === true ? 'failing' : 'active'
+function stateOf({ disabled_reason, is_active, is_failing = false }: Webhook): string {
+  if (disabled_reason !== null) return `stopped (${disabled_reason})`
+  if (!is_active) return 'paused'
+  return is_failing ? 'failing' : 'active'
 }
 
 async function add(call: Call): Promise<ExitCode> {
@@ -142,16 +140,15 @@ async function add(call: Call): Promise<ExitCode> {
   if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
   const description = call.options.get('description')
   const events = (call.options.get('events') ?? DEFAULT_EVENTS).split(',')
-  const { body } = await client.ask('POST', '/webhooks', {
+  const webhook = await client.ask('POST /webhooks', {
     body: {
       url,
       events: events.map((name) => name.trim()),
       ...(description === undefined ? {} : { description }),
     },
   })
-  const webhook = rowOf(body)
-  const notes = isPlainHttp(textOf(webhook, 'url')) ? [PLAIN_HTTP] : []
-  call.out.data(body, [
+  const notes = isPlainHttp(webhook.url) ? [PLAIN_HTTP] : []
+  call.out.data(webhook, [
     ...describe(webhook),
     "Save the secret now. You won't see it again.",
     ...notes,
@@ -169,28 +166,33 @@ function isPlainHttp(url: string): boolean {
 
 async function deliveries(call: Call): Promise<ExitCode> {
   const client = await runningRelay(call)
-  const query = new URLSearchParams()
-  for (const name of ['status', 'limit']) {
-    const value = call.options.get(name)
-    if (value !== undefined) query.set(name, value)
-  }
-  const path = `/webhooks/${encodeURIComponent(argument(call, 0))}/deliveries`
-  const { body } = await client.ask('GET', query.size === 0 ? path : `${path}?${query.toString()}`)
-  const names = ['id', 'event', 'status', 'attempt_count', 'last_status_code', 'last_error']
+  const [status, limit] = [call.options.get('status'), call.options.get('limit')]
+  const page = await client.ask('GET /webhooks/:id/deliveries', {
+    id: argument(call, 0),
+    query: {
+      ...(status === undefined ? {} : { status }),
+      ...(limit === undefined ? {} : { limit }),
+    },
+  })
   const now = systemClock.now()
-  const rows = rowsOf(body).map((delivery) => [
-    ...cellsOf(delivery, [...names, 'created_at']),
+  const rows = page.data.map((delivery) => [
+    delivery.id,
+    delivery.event,
+    delivery.status,
+    delivery.attempt_count,
+    delivery.last_status_code,
+    delivery.last_error,
+    delivery.created_at,
     nextAttemptOf(delivery, now),
   ])
   const head = ['ID', 'EVENT', 'STATUS', 'ATTEMPTS', 'HTTP', 'ERROR', 'CREATED', 'NEXT ATTEMPT']
-  call.out.data(body, table(head, rows))
+  call.out.data(page, table(head, rows))
   return EXIT.ok
 }
 
 /** Time of the next attempt; `pending` where it is due and waits for the webhook to recover. */
-function nextAttemptOf(delivery: Row, now: number): string {
-  const time = textOf(delivery, 'next_attempt_at')
-  return time !== '' && (parseIsoTime(time) ?? now) <= now ? 'pending' : time
+function nextAttemptOf({ next_attempt_at: time }: Delivery, now: number): string | null {
+  return time !== null && (parseIsoTime(time) ?? now) <= now ? 'pending' : time
 }
 
 /** Filter of deliveries, in the shape of the API. */
@@ -204,18 +206,20 @@ function filterOf({ options }: Call) {
   }
 }
 
-async function act(
-  call: Call,
-  method: Method,
-  path: (id: string) => string,
-  body?: unknown,
-): Promise<ExitCode> {
+async function act(call: Call, route: Route, body?: object): Promise<ExitCode> {
   const client = await runningRelay(call)
-  const answer = await client.ask(method, path(encodeURIComponent(argument(call, 0))), { body })
-  call.out.data(answer.body, describe(rowOf(answer.body)))
+  const answer = await client.ask(route, { id: argument(call, 0), body })
+  call.out.data(answer, describe(answer))
   return EXIT.ok
 }
 
-function describe(row: Row): string[] {
-  return fields(Object.keys(row).map((name) => [name, textOf(row, name)]))
+function describe(answer: object): string[] {
+  return fields(Object.entries(answer).map(([name, value]) => [name, textOf(value)]))
+}
+
+/** A field as text; empty where it is null. */
+function textOf(value: unknown): string {
+  if (value === null) return ''
+  if (typeof value === 'string') return value
+  return Array.isArray(value) ? value.join(', ') : JSON.stringify(value)
 }

@@ -5,6 +5,7 @@ import { DEFAULT_RETRY_SCHEDULE_MS } from './retry.ts'
 import {
   ADDRESS_RANGE_KIND,
   BASE_URL_KIND,
+  COMMAND_KIND,
   PASSWORD_KIND,
   MUX_ADDRESS_KIND,
   PHONE_CHOICE_KIND,
@@ -117,7 +118,16 @@ export const OPTIONS = {
   }),
   iphoneAgent: option('iphone-agent', choiceKind('attach', 'go-ios', 'xcodebuild'), {
     default: 'attach',
-    sentence: 'What starts WebDriverAgent on an iPhone; attach means that somebody else does.',
+    sentence:
+      'The commands that start WebDriverAgent on an iPhone; with attach you start it yourself.',
+  }),
+  iphoneAgentCommand: option('iphone-agent-command', optionalKind(COMMAND_KIND, 'preset'), {
+    default: null,
+    sentence: 'The command that runs WebDriverAgent on an iPhone; preset is that of iphone-agent.',
+  }),
+  iphoneTunnelCommand: option('iphone-tunnel-command', optionalKind(COMMAND_KIND, 'preset'), {
+    default: null,
+    sentence: 'A command that runs beside it for all iPhones; preset is that of iphone-agent.',
   }),
   iphoneAgentPort: option('iphone-agent-port', integerKind('PORT', 1, 65_535), {
     default: 8_100,

@@ -164,6 +164,32 @@ export const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
   print: ({ udid, number }) => `${udid ?? 'all'}${number === null ? '' : `=${number}`}`,
 }
 
+const COMMAND_WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/g
+const UNKNOWN_VALUE = /\{(?!(?:udid|serial|port|bundle|folder|xctestrun)\})\w+\}/
+
+/** A program and its arguments, which are not given to a shell; quotes hold a space together. */
+export const COMMAND_KIND: ValueKind<readonly string[]> = {
+  placeholder: 'COMMAND',
+  wanted:
+    'a command that begins with an absolute path; {udid}, {serial}, {port}, {bundle}, {folder} and {xctestrun} are filled in',
+  parse: (text) => {
+    const words = [...text.matchAll(COMMAND_WORD)].map(([word]) =>
+      word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'),
+    )
+    const isWhole = text.replaceAll(COMMAND_WORD, '').trim() === '' && !text.includes('\0')
+    return isWhole && !UNKNOWN_VALUE.test(text) && words[0]?.startsWith('/') === true
+      ? words
+      : undefined
+  },
+  print: (words) =>
+    words
+      .map((word) => {
+        if (word !== '' && !/[\s"']/.test(word)) return word
+        return word.includes('"') ? `'${word}'` : `"${word}"`
+      })
+      .join(' '),
+}
+
 export const ADDRESS_RANGE_KIND: ValueKind<string> = {
   placeholder: 'ADDRESS',
   wanted: 'an IP address or a range such as 10.0.0.0/8',

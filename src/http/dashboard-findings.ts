@@ -2,17 +2,19 @@
 
 import type { FindingBranch } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
+import { type FindingTree, findingTrees } from '../health/causes.ts'
 
-/** In the order in which they come, which is by urgency. */
+/** Causes in the order of the findings, each with all that follows from it. */
 export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
-  const causes = findings.filter((finding) => causeOf(finding, findings) === null)
-  return causes.map((cause) => ({
-    cause,
-    consequences: findings.filter(
-      (finding) => rootOf(finding, findings) === cause && finding !== cause,
-    ),
-    place: placeOf(cause),
+  return findingTrees(findings).map(({ finding, consequences }) => ({
+    cause: finding,
+    consequences: findingsIn(consequences),
+    place: placeOf(finding),
   }))
+}
+
+function findingsIn(trees: readonly FindingTree[]): readonly HealthFinding[] {
+  return trees.flatMap(({ finding, consequences }) => [finding, ...findingsIn(consequences)])
 }
 
 function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'] {
@@ -25,22 +27,4 @@ function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'
     return { name: 'Settings', href: '#/settings' }
   }
   return { name: 'Lines', href: '#/lines' }
-}
-
-/** A line's finding may follow from one of its own or of the relay, never from another line's. */
-function causeOf(
-  { code, depends_on, line_id }: HealthFinding,
-  findings: readonly HealthFinding[],
-): HealthFinding | null {
-  if (depends_on === null || depends_on === code) return null
-  const causes = findings.filter((finding) => finding.code === depends_on)
-  const own = causes.find((cause) => cause.line_id === line_id)
-  return own ?? causes.find((cause) => cause.line_id === null) ?? null
-}
-
-/** The first cause; findings that explain each other in a circle end at the one after so many. */
-function rootOf(finding: HealthFinding, findings: readonly HealthFinding[]): HealthFinding {
-  let root = finding
-  for (const _ of findings) root = causeOf(root, findings) ?? root
-  return root
 }

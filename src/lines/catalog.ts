@@ -7,11 +7,10 @@ import type { RunProcess, StartReadProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import type { Service } from '../system/service.ts'
 import type { LineDriver } from './driver.ts'
-import { createLauncher, type LauncherOptions } from './kinds/iphone/agent/create-launcher.ts'
-import type { LauncherName } from './kinds/iphone/agent/launcher.ts'
-import { UsbCable } from './kinds/iphone/cable/usb-cable.ts'
+import { Launcher } from './kinds/iphone/agent/launcher.ts'
+import { UsbCable } from './kinds/iphone/cable/phone-watch.ts'
 import { createIphoneDriver, type IphoneDriver } from './kinds/iphone/driver.ts'
-import { PhoneAnchors } from './kinds/iphone/phone-anchors.ts'
+import { PhoneAnchors } from './kinds/iphone/number-anchor.ts'
 import { createMacDriver, type MacTools } from './kinds/mac/driver.ts'
 import { MessagesScript, type ScriptTools } from './kinds/mac/script-runner.ts'
 import { recordTrace, type TraceEnd, type TraceOrder } from './kinds/mac/trace.ts'
@@ -32,7 +31,9 @@ export type DriverOptions = {
   readonly iphone: 'auto' | 'on' | 'off'
   readonly usbmuxdAddress: string | null
   readonly iphoneLines: readonly PhoneChoice[] | null
-  readonly iphoneAgent: LauncherName
+  readonly iphoneAgent: 'attach' | 'go-ios' | 'xcodebuild'
+  readonly iphoneAgentCommand: readonly string[] | null
+  readonly iphoneTunnelCommand: readonly string[] | null
   readonly iphoneAgentPort: number
   readonly iphoneAgentBundle: string
   readonly iphoneGoIos: string
@@ -98,27 +99,31 @@ export function createIphones(options: DriverOptions, tools: IphoneTools): Iphon
   const cable = new UsbCable(usbmuxdAddress, tools)
   const anchors = new PhoneAnchors(cable)
   if (iphoneLines === null) return { driver: null, anchors, services: [cable] }
-  const { startRead: start } = tools
-  const launcher = createLauncher(launcherOptions(options), { ...tools, start })
+  const launcher = launcherOf(options, tools)
   const phones = { phones: iphoneLines, agentPort: iphoneAgentPort }
   const driver = createIphoneDriver(phones, { ...tools, cable, launcher })
-  return { driver, anchors, services: [cable, launcher] }
+  return { driver, anchors, services: [cable, ...(launcher === null ? [] : [launcher])] }
 }
 
 function hasMac({ mac, platform }: DriverOptions): boolean {
   return mac === 'on' || (mac === 'auto' && platform === 'darwin')
 }
 
-function launcherOptions(options: DriverOptions): LauncherOptions {
-  return {
-    launcher: options.iphoneAgent,
-    goIosPath: options.iphoneGoIos,
-    goIosFolder: options.goIosFolder,
-    xcodebuildPath: options.iphoneXcodebuild,
-    xctestrunPath: options.iphoneXctestrun,
-    agentBundleId: options.iphoneAgentBundle,
-    agentPort: options.iphoneAgentPort,
-  }
+function launcherOf(options: DriverOptions, tools: IphoneTools): Launcher | null {
+  return Launcher.of(
+    {
+      preset: options.iphoneAgent,
+      agentCommand: options.iphoneAgentCommand,
+      tunnelCommand: options.iphoneTunnelCommand,
+      goIosPath: options.iphoneGoIos,
+      folder: options.goIosFolder,
+      xcodebuildPath: options.iphoneXcodebuild,
+      xctestrunPath: options.iphoneXctestrun,
+      bundleId: options.iphoneAgentBundle,
+      port: options.iphoneAgentPort,
+    },
+    { ...tools, start: tools.startRead },
+  )
 }
 
 function macDriver(options: DriverOptions, tools: MacTools): LineDriver {

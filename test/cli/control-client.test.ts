@@ -15,10 +15,10 @@ test('a request goes over the socket, whatever proxy the environment names', asy
   using relay = new FakeRelay(folder.path, () => Response.json({ id: 'key_a' }, { status: 201 }))
   process.env['HTTP_PROXY'] = 'http://127.0.0.1:1'
 
-  const answer = await clientIn(folder).ask('POST', '/keys', { body: { name: 'x' } })
+  const answer: object = await clientIn(folder).ask('POST /keys', { body: { name: 'x' } })
   delete process.env['HTTP_PROXY']
 
-  expect(answer).toEqual({ status: 201, body: { id: 'key_a' } })
+  expect(answer).toEqual({ id: 'key_a' })
   expect(relay.asked).toEqual([{ method: 'POST', path: '/api/v1/keys', body: { name: 'x' } }])
 })
 
@@ -27,7 +27,7 @@ test('an error of the relay is told with its status, code and sentence', async (
   const error = { error: { code: 'not_found', message: 'There is no key with this id.' } }
   using _relay = new FakeRelay(folder.path, () => Response.json(error, { status: 404 }))
 
-  const asking = clientIn(folder).ask('DELETE', '/keys/key_x')
+  const asking = clientIn(folder).ask('DELETE /keys/:id', { id: 'key_x' })
 
   await expect(asking).rejects.toEqual(
     new RefusedError(404, 'not_found', 'There is no key with this id.'),
@@ -42,7 +42,7 @@ test('no socket, and one that nobody listens on, mean that no relay runs', async
   writeFileSync(folder.file('control.sock'), '')
 
   expect([without, await client.isThere()]).toEqual([false, false])
-  await expect(client.ask('GET', '/keys')).rejects.toBeInstanceOf(NoRelayError)
+  await expect(client.ask('GET /keys')).rejects.toBeInstanceOf(NoRelayError)
 })
 
 test('a stream gives each line as it comes, however it was cut', async () => {
@@ -54,7 +54,7 @@ test('a stream gives each line as it comes, however it was cut', async () => {
     () => new Response(new ReadableStream({ pull: (stream) => step(stream, bytes) })),
   )
 
-  const seen = await Array.fromAsync(clientIn(folder).stream('/events'))
+  const seen: readonly object[] = await Array.fromAsync(clientIn(folder).events())
 
   expect(seen).toEqual([{ a: 'ä' }, { b: 2 }, { c: 3 }])
 })

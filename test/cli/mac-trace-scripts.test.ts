@@ -3,14 +3,16 @@
 import { expect, test } from 'bun:test'
 
 import { NoRelayError } from '../../src/cli/command.ts'
-import { RefusedError } from '../../src/cli/control-client.ts'
+import { RefusedError, type ControlClient } from '../../src/cli/control-client.ts'
 import { scriptEntries } from '../../src/cli/mac-trace-scripts.ts'
 
 const START = 1_795_255_200_000
 const ACCOUNT = { mode: 'account', stage: 'account', accounts: [{ service: 'iMessage' }] }
 
 async function entriesOf(data: readonly object[]) {
-  return scriptEntries(async () => ({ ask: async () => ({ status: 200, body: { data } }) }), START)
+  // The one route that is asked.
+  const ask = (async () => ({ data })) as unknown as ControlClient['ask']
+  return scriptEntries(async () => ({ ask }), START)
 }
 
 test('the runs since the start are told by their time, with what was last known of the accounts', async () => {

@@ -18,6 +18,9 @@ async function run(
   return { ...finished, asked: relay.asked }
 }
 
+/** The fields of an answer that some command reads. */
+const ANSWER = { data: [], url: 'http://127.0.0.1/hooks', path: '/tmp/b.db', value: '3' }
+
 const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])[] = [
   [['keys', 'create', '--name', 'a'], 'POST', '/keys', { name: 'a' }],
   [['keys', 'list'], 'GET', '/keys?limit=200', null],
@@ -97,7 +100,7 @@ const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])
 
 for (const [args, method, path, body] of REQUESTS) {
   test(`hookline ${args.join(' ')} asks ${method} ${path}`, async () => {
-    const { asked, exitCode, stderr } = await run(args, { data: [] })
+    const { asked, exitCode, stderr } = await run(args, ANSWER)
 
     expect(stderr).toBe('')
     expect(asked).toEqual([{ method, path: `/api/v1${path}`, body }])
@@ -106,13 +109,16 @@ for (const [args, method, path, body] of REQUESTS) {
 }
 
 test('a webhook added without a scheme is shown with the one that it gets', async () => {
-  const { stdout } = await run(['webhooks', 'add', 'localhost:8080/hooks'], { id: 'wh_a' })
+  const { stdout } = await run(['webhooks', 'add', 'localhost:8080/hooks'], {
+    id: 'wh_a',
+    url: 'http://localhost:8080/hooks',
+  })
 
   expect(stdout).toStartWith('Adding http://localhost:8080/hooks\n')
 })
 
 test('--json prints the answer as it came', async () => {
-  const body = { data: [{ id: 'wh_a' }], has_more: false, next_cursor: null }
+  const body = { data: [{ id: 'wh_a', events: [] }], has_more: false, next_cursor: null }
 
   const { stdout } = await run(['webhooks', 'list', '--json'], body)
 
@@ -268,10 +274,11 @@ test('a change of nothing is a usage error', async () => {
 
 test('webhooks are listed with the state that the dashboard shows', async () => {
   const webhook = { id: 'wh_a', url: 'http://a/b', events: ['message.read'], is_active: true }
+  const working = { ...webhook, disabled_reason: null }
   const data = [
-    webhook,
-    { ...webhook, is_failing: true },
-    { ...webhook, is_active: false },
+    working,
+    { ...working, is_failing: true },
+    { ...working, is_active: false },
     { ...webhook, is_active: false, disabled_reason: 'gone' },
   ]
 

@@ -34,14 +34,14 @@ test('a database that is too new ends a start by hand with 78, and a service in 
   const headers = { 'x-api-key': key.key, 'x-api-secret': key.secret }
   const page = await service.look('/', { accept: 'text/html' })
   const answer = await service.look('/api/v1/messages', headers)
-  const state = await service.control.look('/healthz')
+  const state = await service.control.probe('/healthz')
   const stopped = await machine.stop()
 
   expect(exitCode).toBe(78)
   expect(page).toContain('503 <!doctype html>')
   expect(page).toContain('was written by Hookline 9.9.9')
   expect(answer).toContain('503 {"error":{"code":"starting"')
-  expect(state.body).toMatchObject({
+  expect(state).toMatchObject({
     status: 'safe_mode',
     reason: expect.stringContaining('this executable knows schema'),
     next_step: expect.stringContaining('hookline upgrade --from FILE'),

@@ -43,7 +43,7 @@ test('a service is upgraded: the message that waited leaves once, by the new ver
 
   const told = await machine.upgrade(nextVersion())
   const api = machine.relay?.client(key)
-  const about = await machine.relay?.control.ask('GET', '/about')
+  const about = await machine.relay?.control.ask('GET /about')
   await eventually('the message is read', async () => {
     const page = await api?.ask<{ data: { status: string }[] }>('GET', '/api/v1/messages')
     return page?.data[0]?.status === 'read' ? true : null
@@ -51,7 +51,7 @@ test('a service is upgraded: the message that waited leaves once, by the new ver
   await machine.stop()
 
   expect(told).toMatchObject({ exitCode: 0, json: { outcome: 'upgraded', to: '9.9.9' } })
-  expect(about?.body).toEqual({ version: '9.9.9', is_claimed: false })
+  expect(about).toEqual({ version: '9.9.9', is_claimed: false })
   expect(schemaOf(machine.dataDir)).toBe(NEXT_SCHEMA)
   expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
   expect(readdirSync(join(machine.executable, '..')).sort()).toEqual([
@@ -168,7 +168,7 @@ test('until its startup check has ended it stands still: 401 first, then 503, an
   const body = { to: '+12025550123', text: 'not now' }
   const send = await relay.client(key).request('POST', '/api/v1/messages/send', { body })
   const before = carriedTexts(machine.dataDir)
-  const heard = await relay.control.ask('POST', '/judgement')
+  const heard = await relay.control.ask('POST /judgement')
   await eventually('the message is carried', () =>
     carriedTexts(machine.dataDir).length > 0 ? true : null,
   )
@@ -179,7 +179,7 @@ test('until its startup check has ended it stands still: 401 first, then 503, an
   expect(known).toContain('503 {"error":{"code":"starting"')
   expect([send.status, send.headers.get('retry-after')]).toEqual([503, '5'])
   expect(before).toEqual([])
-  expect(heard.body).toEqual({ version: '9.9.9' })
+  expect(heard).toEqual({ version: '9.9.9' })
   expect(after?.slice(0, 3)).toBe('200')
   expect(carriedTexts(machine.dataDir)).toEqual(['wait for it'])
 }, 30_000)

@@ -34,7 +34,16 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'webhooks',
   ],
   app: [...BELOW_FEATURES, ...FEATURES, 'config', 'runtime', 'messages', 'health', 'http'],
-  cli: [...BELOW_FEATURES, 'guides', 'app', 'config', 'keys', 'hosting', 'lines/catalog'],
+  cli: [
+    ...BELOW_FEATURES,
+    'guides',
+    'app',
+    'config',
+    'keys',
+    'hosting',
+    'lines/catalog',
+    'health/causes',
+  ],
   main: ['cli'],
 }
 

@@ -1,11 +1,11 @@
-import { PassThrough, type Duplex } from 'node:stream'
+import { type Duplex, PassThrough } from 'node:stream'
 
-import type { PhoneCable } from '../../../src/lines/kinds/iphone/cable/phone-cable.ts'
 import type {
   Phone,
   PhoneFacts,
   PhoneTroubleReason,
-} from '../../../src/lines/kinds/iphone/cable/phone-facts.ts'
+} from '../../../src/lines/kinds/iphone/cable/lockdown.ts'
+import type { PhoneCable } from '../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { FACTS } from './phone-facts.ts'
 
 /** The cable without its daemon: what is plugged in, and what each phone says of itself. */

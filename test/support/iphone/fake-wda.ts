@@ -4,8 +4,8 @@
 import { once } from 'node:events'
 import { createServer, connect, type Server, type Socket } from 'node:net'
 
-import { AgentError } from '../../../src/lines/kinds/iphone/agent/agent.ts'
-import type { Exchange } from '../../../src/lines/kinds/iphone/agent/wda-exchange.ts'
+import { AgentError } from '../../../src/lines/kinds/iphone/agent/wda-http.ts'
+import type { WdaExchange } from '../../../src/lines/kinds/iphone/agent/wda-http.ts'
 import { Dropped, type WdaCommands } from './wda-commands.ts'
 import type { Answer } from './wda-routes.ts'
 
@@ -92,7 +92,7 @@ export class FakeWda {
 }
 
 /** The same commands without a wire between: what a test of the screens needs of HTTP. */
-export function directExchange(commands: WdaCommands): Exchange {
+export function directExchange(commands: WdaCommands): WdaExchange {
   return async ({ method, path, body }, signal) => {
     const aborted = Promise.withResolvers<never>()
     const abort = () => {

@@ -1,125 +1,124 @@
 import { writeFileSync } from 'node:fs'
 
+import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import {
-  createLauncher,
-  type LauncherOptions,
-} from '../../../src/lines/kinds/iphone/agent/create-launcher.ts'
-import type {
-  Launched,
   Launcher,
-  LaunchTrouble,
+  type AgentOptions,
+  type Launched,
 } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
-import { processRunner, startReadProcess, type RunProcess } from '../../../src/system/process.ts'
-import { recordingLog, type LogLine } from '../recording-log.ts'
+import { processRunner, startReadProcess } from '../../../src/system/process.ts'
+import { recordingLog } from '../recording-log.ts'
 import { ScratchFolder } from '../scratch-folder.ts'
-import { settle, TestClock } from '../test-clock.ts'
-import { FakeGoIos } from './fake-go-ios.ts'
+import { TestClock } from '../test-clock.ts'
+import { OTHER_UDID, UDID } from './fake-phones.ts'
 import { FakeTool } from './fake-tool.ts'
 import { eventually } from './real-usbmuxd.ts'
 
-export const BUNDLE_ID = 'com.example.WebDriverAgentRunner.xctrunner'
+const NEVER = new AbortController().signal
+export const BUNDLE = 'com.example.WebDriverAgentRunner.xctrunner'
+export const SERIAL = UDID.replace('-', '')
+export const PHONE = { udid: UDID, serial: SERIAL }
+export const OTHER = { udid: OTHER_UDID, serial: OTHER_UDID }
 
-/** A launcher with real processes and a clock that the test moves. */
+/** What each command of the stand-in does: a file of its name says it. */
+const SCRIPT = `
+case "$1 $2" in
+'tunnel start') name=tunnel ;;
+'image auto') name=image ;;
+version*) name=version ;;
+*) name=agent ;;
+esac
+eval "$(cat "$here/$name")"`
+
+/** A launcher over real processes, with a clock that the test moves. */
 export class LaunchRig implements AsyncDisposable {
   readonly folder = new ScratchFolder()
   readonly clock = new TestClock()
-  readonly goIos = new FakeGoIos(this.folder.path)
-  readonly xcodebuild = new FakeTool(this.folder.path, 'xcodebuild', 'eval "$(cat "$here/says")"')
-  readonly goIosFolder = this.folder.file('data/go-ios')
+  readonly tool = new FakeTool(this.folder.path, 'tool', SCRIPT)
+  readonly lines
   readonly launcher: Launcher
-  readonly lines: readonly LogLine[]
-  #busy = 0
   readonly #end = new AbortController()
   readonly #running: Promise<void>
 
-  constructor(options: Partial<LauncherOptions> & Pick<LauncherOptions, 'launcher'>) {
+  constructor(preset: AgentOptions['preset'], more: Partial<AgentOptions> = {}) {
     const { log, lines } = recordingLog()
+    const { clock, tool } = this
     this.lines = lines
-    const { clock } = this
-    const run = processRunner(clock)
+    this.does({ tunnel: 'exec sleep 60', image: 'exit 0', agent: 'exec sleep 60' })
+    this.does({ version: `echo '{"version":"1.3.2"}'` })
     writeFileSync(this.folder.file('wda.xctestrun'), '')
-    this.xcodebuild.put('says', '[ "$1" = -version ] || exec sleep 60')
-    const counted: RunProcess = async (order, signal) => {
-      this.#busy += 1
-      return await run(order, signal).finally(() => {
-        this.#busy -= 1
-      })
+    const options: AgentOptions = {
+      preset,
+      agentCommand: null,
+      tunnelCommand: null,
+      goIosPath: tool.path,
+      xcodebuildPath: tool.path,
+      folder: this.folder.file('data/go-ios'),
+      xctestrunPath: this.folder.file('wda.xctestrun'),
+      bundleId: BUNDLE,
+      port: 8_123,
+      ...more,
     }
-    const tools = { clock, log, run: counted, start: startReadProcess }
-    this.launcher = createLauncher(this.#optionsOf(options), tools)
-    this.#running = this.launcher.run(this.#end.signal)
+    const tools = { clock, log, run: processRunner(clock), start: startReadProcess }
+    const launcher = Launcher.of(options, tools)
+    if (launcher === null) throw new Error('There is no launcher.')
+    this.launcher = launcher
+    this.#running = launcher.run(this.#end.signal)
   }
 
-  /** Ends what the launcher keeps, as the relay does when it ends. */
+  does(scripts: Readonly<Record<string, string>>): void {
+    for (const [name, script] of Object.entries(scripts)) this.tool.put(name, script)
+  }
+
+  launch(phone = PHONE): Launched {
+    const launched = this.launcher.launch(phone)
+    if ('code' in launched) throw new Error(launched.why)
+    return launched
+  }
+
+  /** How an agent ends by itself that was just started. */
+  ended(): Promise<LaunchTrouble> {
+    return this.launch().ended
+  }
+
+  /** Prepares, while time goes by second after second. */
+  async prepare(phone = PHONE, signal = NEVER): Promise<LaunchTrouble | null> {
+    let isOver = false
+    const preparing = this.launcher.prepare(phone, signal).finally(() => {
+      isOver = true
+    })
+    await eventually(async () => {
+      await this.clock.advance(100)
+      return isOver ? true : null
+    }, 'the end of the preparations')
+    return await preparing
+  }
+
+  /** The commands, without their arguments. */
+  get commands(): readonly string[] {
+    return this.tool.argsOfCalls().map(([word = '']) => word)
+  }
+
+  async calls(count: number): Promise<void> {
+    await eventually(() => (this.tool.calls().length >= count ? true : null), `${count} calls`)
+  }
+
   async stop(): Promise<void> {
     this.#end.abort()
     await this.#running
   }
 
-  async launch(udid: string): Promise<Launched> {
-    const launched = await this.launcher.launch(udid, new AbortController().signal)
-    if ('code' in launched) throw new Error(launched.why)
-    return launched
-  }
-
-  /** Prepares, while time goes by second after second. */
-  async prepare(udid: string): Promise<LaunchTrouble | null> {
-    return await this.#whileTimeGoesBy(this.launcher.prepare(udid, new AbortController().signal))
-  }
-
-  async prepareAll(udids: readonly string[]): Promise<readonly (LaunchTrouble | null)[]> {
-    const { signal } = new AbortController()
-    const preparing = udids.map((udid) => this.launcher.prepare(udid, signal))
-    return await this.#whileTimeGoesBy(Promise.all(preparing))
-  }
-
-  /**
-   * Lets time go by until `look` gives something: a second whenever no short-lived process is under way,
-   * as those take the real time of a busy computer.
-   */
-  async comesTo<T>(look: () => T | null, what: string): Promise<T> {
-    return await eventually(async () => {
-      await (this.#busy > 0 ? settle() : this.clock.advance(1_000))
-      return look()
-    }, what)
-  }
-
   async [Symbol.asyncDispose](): Promise<void> {
     const stopping = this.stop()
-    for (const tool of [this.goIos.tool, this.xcodebuild]) {
-      for (const pid of tool.alive()) kill(-pid)
-    }
+    for (const pid of this.tool.alive()) killGroup(pid)
     await stopping
     this.folder[Symbol.dispose]()
   }
-
-  async #whileTimeGoesBy<T>(promise: Promise<T>): Promise<T> {
-    let isSettled = false
-    const watched = promise.finally(() => {
-      isSettled = true
-    })
-    await this.comesTo(() => (isSettled ? true : null), 'the end of the preparations')
-    return await watched
-  }
-
-  #optionsOf(
-    options: Partial<LauncherOptions> & Pick<LauncherOptions, 'launcher'>,
-  ): LauncherOptions {
-    return {
-      goIosPath: this.goIos.tool.path,
-      goIosFolder: this.goIosFolder,
-      xcodebuildPath: this.xcodebuild.path,
-      xctestrunPath: this.folder.file('wda.xctestrun'),
-      agentBundleId: BUNDLE_ID,
-      agentPort: 8_100,
-      ...options,
-    }
-  }
 }
 
-function kill(pid: number): void {
+function killGroup(pid: number): void {
   try {
-    process.kill(pid, 'SIGKILL')
+    if (pid > 1) process.kill(-pid, 'SIGKILL')
   } catch {
     // It has just ended.
   }

@@ -1,4 +1,4 @@
-import type { PhoneFacts } from '../../../src/lines/kinds/iphone/cable/phone-facts.ts'
+import type { PhoneFacts } from '../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import { NUMBER, UDID } from './fake-phones.ts'
 
 /** What a phone that is fit for a line tells. */

@@ -1,7 +1,9 @@
 import type { PhoneChoice } from '../../../src/domain/value-kind.ts'
-import type { LaunchTrouble, Launcher } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
-import { wdaAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
+import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
+import type { LaunchPhone } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
+import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
 import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/driver.ts'
+import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
 import { whenAborted } from '../../../src/system/clock.ts'
 import { recordingLog } from '../recording-log.ts'
 import { TestClock } from '../test-clock.ts'
@@ -21,43 +23,43 @@ export type RigPhone = {
 }
 
 /** A launcher that starts nothing, and says what a test wants. */
-class FakeLauncher implements Launcher {
-  name: Launcher['name'] = 'attach'
+class FakeLauncher implements PhoneLauncher {
+  /** True where the owner starts the agents, and the driver has no launcher. */
+  isLeftToOwner = false
   prepareTrouble: LaunchTrouble | null = null
   launchTrouble: LaunchTrouble | null = null
   /** UDIDs in the order in which their agents were started, and stopped. */
   readonly launched: string[] = []
   readonly stopped: string[] = []
+  /** UDIDs of agents whose output is no longer read. */
+  readonly ignored: string[] = []
   readonly #ends = new Map<string, (trouble: LaunchTrouble) => void>()
 
   /** What was asked of it, in order, and what a test puts in between. */
   readonly asked: string[] = []
   /** UDIDs of phones for which it does not come to an end before it is called off. */
   readonly preparesForEver = new Set<string>()
-  readonly launchesForEver = new Set<string>()
 
-  async prepare(udid: string, signal: AbortSignal): Promise<LaunchTrouble | null> {
+  async prepare({ udid }: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
     this.asked.push('prepare')
     if (this.preparesForEver.has(udid)) await whenAborted(signal)
     return this.prepareTrouble
   }
 
-  async launch(udid: string, signal: AbortSignal) {
+  launch({ udid }: LaunchPhone) {
     this.asked.push('launch')
-    if (this.launchesForEver.has(udid)) await whenAborted(signal)
     if (this.launchTrouble !== null) return this.launchTrouble
     this.launched.push(udid)
     const ended = Promise.withResolvers<LaunchTrouble>()
     this.#ends.set(udid, ended.resolve)
-    return { ended: ended.promise, stop: async () => void this.stopped.push(udid) }
+    const ignoreOutput = () => void this.ignored.push(udid)
+    return { ended: ended.promise, ignoreOutput, stop: async () => void this.stopped.push(udid) }
   }
 
   /** The program that keeps an agent alive ends by itself. */
   end(udid: string, trouble: LaunchTrouble): void {
     this.#ends.get(udid)?.(trouble)
   }
-
-  async run(): Promise<void> {}
 }
 
 /** A driver over phones of which only the screens are real: no sockets, and all time is the clock's. */
@@ -83,10 +85,10 @@ export class PhoneLineRig {
       {
         clock,
         cable,
-        launcher,
+        launcher: launcher.isLeftToOwner ? null : launcher,
         log: log.log,
         random: seededRandom(1),
-        agentOf: (udid) => wdaAgent(directExchange(this.of(udid).commands), clock),
+        agentOf: (udid) => PhoneAgent.over(directExchange(this.of(udid).commands), clock),
       },
     )
   }

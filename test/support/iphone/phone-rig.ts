@@ -1,11 +1,14 @@
-import { readPhone, type PhoneReading } from '../../../src/lines/kinds/iphone/cable/lockdown.ts'
+import {
+  type Phone,
+  type PhoneReading,
+  readPhone,
+} from '../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import { MuxWatch } from '../../../src/lines/kinds/iphone/cable/mux-watch.ts'
-import type { Phone } from '../../../src/lines/kinds/iphone/cable/phone-facts.ts'
 import { PhoneWatch } from '../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../src/lines/kinds/iphone/cable/usbmux.ts'
-import { recordingLog, type LogLine } from '../recording-log.ts'
+import { type LogLine, recordingLog } from '../recording-log.ts'
 import { settle, TestClock } from '../test-clock.ts'
-import { MuxRig, UDID, until, type FakePhone } from './fake-phones.ts'
+import { type FakePhone, MuxRig, UDID, until } from './fake-phones.ts'
 
 const NEVER = new AbortController().signal
 

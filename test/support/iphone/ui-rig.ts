@@ -1,17 +1,18 @@
 import { deviceHandle, type Handle } from '../../../src/domain/handle.ts'
-import { timestamp, type MessageId } from '../../../src/domain/ids.ts'
+import { type MessageId, timestamp } from '../../../src/domain/ids.ts'
 import type { OutgoingMessage } from '../../../src/domain/message.ts'
-import type { PointOfNoReturn, Settlement } from '../../../src/lines/driver.ts'
-import { TurnQueue } from '../../../src/lines/kinds/iphone/agent/turn-queue.ts'
-import { wdaAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
-import { OwnSends } from '../../../src/lines/kinds/iphone/screens/own-sends.ts'
-import { TranscriptMemory } from '../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
-import { pollInbound } from '../../../src/lines/kinds/iphone/screens/ui-inbound.ts'
 import type {
-  BubbleMessage,
-  UiReceipt,
-} from '../../../src/lines/kinds/iphone/screens/ui-listener.ts'
-import { sendByUi, type UiSend } from '../../../src/lines/kinds/iphone/screens/ui-send.ts'
+  DeviceMessage,
+  LineEvent,
+  PointOfNoReturn,
+  Settled,
+} from '../../../src/lines/driver.ts'
+import { TaskQueue } from '../../../src/lines/kinds/iphone/agent/task-queue.ts'
+import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
+import { pollInbound } from '../../../src/lines/kinds/iphone/screens/inbound.ts'
+import { OwnSends } from '../../../src/lines/kinds/iphone/screens/own-sends.ts'
+import { sendByUi, type UiSend } from '../../../src/lines/kinds/iphone/screens/send.ts'
+import { TranscriptMemory } from '../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
 import { ENGLISH } from '../../../src/lines/kinds/iphone/screens/ui-words.ts'
 import { TestClock } from '../test-clock.ts'
 import { directExchange } from './fake-wda.ts'
@@ -22,7 +23,9 @@ export const FRIEND = deviceHandle('+12025550123')
 export const OTHER = deviceHandle('+12025550177')
 export const NEVER = new AbortController().signal
 
-type Settled = { readonly messageId: MessageId; readonly outcome: Settlement }
+type EndOfMessage = { readonly messageId: MessageId; readonly outcome: Settled }
+type BubbleMessage = Omit<DeviceMessage, 'isHistory'>
+type Receipt = Extract<LineEvent, { readonly type: 'receipt' }>['receipt']
 
 /** A line over the model of a phone, with what it tells. */
 export function makeUiRig() {
@@ -31,8 +34,8 @@ export function makeUiRig() {
   const commands = new WdaCommands(phone)
   const told = {
     messages: [] as BubbleMessage[],
-    receipts: [] as UiReceipt[],
-    settled: [] as Settled[],
+    receipts: [] as Receipt[],
+    settled: [] as EndOfMessage[],
     /** The memory as it was stored last, as a crash would find it. */
     memory: null as string | null,
     /** Whether nothing can be made durable. */
@@ -52,8 +55,8 @@ export function makeUiRig() {
 
 type Told = {
   readonly messages: BubbleMessage[]
-  readonly receipts: UiReceipt[]
-  readonly settled: Settled[]
+  readonly receipts: Receipt[]
+  readonly settled: EndOfMessage[]
   memory: string | null
   refuses: boolean
 }
@@ -62,14 +65,21 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
   const life = { isOver: false }
   const memory = TranscriptMemory.fromText(stored, clock.now())
   const exchange = directExchange(commands)
-  const store = async (act: () => void) => {
+  const emit = async (event: LineEvent) => {
     if (life.isOver) await new Promise(() => {})
     if (told.refuses) throw new Error('not durable')
-    act()
-    told.memory = memory.toText()
+    if (event.type === 'message') {
+      const { isHistory: _, ...message } = event.message
+      told.messages.push(message)
+    }
+    if (event.type === 'receipt') told.receipts.push(event.receipt)
+    if (event.type === 'settled') {
+      told.settled.push({ messageId: event.messageId, outcome: event.outcome })
+    }
+    if ('checkpoint' in event) told.memory = event.checkpoint
   }
   const tools = {
-    agent: wdaAgent(
+    agent: PhoneAgent.over(
       (request, signal) => (life.isOver ? new Promise(() => {}) : exchange(request, signal)),
       clock,
     ),
@@ -77,15 +87,9 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
     words: ENGLISH,
     memory,
     own: new OwnSends(),
-    turns: new TurnQueue(clock),
+    queue: new TaskQueue(clock),
     timeZone: () => 'UTC',
-    listener: {
-      onMessage: (message: BubbleMessage) => store(() => told.messages.push(message)),
-      onReceipt: (receipt: UiReceipt) => store(() => told.receipts.push(receipt)),
-      onSettled: (messageId: MessageId, outcome: Settlement) =>
-        store(() => told.settled.push({ messageId, outcome })),
-      onMemory: () => store(() => {}),
-    },
+    emit,
   }
   return {
     tools,

@@ -1,4 +1,4 @@
-import { AgentError } from '../../../src/lines/kinds/iphone/agent/agent.ts'
+import { AgentError } from '../../../src/lines/kinds/iphone/agent/wda-http.ts'
 import type { Meddling } from './wda-commands.ts'
 import type { CommandName } from './wda-routes.ts'
 

@@ -124,7 +124,6 @@ export class WdaCommands {
     if (route.session !== null && route.session !== this.#sessionId) {
       return failed('invalid session id', this.#sessionId)
     }
-    if (route.name === 'shutdown') return { status: 200, body: 'Shutting down' }
     try {
       return succeeded(this.#act(route, body), this.#sessionId)
     } catch (error) {
@@ -155,10 +154,6 @@ export class WdaCommands {
       alert_accept: () => this.#pressAlert(text('name')),
       locked: () => phone.isLocked,
       unlock: () => this.#unlock(),
-      // UIDevice: from 0 to 1, and 2 for charging.
-      battery: () => ({ level: 0.84, state: 2 }),
-      screenshot: () => Buffer.from('PNG').toString('base64'),
-      shutdown: () => null,
     }
     return acts[route.name]()
   }

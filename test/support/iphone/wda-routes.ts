@@ -22,9 +22,6 @@ const ROUTES = {
   alert_accept: ['POST', `${IN_SESSION}/alert/accept`],
   locked: ['GET', '/wda/locked'],
   unlock: ['POST', `${IN_SESSION}/wda/unlock`],
-  battery: ['GET', `${IN_SESSION}/wda/batteryInfo`],
-  screenshot: ['GET', '/screenshot'],
-  shutdown: ['GET', '/wda/shutdown'],
 } as const satisfies Record<string, readonly [method: string, path: string]>
 
 export type CommandName = keyof typeof ROUTES

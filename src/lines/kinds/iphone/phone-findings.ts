@@ -1,73 +1,128 @@
-// What the health catalogue says of iPhone lines.
+// Findings and reports about iPhones that are lines, or shall be.
 
 import type { Finding } from '../../../domain/finding.ts'
 import type { PhoneChoice } from '../../../domain/value-kind.ts'
-import type { AttendedPhone } from './attended-phone.ts'
-import type { Phone } from './cable/phone-facts.ts'
-import { firstStop, inWords, stopOfLine } from './phone-report.ts'
-import type { PhoneStop } from './phone-stops.ts'
+import type { Phone } from './cable/lockdown.ts'
+import {
+  BLOCKERS,
+  fallbackIndex,
+  firstBlocker,
+  PHONE_STAGES,
+  stageIndex,
+  type PhoneBlocker,
+  type PhoneStage,
+} from './phone-blockers.ts'
+import type { PhoneLine } from './phone-line.ts'
 
-/** By so much of it a person knows a phone again. */
-const UDID_END_LENGTH = 6
+/** Progress of a phone on its way to a line. */
+export type PhoneReport = {
+  /** The UDID. */
+  readonly key: string
+  readonly name: string | null
+  readonly iosVersion: string | null
+  readonly batteryPercent: number | null
+  readonly states: readonly { readonly state: PhoneStage; readonly isReached: boolean }[]
+  readonly stop: Words | null
+  /** A screen that was not recognized: types and identifiers, and none of its texts. */
+  readonly unknownScreen: string | null
+}
 
+type Words = Readonly<Record<'code' | 'title' | 'why' | 'fix', string>>
 type NumberOf = (phone: Phone) => string | null
 type Remark = Omit<Finding, 'key' | 'depends_on'>
 
-/** Those of a phone that is attended. */
-export function lineFindings(line: AttendedPhone, numberOf: NumberOf): readonly Finding[] {
-  const { phone } = line.life
-  const stop = stopOfLine(line)
-  const remarks = [
-    stop === null ? null : stopRemark(stop),
-    phone === null ? null : lowBattery(phone),
-    phone === null ? null : otherNumber(phone, numberOf),
-    line.met.named > 0 ? CONTACTS : null,
-    line.met.gaps > 0 ? GAPS : null,
-    line.met.groups > 0 ? GROUPS : null,
-  ]
-  return remarks.flatMap((remark) => about(remark, line.life.udid))
+/** Enough of a UDID for its owner to recognize the phone. */
+const UDID_END_LENGTH = 6
+const TOP = stageIndex('online')
+
+/** `line` is null where the phone is no line yet: it has no number, or was never read. */
+export function phoneReport(phone: Phone, line: PhoneLine | null): PhoneReport {
+  const blocker = line === null ? firstBlocker(phone) : blockerOfLine(line)
+  const reached = Math.min(
+    blocker === null ? TOP : fallbackIndex(blocker),
+    stageIndex(line?.life.stage ?? 'trusted'),
+  )
+  return {
+    key: phone.udid,
+    ...factsOf(phone),
+    states: PHONE_STAGES.map((state, index) => ({ state, isReached: index <= reached })),
+    stop: blocker === null ? null : wordsOf(blocker),
+    unknownScreen: line?.unknownScreen ?? null,
+  }
 }
 
-/** Those of a phone that shall be a line and is none yet. */
+function factsOf({ facts, trouble }: Phone) {
+  if (facts === null) {
+    return { name: trouble?.name ?? null, iosVersion: null, batteryPercent: null }
+  }
+  const { name, iosVersion, battery } = facts
+  return { name, iosVersion, batteryPercent: battery?.percent ?? null }
+}
+
+/** Findings about a phone whose line is running. */
+export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Finding[] {
+  const { phone, udid } = line.life
+  const blocker = blockerOfLine(line)
+  const remarks = [
+    blocker === null ? null : blockerRemark(blocker),
+    phone === null ? null : lowBattery(phone),
+    phone === null ? null : otherNumber(phone, numberOf),
+    line.counts.named > 0 ? CONTACTS : null,
+    line.counts.gaps > 0 ? GAPS : null,
+    line.counts.groups > 0 ? GROUPS : null,
+  ]
+  return remarks.flatMap((remark) => about(remark, udid))
+}
+
+/** Findings about a phone that shall be a line and is none yet. */
 export function waitingFindings(phone: Phone, numberOf: NumberOf): readonly Finding[] {
   if (phone.device === null) return []
-  const stop = firstStop(phone)
-  if (stop !== null) return about(stopRemark(stop), phone.udid)
+  const blocker = firstBlocker(phone)
+  if (blocker !== null) return about(blockerRemark(blocker), phone.udid)
   return about(numberOf(phone) === null ? NO_NUMBER : null, phone.udid)
 }
 
-/** Phones that shall be lines and were not plugged in since the start. */
+/** The finding about phones that shall be lines and were not plugged in since the start. */
 export function unseenFindings(unseen: readonly PhoneChoice[]): readonly Finding[] {
   if (unseen.length === 0) return []
   const ends = unseen.flatMap(({ udid }) => udid?.slice(-UDID_END_LENGTH) ?? [])
-  const which = ends.length === 0 ? 'None' : `Of those that end in ${ends.join(', ')} none`
-  return [
+  const which = ends.length === 0 ? 'None' : `None of those ending in ${ends.join(', ')}`
+  return about(
     {
       code: 'iphone_not_seen',
       severity: 'warning',
-      title: 'An iPhone that shall be a line was not seen yet',
+      title: 'An iPhone configured as a line has not been seen yet',
       why: `The option iphone-lines asks for it. ${which} was plugged in since the relay started.`,
-      fix: 'Plug it in and unlock it; on Linux, usbmuxd must be installed.',
-      key: null,
-      depends_on: null,
+      fix: 'Plug it in and unlock it. On Linux, usbmuxd must be installed.',
     },
-  ]
+    null,
+  )
 }
 
-/** Nothing of any phone can be seen. */
-export function deniedFinding(): Finding {
-  const remark = stopRemark({ code: 'usbmux_denied', detail: null })
-  return { ...remark, key: null, depends_on: null }
+/** The finding that no phone can be seen at all. */
+export function deniedFindings(): readonly Finding[] {
+  return about(blockerRemark({ code: 'usbmux_denied', detail: null }), null)
 }
 
-function about(remark: Remark | null, key: string): readonly Finding[] {
+/** The blocker of a running line; iMessage that is off blocks sending only. */
+function blockerOfLine({ life, evidence }: PhoneLine): PhoneBlocker | null {
+  if (life.blocker !== null) return life.blocker
+  return life.isOnline && evidence.isOff ? { code: 'imessage_off', detail: null } : null
+}
+
+function wordsOf({ code, detail }: PhoneBlocker): Words {
+  const { title, why, fix } = BLOCKERS[code]
+  return { code, title, why: detail === null ? why : `${why} ${detail}`, fix }
+}
+
+function about(remark: Remark | null, key: string | null): readonly Finding[] {
   return remark === null ? [] : [{ ...remark, key, depends_on: null }]
 }
 
-/** An agent that is being started is on its way: nothing is wrong yet. */
-function stopRemark(stop: PhoneStop): Remark {
-  const severity = stop.code === 'agent_starting' ? 'info' : 'error'
-  return { severity, ...inWords(stop) }
+/** An agent that is still starting is no fault yet. */
+function blockerRemark(blocker: PhoneBlocker): Remark {
+  const severity = blocker.code === 'agent_starting' ? 'info' : 'error'
+  return { severity, ...wordsOf(blocker) }
 }
 
 function lowBattery({ facts, hasLowBattery }: Phone): Remark | null {
@@ -75,9 +130,9 @@ function lowBattery({ facts, hasLowBattery }: Phone): Remark | null {
   return {
     code: 'battery_low',
     severity: 'warning',
-    title: 'The battery of the iPhone is low and does not charge',
-    why: `It has ${facts.battery.percent} %, for ten minutes or longer.`,
-    fix: 'Plug it into a port or a hub that gives enough power; below 8 % the line goes offline.',
+    title: 'The battery of the iPhone is low and not charging',
+    why: `It is at ${facts.battery.percent} %, and has been low for ten minutes or longer.`,
+    fix: 'Plug it into a port or hub that supplies enough power. Below 8 % the line goes offline.',
   }
 }
 
@@ -87,40 +142,40 @@ function otherNumber(phone: Phone, numberOf: NumberOf): Remark | null {
   return {
     code: 'phone_number_mismatch',
     severity: 'warning',
-    title: 'The SIM of the iPhone has another number than the line',
+    title: 'The SIM of the iPhone has a different number than the line',
     why: `Its number ends in ${number.slice(-4)}.`,
-    fix: 'Put the right SIM in, or correct the number in the option iphone-lines.',
+    fix: 'Insert the right SIM, or correct the number in the option iphone-lines.',
   }
 }
 
 const NO_NUMBER: Remark = {
   code: 'phone_number_unknown',
   severity: 'error',
-  title: 'The iPhone does not say its number',
-  why: 'Some carriers leave it out of the SIM; without it there is no line.',
-  fix: 'Give the number after the UDID in the option iphone-lines, as UDID=+12025550100.',
+  title: 'The number of the iPhone is unknown',
+  why: 'Some carriers leave it out of the SIM. Without it there is no line.',
+  fix: 'Add the number after the UDID in the option iphone-lines, as UDID=+12025550100.',
 }
 
 const CONTACTS: Remark = {
   code: 'phone_has_contacts',
   severity: 'warning',
-  title: 'The iPhone shows names in the place of numbers',
-  why: 'Messages of people who are among its contacts cannot be told: nobody can say their number.',
-  fix: 'Remove all contacts from the iPhone, and switch Contacts off in its iCloud settings.',
+  title: 'The iPhone shows names instead of numbers',
+  why: 'Messages from its contacts cannot be relayed, because their numbers are not on the screen.',
+  fix: 'Remove all contacts from the iPhone, and turn off Contacts in its iCloud settings.',
 }
 
 const GROUPS: Remark = {
   code: 'group_messages_not_relayed',
   severity: 'info',
   title: 'Group messages are not relayed',
-  why: 'Some came since the line started; they stay in Messages.',
-  fix: 'Read them in Messages; Hookline relays messages between two.',
+  why: 'Some arrived since the line started. They stay in Messages.',
+  fix: 'Read them in Messages. Hookline relays one-to-one messages.',
 }
 
 const GAPS: Remark = {
   code: 'messages_may_be_missing',
   severity: 'warning',
   title: 'Messages of a chat may be missing',
-  why: 'A chat was cleared, or too much came while nobody could look.',
-  fix: 'Look into Messages on the iPhone; this goes away with the next start of the line.',
+  why: 'A chat was cleared, or too many messages arrived while the line was offline.',
+  fix: 'Check Messages on the iPhone. This finding clears at the next start of the line.',
 }

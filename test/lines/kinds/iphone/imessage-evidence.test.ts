@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../../../src/domain/handle.ts'
-import { ImessageEvidence } from '../../../../src/lines/kinds/iphone/imessage-evidence.ts'
+import { ImessageEvidence } from '../../../../src/lines/kinds/iphone/phone-line.ts'
 import { TestClock } from '../../../support/test-clock.ts'
 
 const ANN = deviceHandle('+12025550123')

@@ -4,7 +4,7 @@ import type {
   Phone,
   PhoneFacts,
   PhoneTroubleReason,
-} from '../../../../src/lines/kinds/iphone/cable/phone-facts.ts'
+} from '../../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import { anchorFindings } from '../../../../src/lines/kinds/iphone/number-anchor.ts'
 import { NUMBER, OTHER_UDID, UDID } from '../../../support/iphone/fake-phones.ts'
 import { FACTS } from '../../../support/iphone/phone-facts.ts'
@@ -52,7 +52,7 @@ test('a phone that is gone is missed by the line whose number it had, and by no 
       code: 'anchor_absent',
       severity: 'warning',
       title: 'The iPhone that holds the number of this line is not plugged in',
-      why: '"Line one" was attached before. Without it Hookline cannot see whether the number is safe.',
+      why: '"Line one" was attached before. Without it Hookline cannot check that the number is safe.',
       fix: 'Plug it in again, and leave it switched on with its SIM.',
       key: 'mac:501',
       depends_on: null,
@@ -96,7 +96,7 @@ test('a phone that has lost the number of its line, to another or to none, is a 
   const findings = anchorFindings([LINE], [other])
 
   expect(findings.map(({ code, severity, why }) => [code, severity, why])).toEqual([
-    ['anchor_number_mismatch', 'warning', '"Line one" has a number that ends in 0002.'],
+    ['anchor_number_mismatch', 'warning', '"Line one" has a number ending in 0002.'],
   ])
   expect(wordsOf([phone({ say: { number: null } })])).toEqual([
     'warning anchor_number_mismatch mac:501',
@@ -122,8 +122,16 @@ test('a low battery and an old iOS are told beside one another', () => {
   const findings = anchorFindings([LINE], [weak])
 
   expect(findings.map(({ code, severity, why }) => [code, severity, why])).toEqual([
-    ['anchor_low_battery', 'warning', '"Line one" has 7 %, for ten minutes or longer.'],
-    ['anchor_ios_too_old', 'info', '"Line one" runs iOS 14.8.1; from 15 on this is known to work.'],
+    [
+      'anchor_low_battery',
+      'warning',
+      '"Line one" is at 7 %, and has been low for ten minutes or longer.',
+    ],
+    [
+      'anchor_ios_too_old',
+      'info',
+      '"Line one" runs iOS 14.8.1. Versions from 15 on are known to work.',
+    ],
   ])
   expect(wordsOf([phone({ say: { iosVersion: '15.0' } })])).toEqual([])
 })

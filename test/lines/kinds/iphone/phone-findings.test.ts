@@ -21,7 +21,7 @@ test('a phone that shall be a line and was never plugged in is missed, by the en
     [
       'iphone_not_seen',
       null,
-      'The option iphone-lines asks for it. Of those that end in 62001C none was plugged in since ' +
+      'The option iphone-lines asks for it. None of those ending in 62001C was plugged in since ' +
         'the relay started.',
     ],
   ])

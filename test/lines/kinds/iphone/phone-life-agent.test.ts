@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LaunchTroubleCode } from '../../../../src/lines/kinds/iphone/agent/launcher.ts'
+import type { LaunchTroubleCode } from '../../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import { PhoneHost } from '../../../support/iphone/phone-host.ts'
 import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
@@ -17,7 +17,6 @@ type Act = (rig: PhoneLineRig) => void
 function made(): PhoneLineRig {
   const rig = new PhoneLineRig([UDID, OTHER_UDID])
   rig.cable.attach(UDID)
-  rig.launcher.name = 'go-ios'
   return rig
 }
 
@@ -27,7 +26,6 @@ const silence: Act = (rig) => {
 }
 const refuse: Act = (rig) => rig.cable.refuse(UDID, 'not_trusted')
 const prepareForEver: Act = (rig) => rig.launcher.preparesForEver.add(UDID)
-const launchForEver: Act = (rig) => rig.launcher.launchesForEver.add(UDID)
 const lock: Act = (rig) => Object.assign(rig.of(UDID).phone, { isLocked: true, unlock: () => true })
 const failToLaunch: Act = (rig) => {
   rig.launcher.launchTrouble = { code: 'agent_expired', why: 'It said so.' }
@@ -48,7 +46,6 @@ describe('a phone that is unplugged is absent at once, and nothing of its agent 
   test.each<readonly [string, string, Act]>([
     ['while it cannot be read', 'attached', refuse],
     ['while all is prepared for the agent', 'trusted', prepareForEver],
-    ['while the agent is being launched', 'prepared', launchForEver],
     ['while the start of the agent failed and is waited for', 'prepared', failToLaunch],
     ['while the agent does not answer yet', 'agent_starting', silence],
     ['while Messages is brought to the front', 'agent_running', slowFrom(1)],
@@ -110,7 +107,6 @@ describe('the agent is stopped, and what is left of it ends', () => {
 
   test.each<readonly [string, Act]>([
     ['while it does not answer yet', silence],
-    ['while it is being launched', launchForEver],
     ['while it is online', () => {}],
     ['while its start is waited for', failToLaunch],
   ])('at the end of the line %s', async (_when, act) => {
@@ -159,9 +155,10 @@ describe('an agent that ends by itself', () => {
   test('before it ever answered is not waited for', async () => {
     const rig = made()
     const launch = rig.launcher.launch.bind(rig.launcher)
-    rig.launcher.launch = async (udid, signal) => {
-      const launched = await launch(udid, signal)
-      if ('stop' in launched) rig.launcher.end(udid, { code: 'agent_expired', why: 'It said so.' })
+    rig.launcher.launch = (phone) => {
+      const launched = launch(phone)
+      if ('stop' in launched)
+        rig.launcher.end(phone.udid, { code: 'agent_expired', why: 'It said so.' })
       return launched
     }
     silence(rig)
@@ -248,7 +245,7 @@ describe('an agent that is started', () => {
 
   test('by somebody else is waited for without an end, and is never stopped for that', async () => {
     const rig = made()
-    rig.launcher.name = 'attach'
+    rig.launcher.isLeftToOwner = true
     silence(rig)
     const host = await PhoneHost.attend(rig, UDID)
     await rig.clock.advance(HOUR_MS)
@@ -259,7 +256,7 @@ describe('an agent that is started', () => {
 
     expect(said).toEqual(['starting', 'agent_down'])
     expect(host.isOnline).toBe(true)
-    expect(rig.launcher.launched).toEqual([UDID])
+    expect(rig.launcher.launched).toEqual([])
     await host.end()
   })
 })

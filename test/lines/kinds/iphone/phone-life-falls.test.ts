@@ -23,7 +23,6 @@ const silence: Act = (rig) => {
 function made(): PhoneLineRig {
   const rig = new PhoneLineRig([UDID, OTHER_UDID])
   rig.cable.attach(UDID)
-  rig.launcher.name = 'go-ios'
   return rig
 }
 
@@ -31,9 +30,9 @@ function made(): PhoneLineRig {
 function launchTimes(rig: PhoneLineRig): readonly number[] {
   const times: number[] = []
   const launch = rig.launcher.launch.bind(rig.launcher)
-  rig.launcher.launch = (udid, signal) => {
+  rig.launcher.launch = (phone) => {
     times.push(rig.clock.monotonic())
-    return launch(udid, signal)
+    return launch(phone)
   }
   return times
 }

@@ -3,24 +3,24 @@
 
 import { expect, test } from 'bun:test'
 
-import { wdaAgent } from '../../../../src/lines/kinds/iphone/agent/wda.ts'
-import { PhoneLife, type LifeWork } from '../../../../src/lines/kinds/iphone/phone-life.ts'
-import type { PhoneStop } from '../../../../src/lines/kinds/iphone/phone-stops.ts'
+import { PhoneAgent } from '../../../../src/lines/kinds/iphone/agent/wda.ts'
+import type { PhoneBlocker } from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
+import { type LifeWork, PhoneLife } from '../../../../src/lines/kinds/iphone/phone-life.ts'
 import { directExchange } from '../../../support/iphone/fake-wda.ts'
 import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'
 const OTHER_UDID = '00008110-000B2B3C4D5E002E'
-const LOCKED: PhoneStop = { code: 'locked', detail: null }
-const DOWN: PhoneStop = { code: 'agent_down', detail: null }
+const LOCKED: PhoneBlocker = { code: 'locked', detail: null }
+const DOWN: PhoneBlocker = { code: 'agent_down', detail: null }
 
 function made() {
   const rig = new PhoneLineRig([UDID, OTHER_UDID])
   const { clock, cable, launcher } = rig
   cable.attach(UDID)
   cable.attach(OTHER_UDID)
-  const agent = wdaAgent(directExchange(rig.of(UDID).commands), clock)
-  const held = Promise.withResolvers<PhoneStop>()
+  const agent = PhoneAgent.over(directExchange(rig.of(UDID).commands), clock)
+  const held = Promise.withResolvers<PhoneBlocker>()
   const changes = { count: 0 }
   const work: LifeWork = {
     show: async () => null,
@@ -55,7 +55,7 @@ test('what somebody meets late does not hide that the phone is gone', async () =
 
   life.fail(DOWN)
 
-  expect([life.stop?.code, life.state]).toEqual(['device_absent', 'absent'])
+  expect([life.blocker?.code, life.stage]).toEqual(['device_absent', 'absent'])
   expect(await end()).toBeNull()
 })
 
@@ -63,7 +63,7 @@ test('of two things at once the lower one counts, in whatever order', async () =
   const { rig, life, held, end } = made()
   await rig.clock.advance(1_000)
   life.fail(LOCKED)
-  const offline = { isOnline: life.isOnline, code: life.stop?.code }
+  const offline = { isOnline: life.isOnline, code: life.blocker?.code }
 
   rig.cable.detach(UDID)
   life.fail(LOCKED)
@@ -71,7 +71,7 @@ test('of two things at once the lower one counts, in whatever order', async () =
   await rig.clock.advance(0)
 
   expect(offline).toEqual({ isOnline: false, code: 'locked' })
-  expect([life.stop?.code, life.state]).toEqual(['device_absent', 'absent'])
+  expect([life.blocker?.code, life.stage]).toEqual(['device_absent', 'absent'])
   expect(await end()).toBeNull()
 })
 
@@ -102,7 +102,7 @@ test('a pull and a plug in one moment is a fall to the bottom and a climb', asyn
   await rig.clock.advance(1_000)
 
   expect(rig.launcher.asked.slice(before)).toEqual(['prepare', 'launch'])
-  expect(life.state).not.toBe('absent')
+  expect(life.stage).not.toBe('absent')
   expect(await end()).toBeNull()
 })
 

@@ -6,12 +6,12 @@ import { describe, expect, test } from 'bun:test'
 import type {
   LaunchTrouble,
   LaunchTroubleCode,
-} from '../../../../src/lines/kinds/iphone/agent/launcher.ts'
+} from '../../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import type {
   PhoneFacts,
   PhoneTroubleReason,
-} from '../../../../src/lines/kinds/iphone/cable/phone-facts.ts'
-import { PHONE_STOPS, type PhoneStopCode } from '../../../../src/lines/kinds/iphone/phone-stops.ts'
+} from '../../../../src/lines/kinds/iphone/cable/lockdown.ts'
+import { BLOCKERS, type BlockerCode } from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
 import { PhoneHost } from '../../../support/iphone/phone-host.ts'
 import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
@@ -22,7 +22,7 @@ type Act = (rig: PhoneLineRig) => void
 type Row = {
   readonly what: string
   readonly happens: Act
-  readonly code: PhoneStopCode
+  readonly code: BlockerCode
   /** The highest state that is left. */
   readonly state: string
   readonly mends: Act
@@ -220,7 +220,7 @@ describe('what stops a phone takes its line offline, and is told with what mends
   for (const { what, happens, code, state, mends } of ROWS) {
     test(`${what}: ${code}`, async () => {
       const { rig, host } = await online()
-      const { title, fix } = PHONE_STOPS[code]
+      const { title, fix } = BLOCKERS[code]
 
       happens(rig)
       await host.until(() => host.said.at(-1) === code)
@@ -245,7 +245,7 @@ describe('what stops a phone takes its line offline, and is told with what mends
 
     const seen = new Set<string>([...ROWS.map(({ code }) => code), ...elsewhere])
 
-    expect(Object.keys(PHONE_STOPS).filter((code) => !seen.has(code))).toEqual([])
+    expect(Object.keys(BLOCKERS).filter((code) => !seen.has(code))).toEqual([])
   })
 })
 

@@ -2,15 +2,15 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import { fitnessStop } from '../../../../src/lines/kinds/iphone/phone-fitness.ts'
-import { phoneReport, type PhoneReport } from '../../../../src/lines/kinds/iphone/phone-report.ts'
 import {
-  heightOf,
+  fitnessBlocker,
+  stageIndex,
   offlineReason,
-  PHONE_STATES,
-  PHONE_STOPS,
-  type PhoneStopCode,
-} from '../../../../src/lines/kinds/iphone/phone-stops.ts'
+  PHONE_STAGES,
+  BLOCKERS,
+  type BlockerCode,
+} from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
+import { phoneReport, type PhoneReport } from '../../../../src/lines/kinds/iphone/phone-findings.ts'
 import { FakeCable } from '../../../support/iphone/fake-cable.ts'
 import { PhoneHost } from '../../../support/iphone/phone-host.ts'
 import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
@@ -18,7 +18,7 @@ import { FRIEND, NEVER, OTHER } from '../../../support/iphone/ui-rig.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'
 // The table has no other keys.
-const CODES = Object.keys(PHONE_STOPS) as readonly PhoneStopCode[]
+const CODES = Object.keys(BLOCKERS) as readonly BlockerCode[]
 
 function made(): PhoneLineRig {
   const rig = new PhoneLineRig([UDID])
@@ -37,7 +37,7 @@ function ladder(udidOf: FakeCable): PhoneReport {
 }
 
 describe('of a phone that is no line yet', () => {
-  test.each<readonly [string, (cable: FakeCable) => void, string, PhoneStopCode | null]>([
+  test.each<readonly [string, (cable: FakeCable) => void, string, BlockerCode | null]>([
     ['not attached', (cable) => cable.detach(UDID), 'absent', 'device_absent'],
     ['not trusted', (cable) => cable.refuse(UDID, 'not_trusted'), 'attached', 'not_trusted'],
     ['not read yet', (cable) => cable.attach(UDID, null), 'attached', 'unreadable'],
@@ -50,7 +50,7 @@ describe('of a phone that is no line yet', () => {
     happens(cable)
 
     const report = ladder(cable)
-    expect(reached(report)).toEqual(PHONE_STATES.slice(0, heightOf(state as never) + 1))
+    expect(reached(report)).toEqual(PHONE_STAGES.slice(0, stageIndex(state as never) + 1))
     expect(report.stop?.code ?? null).toBe(code)
   })
 })
@@ -68,7 +68,7 @@ test.each<readonly [string, boolean]>([
   const cable = new FakeCable()
   cable.attach(UDID, { iosVersion })
 
-  const stop = fitnessStop(cable.phones()[0] ?? null)
+  const stop = fitnessBlocker(cable.phones()[0] ?? null)
 
   expect(stop?.code === 'ios_too_old').toBe(isOld)
 })
@@ -83,14 +83,14 @@ test.each([
   const cable = new FakeCable()
   cable.attach(UDID, { language })
 
-  const stop = fitnessStop(cable.phones()[0] ?? null)
+  const stop = fitnessBlocker(cable.phones()[0] ?? null)
 
   expect(stop?.code === 'language_not_english').toBe(isForeign)
 })
 
 test('every stop says what is wrong, why, and what its owner does, and the line says the same', () => {
   for (const code of CODES) {
-    const { title, why, fix } = PHONE_STOPS[code]
+    const { title, why, fix } = BLOCKERS[code]
 
     expect(title).toMatch(/^[A-Za-z].*[a-zA-Z]$/)
     for (const sentence of [why, fix]) expect(sentence).toMatch(/^[A-Z].*\.$/)
@@ -111,15 +111,14 @@ test('where the system refuses the socket of usbmuxd that is one finding, of no 
 
 test('a line that was thrown further down than its stop is reported where it is', async () => {
   const rig = made()
-  rig.launcher.name = 'go-ios'
   const host = await PhoneHost.online(rig, UDID)
   const { phone } = rig.of(UDID)
   phone.screen = { on: 'elsewhere' }
   phone.activate = () => {}
   await host.until(() => rig.launcher.launched.length > 1)
 
-  rig.launcher.launchesForEver.add(UDID)
-  await host.until(() => reached(host.report).at(-1) === 'prepared')
+  rig.launcher.preparesForEver.add(UDID)
+  await host.until(() => reached(host.report).at(-1) === 'trusted')
 
   expect(host.report.stop?.code).toBe('ui_unknown')
   await host.end()

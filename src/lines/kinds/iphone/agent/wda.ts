@@ -1,24 +1,23 @@
-// WebDriverAgent as a phone agent. Routes and answers are those of version 16.7.0 (FBSessionCommands.m,
-// FBElementCommands.m, FBAlertViewCommands.m, FBCustomCommands.m).
+// The agent on a phone: WebDriverAgent, which drives the screen. Routes and answers are those of version
+// 16.7.0 (FBSessionCommands.m, FBElementCommands.m, FBAlertViewCommands.m, FBCustomCommands.m).
 
+import type { Handle } from '../../../../domain/handle.ts'
 import { deadline, type Clock } from '../../../../system/clock.ts'
-import {
-  AgentError,
-  type AgentAlert,
-  type AgentBattery,
-  type AgentHealth,
-  type ChatLink,
-  type PhoneAgent,
-  type TapTarget,
-  type Urgency,
-} from './agent.ts'
-import { TurnQueue } from './turn-queue.ts'
+import { TaskQueue, type Urgency } from './task-queue.ts'
 import { isRecord, parseTree, type UiNode } from './ui-tree.ts'
-import { chatUrl, elementOf, piecesOf, TREE_PATH, valueOf } from './wda-answers.ts'
-import { httpExchange, type ConnectPhone, type Exchange, type WdaRequest } from './wda-exchange.ts'
+import { AgentError, valueOf, type WdaExchange, type WdaRequest } from './wda-http.ts'
+
+export type AgentAlert = { readonly text: string; readonly buttons: readonly string[] }
+
+/** An element by its identifier, or a point of the screen in points. */
+type TapTarget =
+  | { readonly by: 'id'; readonly id: string }
+  | { readonly by: 'point'; readonly x: number; readonly y: number }
+
+/** A chat to open, with a text for its composer where there is one. */
+type ChatLink = { readonly handle: Handle; readonly body: string | null }
 
 const MESSAGES_APP = 'com.apple.MobileSMS'
-
 /** Never `defaultAlertAction`: it would accept an update of iOS. */
 const CAPABILITIES = {
   bundleId: MESSAGES_APP,
@@ -28,257 +27,226 @@ const CAPABILITIES = {
   waitForIdleTimeout: 0,
   disableAutomaticScreenshots: true,
   // Seconds after which a snapshot that hangs is given up, before the test daemon hangs with it. Known
-  // since 16.12 (FBConfiguration.h); an older agent passes it over.
+  // since 16.12 (FBConfiguration.h); an older agent ignores it.
   accessibilityDeadline: 30,
 }
 const SETTINGS = { snapshotMaxDepth: 50, animationCoolOffTimeout: 0 }
 
+/** Attributes that cost time to find out and are of no use here. */
+const EXCLUDED_ATTRIBUTES = [
+  'frame',
+  'nativeFrame',
+  'visible',
+  'accessible',
+  'nativeAccessibilityElement',
+  'focused',
+  'traits',
+  'minValue',
+  'maxValue',
+]
+const TREE_PATH = `/source?format=json&excluded_attributes=${EXCLUDED_ATTRIBUTES.join(',')}`
+
+/** WebDriverAgent types 60 characters a second: a piece takes some 17 s. */
+const PIECE_LENGTH = 1_000
 /** Appium's guide: a command that takes longer means that the phone's test daemon has died. */
 const COMMAND_MS_MAX = 60_000
 const HEALTH_MS_MAX = 10_000
-/** Twice in this time the session was taken: somebody else drives the phone. */
+/** A session that is taken twice in this time: another controller drives the phone. */
 const SHARED_WITHIN_MS = 60_000
+/** The key of an element in an answer, by the W3C, and the older one. */
+const ELEMENT_KEYS = ['element-6066-11e4-a52e-4f735466cecf', 'ELEMENT']
 
-type Command = WdaRequest & { readonly signal: AbortSignal }
+/** All methods reject with `AgentError`, and with code `aborted` once their signal has fired. */
+export class PhoneAgent {
+  readonly #session: WdaSession
+  readonly #queue: TaskQueue
+  readonly #urgency: Urgency
 
-/** An agent behind a port of the phone (8100 unless its launcher says otherwise). */
-export function createWda(
-  connect: ConnectPhone,
-  tools: { readonly clock: Clock; readonly port: number },
-): PhoneAgent {
-  return wdaAgent(httpExchange(connect, tools.port), tools.clock)
-}
-
-/** The same over any way of asking. */
-export function wdaAgent(exchange: Exchange, clock: Clock): PhoneAgent {
-  const wda = new Wda(exchange, clock)
-  const at = (urgency: Urgency): PhoneAgent => {
-    const turn = <T>(signal: AbortSignal, work: () => Promise<T>) =>
-      wda.queue.run(urgency, signal, work)
-    return {
-      at,
-      health: (signal) => wda.health(signal),
-      openChat: (link, signal) => turn(signal, () => wda.openChat(link, signal)),
-      tree: (signal) => turn(signal, () => wda.tree(signal)),
-      tap: (target, signal) => turn(signal, () => wda.tap(target, signal)),
-      type: (id, text, signal) => turn(signal, () => wda.type(id, text, signal)),
-      clear: (id, signal) => turn(signal, () => wda.clear(id, signal)),
-      text: (id, signal) => turn(signal, () => wda.text(id, signal)),
-      swipe: (direction, signal) =>
-        turn(signal, () => wda.act('/wda/swipe', { direction }, signal)),
-      alerts: (signal) => turn(signal, () => wda.alerts(signal)),
-      pressAlert: (name, signal) => turn(signal, () => wda.act('/alert/accept', { name }, signal)),
-      activate: (signal) =>
-        turn(signal, () => wda.act('/wda/apps/activate', { bundleId: MESSAGES_APP }, signal)),
-      locked: (signal) => turn(signal, () => wda.locked(signal)),
-      unlock: (signal) => turn(signal, () => wda.act('/wda/unlock', {}, signal)),
-      battery: (signal) => turn(signal, () => wda.battery(signal)),
-      screenshot: (signal) => turn(signal, () => wda.screenshot(signal)),
-      shutdown: (signal) => turn(signal, () => wda.shutdown(signal)),
-    }
-  }
-  return at('poll')
-}
-
-class Wda {
-  readonly queue: TurnQueue
-  readonly #exchange: Exchange
-  readonly #clock: Clock
-  #sessionId: string | null = null
-  /** When a session of ours turned invalid. */
-  #lostAt: number[] = []
-
-  constructor(exchange: Exchange, clock: Clock) {
-    this.queue = new TurnQueue(clock)
-    this.#exchange = exchange
-    this.#clock = clock
+  private constructor(session: WdaSession, queue: TaskQueue, urgency: Urgency) {
+    this.#session = session
+    this.#queue = queue
+    this.#urgency = urgency
   }
 
-  async health(signal: AbortSignal): Promise<AgentHealth> {
-    const status = await this.#status(signal)
-    if (status === 'busy') return { health: 'busy', forMs: this.queue.runningMs ?? 0 }
-    const version = (part: string) => {
-      const fields = isRecord(status) ? status[part] : null
-      const text = isRecord(fields) ? fields['version'] : null
-      return typeof text === 'string' ? text : null
-    }
-    if (!isRecord(status) || status['ready'] !== true) {
-      throw new AgentError('other', 'The agent is not ready.')
-    }
-    return { health: 'ready', iosVersion: version('os'), agentVersion: version('build') }
+  static over(exchange: WdaExchange, clock: Clock): PhoneAgent {
+    return new PhoneAgent(new WdaSession(exchange, clock), new TaskQueue(clock), 'poll')
   }
 
-  async openChat(link: ChatLink, signal: AbortSignal): Promise<void> {
+  /** The same agent, whose commands wait in the queue with this urgency. */
+  at(urgency: Urgency): PhoneAgent {
+    return new PhoneAgent(this.#session, this.#queue, urgency)
+  }
+
+  /**
+   * Resolves where the agent lives; never waits behind a command of ours. Since 16.12 the agent answers
+   * beside its work (FBRoute.h, `standalone`); an older one that is busy with a command answers later,
+   * which is no fault.
+   */
+  async health(signal: AbortSignal): Promise<void> {
+    const command = { method: 'GET', path: '/status', body: null, signal } as const
+    try {
+      const status = await this.#session.ask(command, HEALTH_MS_MAX)
+      if (isRecord(status) && status['ready'] === true) return
+    } catch (error) {
+      if (codeOf(error) === 'stuck' && this.#queue.runningMs !== null) return
+      throw error
+    }
+    throw new AgentError('other', 'The agent is not ready.')
+  }
+
+  openChat({ handle, body }: ChatLink, signal: AbortSignal): Promise<void> {
+    const to = encodeURIComponent(handle).replaceAll('%2B', '+').replaceAll('%40', '@')
+    const url = body === null ? `sms:${to}` : `sms:${to}&body=${encodeURIComponent(body)}`
     // Without the bundle id WebDriverAgent would ask Siri to open the address.
-    await this.act('/url', { url: chatUrl(link), bundleId: MESSAGES_APP }, signal)
+    return this.#act('/url', { url, bundleId: MESSAGES_APP }, signal)
   }
 
+  /** What is on the screen of Messages. */
   async tree(signal: AbortSignal): Promise<UiNode> {
-    const command = { method: 'GET', path: TREE_PATH, body: null, signal } as const
-    const root = parseTree(await this.#inSession(command))
+    const root = parseTree(await this.#run(signal, () => this.#session.get(TREE_PATH, signal)))
     if (root === null) throw new AgentError('other', 'The description of the screen is no tree.')
     return root
   }
 
+  /** Touches once at most, whatever happens: a failed touch is never repeated. */
   async tap(target: TapTarget, signal: AbortSignal): Promise<void> {
-    if (target.by === 'point') {
-      const { x, y } = target
-      await this.#once({ method: 'POST', path: '/wda/tap', body: { x, y }, signal })
-      return
-    }
-    const path = `/element/${await this.#find(target.id, signal)}/click`
-    await this.#once({ method: 'POST', path, body: {}, signal })
+    await this.#run(signal, async () => {
+      if (target.by === 'point') {
+        const { x, y } = target
+        return await this.#session.once({ ...post('/wda/tap', { x, y }), signal })
+      }
+      const path = `/element/${await this.#session.find(target.id, signal)}/click`
+      return await this.#session.once({ ...post(path, {}), signal })
+    })
   }
 
   async type(id: string, text: string, signal: AbortSignal): Promise<void> {
-    for (const piece of piecesOf(text)) {
-      await this.#onElement(id, { method: 'POST', path: 'value', body: { text: piece }, signal })
-    }
+    await this.#run(signal, async () => {
+      for (const piece of piecesOf(text)) {
+        await this.#session.onElement(id, { ...post('value', { text: piece }), signal })
+      }
+    })
   }
 
   async clear(id: string, signal: AbortSignal): Promise<void> {
-    await this.#onElement(id, { method: 'POST', path: 'clear', body: {}, signal })
+    await this.#run(signal, () => this.#session.onElement(id, { ...post('clear', {}), signal }))
   }
 
+  /** The whole text of a field; the tree has only its beginning. */
   async text(id: string, signal: AbortSignal): Promise<string> {
-    const text = await this.#onElement(id, { method: 'GET', path: 'text', body: null, signal })
+    const command = { method: 'GET', path: 'text', body: null, signal } as const
+    const text = await this.#run(signal, () => this.#session.onElement(id, command))
     if (typeof text !== 'string') throw new AgentError('other', 'The element has no text.')
     return text
   }
 
+  /** Moves the finger: down shows what is above. */
+  swipe(direction: 'up' | 'down', signal: AbortSignal): Promise<void> {
+    return this.#act('/wda/swipe', { direction }, signal)
+  }
+
+  /** The alert in front, of Messages or of the system; null where there is none. */
   async alerts(signal: AbortSignal): Promise<AgentAlert | null> {
-    const text = await this.#alertPart('/alert/text', signal)
-    if (typeof text !== 'string') return null
-    const buttons = await this.#alertPart('/wda/alert/buttons', signal)
-    const names = Array.isArray(buttons) ? buttons : []
-    return { text, buttons: names.filter((name) => typeof name === 'string') }
+    return await this.#run(signal, async () => {
+      try {
+        const text = await this.#session.get('/alert/text', signal)
+        if (typeof text !== 'string') return null
+        const buttons = await this.#session.get('/wda/alert/buttons', signal)
+        const names = Array.isArray(buttons) ? buttons : []
+        return { text, buttons: names.filter((name) => typeof name === 'string') }
+      } catch (error) {
+        if (codeOf(error) === 'no_such_element') return null
+        throw error
+      }
+    })
+  }
+
+  pressAlert(name: string, signal: AbortSignal): Promise<void> {
+    return this.#act('/alert/accept', { name }, signal)
+  }
+
+  /** Brings Messages to the front. */
+  activate(signal: AbortSignal): Promise<void> {
+    return this.#act('/wda/apps/activate', { bundleId: MESSAGES_APP }, signal)
   }
 
   async locked(signal: AbortSignal): Promise<boolean> {
-    const path = '/wda/locked'
-    return (await this.#ask({ method: 'GET', path, body: null, signal })) === true
+    const command = { method: 'GET', path: '/wda/locked', body: null, signal } as const
+    return (await this.#run(signal, () => this.#session.ask(command))) === true
   }
 
-  async battery(signal: AbortSignal): Promise<AgentBattery> {
-    const path = '/wda/batteryInfo'
-    const info = await this.#inSession({ method: 'GET', path, body: null, signal })
-    const level = isRecord(info) ? info['level'] : null
-    const state = isRecord(info) ? info['state'] : null
-    // UIDevice gives -1 where it does not know; its states 2 and 3 are charging and full.
-    const isKnown = typeof level === 'number' && level >= 0
-    return {
-      percent: isKnown ? Math.round(level * 100) : null,
-      isCharging: state === 2 || state === 3,
-    }
+  /** Opens a lock screen without a passcode. */
+  unlock(signal: AbortSignal): Promise<void> {
+    return this.#act('/wda/unlock', {}, signal)
   }
 
-  async screenshot(signal: AbortSignal): Promise<Uint8Array> {
-    const path = '/screenshot'
-    const text = await this.#ask({ method: 'GET', path, body: null, signal })
-    if (typeof text !== 'string') throw new AgentError('other', 'There is no screenshot.')
-    return Buffer.from(text, 'base64')
+  async #act(path: string, body: object, signal: AbortSignal): Promise<void> {
+    await this.#run(signal, () => this.#session.inSession({ ...post(path, body), signal }))
   }
 
-  async shutdown(signal: AbortSignal): Promise<void> {
-    // Its answer is plain text.
-    await this.#limited({ method: 'GET', path: '/wda/shutdown', body: null, signal })
-    this.#sessionId = null
+  #run<T>(signal: AbortSignal, command: () => Promise<T>): Promise<T> {
+    return this.#queue.run(this.#urgency, signal, command)
+  }
+}
+
+type Command = WdaRequest & { readonly signal: AbortSignal }
+
+/** The one session that the agent has, made when it is needed. */
+class WdaSession {
+  readonly #exchange: WdaExchange
+  readonly #clock: Clock
+  #id: string | null = null
+  /** When a session of ours turned invalid. */
+  #lostAt: number[] = []
+
+  constructor(exchange: WdaExchange, clock: Clock) {
+    this.#exchange = exchange
+    this.#clock = clock
+  }
+
+  get(path: string, signal: AbortSignal): Promise<unknown> {
+    return this.inSession({ method: 'GET', path, body: null, signal })
   }
 
   /** A command that may be given again where the session was lost. */
-  async act(path: string, body: object, signal: AbortSignal): Promise<void> {
-    await this.#inSession({ method: 'POST', path, body, signal })
+  inSession(command: Command): Promise<unknown> {
+    return retryOnce('invalid_session', () => this.once(command))
   }
 
-  /**
-   * Asked beside what runs: since 16.12 the agent answers it at once (FBRoute.h, `standalone`); an older
-   * one answers after the command that it is at, and that it does not is then no fault.
-   */
-  async #status(signal: AbortSignal): Promise<unknown> {
-    const command = { method: 'GET', path: '/status', body: null, signal } as const
-    try {
-      return await this.#ask(command, HEALTH_MS_MAX)
-    } catch (error) {
-      const isStuck = error instanceof AgentError && error.code === 'stuck'
-      if (isStuck && this.queue.runningMs !== null) return 'busy'
-      throw error
-    }
-  }
-
-  async #alertPart(path: string, signal: AbortSignal): Promise<unknown> {
-    try {
-      return await this.#inSession({ method: 'GET', path, body: null, signal })
-    } catch (error) {
-      if (error instanceof AgentError && error.code === 'no_such_element') return null
-      throw error
-    }
-  }
-
-  async #find(id: string, signal: AbortSignal): Promise<string> {
+  async find(id: string, signal: AbortSignal): Promise<string> {
     const body = { using: 'accessibility id', value: id }
-    return elementOf(await this.#inSession({ method: 'POST', path: '/element', body, signal }))
+    const value = await this.inSession({ ...post('/element', body), signal })
+    for (const key of ELEMENT_KEYS) {
+      const element = isRecord(value) ? value[key] : null
+      if (typeof element === 'string' && /^[\w.-]+$/.test(element)) return element
+    }
+    throw new AgentError('no_such_element', 'The answer names no element.')
   }
 
-  /** Gives a command to an element, found anew where it has gone stale: nothing was done with it then. */
-  async #onElement(id: string, command: Command): Promise<unknown> {
-    const act = async () => {
-      const path = `/element/${await this.#find(id, command.signal)}/${command.path}`
-      return await this.#once({ ...command, path })
-    }
-    try {
-      return await act()
-    } catch (error) {
-      if (!(error instanceof AgentError) || error.code !== 'stale') throw error
-      return await act()
-    }
+  /** Gives a command to an element, which is found anew where it has gone stale: then nothing was done. */
+  onElement(id: string, command: Command): Promise<unknown> {
+    return retryOnce('stale', async () => {
+      const path = `/element/${await this.find(id, command.signal)}/${command.path}`
+      return await this.once({ ...command, path })
+    })
   }
 
-  async #inSession(command: Command): Promise<unknown> {
+  /** A command that is given once at most. */
+  async once(command: Command): Promise<unknown> {
+    const id = this.#id ?? (await this.#create(command.signal))
     try {
-      return await this.#once(command)
+      return await this.ask({ ...command, path: `/session/${id}${command.path}` })
     } catch (error) {
-      if (!(error instanceof AgentError) || error.code !== 'invalid_session') throw error
-      return await this.#once(command)
-    }
-  }
-
-  async #once(command: Command): Promise<unknown> {
-    const sessionId = this.#sessionId ?? (await this.#createSession(command.signal))
-    try {
-      return await this.#ask({ ...command, path: `/session/${sessionId}${command.path}` })
-    } catch (error) {
-      if (error instanceof AgentError && error.code === 'invalid_session') this.#loseSession()
+      if (codeOf(error) === 'invalid_session') this.#lose()
       throw error
     }
   }
 
-  async #createSession(signal: AbortSignal): Promise<string> {
-    const body = { capabilities: { alwaysMatch: CAPABILITIES } }
-    const value = await this.#ask({ method: 'POST', path: '/session', body, signal })
-    const sessionId = isRecord(value) ? value['sessionId'] : null
-    if (typeof sessionId !== 'string') throw new AgentError('other', 'There is no session.')
-    const path = `/session/${sessionId}/appium/settings`
-    await this.#ask({ method: 'POST', path, body: { settings: SETTINGS }, signal })
-    this.#sessionId = sessionId
-    return sessionId
-  }
-
-  #loseSession(): void {
-    const now = this.#clock.monotonic()
-    this.#sessionId = null
-    this.#lostAt = [...this.#lostAt.filter((at) => now - at < SHARED_WITHIN_MS), now]
-    if (this.#lostAt.length < 2) return
-    throw new AgentError('shared', 'Somebody else keeps taking the session of the agent.')
-  }
-
-  async #ask(command: Command, msMax = COMMAND_MS_MAX): Promise<unknown> {
-    return valueOf(command, await this.#limited(command, msMax))
-  }
-
-  async #limited(command: Command, msMax = COMMAND_MS_MAX) {
+  /** A command outside of the session. */
+  async ask(command: Command, msMax = COMMAND_MS_MAX): Promise<unknown> {
     const limit = deadline(this.#clock, msMax, command.signal)
     try {
-      return await this.#exchange(command, limit.signal)
+      return valueOf(command, await this.#exchange(command, limit.signal))
     } catch (error) {
       const isLate = limit.signal.aborted && !command.signal.aborted
       if (isLate) throw new AgentError('stuck', `No answer within ${msMax / 1_000} s.`)
@@ -287,4 +255,50 @@ class Wda {
       limit.clear()
     }
   }
+
+  async #create(signal: AbortSignal): Promise<string> {
+    const body = { capabilities: { alwaysMatch: CAPABILITIES } }
+    const value = await this.ask({ ...post('/session', body), signal })
+    const id = isRecord(value) ? value['sessionId'] : null
+    if (typeof id !== 'string') throw new AgentError('other', 'There is no session.')
+    await this.ask({ ...post(`/session/${id}/appium/settings`, { settings: SETTINGS }), signal })
+    this.#id = id
+    return id
+  }
+
+  #lose(): void {
+    const now = this.#clock.monotonic()
+    this.#id = null
+    this.#lostAt = [...this.#lostAt.filter((at) => now - at < SHARED_WITHIN_MS), now]
+    if (this.#lostAt.length < 2) return
+    throw new AgentError('shared', 'Another controller keeps taking the session of the agent.')
+  }
+}
+
+async function retryOnce<T>(code: AgentError['code'], act: () => Promise<T>): Promise<T> {
+  try {
+    return await act()
+  } catch (error) {
+    if (codeOf(error) !== code) throw error
+    return await act()
+  }
+}
+
+function codeOf(error: unknown): AgentError['code'] | null {
+  return error instanceof AgentError ? error.code : null
+}
+
+function post(path: string, body: object): WdaRequest {
+  return { method: 'POST', path, body }
+}
+
+/** A text in pieces that can be typed within the time of one command, no character torn apart. */
+function piecesOf(text: string): readonly string[] {
+  const pieces = ['']
+  for (const { segment } of new Intl.Segmenter('en', { granularity: 'grapheme' }).segment(text)) {
+    const piece = pieces.at(-1) ?? ''
+    if (piece.length + segment.length > PIECE_LENGTH && piece !== '') pieces.push(segment)
+    else pieces[pieces.length - 1] = piece + segment
+  }
+  return pieces.filter((piece) => piece !== '')
 }

@@ -3,20 +3,21 @@
 // from then on in TLS on the same connection, and may ask the rest.
 
 import type { Duplex } from 'node:stream'
-import { connect } from 'node:tls'
+import { connect, createSecureContext, type SecureContext } from 'node:tls'
 
-import { readExactly, StreamEndedError } from './exact-reading.ts'
-import type { PairRecord } from './pair-record.ts'
+import { readExactly, StreamEndedError } from './mux-connection.ts'
 import {
+  bytesOf,
   dictionaryOf,
   parsePropertyList,
+  type PropertyDictionary,
   PropertyListError,
+  type PropertyValue,
   switchOf,
   textOf,
   xmlPropertyList,
-  type PropertyDictionary,
-  type PropertyValue,
 } from './property-list.ts'
+import type { MuxDevice, Usbmux } from './usbmux.ts'
 
 export const LOCKDOWN_PORT = 62_078
 
@@ -127,5 +128,54 @@ export class LockdownSession {
     } finally {
       signal.removeEventListener('abort', fail)
     }
+  }
+}
+
+type PairRecord = {
+  readonly hostId: string
+  readonly systemBuid: string
+  /** Certificate and key of this computer, as TLS wants them: it gives neither back. */
+  readonly secureContext: SecureContext
+}
+
+/**
+ * The record of `device`; `absent` where there is none, `unusable` where it lacks what is needed.
+ * Rejects with a `MuxError` where usbmuxd could not be asked.
+ */
+export async function readPairRecord(
+  mux: Usbmux,
+  device: MuxDevice,
+  signal: AbortSignal,
+): Promise<PairRecord | 'absent' | 'unusable'> {
+  // By either name: usbmuxd may have stored it before it wrote UDIDs as it does now.
+  const bytes =
+    (await mux.pairRecord(device.serial, signal)) ??
+    (device.serial === device.udid ? null : await mux.pairRecord(device.udid, signal))
+  if (bytes === null) return 'absent'
+  const record = dictionaryIn(bytes)
+  const hostId = textOf(record?.['HostID'])
+  const secureContext = record === null ? null : contextOf(record)
+  if (hostId === null || secureContext === null) return 'unusable'
+  const systemBuid = textOf(record?.['SystemBUID']) ?? (await mux.buid(signal))
+  return { hostId, systemBuid, secureContext }
+}
+
+function dictionaryIn(bytes: Uint8Array): PropertyDictionary | null {
+  try {
+    return dictionaryOf(parsePropertyList(bytes))
+  } catch {
+    return null
+  }
+}
+
+function contextOf(record: PropertyDictionary): SecureContext | null {
+  const certificate = bytesOf(record['HostCertificate'])
+  const key = bytesOf(record['HostPrivateKey'])
+  if (certificate === null || key === null) return null
+  try {
+    return createSecureContext({ cert: Buffer.from(certificate), key: Buffer.from(key) })
+  } catch {
+    // They are no PEM, or not of one pair.
+    return null
   }
 }

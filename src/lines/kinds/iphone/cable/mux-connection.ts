@@ -2,17 +2,71 @@
 // the head, version, kind, tag) and a property list in XML. The protocol is described by libusbmuxd.
 
 import { connect, type Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 
-import { readExactly, StreamEndedError } from './exact-reading.ts'
-import type { MuxAddress } from './mux-address.ts'
-import { MuxError, type MuxErrorCode } from './mux-error.ts'
 import {
   dictionaryOf,
   parsePropertyList,
+  type PropertyDictionary,
   PropertyListError,
   xmlPropertyList,
-  type PropertyDictionary,
 } from './property-list.ts'
+
+/**
+ * `absent`: nobody listens, so there are no phones. `denied`: the socket may not be opened. `refused`:
+ * nothing on the phone listens on that port, or its cable has just gone. `bad_device`: the device is no
+ * longer attached under that id. `bad_command`: usbmuxd does not know or want the request. `silent`: no
+ * answer in time. `protocol`: it closed the connection, or said what is not of the protocol.
+ */
+export type MuxErrorCode =
+  | 'absent'
+  | 'denied'
+  | 'refused'
+  | 'bad_device'
+  | 'bad_command'
+  | 'silent'
+  | 'protocol'
+
+/** Something between us and usbmuxd, or between it and a phone. It quotes nothing of what was said. */
+export class MuxError extends Error {
+  override readonly name = 'MuxError'
+  readonly code: MuxErrorCode
+
+  constructor(code: MuxErrorCode, what: string) {
+    super(`usbmuxd (${code}): ${what}`)
+    this.code = code
+  }
+}
+
+/** Where usbmuxd listens: a Unix socket, or a port of a computer that the phones hang on. */
+export type MuxAddress =
+  | { readonly path: string }
+  | { readonly host: string; readonly port: number }
+
+/** The same place on macOS and Linux. */
+const DEFAULT_PATH = '/var/run/usbmuxd'
+/** `sun_path` of macOS, the shorter one, has 104 bytes with its closing zero. */
+const PATH_BYTES_MAX = 103
+
+const UNIX_FORM = /^(?:unix:\/\/|unix:|(?=\/))(\/[^\0]*)$/i
+const TCP_FORM = /^(?:tcp:\/\/)?(\[[0-9a-f:.]+\]|[a-z0-9.-]+):([0-9]{1,5})$/i
+
+/**
+ * The address that `text` names, in the forms of the environment variable USBMUXD_SOCKET_ADDRESS:
+ * `UNIX:/path` and `host:port` as libusbmuxd has them, `unix:///path` and `tcp://host:port` as go-ios
+ * does, and a plain `/path`. Null is the usual place. Throws a RangeError for anything else.
+ */
+export function muxAddress(text: string | null): MuxAddress {
+  if (text === null) return { path: DEFAULT_PATH }
+  const path = UNIX_FORM.exec(text)?.[1]
+  if (path !== undefined && Buffer.byteLength(path) <= PATH_BYTES_MAX) return { path }
+  const [, host, digits] = TCP_FORM.exec(text) ?? []
+  const port = Number(digits)
+  if (host !== undefined && port >= 1 && port <= 65_535) {
+    return { host: host.replace(/^\[|\]$/g, ''), port }
+  }
+  throw new RangeError('An address of usbmuxd is like /var/run/usbmuxd, UNIX:/path or host:port.')
+}
 
 type Frame = { readonly tag: number; readonly message: PropertyDictionary }
 
@@ -150,4 +204,42 @@ function headOf(bytes: Uint8Array): {
 function errorOfSocket(error: Error): MuxError {
   const code = 'code' in error ? error.code : 'unknown'
   return new MuxError(CODE_OF_ERROR.get(code) ?? 'absent', `its socket answers ${String(code)}`)
+}
+
+/** The stream ended, or was aborted, before all was there. */
+export class StreamEndedError extends Error {
+  override readonly name = 'StreamEndedError'
+}
+
+/**
+ * The next `length` bytes of `stream`, and none beyond them: what follows stays in the stream, for
+ * whoever reads next. Rejects with a `StreamEndedError` where the stream ends or fails before, or
+ * `signal` aborts; the stream is then of no more use.
+ */
+export function readExactly(
+  stream: Duplex,
+  length: number,
+  signal: AbortSignal,
+): Promise<Uint8Array> {
+  if (length === 0) return Promise.resolve(new Uint8Array())
+  return new Promise((resolve, reject) => {
+    const settle = (act: () => void) => {
+      stream.off('readable', look)
+      for (const name of ['end', 'close', 'error']) stream.off(name, fail)
+      signal.removeEventListener('abort', fail)
+      act()
+    }
+    const fail = () => settle(() => reject(new StreamEndedError('The connection ended.')))
+    const look = () => {
+      // Where fewer bytes are there and the stream has ended, it gives those.
+      const bytes: unknown = stream.read(length)
+      if (bytes instanceof Uint8Array && bytes.byteLength < length) fail()
+      else if (bytes instanceof Uint8Array) settle(() => resolve(bytes))
+    }
+    stream.on('readable', look)
+    for (const name of ['end', 'close', 'error']) stream.on(name, fail)
+    signal.addEventListener('abort', fail)
+    if (signal.aborted || stream.destroyed) fail()
+    else look()
+  })
 }

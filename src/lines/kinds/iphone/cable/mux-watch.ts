@@ -3,9 +3,8 @@
 
 import type { Clock } from '../../../../system/clock.ts'
 import type { Log } from '../../../../system/log.ts'
-import type { MuxDevice, MuxEvent } from './mux-device.ts'
-import { MuxError, type MuxErrorCode } from './mux-error.ts'
-import type { MuxListening, Usbmux } from './usbmux.ts'
+import { MuxError, type MuxErrorCode } from './mux-connection.ts'
+import type { MuxDevice, MuxEvent, MuxListening, Usbmux } from './usbmux.ts'
 
 /** What has happened to a phone, whichever of its attachments it was. */
 export type MuxChange = {

@@ -1,15 +1,24 @@
 // What every attached phone tells of itself, read when it is plugged in, when its owner taps Trust, and
 // then every minute. A phone that hangs keeps one of four places, and nobody else waits for it.
 
+import type { Duplex } from 'node:stream'
+
 import { maskHandle } from '../../../../domain/handle.ts'
 import type { Clock } from '../../../../system/clock.ts'
 import type { Log } from '../../../../system/log.ts'
+import type { Service } from '../../../../system/service.ts'
 import { Signal } from '../../../../system/signal.ts'
-import { readPhone, type PhoneReading } from './lockdown.ts'
-import type { MuxDevice } from './mux-device.ts'
-import type { MuxChange, MuxWatch } from './mux-watch.ts'
-import type { Phone, PhoneFacts, PhoneTrouble, PhoneTroubleReason } from './phone-facts.ts'
-import type { Usbmux } from './usbmux.ts'
+import {
+  type Phone,
+  type PhoneFacts,
+  type PhoneReading,
+  type PhoneTrouble,
+  type PhoneTroubleReason,
+  readPhone,
+} from './lockdown.ts'
+import { muxAddress, MuxError, type OpenSocket } from './mux-connection.ts'
+import { type MuxChange, MuxWatch } from './mux-watch.ts'
+import { type MuxDevice, Usbmux } from './usbmux.ts'
 
 type WatchTools = {
   readonly watch: MuxWatch
@@ -202,4 +211,68 @@ export class PhoneWatch {
     const isLow = battery !== null && battery.percent < LOW_PERCENT && !battery.isCharging
     phone.lowSince = isLow ? (phone.lowSince ?? this.#tools.clock.monotonic()) : null
   }
+}
+
+type CableTools = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Stands in for a system that refuses the socket. */
+  readonly open?: OpenSocket | undefined
+}
+
+/** The cable as usbmuxd gives it; it knows phones only while it runs. */
+export class UsbCable implements PhoneCable, Service {
+  readonly name = 'usb-cable'
+  readonly #mux: Usbmux
+  readonly #watch: MuxWatch
+  readonly #phones: PhoneWatch
+
+  /** `address` is where usbmuxd listens, null for the usual place. Throws a RangeError for no address. */
+  constructor(address: string | null, tools: CableTools) {
+    this.#mux = new Usbmux(muxAddress(address), tools.clock, tools.open)
+    this.#watch = new MuxWatch({ ...tools, mux: this.#mux })
+    this.#phones = new PhoneWatch({ ...tools, mux: this.#mux, watch: this.#watch })
+  }
+
+  get isKnown(): boolean {
+    const isRead = ({ device, facts, trouble }: Phone) =>
+      device === null || facts !== null || trouble !== null
+    return this.#watch.hasBeenHeard && this.phones().every(isRead)
+  }
+
+  get isDenied(): boolean {
+    return this.#watch.trouble === 'denied'
+  }
+
+  phones(): readonly Phone[] {
+    return this.#phones.phones()
+  }
+
+  async connect(udid: string, port: number, signal: AbortSignal): Promise<Duplex> {
+    const phone = this.phones().find((one) => one.udid === udid)
+    if (phone?.device == null) throw new MuxError('bad_device', 'the phone is not attached')
+    return await this.#mux.connect(phone.device.deviceId, port, signal)
+  }
+
+  onChange(listener: () => void): () => void {
+    return this.#phones.onChange(listener)
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    await Promise.all([this.#watch.run(signal), this.#phones.run(signal)])
+  }
+}
+
+/** The phones on the cable, and the way to a port of each. */
+export type PhoneCable = {
+  /** Those that are attached, and those that were since the relay started. */
+  phones(): readonly Phone[]
+  /** Whether it is known what is plugged in, and each phone was read once, be it in vain. */
+  readonly isKnown: boolean
+  /** Whether the system refuses us the socket of usbmuxd. */
+  readonly isDenied: boolean
+  /** A connection to a TCP port of a phone; rejects with a `MuxError`. */
+  connect(udid: string, port: number, signal: AbortSignal): Promise<Duplex>
+  /** Tells that `phones` may say something else now; what it returns ends that. */
+  onChange(listener: () => void): () => void
 }

@@ -3,12 +3,25 @@
 
 import type { Socket } from 'node:net'
 
-import { deadline, type Clock } from '../../../../system/clock.ts'
-import type { MuxAddress } from './mux-address.ts'
-import { MuxConnection, openSocket, type OpenSocket } from './mux-connection.ts'
-import { muxDevice, muxEvent, type MuxDevice, type MuxEvent } from './mux-device.ts'
-import { MuxError, type MuxErrorCode } from './mux-error.ts'
-import { bytesOf, listOf, numberOf, textOf, type PropertyDictionary } from './property-list.ts'
+import { normalUdid } from '../../../../domain/udid.ts'
+import { type Clock, deadline } from '../../../../system/clock.ts'
+import {
+  type MuxAddress,
+  MuxConnection,
+  MuxError,
+  type MuxErrorCode,
+  openSocket,
+  type OpenSocket,
+} from './mux-connection.ts'
+import {
+  bytesOf,
+  dictionaryOf,
+  listOf,
+  numberOf,
+  type PropertyDictionary,
+  type PropertyValue,
+  textOf,
+} from './property-list.ts'
 
 /** A connection that listens: usbmuxd closes it when anything more is asked on it. */
 export type MuxListening = {
@@ -138,4 +151,48 @@ function failureOf(answer: PropertyDictionary): MuxError {
   const number = numberOf(answer['Number'])
   if (number === null) return new MuxError('protocol', 'an answer without a result')
   return new MuxError(CODE_OF_RESULT[number] ?? 'protocol', `result ${number}`)
+}
+
+/** One attachment of a phone: plugged in again it has another `deviceId`. */
+export type MuxDevice = {
+  /** The phone's own id, always in the form of `normalUdid`. */
+  readonly udid: string
+  /** The same as usbmuxd writes it: its pair record goes by this name. */
+  readonly serial: string
+  /** What usbmuxd calls this attachment; it means nothing to another usbmuxd, or to a later one. */
+  readonly deviceId: number
+  readonly transport: 'usb' | 'network'
+}
+
+export type MuxEvent =
+  | { readonly event: 'attached'; readonly device: MuxDevice }
+  | { readonly event: 'detached'; readonly deviceId: number }
+  /** The owner has just tapped Trust. */
+  | { readonly event: 'paired'; readonly deviceId: number }
+
+const SERIAL_LENGTH_MAX = 64
+
+/** The event that a message of a listening connection tells; null for what we do not know. */
+function muxEvent(message: PropertyDictionary): MuxEvent | null {
+  const kind = textOf(message['MessageType'])
+  if (kind === 'Attached') {
+    const device = muxDevice(message)
+    return device === null ? null : { event: 'attached', device }
+  }
+  const deviceId = numberOf(message['DeviceID'])
+  if (deviceId === null) return null
+  if (kind === 'Detached') return { event: 'detached', deviceId }
+  return kind === 'Paired' ? { event: 'paired', deviceId } : null
+}
+
+/** The device in an entry of a device list, or in an event; null where it does not say which. */
+function muxDevice(entry: PropertyValue): MuxDevice | null {
+  const properties = dictionaryOf(dictionaryOf(entry)?.['Properties'])
+  const serial = textOf(properties?.['SerialNumber'])
+  const deviceId = numberOf(dictionaryOf(entry)?.['DeviceID'] ?? properties?.['DeviceID'])
+  if (serial === null || deviceId === null) return null
+  if (serial === '' || serial.length > SERIAL_LENGTH_MAX) return null
+  const isNetwork = textOf(properties?.['ConnectionType']) === 'Network'
+  const transport = isNetwork ? 'network' : 'usb'
+  return { udid: normalUdid(serial), serial, deviceId, transport }
 }

@@ -2,11 +2,17 @@
 // and kebbie on iOS, a probe of macOS 27.2); element types are not relied on where they may differ.
 
 import { findById, findNode, nodesOf, type Rect, type UiNode } from '../agent/ui-tree.ts'
-import { readLabel, sideOf, type ReadLabel } from './bubble-label.ts'
-import { readChatTitle, type ChatTitle } from './chat-title.ts'
-import { conversationCell, type ChatCell } from './conversation-cell.ts'
-import { readDateRow, timeAtEnd, type DateRow } from './label-time.ts'
-import { comparable } from './plain-text.ts'
+import { type DateRow, readDateRow, timeAtEnd } from './label-time.ts'
+import {
+  type ChatCell,
+  type ChatTitle,
+  comparable,
+  conversationCell,
+  readChatTitle,
+  readLabel,
+  type ReadLabel,
+  sideOf,
+} from './labels.ts'
 import type { UiService, UiWords } from './ui-words.ts'
 
 /** What stands below an own bubble. */

@@ -1,11 +1,11 @@
-// Messages that were handed to the phone and whose bubbles are not known yet.
+// Messages that were handed to the phone, and whose bubbles are not known yet.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import type { MessageId } from '../../../../domain/ids.ts'
 import type { Unsettled } from '../../../../domain/message.ts'
-import { comparable } from './plain-text.ts'
-import { shortHash } from './stored-descriptor.ts'
-import { isSameText, type Descriptor } from './transcript.ts'
+import { comparable } from './labels.ts'
+import { shortHash, type Descriptor } from './transcript-memory.ts'
+import { isSameText } from './transcript.ts'
 
 export type ExpectedBubble = {
   readonly messageId: MessageId
@@ -13,11 +13,11 @@ export type ExpectedBubble = {
   readonly text: string
   /** The point of no return, in milliseconds since 1970: its bubble is no older. */
   readonly at: number
-  /** Whether it may be given up: not one that comes from a back-up, of which there is no note. */
+  /** False for a message without a note, from a backup: it is never given up. */
   readonly canFail: boolean
 }
 
-type Waiting = ExpectedBubble & { looks: number; lookedAt: number }
+type Expected = ExpectedBubble & { looks: number; lookedAt: number }
 
 /** The core hands over 1,000 unsettled messages at most. */
 const WAITING_MAX = 1_000
@@ -28,12 +28,12 @@ const LOOKS_APART_MS = 10_000
 const SKEW_MS = 600_000
 const HAS_URL = /https?:\/\/|www\./i
 
-/** What is written down at the point of no return. */
+/** The note that is stored at the point of no return. */
 export function noteText(at: number): string {
   return JSON.stringify({ at })
 }
 
-/** What to look for of a message that a former life of the line did not settle. */
+/** The bubble of a message that an earlier run of the line did not settle. */
 export function expectationOf({ message, note }: Unsettled): ExpectedBubble {
   const at = noteTime(note)
   return {
@@ -45,7 +45,7 @@ export function expectationOf({ message, note }: Unsettled): ExpectedBubble {
   }
 }
 
-/** Whether a bubble says `text`: a link may come in a bubble of its own, and what it shows is added. */
+/** True where a bubble says `text`: a link may come in a bubble of its own, with a preview behind it. */
 export function saysText(bubbleText: string, text: string): boolean {
   const [seen, wanted] = [comparable(bubbleText), comparable(text)]
   if (seen === wanted || seen.startsWith(`${wanted}, `)) return true
@@ -53,10 +53,10 @@ export function saysText(bubbleText: string, text: string): boolean {
 }
 
 export class OwnSends {
-  readonly #waiting = new Map<MessageId, Waiting>()
+  readonly #waiting = new Map<MessageId, Expected>()
   readonly #drafts: Set<Handle>
 
-  /** `drafts` are those that a former life of the line has left; what this one leaves is added. */
+  /** `drafts` are those that an earlier run of the line has left; those of this one are added. */
   constructor(drafts = new Set<Handle>()) {
     this.#drafts = drafts
   }
@@ -66,42 +66,38 @@ export class OwnSends {
     this.#waiting.set(expected.messageId, { ...expected, looks: 0, lookedAt: -Infinity })
   }
 
-  forget(id: MessageId): void {
-    this.#waiting.delete(id)
-  }
-
-  /** Takes the oldest message whose bubble this is. */
-  claim(handle: Handle, bubbleText: string, at: number): ExpectedBubble | null {
+  /** Removes the oldest message whose bubble this is. */
+  takeMatch(handle: Handle, bubbleText: string, at: number): ExpectedBubble | null {
     for (const waiting of this.#waiting.values()) {
       const isTimely = isTimeOf(waiting.at, at)
       if (waiting.handle !== handle || !isTimely || !saysText(bubbleText, waiting.text)) continue
-      this.forget(waiting.messageId)
+      this.#waiting.delete(waiting.messageId)
       return waiting
     }
     return null
   }
 
-  /** Takes a message whose bubble was kept already, by a life of the line that did not say so. */
-  claimKept(
+  /** Removes a message whose bubble was kept already, by a run of the line that did not settle it. */
+  takeKeptMatch(
     handle: Handle,
     known: readonly Descriptor[],
-  ): { readonly expected: ExpectedBubble; readonly descriptor: Descriptor } | null {
-    for (const waiting of this.#waiting.values()) {
-      if (waiting.handle !== handle) continue
-      const text = comparable(waiting.text)
+  ): { readonly messageId: MessageId; readonly guid: string } | null {
+    for (const { messageId, handle: to, text, at } of this.#waiting.values()) {
+      if (to !== handle) continue
       // Seen after the point of no return: an equal text from before is another message.
-      const isLater = (one: Descriptor) => one.seenAt > waiting.at && isTimeOf(waiting.at, one.at)
-      const descriptor = known.find(
-        (one) => one.isFromMe && isLater(one) && isSameText(one, text, shortHash),
+      const isLater = (bubble: Descriptor) => bubble.seenAt > at && isTimeOf(at, bubble.at)
+      const found = known.find(
+        (bubble) =>
+          bubble.isFromMe && isLater(bubble) && isSameText(bubble, comparable(text), shortHash),
       )
-      if (descriptor === undefined) continue
-      this.forget(waiting.messageId)
-      return { expected: waiting, descriptor }
+      if (found === undefined) continue
+      this.#waiting.delete(messageId)
+      return { messageId, guid: found.guid }
     }
     return null
   }
 
-  /** Chats in which a message should be looked for now. */
+  /** Chats in which a message is to be looked for now. */
   dueLooks(now: number): readonly Handle[] {
     const due = [...this.#waiting.values()].filter(
       ({ looks, lookedAt, canFail }) =>
@@ -110,8 +106,8 @@ export class OwnSends {
     return due.map(({ handle }) => handle)
   }
 
-  /** The chat was looked at; takes the messages that are not in it for the second time. */
-  missed(handle: Handle, now: number): readonly ExpectedBubble[] {
+  /** Counts a look at the chat; removes the messages that are not in it for the second time. */
+  takeMissing(handle: Handle, now: number): readonly ExpectedBubble[] {
     const here = [...this.#waiting.values()].filter((waiting) => waiting.handle === handle)
     for (const waiting of here) {
       if (now - waiting.lookedAt < LOOKS_APART_MS) continue
@@ -119,11 +115,11 @@ export class OwnSends {
       waiting.lookedAt = now
     }
     const lost = here.filter(({ looks, canFail }) => canFail && looks >= LOOKS)
-    for (const { messageId } of lost) this.forget(messageId)
+    for (const { messageId } of lost) this.#waiting.delete(messageId)
     return lost
   }
 
-  /** Whether one of the messages that are looked for in this chat says `text`. */
+  /** True where a message that is looked for in this chat has this text. */
   isWaitingFor(handle: Handle, text: string): boolean {
     const here = [...this.#waiting.values()].filter((waiting) => waiting.handle === handle)
     return here.some((waiting) => comparable(waiting.text) === comparable(text))
@@ -143,7 +139,7 @@ export class OwnSends {
   }
 }
 
-/** Whether a label's time may be that of a message that was sent at `sentAt`. */
+/** True where a label's time may be that of a message that was sent at `sentAt`. */
 export function isTimeOf(sentAt: number, labelAt: number): boolean {
   return labelAt >= sentAt - SKEW_MS
 }

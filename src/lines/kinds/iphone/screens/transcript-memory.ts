@@ -1,22 +1,58 @@
-// What is known of the chats of a phone, as text for the line's checkpoint: there is no database behind
-// Messages' screen, so what was seen is remembered here.
+// What is known of the chats of a phone, as text for the line's checkpoint: there is no database behind the
+// screen of Messages, so the bubbles that were seen are remembered here.
 
-import { Type } from 'typebox'
+import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
 
 import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
-import { readDescriptor, storedDescriptor, STORED_DESCRIPTOR } from './stored-descriptor.ts'
-import type { Descriptor } from './transcript.ts'
+import { guidFromBytes } from '../../../../domain/ids.ts'
+import { sha256 } from '../../../../system/hash.ts'
+
+/** The progress of an own message, as far as it is known. */
+export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
+
+/** A bubble as it is remembered. */
+export type Descriptor = {
+  /** `ui-` and a UUID, made of what the bubble was when it was first seen. */
+  readonly guid: string
+  readonly isFromMe: boolean
+  readonly isAttachment: boolean
+  /** Hash and length of the comparable text when it was first seen. */
+  readonly hash: string
+  readonly length: number
+  /** The time on its label, in minutes after midnight. */
+  readonly minutes: number
+  /** Milliseconds since 1970, to the minute. */
+  readonly at: number
+  /** When it was first seen, in milliseconds since 1970. */
+  readonly seenAt: number
+  /** Of own iMessages; null where no receipt is awaited. */
+  readonly stage: OwnStage | null
+  /** True once it was emitted, or need not be: older than the line, or a message of ours. */
+  readonly isReported: boolean
+}
 
 const BUBBLES_MAX = 60
-/** All of it is written down with each event: of chats that rest a few bubbles find the place again. */
+/** The memory is stored with each event: a few bubbles of a resting chat are enough to find the place. */
 const RESTING_BUBBLES_MAX = 12
 const AWAKE_CHATS_MAX = 20
 const CHATS_MAX = 500
 const MARKS_MAX = 500
-const OWED_MAX = 100
+const PENDING_MAX = 100
 
-const SHAPE = Compile(
+/** `[id, flags, hash, length, minutes, at, seenAt]`, times in seconds: a line may keep 30,000 of them. */
+const STORED_DESCRIPTOR = Type.Tuple([
+  Type.String(),
+  Type.Integer(),
+  Type.String(),
+  Type.Integer(),
+  Type.Integer(),
+  Type.Number(),
+  Type.Number(),
+])
+type StoredDescriptor = Static<typeof STORED_DESCRIPTOR>
+
+const STORED_MEMORY = Compile(
   Type.Object({
     since: Type.Number(),
     marks: Type.Union([Type.Null(), Type.Array(Type.Tuple([Type.String(), Type.String()]))]),
@@ -25,30 +61,38 @@ const SHAPE = Compile(
   }),
 )
 
+const FROM_ME = 1
+const ATTACHMENT = 2
+const REPORTED = 4
+/** The stage is in the bits above the flags. */
+const STAGE_SHIFT = 3
+const STAGES: readonly (OwnStage | null)[] = [null, 'sent', 'delivered', 'read', 'failed']
+const HASH_BYTES = 8
+
 export class TranscriptMemory {
-  /** When the line began, in milliseconds since 1970: older bubbles are no news. */
+  /** When the line began, in milliseconds since 1970: older bubbles are history. */
   readonly since: number
-  /** The chats, those that were looked at last behind the others. */
+  /** By handle, the chats that were looked at last behind the others. */
   readonly #chats = new Map<Handle, readonly Descriptor[]>()
-  /** Marks of conversations as they were when they were looked at, with their names. */
+  /** Names of conversations by their marks when they were looked at. */
   readonly #marks = new Map<string, string>()
-  readonly #owed = new Set<Handle>()
+  readonly #pending = new Set<Handle>()
   #hasSeenList = false
 
   constructor(since: number) {
     this.since = since
   }
 
-  /** The memory of `text`; a new one, from now on, for none and for one that nobody can read. */
+  /** The memory of `text`; a new one, from now on, for none and for one that cannot be read. */
   static fromText(text: string | null, now: number): TranscriptMemory {
     const value = parse(text)
-    if (!SHAPE.Check(value)) return new TranscriptMemory(now)
+    if (!STORED_MEMORY.Check(value)) return new TranscriptMemory(now)
     const memory = new TranscriptMemory(value.since)
     for (const [handle, stored] of value.chats) {
       memory.keep(deviceHandle(handle), stored.map(readDescriptor))
     }
     for (const [mark, name] of value.marks ?? []) memory.#marks.set(mark, name)
-    for (const handle of value.owed) memory.owe(deviceHandle(handle))
+    for (const handle of value.owed) memory.addPending(deviceHandle(handle))
     memory.#hasSeenList = value.marks !== null
     return memory
   }
@@ -56,10 +100,10 @@ export class TranscriptMemory {
   toText(): string {
     const chats = [...this.#chats].map(([handle, known]) => [handle, known.map(storedDescriptor)])
     const marks = this.#hasSeenList ? [...this.#marks] : null
-    return JSON.stringify({ since: this.since, marks, owed: [...this.#owed], chats })
+    return JSON.stringify({ since: this.since, marks, owed: [...this.#pending], chats })
   }
 
-  /** False until the list of conversations was seen for the first time. */
+  /** False until the list of conversations was seen for the first time, be it empty. */
   get hasSeenList(): boolean {
     return this.#hasSeenList
   }
@@ -82,11 +126,13 @@ export class TranscriptMemory {
     if (resting !== undefined) this.#chats.set(resting, endOf(this.#chats.get(resting) ?? []))
   }
 
-  /** Puts what `change` makes of it in the place of one bubble. */
+  /** Changes one bubble. */
   amend(handle: Handle, guid: string, change: Partial<Descriptor>): void {
     const known = this.#chats.get(handle)
     if (known === undefined) return
-    const amended = known.map((one) => (one.guid === guid ? { ...one, ...change } : one))
+    const amended = known.map((bubble) =>
+      bubble.guid === guid ? { ...bubble, ...change } : bubble,
+    )
     this.#chats.set(handle, amended)
   }
 
@@ -106,30 +152,78 @@ export class TranscriptMemory {
     dropOldest(this.#marks, MARKS_MAX)
   }
 
-  /** Even of an empty list there is a first look. */
   keepList(): void {
     this.#hasSeenList = true
   }
 
-  /** Chats that have to be looked at, whatever the list says. */
-  get owed(): readonly Handle[] {
-    return [...this.#owed]
+  /** Chats that have to be looked at, whatever the list shows. */
+  get pending(): readonly Handle[] {
+    return [...this.#pending]
   }
 
-  owe(handle: Handle): void {
-    if (this.#owed.size < OWED_MAX) this.#owed.add(handle)
+  addPending(handle: Handle): void {
+    if (this.#pending.size < PENDING_MAX) this.#pending.add(handle)
   }
 
-  settle(handle: Handle): void {
-    this.#owed.delete(handle)
+  removePending(handle: Handle): void {
+    this.#pending.delete(handle)
   }
 }
 
-/** The last few, and all from the first that was not told. */
+/**
+ * A guid for a bubble: `ui-` and a UUID made of its content (RFC 9562, version 8), so that the same chat
+ * read again with an older memory gives the same. `nth` tells equal bubbles apart.
+ */
+export function bubbleGuid(
+  handle: Handle,
+  { isFromMe, hash, at }: Pick<Descriptor, 'isFromMe' | 'hash' | 'at'>,
+  nth: number,
+): string {
+  const bytes = sha256(JSON.stringify([handle, isFromMe, hash, at, nth])).slice(0, 16)
+  bytes[6] = 0x80 | ((bytes[6] ?? 0) & 0x0f)
+  bytes[8] = 0x80 | ((bytes[8] ?? 0) & 0x3f)
+  return guidOf(bytes)
+}
+
+/** A short hash of a comparable text, or of a mark. */
+export function shortHash(text: string): string {
+  return Buffer.from(sha256(text).subarray(0, HASH_BYTES)).toString('base64url')
+}
+
+function storedDescriptor(bubble: Descriptor): StoredDescriptor {
+  const { guid, isFromMe, isAttachment, isReported, hash, length, minutes, at, seenAt } = bubble
+  const flags =
+    (isFromMe ? FROM_ME : 0) | (isAttachment ? ATTACHMENT : 0) | (isReported ? REPORTED : 0)
+  const stage = STAGES.indexOf(bubble.stage) << STAGE_SHIFT
+  const id = Buffer.from(guid.slice(3).replaceAll('-', ''), 'hex').toString('base64url')
+  return [id, flags | stage, hash, length, minutes, at / 1_000, seenAt / 1_000]
+}
+
+function readDescriptor(stored: StoredDescriptor): Descriptor {
+  const [id, flags, hash, length, minutes, at, seenAt] = stored
+  return {
+    guid: guidOf(Buffer.from(id, 'base64url')),
+    isFromMe: (flags & FROM_ME) !== 0,
+    isAttachment: (flags & ATTACHMENT) !== 0,
+    hash,
+    length,
+    minutes,
+    at: at * 1_000,
+    seenAt: Math.round(seenAt * 1_000),
+    stage: STAGES[flags >> STAGE_SHIFT] ?? null,
+    isReported: (flags & REPORTED) !== 0,
+  }
+}
+
+function guidOf(bytes: Uint8Array): string {
+  return `ui-${guidFromBytes(bytes).toLowerCase()}`
+}
+
+/** The last few bubbles, and all from the first that was not reported. */
 function endOf(known: readonly Descriptor[]): readonly Descriptor[] {
-  const untold = known.findIndex(({ isTold }) => !isTold)
+  const unreported = known.findIndex(({ isReported }) => !isReported)
   const start = known.length - RESTING_BUBBLES_MAX
-  return known.slice(Math.max(0, untold === -1 ? start : Math.min(start, untold)))
+  return known.slice(Math.max(0, unreported === -1 ? start : Math.min(start, unreported)))
 }
 
 function parse(text: string | null): unknown {
@@ -142,9 +236,6 @@ function parse(text: string | null): unknown {
 }
 
 function dropOldest<K>(map: Map<K, unknown>, max: number): void {
-  if (map.size <= max) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
-  }
+  const [oldest] = map.keys()
+  if (map.size > max && oldest !== undefined) map.delete(oldest)
 }

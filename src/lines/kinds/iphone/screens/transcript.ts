@@ -1,39 +1,117 @@
-// Which bubbles of a transcript are known and which are new. Messages shows a window of the chat whose
-// bubbles have no identity: they are told apart by who wrote them, what they say, when, and their order.
+// A transcript compared with what is known of it. Messages shows a window of the chat whose bubbles have no
+// identity: they are told apart by their side, text, time and order.
 
+import type { Handle } from '../../../../domain/handle.ts'
+import { placeTimes } from './label-time.ts'
+import { comparable } from './labels.ts'
 import type { Bubble } from './messages-screen.ts'
-import { comparable } from './plain-text.ts'
+import {
+  bubbleGuid,
+  shortHash,
+  type Descriptor,
+  type TranscriptMemory,
+} from './transcript-memory.ts'
 
-/** How far an own message is known to have come. */
-export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
+export type ReadRow = {
+  readonly bubble: Bubble
+  readonly descriptor: Descriptor
+  readonly isNew: boolean
+}
 
-/** What is kept of a bubble. */
-export type Descriptor = {
-  /** `ui-` and a UUID, made of what it was when it was first seen. */
-  readonly guid: string
-  readonly isFromMe: boolean
-  readonly isAttachment: boolean
-  /** Of the comparable text, which had so many characters when it was first seen. */
-  readonly hash: string
-  readonly length: number
-  /** The time on its label, in minutes after midnight. */
-  readonly minutes: number
-  /** Milliseconds since 1970, to the minute. */
-  readonly at: number
-  /** When it was first seen, in milliseconds since 1970. */
-  readonly seenAt: number
-  /** Of own messages by iMessage; null where nobody waits for more. */
-  readonly stage: OwnStage | null
-  /** Whether the core knows of it, or never will: it was there before the line, or is a message of ours. */
-  readonly isTold: boolean
+/** Nothing is kept by comparing. */
+export type Comparison = {
+  readonly rows: readonly ReadRow[]
+  /** Known bubbles above those rows. */
+  readonly above: readonly Descriptor[]
+  /** Known bubbles that should follow the last known row and do not: perhaps not loaded yet. */
+  readonly missing: readonly Descriptor[]
+  /** No known bubble is in sight: those further up may be new too. */
+  readonly hasMoreAbove: boolean
+  /** Something may have been lost between the known bubbles and these. */
+  readonly hasGap: boolean
+}
+
+const MINUTE_MS = 60_000
+
+export function compareChat(
+  {
+    memory,
+    now,
+    timeZone,
+  }: { readonly memory: TranscriptMemory; readonly now: number; readonly timeZone: string },
+  handle: Handle,
+  bubbles: readonly Bubble[],
+): Comparison {
+  const times = placeTimes(bubbles, now, timeZone)
+  const seen = bubbles.map((bubble, index) => ({ bubble, at: times[index] ?? now }))
+  const known = memory.chat(handle)
+  const alignment = align(known ?? [], seen, shortHash)
+  // Times are to the minute: a bubble of the minute in which the line began counts as later.
+  const beganAt = Math.floor(memory.since / MINUTE_MS) * MINUTE_MS
+  const nameBubble = bubbleNamer(handle, known ?? [])
+  const rows = alignment.rows.map((row) => {
+    const isNew = row.isNew && row.seen.at >= beganAt
+    return { bubble: row.seen.bubble, descriptor: describe(row, isNew, nameBubble, now), isNew }
+  })
+  const hasMoreAbove = alignment.hasGap || (known === null && rows[0]?.isNew === true)
+  const { above, missing, hasGap } = alignment
+  return { rows, above, missing, hasMoreAbove, hasGap }
+}
+
+/**
+ * All that is to be kept of a chat, oldest first. Missing bubbles are kept unless they are `isGone` for
+ * good: a transcript that has not loaded whole must not make old bubbles new again.
+ */
+export function knownAfter(
+  { rows, above, missing }: Comparison,
+  isGone: boolean,
+): readonly Descriptor[] {
+  const lastKnown = rows.findLastIndex(({ isNew }) => !isNew)
+  const shown = rows.map(({ descriptor }) => descriptor)
+  const kept = isGone ? [] : missing
+  return [...above, ...shown.slice(0, lastKnown + 1), ...kept, ...shown.slice(lastKnown + 1)]
+}
+
+type NameBubble = (bubble: Pick<Descriptor, 'isFromMe' | 'hash' | 'at'>) => string
+
+/** Gives each bubble a guid of its own; one that went out of sight and comes back gets the same again. */
+function bubbleNamer(handle: Handle, known: readonly Descriptor[]): NameBubble {
+  const taken = new Set(known.map(({ guid }) => guid))
+  return (bubble) => {
+    for (let nth = 0; ; nth += 1) {
+      const guid = bubbleGuid(handle, bubble, nth)
+      if (taken.has(guid)) continue
+      taken.add(guid)
+      return guid
+    }
+  }
+}
+
+function describe(row: Row, isNew: boolean, nameBubble: NameBubble, now: number): Descriptor {
+  const { bubble, at } = row.seen
+  const text = comparable(bubble.text)
+  if (row.known !== null && isSameText(row.known, text, shortHash)) return row.known
+  const seen = { hash: shortHash(text), length: text.length, minutes: bubble.minutes }
+  if (row.known !== null) return { ...row.known, ...seen }
+  const { isFromMe, isAttachment } = bubble
+  return {
+    ...seen,
+    guid: nameBubble({ isFromMe, hash: seen.hash, at }),
+    isFromMe,
+    isAttachment,
+    at,
+    seenAt: now,
+    stage: isNew && isFromMe && bubble.service === 'iMessage' ? 'sent' : null,
+    isReported: !isNew,
+  }
 }
 
 /** A bubble on the screen, and the time that was worked out for it. */
 export type SeenBubble = { readonly bubble: Bubble; readonly at: number }
 
-export type Row = {
+type Row = {
   readonly seen: SeenBubble
-  /** What it was known as; null for one that was not. */
+  /** Null for a bubble that was not known. */
   readonly known: Descriptor | null
   readonly isNew: boolean
 }
@@ -42,26 +120,28 @@ export type Alignment = {
   readonly rows: readonly Row[]
   /** Known bubbles that lie above the window. */
   readonly above: readonly Descriptor[]
-  /** Known bubbles behind the last one that is in sight: taken back, or not loaded yet. */
+  /** Known bubbles behind the last one in sight: unsent, or not loaded yet. */
   readonly missing: readonly Descriptor[]
-  /** Nothing that was known is on the screen: something may lie between. */
+  /** No known bubble is on the screen: something may lie between. */
   readonly hasGap: boolean
 }
 
-export type HashText = (text: string) => string
+type HashText = (text: string) => string
 
+/** Indices of known bubbles by those of seen ones. */
 type Pairs = ReadonlyMap<number, number>
 
-/** `known` in order; nothing of `seen` is taken for two of them. */
+/** Finds the known bubbles among the seen ones, in order and each once. */
 export function align(
   known: readonly Descriptor[],
   seen: readonly SeenBubble[],
   hash: HashText,
 ): Alignment {
-  const is = relation(known, seen, hash)
-  const shifted = bestShift(known, seen, is)
-  const common = commonPairs(known, seen, is)
-  const pairs = common.size > shifted.strict ? withChanged(common, known, seen, is) : shifted.pairs
+  const relate = relation(known, seen, hash)
+  const shifted = bestShift(known, seen, relate)
+  const common = commonPairs(known, seen, relate)
+  const pairs =
+    common.size > shifted.equalCount ? withChanged(common, known, seen, relate) : shifted.pairs
   if (pairs.size > 0) return fromPairs(known, seen, pairs)
   const lastAt = Math.max(-Infinity, ...known.map(({ at }) => at))
   return {
@@ -72,21 +152,21 @@ export function align(
   }
 }
 
-/** Whether a text is the one that is known, with or without a tapback behind it. */
-export function isSameText(one: Descriptor, text: string, hash: HashText): boolean {
-  if (text.length === one.length) return hash(text) === one.hash
-  const hasMore = text.startsWith(', ', one.length)
-  return hasMore && hash(text.slice(0, one.length)) === one.hash
+/** True where a text is the known one, with or without a tapback behind it. */
+export function isSameText(known: Descriptor, text: string, hash: HashText): boolean {
+  if (text.length === known.length) return hash(text) === known.hash
+  const hasMore = text.startsWith(', ', known.length)
+  return hasMore && hash(text.slice(0, known.length)) === known.hash
 }
 
-/** How a known and a seen bubble relate: the same, perhaps one that was edited, or nothing. */
-type Relation = (known: number, seen: number) => 'same' | 'changed' | null
+/** The relation of a known and a seen bubble: equal, perhaps edited, or none. */
+type Relate = (known: number, seen: number) => 'same' | 'changed' | null
 
 function relation(
   known: readonly Descriptor[],
   seen: readonly SeenBubble[],
   hash: HashText,
-): Relation {
+): Relate {
   const texts = seen.map(({ bubble }) => comparable(bubble.text))
   // Each text is compared with many.
   const hashes = new Map<string, string>()
@@ -95,35 +175,36 @@ function relation(
     hashes.set(text, made)
     return made
   }
-  return (knownAt, seenAt) => {
-    const one = known[knownAt]
-    const other = seen[seenAt]?.bubble
-    if (one === undefined || other === undefined || one.isFromMe !== other.isFromMe) return null
-    if (one.minutes !== other.minutes) return null
-    return isSameText(one, texts[seenAt] ?? '', hashOnce) ? 'same' : 'changed'
+  return (knownIndex, seenIndex) => {
+    const descriptor = known[knownIndex]
+    const bubble = seen[seenIndex]?.bubble
+    if (descriptor === undefined || bubble === undefined) return null
+    if (descriptor.isFromMe !== bubble.isFromMe) return null
+    if (descriptor.minutes !== bubble.minutes) return null
+    return isSameText(descriptor, texts[seenIndex] ?? '', hashOnce) ? 'same' : 'changed'
   }
 }
 
 /**
- * The known bubbles moved as a block: of all places where no bubble contradicts, that with the most equal
- * ones, and of equal places the first, so that a text that came twice counts twice.
+ * The known bubbles moved as a block: of all places without a contradiction the one with the most equal
+ * bubbles, and of equal places the first, so that a text that came twice counts twice.
  */
 function bestShift(
   known: readonly Descriptor[],
   seen: readonly SeenBubble[],
-  is: Relation,
-): { readonly pairs: Pairs; readonly strict: number } {
-  let best: { pairs: Map<number, number>; strict: number } = { pairs: new Map(), strict: 0 }
+  relate: Relate,
+): { readonly pairs: Pairs; readonly equalCount: number } {
+  let best = { pairs: new Map<number, number>(), equalCount: 0 }
   for (let end = 1; end <= seen.length; end += 1) {
     const pairs = new Map<number, number>()
-    let strict = 0
+    let equalCount = 0
     for (let back = 1; back <= Math.min(end, known.length); back += 1) {
-      const related = is(known.length - back, end - back)
-      if (related === null) strict = -Infinity
-      if (related === 'same') strict += 1
+      const related = relate(known.length - back, end - back)
+      if (related === null) equalCount = -Infinity
+      if (related === 'same') equalCount += 1
       pairs.set(end - back, known.length - back)
     }
-    if (strict > best.strict) best = { pairs, strict }
+    if (equalCount > best.equalCount) best = { pairs, equalCount }
   }
   return best
 }
@@ -132,14 +213,14 @@ function bestShift(
 function commonPairs(
   known: readonly Descriptor[],
   seen: readonly SeenBubble[],
-  is: Relation,
+  relate: Relate,
 ): Pairs {
   const width = seen.length + 1
   const lengths = new Uint16Array((known.length + 1) * width)
   const at = (k: number, s: number) => lengths[k * width + s] ?? 0
   for (let k = 1; k <= known.length; k += 1) {
     for (let s = 1; s <= seen.length; s += 1) {
-      const isSame = is(k - 1, s - 1) === 'same'
+      const isSame = relate(k - 1, s - 1) === 'same'
       const length = isSame ? at(k - 1, s - 1) + 1 : Math.max(at(k - 1, s), at(k, s - 1))
       lengths[k * width + s] = length
     }
@@ -147,7 +228,7 @@ function commonPairs(
   const pairs = new Map<number, number>()
   let [k, s] = [known.length, seen.length]
   while (k > 0 && s > 0) {
-    if (is(k - 1, s - 1) === 'same' && at(k, s) === at(k - 1, s - 1) + 1) {
+    if (relate(k - 1, s - 1) === 'same' && at(k, s) === at(k - 1, s - 1) + 1) {
       k -= 1
       s -= 1
       pairs.set(s, k)
@@ -157,23 +238,21 @@ function commonPairs(
   return pairs
 }
 
-/** Between two equal ones, a bubble of the same side and minute is the known one, changed in place. */
+/** Between two equal bubbles, one of the same side and minute is the known one, changed in place. */
 function withChanged(
   common: Pairs,
   known: readonly Descriptor[],
   seen: readonly SeenBubble[],
-  is: Relation,
+  relate: Relate,
 ): Pairs {
   const pairs = new Map(common)
   const taken = new Set(common.values())
   let next = Math.min(...common.values())
   for (let s = Math.min(...common.keys()); s < seen.length; s += 1) {
-    const here = common.get(s)
-    if (here !== undefined) {
-      next = here + 1
-      continue
-    }
-    if (next < known.length && !taken.has(next) && is(next, s) === 'changed') {
+    const equal = common.get(s)
+    if (equal !== undefined) {
+      next = equal + 1
+    } else if (next < known.length && !taken.has(next) && relate(next, s) === 'changed') {
       pairs.set(s, next)
       next += 1
     }
@@ -188,8 +267,7 @@ function fromPairs(
 ): Alignment {
   const first = Math.min(...pairs.keys())
   const rows = seen.map((item, index) => {
-    const place = pairs.get(index)
-    const found = place === undefined ? null : (known[place] ?? null)
+    const found = known[pairs.get(index) ?? -1] ?? null
     return { seen: item, known: found, isNew: found === null && index > first }
   })
   const places = [...pairs.values()]
@@ -201,10 +279,7 @@ function fromPairs(
   }
 }
 
-/**
- * Two windows of one chat as one, `older` lying above `newer`. Where they do not overlap they are put one
- * after the other.
- */
+/** Two windows of one chat as one, `older` lying above `newer`, with or without an overlap. */
 export function joinWindows(older: readonly Bubble[], newer: readonly Bubble[]): readonly Bubble[] {
   for (let overlap = Math.min(older.length, newer.length); overlap > 0; overlap -= 1) {
     const tail = older.slice(older.length - overlap)
@@ -215,7 +290,7 @@ export function joinWindows(older: readonly Bubble[], newer: readonly Bubble[]):
   return [...older, ...newer]
 }
 
-function isEqual(one: Bubble, other: Bubble | undefined): boolean {
-  if (other === undefined || one.isFromMe !== other.isFromMe) return false
-  return one.minutes === other.minutes && one.text === other.text
+function isEqual(bubble: Bubble, other: Bubble | undefined): boolean {
+  if (other === undefined || bubble.isFromMe !== other.isFromMe) return false
+  return bubble.minutes === other.minutes && bubble.text === other.text
 }

@@ -4,7 +4,7 @@ import { Duplex } from 'node:stream'
 import {
   readExactly,
   StreamEndedError,
-} from '../../../../../src/lines/kinds/iphone/cable/exact-reading.ts'
+} from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
 
 const NEVER = new AbortController().signal
 

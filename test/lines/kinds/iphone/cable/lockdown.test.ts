@@ -5,11 +5,11 @@ import { expect, test } from 'bun:test'
 
 import { build } from 'plist'
 
-import type { PhoneReading } from '../../../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import {
   phoneNumberOf,
+  type PhoneReading,
   type PhoneTroubleReason,
-} from '../../../../../src/lines/kinds/iphone/cable/phone-facts.ts'
+} from '../../../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import { SELF_SIGNED } from '../../../../fixtures/self-signed.ts'
 import { lockdownFrame } from '../../../../support/iphone/fake-lockdown.ts'
 import { PAIR_RECORD, UDID, until } from '../../../../support/iphone/fake-phones.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { muxAddress } from '../../../../../src/lines/kinds/iphone/cable/mux-address.ts'
+import { muxAddress } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
 
 test('an address is taken in each form that other programs know', () => {
   const forms: readonly (string | null)[] = [

@@ -3,10 +3,10 @@
 
 import { expect, test } from 'bun:test'
 
-import { MuxWatch, type MuxChange } from '../../../../../src/lines/kinds/iphone/cable/mux-watch.ts'
+import { type MuxChange, MuxWatch } from '../../../../../src/lines/kinds/iphone/cable/mux-watch.ts'
 import { Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { MuxRig, OTHER_UDID, UDID, until } from '../../../../support/iphone/fake-phones.ts'
-import { recordingLog, type LogLine } from '../../../../support/recording-log.ts'
+import { type LogLine, recordingLog } from '../../../../support/recording-log.ts'
 import { TestClock } from '../../../../support/test-clock.ts'
 
 /** A watch that runs, and what it has told: `attached 1 usb`, the device id in the middle. */

@@ -3,14 +3,14 @@
 // Where a program is not installed, a line says what was left out.
 
 import { expect, test } from 'bun:test'
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
-import { MuxError } from '../../../../../src/lines/kinds/iphone/cable/mux-error.ts'
+import { MuxError } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
 import { MuxWatch } from '../../../../../src/lines/kinds/iphone/cable/mux-watch.ts'
 import { Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { systemClock } from '../../../../../src/system/clock.ts'
 import { silentLog } from '../../../../../src/system/log.ts'
-import { MuxRig, OTHER_UDID, UDID, type FakePhone } from '../../../../support/iphone/fake-phones.ts'
+import { type FakePhone, MuxRig, OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
 import {
   canJudge,
   eventually,

@@ -3,12 +3,12 @@
 
 import { expect, test } from 'bun:test'
 
+import type { Phone } from '../../../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import {
   openSocket,
   type OpenSocket,
 } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
-import type { Phone } from '../../../../../src/lines/kinds/iphone/cable/phone-facts.ts'
-import { UsbCable } from '../../../../../src/lines/kinds/iphone/cable/usb-cable.ts'
+import { UsbCable } from '../../../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { MuxRig, NUMBER, until } from '../../../../support/iphone/fake-phones.ts'
 import { sessionsOf } from '../../../../support/iphone/phone-rig.ts'
 import { recordingLog } from '../../../../support/recording-log.ts'

@@ -4,17 +4,22 @@
 import { expect, test } from 'bun:test'
 import { Socket } from 'node:net'
 
-import { readExactly } from '../../../../../src/lines/kinds/iphone/cable/exact-reading.ts'
-import { openSocket } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
-import type { MuxEvent } from '../../../../../src/lines/kinds/iphone/cable/mux-device.ts'
-import { MuxError } from '../../../../../src/lines/kinds/iphone/cable/mux-error.ts'
-import { muxPort, Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
+import {
+  MuxError,
+  openSocket,
+  readExactly,
+} from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
+import {
+  type MuxEvent,
+  muxPort,
+  Usbmux,
+} from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import {
   BUID,
   frame,
   headOnly,
-  result,
   type OddAnswer,
+  result,
 } from '../../../../support/iphone/fake-mux.ts'
 import {
   MuxRig,

@@ -3,15 +3,15 @@
 import { describe, expect, test } from 'bun:test'
 
 import {
-  readLabel,
-  sideOf,
-  type ReadLabel,
-  type Side,
-} from '../../../../../src/lines/kinds/iphone/screens/bubble-label.ts'
-import {
   placeTimes,
   readDateRow,
 } from '../../../../../src/lines/kinds/iphone/screens/label-time.ts'
+import {
+  readLabel,
+  type ReadLabel,
+  type Side,
+  sideOf,
+} from '../../../../../src/lines/kinds/iphone/screens/labels.ts'
 import { ENGLISH } from '../../../../../src/lines/kinds/iphone/screens/ui-words.ts'
 
 const NUMBER = '+1 (202) 555-0123'

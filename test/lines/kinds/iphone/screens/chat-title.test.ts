@@ -3,10 +3,10 @@ import { describe, expect, test } from 'bun:test'
 import { deviceHandle } from '../../../../../src/domain/handle.ts'
 import { parseTree } from '../../../../../src/lines/kinds/iphone/agent/ui-tree.ts'
 import {
+  conversationCell,
   isTitleOf,
   readChatTitle,
-} from '../../../../../src/lines/kinds/iphone/screens/chat-title.ts'
-import { conversationCell } from '../../../../../src/lines/kinds/iphone/screens/conversation-cell.ts'
+} from '../../../../../src/lines/kinds/iphone/screens/labels.ts'
 import { ENGLISH } from '../../../../../src/lines/kinds/iphone/screens/ui-words.ts'
 import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
 

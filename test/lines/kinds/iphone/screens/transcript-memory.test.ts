@@ -2,11 +2,9 @@ import { expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../../../../src/domain/handle.ts'
 import {
-  readDescriptor,
-  storedDescriptor,
-} from '../../../../../src/lines/kinds/iphone/screens/stored-descriptor.ts'
-import { TranscriptMemory } from '../../../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
-import type { Descriptor } from '../../../../../src/lines/kinds/iphone/screens/transcript.ts'
+  TranscriptMemory,
+  type Descriptor,
+} from '../../../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
 import { FRIEND, OTHER } from '../../../../support/iphone/ui-rig.ts'
 
 const NOW = 1_795_255_200_000
@@ -21,28 +19,28 @@ const ONE: Descriptor = {
   at: NOW,
   seenAt: NOW,
   stage: null,
-  isTold: true,
+  isReported: true,
 }
 
 test('the memory is the same again from its text', () => {
   const memory = new TranscriptMemory(NOW)
   const guid = 'ui-0b6d3f0e-7a51-4c7e-9a1d-1f2e3d4c5b6a'
   const kept = { ...ONE, guid, isFromMe: true, at: NOW, seenAt: NOW + 1, stage: 'read' as const }
-  memory.keep(FRIEND, [kept, { ...kept, isFromMe: false, stage: null, isTold: false }])
+  memory.keep(FRIEND, [kept, { ...kept, isFromMe: false, stage: null, isReported: false }])
   memory.keepMark('mark', 'name', true)
-  memory.owe(OTHER)
+  memory.addPending(OTHER)
 
   const again = TranscriptMemory.fromText(memory.toText(), 0)
 
   expect(again.chat(FRIEND)).toEqual(memory.chat(FRIEND))
-  expect([again.since, again.hasSeenList, again.knowsMark('mark'), again.owed]).toEqual([
+  expect([again.since, again.hasSeenList, again.knowsMark('mark'), again.pending]).toEqual([
     NOW,
     true,
     true,
     [OTHER],
   ])
   expect(again.toText()).toBe(memory.toText())
-  expect(readDescriptor(storedDescriptor(kept))).toEqual(kept)
+  expect(again.chat(FRIEND)?.[0]).toEqual(kept)
 })
 
 test('a text that nobody can read is a memory that begins now', () => {
@@ -71,7 +69,7 @@ test('the memory has a bound: 60 bubbles a chat, 500 chats, those left longest a
 test('of a chat that rests the end is kept, and all that was not told', () => {
   const memory = new TranscriptMemory(NOW)
   const told = Array.from({ length: 60 }, (_, index) => ({ ...ONE, hash: String(index) }))
-  const untold = told.map((one, index) => ({ ...one, isTold: index < 30 }))
+  const untold = told.map((one, index) => ({ ...one, isReported: index < 30 }))
 
   memory.keep(FRIEND, told)
   memory.keep(OTHER, untold)

@@ -3,10 +3,10 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import type { Bubble } from '../../../../../src/lines/kinds/iphone/screens/messages-screen.ts'
+import type { Descriptor } from '../../../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
 import {
   align,
   joinWindows,
-  type Descriptor,
   type SeenBubble,
 } from '../../../../../src/lines/kinds/iphone/screens/transcript.ts'
 import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
@@ -45,7 +45,7 @@ function known(chat: readonly Said[]): readonly Descriptor[] {
     at: minutes * MINUTE_MS,
     seenAt: 0,
     stage: null,
-    isTold: true,
+    isReported: true,
   }))
 }
 

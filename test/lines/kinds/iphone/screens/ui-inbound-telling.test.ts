@@ -4,7 +4,7 @@ import { describe, expect, test } from 'bun:test'
 
 import { FRIEND, makeUiRig, OTHER, run } from '../../../../support/iphone/ui-rig.ts'
 
-const QUIET = { toldCount: 0, groups: 0, named: 0, gaps: 0 }
+const QUIET = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
 
 /** A rig whose list was seen, with a friend in it who wrote before. */
 async function makeLine() {
@@ -73,7 +73,7 @@ test('what could not be made durable is told again, under the same guid', async 
   rig.phone.receive(FRIEND, 'two')
   rig.told.refuses = true
   const refused = await rig.poll().catch((error: unknown) => error)
-  const guid = rig.tools.memory.chat(FRIEND)?.find(({ isTold }) => !isTold)?.guid
+  const guid = rig.tools.memory.chat(FRIEND)?.find(({ isReported }) => !isReported)?.guid
   rig.told.refuses = false
 
   await rig.poll()
@@ -103,14 +103,14 @@ test('a crash between two messages tells the second one, and the first no second
 
 test('a chat that can no longer be opened does not hold up the others', async () => {
   const rig = await makeLine()
-  rig.tools.memory.owe(OTHER)
+  rig.tools.memory.addPending(OTHER)
   rig.phone.wrongChats = [FRIEND, FRIEND, FRIEND]
   rig.phone.receive(FRIEND, 'hello')
 
   const report = await rig.poll()
 
-  expect(report).toEqual({ ...QUIET, toldCount: 1, gaps: 1 })
-  expect(rig.tools.memory.owed).toEqual([])
+  expect(report).toEqual({ ...QUIET, reportedCount: 1, gaps: 1 })
+  expect(rig.tools.memory.pending).toEqual([])
 })
 
 describe('a chat that takes its time to load', () => {

@@ -3,11 +3,11 @@
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../../../../src/domain/ids.ts'
-import { pollDelayMs } from '../../../../../src/lines/kinds/iphone/screens/ui-inbound.ts'
+import { pollDelayMs } from '../../../../../src/lines/kinds/iphone/screens/inbound.ts'
 import { GUID } from '../../../../support/iphone/expected-sends.ts'
 import { FRIEND, makeUiRig, OTHER } from '../../../../support/iphone/ui-rig.ts'
 
-const QUIET = { toldCount: 0, groups: 0, named: 0, gaps: 0 }
+const QUIET = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
 
 /** A rig whose list was seen, with a friend in it who wrote before. */
 async function makeLine() {
@@ -32,7 +32,7 @@ test('what was there before the line is no news, and what comes is told with all
   const report = await rig.poll()
 
   expect(before).toEqual([])
-  expect(report).toEqual({ ...QUIET, toldCount: 1 })
+  expect(report).toEqual({ ...QUIET, reportedCount: 1 })
   expect(rig.told.messages).toEqual([
     {
       guid: GUID,

@@ -6,7 +6,7 @@ import {
   linger,
   lookForReceipts,
   ReceiptWatch,
-} from '../../../../../src/lines/kinds/iphone/screens/receipt-watch.ts'
+} from '../../../../../src/lines/kinds/iphone/screens/receipts.ts'
 import { FRIEND, makeUiRig, NEVER, OTHER, run } from '../../../../support/iphone/ui-rig.ts'
 
 type Rig = ReturnType<typeof makeUiRig>
@@ -212,13 +212,13 @@ test('a chat is looked at after 30 s, 2 and 10 min, 1, 6 and 24 h, until nothing
   await sendOne(rig, 'hello')
   const watch = new ReceiptWatch()
   const start = rig.clock.now()
-  watch.watch(FRIEND, start)
+  watch.add(FRIEND, start)
   const looks: number[] = []
 
   for (let passedMs = 0; passedMs <= 90_000_000; passedMs += 10_000) {
     if (watch.due(start + passedMs).length === 0) continue
     looks.push(passedMs / 1_000)
-    watch.looked(FRIEND, rig.tools.memory, start + passedMs)
+    watch.onLook(FRIEND, rig.tools.memory, start + passedMs)
   }
 
   expect(looks).toEqual([30, 120, 600, 3_600, 21_600, 86_400])
@@ -229,11 +229,11 @@ test('a chat whose message was read is watched no longer', async () => {
   rig.phone.readAfterMs = 500
   await sendOne(rig, 'hello')
   const watch = new ReceiptWatch()
-  watch.watch(FRIEND, rig.clock.now())
+  watch.add(FRIEND, rig.clock.now())
 
   await rig.clock.advance(1_000)
   await lookNow(rig)
-  watch.looked(FRIEND, rig.tools.memory, rig.clock.now())
+  watch.onLook(FRIEND, rig.tools.memory, rig.clock.now())
 
   expect(watch.due(rig.clock.now() + 86_400_000)).toEqual([])
 })

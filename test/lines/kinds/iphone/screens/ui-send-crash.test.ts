@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 
 import type { Settlement } from '../../../../../src/lines/driver.ts'
 import { expectationOf, noteText } from '../../../../../src/lines/kinds/iphone/screens/own-sends.ts'
-import { sendByUi } from '../../../../../src/lines/kinds/iphone/screens/ui-send.ts'
+import { sendByUi } from '../../../../../src/lines/kinds/iphone/screens/send.ts'
 import { ACCEPTED, notSent, unknown } from '../../../../support/iphone/expected-sends.ts'
 import { FRIEND, makeUiRig, messageTo, NEVER } from '../../../../support/iphone/ui-rig.ts'
 

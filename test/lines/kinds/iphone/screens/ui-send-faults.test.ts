@@ -7,7 +7,7 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import { expectationOf } from '../../../../../src/lines/kinds/iphone/screens/own-sends.ts'
-import { sendByUi } from '../../../../../src/lines/kinds/iphone/screens/ui-send.ts'
+import { sendByUi } from '../../../../../src/lines/kinds/iphone/screens/send.ts'
 import type { TouchEffect } from '../../../../support/iphone/messages-phone.ts'
 import { FRIEND, makeUiRig, messageTo, NEVER } from '../../../../support/iphone/ui-rig.ts'
 import type { Meddling } from '../../../../support/iphone/wda-commands.ts'

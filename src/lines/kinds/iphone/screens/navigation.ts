@@ -1,9 +1,10 @@
-// Getting about in Messages: from wherever it is to the list, or to one chat.
+// Getting about in Messages: from wherever it is to the list of conversations, or to one chat.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import type { Clock } from '../../../../system/clock.ts'
-import { AgentError, type PhoneAgent } from '../agent/agent.ts'
-import { isTitleOf } from './chat-title.ts'
+import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
+import type { PhoneAgent } from '../agent/wda.ts'
+import { isTitleOf } from './labels.ts'
 import {
   readScreen,
   type ListScreen,
@@ -16,25 +17,35 @@ export type UiTroubleCode = 'locked' | 'alert' | 'ui_unknown' | 'wrong_chat'
 
 /** The screen is not in a state in which anything can be done. */
 export class UiTrouble extends Error {
+  override readonly name = 'UiTrouble'
   readonly code: UiTroubleCode
-  /** The title of the alert that is in the way; null for the others. */
+  /** The title of the alert in front; null for the other codes. */
   readonly alertTitle: string | null
 
   constructor(code: UiTroubleCode, alertTitle: string | null = null) {
     super(`Messages on the phone: ${code}.`)
-    this.name = 'UiTrouble'
     this.code = code
     this.alertTitle = alertTitle
   }
 }
 
-export type Hands = {
+/** The code of an error of the agent or of the screens; null for any other error. */
+export function troubleCodeOf(error: unknown): AgentErrorCode | UiTroubleCode | null {
+  return error instanceof AgentError || error instanceof UiTrouble ? error.code : null
+}
+
+/** False for a trouble that may be one of a single chat. */
+export function isPhoneWide(code: AgentErrorCode | UiTroubleCode): boolean {
+  return ['down', 'stuck', 'shared', 'invalid_session', 'locked', 'alert'].includes(code)
+}
+
+export type UiTools = {
   readonly agent: PhoneAgent
   readonly clock: Clock
   readonly words: UiWords
 }
 
-/** How long the screen takes to show what was touched. */
+/** The time that the screen takes to follow a touch. */
 export const LOOK_MS = 500
 const CHAT_MS_MAX = 5_000
 const TRIES = 3
@@ -42,35 +53,40 @@ const ALERT_TITLE_LENGTH_MAX = 60
 const VALUE_BYTES_MAX = 512
 export const COMPOSER_ID = 'messageBodyField'
 
-/** One look, with alerts that mean nothing pressed away, a lock screen opened and Messages in front. */
+/** The present screen, after harmless alerts were dismissed, the phone unlocked and Messages activated. */
 export async function look(
-  hands: Hands,
+  tools: UiTools,
   signal: AbortSignal,
 ): Promise<ListScreen | TranscriptScreen> {
-  const { agent, clock, words } = hands
-  const mends = new Set<string>()
+  const { agent, clock, words } = tools
+  const remedies = new Set<string>()
   for (;;) {
     const screen = readScreen(await agent.tree(signal), words)
     if (screen.screen === 'list' || screen.screen === 'transcript') return screen
-    const mend = await mendOf(hands, screen, signal)
-    // Each once: what a second time would not help is for its owner.
-    if (mends.has(mend)) throw troubleOf(screen)
-    mends.add(mend)
+    const remedy = await recover(tools, screen, signal)
+    // Each once: the second time the owner has to act.
+    if (remedies.has(remedy)) {
+      const { screen: kind } = screen
+      throw new UiTrouble(kind === 'unknown' ? 'ui_unknown' : kind)
+    }
+    remedies.add(remedy)
     await clock.sleep(LOOK_MS, signal)
   }
 }
 
-/** Does what may bring Messages back, and says what that was. */
-async function mendOf(
-  hands: Hands,
+/** Does what may bring Messages back, and returns the name of it. */
+async function recover(
+  tools: UiTools,
   screen: Exclude<Screen, ListScreen | TranscriptScreen>,
   signal: AbortSignal,
 ): Promise<string> {
-  const { agent } = hands
-  if (await pressAwayAlert(hands, signal)) return 'alert'
+  const { agent } = tools
+  if (await dismissAlert(tools, signal)) return 'alert'
   if (screen.screen === 'locked' || (await agent.locked(signal))) {
-    // With a passcode WebDriverAgent answers an error (XCUIDevice+FBHelpers.m).
-    await agent.unlock(signal).catch(passOverRefusal)
+    await agent.unlock(signal).catch((error: unknown) => {
+      // With a passcode WebDriverAgent answers an error (XCUIDevice+FBHelpers.m).
+      if (troubleCodeOf(error) !== 'other') throw error
+    })
     if (await agent.locked(signal)) throw new UiTrouble('locked')
     return 'unlock'
   }
@@ -78,18 +94,9 @@ async function mendOf(
   return 'activate'
 }
 
-function passOverRefusal(error: unknown): void {
-  if (!(error instanceof AgentError) || error.code !== 'other') throw error
-}
-
-function troubleOf(screen: Screen): UiTrouble {
-  if (screen.screen === 'alert') return new UiTrouble('alert')
-  return new UiTrouble(screen.screen === 'locked' ? 'locked' : 'ui_unknown')
-}
-
-/** Presses an alert away by a button that changes nothing; throws where it has none. */
-export async function pressAwayAlert(
-  { agent, words }: Hands,
+/** Dismisses an alert by a button that changes nothing; throws where it has none. */
+export async function dismissAlert(
+  { agent, words }: UiTools,
   signal: AbortSignal,
 ): Promise<boolean> {
   const alert = await agent.alerts(signal)
@@ -101,34 +108,31 @@ export async function pressAwayAlert(
   return true
 }
 
-/** The list of conversations. */
-export async function showList(hands: Hands, signal: AbortSignal): Promise<ListScreen> {
-  const { agent, clock } = hands
-  for (let tries = 0; tries < TRIES; tries += 1) {
-    const screen = await look(hands, signal)
+export async function showList(tools: UiTools, signal: AbortSignal): Promise<ListScreen> {
+  const { agent, clock } = tools
+  for (let tries = 0; ; tries += 1) {
+    const screen = await look(tools, signal)
     if (screen.screen === 'list') return screen
+    if (tries >= TRIES) throw new UiTrouble('ui_unknown')
     if (screen.back === null) await agent.activate(signal)
     else await agent.tap({ by: 'point', ...screen.back }, signal)
     await clock.sleep(LOOK_MS, signal)
   }
-  const screen = await look(hands, signal)
-  if (screen.screen !== 'list') throw new UiTrouble('ui_unknown')
-  return screen
 }
 
 /**
  * The chat with `handle`, its composer ready. The phone is asked again where it shows another one; nothing
- * is typed before its title fits.
+ * is typed before the title matches.
  */
 export async function showChat(
-  hands: Hands,
+  tools: UiTools,
   handle: Handle,
   signal: AbortSignal,
 ): Promise<TranscriptScreen> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    if (tries > 0) await showList(hands, signal)
-    await hands.agent.openChat({ handle, body: null }, signal)
-    const screen = await waitForChat(hands, signal, (shown) => isChatWith(shown, handle))
+    if (tries > 0) await showList(tools, signal)
+    await tools.agent.openChat({ handle, body: null }, signal)
+    const screen = await waitForChat(tools, signal, (shown) => isChatWith(shown, handle))
     if (screen !== null) return screen
   }
   throw new UiTrouble('wrong_chat')
@@ -136,26 +140,26 @@ export async function showChat(
 
 /** The transcript that `isWanted`, within five seconds; null where none came. */
 export async function waitForChat(
-  hands: Hands,
+  tools: UiTools,
   signal: AbortSignal,
   isWanted: (screen: TranscriptScreen) => boolean | Promise<boolean>,
 ): Promise<TranscriptScreen | null> {
-  const until = hands.clock.monotonic() + CHAT_MS_MAX
+  const until = tools.clock.monotonic() + CHAT_MS_MAX
   for (;;) {
-    const screen = await look(hands, signal)
+    const screen = await look(tools, signal)
     if (screen.screen === 'transcript' && (await isWanted(screen))) return screen
-    if (hands.clock.monotonic() >= until || signal.aborted) return null
-    await hands.clock.sleep(LOOK_MS, signal)
+    if (tools.clock.monotonic() >= until || signal.aborted) return null
+    await tools.clock.sleep(LOOK_MS, signal)
   }
 }
 
 /**
- * The text in the composer, whole. WebDriverAgent cuts each `value` of its tree at 512 bytes of UTF-8
- * (XCUIElement+FBUtilities.h), and not what it tells of one element (FBElementCommands.m); a character of
- * up to four bytes may fall to the cut.
+ * The whole text in the composer. WebDriverAgent cuts each `value` of its tree at 512 bytes of UTF-8
+ * (XCUIElement+FBUtilities.h), but not the text of one element (FBElementCommands.m); a character of up to
+ * four bytes may fall to the cut.
  */
 export async function readDraft(
-  { agent }: Hands,
+  { agent }: UiTools,
   { composer }: TranscriptScreen,
   signal: AbortSignal,
 ): Promise<string> {

@@ -1,26 +1,24 @@
-// All of a send that can fail harmlessly: the chat, its service, the text in its composer, read back.
+// The part of a send that can fail harmlessly: the chat, its service, the text in its composer, read back.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { compare, keepSeen, type ReaderTools } from './chat-reader.ts'
+import { compare, keepSeen, type ChatTools } from './chat-reader.ts'
+import { comparableLines } from './labels.ts'
 import type { Composer, TranscriptScreen } from './messages-screen.ts'
-import { comparableLines } from './plain-text.ts'
 import {
   COMPOSER_ID,
+  dismissAlert,
   isChatWith,
   look,
   LOOK_MS,
-  pressAwayAlert,
   readDraft,
   showChat,
   UiTrouble,
   waitForChat,
-  type Hands,
-} from './ui-hands.ts'
+  type UiTools,
+} from './navigation.ts'
 import type { UiService } from './ui-words.ts'
 
-export type ComposeTools = Hands & ReaderTools
-
-/** Why nothing was sent, before anything could have been. */
+/** A reason for which nothing was sent, before anything could have been. */
 export type Refusal =
   | { readonly reason: 'not_on_imessage'; readonly blame: 'message' }
   | {
@@ -30,9 +28,9 @@ export type Refusal =
 
 /** The composer holds the text, and the send button can be pressed. */
 export type Composed = {
-  /** The bubbles until now. */
+  /** The bubbles before the send. */
   readonly guids: ReadonlySet<string>
-  /** Whether some of them are not stored yet. */
+  /** True where some of them are not stored yet. */
   readonly hasNewGuids: boolean
 }
 
@@ -40,7 +38,7 @@ export type Composed = {
 export type Draft = {
   readonly handle: Handle
   readonly text: string
-  /** Whether something of it may be in the composer. */
+  /** True once a part of it may be in the composer. */
   mayBeThere: boolean
 }
 
@@ -51,12 +49,12 @@ const SERVICE_MS_MAX = 4_000
 const TYPED_LENGTH_MAX = 300
 
 export async function compose(
-  tools: ComposeTools,
+  tools: ChatTools,
   draft: Draft,
   signal: AbortSignal,
 ): Promise<Composed | Refusal> {
   const { handle } = draft
-  await pressAwayAlert(tools, signal)
+  await dismissAlert(tools, signal)
   const opened = await showChat(tools, handle, signal)
   if (!(await emptyComposer(tools, opened, signal))) return refusal('composer_dirty')
   const settled = await settleService(tools, handle, signal)
@@ -71,7 +69,7 @@ export async function compose(
   const late = refusalOf(written.composer)
   if (late !== null) return late
   if (!written.composer.canSend) return refusal('send_button_absent')
-  await pressAwayAlert(tools, signal)
+  await dismissAlert(tools, signal)
   return keepBaseline(tools, handle, written)
 }
 
@@ -81,31 +79,27 @@ function refusal(reason: Extract<Refusal, { readonly blame: 'line' }>['reason'])
 
 /** A text message is never sent in the place of an iMessage. */
 function refusalOf({ service }: Composer): Refusal | null {
-  // Words that nobody knows, of another language or a new iOS, say nothing of the recipient.
+  // An unknown placeholder, of another language or a new iOS, shows nothing about the recipient.
   if (service === null) throw new UiTrouble('ui_unknown')
   return service === 'iMessage' ? null : { reason: 'not_on_imessage', blame: 'message' }
 }
 
 /**
- * Keeps what the chat showed at last: only what comes after it can be ours. What is new of it is told at
- * the next look, which is owed.
+ * Keeps the bubbles that the chat showed at last: only a later one can be ours. What is new among them is
+ * emitted at the next look, which is pending from now on.
  */
-function keepBaseline(
-  tools: ComposeTools,
-  handle: Handle,
-  { bubbles }: TranscriptScreen,
-): Composed {
+function keepBaseline(tools: ChatTools, handle: Handle, { bubbles }: TranscriptScreen): Composed {
   const guidsOf = () => new Set(tools.memory.chat(handle)?.map(({ guid }) => guid))
   const before = guidsOf()
   keepSeen(tools, handle, compare(tools, handle, bubbles), false)
-  tools.memory.owe(handle)
+  tools.memory.addPending(handle)
   const guids = guidsOf()
   return { guids, hasNewGuids: !guids.isSubsetOf(before) }
 }
 
-/** Whether the composer is empty now; clears what somebody, or a send before, has left in it. */
+/** Clears the composer of a draft; true where it is empty now. */
 export async function emptyComposer(
-  tools: Hands,
+  tools: UiTools,
   { composer }: TranscriptScreen,
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -116,11 +110,11 @@ export async function emptyComposer(
 }
 
 /**
- * The composer once its service is certain: the same twice, iMessage of somebody new not before Messages
- * had its time, anything else not before the time is up.
+ * The composer once its service is certain: the same twice, iMessage of a new recipient not before Messages
+ * had time to look it up, anything else not before the time is up.
  */
 async function settleService(
-  tools: ComposeTools,
+  tools: ChatTools,
   handle: Handle,
   signal: AbortSignal,
 ): Promise<Composer | null> {
@@ -146,7 +140,7 @@ async function settleService(
  * back as it was written; null where neither does.
  */
 async function write(
-  tools: ComposeTools,
+  tools: ChatTools,
   draft: Draft,
   signal: AbortSignal,
 ): Promise<TranscriptScreen | null> {
@@ -167,7 +161,7 @@ async function write(
 type Way = 'keyboard' | 'link'
 
 async function put(
-  { agent }: Hands,
+  { agent }: UiTools,
   { handle, text }: Draft,
   way: Way,
   signal: AbortSignal,
@@ -176,9 +170,9 @@ async function put(
   else await agent.type(COMPOSER_ID, text, signal)
 }
 
-/** Whether the chat of `draft` is open and its composer holds that text. */
+/** True where the chat of `draft` is open and its composer holds that text. */
 export async function holds(
-  tools: Hands,
+  tools: UiTools,
   screen: TranscriptScreen,
   { handle, text }: Draft,
   signal: AbortSignal,
@@ -187,15 +181,15 @@ export async function holds(
   return comparableLines(await readDraft(tools, screen, signal)) === comparableLines(text)
 }
 
-/** Takes back what was typed; true where the composer was then seen empty. */
-export async function wipe(tools: Hands, handle: Handle, signal: AbortSignal): Promise<boolean> {
+/** Removes the typed text; true where the composer was then seen empty. */
+export async function wipe(tools: UiTools, handle: Handle, signal: AbortSignal): Promise<boolean> {
   try {
     const screen = await look(tools, signal)
     const isOpen = screen.screen === 'transcript' && isChatWith(screen, handle)
     const shown = isOpen ? screen : await showChat(tools, handle, signal)
     return await emptyComposer(tools, shown, signal)
   } catch {
-    // The phone does not answer, or shows something else: nobody can say.
+    // The phone does not answer, or shows something else.
     return false
   }
 }

@@ -1,0 +1,61 @@
+// Routes of the API with their answers, for a typed client. `:id` stands for the id in a path.
+
+import type { AuditEntry } from './audit.ts'
+import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
+import type { HealthFinding } from './health.ts'
+import type { CreatedKey, Key, RevokedKey } from './keys.ts'
+import type { Message } from './messages.ts'
+import type { MadeBackup, OptionRow, Phone, ScriptCall, Setting, SetupLink } from './owner.ts'
+import type { Page } from './paging.ts'
+import type { PhoneLine } from './phone-lines.ts'
+import type { Deleted } from './schema.ts'
+import type {
+  CreatedWebhook,
+  Delivery,
+  ReplayAnswer,
+  RetryAnswer,
+  RotatedSecret,
+  StoppedReplay,
+  Webhook,
+} from './webhooks.ts'
+
+type All<T> = { readonly data: readonly T[] }
+
+export type Answers = {
+  'GET /about': { readonly version: string; readonly is_claimed: boolean }
+  'GET /audit': Page<AuditEntry>
+  'POST /backup': MadeBackup
+  'GET /bridges': Page<Bridge>
+  'POST /bridges': CreatedBridge
+  'POST /bridges/:id/token': BridgeToken
+  'DELETE /bridges/:id': Deleted
+  'GET /health': All<HealthFinding>
+  'POST /judgement': { readonly version: string }
+  'GET /keys': Page<Key>
+  'POST /keys': CreatedKey
+  'DELETE /keys/:id': RevokedKey
+  'GET /messages': Page<Message>
+  'GET /messages/:id': Message
+  'POST /messages/send': Message
+  'POST /messages/:id/resolve': Message
+  'GET /options': All<OptionRow>
+  'GET /phone-lines': Page<PhoneLine>
+  'PATCH /phone-lines/:id': PhoneLine
+  'POST /phone-lines/:id/adopt': PhoneLine
+  'GET /phones': All<Phone>
+  'GET /script-calls': All<ScriptCall>
+  'GET /settings': All<Setting>
+  'PUT /settings/:id': Setting
+  'POST /setup-link': SetupLink
+  'POST /webhook-deliveries/:id/redeliver': Delivery
+  'GET /webhooks': Page<Webhook>
+  'POST /webhooks': CreatedWebhook
+  'GET /webhooks/:id/deliveries': Page<Delivery>
+  'POST /webhooks/:id/replay': ReplayAnswer
+  'DELETE /webhooks/:id/replay': StoppedReplay
+  'POST /webhooks/:id/retry-failed': RetryAnswer
+  'POST /webhooks/:id/rotate-secret': RotatedSecret
+  'POST /webhooks/:id/test': Delivery
+}
+
+export type Route = keyof Answers

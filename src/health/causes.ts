@@ -1,0 +1,33 @@
+import type { HealthFinding } from '../api/health.ts'
+
+/** A finding and those that follow from it. */
+export type FindingTree = {
+  readonly finding: HealthFinding
+  readonly consequences: readonly FindingTree[]
+}
+
+/** Each finding once, below its cause. The given order is kept, which is by urgency. */
+export function findingTrees(findings: readonly HealthFinding[]): readonly FindingTree[] {
+  const causes = new Map(findings.map((finding) => [finding, causeOf(finding, findings)]))
+  const placed = new Set<HealthFinding>()
+  const treeOf = (finding: HealthFinding): FindingTree => {
+    placed.add(finding)
+    const followers = findings.filter((other) => causes.get(other) === finding)
+    return { finding, consequences: unplaced(followers).map(treeOf) }
+  }
+  const unplaced = (some: readonly HealthFinding[]) => some.filter((one) => !placed.has(one))
+  const roots = findings.filter((finding) => causes.get(finding) === null).map(treeOf)
+  // Findings that explain each other in a circle have no first one.
+  return [...roots, ...unplaced(findings).flatMap((one) => (placed.has(one) ? [] : [treeOf(one)]))]
+}
+
+/** The cause of a line's finding is one of that line or of no line, never one of another line. */
+function causeOf(
+  { code, depends_on, line_id }: HealthFinding,
+  findings: readonly HealthFinding[],
+): HealthFinding | null {
+  if (depends_on === null || depends_on === code) return null
+  const causes = findings.filter((finding) => finding.code === depends_on)
+  const own = causes.find((cause) => cause.line_id === line_id)
+  return own ?? causes.find((cause) => cause.line_id === null) ?? null
+}

@@ -1,0 +1,89 @@
+// A program of somebody else that runs for as long as it is needed. It is ended by its process id and by
+// nothing else: others may run programs of the same name.
+
+import { within, type Clock } from '../../../../system/clock.ts'
+import type { ReadProcess, StartReadProcess } from '../../../../system/process.ts'
+
+export type ProcessTools = { readonly clock: Clock; readonly start: StartReadProcess }
+
+export type KeptEnd = {
+  /** Null where a signal ended the process. */
+  readonly exitCode: number | null
+  readonly lines: readonly string[]
+}
+
+/** Kept of each output, in characters: the cause of a failure stands in its last lines. */
+const KEPT_LENGTH = 16_384
+const FORCE_AFTER_MS = 5_000
+/** A process that the kernel cannot end, because a device does not answer, is left behind. */
+const GIVE_UP_MS = 5_000
+/** A grandchild that outlives the process holds its outputs open. */
+const OUTPUT_WAIT_MS = 1_000
+
+export class KeptProcess {
+  /** Never rejects. */
+  readonly ended: Promise<KeptEnd>
+  readonly startedAt: number
+  readonly #clock: Clock
+  readonly #child: ReadProcess
+  readonly #decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() }
+  readonly #output = { stdout: '', stderr: '' }
+  #isIgnored = false
+  #hasEnded = false
+  #stopping: Promise<void> | null = null
+
+  /** Throws where the program cannot be started. `command` begins with its absolute path. */
+  constructor(
+    { clock, start }: ProcessTools,
+    [path = '', ...args]: readonly string[],
+    environment: Readonly<Record<string, string>> = {},
+  ) {
+    this.#clock = clock
+    this.startedAt = clock.monotonic()
+    const onOutput = (chunk: Uint8Array, from: 'stdout' | 'stderr') => this.#keep(chunk, from)
+    this.#child = start({ path, args, environment, onOutput })
+    this.ended = this.#awaitEnd()
+  }
+
+  /** The last lines of both outputs, oldest first; a line without text is left out. */
+  get lines(): readonly string[] {
+    const { stdout, stderr } = this.#output
+    return `${stdout}\n${stderr}`.split('\n').filter((line) => line.trim() !== '')
+  }
+
+  /** Drops the output so far, and keeps none from now on. */
+  ignoreOutput(): void {
+    this.#isIgnored = true
+    this.#output.stdout = this.#output.stderr = ''
+  }
+
+  /** Ends the process, by force after five seconds; resolves when it has ended. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#kill()
+    return this.#stopping
+  }
+
+  #keep(chunk: Uint8Array, from: 'stdout' | 'stderr'): void {
+    if (this.#isIgnored) return
+    const text = this.#decoders[from].decode(chunk, { stream: true })
+    this.#output[from] = (this.#output[from] + text).slice(-KEPT_LENGTH)
+  }
+
+  async #kill(): Promise<void> {
+    const { ended } = this.#child
+    // The id of a process that has ended may be that of another one.
+    if (this.#hasEnded) return
+    this.#child.kill('SIGTERM')
+    if ((await within(this.#clock, FORCE_AFTER_MS, ended, 'late')) !== 'late') return
+    this.#child.kill('SIGKILL')
+    await within(this.#clock, GIVE_UP_MS, ended, null)
+  }
+
+  async #awaitEnd(): Promise<KeptEnd> {
+    const exitCode = await this.#child.ended
+    this.#hasEnded = true
+    await within(this.#clock, OUTPUT_WAIT_MS, this.#child.outputEnded, null)
+    this.#child.closeOutput()
+    return { exitCode, lines: this.lines }
+  }
+}

@@ -1,0 +1,66 @@
+import type { Clock } from '../../../../system/clock.ts'
+import { AgentError } from './wda-http.ts'
+
+/** The order in which tasks that wait are run. */
+const ORDER = ['send', 'receipt', 'poll'] as const
+export type Urgency = (typeof ORDER)[number]
+
+type WaitingTask = { readonly urgency: Urgency; readonly start: () => void }
+
+const WAITING_MAX = 100
+
+/** Runs one task at a time; of those that wait the most urgent is next, and of equals the first. */
+export class TaskQueue {
+  readonly #clock: Clock
+  #waiting: WaitingTask[] = []
+  #startedAt: number | null = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  /** Age of the present task in milliseconds; null where none is running. */
+  get runningMs(): number | null {
+    return this.#startedAt === null ? null : this.#clock.monotonic() - this.#startedAt
+  }
+
+  /** Rejects with `aborted` where the signal fires before the task has begun. */
+  async run<T>(urgency: Urgency, signal: AbortSignal, task: () => Promise<T>): Promise<T> {
+    await this.#awaitStart(urgency, signal)
+    try {
+      return await task()
+    } finally {
+      this.#startNext()
+    }
+  }
+
+  async #awaitStart(urgency: Urgency, signal: AbortSignal): Promise<void> {
+    if (signal.aborted) throw new AgentError('aborted', 'Aborted before its turn.')
+    if (this.#startedAt === null) {
+      this.#startedAt = this.#clock.monotonic()
+      return
+    }
+    if (this.#waiting.length >= WAITING_MAX) throw new AgentError('other', 'Too many wait.')
+    const started = Promise.withResolvers<void>()
+    const task: WaitingTask = { urgency, start: started.resolve }
+    this.#waiting.push(task)
+    const leave = () => {
+      this.#waiting = this.#waiting.filter((other) => other !== task)
+      started.reject(new AgentError('aborted', 'Aborted before its turn.'))
+    }
+    signal.addEventListener('abort', leave)
+    await started.promise.finally(() => signal.removeEventListener('abort', leave))
+  }
+
+  #startNext(): void {
+    const [next] = this.#waiting.toSorted((a, b) => rank(a) - rank(b))
+    this.#waiting = this.#waiting.filter((other) => other !== next)
+    // Set at once: a task that comes before the next one wakes finds the queue busy.
+    this.#startedAt = next === undefined ? null : this.#clock.monotonic()
+    next?.start()
+  }
+}
+
+function rank({ urgency }: WaitingTask): number {
+  return ORDER.indexOf(urgency)
+}

@@ -1,0 +1,340 @@
+// One run of an iPhone line: the life of the phone, and, while it is online, the loop that reads what comes
+// in, looks for receipts, and lets sends in between.
+
+import type { Handle } from '../../../domain/handle.ts'
+import { OFFLINE_REASONS, type Capabilities } from '../../../domain/line.ts'
+import type { OutgoingMessage } from '../../../domain/message.ts'
+import type { Clock } from '../../../system/clock.ts'
+import type { Log } from '../../../system/log.ts'
+import type { Random } from '../../../system/random.ts'
+import type {
+  DriverLine,
+  LineEvent,
+  LineListener,
+  LineSession,
+  PointOfNoReturn,
+  SendOutcome,
+} from '../../driver.ts'
+import { TaskQueue } from './agent/task-queue.ts'
+import { skeletonOf } from './agent/ui-tree.ts'
+import type { PhoneAgent } from './agent/wda.ts'
+import type { PhoneCable } from './cable/phone-watch.ts'
+import { blockerOf, blockerOfSend, offlineReason, type PhoneBlocker } from './phone-blockers.ts'
+import { PhoneLife, type PhoneLauncher } from './phone-life.ts'
+import type { ChatTools } from './screens/chat-reader.ts'
+import { pollDelayMs, pollInbound, type PollReport } from './screens/inbound.ts'
+import { look } from './screens/navigation.ts'
+import { OwnSends, expectationOf } from './screens/own-sends.ts'
+import { ReceiptRounds } from './screens/receipts.ts'
+import { sendByUi } from './screens/send.ts'
+import { TranscriptMemory } from './screens/transcript-memory.ts'
+import type { UiWords } from './screens/ui-words.ts'
+
+export type PhoneLineTools = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly cable: PhoneCable
+  /** Null where the owner starts the agents. */
+  readonly launcher: PhoneLauncher | null
+  readonly agent: PhoneAgent
+  readonly words: UiWords
+  /** Chats in which a text of ours may stand that was not sent; kept from run to run. */
+  readonly drafts: Set<Handle>
+}
+
+/** Receipts are seen below the newest own message only, so that some are never seen. */
+const CAPABILITIES: Capabilities = {
+  new_contacts: true,
+  choose_service: false,
+  delivered: true,
+  read: true,
+  guid: false,
+  attachments: false,
+}
+
+/** The next run of the line finds the bubble, and settles the message. */
+const LINE_ENDED: SendOutcome = { outcome: 'unknown', reason: 'line_ended' }
+
+/** A person would not write faster, and Messages needs its time. */
+const PACE_MS = 4_000
+const JITTER_MS = 1_000
+const RETRY_MS = 1_000
+/** A single failed round may be a hiccup. */
+const FAILURES_MAX = 2
+
+export class PhoneLine {
+  readonly life: PhoneLife
+  /** Sums of the polls of this run. */
+  readonly counts: Omit<PollReport, 'reportedCount'> = { groups: 0, named: 0, gaps: 0 }
+  readonly evidence: ImessageEvidence
+  readonly #tools: PhoneLineTools
+  readonly #line: DriverLine
+  readonly #listener: LineListener
+  readonly #signal: AbortSignal
+  readonly #screens: ChatTools
+  readonly #session: LineSession
+  readonly #receipts: ReceiptRounds
+  /** Aborts when the line is no longer online. */
+  #onlineSignal: AbortSignal = AbortSignal.abort()
+  #quietSince: number
+  #sentAt = -Infinity
+  #publishedState: string | null = null
+  #publishing: Promise<void> = Promise.resolve()
+  #unknownScreen: string | null = null
+
+  constructor(
+    tools: PhoneLineTools,
+    line: DriverLine,
+    listener: LineListener,
+    signal: AbortSignal,
+  ) {
+    const { clock } = tools
+    this.#tools = tools
+    this.#line = line
+    this.#listener = listener
+    this.#signal = signal
+    this.#quietSince = clock.monotonic()
+    this.evidence = new ImessageEvidence(clock)
+    this.life = new PhoneLife(
+      { ...tools, udid: line.key },
+      {
+        show: (inner) => this.#show(inner),
+        catchUp: (inner) => this.#poll(inner),
+        stay: (inner) => this.#stay(inner),
+        onChange: () => this.#publish(),
+      },
+    )
+    const memory = TranscriptMemory.fromText(line.checkpoint, clock.now())
+    const own = new OwnSends(tools.drafts)
+    for (const unsettled of line.unsettled) own.expect(expectationOf(unsettled))
+    this.#screens = {
+      ...tools,
+      memory,
+      own,
+      queue: new TaskQueue(clock),
+      timeZone: () => this.life.phone?.facts?.timeZone ?? ownTimeZone(),
+      emit: (event) => this.#onScreenEvent(event),
+    }
+    this.#receipts = new ReceiptRounds({ ...this.#screens, log: tools.log })
+    this.#session = {
+      capacity: 1,
+      knows: async (handle) => memory.chat(handle) !== null,
+      send: (message, pointOfNoReturn, inner) => this.#send(message, pointOfNoReturn, inner),
+    }
+  }
+
+  /** The last screen that was not recognized, without its texts; null where there was none. */
+  get unknownScreen(): string | null {
+    return this.#unknownScreen
+  }
+
+  /** Runs until its signal aborts; throws where an event could not be made durable. */
+  async run(): Promise<void> {
+    try {
+      await this.life.run(this.#signal)
+    } finally {
+      await this.#receipts.end()
+    }
+  }
+
+  async #show(signal: AbortSignal): Promise<null> {
+    const agent = this.#tools.agent.at('poll')
+    try {
+      await look({ ...this.#tools, agent }, signal)
+      return null
+    } catch (error) {
+      if (blockerOf(error)?.code === 'ui_unknown') {
+        // For a report only: a phone that does not describe its screen leaves the last one.
+        const tree = await agent.tree(signal).catch(() => null)
+        if (tree !== null) this.#unknownScreen = skeletonOf(tree)
+      }
+      throw error
+    }
+  }
+
+  async #poll(signal: AbortSignal): Promise<null> {
+    const report = await pollInbound(this.#screens, signal)
+    this.counts.groups += report.groups
+    this.counts.named += report.named
+    this.counts.gaps += report.gaps
+    if (report.gaps > 0) {
+      this.#tools.log.warn('a chat has a gap: messages may be missing', { line_id: this.#line.id })
+    }
+    if (report.reportedCount > 0) this.#quietSince = this.#tools.clock.monotonic()
+    return null
+  }
+
+  /** Reads, and looks for receipts, until two rounds in a row have failed. */
+  async #stay(signal: AbortSignal): Promise<PhoneBlocker> {
+    const { clock } = this.#tools
+    this.#onlineSignal = signal
+    let failures = 0
+    let blocker: PhoneBlocker = { code: 'agent_down', detail: null }
+    while (!signal.aborted && failures < FAILURES_MAX) {
+      const quietMs = clock.monotonic() - this.#quietSince
+      await clock.sleep(failures > 0 ? RETRY_MS : pollDelayMs(quietMs), signal)
+      if (signal.aborted) break
+      const failed = await this.#round(signal)
+      failures = failed === null ? 0 : failures + 1
+      blocker = failed ?? blocker
+      if (failed?.code === 'agent_shared') break
+    }
+    return blocker
+  }
+
+  async #round(signal: AbortSignal): Promise<PhoneBlocker | null> {
+    try {
+      await this.#receipts.afterSends(signal)
+      await this.#poll(signal)
+      await this.#receipts.round(signal)
+      await this.#publish()
+      return null
+    } catch (error) {
+      const blocker = blockerOf(error)
+      if (blocker === null && !signal.aborted) throw error
+      return blocker
+    }
+  }
+
+  async #send(
+    message: OutgoingMessage,
+    pointOfNoReturn: PointOfNoReturn,
+    signal: AbortSignal,
+  ): Promise<SendOutcome> {
+    const { clock, random } = this.#tools
+    const restMs = this.#sentAt + PACE_MS - clock.monotonic()
+    if (restMs > 0) {
+      const delayMs = Math.ceil(restMs + random.chance() * JITTER_MS)
+      return { outcome: 'postponed', reason: 'pacing', delayMs }
+    }
+    const { outcome, service, trouble } = await this.#receipts.during(
+      sendByUi(this.#screens, message, pointOfNoReturn, signal),
+    )
+    this.#sentAt = clock.monotonic()
+    this.#noteOutcome(message.to, outcome, service)
+    const blocker = signal.aborted ? null : blockerOfSend(trouble)
+    // A line that cannot send says so before its message goes back.
+    if (blocker !== null) this.life.fail(blocker)
+    // A state that cannot be published now ends the line at the next attempt; the outcome stays true.
+    await this.#publish().catch(() => {})
+    // The next run of the line would take the bubble for one that was typed on the phone.
+    return outcome.outcome === 'accepted' && this.#signal.aborted ? LINE_ENDED : outcome
+  }
+
+  /** Evidence of a send about iMessage itself; an accepted one is watched for receipts. */
+  #noteOutcome(handle: Handle, outcome: SendOutcome, service: string | null): void {
+    if (outcome.outcome === 'not_sent') {
+      if (outcome.reason === 'not_on_imessage') this.evidence.noteRefused(handle)
+      if (outcome.reason === 'not_delivered') this.evidence.noteFailed(handle)
+    }
+    if (outcome.outcome !== 'accepted') return
+    if (service === 'iMessage') this.evidence.noteBubble(handle)
+    this.#quietSince = this.#tools.clock.monotonic()
+    this.#receipts.begin(handle, this.#onlineSignal)
+  }
+
+  /** Receipts are evidence about iMessage itself, too. */
+  async #onScreenEvent(event: LineEvent): Promise<void> {
+    await this.#emit(event)
+    if (event.type !== 'receipt') return
+    const { guid, kind } = event.receipt
+    const { memory } = this.#screens
+    const hasBubble = (handle: Handle) =>
+      memory.chat(handle)?.some((bubble) => bubble.guid === guid)
+    const handle = memory.handles.find(hasBubble)
+    if (kind !== 'failed') this.evidence.noteReached()
+    else if (handle !== undefined) this.evidence.noteFailed(handle)
+  }
+
+  /** Emits the line's state where it has changed; one after the other, and the last is the newest. */
+  #publish(): Promise<void> {
+    const publish = async () => {
+      const event = this.#stateEvent()
+      const state = JSON.stringify(event)
+      if (state === this.#publishedState) return
+      this.#publishedState = state
+      await this.#emit(event)
+    }
+    this.#publishing = this.#publishing.then(publish)
+    return this.#publishing
+  }
+
+  #stateEvent(): LineEvent {
+    const { blocker, isOnline } = this.life
+    if (!isOnline) {
+      const reason = blocker === null ? OFFLINE_REASONS.starting : offlineReason(blocker)
+      return { type: 'offline', reason }
+    }
+    return {
+      type: 'online',
+      session: this.#session,
+      number: this.#line.number,
+      imessageActive: !this.evidence.isOff,
+      capabilities: CAPABILITIES,
+    }
+  }
+
+  /** Emits nothing after the end of the run. */
+  async #emit(event: LineEvent): Promise<void> {
+    if (!this.#signal.aborted) await this.#listener.onEvent(event)
+  }
+}
+
+function ownTimeZone(): string {
+  return new Intl.DateTimeFormat().resolvedOptions().timeZone
+}
+
+const STRIKES_WITHIN_MS = 600_000
+const STRIKES = 2
+const REST_MS = 900_000
+const KNOWN_MAX = 500
+
+/**
+ * Whether iMessage works on the phone, as far as sends show: it is assumed to until two recipients in a row
+ * could not be reached who ought to be. Then sending rests, and the next send is a trial.
+ */
+export class ImessageEvidence {
+  readonly #clock: Clock
+  /** Recipients who are on iMessage, the latest last. */
+  readonly #known = new Set<Handle>()
+  /** Times of failures since the last success. */
+  #strikes = new Map<Handle, number>()
+  #restsUntil: number | null = null
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  get isOff(): boolean {
+    return this.#restsUntil !== null && this.#clock.monotonic() < this.#restsUntil
+  }
+
+  /** An own bubble says iMessage: the recipient is on it. The mark that it failed may come much later. */
+  noteBubble(handle: Handle): void {
+    this.#known.delete(handle)
+    this.#known.add(handle)
+    const [oldest] = this.#known
+    if (this.#known.size > KNOWN_MAX && oldest !== undefined) this.#known.delete(oldest)
+  }
+
+  /** A message was delivered. */
+  noteReached(): void {
+    this.#strikes.clear()
+    this.#restsUntil = null
+  }
+
+  /** The composer says that the recipient is not on iMessage: odd only for one who was. */
+  noteRefused(handle: Handle): void {
+    if (this.#known.has(handle)) this.noteFailed(handle)
+  }
+
+  /** A message to the recipient was not delivered. */
+  noteFailed(handle: Handle): void {
+    const now = this.#clock.monotonic()
+    const recent = [...this.#strikes].filter(([, at]) => now - at < STRIKES_WITHIN_MS)
+    this.#strikes = new Map([...recent, [handle, now]])
+    const isTrial = this.#restsUntil !== null
+    if (isTrial || this.#strikes.size >= STRIKES) this.#restsUntil = now + REST_MS
+  }
+}

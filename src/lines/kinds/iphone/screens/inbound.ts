@@ -1,0 +1,237 @@
+// The way in of a phone line: the list of conversations shows which chat has changed; that one is opened,
+// read, and left again. Opening it marks it as read, which its other side may see.
+
+import type { Handle } from '../../../../domain/handle.ts'
+import {
+  compare,
+  handleOf,
+  leaveChat,
+  storeMemory,
+  takeTranscript,
+  type ChatTools,
+} from './chat-reader.ts'
+import { emptyComposer } from './compose.ts'
+import { readChatTitle, type ChatCell } from './labels.ts'
+import type { Bubble, TranscriptScreen } from './messages-screen.ts'
+import {
+  dismissAlert,
+  look,
+  LOOK_MS,
+  readDraft,
+  showChat,
+  showList,
+  UiTrouble,
+  waitForChat,
+} from './navigation.ts'
+import { joinWindows } from './transcript.ts'
+
+/** The result of a poll. */
+export type PollReport = {
+  reportedCount: number
+  /** Chats with several people: counted and left alone. */
+  groups: number
+  /** Chats that show a name instead of a number: a contact, which the phone must not have. */
+  named: number
+  /** Chats in which something may have been missed. */
+  gaps: number
+}
+
+const PAGES_MAX = 5
+const STEPS_MAX = 100
+const SCROLLS_MAX = 3
+const LOADING_LOOKS = 4
+const BUSY_MS = 3_000
+const IDLE_MS = 15_000
+const IDLE_AFTER_MS = 600_000
+
+/** The time between two polls; `quietMs` is the time since the last message. */
+export function pollDelayMs(quietMs: number): number {
+  return quietMs < IDLE_AFTER_MS ? BUSY_MS : IDLE_MS
+}
+
+/**
+ * Emits all that is new, and leaves the list on the screen. A send that waits goes in between two chats.
+ * Rejects with `UiTrouble` or `AgentError`, and where something could not be made durable.
+ */
+export async function pollInbound(tools: ChatTools, signal: AbortSignal): Promise<PollReport> {
+  const poll = new Poll({ ...tools, agent: tools.agent.at('poll') }, signal)
+  await poll.run()
+  return poll.report
+}
+
+class Poll {
+  readonly report: PollReport = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
+  readonly #tools: ChatTools
+  readonly #signal: AbortSignal
+  /** Conversations that were visited, as the list shows them once they are read. */
+  readonly #visited = new Set<string>()
+  /** How far the list was moved, in all and since the last visit. */
+  #swipes = 0
+  #swipesInRow = 0
+
+  constructor(tools: ChatTools, signal: AbortSignal) {
+    this.#tools = tools
+    this.#signal = signal
+  }
+
+  async run(): Promise<void> {
+    const { agent, memory, own, clock } = this.#tools
+    let isOver = false
+    for (let steps = 0; steps < STEPS_MAX && !isOver; steps += 1) {
+      isOver = await this.#alone(() => this.#walk())
+    }
+    for (; this.#swipes > 0; this.#swipes -= 1) {
+      await this.#alone(() => agent.swipe('down', this.#signal))
+    }
+    // Chats that have to be looked at whatever the list shows.
+    for (const handle of new Set([
+      ...memory.pending,
+      ...own.drafts,
+      ...own.dueLooks(clock.now()),
+    ])) {
+      await this.#alone(() => this.#visitPending(handle))
+    }
+  }
+
+  #alone<T>(task: () => Promise<T>): Promise<T> {
+    return this.#tools.queue.run('poll', this.#signal, task)
+  }
+
+  /**
+   * One step: an open chat is read and left, a conversation that has changed is visited, or the list is
+   * moved on where all of it was visited just now. True at the end: newer conversations stand above older
+   * ones, and below one that is unchanged nothing has changed.
+   */
+  async #walk(): Promise<boolean> {
+    const { memory, agent, clock } = this.#tools
+    const screen = await look(this.#tools, this.#signal)
+    if (screen.screen === 'transcript') {
+      await this.#readChat(screen)
+      await leaveChat(this.#tools, screen, this.#signal)
+      return false
+    }
+    const { cells } = screen
+    if (!memory.hasSeenList) {
+      await this.#keepFirstList(cells)
+      return true
+    }
+    const isVisited = ({ mark }: ChatCell) => this.#visited.has(markOfRead(mark))
+    const due = cells.find((cell) => !isVisited(cell) && !memory.knowsMark(cell.mark))
+    if (due !== undefined) {
+      this.#visited.add(markOfRead(due.mark))
+      this.#swipesInRow = 0
+      await this.#visitCell(due)
+      return false
+    }
+    if (!cells.every(isVisited) || cells.length === 0 || this.#swipesInRow >= PAGES_MAX) return true
+    this.#swipes += 1
+    this.#swipesInRow += 1
+    await agent.swipe('up', this.#signal)
+    await clock.sleep(LOOK_MS, this.#signal)
+    return false
+  }
+
+  /** Conversations from before the line are history; its beginning is stored before anything is emitted. */
+  async #keepFirstList(cells: readonly ChatCell[]): Promise<void> {
+    const { memory, words } = this.#tools
+    memory.keepList()
+    for (const { mark, name } of cells) {
+      memory.keepMark(mark, name, readChatTitle(name, words).kind === 'direct')
+    }
+    await storeMemory(this.#tools)
+  }
+
+  async #visitPending(handle: Handle): Promise<void> {
+    const { memory, own } = this.#tools
+    try {
+      await this.#readChat(await showChat(this.#tools, handle, this.#signal))
+    } catch (error) {
+      if (!(error instanceof UiTrouble) || error.code !== 'wrong_chat') throw error
+      // A chat that cannot be reached any more must not hold up the others.
+      memory.removePending(handle)
+      own.takeDraft(handle)
+      this.report.gaps += 1
+    }
+    await showList(this.#tools, this.#signal)
+  }
+
+  async #visitCell({ mark, name, point }: ChatCell): Promise<void> {
+    const { agent, memory } = this.#tools
+    await agent.tap({ by: 'point', ...point }, this.#signal)
+    const screen = await waitForChat(this.#tools, this.#signal, ({ title }) => title !== '')
+    if (screen === null) {
+      await dismissAlert(this.#tools, this.#signal)
+      throw new UiTrouble('ui_unknown')
+    }
+    await this.#readChat(screen)
+    memory.keepMark(markOfRead(mark), name, screen.chat.kind === 'direct')
+    await storeMemory(this.#tools)
+    await showList(this.#tools, this.#signal)
+  }
+
+  async #readChat(screen: TranscriptScreen): Promise<void> {
+    const { chat } = screen
+    if (chat.kind === 'group') this.report.groups += 1
+    if (chat.kind === 'named' && screen.title !== '') this.report.named += 1
+    if (chat.kind !== 'direct') return
+    const handle = handleOf(this.#tools.memory, chat)
+    await this.#clearDraft(handle, screen)
+    const bubbles = await this.#withAbove(handle, await this.#loaded(handle, screen.bubbles))
+    const shown = { ...screen, bubbles }
+    const { reportedCount, hasGap } = await takeTranscript(this.#tools, handle, shown, true)
+    this.report.reportedCount += reportedCount
+    this.report.gaps += hasGap ? 1 : 0
+  }
+
+  /** Removes a text of ours from the composer that was not sent; where that fails the next send does it. */
+  async #clearDraft(handle: Handle, screen: TranscriptScreen): Promise<void> {
+    const { own } = this.#tools
+    const draft = await readDraft(this.#tools, screen, this.#signal)
+    const isOurs = own.drafts.includes(handle) || own.isWaitingFor(handle, draft)
+    if (draft !== '' && isOurs) await emptyComposer(this.#tools, screen, this.#signal)
+    own.takeDraft(handle)
+  }
+
+  /**
+   * The bubbles once the chat has loaded: at once where all the known ones are there, else after some
+   * looks, and of a chat that was never looked at after one more.
+   */
+  async #loaded(handle: Handle, bubbles: readonly Bubble[]): Promise<readonly Bubble[]> {
+    const looks = this.#tools.memory.chat(handle) === null ? 1 : LOADING_LOOKS
+    let shown = bubbles
+    for (let i = 0; i < looks; i += 1) {
+      const isComplete = compare(this.#tools, handle, shown).missing.length === 0
+      if (isComplete && (looks > 1 || i > 0)) return shown
+      const screen = await this.#lookAgain()
+      if (screen === null) return shown
+      shown = screen.bubbles
+    }
+    return shown
+  }
+
+  /** The bubbles on the screen, and those above it as far as nothing known is in sight. */
+  async #withAbove(handle: Handle, bubbles: readonly Bubble[]): Promise<readonly Bubble[]> {
+    let all = bubbles
+    for (let scrolls = 0; scrolls < SCROLLS_MAX; scrolls += 1) {
+      if (!compare(this.#tools, handle, all).hasMoreAbove) return all
+      await this.#tools.agent.swipe('down', this.#signal)
+      const screen = await this.#lookAgain()
+      if (screen === null) return all
+      const joined = joinWindows(screen.bubbles, all)
+      if (joined.length === all.length) return all
+      all = joined
+    }
+    return all
+  }
+
+  async #lookAgain(): Promise<TranscriptScreen | null> {
+    await this.#tools.clock.sleep(LOOK_MS, this.#signal)
+    const screen = await look(this.#tools, this.#signal)
+    return screen.screen === 'transcript' ? screen : null
+  }
+}
+
+/** The mark of a conversation once it has been read. */
+function markOfRead(mark: string): string {
+  return mark.replace('\n', '')
+}

@@ -1,0 +1,209 @@
+// The label of a bubble: `<sender>, <text>[, <tapback>], <time>`, joined by commas (ChatKit's accessibility
+// bundle, CKTextBalloonViewAccessibility). The text is a stranger's and may look like anything: it is
+// never split, and what it says does not decide who wrote it.
+
+import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
+import type { Rect, UiNode } from '../agent/ui-tree.ts'
+import { splitTime } from './label-time.ts'
+import type { UiService, UiWords } from './ui-words.ts'
+
+/** Where a bubble lies: own ones near the right edge of the chat, others near the left. */
+export type Side = 'left' | 'right' | 'unclear'
+
+export type ReadLabel = {
+  readonly isFromMe: boolean
+  /** Null for a bubble of somebody else: its label does not say. */
+  readonly service: UiService | null
+  /** Whom the label names; null for own bubbles and where it names nobody. */
+  readonly sender: string | null
+  readonly text: string
+  readonly minutes: number
+}
+
+/** Own and other bubbles keep about 20 points from their edge (seen on macOS 27.2). */
+const EDGES_DIFFER_BY = 8
+
+export function sideOf(bubble: Rect, pane: Rect): Side {
+  if (bubble.width <= 0 || pane.width <= 0) return 'unclear'
+  const left = bubble.x - pane.x
+  const right = pane.x + pane.width - (bubble.x + bubble.width)
+  if (Math.abs(left - right) < EDGES_DIFFER_BY) return 'unclear'
+  return right < left ? 'right' : 'left'
+}
+
+/**
+ * What a label says; null for one without a time, which no bubble lacks: somebody is typing, a message
+ * was taken back. `title` is the name of the chat, as the label of its other side begins.
+ */
+export function readLabel(
+  label: string,
+  { side, title, words }: { readonly side: Side; readonly title: string; readonly words: UiWords },
+): ReadLabel | null {
+  const split = splitTime(label)
+  if (split === null) return null
+  const { before, minutes } = split
+  const own = words.own.find(({ prefix }) => endOf(before, prefix) !== -1)
+  if (side === 'left' || (side === 'unclear' && own === undefined)) {
+    const { sender, text } = splitSender(before, title, words)
+    return { isFromMe: false, service: null, sender, text, minutes }
+  }
+  const text = own === undefined ? splitSender(before, title, words).text : rest(before, own.prefix)
+  return { isFromMe: true, service: own?.service ?? null, sender: null, text, minutes }
+}
+
+/** Strips the sender, once: the chat's title, else what stands before the first comma. */
+function splitSender(
+  label: string,
+  title: string,
+  words: UiWords,
+): { readonly sender: string | null; readonly text: string } {
+  if (title !== '' && endOf(label, title) !== -1) {
+    return { sender: title, text: rest(label, title) }
+  }
+  if (endOf(label, words.anonymous) !== -1) {
+    return { sender: null, text: rest(label, words.anonymous) }
+  }
+  const comma = label.indexOf(', ')
+  return comma === -1
+    ? { sender: null, text: label }
+    : { sender: label.slice(0, comma), text: label.slice(comma + 2) }
+}
+
+/** What follows a sender and its comma; of a label without a text that is nothing. */
+function rest(label: string, sender: string): string {
+  return label.slice(endOf(label, sender)).replace(/^\s/, '')
+}
+
+/** Where a label goes on after its sender and the comma, which a label without a text may lack; else -1. */
+function endOf(label: string, sender: string): number {
+  return endOfPrefix(`${label},`, `${sender},`)
+}
+
+export type ChatCell = {
+  /** What stands before the first comma: on a phone without contacts a number or an address. */
+  readonly name: string
+  /** What the cell says, without the date, which changes as days go by. */
+  readonly mark: string
+  readonly isUnread: boolean
+  readonly point: { readonly x: number; readonly y: number }
+}
+
+const TIME_OR_DATE = /^(?:\d{1,2}[:.]\d{2}(?:\s*[AaPp]\.?[Mm]\.?)?|\d{1,2}\/\d{1,2}\/\d{2,4})$/
+
+export function conversationCell(cell: UiNode, words: UiWords): ChatCell {
+  const label = comparable(cell.label ?? '')
+  const parts = label.split(', ')
+  const isUnread = parts.slice(-3).some((part) => words.unread.includes(part))
+  const { x, y, width, height } = cell.rect
+  return {
+    name: parts[0] ?? '',
+    mark: `${withoutEnd(parts, words).join(', ')}${isUnread ? '\n' : ''}`,
+    isUnread,
+    point: { x: x + width / 2, y: y + height / 2 },
+  }
+}
+
+/** The parts before the date and what follows it. */
+function withoutEnd(parts: readonly string[], words: UiWords): readonly string[] {
+  let end = parts.length
+  while (end > 1 && [...words.unread, ...words.muted].includes(parts[end - 1] ?? '')) end -= 1
+  if (end > 1 && isDate(parts[end - 1] ?? '', words)) end -= 1
+  return parts.slice(0, end)
+}
+
+function isDate(part: string, words: UiWords): boolean {
+  if (part === words.today || part === words.yesterday || TIME_OR_DATE.test(part)) return true
+  return words.weekdays.some((day) => part.startsWith(day) && part.endsWith('day'))
+}
+
+export type ChatTitle =
+  | { readonly kind: 'direct'; readonly handle: Handle }
+  | { readonly kind: 'group' }
+  /** A contact, a business or a named group: nobody can say which number that is. */
+  | { readonly kind: 'named' }
+
+const PHONE = /^\+?[\d\s().\-\u2010-\u2015]{3,32}$/
+const EMAIL = /^[^\s@,]+@[^\s@,]+\.[^\s@,]+$/
+const DIGITS_MIN = 3
+/** A number without its country has so many digits, and the country at most three more. */
+const NATIONAL_DIGITS_MIN = 7
+const COUNTRY_DIGITS_MAX = 3
+
+export function readChatTitle(text: string, words: UiWords): ChatTitle {
+  const title = comparable(text)
+  const handle = handleIn(title)
+  if (handle !== null) return { kind: 'direct', handle }
+  const people = title.split(/, | & /)
+  const isGroup = people.length > 1 && people.some((person) => handleIn(person) !== null)
+  return { kind: isGroup || words.people.test(title) ? 'group' : 'named' }
+}
+
+/** Whether a title is that of the chat with `handle`; a number may lack its country. */
+export function isTitleOf(title: ChatTitle, handle: Handle): boolean {
+  if (title.kind !== 'direct') return false
+  if (title.handle === handle) return true
+  if (title.handle.includes('@') || handle.includes('@')) return false
+  const shown = digitsOf(title.handle)
+  const wanted = digitsOf(handle)
+  if (shown === wanted) return true
+  const missing = wanted.length - shown.length
+  const isNational = !title.handle.startsWith('+') && shown.length >= NATIONAL_DIGITS_MIN
+  return isNational && missing > 0 && missing <= COUNTRY_DIGITS_MAX && wanted.endsWith(shown)
+}
+
+function handleIn(text: string): Handle | null {
+  if (EMAIL.test(text)) return deviceHandle(text)
+  const digits = digitsOf(text)
+  if (!PHONE.test(text) || digits.length < DIGITS_MIN) return null
+  return deviceHandle(text.startsWith('+') ? `+${digits}` : digits)
+}
+
+function digitsOf(text: string): string {
+  return text.replaceAll(/\D/g, '')
+}
+
+// Texts as they are compared: Messages writes numbers with marks of direction and no-break spaces, and a
+// label has passed through the accessibility of iOS.
+
+/** Marks of direction, which iOS puts around numbers. */
+const MARKS = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/
+const ALL_MARKS = new RegExp(MARKS, 'g')
+const CONTROLS = /(?!\n)\p{Cc}/u
+
+/** A text for comparing: composed, white space as single spaces, without marks of direction. */
+export function comparable(text: string): string {
+  return text.normalize('NFC').replaceAll(ALL_MARKS, '').replaceAll(/\s+/g, ' ').trim()
+}
+
+/** The same with its lines kept: what a composer must hold before it is sent. */
+export function comparableLines(text: string): string {
+  const lines = withPlainLines(text.normalize('NFC').replaceAll(ALL_MARKS, '')).split('\n')
+  return lines.map(comparable).join('\n').trim()
+}
+
+/** A text with its lines ended by LF, as it is typed. */
+export function withPlainLines(text: string): string {
+  return text.replaceAll(/\r\n?/g, '\n')
+}
+
+/** Whether a keyboard cannot type it: control characters other than the end of a line. */
+export function hasControls(text: string): boolean {
+  return CONTROLS.test(text)
+}
+
+/**
+ * Where `text` goes on after `prefix`, or -1 where it does not begin so. Marks of direction do not count,
+ * and every white space is the same.
+ */
+function endOfPrefix(text: string, prefix: string): number {
+  const wanted = comparable(prefix)
+  let at = 0
+  for (const character of wanted) {
+    while (MARKS.test(text.charAt(at))) at += 1
+    const here = String.fromCodePoint(text.codePointAt(at) ?? 0)
+    const isSame = here === character || (character === ' ' && /\s/.test(here))
+    if (!isSame) return -1
+    at += here.length
+  }
+  return at
+}

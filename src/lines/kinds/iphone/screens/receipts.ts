@@ -1,0 +1,178 @@
+// Receipts of own messages. Messages shows them in the chat only, so the chat of a send is watched for some
+// seconds, and then opened now and then, ever more seldom.
+
+import type { Handle } from '../../../../domain/handle.ts'
+import type { Log } from '../../../../system/log.ts'
+import { leaveChat, takeTranscript, type ChatTools } from './chat-reader.ts'
+import { isChatWith, isPhoneWide, look, showChat, troubleCodeOf } from './navigation.ts'
+import type { Descriptor, TranscriptMemory } from './transcript-memory.ts'
+
+/** While the chat is still open after a send: 1, 3 and 8 s after it. */
+const LINGER_MS = [1_000, 2_000, 5_000]
+const LOOKS_AFTER_MS = [30_000, 120_000, 600_000, 3_600_000, 21_600_000, 86_400_000]
+const WATCHED_MAX = 20
+/** After so long other chats may be opened although the chat of a send still is. */
+const OPEN_MS_MAX = 15_000
+const OPEN_EVERY_MS = 1_000
+
+/** Looks for receipts: right after a send, and then by the plan of the watch. */
+export class ReceiptRounds {
+  readonly #tools: ChatTools & { readonly log: Log }
+  readonly #watch: ReceiptWatch
+  readonly #lingering = new Set<Promise<void>>()
+  #sends = 0
+
+  constructor(tools: ChatTools & { readonly log: Log }) {
+    this.#tools = tools
+    this.#watch = ReceiptWatch.of(tools.memory, tools.clock.now())
+  }
+
+  /** Runs a send, which leaves its chat open. */
+  async during<T>(send: Promise<T>): Promise<T> {
+    this.#sends += 1
+    return await send.finally(() => {
+      this.#sends -= 1
+    })
+  }
+
+  /** Waits while a chat is open for a send: most messages are delivered within the next seconds. */
+  async afterSends(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#tools
+    const until = clock.monotonic() + OPEN_MS_MAX
+    const isOpen = () => this.#sends > 0 || this.#lingering.size > 0
+    while (isOpen() && !signal.aborted && clock.monotonic() < until) {
+      await clock.sleep(OPEN_EVERY_MS, signal)
+    }
+  }
+
+  /** A message has gone out in this chat, which is still open: it is watched until `signal` aborts. */
+  begin(handle: Handle, signal: AbortSignal): void {
+    this.#watch.add(handle, this.#tools.clock.now())
+    const lingering: Promise<void> = this.#linger(handle, signal).finally(() =>
+      this.#lingering.delete(lingering),
+    )
+    this.#lingering.add(lingering)
+  }
+
+  /** Looks into every chat that is due. */
+  async round(signal: AbortSignal): Promise<void> {
+    const { clock, memory } = this.#tools
+    for (const handle of this.#watch.due(clock.now())) {
+      try {
+        await lookForReceipts(this.#tools, handle, signal)
+      } catch (error) {
+        const code = troubleCodeOf(error)
+        // A chat that cannot be shown any more must not hold up the others, nor take the line offline.
+        if (signal.aborted || code === null || isPhoneWide(code)) throw error
+      }
+      this.#watch.onLook(handle, memory, clock.now())
+    }
+  }
+
+  /** Resolves when no chat is open for a send any more. */
+  async end(): Promise<void> {
+    await Promise.all(this.#lingering)
+  }
+
+  /** Never rejects: what was not seen, or not made durable, comes with the next look. */
+  async #linger(handle: Handle, signal: AbortSignal): Promise<void> {
+    const { clock, memory, log } = this.#tools
+    try {
+      await linger(this.#tools, handle, signal)
+      this.#watch.onLook(handle, memory, clock.now())
+    } catch (error) {
+      const code = troubleCodeOf(error) ?? 'not_durable'
+      log.debug('a chat was left without its receipts', { code })
+    }
+  }
+}
+
+type Watched = { readonly since: number; readonly looks: number }
+
+/** The chats whose newest own message may still be delivered or read. */
+export class ReceiptWatch {
+  readonly #watched = new Map<Handle, Watched>()
+
+  /** The chats of an earlier run of the line; looks that were missed are made up for by one. */
+  static of(memory: TranscriptMemory, now: number): ReceiptWatch {
+    const watch = new ReceiptWatch()
+    for (const handle of memory.handles) {
+      const newest = newestOwn(memory, handle)
+      if (newest === undefined || !isOpen(newest)) continue
+      const passedMs = now - newest.seenAt
+      const looks = LOOKS_AFTER_MS.findLastIndex((ms) => ms <= passedMs)
+      if (looks < LOOKS_AFTER_MS.length - 1) watch.add(handle, newest.seenAt, Math.max(0, looks))
+    }
+    return watch
+  }
+
+  /** A message has gone out in this chat. */
+  add(handle: Handle, since: number, looks = 0): void {
+    this.#watched.delete(handle)
+    this.#watched.set(handle, { since, looks })
+    const [oldest] = this.#watched.keys()
+    if (this.#watched.size > WATCHED_MAX && oldest !== undefined) this.#watched.delete(oldest)
+  }
+
+  /** The chats to look at now. */
+  due(now: number): readonly Handle[] {
+    return [...this.#watched]
+      .filter(([, { since, looks }]) => now - since >= (LOOKS_AFTER_MS[looks] ?? Infinity))
+      .map(([handle]) => handle)
+  }
+
+  /** A chat was looked at, for whatever reason; the last look, or a final status, ends its watch. */
+  onLook(handle: Handle, memory: TranscriptMemory, now: number): void {
+    const watched = this.#watched.get(handle)
+    if (watched === undefined) return
+    const newest = newestOwn(memory, handle)
+    const looks = LOOKS_AFTER_MS.findIndex((ms) => ms > now - watched.since)
+    if (newest === undefined || !isOpen(newest) || looks === -1) this.#watched.delete(handle)
+    else this.#watched.set(handle, { ...watched, looks })
+  }
+}
+
+/** Opens the chat, emits what is new of it, and goes back to the list. */
+export async function lookForReceipts(
+  tools: ChatTools,
+  handle: Handle,
+  signal: AbortSignal,
+): Promise<void> {
+  const ui = { ...tools, agent: tools.agent.at('receipt') }
+  await tools.queue.run('receipt', signal, async () => {
+    const screen = await showChat(ui, handle, signal)
+    await takeTranscript(ui, handle, screen)
+    await leaveChat(ui, screen, signal)
+  })
+}
+
+/**
+ * Stays in the chat for a few seconds after a send, because most messages are delivered by then, and goes
+ * back to the list. A send that waits does not wait for that, and its chat is left alone.
+ */
+export async function linger(tools: ChatTools, handle: Handle, signal: AbortSignal): Promise<void> {
+  const ui = { ...tools, agent: tools.agent.at('receipt') }
+  for (const [index, ms] of LINGER_MS.entries()) {
+    await tools.clock.sleep(ms, signal)
+    if (signal.aborted) return
+    const isLast = index === LINGER_MS.length - 1
+    const isOver = await tools.queue.run('receipt', signal, async () => {
+      const screen = await look(ui, signal)
+      if (screen.screen !== 'transcript' || !isChatWith(screen, handle)) return true
+      await takeTranscript(ui, handle, screen)
+      if (newestOwn(tools.memory, handle)?.stage === 'sent' && !isLast) return false
+      await leaveChat(ui, screen, signal)
+      return true
+    })
+    if (isOver) return
+  }
+}
+
+function newestOwn(memory: TranscriptMemory, handle: Handle): Descriptor | undefined {
+  return memory.chat(handle)?.findLast(({ isFromMe }) => isFromMe)
+}
+
+/** True while a message may still be delivered or read. */
+function isOpen({ stage }: Descriptor): boolean {
+  return stage === 'sent' || stage === 'delivered'
+}

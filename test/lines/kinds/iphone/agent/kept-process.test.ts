@@ -1,0 +1,44 @@
+import { expect, test } from 'bun:test'
+
+import { KeptProcess } from '../../../../../src/lines/kinds/iphone/agent/kept-process.ts'
+import { startReadProcess } from '../../../../../src/system/process.ts'
+import { TestClock } from '../../../../support/test-clock.ts'
+
+test('of a program that writes a megabyte the last 16 KiB of each output are kept', async () => {
+  const script = 'i=0; while [ $i -lt 2000 ]; do echo "$i $1"; i=$((i + 1)); done; exit 4'
+  const words = ['/bin/sh', '-c', script, 'sh', 'x'.repeat(500)]
+  const process = new KeptProcess({ clock: new TestClock(), start: startReadProcess }, words)
+
+  const { exitCode, lines } = await process.ended
+
+  expect(exitCode).toBe(4)
+  expect(lines.at(-1)).toStartWith('1999 ')
+  expect(lines.join('\n').length).toBeLessThanOrEqual(16_384)
+})
+
+test('a process that not even force ends is left behind after ten seconds, and an ended one gets no signal', async () => {
+  const clock = new TestClock()
+  const signals: string[] = []
+  const ended = Promise.withResolvers<number>()
+  const start = () => ({
+    pid: 1,
+    ended: ended.promise,
+    kill: (signal: string) => void signals.push(signal),
+    outputEnded: new Promise<void>(() => {}),
+    closeOutput: () => {},
+  })
+  const process = new KeptProcess({ clock, start }, ['/bin/sh'])
+  const stopping = process.stop()
+  await clock.advance(10_000)
+  await stopping
+  const sent = [...signals]
+
+  const other = new KeptProcess({ clock, start }, ['/bin/sh'])
+  ended.resolve(0)
+  await clock.advance(1_000)
+  await other.ended
+  await other.stop()
+
+  expect(sent).toEqual(['SIGTERM', 'SIGKILL'])
+  expect(signals).toEqual(sent)
+})

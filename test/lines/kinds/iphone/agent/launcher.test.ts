@@ -1,0 +1,335 @@
+// The commands that start agents, with real processes: small scripts that stand in for the owner's command,
+// for go-ios and for xcodebuild.
+
+import { expect, test } from 'bun:test'
+import { existsSync, statSync, writeFileSync } from 'node:fs'
+
+import { knownCode } from '../../../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
+import { OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
+import { FakeTool, isAlive } from '../../../../support/iphone/fake-tool.ts'
+import { BUNDLE, LaunchRig, OTHER, PHONE, SERIAL } from '../../../../support/iphone/launch-rig.ts'
+import { eventually } from '../../../../support/iphone/real-usbmuxd.ts'
+import { ScratchFolder } from '../../../../support/scratch-folder.ts'
+
+const NEVER = new AbortController().signal
+const PRESETS = ['go-ios', 'xcodebuild'] as const
+
+test('the preset go-ios keeps a tunnel, mounts the image, and lets the agent listen on the phone only', async () => {
+  await using rig = new LaunchRig('go-ios')
+
+  const trouble = await rig.prepare()
+  rig.launch()
+  await rig.calls(4)
+
+  const folder = rig.folder.file('data/go-ios')
+  expect(trouble).toBeNull()
+  expect(rig.tool.argsOfCalls()).toEqual([
+    ['tunnel', 'start', '--userspace', `--pair-record-path=${folder}`],
+    ['version'],
+    ['image', 'auto', `--udid=${SERIAL}`, `--basedir=${folder}/images`],
+    [
+      'runwda',
+      `--udid=${SERIAL}`,
+      `--bundleid=${BUNDLE}`,
+      `--testrunnerbundleid=${BUNDLE}`,
+      '--xctestconfig=WebDriverAgentRunner.xctest',
+      '--env=USE_IP=127.0.0.1',
+      '--env=USE_PORT=8123',
+    ],
+  ])
+  expect(statSync(folder).mode & 0o777).toBe(0o700)
+})
+
+test('the preset xcodebuild hands the same on to the agent by its environment', async () => {
+  await using rig = new LaunchRig('xcodebuild')
+
+  const trouble = await rig.prepare()
+  rig.launch()
+  await rig.calls(1)
+  const [call] = rig.tool.calls()
+
+  const what = ['-xctestrun', rig.folder.file('wda.xctestrun'), '-destination', `id=${UDID}`]
+  expect(trouble).toBeNull()
+  expect(call?.args).toEqual(['test-without-building', ...what])
+  expect(call?.environment).toMatchObject({
+    TEST_RUNNER_USE_IP: '127.0.0.1',
+    TEST_RUNNER_USE_PORT: '8123',
+  })
+})
+
+test('the command of the owner runs with its values filled in, and so does that of the tunnel', async () => {
+  const folder = new ScratchFolder()
+  const own = new FakeTool(folder.path, 'own', 'exec sleep 60')
+  await using rig = new LaunchRig('attach', {
+    agentCommand: [own.path, 'start', '{udid}:{port}', '{serial}', '{bundle}', '$(id)'],
+    tunnelCommand: [own.path, 'tunnel', '{folder}'],
+  })
+
+  await rig.prepare()
+  rig.launch()
+  await eventually(() => (own.calls().length === 2 ? true : null), 'both commands')
+
+  expect(own.argsOfCalls()).toEqual([
+    ['tunnel', rig.folder.file('data/go-ios')],
+    ['start', `${UDID}:8123`, SERIAL, BUNDLE, '$(id)'],
+  ])
+  folder[Symbol.dispose]()
+})
+
+test('an owner who starts the agents has no launcher', () => {
+  expect(() => new LaunchRig('attach')).toThrow('There is no launcher.')
+})
+
+test('a value that no option gives is named', async () => {
+  await using rig = new LaunchRig('xcodebuild', { xctestrunPath: null })
+
+  expect(rig.launcher.launch(PHONE)).toEqual({
+    code: 'launcher_absent',
+    why: 'No option gives a value for {xctestrun}.',
+  })
+})
+
+for (const preset of PRESETS) {
+  test(`${preset} learns nothing of our environment but where it is and who its user is`, async () => {
+    await using rig = new LaunchRig(preset)
+    process.env['HOOKLINE_ADMIN_PASSWORD'] = 'secret'
+
+    await rig.prepare()
+    rig.launch()
+    await rig.calls(preset === 'go-ios' ? 4 : 1)
+    delete process.env['HOOKLINE_ADMIN_PASSWORD']
+
+    const known = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR']
+    const names = new Set(rig.tool.calls().flatMap(({ environment }) => Object.keys(environment)))
+    const others = [...names].filter((name) => !known.includes(name)).sort()
+    expect(others).toEqual(['TEST_RUNNER_USE_IP', 'TEST_RUNNER_USE_PORT'])
+  })
+
+  test(`${preset} is not started for a UDID that is none`, async () => {
+    await using rig = new LaunchRig(preset)
+    const trap = rig.folder.file('trap')
+    const bad = [`${UDID}; touch ${trap}`, `$(touch ${trap})`, `${UDID}\n`, `-v ${UDID}`, '-h', '']
+    const phones = bad.flatMap((id) => [
+      { udid: id, serial: UDID },
+      { udid: UDID, serial: id },
+    ])
+
+    const prepared = await Promise.all(phones.map((phone) => rig.launcher.prepare(phone, NEVER)))
+    const launched = phones.map((phone) => rig.launcher.launch(phone))
+
+    const trouble = { code: 'launch_failed', why: 'The phone gives no valid UDID.' } as const
+    expect([...prepared, ...launched]).toEqual([...phones, ...phones].map(() => trouble))
+    expect(rig.tool.calls()).toEqual([])
+    expect(existsSync(trap)).toBe(false)
+  })
+}
+
+test('an agent runs until it is stopped, and others of its name run on', async () => {
+  await using rig = new LaunchRig('xcodebuild')
+  const other = Bun.spawn([rig.tool.path, 'other'], { detached: true })
+  const launched = rig.launch()
+  rig.launch(OTHER)
+  await rig.calls(3)
+  const pidOf = (udid: string) =>
+    rig.tool.calls().find(({ args }) => args.includes(`id=${udid}`))?.pid ?? 0
+
+  await launched.stop()
+  await launched.stop()
+
+  const alive = [other.pid, pidOf(UDID), pidOf(OTHER_UDID)].map(isAlive)
+  expect(alive).toEqual([true, false, true])
+  expect(await launched.ended).toEqual({ code: 'launch_failed', why: 'A signal ended it.' })
+})
+
+test('an agent that does not end by itself is killed after five seconds, with what it has started', async () => {
+  await using rig = new LaunchRig('xcodebuild')
+  const file = rig.folder.file('child')
+  rig.does({ agent: `trap '' TERM; sleep 60 & echo $! > '${file}'; exec sleep 60` })
+  const launched = rig.launch()
+  const child = await eventually(async () => {
+    const text = existsSync(file) ? await Bun.file(file).text() : ''
+    return text === '' ? null : Number(text)
+  }, 'its child')
+  const [pid = 0] = rig.tool.alive()
+
+  const stopping = launched.stop()
+  await rig.clock.advance(4_999)
+  const isLeft = isAlive(pid)
+  await rig.clock.advance(1)
+  await stopping
+
+  expect([isLeft, isAlive(pid)]).toEqual([true, false])
+  await eventually(() => (isAlive(child) ? null : true), 'the end of its child')
+})
+
+test('nothing is left when the relay ends, and nothing more is started', async () => {
+  await using rig = new LaunchRig('go-ios')
+  await rig.prepare()
+  rig.launch()
+  rig.launch(OTHER)
+  await eventually(() => (rig.tool.alive().length === 3 ? true : null), 'their start')
+
+  await rig.stop()
+
+  expect(rig.launcher.launch(PHONE)).toEqual({ code: 'launch_failed', why: 'The relay is ending.' })
+  expect(rig.tool.alive()).toEqual([])
+})
+
+test('a phone that is pulled out meanwhile leaves nothing under way', async () => {
+  await using rig = new LaunchRig('go-ios')
+  rig.does({ image: 'exec sleep 60' })
+  const pulled = new AbortController()
+  const preparing = rig.prepare(PHONE, pulled.signal)
+  await eventually(() => (rig.commands.includes('image') ? true : null), 'the image')
+
+  pulled.abort()
+
+  expect(await preparing).toMatchObject({ code: 'launch_failed' })
+  await eventually(() => (rig.tool.alive().length === 1 ? true : null), 'only the tunnel')
+})
+
+test('phones are prepared one after the other', async () => {
+  await using rig = new LaunchRig('go-ios')
+  const marker = rig.folder.file('busy')
+  rig.does({ image: `mkdir '${marker}' || exit 3; sleep 0.1; rmdir '${marker}'` })
+
+  const troubles = await Promise.all([rig.prepare(PHONE), rig.prepare(OTHER)])
+
+  expect(troubles).toEqual([null, null])
+})
+
+test('a program that is not there is said to be missing', async () => {
+  const path = '/nowhere/tool'
+  await using goIos = new LaunchRig('go-ios', { goIosPath: path })
+  await using xcode = new LaunchRig('xcodebuild', { xcodebuildPath: path })
+
+  const troubles = [
+    await goIos.prepare(),
+    goIos.launcher.launch(PHONE),
+    xcode.launcher.launch(PHONE),
+  ]
+
+  const trouble = {
+    code: 'launcher_absent',
+    why: 'The program cannot be started: ENOENT.',
+  } as const
+  expect(troubles).toEqual([trouble, trouble, trouble])
+})
+
+test.each([
+  ['1.2.0', 'launcher_too_old'],
+  ['v1.3.0', 'launcher_too_old'],
+  ['1.3.1', undefined],
+  ['1.10.0', undefined],
+  ['local-build', undefined],
+])('go-ios %s is judged before it is used', async (version, code) => {
+  await using rig = new LaunchRig('go-ios')
+  rig.does({ version: `echo '${JSON.stringify({ version })}'` })
+
+  const trouble = await rig.prepare()
+
+  expect(trouble).toEqual(code === undefined ? null : expect.objectContaining({ code }))
+})
+
+test.each([
+  [`echo '{"level":"ERROR","msg":"failed downloading image"}' >&2`, 'image_mount_failed'],
+  ['echo odd >&2; exit 2', 'image_mount_failed'],
+])('an image that is not mounted is told: %s', async (image, code) => {
+  await using rig = new LaunchRig('go-ios')
+  rig.does({ image })
+
+  const trouble = await rig.prepare()
+
+  expect(trouble?.why).toContain('Its last lines: ')
+  expect<string | undefined>(trouble?.code).toBe(code)
+})
+
+test('the last lines of a command that ended are told, without the ids of the phone', async () => {
+  await using rig = new LaunchRig('xcodebuild')
+  rig.does({ agent: `echo one; echo two; echo "no $5" >&2; printf 'last' >&2; exit 65` })
+
+  expect(await rig.ended()).toEqual({
+    code: 'launch_failed',
+    why: 'It ended with exit code 65. Its last lines: two | no id=… | last',
+  })
+})
+
+test('an agent that has answered may quote the screen, and is not quoted', async () => {
+  await using rig = new LaunchRig('xcodebuild')
+  const file = rig.folder.file('go')
+  rig.does({
+    agent: `echo early; while [ ! -e '${file}' ]; do sleep 0.02; done; echo Unable to install \\"; exit 1`,
+  })
+  const launched = rig.launch()
+  await rig.calls(1)
+
+  launched.ignoreOutput()
+  writeFileSync(file, '')
+
+  expect(await launched.ended).toEqual({
+    code: 'launch_failed',
+    why: 'It ended with exit code 1.',
+  })
+})
+
+// Each row of the table, in the words of the program.
+test.each([
+  [
+    `{"level":"ERROR","err":"Did not find test app for 'com.example' on device."}`,
+    'agent_not_installed',
+  ],
+  ['its profile has not been explicitly trusted by the user', 'agent_expired'],
+  ['failed to get PID: pidFromResponse: could not get pid from response', 'agent_expired'],
+  ["service 'com.apple.dt.testmanagerd.remote' is not available in RSD.", 'image_mount_failed'],
+  ['could not connect to RSD, host fd81:1::1, port 51000', 'tunnel_failed'],
+  ['Timed out while enabling automation mode.', 'passcode_prompt'],
+  ["xcode-select: error: tool 'xcodebuild' requires Xcode", 'launcher_absent'],
+  ['something else', null],
+])('%s', (line, code) => {
+  expect<string | null>(knownCode(['first', line])).toBe(code)
+})
+
+test('a tunnel that dies is made anew after a second, then ever later, and it is told once', async () => {
+  await using rig = new LaunchRig('go-ios')
+  rig.does({ tunnel: 'echo address already in use >&2; exit 1' })
+
+  await rig.prepare()
+  const tunnels = () => rig.commands.filter((word) => word === 'tunnel').length
+  await eventually(async () => {
+    await rig.clock.advance(500)
+    return tunnels() === 4 ? true : null
+  }, 'four tunnels')
+
+  const warnings = rig.lines.filter(([level]) => level === 'warn')
+  expect(warnings.map(([, message]) => message)).toEqual(['the tunnel command for iPhones ended'])
+})
+
+test('an agent that found no tunnel says why the tunnel command ended', async () => {
+  await using rig = new LaunchRig('go-ios')
+  rig.does({
+    tunnel: 'echo no tunnel today >&2; exit 1',
+    agent: 'echo missing tunnel address >&2; exit 1',
+  })
+  await rig.prepare()
+
+  expect(await rig.ended()).toEqual({
+    code: 'tunnel_failed',
+    why:
+      'It ended with exit code 1. Its last lines: missing tunnel address The tunnel: It ended with ' +
+      'exit code 1. Its last lines: no tunnel today',
+  })
+})
+
+test('a tunnel that has stood for a minute and carries no agent is made anew', async () => {
+  await using rig = new LaunchRig('go-ios')
+  rig.does({ agent: 'echo missing tunnel address >&2; exit 1' })
+  await rig.prepare()
+  await rig.clock.advance(60_000)
+
+  await rig.ended()
+
+  await eventually(async () => {
+    await rig.clock.advance(1_000)
+    return rig.commands.filter((word) => word === 'tunnel').length === 2 ? true : null
+  }, 'another tunnel')
+})
