@@ -3,7 +3,7 @@
 import type { TSchema } from 'typebox'
 
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { HungUpError } from './errors.ts'
+import { HungUpError } from './respond.ts'
 import { requestSchema } from './typebox.ts'
 
 type JsonObject = Readonly<Record<string, unknown>>

@@ -2,16 +2,15 @@
 
 import { Elysia } from 'elysia'
 
-import type { OptionRow, ScriptCall, SetupLink } from '../api/owner.ts'
+import type { OptionRow, Phone, ScriptCall, SetupLink } from '../api/owner.ts'
 import { NoBody } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Clock } from '../system/clock.ts'
+import { Signal } from '../system/signal.ts'
 import { mayTake } from './body.ts'
-import { eventStream, type EventFeed } from './event-stream.ts'
 import { exchangeOf, originOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
 import type { OwnerActions } from './owner.ts'
-import { phoneResource, type PhoneReport } from './phones.ts'
 import { respond } from './respond.ts'
 
 export type ControlActions = OwnerActions & {
@@ -71,4 +70,86 @@ export function controlRoutes(tools: Tools) {
       },
       mayTake(NoBody),
     )
+}
+
+/** Tells every event to whoever listens, as the JSON text that webhooks get. */
+export type EventFeed = {
+  /** Returns what ends the subscription. */
+  subscribe(listener: (event: string) => void): () => void
+}
+
+const HEARTBEAT_MS = 15_000
+const WAITING_MAX = 1_000
+
+/**
+ * Events as they happen, one line of JSON each, and an empty line every 15 seconds of silence. A
+ * reader that falls 1,000 events behind is cut off. Ends when `signal` aborts.
+ */
+function eventStream(feed: EventFeed, clock: Clock, signal: AbortSignal): ReadableStream<string> {
+  const end = new AbortController()
+  const lines = eventLines(feed, clock, AbortSignal.any([signal, end.signal]))
+  return new ReadableStream<string>({
+    async pull(controller) {
+      const next = await lines.next()
+      if (next.done === true) controller.close()
+      else controller.enqueue(next.value)
+    },
+    async cancel() {
+      end.abort()
+      await lines.return(undefined)
+    },
+  })
+}
+
+async function* eventLines(
+  feed: EventFeed,
+  clock: Clock,
+  signal: AbortSignal,
+): AsyncGenerator<string, undefined> {
+  const waiting: string[] = []
+  const wake = new Signal()
+  const stop = feed.subscribe((event) => {
+    if (waiting.length <= WAITING_MAX) waiting.push(`${event}\n`)
+    wake.notify()
+  })
+  try {
+    // The first line opens the answer: without a byte the reader would wait for its headers.
+    yield '\n'
+    while (!signal.aborted && waiting.length <= WAITING_MAX) {
+      if (waiting.length === 0) await wake.wait(clock, HEARTBEAT_MS, signal)
+      yield waiting.length === 0 ? '\n' : waiting.splice(0).join('')
+    }
+  } finally {
+    stop()
+  }
+  return undefined
+}
+
+/** A phone as its driver tells of it. */
+export type PhoneReport = {
+  readonly key: string
+  readonly name: string | null
+  readonly iosVersion: string | null
+  readonly batteryPercent: number | null
+  /** In the order in which they are reached. */
+  readonly states: readonly { readonly state: string; readonly isReached: boolean }[]
+  readonly stop: {
+    readonly code: string
+    readonly title: string
+    readonly why: string
+    readonly fix: string
+  } | null
+  readonly unknownScreen: string | null
+}
+
+export function phoneResource(report: PhoneReport): Phone {
+  return {
+    key: report.key,
+    name: report.name,
+    ios_version: report.iosVersion,
+    battery_percent: report.batteryPercent,
+    states: report.states.map(({ state, isReached }) => ({ state, is_reached: isReached })),
+    stop: report.stop,
+    unknown_screen: report.unknownScreen,
+  }
 }

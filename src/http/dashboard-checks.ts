@@ -4,9 +4,9 @@ import type { Check, LineChecks } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { checklist, macChecklist, summaryOf } from './dashboard-checklist.ts'
-import type { HealthActions } from './health.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
+import type { HealthActions } from './service.ts'
 
 type Tools = {
   readonly lines: Pick<PhoneLineActions, 'list'>

@@ -16,11 +16,11 @@ import type { ListedSession } from '../storage/dashboard-sessions.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { takes } from './body.ts'
+import { cookieFor, isSecure } from './dashboard-auth.ts'
 import { exchangeOf, originOf, sessionOf } from './exchange.ts'
 import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { requireNoQuery } from './query.ts'
 import { respond } from './respond.ts'
-import { cookieFor, isSecure } from './session-cookie.ts'
 
 type Tools = SchemeOptions & { readonly access: Access; readonly version: string }
 

@@ -1,17 +1,17 @@
-// "Is it working?" in one word and one sentence.
+// "Is it working?" in one word and one sentence, with the findings below their causes.
 
 import { Elysia } from 'elysia'
 
-import type { RelayState } from '../api/dashboard.ts'
+import type { FindingBranch, RelayState } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
 import { findingWords } from '../domain/finding.ts'
 import { isReady } from '../domain/line.ts'
-import { branchesOf } from './dashboard-findings.ts'
-import type { HealthActions } from './health.ts'
+import { type FindingTree, findingTrees } from '../health/causes.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
+import type { HealthActions } from './service.ts'
 import type { WebhookActions } from './webhooks.ts'
 
 type Tools = {
@@ -86,4 +86,29 @@ function webhookWords(webhooks: readonly Webhook[]): string {
 function shareWords(count: number, all: number, what: string): string {
   const verb = count === 1 ? 'is' : 'are'
   return all === 1 ? `the webhook is ${what}` : `${count} of ${all} webhooks ${verb} ${what}`
+}
+
+/** Causes in the order of the findings, each with all that follows from it. */
+export function branchesOf(findings: readonly HealthFinding[]): readonly FindingBranch[] {
+  return findingTrees(findings).map(({ finding, consequences }) => ({
+    cause: finding,
+    consequences: findingsIn(consequences),
+    place: placeOf(finding),
+  }))
+}
+
+function findingsIn(trees: readonly FindingTree[]): readonly HealthFinding[] {
+  return trees.flatMap(({ finding, consequences }) => [finding, ...findingsIn(consequences)])
+}
+
+function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'] {
+  if (code === 'possible_loop' || code === 'messages_uncertain') {
+    return { name: 'Conversations', href: '#/conversations' }
+  }
+  if (line_id !== null) return { name: 'the line', href: `#/lines/${line_id}` }
+  if (about.kind === 'webhook') return { name: 'the webhook', href: `#/webhooks/${about.id}` }
+  if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
+    return { name: 'Settings', href: '#/settings' }
+  }
+  return { name: 'Lines', href: '#/lines' }
 }

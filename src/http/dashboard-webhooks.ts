@@ -1,17 +1,25 @@
-// What the page is told of webhooks beside the API.
+// Webhooks and deliveries in the words of the page.
 
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import type { SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
+import type { Message } from '../api/messages.ts'
 import { DeliveryStatus } from '../api/webhooks.ts'
+import { RelayError } from '../domain/errors.ts'
+import { grouped } from '../domain/number-words.ts'
+import type { DisabledReason } from '../domain/webhook.ts'
 import type { Clock } from '../system/clock.ts'
-import { seenDelivery, sentRequest, type SeenDeliveryTools } from './dashboard-deliveries.ts'
-import { daysOf } from './dashboard-webhook-days.ts'
+import { parseIsoTime } from '../system/iso-time.ts'
+import { hintFor } from '../webhooks/hints.ts'
+import type { DeliveryActions } from './deliveries.ts'
 import { callerOf } from './exchange.ts'
+import type { MessageActions } from './messages.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import type { WebhookActions } from './webhooks.ts'
 
-type Tools = SeenDeliveryTools & Parameters<typeof daysOf>[0] & { readonly clock: Clock }
+type ViewTools = SeenDeliveryTools & Parameters<typeof daysOf>[0] & { readonly clock: Clock }
 
 const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
@@ -19,7 +27,7 @@ const DeliveryQuery = Type.Object({
 })
 
 /** Behind the door of the dashboard. */
-export function webhookViewRoutes(tools: Tools) {
+export function webhookViewRoutes(tools: ViewTools) {
   const { webhooks, clock } = tools
   return new Elysia({ prefix: '/dashboard' })
     .get(
@@ -38,4 +46,151 @@ export function webhookViewRoutes(tools: Tools) {
     .get('/webhook-days', () => ({ data: daysOf(tools, clock.now()) }))
     .get('/webhook-deliveries/:id', ({ params }) => seenDelivery(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id/request', ({ params }) => sentRequest(tools, params.id), BY_ID)
+}
+
+type DayTools = {
+  readonly webhooks: Pick<WebhookActions, 'list' | 'get'> &
+    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery'>
+}
+
+type ListedDelivery = ReturnType<DeliveryActions['listDeliveries']>['data'][number]
+
+/** A relay has a handful of webhooks. */
+const WEBHOOKS_MAX = 200
+const LOOKED_AT = 50
+/** While a receiver fails the newest ones wait untried, behind those that it fails at. */
+const LOOKED_AT_FOR_TRIED = 200
+const DAY_MS = 86_400_000
+
+const MENDED = 'Events are kept for 30 days: mend it, then switch the webhook on again.'
+
+const STOPPED: Readonly<Record<DisabledReason, string>> = {
+  gone: `The receiver said twice that it is gone for good (410). ${MENDED}`,
+  failing: `The receiver took nothing for five days. ${MENDED}`,
+  secret_unreadable:
+    'The file secret.key is not the one that sealed its signing secret: put the old one back and ' +
+    'switch the webhook on, or make a new secret.',
+}
+
+/** `now` is in milliseconds since 1970. */
+export function daysOf({ webhooks }: DayTools, now: number): readonly WebhookDay[] {
+  return webhooks
+    .list({ limit: WEBHOOKS_MAX, cursor: null })
+    .data.map(({ id, disabled_reason }) => {
+      const read = (limit: number) => webhooks.listDeliveries(id, {}, { limit, cursor: null })
+      const { data, has_more } = read(LOOKED_AT)
+      const isDeeper = has_more && newestTried(data) === undefined
+      const newest = newestTried(isDeeper ? read(LOOKED_AT_FOR_TRIED).data : data)
+      const isFailing = newest !== undefined && newest.status !== 'succeeded'
+      const failing = isFailing ? seenDelivery({ webhooks }, newest.id) : null
+      const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
+      return { webhook_id: id, ...summaryOf(data, has_more, now), failing, stopped }
+    })
+}
+
+function newestTried(deliveries: readonly ListedDelivery[]): ListedDelivery | undefined {
+  return deliveries.find(({ attempt_count }) => attempt_count > 0)
+}
+
+/** `hasMore`: there are older ones than `deliveries`. `now` is in milliseconds since 1970. */
+function summaryOf(
+  deliveries: readonly ListedDelivery[],
+  hasMore: boolean,
+  now: number,
+): Pick<WebhookDay, 'words' | 'waiting'> {
+  const ofDay = deliveries.filter(
+    ({ created_at }) => (parseIsoTime(created_at) ?? 0) >= now - DAY_MS,
+  )
+  if (deliveries.length === 0) return { words: 'Nothing was sent yet', waiting: 0 }
+  if (ofDay.length === 0) return { words: 'Nothing in 24 hours', waiting: 0 }
+  const count = (status: string) => ofDay.filter((one) => one.status === status).length
+  const isCut = hasMore && ofDay.length === deliveries.length
+  const all = isCut ? `the last ${grouped(ofDay.length)}` : grouped(ofDay.length)
+  return { words: `${grouped(count('succeeded'))} of ${all} delivered`, waiting: count('pending') }
+}
+
+export type SeenDeliveryTools = {
+  readonly version: string
+  readonly webhooks: Pick<WebhookActions, 'get'> &
+    Pick<DeliveryActions, 'getDelivery' | 'getSentBody'>
+  readonly messages: Pick<MessageActions, 'get'>
+}
+
+const CAUSES: Readonly<Record<string, string>> = {
+  scheduled: 'by the schedule',
+  probe: 'to see whether the receiver is back',
+  manual: 'because you asked',
+}
+
+/** `knownUrl` is that of its webhook, for whoever reads many of one. Throws `not_found`. */
+function seenDelivery(
+  { webhooks }: { readonly webhooks: Pick<SeenDeliveryTools['webhooks'], 'get' | 'getDelivery'> },
+  id: string,
+  knownUrl: string | null = null,
+): SeenDelivery {
+  const delivery = webhooks.getDelivery(id, { isTrusted: true })
+  const url = knownUrl ?? webhooks.get(delivery.webhook_id).url
+  const attempts = delivery.attempts.map((attempt) => ({
+    ...attempt,
+    hint: hintFor(attempt, url),
+    duration: durationWords(attempt.duration_ms),
+    cause: CAUSES[attempt.trigger] ?? attempt.trigger,
+  }))
+  return { ...delivery, attempts }
+}
+
+/** "84 ms", "1.2 s". */
+export function durationWords(ms: number): string {
+  return ms < 1_000 ? `${ms} ms` : `${(ms / 1_000).toFixed(1)} s`
+}
+
+/** The request of the latest attempt. Throws `not_found`. */
+function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
+  const { version, webhooks } = tools
+  const delivery = webhooks.getDelivery(id, { isTrusted: true })
+  const { url } = webhooks.get(delivery.webhook_id)
+  const attempt = delivery.attempts.at(-1)
+  const body = webhooks.getSentBody(id)
+  const message = delivery.message_id === null ? null : messageOf(tools, delivery.message_id)
+  return {
+    headers: attempt === undefined ? '' : headersOf({ delivery, attempt, url, version }),
+    body: body === null ? null : readableBody(body),
+    conversation_id: message?.conversation_id ?? null,
+  }
+}
+
+/** Null where it is not kept any more. */
+function messageOf({ messages }: Pick<SeenDeliveryTools, 'messages'>, id: string): Message | null {
+  try {
+    return messages.get(id)
+  } catch (error) {
+    if (error instanceof RelayError && error.code === 'not_found') return null
+    throw error
+  }
+}
+
+type Sent = {
+  readonly delivery: { readonly event_id: string }
+  readonly attempt: { readonly started_at: string }
+  readonly url: string
+  /** The version of the relay. */
+  readonly version: string
+}
+
+/** The request line and headers, without what is the secret's. */
+export function headersOf({ delivery, attempt, url, version }: Sent): string {
+  const timestamp = Math.floor((parseIsoTime(attempt.started_at) ?? 0) / 1_000)
+  return [
+    `POST ${url}`,
+    'content-type: application/json',
+    `user-agent: Hookline/${version}`,
+    `webhook-id: ${delivery.event_id}`,
+    `webhook-timestamp: ${timestamp}`,
+    'webhook-signature: v1,… (made with the secret, and not kept)',
+  ].join('\n')
+}
+
+/** The body that was sent, with line breaks for the reader. */
+export function readableBody(body: string): string {
+  return JSON.stringify(JSON.parse(body), null, 2)
 }

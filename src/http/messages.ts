@@ -1,29 +1,29 @@
 import { Elysia } from 'elysia'
-import { Type, type Static } from 'typebox'
+import { type Static, Type } from 'typebox'
 
 import {
+  type DayStats,
   Message,
   MessageDirection,
   MessageList,
   MessageStatus,
   Resolution,
   SendRequest,
+  Stats,
 } from '../api/messages.ts'
 import type { Page, PageRequest } from '../api/paging.ts'
 import { id } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { Caller } from '../domain/credential.ts'
-import { RelayError } from '../domain/errors.ts'
-import { sentenceOf, type MessageSource } from '../domain/message.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { type MessageSource, sentenceOf } from '../domain/message.ts'
 import type { ListFilter } from '../messages/read.ts'
 import type { SendAnswer, SendRequest as SendOrder } from '../messages/send.ts'
 import { takes } from './body.ts'
-import { errorResponse } from './errors.ts'
 import { callerOf, exchangeOf, originOf } from './exchange.ts'
 import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
-import { idempotencyKey, preferredWaitMs } from './prefer.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
-import { respond } from './respond.ts'
+import { errorResponse, respond } from './respond.ts'
 
 export type MessageActions = {
   send(request: SendOrder): Promise<SendAnswer>
@@ -184,4 +184,70 @@ function sendResponse(answer: SendAnswer, requestId: string): Response {
 
 function sourceOf(caller: Caller): MessageSource {
   return caller.kind === 'key' ? 'api' : caller.kind
+}
+
+const WAIT_SECONDS_MAX = 60
+const WAIT = /^wait\s*=\s*"?([0-9]{1,9})"?$/
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
+
+/**
+ * How long the caller wants to wait for the end of its send, in milliseconds, by `Prefer: wait=N` or
+ * `respond-async`; null where it says nothing. What makes no sense is ignored (RFC 7240).
+ */
+function preferredWaitMs(headers: Headers): number | null {
+  const header = headers.get('prefer')
+  if (header === null) return null
+  const preferences = header.split(',').map((preference) => {
+    return (preference.split(';')[0] ?? '').trim().toLowerCase()
+  })
+  const seconds = preferences.flatMap((preference) => WAIT.exec(preference)?.[1] ?? [])[0]
+  if (seconds !== undefined) return Math.min(Number(seconds), WAIT_SECONDS_MAX) * 1_000
+  return preferences.includes('respond-async') ? 0 : null
+}
+
+function idempotencyKey(headers: Headers): string | null {
+  const key = headers.get('idempotency-key')
+  if (key === null || IDEMPOTENCY_KEY.test(key)) return key
+  const message = 'must have 1 to 255 printable ASCII characters'
+  throw invalidRequest({ path: 'Idempotency-Key', message })
+}
+
+export type StatsActions = {
+  /** The figures of that many UTC days, today's last. */
+  readonly stats: (days: number) => readonly DayStats[]
+}
+
+const DAYS_MAX = 200
+const DAYS_DEFAULT = 14
+
+const StatsQuery = Type.Object({
+  days: Type.Integer({
+    minimum: 1,
+    maximum: DAYS_MAX,
+    default: DAYS_DEFAULT,
+    description: 'How many days, today included.',
+  }),
+})
+
+const STATS = operation({
+  id: 'getStats',
+  summary: 'Read figures by day',
+  description:
+    'Messages by line and UTC day on which they were recorded, oldest day first, and by what has ' +
+    'become of them until now. Messages that still wait are in none of the figures.',
+  tag: 'Messages',
+  query: StatsQuery,
+  answers: { 200: Stats },
+})
+
+export function statsRoutes({ stats }: StatsActions) {
+  return new Elysia().get(
+    '/api/v1/stats',
+    ({ request }) => {
+      callerOf(request)
+      const { days } = readQuery(request, StatsQuery)
+      return { data: stats(days) }
+    },
+    STATS,
+  )
 }

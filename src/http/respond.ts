@@ -1,3 +1,10 @@
+// Answers: how each is written, and what becomes of errors.
+
+import { ERRORS, type ErrorAnswer } from '../api/errors.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { Log } from '../system/log.ts'
+import type { Signal } from '../system/signal.ts'
+
 /**
  * An answer, in JSON unless its headers say otherwise: stored by nobody between, taken for no other type,
  * and loaded by no page of another site, which could tell by it that a relay runs here.
@@ -21,4 +28,65 @@ export function respond(
       ...answer.headers,
     },
   })
+}
+
+export function errorResponse(
+  error: RelayError,
+  requestId: string,
+  headers: Readonly<Record<string, string>> = {},
+): Response {
+  const { code, message, details, retryAfterSeconds } = error
+  const body: ErrorAnswer = {
+    error: { code, message, ...(details === undefined ? {} : { details }) },
+  }
+  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }
+  return respond(JSON.stringify(body), {
+    status: ERRORS[code].status,
+    requestId,
+    headers: { ...retry, ...headers },
+  })
+}
+
+export type FailureTools = {
+  readonly log: Log
+  /** Rung at what nobody foresaw: the database may be to blame. */
+  readonly doubtSignal: Signal
+}
+
+/** The client closed the connection in the middle of its request. */
+export class HungUpError extends Error {
+  override readonly name = 'HungUpError'
+}
+
+/** As proxies count it; nobody is there to read it. */
+const HUNG_UP_STATUS = 499
+
+/** The answer to whatever was thrown. What is not for the caller is logged, and nothing of it leaves. */
+export function answerToFailure(
+  thrown: unknown,
+  requestId: string,
+  { log, doubtSignal }: FailureTools,
+): Response {
+  const error = unwrapped(thrown)
+  if (error instanceof HungUpError) return respond(null, { status: HUNG_UP_STATUS, requestId })
+  if (error instanceof RelayError) {
+    if (error.code === 'internal_error')
+      log.error('request failed', { request_id: requestId, error: thrown })
+    return errorResponse(error, requestId)
+  }
+  log.error('request failed', { request_id: requestId, error: thrown })
+  doubtSignal.notify()
+  return errorResponse(internalError(), requestId)
+}
+
+export function internalError(): RelayError {
+  const message = 'Something went wrong in the relay. Its log tells more, under this X-Request-Id.'
+  return new RelayError('internal_error', message)
+}
+
+/** Elysia wraps what a body parser throws. */
+function unwrapped(error: unknown): unknown {
+  if (!(error instanceof Error) || error instanceof RelayError) return error
+  const { cause } = error
+  return cause instanceof RelayError || cause instanceof HungUpError ? cause : error
 }

@@ -4,11 +4,10 @@
 import { RelayError } from '../domain/errors.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
-import { errorResponse } from './errors.ts'
 import { requestIds } from './exchange.ts'
 import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { listen, listenEverywhere, type Listener } from './listener.ts'
-import { respond } from './respond.ts'
+import { errorResponse, respond } from './respond.ts'
 import type { Http } from './server.ts'
 import { smallPage, wantsPage } from './small-page.ts'
 

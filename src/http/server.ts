@@ -8,11 +8,10 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
 import { compressed } from './compression.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
-import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-door.ts'
-import { answerToFailure, errorResponse } from './errors.ts'
+import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-auth.ts'
 import { openExchange, requestIds, type Exchange, type Peer } from './exchange.ts'
-import { requireRunning } from './health.ts'
 import { clientAddress, isOurHost, requiresTls, type HostOptions } from './hosts.ts'
+import { answerToFailure, errorResponse } from './respond.ts'
 import {
   dashboardRoutes,
   methodsAt,
@@ -20,6 +19,7 @@ import {
   publicRoutes,
   type RouteTools,
 } from './routes.ts'
+import { requireRunning } from './service.ts'
 import { smallPage, wantsPage } from './small-page.ts'
 
 export type HttpTools = RouteTools & AuthenticationTools & { readonly hosts: HostOptions }

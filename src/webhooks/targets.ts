@@ -2,7 +2,7 @@
 // are allowed unless the setting says `public`; link-local and metadata services, the relay's own
 // listener and what is no single host never are, in whatever form IPv6 wraps an address.
 
-import { remembering } from '../system/remembering.ts'
+import { memoize } from '../system/memoize.ts'
 
 export const TARGET_POLICIES = ['any-private', 'public'] as const
 export type TargetPolicy = (typeof TARGET_POLICIES)[number]
@@ -119,7 +119,7 @@ const WRAPPERS: readonly Wrapper[] = [
 ]
 
 /** Destinations of an address, which are several for some forms; every post asks for the same few. */
-const destinationsOf = remembering(DESTINATIONS_MAX, (address): readonly Destination[] => {
+const destinationsOf = memoize(DESTINATIONS_MAX, (address): readonly Destination[] => {
   const bytes = bytesOf(address.replace(/%.*$/, ''))
   const inner = bytes === null ? [] : innermost(bytes)
   return inner.map((one) => ({ plainAddress: textOf(one), kind: kindOf(one) }))

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import type { EventFeed } from '../../src/http/event-stream.ts'
+import type { EventFeed } from '../../src/http/control.ts'
 import { settle } from '../support/test-clock.ts'
 import { DELIVERY, LINE, LINE_ID, createRig, type Rig } from './http-rig.ts'
 

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { headersOf, readableBody } from '../../src/http/dashboard-delivery-request.ts'
+import { headersOf, readableBody } from '../../src/http/dashboard-webhooks.ts'
 
 test('a body is shown as it was sent, but for line breaks', () => {
   const sent = '{"event":"message.sent","message":{"text":"a\\nb"}}'

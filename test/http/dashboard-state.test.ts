@@ -2,8 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { branchesOf } from '../../src/http/dashboard-findings.ts'
-import { relayState } from '../../src/http/dashboard-state.ts'
+import { branchesOf, relayState } from '../../src/http/dashboard-state.ts'
 import { finding } from './dashboard-samples.ts'
 import { LINE, WEBHOOK } from './http-rig.ts'
 

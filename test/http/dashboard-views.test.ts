@@ -83,7 +83,7 @@ test('a delivery comes with its attempts, why each failed, and what was sent', a
       number: 1,
       status_code: 500,
       response_excerpt: 'no such table',
-      hint: { title: 'The receiver failed (500)' },
+      hint: { title: 'Your endpoint failed (500)' },
     },
   ])
   expect(alone).toEqual(delivery)

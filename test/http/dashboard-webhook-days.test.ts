@@ -2,8 +2,7 @@ import { expect, test } from 'bun:test'
 
 import type { WebhookDay } from '../../src/api/dashboard.ts'
 import type { Webhook } from '../../src/api/webhooks.ts'
-import { durationWords } from '../../src/http/dashboard-deliveries.ts'
-import { daysOf } from '../../src/http/dashboard-webhook-days.ts'
+import { daysOf, durationWords } from '../../src/http/dashboard-webhooks.ts'
 import { DELIVERY, WEBHOOK } from './http-rig.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')
@@ -63,7 +62,7 @@ test('a webhook fails when the newest delivery that was tried was not taken, and
 
   expect(failing?.id).toBe('dlv_2')
   expect(failing?.attempts).toMatchObject([
-    { hint: { title: 'The receiver failed (500)' }, duration: '84 ms', cause: 'by the schedule' },
+    { hint: { title: 'Your endpoint failed (500)' }, duration: '84 ms', cause: 'by the schedule' },
   ])
   expect(dayOf([waiting, taken, failed]).failing).toBeNull()
 })

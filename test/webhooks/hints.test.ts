@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { hintFor } from '../../src/http/dashboard-delivery-hints.ts'
+import { hintFor } from '../../src/webhooks/hints.ts'
 
 const URL_FAR = 'https://shop.example.com/hook'
 
@@ -11,15 +11,15 @@ test('an attempt that was taken needs no hint', () => {
 })
 
 const CAUSES: readonly (readonly [error: string, title: string, advice: RegExp])[] = [
-  ['timeout', 'No answer within 10 seconds', /answer at once with 200/],
-  ['connection_refused', 'Connection refused', /Nothing listens there/],
-  ['connection_reset', 'The connection broke off', /speaks https/],
-  ['host_unreachable', 'The host cannot be reached', /Local Network/],
-  ['tls_error', 'The certificate is not accepted', /expired/],
-  ['dns_error', 'The name is not known', /slip in the URL/],
+  ['timeout', 'No answer within 10 seconds', /right away/],
+  ['connection_refused', 'Connection refused', /Nothing is listening/],
+  ['connection_reset', 'Connection closed', /speaks https/],
+  ['host_unreachable', "Can't reach the host", /Local Network/],
+  ['tls_error', "The certificate isn't accepted", /expired/],
+  ['dns_error', 'Host name not found', /typo/],
   ['forbidden_target', 'The relay may not call this address', /metadata/],
-  ['invalid_url', 'The URL cannot be used', /settings/],
-  ['network_error', 'The connection failed', /log of the relay/],
+  ['invalid_url', "The URL can't be used", /settings/],
+  ['network_error', 'Connection failed', /relay's log/],
 ]
 
 for (const [error, title, advice] of CAUSES) {
@@ -32,17 +32,17 @@ for (const [error, title, advice] of CAUSES) {
 }
 
 const STATUSES: readonly (readonly [status: number, title: string, advice: RegExp])[] = [
-  [302, 'The receiver sends elsewhere (302)', /not followed/],
+  [302, 'Your endpoint redirects (302)', /not followed/],
   [400, 'Your endpoint refuses (400)', /signature/],
-  [401, 'The receiver wants a log-in (401)', /check the signature instead/],
-  [403, 'The receiver does not let the relay in (403)', /firewall/],
-  [404, 'There is nothing at this path (404)', /path of the URL/],
-  [405, 'The path takes no POST (405)', /POST/],
-  [410, 'The receiver says that it is gone for good (410)', /stops delivering/],
+  [401, 'Your endpoint asks for a login (401)', /verify the signature/],
+  [403, 'Your endpoint refuses access (403)', /firewall/],
+  [404, 'Nothing at this path (404)', /path of the URL/],
+  [405, "The path doesn't accept POST (405)", /POST/],
+  [410, 'Your endpoint says that it is gone (410)', /stops delivering/],
   [418, 'Your endpoint refuses (418)', /signature/],
-  [429, 'The receiver asks for a pause (429)', /by itself/],
-  [500, 'The receiver failed (500)', /its log/],
-  [503, 'The receiver failed (503)', /by itself/],
+  [429, 'Your endpoint asks for a pause (429)', /continues/],
+  [500, 'Your endpoint failed (500)', /its log/],
+  [503, 'Your endpoint failed (503)', /retrying/],
 ]
 
 for (const [status_code, title, advice] of STATUSES) {
@@ -66,6 +66,6 @@ test('whose machine a loopback address means is told where nothing listens there
 
 test('a failure of a kind that the page does not know is a failed connection', () => {
   expect(hintFor({ status_code: null, error: 'new_kind' }, URL_FAR)?.title).toBe(
-    'The connection failed',
+    'Connection failed',
   )
 })

@@ -1,15 +1,20 @@
-import { Elysia } from 'elysia'
-import { Type } from 'typebox'
+// The service itself: health, probes, metrics and the audit trail.
 
+import { Elysia } from 'elysia'
+import { type Static, Type } from 'typebox'
+
+import { AuditAction, type AuditEntry, AuditEntryList } from '../api/audit.ts'
 import { Alive, type HealthFinding, HealthFindings, Ready } from '../api/health.ts'
+import type { Page, PageRequest } from '../api/paging.ts'
 import { RelayError } from '../domain/errors.ts'
+import type { AuditFilter } from '../storage/audit-list.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { AuthenticationTools } from './authentication.ts'
-import { errorResponse } from './errors.ts'
 import { exchangeOf } from './exchange.ts'
-import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
+import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
 import { documentationOf, operation } from './operation.ts'
-import { respond } from './respond.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery, timeParameter } from './query.ts'
+import { errorResponse, respond } from './respond.ts'
 
 /** Where the relay is in its life. */
 export type Life = {
@@ -141,4 +146,42 @@ function metricsClosed(): RelayError {
   const message =
     'The metrics are for this machine, and for calls with an API key; the setting open_metrics opens them.'
   return new RelayError('not_found', message)
+}
+
+export type ListAudit = (filter: AuditFilter, page: PageRequest) => Page<AuditEntry>
+
+const AuditQuery = Type.Object({
+  ...PAGE_QUERY,
+  since: timeParameter('Inclusive.'),
+  action: Type.Optional(AuditAction),
+  actor: Type.Optional(
+    Type.String({ description: 'The id of a key or of a dashboard session, or a kind of actor.' }),
+  ),
+  about: Type.Optional(Type.String({ description: 'The id of a thing, or a kind of things.' })),
+})
+
+const LIST_AUDIT = operation({
+  id: 'listAudit',
+  summary: 'List who changed what',
+  description:
+    'Newest first: changes of keys, bridges, webhooks, lines and settings, sign-ins, restores and ' +
+    'upgrades. Kept for 400 days; no secret is in it.',
+  tag: 'Service',
+  query: AuditQuery,
+  answers: { 200: AuditEntryList },
+})
+
+export function auditRoutes(listAudit: ListAudit) {
+  return new Elysia({ prefix: '/api/v1' }).get(
+    '/audit',
+    ({ request }) => {
+      const query = readQuery(request, AuditQuery)
+      return listAudit(filterIn(query), pageOfQuery(query))
+    },
+    LIST_AUDIT,
+  )
+}
+
+function filterIn({ since, action, actor, about }: Static<typeof AuditQuery>): AuditFilter {
+  return { since, action, actor, about }
 }
