@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { assert } from '../domain/errors.ts'
 import type { Random } from './random.ts'
 
-/** Keeps secrets unreadable in the database and its back-ups; the key lies in a file of its own. */
+/** Keeps secrets unreadable in the database and its backups; the key lies in a file of its own. */
 export type Seal = {
   /** `context` says whose secret it is: sealed bytes open under the same words only. */
   seal(plain: Uint8Array, context: string): Uint8Array
