@@ -42,10 +42,14 @@ import { wakeLimited } from './storage/message-queue.ts'
 import { recordVersion } from './storage/served-version.ts'
 import { storageFull } from './storage/sqlite-errors.ts'
 import { unfinishedOf } from './storage/unsettled.ts'
-import { addressRanges } from './system/address-range.ts'
+import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
-import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
-import { argon2id } from './system/password-hash.ts'
+import {
+  addressRanges,
+  cachedLookup,
+  isOwnAddress,
+  systemLookup,
+} from './system/network-address.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createGet, createPost } from './webhooks/post.ts'

@@ -1,6 +1,6 @@
 import type { Handle } from '../domain/handle.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
-import { within, type Clock } from '../system/clock.ts'
+import { withTimeout, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { WITHDRAWN, type LineSession, type PointOfNoReturn } from './driver.ts'
 import { SendInFlight, type SendAnswer } from './send-in-flight.ts'
@@ -44,7 +44,7 @@ export class LiveSession {
   /** Null where the device does not answer in time. */
   knows(handle: Handle): Promise<boolean | null> {
     const asked = Promise.resolve(handle).then((whom) => this.#session.knows(whom))
-    return within(this.#tools.clock, KNOWS_MS_MAX, asked, null)
+    return withTimeout(this.#tools.clock, KNOWS_MS_MAX, asked, null)
   }
 
   send(message: OutgoingMessage, pointOfNoReturn: PointOfNoReturn): Promise<SendAnswer> {
@@ -73,7 +73,7 @@ export class LiveSession {
   async end(): Promise<void> {
     this.#controller.abort()
     if (this.#sends.size === 0) return
-    await within(this.#tools.clock, OVERDUE_MS, this.#drained.promise, null)
+    await withTimeout(this.#tools.clock, OVERDUE_MS, this.#drained.promise, null)
     this.giveUp()
   }
 
