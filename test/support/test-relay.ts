@@ -29,6 +29,10 @@ type Options = {
   readonly key?: CreatedKey | null | undefined
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly parts?: Partial<Parts> | undefined
+  /** Data directory, for the files beside the database. */
+  readonly folder?: string | undefined
+  /** Phase at the beginning of the test; `running` where it is left out. */
+  readonly phase?: 'starting' | 'checking' | undefined
 }
 
 /** JSON from the API: tests look at what they expect, so its shape is theirs to know. */
@@ -50,7 +54,7 @@ export async function startRelay(options: Options = {}) {
     clock,
     data: {
       db,
-      directory: dataDirectoryAt('/nowhere'),
+      directory: dataDirectoryAt(options.folder ?? '/nowhere'),
       secretKey: new Uint8Array(32).fill(7),
       close: () => options.onClose?.(),
     },
@@ -65,7 +69,8 @@ export async function startRelay(options: Options = {}) {
   })
   const startedAt = clock.monotonic()
   const created = options.key ?? (await app.createFirstKey())
-  await app.start()
+  if (options.phase === 'checking') void app.start(new Promise(() => {}))
+  else if (options.phase === undefined) await app.start()
   await settle()
 
   const request = async (
