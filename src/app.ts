@@ -12,11 +12,9 @@ import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
-import { ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
-import { loopFinding, notRelayedFindings, rejectedFindings } from './health/findings.ts'
-import { HealthWatch } from './health/health-watch.ts'
+import { HealthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
+import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
-import { SendingFindings } from './health/sending-findings.ts'
 import { aboutResource } from './http/dashboard-about.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
@@ -32,7 +30,6 @@ import { Heartbeat } from './maintenance/heartbeat.ts'
 import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
-import { keepAnswers } from './messages/kept-answers.ts'
 import { waitReasonOf } from './messages/line-board.ts'
 import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
@@ -41,14 +38,18 @@ import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { listAudit } from './storage/audit-list.ts'
-import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
 import { recordVersion } from './storage/served-version.ts'
+import { storageFull } from './storage/sqlite-errors.ts'
 import { unfinishedOf } from './storage/unsettled.ts'
-import { addressRanges } from './system/address-range.ts'
+import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
-import { cachedLookup, isOwnAddress, systemLookup } from './system/network-address.ts'
-import { argon2id } from './system/password-hash.ts'
+import {
+  addressRanges,
+  cachedLookup,
+  isOwnAddress,
+  systemLookup,
+} from './system/network-address.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createGet, createPost } from './webhooks/post.ts'
@@ -89,7 +90,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const life: Life = { phase: 'starting', listener: null }
   const webhooks = createWebhookModule(runtime, { config, parts, life })
   const messages = createMessageModule(runtime, webhooks, { config, parts, life })
-  const maintenance = createMaintenance({ ...runtime, keepAnswers, folder: config.backupFolder })
+  const maintenance = createMaintenance({ ...runtime, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
@@ -205,9 +206,6 @@ function createMessageModule(
   }
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
-  health.include(async () => rejectedFindings(db))
-  const known = () => lines.lines().map(({ line }) => line)
-  health.include(async () => notRelayedFindings(db, known()))
   health.include(async () => {
     const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
     const found = runtime.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
@@ -220,7 +218,7 @@ function createMessageModule(
     lines,
     callers,
     dispatch,
-    send: createSend({ ...tools, giveDue: () => dispatch.giveDue() }),
+    send: createSend(tools),
     reading: createReading(tools),
     lineActions: createLineActions({
       ...runtime,
@@ -232,16 +230,16 @@ function createMessageModule(
   }
 }
 
-/** Watches how messages and deliveries fare, for the health catalogue. */
+/** Findings about messages and deliveries, for the health catalogue. */
 function createQueueWatch(
   runtime: Runtime,
   { webhooks, messages }: Pick<Modules, 'webhooks' | 'messages'>,
 ): QueueWatch {
   const lines = () => messages.lines.lines()
-  const sending = new SendingFindings({ ...runtime, lines })
+  const ofLines = new LineFindings({ ...runtime, lines })
   const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
   const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
-  runtime.health.include(async () => [...sending.list(), ...queues.findings()])
+  runtime.health.include(async () => [...ofLines.list(), ...queues.findings()])
   return queues
 }
 

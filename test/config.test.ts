@@ -99,7 +99,7 @@ test('the data directory decides where hookline.env lies, and cannot stand in it
   expect([config.dataDir, config.host]).toEqual(['/srv/me/other', 'there'])
   const wrong = { '/srv/me/data/hookline.env': 'HOOKLINE_DATA_DIR=/x' }
   expect(problemsOf({ files: wrong })).toEqual([
-    'hookline.env, line 1: no option is written like this.',
+    'hookline.env, line 1: unknown option or invalid line.',
   ])
 })
 
@@ -146,8 +146,8 @@ test('all that is wrong is told at once, each with what would be right', () => {
   })
 
   expect(problems).toEqual([
-    'hookline.env, line 1: no option is written like this.',
-    'HOOKLINE_HOST and HOOKLINE_HOST_FILE are both set: keep one.',
+    'hookline.env, line 1: unknown option or invalid line.',
+    'HOOKLINE_HOST and HOOKLINE_HOST_FILE are both set. Keep one.',
     'HOOKLINE_PUBLIC_URL_FILE names /missing, which cannot be read.',
     '--port is "65536"; it must be a whole number from 0 to 65535.',
     'HOOKLINE_SEND_WAIT is "15"; it must be a time from 0 to 1m, as 500ms, 15s, 2m or 6h.',

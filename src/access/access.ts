@@ -9,9 +9,9 @@ import { hasSignedIn, noteSignIn } from '../storage/dashboard-networks.ts'
 import { getOwner, savePassword, saveSetupStep } from '../storage/dashboard-owner.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Clock } from '../system/clock.ts'
+import type { PasswordHash } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
 import { networkOf } from '../system/network-address.ts'
-import type { PasswordHash } from '../system/password-hash.ts'
 import {
   LoginRateLimiter,
   Passwords,

@@ -2,7 +2,7 @@ import { invalidRequest, RelayError } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import { PASSWORD_KIND, isPasswordLength } from '../domain/value-kind.ts'
 import type { Clock } from '../system/clock.ts'
-import type { PasswordHash } from '../system/password-hash.ts'
+import type { PasswordHash } from '../system/hash.ts'
 
 /** Throws `invalid_request` for a password that is too short or too long, in characters. */
 export function requireFit(password: string): void {

@@ -1,6 +1,6 @@
 // Shell completion: a script for each shell, and the ids that the scripts ask the running relay for.
 
-import { systemClock, within } from '../system/clock.ts'
+import { systemClock, withTimeout } from '../system/clock.ts'
 import { EXIT, GLOBAL_OPTIONS, argument, type Command, type IdKind, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
@@ -59,7 +59,7 @@ export const COMPLETION_IDS_COMMAND: Command = {
   options: [],
   sentence: 'Print ids that can come next, with their names.',
   async run(call) {
-    const found = await within(systemClock, PATIENCE_MS, idsOf(call), []).catch(() => [])
+    const found = await withTimeout(systemClock, PATIENCE_MS, idsOf(call), []).catch(() => [])
     const lines = found.map(({ id, name }) => `${id}\t${name}`)
     call.out.data({ data: found }, lines)
     return EXIT.ok

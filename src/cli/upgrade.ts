@@ -8,7 +8,6 @@ import { watchStartup } from '../hosting/startup-check.ts'
 import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
 import type {
   RelayState,
-  WatchedRelay,
   UpgradeOrder,
   UpgradeResult,
   UpgradeStep,
@@ -16,7 +15,7 @@ import type {
   UpgradedService,
 } from '../hosting/upgrade-tools.ts'
 import { trialPath, upgrade } from '../hosting/upgrade.ts'
-import { tryMigrations } from '../storage/soundness.ts'
+import { tryMigrations } from '../storage/integrity.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { VERSION } from '../system/version.ts'
@@ -84,19 +83,23 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
   const watch = watchStartup(directory, machine.clock.now())
   try {
     const steps = upgrade(tools, order)
-    return tell(call, await runSteps(steps, (step) => call.out.note(STEPS[step])))
+    for (;;) {
+      const { done, value } = await steps.next()
+      if (done === true) return printResult(call, value)
+      call.out.note(STEPS[value])
+    }
   } finally {
     watch.release()
   }
 }
 
 type Hosted = UpgradedService & {
-  /** The file that the service runs, or is made from. */
+  /** File that the service runs, or is made from. */
   readonly executable: string
   readonly state: ServiceState
 }
 
-/** The service of this data directory; null where there is none. */
+/** Service of this data directory; null where there is none. */
 async function hostedService(service: ServiceCall): Promise<Hosted | null> {
   const { host, directory, signal } = service
   const installation = readInstallation(directory.path)
@@ -117,7 +120,7 @@ async function hostedService(service: ServiceCall): Promise<Hosted | null> {
   }
 }
 
-/** This executable's own place; the one that an upgrade kept stands for the one that took its place. */
+/** Path of this executable; a kept previous version upgrades the current one. */
 function ownTarget({ executable }: ServiceCall): string {
   if (executable === null) throw new UsageError('An upgrade needs the built executable.')
   return executable.replace(/\.previous$/, '')
@@ -129,6 +132,7 @@ function toolsOf(
   service: UpgradedService | null,
 ): UpgradeTools {
   const { clock, run, platform } = machine
+  const holder = { task: 'upgrade', address: null }
   return {
     clock,
     run,
@@ -136,24 +140,18 @@ function toolsOf(
     service,
     signal,
     releaseKey: RELEASE_KEY,
-    relay: watchedRelay(client),
-    isSignedHere: platform === 'darwin' && arch() === 'x64',
-    holdData: () =>
-      takeInstanceLock(directory.lock, { since: clock.now(), task: 'upgrade', address: null }),
-  }
-}
-
-/** The relay at a control socket, as an upgrade watches it. */
-function watchedRelay(client: ControlClient): WatchedRelay {
-  return {
-    state: () => stateOf(client),
-    async confirmHealthy() {
-      await client.ask('POST /judgement', { timeoutMs: ACQUIT_TIMEOUT_MS })
+    relay: {
+      state: () => stateOf(client),
+      async confirmHealthy() {
+        await client.ask('POST /judgement', { timeoutMs: CONFIRM_TIMEOUT_MS })
+      },
     },
+    isSignedHere: platform === 'darwin' && arch() === 'x64',
+    holdData: () => takeInstanceLock(directory.lock, { ...holder, since: clock.now() }),
   }
 }
 
-const ACQUIT_TIMEOUT_MS = 5_000
+const CONFIRM_TIMEOUT_MS = 5_000
 
 /** A relay that does not answer in time counts as starting. */
 async function stateOf(client: ControlClient): Promise<RelayState> {
@@ -163,18 +161,6 @@ async function stateOf(client: ControlClient): Promise<RelayState> {
     return status === 'safe_mode' ? { is: 'safe_mode', reason } : { is: 'starting' }
   } catch (error) {
     return { is: error instanceof NoRelayError ? 'absent' : 'starting' }
-  }
-}
-
-/** Runs the steps to their end, tells each, and gives the outcome. */
-async function runSteps(
-  steps: AsyncGenerator<UpgradeStep, UpgradeResult>,
-  tellStep: (step: UpgradeStep) => void,
-): Promise<UpgradeResult> {
-  for (;;) {
-    const next = await steps.next()
-    if (next.done === true) return next.value
-    tellStep(next.value)
   }
 }
 
@@ -196,7 +182,7 @@ const STEPS: Readonly<Record<UpgradeStep, string>> = {
   started_again: 'Started the service again.',
 }
 
-function tell({ out }: Call, result: UpgradeResult): ExitCode {
+function printResult({ out }: Call, result: UpgradeResult): ExitCode {
   switch (result.outcome) {
     case 'upgraded':
       out.data(result, [

@@ -1,10 +1,14 @@
-// What is wrong now, why, and what to do: one catalogue for the API, the command line and the
-// dashboard. Findings come from those who know; this file only remembers since when.
+// The catalogue of findings for the API, the command line and the dashboard. Each module reports its
+// own; the catalogue remembers the time since which each has been shown.
 
 import type * as api from '../api/health.ts'
 import type { FindingSubject, Finding } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
+import type { Changes } from '../system/changes.ts'
+import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { Service } from '../system/service.ts'
+import type { Signal } from '../system/signal.ts'
 import type { Stamps } from '../system/stamps.ts'
 
 /** A finding with its line, where it has one. Without `about` it is about that line, or the relay. */
@@ -34,15 +38,18 @@ export function ofLine(
 
 type FindingSource = () => Promise<readonly HealthFinding[]>
 
-/** How long a finding is shown that was only met in passing. */
-const PASSING_MS = 3_600_000
-const PASSING_MAX = 100
+/** Time for which a reported finding without a state of its own is shown. */
+const REPORTED_MS = 3_600_000
+const REPORTED_MAX = 100
 
 export class HealthCatalogue {
   readonly #stamps: Stamps
   readonly #sources: FindingSource[] = []
   readonly #since = new Map<string, Timestamp>()
-  readonly #passing = new Map<string, { readonly finding: HealthFinding; readonly at: Timestamp }>()
+  readonly #reported = new Map<
+    string,
+    { readonly finding: HealthFinding; readonly at: Timestamp }
+  >()
   #reading: Promise<readonly api.HealthFinding[]> | null = null
 
   constructor(stamps: Stamps) {
@@ -54,15 +61,15 @@ export class HealthCatalogue {
     this.#sources.push(source)
   }
 
-  /** Shows `finding` for an hour from now: it was met in passing and has no state of its own. */
+  /** Shows `finding`, which has no state of its own, for an hour from now. */
   report(finding: HealthFinding): void {
-    if (this.#passing.size >= PASSING_MAX) return
-    this.#passing.set(nameOf(finding), { finding, at: this.#stamps.now() })
+    if (this.#reported.size >= REPORTED_MAX) return
+    this.#reported.set(nameOf(finding), { finding, at: this.#stamps.now() })
   }
 
   /**
-   * Everything that is wrong now, errors first, oldest first. Who asks while another does gets the
-   * same answer: a driver takes one question at a time.
+   * Everything that is wrong now, errors first, oldest first. Calls that overlap share one answer: a
+   * driver takes one question at a time.
    */
   list(): Promise<readonly api.HealthFinding[]> {
     this.#reading ??= this.#read().finally(() => {
@@ -73,15 +80,15 @@ export class HealthCatalogue {
 
   async #read(): Promise<readonly api.HealthFinding[]> {
     const found = await Promise.all(this.#sources.map((source) => source()))
-    const findings = [...found.flat(), ...this.#stillPassing()]
+    const findings = [...found.flat(), ...this.#stillReported()]
     this.#remember(findings)
     return findings.map((finding) => this.#resource(finding)).toSorted(byUrgency)
   }
 
-  #stillPassing(): readonly HealthFinding[] {
-    const since = this.#stamps.now() - PASSING_MS
-    for (const [name, { at }] of this.#passing) if (at < since) this.#passing.delete(name)
-    return [...this.#passing.values()].map(({ finding }) => finding)
+  #stillReported(): readonly HealthFinding[] {
+    const since = this.#stamps.now() - REPORTED_MS
+    for (const [name, { at }] of this.#reported) if (at < since) this.#reported.delete(name)
+    return [...this.#reported.values()].map(({ finding }) => finding)
   }
 
   #remember(findings: readonly HealthFinding[]): void {
@@ -119,8 +126,49 @@ function subjectOf({ lineId, about }: HealthFinding): FindingSubject {
   return lineId === null ? { kind: 'relay', id: null } : { kind: 'line', id: lineId }
 }
 
-/** Code and subject: what makes two findings the same one. */
+/** Code and subject: two findings with the same name are the same. */
 function nameOf(finding: HealthFinding): string {
   const { kind, id } = subjectOf(finding)
   return `${finding.code} ${kind} ${id ?? ''}`
+}
+
+type HealthWatchTools = {
+  readonly clock: Clock
+  readonly changes: Pick<Changes, 'isWatched' | 'tell'>
+  readonly health: Pick<HealthCatalogue, 'list'>
+  /** Notified where a module knows of a change: the rest is seen at the next look. */
+  readonly healthSignal: Signal
+}
+
+const WATCHED_EVERY_MS = 15_000
+const UNWATCHED_EVERY_MS = 60_000
+
+/**
+ * Publishes a change when the catalogue differs from before. Most findings have no moment at which they
+ * begin, so it looks every 15 s, and only while the change feed has a watcher.
+ */
+export class HealthWatch implements Service {
+  readonly name = 'health-watch'
+  readonly #tools: HealthWatchTools
+  #seen = ''
+
+  constructor(tools: HealthWatchTools) {
+    this.#tools = tools
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, changes, healthSignal } = this.#tools
+    while (!signal.aborted) {
+      const ms = changes.isWatched ? WATCHED_EVERY_MS : UNWATCHED_EVERY_MS
+      await healthSignal.wait(clock, ms, signal)
+      if (changes.isWatched && !signal.aborted) await this.#look()
+    }
+  }
+
+  async #look(): Promise<void> {
+    const { changes, health } = this.#tools
+    const found = JSON.stringify(await health.list())
+    if (found !== this.#seen) changes.tell([{ what: 'health', id: 'health' }])
+    this.#seen = found
+  }
 }

@@ -3,7 +3,7 @@ import { counted, type FindingSubject } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isReady, lineName, type Line } from '../domain/line.ts'
 import { grouped } from '../domain/number-words.ts'
-import { hostOf, WEBHOOKS_MAX } from '../domain/webhook.ts'
+import { hostOf, WEBHOOKS_MAX, webhookName } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import { longestDueDelivery, pendingDeliveries } from '../storage/delivery-queue.ts'
 import { COUNTED_MAX, waitingForLine, type Waiting } from '../storage/message-health.ts'
@@ -13,7 +13,7 @@ import { isoTime } from '../system/iso-time.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import type { HealthFinding } from './catalogue.ts'
-import type { WatchedLine } from './sending-findings.ts'
+import type { WatchedLine } from './line-findings.ts'
 
 type Tools = {
   readonly db: Db
@@ -21,13 +21,13 @@ type Tools = {
   readonly healthSignal: Signal
   readonly disk: { readonly isLow: boolean }
   readonly lines: () => readonly WatchedLine[]
-  /** Ids of webhooks that another finding speaks of: it says why their deliveries wait. */
+  /** Ids of webhooks with a finding of their own, which explains why their deliveries wait. */
   readonly troubledWebhooks: () => ReadonlySet<string | null>
 }
 
 const LOOK_MS = 60_000
 
-/** A queue that could move, and how long its oldest entry has waited. */
+/** A queue that could move, and the time since which its oldest entry has waited. */
 type Queue = {
   readonly name: string
   readonly oldest: Timestamp
@@ -36,7 +36,7 @@ type Queue = {
 
 /**
  * Looks every minute, watched or not, for queues that do not move although nothing known holds them up:
- * how long that has lasted can only be known by looking again.
+ * the time for which that has lasted is only known by looking again.
  */
 export class QueueWatch implements Service {
   readonly name = 'queue-watch'
@@ -106,9 +106,9 @@ export class QueueWatch implements Service {
     const { count } = pendingDeliveries(this.#tools.db, webhook.id)
     return {
       ...slowFinding({ kind: 'webhook', id: webhook.id }),
-      title: 'A webhook is slower than its events',
-      why: `Deliveries that wait for ${hostOf(webhook)}: ${grouped(count)}, the oldest due since ${isoTime(oldest)}. No failure of the receiver explains it.`,
-      fix: 'Let the receiver answer at once and do its work afterwards; what waits goes out by itself.',
+      title: `${webhookName(webhook)} webhook is slower than its events`,
+      why: `Deliveries waiting for ${hostOf(webhook)}: ${grouped(count)}, the oldest due since ${isoTime(oldest)}. The endpoint returned no errors that would explain it.`,
+      fix: 'Have the endpoint respond at once and do its work afterwards. Queued events are sent automatically.',
       lineId: null,
     }
   }
@@ -125,9 +125,9 @@ function lineFinding(line: Line, { count, oldest }: Waiting): HealthFinding {
   const conversations = `${isCut ? 'at least ' : ''}${counted(count, 'conversation')}`
   return {
     ...slowFinding({ kind: 'line', id: line.id }),
-    title: `Messages wait although the line ${lineName(line)} is online`,
-    why: `Messages in ${conversations} wait for the line, the oldest since ${isoTime(oldest)}.`,
-    fix: 'If some still leave, you send faster than the line does: send less or add a line. If none leaves, restart Hookline and look into the log.',
+    title: `Messages are waiting although line ${lineName(line)} is online`,
+    why: `Messages in ${conversations} are waiting for this line, the oldest since ${isoTime(oldest)}.`,
+    fix: 'If some still go out, you are sending faster than the line can: send less or add a line. If none do, restart Hookline and check the log.',
     lineId: line.id,
   }
 }

@@ -13,7 +13,7 @@ import { join } from 'node:path'
 import { BackupWorker } from '../storage/backup.ts'
 import type { Data } from '../storage/data.ts'
 import { UnusableDatabaseError } from '../storage/migrations.ts'
-import { systemClock, whenAborted, within, type Clock } from '../system/clock.ts'
+import { systemClock, whenAborted, withTimeout, type Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { writeFileAtomically } from '../system/files.ts'
 import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
@@ -111,7 +111,10 @@ export class StartupCheck {
       (error: unknown) => (error instanceof Error ? error.message : String(error)),
     )
     const late = `it took longer than ${Math.round(limitMs / 1_000)} seconds.`
-    const problem = await Promise.race([within(clock, limitMs, check, late), whenAborted(signal)])
+    const problem = await Promise.race([
+      withTimeout(clock, limitMs, check, late),
+      whenAborted(signal),
+    ])
     if (signal.aborted) return 'interrupted'
     this.#problem = problem?.replace(/\.?$/, '.') ?? ''
     return problem === null ? 'healthy' : 'failed'

@@ -1,6 +1,6 @@
 import { chmodSync, rmSync } from 'node:fs'
 
-import { systemClock, within } from '../system/clock.ts'
+import { systemClock, withTimeout } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Peer } from './request-context.ts'
 import { errorResponse, internalError } from './respond.ts'
@@ -128,7 +128,7 @@ const WHY: Readonly<Record<string, string>> = {
 
 async function stop(http: Http, server: Server, graceMs: number): Promise<void> {
   http.endStreams()
-  await within(systemClock, graceMs, server.stop(false), null)
+  await withTimeout(systemClock, graceMs, server.stop(false), null)
   await server.stop(true)
 }
 

@@ -1,8 +1,7 @@
 import type { Handle } from '../domain/handle.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
-import { within, type Clock } from '../system/clock.ts'
+import { withTimeout, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
-import { PassingSet } from '../system/passing.ts'
 import { WITHDRAWN, type LineSession, type PointOfNoReturn } from './driver.ts'
 import { SendInFlight, type SendAnswer } from './send-in-flight.ts'
 
@@ -22,7 +21,7 @@ export class LiveSession {
   readonly #session: LineSession
   readonly #tools: SessionTools
   readonly #controller = new AbortController()
-  readonly #sends = new PassingSet<SendInFlight>()
+  readonly #sends = new Set<SendInFlight>()
   readonly #drained = Promise.withResolvers<void>()
 
   constructor(session: LineSession, tools: SessionTools) {
@@ -45,23 +44,23 @@ export class LiveSession {
   /** Null where the device does not answer in time. */
   knows(handle: Handle): Promise<boolean | null> {
     const asked = Promise.resolve(handle).then((whom) => this.#session.knows(whom))
-    return within(this.#tools.clock, KNOWS_MS_MAX, asked, null)
+    return withTimeout(this.#tools.clock, KNOWS_MS_MAX, asked, null)
   }
 
   send(message: OutgoingMessage, pointOfNoReturn: PointOfNoReturn): Promise<SendAnswer> {
     const { log, onTraffic } = this.#tools
-    const send = new SendInFlight({
+    const send: SendInFlight = new SendInFlight({
       message,
       pointOfNoReturn,
       signal: this.#controller.signal,
       onAnswer: () => {
-        leave()
+        this.#sends.delete(send)
         if (this.#sends.size === 0 && this.#controller.signal.aborted) this.#drained.resolve()
         onTraffic()
       },
       onFault: (fault, error) => log.error(`driver ${fault}`, { message_id: message.id, error }),
     })
-    const leave = this.#sends.add(send)
+    this.#sends.add(send)
     onTraffic()
     send.start(this.#session)
     return send.answer
@@ -74,17 +73,17 @@ export class LiveSession {
   async end(): Promise<void> {
     this.#controller.abort()
     if (this.#sends.size === 0) return
-    await within(this.#tools.clock, OVERDUE_MS, this.#drained.promise, null)
+    await withTimeout(this.#tools.clock, OVERDUE_MS, this.#drained.promise, null)
     this.giveUp()
   }
 
   /** The sends that the driver never took past their point of no return have not left. */
   giveUpWaiting(): void {
-    for (const send of this.#sends.values()) if (!send.isPastPointOfNoReturn) send.giveUp(WITHDRAWN)
+    for (const send of this.#sends) if (!send.isPastPointOfNoReturn) send.giveUp(WITHDRAWN)
   }
 
   giveUp(): void {
     const outcome = { outcome: 'unknown', reason: 'session_ended' } as const
-    for (const send of this.#sends.values()) send.giveUp(outcome)
+    for (const send of this.#sends) send.giveUp(outcome)
   }
 }

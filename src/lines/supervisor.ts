@@ -13,7 +13,7 @@ import {
   type LineSettings,
 } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
-import { whenAborted, within, type Clock } from '../system/clock.ts'
+import { whenAborted, withTimeout, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
 import type { Stamps } from '../system/stamps.ts'
@@ -75,7 +75,7 @@ export class LineSupervisor implements Service {
   /** Resolves when every line that there is has told its state, or after five seconds. */
   async whenReady(): Promise<void> {
     this.#lookReady()
-    await within(this.#tools.clock, READY_MS_MAX, this.#ready.promise, null)
+    await withTimeout(this.#tools.clock, READY_MS_MAX, this.#ready.promise, null)
   }
 
   /** All lines, by creation, oldest first; the same array until something changes. */
@@ -189,10 +189,10 @@ export class LineSupervisor implements Service {
   async #stop(): Promise<void> {
     const { clock } = this.#tools
     const lives = this.#registry.lives()
-    await within(clock, STOP_MS_MAX, this.#registry.ended(), null)
+    await withTimeout(clock, STOP_MS_MAX, this.#registry.ended(), null)
     for (const life of lives) life.giveUp('waiting')
     const drained = Promise.all(lives.map((life) => life.drained()))
-    await within(clock, STOP_SENDS_MS_MAX - STOP_MS_MAX, drained, null)
+    await withTimeout(clock, STOP_SENDS_MS_MAX - STOP_MS_MAX, drained, null)
     for (const life of lives) life.giveUp('all')
     await drained
   }

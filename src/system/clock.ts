@@ -1,18 +1,16 @@
 import { uptime } from 'node:os'
 
-import { PassingSet } from './passing.ts'
-
-/** Time as it comes in everywhere: wall clock for what people see, monotonic for how long. */
+/** Wall clock for times that people see, monotonic clock for durations. */
 export type Clock = {
-  /** Milliseconds since 1970 by the wall clock; it may step back. */
+  /** Wall clock in milliseconds since 1970; may step back. */
   now(): number
-  /** Milliseconds since some moment; it never steps back. */
+  /** Milliseconds since an arbitrary moment; never steps back. */
   monotonic(): number
-  /** Milliseconds since the machine started, those in which it slept too; right to a second. */
+  /** Milliseconds since the machine started, its sleep included; in whole seconds. */
   uptime(): number
   /** Resolves after `ms`, or at once when `signal` aborts; it never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** Calls `act` after `ms`, once. What it returns takes that back: cheaper than a signal. */
+  /** Calls `act` once after `ms`; returns a cancel function, which is cheaper than a signal. */
   after(ms: number, act: () => void): () => void
 }
 
@@ -51,30 +49,30 @@ export function deadline(
   const controller = new AbortController()
   const abort = () => controller.abort()
   if (signal?.aborted === true) controller.abort()
-  const leave = signal && followersOf(signal).add(controller)
+  const followers = signal && followersOf(signal).add(controller)
   const cancel = clock.after(ms, abort)
   const clear = () => {
     cancel()
-    leave?.()
+    followers?.delete(controller)
   }
   return { signal: controller.signal, clear }
 }
 
-const followers = new WeakMap<AbortSignal, PassingSet<AbortController>>()
+const knownFollowers = new WeakMap<AbortSignal, Set<AbortController>>()
 
-/** Those that abort with `signal`. One listener for all: each listener of a signal is dear. */
-function followersOf(signal: AbortSignal): PassingSet<AbortController> {
-  const known = followers.get(signal)
+/** Controllers that abort with `signal`, through one listener: each listener of a signal is costly. */
+function followersOf(signal: AbortSignal): Set<AbortController> {
+  const known = knownFollowers.get(signal)
   if (known !== undefined) return known
-  const added = new PassingSet<AbortController>()
-  followers.set(signal, added)
+  const added = new Set<AbortController>()
+  knownFollowers.set(signal, added)
   signal.addEventListener('abort', () => {
-    for (const controller of added.values()) controller.abort()
+    for (const controller of added) controller.abort()
   })
   return added
 }
 
-/** Resolves in the next turn of the event loop: what was to follow in this one has followed then. */
+/** Resolves in the next turn of the event loop, after everything queued in this one. */
 export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
@@ -87,8 +85,8 @@ export function whenAborted(signal: AbortSignal): Promise<null> {
   })
 }
 
-/** What `promise` gives, or `otherwise` when it takes longer than `ms` or rejects. */
-export async function within<T, O>(
+/** Value of `promise`; `otherwise` where it takes longer than `ms` or rejects. */
+export async function withTimeout<T, O>(
   clock: Clock,
   ms: number,
   promise: Promise<T>,

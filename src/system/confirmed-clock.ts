@@ -1,55 +1,54 @@
 // The time that the relay goes by. A wall clock can be set, and a box without a battery for it starts
-// with a wrong one; a monotonic clock cannot say what day it is. The rule that joins them:
+// with a wrong one; a monotonic clock has no date. The rules that join them:
 //
-// - Age counts only time that the monotonic clock saw pass, or that the machine slept; and time off.
+// - Age counts only time that the monotonic clock saw pass, time asleep, and time off.
 // - The wall clock is followed where it moves by less than a minute more than the monotonic one, and
-//   where it steps back. A second sighting confirms anything else: the wall clock is still there after
-//   an hour in which it ran as fast as the monotonic clock and was not set.
-// - A jump forward while the relay runs is not believed for that hour: time goes on as if it had not
-//   been, so no stamp lies in the future. After it the relay dates by the new time, and the jump is
-//   remembered as time in which nothing grew older: nothing grows old at once, then or later.
-// - Over a start there is no monotonic clock, so the database remembers the newest time. What the wall
-//   clock is ahead of it at a start is time off: up to an hour counts at once, up to 30 days is gone by
-//   at once but counts only after the hour, more waits for it entirely. Till then what could be too old
-//   to be sent, with the time off, is held back: neither sent nor expired.
-// - A clock that starts behind the remembered time is not believed for the hour either: time goes on
-//   from what was remembered. Where it is set right meanwhile, that is time off.
+//   where it steps back. Anything else needs a confirmation: the wall clock is still there after an hour
+//   in which it ran as fast as the monotonic clock and was not set.
+// - A jump forward while the relay runs is in doubt for that hour: time goes on as if it had not been, so
+//   no timestamp is in the future. Then the relay dates by the new time, and the jump is kept as a span
+//   in which nothing grew older: nothing grows old at once, then or later.
+// - A start has no monotonic clock of before, so the database keeps the newest time. What the wall
+//   clock is ahead of it at a start is time off: up to an hour counts at once; up to 30 days moves the date at once but
+//   counts only after the hour; more waits for the hour entirely. Until then a message that could be too
+//   old to be sent, with the time off, is held back: neither sent nor expired.
+// - A clock that starts behind the kept time is in doubt for the hour too: time goes on from the kept
+//   time. Where the clock is set right meanwhile, the difference is time off.
 //
-// Stamps never go back, so that nothing is reordered; where they are ahead by more than a day and the
-// wall clock was steady for an hour, its earlier time was the wrong one: they come back.
+// Timestamps never go back, so that nothing is reordered. Where they are ahead by more than a day and the
+// wall clock was steady for an hour, the earlier wall clock was the wrong one, and they come back.
 //
-// What it cannot tell: a jump in the half minute before an end of the process is time off to the next one;
-// and a clock that starts wrong and stays so for an hour is believed.
+// Not detected: a jump in the half minute before the process ends is time off to the next one; and a
+// clock that starts wrong and stays so for an hour is believed.
 
 import type { Clock } from './clock.ts'
 
-/** A stretch of time on the calendar. */
 type Span = { readonly from: number; readonly to: number }
 
-/** What outlives the process. */
+/** State that outlives the process. */
 export type ClockMemory = {
-  /** The newest time that the relay went by. */
+  /** Newest time of the relay. */
   readonly at: number
-  /** How far the wall clock was ahead of that by a jump that was not believed yet. */
+  /** Lead of the wall clock by a jump that is still in doubt. */
   readonly aheadMs: number
-  /** Jumps that were believed in the end, oldest first. */
+  /** Confirmed jumps, oldest first. */
   readonly jumps: readonly Span[]
-  /** Time off that does not count yet, and for how long the wall clock was steady since. */
+  /** Time off that does not count yet, and how long the wall clock was steady since. */
   readonly off: (Span & { readonly steadyMs: number }) | null
 }
 
-/** Why the wall clock is not followed, or its time does not count yet. */
+/** Doubt about the wall clock: it is not followed, or its time does not count yet. */
 export type ClockDoubt = {
   readonly doubt: 'jumped' | 'was_off' | 'is_behind'
-  /** How much time is in doubt. */
+  /** Time in doubt. */
   readonly ms: number
-  /** When the wall clock was set, or the relay began, in milliseconds that passed. */
+  /** Moment at which the wall clock was set or the relay began, in elapsed milliseconds. */
   readonly since: number
-  /** When it is settled if nobody sets the clock meanwhile, by the time that the relay goes by. */
+  /** End of the doubt where the clock is not set meanwhile, in the time of the relay. */
   readonly until: number
 }
 
-/** What it takes to say how old something is. */
+/** The part that measures ages. */
 export type Age = Pick<ConfirmedClock, 'now' | 'ago' | 'ageOf'>
 
 const HOUR_MS = 3_600_000
@@ -57,21 +56,21 @@ const STEP_MS_MIN = 60_000
 const STEADY_MS = HOUR_MS
 const OFF_MS_COUNTED = HOUR_MS
 const OFF_MS_FOLLOWED = 30 * 24 * HOUR_MS
-/** The time since the machine started is told in whole seconds. */
+/** The uptime is in whole seconds. */
 const SLEPT_MS_MIN = 2_000
-/** Beyond that the oldest is forgotten, which makes only what is older than it older. */
+/** Beyond that the oldest is dropped, which ages only messages from before it. */
 const JUMPS_MAX = 50
 
 export class ConfirmedClock implements Clock {
   readonly #clock: Clock
-  /** The time since the machine started without its sleep, on a scale of its own. */
+  /** Uptime without sleep, on a scale of its own. */
   readonly #awake: number
   #sleptMs = 0
-  /** The wall clock, and the time that the relay goes by, less the time that passed. */
+  /** Wall clock and time of the relay, both less the elapsed time. */
   #wallOffset: number
   #offset: number
   #held: ClockDoubt['doubt'] | null = null
-  /** Since when the wall clock was not set. */
+  /** Last time that the wall clock was set. */
   #steadySince: number
   #jumps: readonly Span[]
   #off: ClockMemory['off']
@@ -108,31 +107,31 @@ export class ConfirmedClock implements Clock {
     return this.#clock.after(ms, act)
   }
 
-  /** What the wall clock says, right or wrong: for those who have the same one, or a better one. */
+  /** Wall clock, right or wrong: for peers that have the same one, or a better one. */
   wall(): number {
     return this.#clock.now()
   }
 
-  /** The moment from which `ms` count up to `now`: whatever is older than that is older than `ms`. */
+  /** Moment at the confirmed age of `ms`. */
   ago(ms: number, now: number = this.now()): number {
     let at = now - ms
     for (const { from, to } of this.#uncounted().toReversed()) if (at < to) at -= to - from
     return at
   }
 
-  /** How long ago `at` is, counting only what is confirmed. */
+  /** Confirmed age of `at`. */
   ageOf(at: number): number {
     return ageAt(this.now(), at, this.#uncounted())
   }
 
-  /** Whether `at` is longer ago than `ms`, were the time off that is in doubt to count. */
+  /** True where `at` is older than `ms` if doubtful time off counts too. */
   mayBeOlder(at: number, ms: number): boolean {
     const now = this.now()
     const latest = this.#held === 'was_off' ? this.#clock.now() : now
     return ageAt(latest, at, this.#jumps) >= ms
   }
 
-  /** Whether the wall clock ran for an hour as the monotonic one did. */
+  /** True where the wall clock ran for an hour as the monotonic one did. */
   isSteady(): boolean {
     this.#look()
     return this.#elapsed() - this.#steadySince >= STEADY_MS
@@ -148,7 +147,7 @@ export class ConfirmedClock implements Clock {
     return { doubt: 'was_off', ms: this.#off.to - this.#off.from, ...when }
   }
 
-  /** What the next start must know. */
+  /** State for the next start. */
   memory(): ClockMemory {
     const at = this.now()
     const off = this.#off && { ...this.#off, steadyMs: this.#steadyMs() }
@@ -156,10 +155,7 @@ export class ConfirmedClock implements Clock {
     return { at, aheadMs, jumps: this.#jumps, off }
   }
 
-  /**
-   * Believes the wall clock where it was steady for an hour. `save` comes first: a process that ends
-   * after it starts with what is believed.
-   */
+  /** Confirms a wall clock that was steady for an hour. `save` comes first, for a process that ends after it. */
   async settle(save: (memory: ClockMemory) => Promise<void>): Promise<void> {
     const doubt = this.doubt()
     if (doubt === null || this.#steadyMs() < STEADY_MS) return
@@ -174,17 +170,17 @@ export class ConfirmedClock implements Clock {
     this.#follow()
   }
 
-  /** Judges what the wall clock says at a start by what was remembered. */
+  /** Compares the wall clock at a start with the kept time. */
   #begin({ at, aheadMs }: ClockMemory): void {
     const aheadNow = this.#clock.now() - at
     const isStillAhead = aheadMs > 0 && aheadNow > aheadMs - STEP_MS_MIN
-    if (!isStillAhead) return this.#judgeOff(aheadNow)
+    if (!isStillAhead) return this.#takeTimeOff(aheadNow)
     this.#offset += Math.max(0, aheadNow - aheadMs)
     this.#held = 'jumped'
   }
 
-  /** Takes time off of `ms`: the wall clock is so much ahead of the time that the relay went by. */
-  #judgeOff(ms: number): void {
+  /** Takes `ms` of time off, by which the wall clock is ahead of the kept time. */
+  #takeTimeOff(ms: number): void {
     const from = this.#now()
     if (ms <= -STEP_MS_MIN) this.#held = 'is_behind'
     else if (ms > OFF_MS_FOLLOWED) this.#held = 'was_off'
@@ -201,16 +197,16 @@ export class ConfirmedClock implements Clock {
     const isSet = Math.abs(wallOffset - this.#wallOffset) >= STEP_MS_MIN
     if (isSet && this.#hasSlept()) return this.#look()
     this.#wallOffset = wallOffset
-    if (isSet) this.#judgeStep()
+    if (isSet) this.#takeStep()
     else if (this.#held === null) this.#offset = wallOffset
   }
 
   /** The wall clock was set, forward or back. */
-  #judgeStep(): void {
+  #takeStep(): void {
     const aheadMs = this.#clock.now() - this.#now()
     this.#steadySince = this.#elapsed()
     if (this.#off !== null) this.#off = { ...this.#off, steadyMs: 0 }
-    if (this.#held === 'is_behind' || this.#held === 'was_off') return this.#judgeOff(aheadMs)
+    if (this.#held === 'is_behind' || this.#held === 'was_off') return this.#takeTimeOff(aheadMs)
     if (aheadMs >= STEP_MS_MIN) {
       this.#held = 'jumped'
       return
@@ -226,7 +222,7 @@ export class ConfirmedClock implements Clock {
     this.#offset = this.#wallOffset
   }
 
-  /** Whether the machine slept since the last look; then that time has passed. */
+  /** True where the machine slept since the last look; counts that time as elapsed. */
   #hasSlept(): boolean {
     const sleptMs = this.#clock.uptime() - this.#clock.monotonic() - this.#awake
     if (sleptMs - this.#sleptMs < SLEPT_MS_MIN) return false

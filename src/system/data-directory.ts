@@ -1,11 +1,10 @@
-import { lstatSync, mkdirSync, statfsSync, type Stats } from 'node:fs'
+import { lstatSync, mkdirSync, statfsSync, type Stats, existsSync } from 'node:fs'
 import { homedir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative, sep } from 'node:path'
 
 import { readTextOrNull } from './files.ts'
-import { findCloudFolder, mountOf, NETWORK_MAGICS, NETWORK_TYPES } from './mounts.ts'
 
-/** The paths of everything that the relay keeps. */
+/** Paths of all files of the relay. */
 export type DataDirectory = {
   readonly path: string
   readonly database: string
@@ -13,19 +12,64 @@ export type DataDirectory = {
   readonly simulatedDatabase: string
   readonly controlSocket: string
   readonly secretKey: string
-  /** What go-ios keeps: an identity of this computer, and images of Apple. */
+  /** Files of go-ios: an identity of this computer, and images of Apple. */
   readonly goIos: string
   readonly backups: string
   readonly environmentFile: string
 }
 
-/** The folder cannot hold the data: a person must mend it; the message says how. */
+export type Mount = { readonly point: string; readonly type: string }
+
+/** The folder cannot hold the data; the message says what to do. */
 export class DataDirectoryError extends Error {
   override readonly name = 'DataDirectoryError'
 }
 
 /** A Unix socket's path has at most 104 bytes on macOS, its end included. */
 const SOCKET_PATH_BYTES_MAX = 103
+
+/** Names of network file systems, as Linux and macOS write them. */
+const NETWORK_TYPES: ReadonlySet<string> = new Set([
+  'nfs',
+  'nfs4',
+  'cifs',
+  'smb3',
+  'smbfs',
+  'afs',
+  'afpfs',
+  'webdav',
+  'ceph',
+  'glusterfs',
+  'lustre',
+  'ncpfs',
+  'fuse.sshfs',
+  'fuse.rclone',
+  'fuse.s3fs',
+  'fuse.davfs',
+  'fuse.glusterfs',
+  'macfuse',
+])
+
+/** The same, as statfs(2) of Linux numbers them: NFS, SMB, CIFS, SMB2, AFS, NCP, Ceph, Coda. */
+const NETWORK_MAGICS: ReadonlySet<number> = new Set([
+  0x6969, 0x517b, 0xff534d42, 0xfe534d42, 0x5346414f, 0x564c, 0x00c36400, 0x73757245,
+])
+
+/** Folders in the home directory that sync to a cloud. */
+const CLOUD_FOLDERS = [
+  'Dropbox',
+  'OneDrive',
+  'Google Drive',
+  'Nextcloud',
+  'ownCloud',
+  'pCloudDrive',
+  'Sync',
+  join('Library', 'CloudStorage'),
+  join('Library', 'Mobile Documents'),
+]
+/** Files that sync programs leave in their folders. */
+const CLOUD_MARKS = ['.dropbox', '.dropbox.cache', '.stfolder', '.owncloudsync.log']
+const ICLOUD_DRIVE = join('Library', 'Mobile Documents', 'com~apple~CloudDocs')
 
 export function dataDirectoryAt(path: string): DataDirectory {
   return {
@@ -41,7 +85,7 @@ export function dataDirectoryAt(path: string): DataDirectory {
   }
 }
 
-/** Where the data lie when nobody says so. */
+/** Data directory where no option names another. */
 export function defaultDataDirectory(
   environment: Readonly<Record<string, string | undefined>>,
   platform: NodeJS.Platform = process.platform,
@@ -52,13 +96,13 @@ export function defaultDataDirectory(
   return base.startsWith('/') ? join(base, 'hookline') : join(home, '.local', 'share', 'hookline')
 }
 
-/** Makes the folder where it is missing, and refuses one that others can read or that is not local. */
+/** Creates the folder where it is missing; refuses one that other users can read, or that is not local. */
 export function openDataDirectory(path: string): DataDirectory {
   const directory = dataDirectoryAt(path)
   if (Buffer.byteLength(directory.controlSocket) > SOCKET_PATH_BYTES_MAX) {
     throw new DataDirectoryError(
-      `${path} is too long: a path of at most ${SOCKET_PATH_BYTES_MAX - 13} bytes is needed, ` +
-        'because a socket lies in it. Choose another by --data-dir.',
+      `${path} is too long: the limit is ${SOCKET_PATH_BYTES_MAX - 13} bytes, because the folder holds a ` +
+        'socket. Choose another folder with --data-dir.',
     )
   }
   refuseElsewhere(path)
@@ -72,7 +116,7 @@ function makeFolder(path: string): void {
   try {
     mkdirSync(path, { recursive: true, mode: 0o700 })
   } catch (error) {
-    throw new DataDirectoryError(`${path} cannot be made: ${String(error)}`, { cause: error })
+    throw new DataDirectoryError(`Cannot create ${path}: ${String(error)}`, { cause: error })
   }
 }
 
@@ -80,17 +124,17 @@ function requirePrivate(path: string): void {
   const stats = lstatSync(path)
   const user = process.getuid?.() ?? stats.uid
   if (stats.isSymbolicLink() || !stats.isDirectory()) {
-    throw new DataDirectoryError(`${path} is not a folder. Choose another by --data-dir.`)
+    throw new DataDirectoryError(`${path} is not a folder. Choose another with --data-dir.`)
   }
   if (stats.uid !== user) {
     throw new DataDirectoryError(
-      `${path} belongs to another user. Run Hookline as that user, or: sudo chown -R ${user} '${path}'`,
+      `${path} belongs to another user. Run Hookline as that user, or run: sudo chown -R ${user} '${path}'`,
     )
   }
   if (isOpenToOthers(stats)) {
     const mode = (stats.mode & 0o777).toString(8).padStart(4, '0')
     throw new DataDirectoryError(
-      `${path} has mode ${mode}: others could read messages and keys. Run: chmod 700 '${path}'`,
+      `${path} has mode ${mode}: other users could read messages and keys. Run: chmod 700 '${path}'`,
     )
   }
 }
@@ -99,13 +143,13 @@ function isOpenToOthers(stats: Stats): boolean {
   return (stats.mode & 0o077) !== 0
 }
 
-/** SQLite's locks and the order of its writes hold on a local disk only. */
+/** Locks and write order of SQLite are reliable on a local disk only. */
 function refuseElsewhere(path: string): void {
   const cloud = findCloudFolder(path, homedir())
   if (cloud !== null) {
     throw new DataDirectoryError(
-      `${path} lies in ${cloud}, which is synchronised to a cloud: that damages a database. ` +
-        'Choose a local folder by --data-dir.',
+      `${path} is inside ${cloud}, which syncs to a cloud: that damages a database. ` +
+        'Choose a local folder with --data-dir.',
     )
   }
   const existing = nearestExisting(path)
@@ -113,8 +157,8 @@ function refuseElsewhere(path: string): void {
   const isNetwork = NETWORK_TYPES.has(type) || NETWORK_MAGICS.has(statfsSync(existing).type >>> 0)
   if (!isNetwork) return
   throw new DataDirectoryError(
-    `${path} lies on a network file system${type === '' ? '' : ` (${type})`}: that damages a ` +
-      'database. Choose a local folder by --data-dir.',
+    `${path} is on a network file system${type === '' ? '' : ` (${type})`}: that damages a ` +
+      'database. Choose a local folder with --data-dir.',
   )
 }
 
@@ -127,4 +171,44 @@ function nearestExisting(path: string): string {
 function mountTable(): string {
   if (process.platform !== 'darwin') return readTextOrNull('/proc/self/mounts') ?? ''
   return Bun.spawnSync(['/sbin/mount'], { timeout: 2_000 }).stdout.toString()
+}
+
+/** Mount of `path` in a table of /proc/mounts, or of macOS's `mount`. */
+export function mountOf(path: string, table: string): Mount | null {
+  const mounts = table.split('\n').map(parseMount)
+  const around = mounts.filter((mount) => mount !== null && isWithin(path, mount.point))
+  return around.reduce(longer, null)
+}
+
+/** Folder around `path` that syncs to a cloud, or null. */
+export function findCloudFolder(path: string, home: string): string | null {
+  const known = CLOUD_FOLDERS.map((name) => join(home, name))
+  // With "Desktop & Documents" in iCloud Drive, both are there as well as in the home directory.
+  for (const name of ['Desktop', 'Documents']) {
+    if (existsSync(join(home, ICLOUD_DRIVE, name))) known.push(join(home, name))
+  }
+  const found = known.find((folder) => isWithin(path, folder))
+  if (found !== undefined) return found
+  for (let folder = path; folder !== dirname(folder); folder = dirname(folder)) {
+    if (CLOUD_MARKS.some((mark) => existsSync(join(folder, mark)) && folder !== home)) return folder
+  }
+  return null
+}
+
+function longer(best: Mount | null, mount: Mount | null): Mount | null {
+  return (mount?.point.length ?? 0) >= (best?.point.length ?? 0) ? mount : best
+}
+
+/** `device point type options` on Linux, `device on point (type, options)` on macOS. */
+function parseMount(line: string): Mount | null {
+  const mac = /^.+ on (.+) \(([^,)]+)/.exec(line)
+  if (mac !== null) return { point: mac[1] ?? '', type: mac[2] ?? '' }
+  const [, point, type] = line.split(' ')
+  if (point === undefined || type === undefined) return null
+  return { point: point.replaceAll('\\040', ' '), type }
+}
+
+function isWithin(path: string, folder: string): boolean {
+  const way = relative(folder, path)
+  return way === '' || (way !== '..' && !way.startsWith(`..${sep}`) && !way.startsWith('/'))
 }

@@ -30,20 +30,20 @@ export function readTextOrNull(path: string): string | null {
   }
 }
 
-/** Writes a file of mode 0600 that is there whole or not at all, whatever happens meanwhile. */
+/** Writes a file of mode 0600 completely or not at all. */
 export function writeFileAtomically(path: string, content: string | Uint8Array): void {
   const temporary = `${path}.new`
   writeFileSync(temporary, content, { mode: 0o600, flush: true })
   renameDurably(temporary, path)
 }
 
-/** Renames, and returns once the folder that holds the new name is on disk. */
+/** Renames, and returns once the new name is on disk. */
 export function renameDurably(from: string, to: string): void {
   renameSync(from, to)
   flush(dirname(to))
 }
 
-/** Forces what was written to a file or folder onto the disk. */
+/** Forces written data of a file or folder onto the disk. */
 export function flush(path: string): void {
   const descriptor = openSync(path, 'r')
   try {
@@ -53,7 +53,7 @@ export function flush(path: string): void {
   }
 }
 
-/** How many bytes the user may still write where `path` lies. */
+/** Bytes that the user may still write to the disk of `path`. */
 export function freeBytes(path: string): number {
   const { bavail, bsize } = statfsSync(path)
   return bavail * bsize
@@ -66,7 +66,7 @@ export function readOrMakeSecretKey(path: string, random: Random): Uint8Array | 
   return key.length === SECRET_KEY_LENGTH ? key : null
 }
 
-/** A link is made only where there is no file yet: of two that try, one wins, and its key counts. */
+/** A hard link fails where the file exists: of two processes, one creates the key that counts. */
 function makeOnce(path: string, content: Uint8Array): void {
   const temporary = `${path}.${process.pid}`
   writeFileSync(temporary, content, { mode: 0o600, flush: true })

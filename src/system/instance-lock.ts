@@ -1,45 +1,45 @@
-// One process owns the data directory. The lock is a SQLite file whose write lock is held for life: the
-// kernel lets go of it whatever ends the process, and others can still read who holds it.
+// Lock of the data directory, held by one process: a SQLite file whose write lock is kept for life. The
+// kernel releases it however the process ends, and others can still read its holder.
 
 import { Database } from 'bun:sqlite'
 
-/** Who holds the data directory. */
+/** Process that holds the data directory. */
 export type Holder = {
   readonly pid: number
   /** Milliseconds since 1970. */
   readonly since: number
-  /** What it does: `relay`, or the name of a command. */
+  /** `relay`, `command` or `upgrade`. */
   readonly task: string
-  /** Where a relay listens, as far as that is known beforehand. */
+  /** Address of a relay, where it is known before it listens. */
   readonly address: string | null
 }
 
 export type InstanceLock = { release(): void }
 
-/** Another process holds the data directory; `holder` is null where it could not be asked. */
+/** Another process holds the data directory; `holder` is null where it is unreadable. */
 export class HeldElsewhereError extends Error {
   override readonly name = 'HeldElsewhereError'
   readonly holder: Holder | null
 
   constructor(path: string, holder: Holder | null) {
-    super(`Another Hookline uses this data directory${describeHolder(holder)}. (${path})`)
+    super(`Another Hookline is using this data directory${describeHolder(holder)}. (${path})`)
     this.holder = holder
   }
 }
 
-/** The lock file is something else; a person must delete it. */
+/** The lock file is something else and must be deleted by hand. */
 class LockFileError extends Error {
   override readonly name = 'LockFileError'
 }
 
-/** A connection that nobody points to is closed with the next collection, and its lock is gone. */
+/** Keeps connections from garbage collection, which would close them and release their locks. */
 const held = new Set<Database>()
 
 /** Takes the lock at `path`, or throws a HeldElsewhereError that says who has it. */
 export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): InstanceLock {
   const file = new Database(path, { create: true, readwrite: true, strict: true })
   try {
-    // Long enough for one who only reads who holds it.
+    // Long enough for a process that only reads the holder.
     file.run('PRAGMA busy_timeout = 250')
     introduce(file, { ...holder, pid: process.pid })
     // The write lock without a write: with a rollback journal, others can go on reading.
@@ -50,7 +50,7 @@ export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): Ins
     file.close()
     if (code === 'SQLITE_BUSY') throw new HeldElsewhereError(path, other)
     if (!/^SQLITE_(NOTADB|CORRUPT)/.test(code)) throw error
-    const message = `${path} is no lock file of Hookline. Delete it: the next start makes a new one.`
+    const message = `${path} is not a Hookline lock file. Delete it; the next start creates a new one.`
     throw new LockFileError(message, { cause: error })
   }
   held.add(file)
@@ -62,7 +62,7 @@ export function takeInstanceLock(path: string, holder: Omit<Holder, 'pid'>): Ins
   }
 }
 
-/** Who took the lock at `path` last: whoever holds it, where a process answers there. */
+/** Last holder of the lock at `path`; the current one where that process still runs. */
 export function readInstanceHolder(path: string): Holder | null {
   try {
     using file = new Database(path, { readonly: true, strict: true })

@@ -32,14 +32,13 @@ export function jsonLog(
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
 }
 
-/** A log for those who want none. */
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 function shortened(time: string, level: LogLevel, message: string): string {
   return JSON.stringify({ time, level, message, fields: 'left out: too long' })
 }
 
-/** Errors say nothing of themselves in JSON: name, message, code and cause are what helps. */
+/** JSON of an Error is empty: its name, message, code, cause and stack are written instead. */
 function plain(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return typeof value === 'bigint' ? String(value) : value
   const code = 'code' in value ? value.code : undefined

@@ -1,13 +1,13 @@
 /** Labels of a sample; their values are from small sets, never handles or ids of messages. */
 export type Labels = Readonly<Record<string, string>>
 
-/** How many were seen in each bucket and in none below it, and the sum of them all. */
+/** Number of samples in each bucket alone, and the sum of all samples. */
 type Histogram = { readonly counts: number[]; sum: number }
 
 type Family = {
   readonly kind: 'counter' | 'gauge' | 'histogram'
   readonly help: string
-  /** By their labels, as these are told. */
+  /** By their labels, as written in the text. */
   readonly values: Map<string, number>
   readonly histograms: Map<string, Histogram>
 }
@@ -15,7 +15,7 @@ type Family = {
 const BUCKETS_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, Infinity]
 const TO_ESCAPE = /[\\"\n]/
 
-/** Counters, gauges and histograms, told in Prometheus' text format 0.0.4. */
+/** Counters, gauges and histograms in Prometheus' text format 0.0.4. */
 export class Metrics {
   readonly #families = new Map<string, Family>()
   readonly #collectors: (() => void)[] = []
@@ -71,7 +71,7 @@ function histogramOf({ histograms }: Family, key: string): Histogram {
   return histogram
 }
 
-/** A bucket is told with all those below it. */
+/** Buckets are cumulative in the text. */
 function textOf(name: string, key: string, { counts, sum }: Histogram): string {
   const others = key === '' ? '' : `${key.slice(1, -1)},`
   let seen = 0
@@ -83,7 +83,7 @@ function textOf(name: string, key: string, { counts, sum }: Histogram): string {
   return `${buckets.join('')}${name}_sum${key} ${sum}\n${name}_count${key} ${seen}\n`
 }
 
-/** As it stands behind the name: `{a="1",b="2"}`, or nothing. */
+/** Labels in the text: `{a="1",b="2"}`, or empty. */
 function keyOf(labels: Labels): string {
   let pairs = ''
   for (const name in labels)

@@ -1,5 +1,5 @@
-// Signatures of minisign (https://jedisct1.github.io/minisign/): Ed25519 over the file itself, or over its
-// BLAKE2b-512 hash, and a second signature over the first one and a comment, which so can be trusted too.
+// Signatures of minisign (https://jedisct1.github.io/minisign/): Ed25519 over the file or its BLAKE2b-512
+// hash, and a second signature over the first and a comment, which makes that trusted too.
 
 import { createHash, createPublicKey, verify, type KeyObject } from 'node:crypto'
 
@@ -17,7 +17,7 @@ const TRUSTED_COMMENT = 'trusted comment: '
 export function parseMinisignKey(text: string): MinisignKey {
   const bytes = Buffer.from(text.trim().split('\n').at(-1) ?? '', 'base64')
   if (bytes.length !== KEY_BYTES || bytes.toString('latin1', 0, 2) !== KEY_ALGORITHM) {
-    throw new Error('This is not a public key of minisign.')
+    throw new Error('Not a minisign public key.')
   }
   const x = bytes.subarray(10).toString('base64url')
   const key = createPublicKey({ key: { kty: 'OKP', crv: 'Ed25519', x }, format: 'jwk' })

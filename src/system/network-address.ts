@@ -1,10 +1,10 @@
 import { lookup } from 'node:dns/promises'
-import { isIP } from 'node:net'
+import { isIP, BlockList } from 'node:net'
 import { networkInterfaces } from 'node:os'
 
 import type { Clock } from './clock.ts'
 
-/** What the resolver says of a name. `out_of_reach` means that nobody could be asked. */
+/** Answer of the resolver. `out_of_reach` means that no name server answered. */
 export type LookupAnswer =
   | { readonly answer: 'addresses'; readonly addresses: readonly string[] }
   | { readonly answer: 'no_such_name' }
@@ -15,7 +15,7 @@ export type Lookup = (hostname: string) => Promise<LookupAnswer>
 const CACHED_MS = 5_000
 const CACHED_NAMES_MAX = 256
 
-/** Asks the system; every address of the name, IPv4 first because few boxes route IPv6. */
+/** Every address of the name, IPv4 first because few boxes route IPv6. */
 export const systemLookup: Lookup = async (hostname) => {
   try {
     const found = await lookup(hostname, { all: true })
@@ -27,7 +27,7 @@ export const systemLookup: Lookup = async (hostname) => {
   }
 }
 
-/** Remembers the addresses of a name for five seconds, so that a burst asks once. */
+/** Keeps the addresses of a name for five seconds, so that a burst resolves once. */
 export function cachedLookup(lookup: Lookup, clock: Clock): Lookup {
   const known = new Map<string, { readonly answer: LookupAnswer; readonly until: number }>()
   return async (hostname) => {
@@ -42,12 +42,12 @@ export function cachedLookup(lookup: Lookup, clock: Clock): Lookup {
   }
 }
 
-/** An IP literal of loopback; a name never is, whatever it looks like. */
+/** True for an IP literal of loopback, never for a name. */
 export function isLoopbackAddress(address: string): boolean {
   return isIP(address) !== 0 && /^(?:127\.|::1$|::ffff:127\.)/i.test(address)
 }
 
-/** An IP literal of this machine: loopback, or one of its interfaces'. */
+/** True for an IP literal of this machine: loopback, or an address of its interfaces. */
 export function isOwnAddress(address: string): boolean {
   if (isLoopbackAddress(address)) return true
   const all = Object.values(networkInterfaces()).flatMap((list) => list ?? [])
@@ -55,8 +55,8 @@ export function isOwnAddress(address: string): boolean {
 }
 
 /**
- * Whose address it is, as far as an address tells: an IPv4 address is one customer's, and of IPv6 each
- * customer has 64 bits at least. What is no address stays as it is.
+ * Network of one customer: the IPv4 address itself, or the first 64 bits of IPv6, which is what a customer
+ * has at least. Any other text stays as it is.
  */
 export function networkOf(address: string): string {
   const plain = address.replace(/%.*$/, '')
@@ -69,11 +69,23 @@ export function networkOf(address: string): string {
   return `${first.join(':')}::/64`
 }
 
-/** The eight numbers of an IPv6 address; `URL` writes each spelling in the one way. */
+/** Eight numbers of an IPv6 address, which `URL` normalizes. */
 function groupsOf(address: string): readonly number[] {
   const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::')
   const read = (part = '') =>
     part === '' ? [] : part.split(':').map((group) => parseInt(group, 16))
   const [front, back] = [read(head), read(tail)]
   return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back]
+}
+
+/** Test for an IP address in `ranges`: addresses, or networks such as `10.0.0.0/8`. */
+export function addressRanges(ranges: readonly string[]): (address: string) => boolean {
+  const list = new BlockList()
+  for (const range of ranges) {
+    const [address = '', bits] = range.split('/')
+    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4'
+    if (bits === undefined) list.addAddress(address, family)
+    else list.addSubnet(address, Number(bits), family)
+  }
+  return (address) => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4')
 }

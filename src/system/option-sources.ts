@@ -1,4 +1,4 @@
-// Where the values of options are written: the environment, and a file of `NAME=VALUE` lines.
+// Sources of option values: flags, the environment, and a file of `NAME=VALUE` lines.
 
 import { resolve } from 'node:path'
 
@@ -9,15 +9,15 @@ export type Variables = Readonly<Record<string, string | undefined>>
 
 type Places = {
   readonly environment: Variables
-  /** What the file of options says. */
+  /** Variables of the options file. */
   readonly file: Variables
-  /** The folder that relative paths start from. */
+  /** Base of relative paths. */
   readonly folder: string
   /** Reads the text of a file, or null where there is none. */
   readonly readText: (path: string) => string | null
 }
 
-/** Finds values, the strongest place first, and collects what is wrong with how they are written. */
+/** Finds values, the strongest source first, and collects problems of their syntax. */
 export class OptionSources {
   readonly #places: Places
   readonly #problems: string[]
@@ -38,7 +38,7 @@ export class OptionSources {
     const text = values[variable] ?? ''
     const path = values[`${variable}_FILE`] ?? ''
     if (text !== '' && path !== '') {
-      this.#problems.push(`${where}${variable} and ${variable}_FILE are both set: keep one.`)
+      this.#problems.push(`${where}${variable} and ${variable}_FILE are both set. Keep one.`)
     }
     if (text !== '') return { text, from: `${where}${variable}` }
     if (path === '') return null
@@ -64,7 +64,7 @@ export function parseOptionFile(
     if (known.has(name) || known.has(name.replace(/_FILE$/, ''))) {
       values[name] = (match?.[2] ?? '').replace(/^(["'])(.*)\1$/, '$2')
     } else {
-      problems.push(`hookline.env, line ${index + 1}: no option is written like this.`)
+      problems.push(`hookline.env, line ${index + 1}: unknown option or invalid line.`)
     }
   }
   return values

@@ -1,10 +1,10 @@
-/** What the process was started with. */
+/** Arguments and environment of this process. */
 export type Surroundings = {
   readonly args: readonly string[]
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** The folder that relative paths start from. */
+  /** Base of relative paths. */
   readonly folder: string
-  /** Whether a person reads what is printed: standard output and error are a terminal. */
+  /** True where standard output and error are a terminal. */
   readonly isTerminal: boolean
 }
 
@@ -32,16 +32,24 @@ export function stopSignal(): AbortSignal {
 }
 
 /**
- * Ends the process when something fails that nobody caught: a compiled executable would go on after
- * an unhandled rejection, in an unknown state.
+ * Ends the process at an uncaught error: a compiled executable would go on after an unhandled rejection,
+ * in an unknown state.
  */
-export function exitOnCrash(tell: (message: string, error: unknown) => void): void {
+export function exitOnCrash(log: (message: string, error: unknown) => void): void {
   process.on('unhandledRejection', (error) => {
-    tell('a promise was rejected and nobody looked', error)
+    log('unhandled rejection', error)
     process.exit(70)
   })
   process.on('uncaughtException', (error) => {
-    tell('an error was thrown and nobody caught it', error)
+    log('uncaught exception', error)
     process.exit(71)
   })
+}
+
+/** Folder of the files that Bun compiles into an executable. */
+const COMPILED = '/$bunfs/'
+
+/** Path of this executable, links resolved; null where the sources run under `bun`. */
+export function ownExecutable(): string | null {
+  return import.meta.path.startsWith(COMPILED) ? process.execPath : null
 }

@@ -1,24 +1,23 @@
-// Child processes: without a shell, with an end to every wait, and with an environment that holds
-// nothing of ours.
+// Child processes: without a shell, with a limit to every wait, and with a clean environment.
 
-import { within, type Clock } from './clock.ts'
+import { withTimeout, type Clock } from './clock.ts'
 
-/** One child process, and how long it may take. Times are milliseconds from its start. */
+/** Child process with its time limits, in milliseconds from its start. */
 export type ProcessOrder = {
-  /** The absolute path of the executable; no PATH is searched. */
+  /** Absolute path of the executable; PATH is not searched. */
   readonly path: string
   readonly args: readonly string[]
-  /** What the child reads on standard input; nothing where it is left out. */
+  /** Standard input; empty by default. */
   readonly input?: string | undefined
-  /** When SIGTERM is sent. */
+  /** Time of SIGTERM. */
   readonly timeoutMs: number
-  /** When SIGKILL is sent. */
+  /** Time of SIGKILL. */
   readonly killAfterMs: number
-  /** How much of each output is kept, from its beginning: 65,536 bytes unless said otherwise. */
+  /** Limit of each kept output, from its beginning: 65,536 bytes by default. */
   readonly outputBytesMax?: number | undefined
 }
 
-/** How a child process ended, with what it wrote until then (UTF-8). */
+/** End of a child process, with its output until then (UTF-8). */
 export type ProcessEnd =
   | {
       readonly end: 'exited'
@@ -26,7 +25,7 @@ export type ProcessEnd =
       readonly stdout: string
       readonly stderr: string
     }
-  /** It ended after a signal: ours, or (`signal`) that of somebody else. */
+  /** Ended by a signal: ours, or (`signal`) that of another process. */
   | {
       readonly end: 'killed'
       readonly why: 'timeout' | 'aborted' | 'signal'
@@ -39,7 +38,7 @@ export type ProcessEnd =
 /** Runs a child process to its end. An abort is SIGTERM, then SIGKILL 3 s later. It never rejects. */
 export type RunProcess = (order: ProcessOrder, signal: AbortSignal) => Promise<ProcessEnd>
 
-/** A child process that lives on. */
+/** Child process that keeps running. */
 export type RunningProcess = {
   readonly pid: number
   /** The exit code; null where a signal ended it. It never rejects. */
@@ -53,7 +52,7 @@ export type StartProcess = (order: {
   readonly args: readonly string[]
 }) => RunningProcess
 
-/** A child process that lives on, and whose outputs are read. `kill` goes to all that it has started. */
+/** Child process that keeps running, with its outputs read. `kill` reaches all its descendants. */
 export type ReadProcess = RunningProcess & {
   /** Resolves when both outputs have ended; a grandchild may hold them open. It never rejects. */
   readonly outputEnded: Promise<void>
@@ -61,16 +60,16 @@ export type ReadProcess = RunningProcess & {
   closeOutput(): void
 }
 
-/** Starts a child process that lives on and tells what it says; throws where it cannot be started. */
+/** Starts a child process that keeps running, and passes its output on; throws where it cannot start. */
 export type StartReadProcess = (order: {
   readonly path: string
   readonly args: readonly string[]
-  /** What it knows beside what every child knows. */
+  /** Variables beyond those of every child. */
   readonly environment: Readonly<Record<string, string>>
   readonly onOutput: (chunk: Uint8Array, from: 'stdout' | 'stderr') => void
 }) => ReadProcess
 
-/** What others know this process by. */
+/** Ids of this process. */
 export type OwnIds = { readonly pid: number; readonly uid: number }
 
 type Child = Bun.Subprocess<Uint8Array, 'pipe', 'pipe'>
@@ -95,7 +94,7 @@ export function processRunner(clock: Clock): RunProcess {
     const limits = limit(clock, child, order, signal)
     await Promise.race([child.exited, limits.outlived])
     limits.clear()
-    await within(clock, PIPE_WAIT_MS, Promise.all(outputs.map((output) => output.ended)), null)
+    await withTimeout(clock, PIPE_WAIT_MS, Promise.all(outputs.map((output) => output.ended)), null)
     for (const output of outputs) output.close()
     const [stdout, stderr] = [outputs[0].text(), outputs[1].text()]
     const why = limits.why()
@@ -130,7 +129,7 @@ export const startReadProcess: StartReadProcess = ({ path, args, environment, on
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
-    // In a group of its own: Ctrl+C at the terminal is for us, who end it when its work is done.
+    // In a group of its own: Ctrl+C at the terminal is for us, and we end the child.
     detached: true,
   })
   const stdout = readEach(child.stdout, (chunk) => onOutput(chunk, 'stdout'))
@@ -152,7 +151,7 @@ export function ownIds(): OwnIds {
   return { pid: process.pid, uid: process.getuid?.() ?? 0 }
 }
 
-/** The child, or the code of what was wrong. The message of that error may quote an argument. */
+/** The child, or an error code: the message of that error may quote an argument. */
 function spawn({ path, args, input }: ProcessOrder): Child | string {
   try {
     return Bun.spawn([path, ...args], {
@@ -161,7 +160,7 @@ function spawn({ path, args, input }: ProcessOrder): Child | string {
       stdin: new TextEncoder().encode(input ?? ''),
       stdout: 'pipe',
       stderr: 'pipe',
-      // In a group of its own: Ctrl+C at the terminal is for us, who let a send come to its end.
+      // In a group of its own: Ctrl+C at the terminal is for us, and a send runs to its end.
       detached: true,
     })
   } catch (error) {
@@ -170,7 +169,7 @@ function spawn({ path, args, input }: ProcessOrder): Child | string {
   }
 }
 
-/** Nothing that was given to us as an option or a secret reaches a child. */
+/** No option or secret of ours reaches a child. */
 function childEnvironment(): Record<string, string> {
   const known: Record<string, string> = {
     PATH: '/usr/bin:/bin:/usr/sbin:/sbin',
@@ -215,12 +214,12 @@ function limit(
   return { outlived: outlived.promise, why: () => why, clear }
 }
 
-/** The child, and what it has started, which is in its group. */
+/** Signals the child and its descendants, which are in its group. */
 function signalGroup(child: { readonly pid: number }, name: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, name)
   } catch {
-    // It has just ended.
+    // The group has just ended.
   }
 }
 

@@ -1,6 +1,5 @@
-/** Chance as it comes in everywhere. */
 export type Random = {
-  /** Bytes that nobody can guess. */
+  /** Unpredictable bytes. */
   bytes(length: number): Uint8Array
   /** A number in [0, 1), for jitter; not for secrets. */
   chance(): number

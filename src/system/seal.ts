@@ -3,11 +3,11 @@ import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { assert } from '../domain/errors.ts'
 import type { Random } from './random.ts'
 
-/** Keeps secrets unreadable in the database and its back-ups; the key lies in a file of its own. */
+/** Encrypts secrets in the database and its backups; the key is in a file of its own. */
 export type Seal = {
-  /** `context` says whose secret it is: sealed bytes open under the same words only. */
+  /** `context` names the owner of the secret: sealed bytes open with the same context only. */
   seal(plain: Uint8Array, context: string): Uint8Array
-  /** The plain bytes, or null where the key is another one or the bytes are damaged. */
+  /** Plain bytes; null for another key, another context or damaged bytes. */
   open(sealed: Uint8Array, context: string): Uint8Array | null
 }
 

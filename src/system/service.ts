@@ -12,7 +12,7 @@ export type Service = {
 
 const DELAY_MS_MIN = 250
 const DELAY_MS_MAX = 30_000
-/** A service that ran for so long is healthy again: its delay starts anew. */
+/** A service that ran this long is healthy: its delay is reset. */
 const HEALTHY_MS = 60_000
 
 /** Runs every service until `stop` is called, which resolves when the last of them has ended. */

@@ -4,8 +4,8 @@
 
 import { deadline, type Clock } from '../system/clock.ts'
 import { parseHttpDate } from '../system/iso-time.ts'
+import { memoize } from '../system/memoize.ts'
 import type { Lookup } from '../system/network-address.ts'
-import { remembering } from '../system/remembering.ts'
 import { judgeAddress, parseTarget, type Target, type TargetRules } from './targets.ts'
 
 export type PostRequest = {
@@ -79,7 +79,7 @@ export function createGet(parts: PostParts): Get {
 
 function createCallOut(parts: PostParts) {
   // Every attempt of a webhook goes to the same url.
-  const targetOf = remembering(TARGETS_MAX, parseTarget)
+  const targetOf = memoize(TARGETS_MAX, parseTarget)
   return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
     const limit = deadline(parts.clock, POST_MS_MAX, signal)
     try {

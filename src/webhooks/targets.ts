@@ -2,7 +2,7 @@
 // are allowed unless the setting says `public`; link-local and metadata services, the relay's own
 // listener and what is no single host never are, in whatever form IPv6 wraps an address.
 
-import { remembering } from '../system/remembering.ts'
+import { memoize } from '../system/memoize.ts'
 
 export const TARGET_POLICIES = ['any-private', 'public'] as const
 export type TargetPolicy = (typeof TARGET_POLICIES)[number]
@@ -120,7 +120,7 @@ const WRAPPERS: readonly Wrapper[] = [
 ]
 
 /** Every place that an address may lead to; the same few addresses are judged before every post. */
-const placesOf = remembering(PLACES_MAX, (address): readonly Place[] => {
+const placesOf = memoize(PLACES_MAX, (address): readonly Place[] => {
   const bytes = bytesOf(address.replace(/%.*$/, ''))
   const inner = bytes === null ? [] : innermost(bytes)
   return inner.map((one) => ({ plainAddress: textOf(one), kind: kindOf(one) }))

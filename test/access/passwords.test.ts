@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { LoginRateLimiter, Passwords, requireFit, type Share } from '../../src/access/passwords.ts'
 import { RelayError } from '../../src/domain/errors.ts'
-import { argon2id } from '../../src/system/password-hash.ts'
+import { argon2id } from '../../src/system/hash.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
 import { PlainHash } from './access-rig.ts'
 

@@ -56,9 +56,9 @@ test('of a phone that is stopped the first state that it does not reach says why
     'iPhone …5E001E, iOS 18.6.2, battery 87 %',
     '    attached  yes',
     '    trusted   yes',
-    '    prepared  no: Developer Mode of the iPhone is off',
+    '    prepared  no: Developer Mode is off on the iPhone',
     '',
-    '1.  error: Developer Mode of the iPhone is off',
+    '1.  error: Developer Mode is off on the iPhone',
   ]
   expect(stdout).toStartWith(ladder.join('\n'))
 })

@@ -298,7 +298,7 @@ test('a data directory that others can read is refused', async () => {
 
   expect([run.exitCode, run.stderr]).toEqual([
     1,
-    `hookline: ${folder.file('open')} has mode 0755: others could read messages and keys. ` +
+    `hookline: ${folder.file('open')} has mode 0755: other users could read messages and keys. ` +
       `Run: chmod 700 '${folder.file('open')}'\n`,
   ])
 })

@@ -61,5 +61,5 @@ test('a lock file that is garbage is named, with what to do', async () => {
   const started = await machine.run('serve', '--port', '0')
 
   expect(started.exitCode).toBe(78)
-  expect(started.stderr).toContain('hookline.lock is no lock file of Hookline')
+  expect(started.stderr).toContain('hookline.lock is not a Hookline lock file')
 }, 60_000)

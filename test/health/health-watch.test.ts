@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { HealthCatalogue, ofRelay } from '../../src/health/catalogue.ts'
-import { HealthWatch } from '../../src/health/health-watch.ts'
+import { HealthCatalogue, HealthWatch, ofRelay } from '../../src/health/catalogue.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { Stamps } from '../../src/system/stamps.ts'

@@ -1,6 +1,6 @@
 // The real relay, and browsers that keep its cookie.
 
-import type { PasswordHash } from '../../src/system/password-hash.ts'
+import type { PasswordHash } from '../../src/system/hash.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
 
 export const PASSWORD = 'correct horse'

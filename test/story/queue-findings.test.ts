@@ -54,9 +54,9 @@ test('a line that is online and takes nothing for a quarter of an hour is named,
 
   expect(early).toEqual([])
   expect(late).toMatchObject([{ severity: 'warning', about: { kind: 'line', id: line.id } }])
-  expect(late[0].title).toBe('Messages wait although the line +12025550801 is online')
+  expect(late[0].title).toBe('Messages are waiting although line +12025550801 is online')
   expect(late[0].why).toBe(
-    'Messages in 2 conversations wait for the line, the oldest since 2026-11-21T10:00:00.000Z.',
+    'Messages in 2 conversations are waiting for this line, the oldest since 2026-11-21T10:00:00.000Z.',
   )
   expect(await backlogs(relay)).toEqual([])
 })
@@ -70,7 +70,7 @@ test('a line that is slow on purpose is named too where its messages wait for so
   await relay.clock.advance(16 * MINUTE)
 
   const [found] = await backlogs(relay)
-  expect(found?.why).toStartWith('Messages in 1 conversation wait for the line')
+  expect(found?.why).toStartWith('Messages in 1 conversation are waiting for this line')
 })
 
 test('a line that is offline, full for the day, or just back with an old queue is no backlog', async () => {
@@ -137,7 +137,7 @@ test('a webhook that takes its events more slowly than they come is named, and n
 
   expect(early).toEqual([])
   expect(late).toMatchObject([{ severity: 'warning', about: { kind: 'webhook', id } }])
-  expect(late[0].why).toStartWith('Deliveries that wait for 192.168.1.20: ')
+  expect(late[0].why).toStartWith('Deliveries waiting for 192.168.1.20: ')
   expect(await backlogs(relay)).toEqual([])
 })
 

@@ -68,11 +68,11 @@ test('a line that comes near its limit is named, and one that reaches it with wh
   expect(near).toMatchObject([
     { code: 'limit_near', severity: 'info', about: { kind: 'line', id: line.id } },
   ])
-  expect(near[0].why).toStartWith('8 of 10 new contacts are used today.')
+  expect(near[0].why).toStartWith('8 of 10 new contacts used today.')
   expect(reached).toMatchObject([
     { code: 'limit_reached', severity: 'warning', about: { kind: 'line', id: line.id } },
   ])
-  expect(reached[0].title).toBe('The line +12025550801 is at its daily limit of new contacts')
+  expect(reached[0].title).toBe('Line +12025550801 has reached its daily limit of new contacts')
   expect(reached[0].fix).toContain('2026-11-22T00:00:00.000Z')
   expect(reached[0].fix).toContain(`hookline lines set ${line.id} --daily-contact-limit N`)
 })
@@ -126,7 +126,7 @@ test('a place that a failed message gives back does not end the finding, two do'
   expect((await relay.lines())[0].new_contacts_today).toBe(3)
   expect(one).toMatchObject([{ code: 'limit_reached', about: { id: line.id } }])
   expect(one[0].since).toBe(full[0].since)
-  expect(one[0].why).toStartWith('4 of 5 new contacts are used today.')
+  expect(one[0].why).toStartWith('4 of 5 new contacts used today.')
   expect(two).toEqual([])
 })
 
@@ -182,7 +182,7 @@ test('three failures among the last sends are a finding with the latest reason, 
     about: { kind: 'line', id: line.id },
   })
   expect(found.why).toBe(
-    '3 of its last 7 messages in the past hour failed. The latest reason: The iMessage account of the line is not in order.',
+    '3 of its last 7 messages in the past hour failed. Latest reason: The iMessage account of the line is not in order.',
   )
 })
 
@@ -241,7 +241,7 @@ test('messages that are uncertain for ten minutes are counted, with the command 
 
   expect(early).toEqual([])
   expect(found).toMatchObject({ severity: 'warning', about: { kind: 'line', id: line.id } })
-  expect(found.why).toContain('whose outcome is still unknown: 2.')
+  expect(found.why).toContain('could not be confirmed as sent: 2.')
   expect(found.fix).toContain(`hookline messages resolve ${first.body.id} sent|failed`)
 })
 

@@ -2,7 +2,7 @@
 // the devices, the network and time are the test's.
 
 import type { CreatedKey } from '../../src/api/keys.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp, type App } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { MessageId } from '../../src/domain/ids.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
@@ -13,7 +13,6 @@ import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { Random } from '../../src/system/random.ts'
 import type { Post } from '../../src/webhooks/post.ts'
-import { eventIdOf } from '../../src/webhooks/publish.ts'
 import { settle, TestClock } from './test-clock.ts'
 
 type Options = {
@@ -69,8 +68,7 @@ export async function startRelay(options: Options = {}) {
   })
   const startedAt = clock.monotonic()
   const created = options.key ?? (await app.createFirstKey())
-  if (options.phase === 'checking') void app.start(new Promise(() => {}))
-  else if (options.phase === undefined) await app.start()
+  await begin(app, options.phase)
   await settle()
 
   const request = async (
@@ -138,6 +136,12 @@ export async function startRelay(options: Options = {}) {
   }
 }
 
+/** Starts the relay as far as `phase`. */
+async function begin(app: App, phase: Options['phase']): Promise<void> {
+  if (phase === 'checking') void app.start(new Promise(() => {}))
+  if (phase === undefined) await app.start()
+}
+
 function testConfig(environment: Readonly<Record<string, string>>) {
   const given = { flags: {}, environment, defaultDataDir: '/nowhere', folder: '/' }
   return loadConfig({ ...given, readText: () => null }).config
@@ -166,17 +170,13 @@ export function seededRandom(seed: number): Random {
   }
 }
 
-/** Every event, with the id that it has or, where no webhook is to get it yet, will have. */
+/** Every event, in the order in which they happened. */
 function readEvents(db: OpenedDatabase['db']) {
   return db.sqlite
-    .query<{ id: string | null; name: EventName; messageId: MessageId }, []>(
-      `SELECT seq, id, name, message_id AS messageId FROM events
-       UNION ALL SELECT u.seq + (value ->> 0), NULL, value ->> 1, value ->> 2
-         FROM untold_events u, json_each(u.events)
-       ORDER BY seq`,
+    .query<{ id: string; name: EventName; messageId: MessageId }, []>(
+      'SELECT id, name, message_id AS messageId FROM events ORDER BY seq',
     )
     .all()
-    .map(({ id, name, messageId }) => ({ id: id ?? eventIdOf(name, messageId), name, messageId }))
 }
 
 /** Takes every page that is free, and forbids new ones. */

@@ -14,9 +14,10 @@ import {
   DataDirectoryError,
   defaultDataDirectory,
   openDataDirectory,
+  findCloudFolder,
+  mountOf,
 } from '../../src/system/data-directory.ts'
 import { readOrMakeSecretKey, writeFileAtomically } from '../../src/system/files.ts'
-import { findCloudFolder, mountOf } from '../../src/system/mounts.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 
@@ -37,7 +38,7 @@ test('a folder that others can read is refused with the command that mends it', 
 
   expect(() => openDataDirectory(path)).toThrow(
     new DataDirectoryError(
-      `${path} has mode 0755: others could read messages and keys. Run: chmod 700 '${path}'`,
+      `${path} has mode 0755: other users could read messages and keys. Run: chmod 700 '${path}'`,
     ),
   )
 })
@@ -62,7 +63,7 @@ test('a folder that a cloud program looks after is refused', () => {
   writeFileSync(folder.file('synced/.stfolder'), '')
 
   expect(() => openDataDirectory(folder.file('synced/data/hookline'))).toThrow(
-    'synchronised to a cloud',
+    'which syncs to a cloud',
   )
   expect(existsSync(folder.file('synced/data/hookline'))).toBe(false)
 })

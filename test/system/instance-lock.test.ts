@@ -42,7 +42,7 @@ test('a second process is told who holds the data directory', async () => {
   expect(refusal).toMatchObject({
     holder: { ...HOLDER, pid: child.pid },
     message:
-      `Another Hookline uses this data directory: a relay, process ${child.pid}, ` +
+      `Another Hookline is using this data directory: a relay, process ${child.pid}, ` +
       `since 2026-11-21T10:00:00.000Z, at http://127.0.0.1:4665. (${path})`,
   })
 })

@@ -61,6 +61,6 @@ for (const [what, key, content, text] of FORGED) {
 
 test('what is no public key of minisign is refused', () => {
   for (const text of ['', 'RWS', KEY.slice(2), `${KEY}AAAA`]) {
-    expect(() => parseMinisignKey(text)).toThrow('not a public key of minisign')
+    expect(() => parseMinisignKey(text)).toThrow('Not a minisign public key')
   }
 })

@@ -29,15 +29,20 @@ test('findings about webhooks are written for people, without a name of the API'
     { ...WEBHOOK, id: id('wh_failing'), disabledReason: 'failing' },
     { ...WEBHOOK, id: id('wh_sealed'), disabledReason: 'secret_unreadable' },
     { ...WEBHOOK, id: id('wh_cut'), isActive: true },
+    { ...WEBHOOK, description: 'CRM', breaker: { ...CLOSED, failuresInRow: 6 } },
     { ...WEBHOOK, id: id('wh_open'), breaker: { ...CLOSED, failuresInRow: 30_020 } },
   ]
 
   const findings = findingsOf(webhooks, new Set([id('wh_cut')]))
 
-  expect(findings).toHaveLength(5)
+  expect(findings).toHaveLength(6)
   for (const { title, why, fix } of findings) expect(`${title} ${why} ${fix}`).not.toMatch(API_NAME)
   expect(findings[0]?.fix).toBe(
     'Correct the URL and turn it back on, or delete it. Its events are kept for 30 days.',
   )
+  expect(findings.slice(-2).map(({ title }) => title)).toEqual([
+    'CRM webhook is failing',
+    'shop.example.com webhook is failing',
+  ])
   expect(findings.at(-1)?.why).toBe('shop.example.com failed 30,020 times in a row.')
 })

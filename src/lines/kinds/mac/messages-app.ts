@@ -1,4 +1,4 @@
-import { within, type Clock } from '../../../system/clock.ts'
+import { withTimeout, type Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type {
   OwnIds,
@@ -151,6 +151,6 @@ async function untilEnd(child: RunningProcess, clock: Clock, signal: AbortSignal
   signal.removeEventListener('abort', abort)
   if (!signal.aborted) return
   child.kill('SIGTERM')
-  const end = await within(clock, CAFFEINATE_END_MS, child.ended, 'late')
+  const end = await withTimeout(clock, CAFFEINATE_END_MS, child.ended, 'late')
   if (end === 'late') child.kill('SIGKILL')
 }

@@ -1,7 +1,7 @@
 // A program of somebody else that runs for as long as it is needed. It is ended by its process id and by
 // nothing else: others may run programs of the same name.
 
-import { within, type Clock } from '../../../../system/clock.ts'
+import { withTimeout, type Clock } from '../../../../system/clock.ts'
 import type { ReadProcess, StartReadProcess } from '../../../../system/process.ts'
 
 export type ProcessTools = { readonly clock: Clock; readonly start: StartReadProcess }
@@ -74,15 +74,15 @@ export class KeptProcess {
     // The id of a process that has ended may be that of another one.
     if (this.#hasEnded) return
     this.#child.kill('SIGTERM')
-    if ((await within(this.#clock, FORCE_AFTER_MS, ended, 'late')) !== 'late') return
+    if ((await withTimeout(this.#clock, FORCE_AFTER_MS, ended, 'late')) !== 'late') return
     this.#child.kill('SIGKILL')
-    await within(this.#clock, GIVE_UP_MS, ended, null)
+    await withTimeout(this.#clock, GIVE_UP_MS, ended, null)
   }
 
   async #awaitEnd(): Promise<KeptEnd> {
     const exitCode = await this.#child.ended
     this.#hasEnded = true
-    await within(this.#clock, OUTPUT_WAIT_MS, this.#child.outputEnded, null)
+    await withTimeout(this.#clock, OUTPUT_WAIT_MS, this.#child.outputEnded, null)
     this.#child.closeOutput()
     return { exitCode, lines: this.lines }
   }

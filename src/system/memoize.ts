@@ -1,5 +1,5 @@
-/** What `read` makes of a text, remembered for up to `max` of them; beyond that it begins anew. */
-export function remembering<T>(max: number, read: (text: string) => T): (text: string) => T {
+/** Caches `read` for up to `max` texts; a full cache is emptied. */
+export function memoize<T>(max: number, read: (text: string) => T): (text: string) => T {
   const known = new Map<string, T>()
   return (text) => {
     const found = known.get(text)

@@ -1,10 +1,10 @@
 import { expect, test } from 'bun:test'
 
-import { remembering } from '../../src/system/remembering.ts'
+import { memoize } from '../../src/system/memoize.ts'
 
 test('a text is read once, also where it reads as nothing, and again once too many were read', () => {
   const read: string[] = []
-  const lengthOf = remembering(2, (text) => {
+  const lengthOf = memoize(2, (text) => {
     read.push(text)
     return text === '' ? null : text.length
   })
