@@ -20,7 +20,6 @@ type DoctorTools = { readonly platform: string; readonly run: RunProcess }
 export function doctorCommand(tools: DoctorTools): Command {
   return {
     name: 'doctor',
-    args: [],
     options: [
       {
         name: 'open',

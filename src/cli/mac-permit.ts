@@ -14,8 +14,6 @@ import { EXIT, type Call, type Command } from './command.ts'
 /** What the app is launched with at the screen; neither the help nor the README tells of it. */
 export const MAC_PERMIT_COMMAND: Command = {
   name: 'mac permit',
-  args: [],
-  options: [],
   sentence: 'Ask Messages one harmless thing, so that macOS asks whether that is allowed.',
   async run(call) {
     const { macOsascript: osascriptPath } = call.loadConfig().config

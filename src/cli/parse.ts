@@ -27,7 +27,7 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
   }
   if (command !== null && !options.has('help')) {
     requireArguments(command, rest)
-    const missing = command.options.find(
+    const missing = command.options?.find(
       ({ name, isRequired }) => isRequired === true && !options.has(name),
     )
     if (missing !== undefined) throw new UsageError(`Usage: ${usageOf(command)}`)
@@ -37,8 +37,8 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
 
 /** `hookline keys create [--name NAME]`. */
 export function usageOf(command: Command): string {
-  const args = command.args.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))
-  const options = command.options.map(({ name, value, isRequired }) => {
+  const args = (command.args ?? []).map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))
+  const options = (command.options ?? []).map(({ name, value, isRequired }) => {
     const written = value === null ? `--${name}` : `--${name} ${value}`
     return isRequired === true ? written : `[${written}]`
   })
@@ -110,11 +110,12 @@ function takeOption(
 }
 
 function requireArguments(command: Command, given: readonly string[]): void {
-  const least = command.args.filter(({ isOptional }) => isOptional !== true).length
-  if (given.length < least || given.length > command.args.length) {
+  const { args = [] } = command
+  const least = args.filter(({ isOptional }) => isOptional !== true).length
+  if (given.length < least || given.length > args.length) {
     throw new UsageError(`Usage: ${usageOf(command)}`)
   }
-  for (const [index, { name, choices }] of command.args.entries()) {
+  for (const [index, { name, choices }] of args.entries()) {
     const value = given[index]
     if (value === undefined || choices === undefined || choices.includes(value)) continue
     throw new UsageError(`${name} must be one of: ${choices.join(', ')}.`)

@@ -1,10 +1,10 @@
-// A relay whose database is migrated and not judged: it is ready, and does nothing.
+// A relay whose database is migrated and not checked: it is ready, and does nothing.
 
 import { expect, test } from 'bun:test'
 
 import { createRig, type Rig } from './http-rig.ts'
 
-/** The relay before its judgement; each word that it may serve adds to `words`. */
+/** The relay during its startup check; each word that it may serve adds to `words`. */
 function standStill(): { readonly rig: Rig; readonly words: string[] } {
   const words: string[] = []
   const { metrics } = createRig()
