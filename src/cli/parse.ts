@@ -25,13 +25,7 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
       words.shift()
     }
   }
-  if (command !== null && !options.has('help')) {
-    requireArguments(command, rest)
-    const missing = command.options?.find(
-      ({ name, isRequired }) => isRequired === true && !options.has(name),
-    )
-    if (missing !== undefined) throw new UsageError(`Usage: ${usageOf(command)}`)
-  }
+  if (command !== null && !options.has('help')) requireComplete(command, rest, options)
   return { command, args: rest, options }
 }
 
@@ -109,10 +103,16 @@ function takeOption(
   options.set(name, value)
 }
 
-function requireArguments(command: Command, given: readonly string[]): void {
-  const { args = [] } = command
+/** Throws where arguments or required options are missing, or an argument is none of its choices. */
+function requireComplete(
+  command: Command,
+  given: readonly string[],
+  set: ReadonlyMap<string, string>,
+): void {
+  const { args = [], options = [] } = command
   const least = args.filter(({ isOptional }) => isOptional !== true).length
-  if (given.length < least || given.length > args.length) {
+  const lacksOption = options.some(({ name, isRequired }) => isRequired === true && !set.has(name))
+  if (given.length < least || given.length > args.length || lacksOption) {
     throw new UsageError(`Usage: ${usageOf(command)}`)
   }
   for (const [index, { name, choices }] of args.entries()) {
