@@ -83,12 +83,10 @@ export const FACTS: PhoneFacts = {
   udid: UDID,
   name: 'Line one',
   iosVersion: '18.6.2',
-  productType: 'iPhone14,5',
   number: NUMBER,
   battery: { percent: 87, isCharging: true },
   isDeveloperModeOn: true,
   language: 'en',
   isLocked: false,
   timeZone: 'America/New_York',
-  simStatus: 'kCTSIMSupportSIMStatusReady',
 }

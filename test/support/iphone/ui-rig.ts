@@ -90,7 +90,7 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
     words: ENGLISH,
     memory,
     own: new OwnSends(),
-    queue: new TaskQueue(clock),
+    queue: new TaskQueue(),
     timeZone: () => 'UTC',
     emit,
   }

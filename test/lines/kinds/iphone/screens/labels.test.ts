@@ -29,7 +29,7 @@ function read(label: string, side: Side, title = NUMBER) {
 }
 
 function inbound(text: string, minutes = 810): ReadLabel {
-  return { isFromMe: false, service: null, sender: NUMBER, text, minutes }
+  return { isFromMe: false, service: null, text, minutes }
 }
 
 const LABELS: readonly (readonly [
@@ -43,7 +43,7 @@ const LABELS: readonly (readonly [
     'an own bubble',
     'Your iMessage, on my way, 12:39\u202FPM',
     'right',
-    { isFromMe: true, service: 'iMessage', sender: null, text: 'on my way', minutes: 759 },
+    { isFromMe: true, service: 'iMessage', text: 'on my way', minutes: 759 },
   ],
   ['a bubble of the other side', `${NUMBER}, hello, 1:30\u202FPM`, 'left', inbound('hello')],
   [
@@ -56,7 +56,7 @@ const LABELS: readonly (readonly [
     'an own text message',
     'Your text message, hi, 9:05 AM',
     'right',
-    { isFromMe: true, service: 'SMS', sender: null, text: 'hi', minutes: 545 },
+    { isFromMe: true, service: 'SMS', text: 'hi', minutes: 545 },
   ],
   [
     'a number between marks of direction',
@@ -89,7 +89,7 @@ const LABELS: readonly (readonly [
     'an inbound label that is an own one, word for word',
     'Your iMessage, hi, 1:30 PM',
     'left',
-    { isFromMe: false, service: null, sender: 'Your iMessage', text: 'hi', minutes: 810 },
+    { isFromMe: false, service: null, text: 'hi', minutes: 810 },
   ],
   [
     'a wide bubble that imitates an own label',
@@ -101,26 +101,26 @@ const LABELS: readonly (readonly [
     'a wide bubble of ours',
     'Your iMessage, a long text, 1:30 PM',
     'unclear',
-    { isFromMe: true, service: 'iMessage', sender: null, text: 'a long text', minutes: 810 },
+    { isFromMe: true, service: 'iMessage', text: 'a long text', minutes: 810 },
   ],
   [
     'a bubble whose sender nobody can name',
     'Message, hello, 1:30 PM',
     'left',
-    { isFromMe: false, service: null, sender: null, text: 'hello', minutes: 810 },
+    { isFromMe: false, service: null, text: 'hello', minutes: 810 },
   ],
   [
     'another sender than the title says',
     'Maybe: Ann, hello, there, 1:30 PM',
     'left',
-    { isFromMe: false, service: null, sender: 'Maybe: Ann', text: 'hello, there', minutes: 810 },
+    { isFromMe: false, service: null, text: 'hello, there', minutes: 810 },
   ],
   ['a bubble of the other side without a text', `${WRITTEN}, 1:30 PM`, 'left', inbound('')],
   [
     'an own bubble without a text',
     'Your iMessage, 1:30 PM',
     'right',
-    { isFromMe: true, service: 'iMessage', sender: null, text: '', minutes: 810 },
+    { isFromMe: true, service: 'iMessage', text: '', minutes: 810 },
   ],
   ['somebody who is typing', `${NUMBER} is typing`, 'left', null],
   ['a message that was taken back', `${NUMBER} unsent a message`, 'left', null],

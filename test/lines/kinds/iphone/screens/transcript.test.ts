@@ -25,7 +25,6 @@ function bubble([text, minutes]: Said): Bubble {
   return {
     isFromMe,
     service: isFromMe ? 'iMessage' : null,
-    sender: isFromMe ? null : FRIEND,
     text,
     minutes,
     isAttachment: false,
@@ -42,7 +41,6 @@ function known(chat: readonly Said[]): readonly Descriptor[] {
   return chat.map(([text, minutes], index) => ({
     guid: `ui-${index}`,
     isFromMe: text.startsWith('>'),
-    isAttachment: false,
     hash: text,
     length: text.length,
     minutes,
@@ -155,7 +153,6 @@ const NOW = 1_795_255_200_000
 const ONE: Descriptor = {
   guid: 'ui-00000000-0000-4000-8000-000000000000',
   isFromMe: false,
-  isAttachment: true,
   hash: 'abc',
   length: 3,
   minutes: 600,
