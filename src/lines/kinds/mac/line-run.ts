@@ -1,0 +1,236 @@
+// One run of a Mac line: the loop that reads chat.db, beside the watch over Messages, and the state of the
+// line that follows from both.
+
+import type { Capabilities } from '../../../domain/line.ts'
+import type { Clock } from '../../../system/clock.ts'
+import type { Random } from '../../../system/random.ts'
+import type { DriverLine, LineEvent, LineListener, LineSession, Settlement } from '../../driver.ts'
+import { LineEvents } from '../../line-events.ts'
+import type { ChatDb } from './chat-db.ts'
+import { Condition, type ConditionTools } from './condition.ts'
+import { DatabaseWatch } from './database-watch.ts'
+import { offlineReason, type MacTrouble } from './findings.ts'
+import { OwnMessages } from './own-messages.ts'
+import { Pacer, pauseMs, VanishingSends } from './pacing.ts'
+import type { ScriptAnswer } from './script-runner.ts'
+import { sendMessage } from './sender.ts'
+import { StatusTracker } from './status-tracker.ts'
+
+export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
+  readonly clock: Clock
+  readonly random: Random
+  readonly open: () => ChatDb
+}
+
+const CAPABILITIES: Capabilities = {
+  new_contacts: true,
+  choose_service: false,
+  delivered: true,
+  read: true,
+  guid: true,
+  attachments: false,
+}
+
+/** `PRAGMA data_version` costs about a microsecond, so it is read often. */
+const LOOK_MS = 50
+/** A wall clock that moved on by more than a look and this: the Mac was asleep. */
+const ASLEEP_MS = 10_000
+/** After a start of Messages, and after a sleep, chats are not found for a while (-1728). */
+const SETTLE_MS = 5_000
+/** Messages is ended, by force after ten seconds, and started. */
+const RESTART_MS = 20_000
+const REVIEW_EVERY_MS = 5_000
+/** After this long without trouble, nothing of an outage can still be on its way. */
+const HEALTHY_MS = 900_000
+
+type Online = Extract<LineEvent, { readonly type: 'online' }>
+
+export class MacLineRun {
+  readonly #tools: MacLineTools
+  readonly #line: DriverLine
+  readonly #signal: AbortSignal
+  readonly #events: LineEvents
+  readonly #tracker = new StatusTracker()
+  readonly #own = new OwnMessages((rowId) => this.#tracker.hasError(rowId))
+  readonly #pacer: Pacer
+  readonly #condition: Condition
+  readonly #vanishing: VanishingSends
+  readonly #session: LineSession
+  readonly database: DatabaseWatch
+  #state: Online | MacTrouble | null = null
+  #healthySince: number | null = null
+  /** Last check of the history for reasons against sending, and its result. */
+  #reviewedAt = -Infinity
+  #pausedUntil = 0
+
+  constructor(tools: MacLineTools, line: DriverLine, listener: LineListener, signal: AbortSignal) {
+    this.#tools = tools
+    this.#line = line
+    this.#signal = signal
+    this.#events = new LineEvents(listener, signal)
+    this.#pacer = new Pacer(tools)
+    const onStarted = () => this.#pacer.pause(SETTLE_MS)
+    this.#condition = new Condition({ ...tools, onStarted })
+    this.#vanishing = new VanishingSends(tools.clock, () => {
+      this.#pacer.pause(RESTART_MS)
+      this.#condition.requestRestart()
+    })
+    const publish = (events: readonly LineEvent[]) => this.#publish(events)
+    const database = { ...tools, own: this.#own, tracker: this.#tracker, publish }
+    this.database = new DatabaseWatch(database, line)
+    this.#session = this.#createSession()
+  }
+
+  /** Reason why the line cannot send or read, or null. */
+  get trouble(): MacTrouble | null {
+    const trouble = this.database.trouble ?? this.#condition.trouble
+    return trouble ?? (this.#vanishing.isResting ? 'sends_vanish' : null)
+  }
+
+  /** The last sends left no trace in Messages. */
+  get areSendsVanishing(): boolean {
+    return this.#vanishing.isSuspected
+  }
+
+  get isConnected(): boolean {
+    return this.#condition.isConnected
+  }
+
+  /** Time left in which no new contacts are written to, in milliseconds. */
+  get pausedMs(): number {
+    return Math.max(0, this.#pausedUntil - this.#tools.clock.monotonic())
+  }
+
+  /** Runs until its signal aborts; throws where an event could not be stored. */
+  async run(): Promise<void> {
+    const signal = this.#signal
+    const end = new AbortController()
+    const inner = AbortSignal.any([signal, end.signal])
+    const loops = [
+      this.#condition.run(inner),
+      this.#tools.app.keepAwake(inner),
+      this.#read(inner),
+    ].map((loop) => loop.finally(() => end.abort()))
+    const ended = await Promise.allSettled(loops)
+    this.database.close()
+    if (signal.aborted) return
+    const failed = ended.find((loop) => loop.status === 'rejected')
+    if (failed !== undefined) throw failed.reason
+  }
+
+  async #read(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#tools
+    while (!signal.aborted) {
+      if (await this.database.open()) await this.#publishState(signal)
+      // The line goes online, or says why it cannot, before its first message.
+      if (this.#state !== null) await this.#look(signal)
+      await this.#publishState(signal)
+      const before = clock.now()
+      await clock.sleep(LOOK_MS, signal)
+      if (clock.now() - before > LOOK_MS + ASLEEP_MS) this.#wakeUp()
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    try {
+      await this.database.look(signal)
+    } catch (error) {
+      if (this.#events.failure !== null || signal.aborted) throw error
+      this.database.lose(error)
+    }
+    const { clock } = this.#tools
+    if (clock.monotonic() - this.#reviewedAt < REVIEW_EVERY_MS) return
+    this.#reviewedAt = clock.monotonic()
+    if (this.#tracker.isStuck(clock.now())) this.#condition.requestRestart()
+    const { db } = this.database
+    if (db !== null) this.#pausedUntil = clock.monotonic() + pauseMs(db, clock.now())
+  }
+
+  /** The Mac was asleep: the database is opened again, and Messages gets a moment. */
+  #wakeUp(): void {
+    this.#pacer.pause(SETTLE_MS)
+    this.#healthySince = null
+    this.database.close()
+  }
+
+  /** Publishes the state of the line where it has changed. */
+  async #publishState(signal?: AbortSignal): Promise<void> {
+    const { trouble } = this
+    if (signal?.aborted === true || (trouble === null && !this.#condition.isKnown)) return
+    this.#countHealthy(trouble)
+    if (trouble !== null) {
+      if (this.#state === trouble) return
+      this.#state = trouble
+      await this.#events.publish([{ type: 'offline', reason: offlineReason(trouble) }])
+      return
+    }
+    const online: Online = {
+      type: 'online',
+      session: this.#session,
+      number: this.#line.number,
+      imessageActive: this.#condition.isConnected,
+      capabilities: { ...CAPABILITIES, new_contacts: this.pausedMs === 0 },
+    }
+    if (isSame(this.#state, online)) return
+    this.#state = online
+    await this.#events.publish([online])
+  }
+
+  /**
+   * The age of a row is counted to the last healthy moment. For a while after an outage that moment stays
+   * where it was: rows that the outage delayed may take minutes to come in.
+   */
+  #countHealthy(trouble: MacTrouble | null): void {
+    const { clock } = this.#tools
+    if (trouble !== null || !this.#condition.isConnected) {
+      this.#healthySince = null
+      return
+    }
+    this.#healthySince ??= clock.monotonic()
+    const isHealthy = clock.monotonic() - this.#healthySince >= HEALTHY_MS
+    if (isHealthy) this.database.reading?.markHealthy(clock.now())
+  }
+
+  #createSession(): LineSession {
+    const { clock, script } = this.#tools
+    const db = () => this.database.db
+    const sending = {
+      clock,
+      script,
+      db,
+      pacer: this.#pacer,
+      own: this.#own,
+      tracker: this.#tracker,
+      onAnswer: async (answer: ScriptAnswer) => {
+        this.#condition.record(answer)
+        await this.#publishState()
+      },
+      onOutcome: async (outcome: Settlement) => {
+        // Without a database, no row can be seen.
+        if (db() !== null) this.#vanishing.record(outcome)
+        await this.#publishState()
+      },
+    }
+    return {
+      capacity: 1,
+      knows: async (handle) => db()?.knowsHandle(handle) ?? false,
+      send: (message, pointOfNoReturn, signal) =>
+        sendMessage(sending, message, pointOfNoReturn, signal),
+    }
+  }
+
+  async #publish(events: readonly LineEvent[]): Promise<void> {
+    // A row of ours that was found after its send: sends do leave traces.
+    if (events.some(({ type }) => type === 'settled')) this.#vanishing.reset()
+    await this.#events.publish(events)
+  }
+}
+
+function isSame(state: Online | MacTrouble | null, online: Online): boolean {
+  if (state === null || typeof state === 'string') return false
+  const { imessageActive, capabilities } = state
+  return (
+    imessageActive === online.imessageActive &&
+    capabilities.new_contacts === online.capabilities.new_contacts
+  )
+}
