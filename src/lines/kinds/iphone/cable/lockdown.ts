@@ -57,7 +57,7 @@ export type PhoneTrouble = {
   /** Null where not even this could be read. */
   readonly name: string | null
   readonly reason: PhoneTroubleReason
-  /** One sentence without secrets. */
+  /** A sentence without secrets. */
   readonly why: string
 }
 
