@@ -1,7 +1,7 @@
-// The question of macOS whether Hookline may control Messages. It comes with the first Apple event of the
-// program that asks; public reports (of nanoclaw, on macOS 26) have a LaunchAgent's stay away. An app
-// that is launched at the screen is asked about by TCC in the same name, so one harmless run of the script
-// goes out from there. Built by the manual pages of open(1) and osascript(1): no Mac has shown it yet.
+// The macOS prompt for permission to control Messages. It comes with the first Apple event of the asking
+// program; public reports (of nanoclaw, on macOS 26) show no prompt for a LaunchAgent. TCC prompts for an
+// app launched on the screen under the same name, so the app makes one harmless run of the script. Built
+// by the manual pages of open(1) and osascript(1), and not yet tried on a Mac.
 
 import type { HealthFinding } from '../api/health.ts'
 import type { ServiceHost } from '../hosting/service-host.ts'
@@ -11,28 +11,30 @@ import { stopSignal } from '../system/own-process.ts'
 import { processRunner } from '../system/process.ts'
 import { EXIT, type Call, type Command } from './command.ts'
 
-/** What the app is launched with at the screen; neither the help nor the README tells of it. */
+/** Launched on the screen only; listed neither in the help nor in the README. */
 export const MAC_PERMIT_COMMAND: Command = {
   name: 'mac permit',
   args: [],
   options: [],
-  sentence: 'Ask Messages one harmless thing, so that macOS asks whether that is allowed.',
+  sentence: 'Send Messages a harmless request, so that macOS asks for permission.',
   async run(call) {
     const { macOsascript: osascriptPath } = call.loadConfig().config
     const tools = { run: processRunner(systemClock), clock: systemClock, osascriptPath }
     if (await askMessages(tools, stopSignal())) return EXIT.ok
-    call.out.problem('Messages may not be controlled, or has no iMessage account.')
+    call.out.problem(
+      'Hookline is not allowed to control Messages, or there is no iMessage account.',
+    )
     return EXIT.notAllowed
   },
 }
 
-/** Brings the question about where the relay's own run of the script was refused. */
+/** Brings up the dialog where the relay's own run of the script was refused. */
 export async function askForAutomation(
   { host, call, signal }: { host: ServiceHost; call: Pick<Call, 'out'>; signal: AbortSignal },
   findings: readonly Pick<HealthFinding, 'code'>[],
 ): Promise<void> {
   const isDenied = findings.some(({ code }) => code === 'automation_denied')
   if (!isDenied || host.launchApp === undefined) return
-  call.out.note('macOS asks now whether Hookline may control Messages: press OK.')
+  call.out.note('macOS now asks whether Hookline may control Messages: click OK.')
   await host.launchApp(MAC_PERMIT_COMMAND.name.split(' '), signal)
 }

@@ -1,5 +1,5 @@
-// Asks the owner of a Mac for a record of how Messages writes ten messages down: says what will be in the
-// file and what to do meanwhile. The record itself is made by the driver.
+// `hookline mac trace`: explains to the owner of a Mac what will be in the record and what to do meanwhile.
+// The driver makes the record.
 
 import { closeSync, existsSync, openSync, writeSync } from 'node:fs'
 import { homedir, platform, release } from 'node:os'
@@ -7,13 +7,14 @@ import { resolve } from 'node:path'
 
 import { stdin } from 'bun'
 
+import type { ScriptCall } from '../api/owner.ts'
 import { chatDbPath, recordMacTrace, type TraceEntry } from '../lines/catalog.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
-import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
-import { scriptEntries } from './mac-trace-scripts.ts'
+import { EXIT, type Call, type Command, type ExitCode, NoRelayError } from './command.ts'
+import { RefusedError, type ControlClient } from './control-client.ts'
 import { writeLogLine } from './output.ts'
 import { runningRelay } from './own-file.ts'
 
@@ -52,7 +53,7 @@ async function trace(call: Call): Promise<ExitCode> {
   return EXIT.ok
 }
 
-/** Why there can be no trace; null where there can. */
+/** Reason against a trace, or null. */
 function refusalFor({ database, file }: Places): { sentence: string; exitCode: ExitCode } | null {
   if (existsSync(file)) {
     return { sentence: `${file} is there already: name another by --to.`, exitCode: EXIT.failed }
@@ -125,7 +126,7 @@ async function recordInto(
   ])
 }
 
-/** Ends with Enter, Ctrl-C or the time; says whether everything is in it. */
+/** Ends with Enter, Ctrl-C or the time; true where the record is complete. */
 async function recordUntilEnter(
   path: string,
   write: (entry: TraceEntry) => void,
@@ -135,13 +136,13 @@ async function recordUntilEnter(
   const signal = AbortSignal.any([stopSignal(), enter.signal])
   const tools = { clock: systemClock, random: systemRandom }
   const record = recordMacTrace({ path, forMs: TRACE_MS_MAX, write, ...tools }, signal)
-  // It has begun: whatever is sent from here on is in it.
+  // The record has begun: messages from here on are in it.
   say(INSTRUCTIONS)
   await Promise.race([record, stopAtLine(typed, enter)])
   return (await record).isWhole
 }
 
-/** Where standard input has ended, nobody can press Enter: then the time ends it. */
+/** Once standard input has ended, Enter cannot be pressed: then the time ends the record. */
 async function stopAtLine(typed: AsyncGenerator<string>, enter: AbortController): Promise<void> {
   const { done } = await typed.next()
   if (done !== true) enter.abort()
@@ -151,7 +152,7 @@ function isOwnMessage({ t, op, table, set }: TraceEntry): boolean {
   return t > 0 && op === 'insert' && table === 'message' && set['is_from_me'] === 1
 }
 
-/** To the person at the terminal, whatever becomes of standard output. */
+/** To the owner at the terminal, even where standard output is redirected. */
 function say(lines: readonly string[]): void {
   for (const line of lines) writeLogLine(`${line}\n`)
 }
@@ -164,4 +165,38 @@ async function* typedLines(): AsyncGenerator<string> {
     rest = lines.pop() ?? ''
     yield* lines
   }
+}
+
+export type ScriptEntry = {
+  /** Milliseconds from the start of the trace; below zero for the last known state of the accounts. */
+  readonly t: number
+  readonly op: 'script' | 'no_relay'
+  readonly set: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Runs of the script for Messages since `startedAt` (milliseconds since 1970), oldest first: the relay
+ * reports their stages, routes, durations and accounts.
+ */
+export async function scriptEntries(
+  reach: () => Promise<Pick<ControlClient, 'ask'>>,
+  startedAt: number,
+): Promise<readonly ScriptEntry[]> {
+  try {
+    const client = await reach()
+    const { data } = await client.ask('GET /script-calls', { timeoutMs: 5_000 })
+    const all = data.map((call) => entryOf(call, startedAt))
+    const known = all.findLast(({ t, set }) => t < 0 && set['mode'] === 'account')
+    const since = all.filter(({ t }) => t >= 0)
+    return known === undefined ? since : [known, ...since]
+  } catch (error) {
+    // The rows are worth having without it. A relay of another version has no such route.
+    const isExpected = error instanceof NoRelayError || error instanceof RefusedError
+    if (isExpected) return [{ t: 0, op: 'no_relay', set: { why: error.name } }]
+    throw error
+  }
+}
+
+function entryOf({ at, ...set }: ScriptCall, startedAt: number): ScriptEntry {
+  return { t: Math.round(at - startedAt), op: 'script', set }
 }

@@ -107,7 +107,7 @@ test('a name in place of a number is refused with what to do, and counted once i
   expect(finding).toMatchObject({
     severity: 'warning',
     line_id: (await box.line()).id,
-    why: "Messages of the last 30 days that came with a contact's name in place of a number: 2.",
+    why: "Messages in the last 30 days that came with a contact's name instead of a number: 2.",
   })
   expect(JSON.stringify(findings)).not.toContain('Polly')
 })

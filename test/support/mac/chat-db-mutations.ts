@@ -1,7 +1,7 @@
 // What a chat.db may look like beside the seven that are known. A mutation changes the statements of a
 // fixture, which are parted by blank lines.
 
-import { OPTIONAL_COLUMNS } from '../../../src/lines/kinds/mac/chat-db-schema.ts'
+import { OPTIONAL_COLUMNS } from '../../../src/lines/kinds/mac/chat-db-open.ts'
 import type { FileOptions } from './chat-db-file.ts'
 import { SCHEMAS, withColumns, type SchemaName } from './chat-db-schemas.ts'
 

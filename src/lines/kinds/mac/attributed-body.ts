@@ -1,6 +1,6 @@
-// What the column `attributedBody` of a message says. Its root is an NSAttributedString: the text, then
-// for each run of it the number of its set of attributes and its length in UTF-16 units. The set itself,
-// a dictionary, follows only where its number comes up for the first time.
+// The column `attributedBody` of a message. Its root is an NSAttributedString: the text, then for each run
+// of it the number of its set of attributes and its length in UTF-16 units. The set itself, a dictionary,
+// follows only where its number comes up for the first time.
 
 import { TypedStreamError } from './typed-stream-bytes.ts'
 import {
@@ -15,17 +15,17 @@ import {
 export type DecodedBody =
   | {
       readonly ok: true
-      /** A U+FFFC stands for each attachment and each part of an app. */
+      /** Contains U+FFFC for each attachment and each part of an app. */
       readonly text: string
-      /** In the order in which they stand in the text. */
+      /** In the order of the text. */
       readonly attachmentGuids: readonly string[]
-      /** Of the marks in the text, those that stand for a picture in the midst of a line (Genmoji). */
+      /** Marks of the text that stand for a picture within a line (Genmoji). */
       readonly inlineEmoji?: readonly InlineEmoji[] | undefined
     }
   /** `problem` quotes nothing of the message. */
   | { readonly ok: false; readonly problem: string }
 
-/** `at` is the place of its mark in the text, in UTF-16 units. */
+/** `at` is the offset of its mark in the text, in UTF-16 units. */
 export type InlineEmoji = { readonly at: number; readonly guid: string }
 
 const MARK = '\uFFFC'
@@ -38,28 +38,28 @@ const STRICT_UTF16 = new TextDecoder('utf-16le', { fatal: true })
 
 /**
  * Reads the value of the column. The project imsg met bodies that are UTF-16 with a byte order mark, and
- * columns of type TEXT: such a string is the text itself. Never throws, and ends within 50 ms whatever it
- * is given.
+ * columns of type TEXT: such a string is the text itself. Never throws, and ends within 50 ms for any
+ * input.
  */
 export function decodeAttributedBody(blob: Uint8Array | string): DecodedBody {
   if (blob.length > BLOB_BYTES_MAX) return { ok: false, problem: 'the body is too long' }
   try {
     return typeof blob === 'string' ? decodeText(blob) : decodeBytes(blob)
   } catch (error) {
-    // Even a fault of the reader must not keep the rows after this one from being read.
+    // Even a bug of the reader must not keep the next rows from being read.
     const isFound = error instanceof TypedStreamError
     return { ok: false, problem: isFound ? error.message : 'the reader itself failed' }
   }
 }
 
-/** The text as a person reads it: without the marks that stand for attachments. */
+/** Text without the marks of attachments. */
 export function withoutMarks(text: string): string {
   return text.replaceAll(MARK, '')
 }
 
 function decodeText(text: string): DecodedBody {
   if (!text.startsWith(STREAM_AS_TEXT)) return { ok: true, text, attachmentGuids: [] }
-  // SQLite hands TEXT out as UTF-8: bytes that are none have become U+FFFD and are lost.
+  // SQLite hands TEXT out as UTF-8: invalid bytes have become U+FFFD and are lost.
   if (/[^\0-\xFF]/.test(text)) throw new TypedStreamError('the stream was stored as text')
   return decodeStream(Buffer.from(text, 'latin1'))
 }
@@ -77,7 +77,7 @@ function decodeStream(blob: Uint8Array): DecodedBody {
   throw new TypedStreamError('the stream holds no text')
 }
 
-/** The lengths of the runs are the one check there is: a damaged stream often reads like a whole one. */
+/** The lengths of the runs are the only check: a damaged stream often reads like a whole one. */
 function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBody {
   const [string] = first?.values ?? []
   if (!isKindOf(string, 'NSString')) throw new TypedStreamError('the attributed string has no text')
@@ -93,11 +93,11 @@ function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBod
   return { ok: true, text, attachmentGuids: [...new Set(guids)], inlineEmoji: some(inlineEmoji) }
 }
 
-/** What a set of attributes says of its run. */
+/** Attributes of a run. */
 type Marking = {
-  /** The transfer guid of the attachment that stands there. */
+  /** Transfer guid of the attachment. */
   readonly guid: string | null
-  /** Whether it is shown in the midst of the line, as an emoji is. */
+  /** Shown within the line, like an emoji. */
   readonly isEmoji: boolean
 }
 
@@ -107,7 +107,7 @@ const UNMARKED: Marking = { guid: null, isEmoji: false }
 
 function runsOf(groups: readonly TypedGroup[]): readonly Run[] {
   const markingOf = new Map<number, Marking>()
-  // Many sets may be one dictionary: it is looked through once.
+  // Many sets may be one dictionary: it is searched once.
   const markingIn = new Map<TypedObject, Marking>()
   const runs: Run[] = []
   const left = groups.values()
@@ -135,7 +135,7 @@ function markingInSet(group: TypedGroup | undefined, known: Map<TypedObject, Mar
   return marking
 }
 
-/** A dictionary is the count of its pairs, then name and value by turns. */
+/** A dictionary is the count of its pairs, then name and value in turn. */
 function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking {
   const values = rest.map((group) => group.values[0])
   if (count?.values[0] !== values.length / 2) {
@@ -146,7 +146,7 @@ function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking
     return at < 0 ? undefined : values[at + 1]
   }
   const bytes = bytesOf(valueOf(GUID_ATTRIBUTE))
-  // What cannot be a guid is left out: it is no reason to lose the text.
+  // An impossible guid is left out: it is no reason to lose the text.
   const isGuid = bytes !== null && bytes.byteLength <= GUID_BYTES_MAX
   const emoji = valueOf(EMOJI_ATTRIBUTE)
   return {
@@ -155,7 +155,7 @@ function markingInDictionary({ groups: [count, ...rest] }: TypedObject): Marking
   }
 }
 
-/** The length is compared first: one long name, referred to often, would otherwise cost seconds. */
+/** The length is compared first: a long name with many references would otherwise cost seconds. */
 function isNamed(name: TypedValue | undefined, wanted: string): boolean {
   const bytes = bytesOf(name)
   if (bytes?.byteLength !== wanted.length) return false
@@ -172,7 +172,7 @@ function textOf(string: TypedObject): string {
   return strictly(STRICT_UTF8, bytes)
 }
 
-/** The UTF-8 of an NSString; null where `value` is none. */
+/** UTF-8 of an NSString; null for any other value. */
 function bytesOf(value: TypedValue | undefined): Uint8Array | null {
   const bytes = isKindOf(value, 'NSString') ? value.groups[0]?.values[0] : undefined
   return bytes instanceof Uint8Array ? bytes : null

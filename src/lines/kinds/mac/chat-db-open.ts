@@ -1,26 +1,33 @@
+// Opening chat.db, and probing its columns.
+
 import { Database, SQLiteError } from 'bun:sqlite'
 // Only the file system knows why SQLite may not open a file, and whether a path still names it.
 import { closeSync, openSync, statSync } from 'node:fs'
 
 import { ownIds } from '../../../system/process.ts'
-import type { DatabaseIdentity } from './chat-db-rows.ts'
 
 /**
- * `absent`: Messages was never set up. `denied`: macOS keeps the file from us, which Full Disk Access
- * mends. `wrong_owner`: it is another user's. `unreadable`: damaged, or not as the relay knows it.
+ * `absent`: Messages was never set up. `denied`: macOS keeps the file from us; Full Disk Access solves
+ * that. `wrong_owner`: it is another user's. `unreadable`: damaged, or of an unknown form.
  */
 export type ChatDbErrorCode = 'absent' | 'denied' | 'wrong_owner' | 'unreadable'
 
-export type Opened =
+/** Identity of the file: the same values mean the same database as before. */
+export type DatabaseIdentity = {
+  readonly device: number
+  readonly inode: number
+  /** Creation time of the file, in milliseconds since 1970. */
+  readonly bornMs: number
+}
+
+type Opened =
   | { readonly ok: true; readonly db: Database; readonly identity: DatabaseIdentity }
   | { readonly ok: false; readonly code: ChatDbErrorCode; readonly cause: unknown }
 
-type FileFacts = { readonly identity: DatabaseIdentity; readonly owner: number }
-
-/** The ways to a file; a test closes them as macOS does. */
-export type Doors = {
+/** Access to the file; tests deny it as macOS does. */
+export type FileAccess = {
   readonly uid: number
-  stat(path: string): FileFacts
+  stat(path: string): { readonly identity: DatabaseIdentity; readonly owner: number }
   /** Opens the file for reading and closes it. */
   touch(path: string): void
   connect(path: string): Database
@@ -36,33 +43,37 @@ const FILE_ERRORS: Readonly<Record<string, ChatDbErrorCode>> = {
   EPERM: 'denied',
   EACCES: 'wrong_owner',
 }
-/** SQLITE_PERM, SQLITE_CANTOPEN and SQLITE_AUTH: what a missing Full Disk Access was seen as (imsg). */
+/** SQLITE_PERM, SQLITE_CANTOPEN and SQLITE_AUTH: seen where Full Disk Access is missing (imsg). */
 const DENIALS = new Set([3, 14, 23])
 
-export function systemDoors(): Doors {
+export function systemFileAccess(): FileAccess {
   return {
     uid: ownIds().uid,
-    stat: factsOf,
+    stat(path) {
+      const { dev, ino, birthtimeMs, uid } = statSync(path)
+      const identity = { device: dev, inode: ino, bornMs: Math.floor(birthtimeMs) }
+      return { identity, owner: uid }
+    },
     touch: (path) => closeSync(openSync(path, 'r')),
     connect: (path) => new Database(path, CONNECTION),
   }
 }
 
 /** Opens the database and reads from it once: only that shows whether it may be read. */
-export function openChatDb(path: string, doors: Doors): Opened {
+export function openChatDb(path: string, access: FileAccess): Opened {
   let db: Database | null = null
   try {
-    const { identity, owner } = doors.stat(path)
-    if (owner !== doors.uid) return { ok: false, code: 'wrong_owner', cause: "another user's" }
-    db = doors.connect(path)
+    const { identity, owner } = access.stat(path)
+    if (owner !== access.uid) return { ok: false, code: 'wrong_owner', cause: "another user's" }
+    db = access.connect(path)
     for (const pragma of PRAGMAS) db.run(`PRAGMA ${pragma}`)
     readOnce(db)
-    if (isSameFile(path, identity, doors)) return { ok: true, db, identity }
+    if (isSameFile(path, identity, access)) return { ok: true, db, identity }
     db.close()
     return { ok: false, code: 'unreadable', cause: 'It was replaced while it was opened.' }
   } catch (error) {
     db?.close()
-    return { ok: false, code: diagnose(path, error, doors), cause: error }
+    return { ok: false, code: diagnose(path, error, access), cause: error }
   }
 }
 
@@ -71,19 +82,17 @@ function readOnce(db: Database): void {
   statement.get()
 }
 
-/** Whether the path names the file of that identity. */
-export function isSameFile(path: string, identity: DatabaseIdentity, doors: Doors): boolean {
+export function isSameFile(path: string, identity: DatabaseIdentity, access: FileAccess): boolean {
   try {
-    const now = doors.stat(path).identity
-    return Bun.deepEquals(now, identity)
+    return Bun.deepEquals(access.stat(path).identity, identity)
   } catch {
     return false
   }
 }
 
-/** What an error of SQLite says of the database. */
+/** State of the database behind an error of SQLite. */
 export function codeOf(error: unknown): ChatDbErrorCode {
-  // The higher bytes of the number tell more than is asked here.
+  // The higher bytes of the number only narrow the error down.
   const isDenial = error instanceof SQLiteError && DENIALS.has(error.errno & 0xff)
   return isDenial ? 'denied' : 'unreadable'
 }
@@ -92,11 +101,11 @@ export function codeOf(error: unknown): ChatDbErrorCode {
  * The file is opened only after SQLite has failed: closing it would take away the locks that another
  * connection of this process has on it, because POSIX gives them to the process.
  */
-function diagnose(path: string, error: unknown, doors: Doors): ChatDbErrorCode {
-  const told = fileErrorOf(error)
-  if (told !== null) return told
+function diagnose(path: string, error: unknown, access: FileAccess): ChatDbErrorCode {
+  const code = fileErrorOf(error)
+  if (code !== null) return code
   try {
-    doors.touch(path)
+    access.touch(path)
     return codeOf(error)
   } catch (refusal) {
     return fileErrorOf(refusal) ?? codeOf(error)
@@ -108,8 +117,113 @@ function fileErrorOf(error: unknown): ChatDbErrorCode | null {
   return FILE_ERRORS[code] ?? null
 }
 
-function factsOf(path: string): FileFacts {
-  const { dev, ino, birthtimeMs, uid } = statSync(path)
-  const identity = { device: dev, inode: ino, bornMs: Math.floor(birthtimeMs) }
-  return { identity, owner: uid }
+// Columns differ between machines of the same version of macOS (imessage-exporter), so the tables are
+// probed and the version never asked; the order of columns means nothing either.
+
+/** Without these, it is unknown what was sent, what failed, or who wrote a message. */
+const ESSENTIAL_COLUMNS = {
+  message: [
+    'ROWID',
+    'guid',
+    'attributedBody',
+    'handle_id',
+    'service',
+    'error',
+    'date',
+    'is_from_me',
+    'is_sent',
+    'is_delivered',
+    'is_finished',
+    'item_type',
+    'associated_message_type',
+  ],
+  handle: ['ROWID', 'id'],
+  chat: ['ROWID', 'guid', 'style', 'chat_identifier'],
+  chat_message_join: ['chat_id', 'message_id'],
+  sqlite_sequence: ['name', 'seq'],
+} as const
+
+/** Read where they exist; a missing one reads as NULL. */
+export const OPTIONAL_COLUMNS = {
+  message: [
+    'text',
+    'date_read',
+    'date_delivered',
+    'date_edited',
+    'is_prepared',
+    'is_delayed',
+    'is_pending_satellite_send',
+    'is_empty',
+    'is_system_message',
+    'is_service_message',
+    'is_spam',
+    'is_corrupt',
+    'was_downgraded',
+    'cache_has_attachments',
+    'balloon_bundle_id',
+    'schedule_type',
+    'destination_caller_id',
+    'subject',
+    'cache_roomnames',
+    'filter_action',
+    'associated_message_guid',
+  ],
+  handle: [],
+  chat: ['last_addressed_handle', 'service_name'],
+  chat_message_join: ['message_date', 'filter_action'],
+  sqlite_sequence: [],
+} as const
+
+/** Tables that not every macOS has, with the columns that are read; without any of them it is not read. */
+const OPTIONAL_TABLES = {
+  /** Deleted messages that can still be recovered: since macOS 13. */
+  chat_recoverable_message_join: ['chat_id', 'message_id'],
+  /** With words for inline emoji: since macOS 15. */
+  attachment: ['guid', 'emoji_image_short_description'],
+} as const
+
+export type ChatDbTable = keyof typeof ESSENTIAL_COLUMNS
+export type ChatDbColumn<T extends ChatDbTable> =
+  | (typeof ESSENTIAL_COLUMNS)[T][number]
+  | (typeof OPTIONAL_COLUMNS)[T][number]
+
+export type ChatDbSchema = {
+  /** Column of a table under an alias: `m.is_spam`, or NULL where this database lacks it. */
+  column<T extends ChatDbTable>(alias: string, table: T, column: ChatDbColumn<T>): string
+  has(table: keyof typeof OPTIONAL_TABLES): boolean
+}
+
+/** The schema, or a sentence that names what is missing. */
+export type Probe =
+  | { readonly ok: true; readonly schema: ChatDbSchema }
+  | { readonly ok: false; readonly problem: string }
+
+export function probeSchema(db: Database): Probe {
+  // The keys of ESSENTIAL_COLUMNS are the names of the tables.
+  const tables = Object.keys(ESSENTIAL_COLUMNS) as ChatDbTable[]
+  const found = new Map(tables.map((table) => [table, columnsOf(db, table)]))
+  const has = (table: ChatDbTable, column: string) =>
+    found.get(table)?.has(column.toLowerCase()) === true
+  const missing = tables.flatMap((table) =>
+    ESSENTIAL_COLUMNS[table]
+      .filter((column) => !has(table, column))
+      .map((column) => `${table}.${column}`),
+  )
+  if (missing.length > 0) return { ok: false, problem: `It lacks ${missing.join(', ')}.` }
+  return {
+    ok: true,
+    schema: {
+      column: (alias, table, name) => (has(table, name) ? `${alias}.${name}` : 'NULL'),
+      has(table) {
+        const columns = columnsOf(db, table)
+        return OPTIONAL_TABLES[table].every((name) => columns.has(name))
+      },
+    },
+  }
+}
+
+/** Names in lower case: SQLite does not distinguish. */
+function columnsOf(db: Database, table: string): ReadonlySet<string> {
+  using statement = db.prepare<{ name: string }, []>(`PRAGMA table_info(${table})`)
+  return new Set(statement.all().map(({ name }) => name.toLowerCase()))
 }

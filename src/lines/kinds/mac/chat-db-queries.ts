@@ -1,13 +1,16 @@
-// What is asked of chat.db. No table is ever read through: rows are found by ROWID, by the index of
-// dates, or by one that begins with what is asked for. A unary plus before a column keeps SQLite from
-// an index that promises little (the flags have two values); one before a value lets the statement keep
-// its plan whatever is bound.
+// Queries of chat.db. None scans a table: rows are found by ROWID, by the index of dates, or by an index
+// that begins with the value that is looked for. A unary plus before a column keeps SQLite from an index
+// that promises little (the flags have two values); before a value, it keeps the plan of the statement
+// the same whatever is bound.
 
-import type { ChatDbColumn, ChatDbSchema } from './chat-db-schema.ts'
+import type { Database } from 'bun:sqlite'
+
+import type { ChatDbColumn, ChatDbSchema } from './chat-db-open.ts'
+import type { RawChat, RawExchanged, RawMessage, RawState, SqlValue } from './chat-db-rows.ts'
 
 type MessageColumn = ChatDbColumn<'message'>
 
-/** The columns that say what became of a message, with the ROWID as `id`. */
+/** Columns of the state of a message; the ROWID comes as `id`. */
 const STATE_COLUMNS = [
   'guid',
   'service',
@@ -24,7 +27,7 @@ const STATE_COLUMNS = [
   'was_downgraded',
 ] as const satisfies readonly MessageColumn[]
 
-/** What a message is, beside its state. */
+/** Columns of a message, its state included. */
 const MESSAGE_COLUMNS = [
   ...STATE_COLUMNS,
   'date',
@@ -58,22 +61,22 @@ export type FullColumn =
   | 'is_junk_in_chat'
 
 /**
- * As much of a body as the decoder takes, and one byte more, which makes it say that it is too long.
- * Read as BLOB: of a body that is stored as TEXT, bytes that are no UTF-8 would be lost.
+ * Longest body that the decoder takes, and one byte more, which makes it report that it is too long.
+ * Read as BLOB: a body that is stored as TEXT would lose bytes that are no UTF-8.
  */
 const BODY_BYTES_MAX = 2 * 1_048_576 + 1
-const WITNESSES_MAX = 8
+const LAST_ROWS_MAX = 8
 const CHATS_MAX = 8
 const ALIAS_ROWS = 200
 
-/** A message may be joined to several chats: the lowest is taken, so that each comes once. */
+/** A message may be joined to several chats: with the lowest only, each message comes once. */
 const LOWEST_CHAT = `(SELECT min(j.chat_id) FROM chat_message_join j WHERE j.message_id = m.ROWID)`
 const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
-/** `filter_action` of a message, and of its place in a chat: the category junk (imessage-database). */
+/** `filter_action` of a message, and of its place in a chat: junk (imessage-database). */
 export const JUNK = 2
 const HANDLES = `(SELECT h.ROWID FROM handle h WHERE h.id = +$handle)`
 
-/** Every statement that is run on a database of this schema. */
+/** Text of every statement, for a database of this schema. */
 export function queriesOf(schema: ChatDbSchema) {
   const column = (name: MessageColumn) => schema.column('m', 'message', name)
   const named = (names: readonly MessageColumn[]) =>
@@ -83,7 +86,7 @@ export function queriesOf(schema: ChatDbSchema) {
   const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)} FROM message m`
   const chat = `c.ROWID AS chat_id, c.guid AS chat_guid, c.style AS chat_style,
     c.chat_identifier AS chat_identifier`
-  // Where the column is missing or empty, the guid names the service, but for macOS 26 and later.
+  // Without the column, the guid names the service, except on macOS 26 and later.
   const chatService = `lower(coalesce(nullif(${schema.column('c', 'chat', 'service_name')}, ''),
     substr(c.guid, 1, instr(c.guid, ';') - 1)))`
   const full = `SELECT m.ROWID AS id, ${named(MESSAGE_COLUMNS)}, ${chat}, h.id AS handle,
@@ -98,8 +101,8 @@ export function queriesOf(schema: ChatDbSchema) {
     dataVersion: 'PRAGMA data_version',
     maxRowId: 'SELECT max(ROWID) AS value FROM message',
     sequence: `SELECT seq AS value FROM sqlite_sequence WHERE name = 'message'`,
-    witnesses: `SELECT ROWID AS id, guid FROM message WHERE ROWID > 0
-      ORDER BY ROWID DESC LIMIT ${WITNESSES_MAX}`,
+    lastRows: `SELECT ROWID AS id, guid FROM message WHERE ROWID > 0
+      ORDER BY ROWID DESC LIMIT ${LAST_ROWS_MAX}`,
     guidsAt: `SELECT ROWID AS id, guid FROM message WHERE ROWID IN ${ROW_IDS}`,
     rowIdOf: 'SELECT ROWID AS value FROM message WHERE guid = +$guid',
     rowsAfter: `${full} WHERE m.ROWID > +$rowId ORDER BY m.ROWID LIMIT +$limit`,
@@ -123,7 +126,7 @@ export function queriesOf(schema: ChatDbSchema) {
       delivery: named(['is_delivered', 'date_delivered', 'date']),
       joinDate,
     }),
-    twins: `${full} WHERE m.date BETWEEN +$from AND +$until AND m.handle_id IN
+    duplicates: `${full} WHERE m.date BETWEEN +$from AND +$until AND m.handle_id IN
         (SELECT h.ROWID FROM handle h WHERE h.id = +$handle UNION ALL SELECT 0 WHERE +$handle IS NULL)
       AND +m.ROWID < +$rowId AND +m.is_from_me = +$isFromMe
       ORDER BY m.date LIMIT +$limit`,
@@ -135,7 +138,7 @@ export function queriesOf(schema: ChatDbSchema) {
 }
 
 /**
- * The latest of each handle and each direct chat of that name, and of those the latest: rows that we
+ * Latest rows of each handle and each direct chat of that name, and the latest of those: rows that we
  * sent may name no handle, and rows that were never joined are in no chat.
  */
 function lastWith(
@@ -155,8 +158,8 @@ function lastWith(
 }
 
 /**
- * Whether a message was deleted and can still be brought back. The table has no index by message: each
- * of its few chats is found by the index that begins with the chat, and asked.
+ * One row where the message was deleted and can still be recovered. The table has no index by message:
+ * each of its few chats is found by the index that begins with the chat.
  */
 function isRecoverable(schema: ChatDbSchema): string {
   if (!schema.has('chat_recoverable_message_join')) return 'SELECT 1 AS value WHERE +$rowId IS NULL'
@@ -169,7 +172,7 @@ function isRecoverable(schema: ChatDbSchema): string {
       WHERE r.chat_id = recoverable_chat.id AND r.message_id = +$rowId)`
 }
 
-/** What the system calls the inline emoji of those transfer guids. */
+/** Names that the system gives the inline emoji with those transfer guids. */
 function emojiWords(schema: ChatDbSchema): string {
   const wanted = '(SELECT value FROM json_each($guids))'
   if (!schema.has('attachment')) return `SELECT NULL AS guid, NULL AS words WHERE 0 IN ${wanted}`
@@ -178,8 +181,8 @@ function emojiWords(schema: ChatDbSchema): string {
 }
 
 /**
- * The aliases of the latest messages that went well. All three flags are named because that is where
- * Messages has an index, whose entries are in the order of the ROWID; received ones are never "sent".
+ * Aliases of the latest messages without an error. All three flags are named because Messages has an
+ * index over them, in the order of the ROWID; received messages are never "sent".
  */
 function aliases(schema: ChatDbSchema, isOwn: 0 | 1): string {
   const alias = schema.column('m', 'message', 'destination_caller_id')
@@ -188,4 +191,41 @@ function aliases(schema: ChatDbSchema, isOwn: 0 | 1): string {
     FROM message m LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}
     WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
     ORDER BY m.ROWID DESC LIMIT ${ALIAS_ROWS}`
+}
+
+export type Values = Readonly<Record<string, string | number | bigint | null>>
+export type RawColumns<Column extends string> = Readonly<Record<Column, SqlValue>>
+
+export type Statements = ReturnType<typeof prepareStatements>
+
+/** Prepares every query, once for each connection. */
+export function prepareStatements(db: Database, schema: ChatDbSchema) {
+  const sql = queriesOf(schema)
+  const rows = (text: string) => db.prepare<RawMessage, [Values]>(text)
+  const states = (text: string) => db.prepare<RawState, [Values]>(text)
+  const values = (text: string) => db.prepare<RawColumns<'value'>, [Values]>(text)
+  const guids = (text: string) => db.prepare<RawColumns<'id' | 'guid'>, [Values]>(text)
+  const aliases = (text: string) => db.prepare<RawColumns<'alias'>, [Values]>(text)
+  return {
+    dataVersion: db.prepare<RawColumns<'data_version'>, [Values]>(sql.dataVersion),
+    maxRowId: values(sql.maxRowId),
+    sequence: values(sql.sequence),
+    lastRows: guids(sql.lastRows),
+    guidsAt: guids(sql.guidsAt),
+    rowIdOf: values(sql.rowIdOf),
+    rowsAfter: rows(sql.rowsAfter),
+    rowsAt: rows(sql.rowsAt),
+    ownRowsAfter: rows(sql.ownRowsAfter),
+    rowsBetween: rows(sql.rowsBetween),
+    statesAt: states(sql.statesAt),
+    ownErrorsBetween: db.prepare<RawColumns<'error' | 'date'>, [Values]>(sql.ownErrorsBetween),
+    directChats: db.prepare<RawChat, [Values]>(sql.directChats),
+    knowsHandle: values(sql.knowsHandle),
+    lastWith: db.prepare<RawExchanged, [Values]>(sql.lastWith),
+    duplicates: rows(sql.duplicates),
+    isRecoverable: values(sql.isRecoverable),
+    emojiWords: db.prepare<RawColumns<'guid' | 'words'>, [Values]>(sql.emojiWords),
+    ownAliases: aliases(sql.ownAliases),
+    receivedAliases: aliases(sql.receivedAliases),
+  }
 }

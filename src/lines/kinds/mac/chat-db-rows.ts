@@ -1,45 +1,37 @@
-// Rows of chat.db as the driver reads them. Everything may be NULL, and a column of SQLite holds what
-// was put into it, whatever its type says.
+// Rows of chat.db as the driver reads them. Everything may be NULL, and a column of SQLite holds whatever
+// was put into it, regardless of its type.
 
 import { fromAppleTime } from './apple-time.ts'
 import { decodeAttributedBody, type InlineEmoji } from './attributed-body.ts'
 import { JUNK, type ChatColumn, type FullColumn, type StateColumn } from './chat-db-queries.ts'
 
-/** What says that a file is the same database as before. */
-export type DatabaseIdentity = {
-  readonly device: number
-  readonly inode: number
-  /** When the file was made, in milliseconds since 1970. */
-  readonly bornMs: number
-}
-
-/** A row that was there: the same ROWID with another guid is another database. */
-export type Witness = { readonly rowId: number; readonly guid: string }
+/** A row by its ids: the same ROWID with another guid is another database. */
+export type RowId = { readonly rowId: number; readonly guid: string }
 
 export type Chat = {
   readonly rowId: number
-  /** As Messages wrote it: since macOS 26 it names no service, and only this form is understood. */
+  /** Exactly as Messages wrote it; since macOS 26 it names no service. */
   readonly guid: string
   readonly isDirect: boolean
   readonly identifier: string
 }
 
-/** The state of a message that we sent, as the flags prove it. All times are milliseconds since 1970. */
+/** State of a message that we sent, as its flags prove it. Times are milliseconds since 1970. */
 export type OwnState = {
   readonly rowId: number
   readonly guid: string
-  /** `iMessage`, `SMS` or `RCS` in one spelling, any other as it is. */
+  /** `iMessage`, `SMS` or `RCS` in one spelling, others unchanged. */
   readonly service: string
   /** FZErrorType of IMFoundation; 0 is none. */
   readonly error: number
   readonly isSent: boolean
-  /** By the flag or the date: each comes without the other (BlueBubbles). */
+  /** From the flag or the date: each comes without the other (BlueBubbles). */
   readonly isDelivered: boolean
   readonly isFinished: boolean
   readonly isRead: boolean
   readonly deliveredAt: number | null
   readonly readAt: number | null
-  /** Not sent yet by intention: being prepared, delayed, for a satellite, or scheduled. */
+  /** Not sent yet on purpose: being prepared, delayed, for a satellite, or scheduled. */
   readonly isWaiting: boolean
   readonly wasDowngraded: boolean
 }
@@ -51,36 +43,36 @@ export type MessageRow = {
   readonly at: number | null
   /** `handle.id` of the sender, or of the recipient. */
   readonly handle: string | null
-  /** The lowest of its chats; null while it is joined to none. */
+  /** Lowest of its chats; null while it is joined to none. */
   readonly chat: Chat | null
-  /** Whether it names the room of a group, which it does without its chat. */
+  /** Set for a group even before the row is joined to its chat. */
   readonly hasRoom: boolean
-  /** With U+FFFC where attachments stand; null while there is none. */
+  /** Contains U+FFFC for each attachment; null while there is none. */
   readonly text: string | null
   readonly inlineEmoji: readonly InlineEmoji[]
-  /** The line above the text. */
+  /** Line above the text. */
   readonly subject: string | null
-  /** Why the body could not be decoded. */
+  /** Reason why the body could not be decoded. */
   readonly bodyProblem: string | null
   readonly hasAttachments: boolean
   readonly isEmpty: boolean
   readonly balloon: string | null
   readonly itemType: number
   readonly associatedType: number
-  /** Whether it is about another message, by `associated_message_guid`. */
+  /** From `associated_message_guid`. */
   readonly isAboutOther: boolean
   readonly scheduleType: number
   readonly isSystem: boolean
-  /** Whether Messages takes it for junk, in whichever column its version says so. */
+  /** Marked as junk by Messages, in the column of its version. */
   readonly isSpam: boolean
   readonly isCorrupt: boolean
   readonly isEdited: boolean
-  /** `destination_caller_id`: the alias of ours that it came to, or went from. */
+  /** `destination_caller_id`: our own address that it came to, or went from. */
   readonly ownAlias: string | null
   readonly state: OwnState
 }
 
-/** A message that was exchanged with a handle, as far as it tells how that handle is reached. */
+/** A message to or from a handle, with the fields that show how the handle is reached. */
 export type Exchanged = {
   readonly isFromMe: boolean
   readonly service: string
@@ -103,7 +95,7 @@ export type RawExchanged = Readonly<
 
 /** The style of a chat with one person; a group's is 43. */
 const DIRECT_STYLE = 45
-/** A message that waits for its time ("Send Later"). */
+/** "Send Later". */
 const SCHEDULED = 2
 const SERVICES = ['iMessage', 'SMS', 'RCS']
 
@@ -143,7 +135,7 @@ export function ownStateOf(raw: RawState): OwnState {
   const readAt = timeOf(raw.date_read)
   const isSent = flagOf(raw.is_sent)
   const isDelivered = flagOf(raw.is_delivered) || deliveredAt !== null
-  // What was scheduled or prepared keeps its mark after it went out.
+  // A scheduled or prepared message keeps its mark after it was sent.
   const isWaiting = !isSent && !isDelivered && isHeldBack(raw)
   return {
     rowId: rowIdOf(raw.id),
@@ -181,14 +173,14 @@ export function exchangedOf(raw: RawExchanged): Exchanged {
   }
 }
 
-/** Throws a RangeError where the number is not one that JavaScript holds. */
+/** Throws a RangeError for a number that JavaScript cannot hold exactly. */
 export function rowIdOf(value: SqlValue): number {
   const rowId = Number(value)
   if (!Number.isSafeInteger(rowId)) throw new RangeError('a ROWID is no safe integer')
   return rowId
 }
 
-/** 0 for NULL and for what is no number. */
+/** 0 for NULL and for anything that is no number. */
 export function integerOf(value: SqlValue): number {
   const number = Number(value)
   return Number.isFinite(number) ? number : 0
@@ -198,7 +190,7 @@ export function timeOf(value: SqlValue): number | null {
   return typeof value === 'bigint' || typeof value === 'number' ? fromAppleTime(value) : null
 }
 
-/** Null for NULL and for an empty one. */
+/** Null for NULL and for an empty text. */
 export function nameOf(value: SqlValue): string | null {
   return value === null || value === '' ? null : String(value)
 }
@@ -216,7 +208,7 @@ function isHeldBack(raw: RawState): boolean {
   )
 }
 
-/** `is_spam` up to macOS 26, categories since 27: of the message, or of its place in a chat. */
+/** `is_spam` up to macOS 26; since 27 a category of the message, or of its place in a chat. */
 function isJunk(raw: RawMessage): boolean {
   const isCategory = integerOf(raw.filter_action) === JUNK || flagOf(raw.is_junk_in_chat)
   return flagOf(raw.is_spam) || isCategory
@@ -228,7 +220,7 @@ function serviceOf(value: SqlValue): string {
   return SERVICES.find((known) => known.toLowerCase() === lower) ?? service
 }
 
-/** The body comes first: what AppleScript sends leaves the column `text` NULL (imessage-max). */
+/** The body comes first: a message sent by AppleScript leaves the column `text` NULL (imessage-max). */
 function bodyOf(raw: RawMessage): {
   readonly text: string | null
   readonly inlineEmoji: readonly InlineEmoji[]

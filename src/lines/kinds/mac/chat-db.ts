@@ -1,5 +1,5 @@
-// The database of Messages, which belongs to Messages: it is read and never written, in short reads,
-// because one that stays open keeps Messages from emptying its write-ahead log.
+// The database belongs to Messages: it is only read, and in short reads, because a read that stays open
+// keeps Messages from emptying its write-ahead log.
 
 import { SQLiteError, type Database, type Statement } from 'bun:sqlite'
 
@@ -9,10 +9,18 @@ import {
   codeOf,
   isSameFile,
   openChatDb,
-  systemDoors,
+  systemFileAccess,
   type ChatDbErrorCode,
-  type Doors,
+  type FileAccess,
+  probeSchema,
+  type DatabaseIdentity,
 } from './chat-db-open.ts'
+import {
+  prepareStatements,
+  type RawColumns,
+  type Statements,
+  type Values,
+} from './chat-db-queries.ts'
 import {
   chatOf,
   exchangedOf,
@@ -23,14 +31,11 @@ import {
   rowIdOf,
   timeOf,
   type Chat,
-  type DatabaseIdentity,
   type Exchanged,
   type MessageRow,
   type OwnState,
-  type Witness,
+  type RowId,
 } from './chat-db-rows.ts'
-import { probeSchema } from './chat-db-schema.ts'
-import { prepareStatements, type Raw, type Statements, type Values } from './chat-db-statements.ts'
 
 /** Thrown by every method of ChatDb: the database cannot be read as it is now. */
 export class ChatDbError extends Error {
@@ -46,56 +51,55 @@ export class ChatDbError extends Error {
 type OwnError = { readonly error: number; readonly at: number }
 
 const ERRORS_MAX = 200
-const TWINS_MAX = 20
-/** So many ROWIDs are looked up in one read. */
+const DUPLICATES_MAX = 20
+/** ROWIDs in one look-up. */
 const LOOK_UP_MAX = 500
-/** A replay has the date of the message, give or take what was lost of it on the way. */
-const TWIN_MS = 1_000
+/** A replay has the date of the message, give or take the precision that it lost on the way. */
+const DUPLICATE_MS = 1_000
 
 /** A read-only connection. Every method is one short read or a few, and throws a ChatDbError. */
 export class ChatDb {
   readonly identity: DatabaseIdentity
   readonly #path: string
-  readonly #doors: Doors
+  readonly #access: FileAccess
   readonly #db: Database
   readonly #sql: Statements
 
   private constructor(parts: {
     readonly path: string
-    readonly doors: Doors
+    readonly access: FileAccess
     readonly db: Database
     readonly identity: DatabaseIdentity
     readonly statements: Statements
   }) {
     this.#path = parts.path
-    this.#doors = parts.doors
+    this.#access = parts.access
     this.#db = parts.db
     this.identity = parts.identity
     this.#sql = parts.statements
   }
 
-  /** Opens the database at `path`; `doors` are the ways to the file. */
-  static open(path: string, doors: Doors = systemDoors()): ChatDb {
-    const opened = openChatDb(path, doors)
+  static open(path: string, access: FileAccess = systemFileAccess()): ChatDb {
+    const opened = openChatDb(path, access)
     if (!opened.ok) throw new ChatDbError(opened.code, opened.cause)
     const { db, identity } = opened
     try {
       const probe = probeSchema(db)
       if (!probe.ok) throw new ChatDbError('unreadable', probe.problem)
       const statements = prepareStatements(db, probe.schema)
-      return new ChatDb({ path, doors, db, identity, statements })
+      return new ChatDb({ path, access, db, identity, statements })
     } catch (error) {
       db.close()
       throw error instanceof ChatDbError ? error : new ChatDbError('unreadable', error)
     }
   }
 
-  /** Whether the path still names the file that is open: a restored database is another file. */
+  /** False once the path names another file than the open one: the database was restored. */
   isSameFile(): boolean {
-    return isSameFile(this.#path, this.identity, this.#doors)
+    return isSameFile(this.#path, this.identity, this.#access)
   }
 
-  /** Another number whenever another connection has committed something; each connection has its own. */
+  /** Changes with every commit of another connection; each connection has its own numbers. */
   dataVersion(): number {
     return rowIdOf(this.#one(this.#sql.dataVersion)?.data_version ?? 0n)
   }
@@ -105,23 +109,23 @@ export class ChatDb {
     return this.#value(this.#sql.maxRowId) ?? 0
   }
 
-  /** The highest ROWID that was ever given to a message: deleting one leaves it as it is. */
+  /** Highest ROWID ever given to a message; deletions do not lower it. */
   sequence(): number {
     return this.#value(this.#sql.sequence) ?? 0
   }
 
-  /** The newest rows, 8 at most. */
-  witnesses(): readonly Witness[] {
-    return this.#all(this.#sql.witnesses).map(witnessOf)
+  /** Newest rows, 8 at most: the fingerprint of the database. */
+  lastRows(): readonly RowId[] {
+    return this.#all(this.#sql.lastRows).map(idsOf)
   }
 
-  /** The guids of those rows that are there. */
+  /** Guids of the rows that exist. */
   guidsAt(rowIds: readonly number[]): ReadonlyMap<number, string> {
-    const found = this.#at(this.#sql.guidsAt, rowIds).map(witnessOf)
+    const found = this.#at(this.#sql.guidsAt, rowIds).map(idsOf)
     return new Map(found.map(({ rowId, guid }) => [rowId, guid]))
   }
 
-  /** Rows after a position, in order of ROWID: from others and from us. */
+  /** Rows after a position, in order of ROWID, of both directions. */
   rowsAfter(rowId: number, limit: number): readonly MessageRow[] {
     return this.#all(this.#sql.rowsAfter, { rowId, limit }).map(messageRowOf)
   }
@@ -135,7 +139,7 @@ export class ChatDb {
     return this.#all(this.#sql.ownRowsAfter, { rowId, limit }).map(messageRowOf)
   }
 
-  /** Rows dated from `ms` (since 1970) on, oldest first; those of an absurd date are left out. */
+  /** Rows dated from `ms` (since 1970) on, oldest first; absurd dates are left out. */
   rowsSince(ms: number, limit: number): readonly MessageRow[] {
     return this.#dated(this.#sql.rowsBetween, { from: ms, limit }).slice(0, limit).map(messageRowOf)
   }
@@ -148,22 +152,21 @@ export class ChatDb {
     return this.#value(this.#sql.rowIdOf, { guid })
   }
 
-  /** The direct iMessage chats with a handle, the one with the latest message first, 8 at most. */
+  /** Direct iMessage chats with a handle, latest message first, 8 at most. */
   directChats(handle: string): readonly Chat[] {
     return this.#all(this.#sql.directChats, { handle }).map(chatOf)
   }
 
-  /** Whether a message was ever exchanged with a handle. */
   knowsHandle(handle: string): boolean {
     return this.#one(this.#sql.knowsHandle, { handle }) !== null
   }
 
-  /** Whether the message was deleted in Messages, where it can still be brought back. */
+  /** True for a message in "Recently Deleted". */
   isRecoverable(rowId: number): boolean {
     return this.#one(this.#sql.isRecoverable, { rowId }) !== null
   }
 
-  /** What the system calls inline emoji, by their transfer guids; one without words is left out. */
+  /** Names of inline emoji by their transfer guids, without those that have none. */
   emojiWords(guids: readonly string[]): ReadonlyMap<string, string> {
     const found = this.#all(this.#sql.emojiWords, { guids: JSON.stringify(guids) })
     return new Map(
@@ -174,12 +177,12 @@ export class ChatDb {
     )
   }
 
-  /** The latest messages from and to a handle, latest first. */
+  /** Latest messages from and to a handle, latest first. */
   lastWith(handle: string, limit: number): readonly Exchanged[] {
     return this.#all(this.#sql.lastWith, { handle, limit }).map(exchangedOf)
   }
 
-  /** Our own messages with an error, dated from `ms` (since 1970) on: the latest 200, latest first. */
+  /** Our messages with an error, dated from `ms` (since 1970) on: the latest 200, latest first. */
   ownErrorsSince(ms: number): readonly OwnError[] {
     return this.#dated(this.#sql.ownErrorsBetween, { from: ms, limit: ERRORS_MAX })
       .flatMap(ownErrorOf)
@@ -188,34 +191,33 @@ export class ChatDb {
   }
 
   /**
-   * Whether an earlier row says the same: of the same handle and direction, with the same text, and
-   * dated within a second. iCloud writes such rows, under guids of their own. What has no text has no
-   * twin: two photographs of one second are two messages.
+   * True where an earlier row has the same handle, direction and text, and a date within a second. iCloud
+   * writes such rows under guids of their own. A message without text has no duplicate: two photographs
+   * of one second are two messages.
    */
-  twinOf(row: MessageRow): boolean {
+  hasDuplicate(row: MessageRow): boolean {
     const { rowId, handle, at } = row
     if (at === null || isBlank(row)) return false
     const isFromMe = row.isFromMe ? 1 : 0
-    const window = { from: at - TWIN_MS, until: at + TWIN_MS, limit: TWINS_MAX }
-    return this.#dated(this.#sql.twins, window, { rowId, handle, isFromMe })
+    const window = { from: at - DUPLICATE_MS, until: at + DUPLICATE_MS, limit: DUPLICATES_MAX }
+    return this.#dated(this.#sql.duplicates, window, { rowId, handle, isFromMe })
       .map(messageRowOf)
-      .some((other) => isTwin(row, other))
+      .some((other) => isDuplicate(row, other))
   }
 
-  /** The aliases that this Mac sends as, with how often; where it never sent, those it receives on. */
+  /** Addresses that this Mac sends from, with their counts; if it never sent, those it receives on. */
   aliases(): ReadonlyMap<string, number> {
     const own = countOf(this.#all(this.#sql.ownAliases))
     return own.size > 0 ? own : countOf(this.#all(this.#sql.receivedAliases))
   }
 
-  /** Lets go of the file. */
   close(): void {
-    // A connection with a statement that is not finalised keeps its file open.
+    // A statement that is not finalised keeps the file open.
     for (const statement of Object.values(this.#sql)) statement.finalize()
     this.#db.close()
   }
 
-  /** Rows of a range of dates, `limit` of each kind of date at most; those in seconds are the older. */
+  /** Rows of a range of dates, at most `limit` of each kind of date; dates in seconds are older. */
   #dated<Row>(
     statement: Statement<Row, [Values]>,
     dates: { readonly from: number; readonly until?: number; readonly limit: number },
@@ -232,7 +234,7 @@ export class ChatDb {
     )
   }
 
-  #value(statement: Statement<Raw<'value'>, [Values]>, values: Values = {}): number | null {
+  #value(statement: Statement<RawColumns<'value'>, [Values]>, values: Values = {}): number | null {
     const row = this.#one(statement, values)
     return row === null || row.value === null ? null : rowIdOf(row.value)
   }
@@ -255,16 +257,16 @@ export class ChatDb {
   }
 }
 
-function witnessOf(raw: Raw<'id' | 'guid'>): Witness {
+function idsOf(raw: RawColumns<'id' | 'guid'>): RowId {
   return { rowId: rowIdOf(raw.id), guid: String(raw.guid) }
 }
 
-function ownErrorOf(raw: Raw<'error' | 'date'>): readonly OwnError[] {
+function ownErrorOf(raw: RawColumns<'error' | 'date'>): readonly OwnError[] {
   const at = timeOf(raw.date)
   return at === null ? [] : [{ error: integerOf(raw.error), at }]
 }
 
-function countOf(rows: readonly Raw<'alias'>[]): ReadonlyMap<string, number> {
+function countOf(rows: readonly RawColumns<'alias'>[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { alias } of rows) {
     const name = nameOf(alias)
@@ -277,8 +279,8 @@ function isBlank({ text }: MessageRow): boolean {
   return text === null || withoutMarks(text).trim() === ''
 }
 
-/** Our own rows may name no handle: then the chat says to whom they went. */
-function isTwin(row: MessageRow, other: MessageRow): boolean {
+/** Our own rows may name no handle: then the chat names the recipient. */
+function isDuplicate(row: MessageRow, other: MessageRow): boolean {
   if (other.text !== row.text || other.subject !== row.subject) return false
   return row.handle === null
     ? other.handle === null && other.chat?.identifier === row.chat?.identifier

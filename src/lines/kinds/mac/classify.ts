@@ -1,18 +1,19 @@
-// What a row of chat.db is to the relay: nothing, something to count, to wait for, history, or news.
+// Classes of rows of chat.db: nothing for the relay, a message to relay or to leave out, or a row that is
+// not complete yet.
 
 import { deviceHandle, type Handle } from '../../../domain/handle.ts'
 import type { LeftOut, Withheld } from '../../../domain/not-relayed.ts'
+import { withoutMarks } from './attributed-body.ts'
 import type { MessageRow } from './chat-db-rows.ts'
-import { bodyText, readableText, type EmojiWords } from './readable-text.ts'
 
-export type Verdict =
-  /** Nothing that somebody wrote now: reactions, renames, what failed, the line's letters to itself. */
-  | { readonly verdict: 'skip' }
-  | { readonly verdict: 'leave_out'; readonly kind: LeftOut }
-  /** Something of it is not there yet. A patient row delays no other, and is looked at now and then. */
-  | { readonly verdict: 'hold'; readonly isPatient: boolean }
+export type Classification =
+  /** No message: reactions, renames, failed messages, and messages of the line to itself. */
+  | { readonly kind: 'skip' }
+  | { readonly kind: 'leave_out'; readonly leftOut: LeftOut }
+  /** Part of it is still to come. A patient row delays no other, and is looked at now and then. */
+  | { readonly kind: 'incomplete'; readonly isPatient: boolean }
   | {
-      readonly verdict: 'tell'
+      readonly kind: 'relay'
       readonly handle: Handle
       readonly text: string
       readonly at: number
@@ -20,18 +21,21 @@ export type Verdict =
       readonly withheld: Withheld | null
     }
 
-/** What a row is judged by. All times are milliseconds since 1970. */
+/** Names that the system gives inline emoji, by their transfer guids. */
+export type EmojiWords = (guids: readonly string[]) => ReadonlyMap<string, string>
+
+/** Everything that a classification depends on beside the row. Times are milliseconds since 1970. */
 export type Circumstances = {
   readonly now: number
-  /** For how long the row is known already. */
+  /** Time since the row was seen first. */
   readonly waitedMs: number
   readonly since: number
-  /** The line's last good moment: what came while something was down is news, however old it is. */
-  readonly good: number
+  /** Last healthy moment of the line: a row of an outage is new, however old it is. */
+  readonly healthyAt: number
   /** Many old rows come at once: iCloud fills in the past. */
   readonly isBackFill: boolean
   readonly isOwnAlias: (handle: string) => boolean
-  readonly isTwin: (row: MessageRow) => boolean
+  readonly hasDuplicate: (row: MessageRow) => boolean
   readonly isRecoverable: (rowId: number) => boolean
   readonly hasDirectChat: (handle: string) => boolean
   readonly emojiWords: EmojiWords
@@ -41,9 +45,9 @@ export type Circumstances = {
 const CHAT_WAIT_MS = 10_000
 /** Some are joined later still; codes that services send may never be (beeper). */
 const LATE_CHAT_WAIT_MS = 60_000
-/** How long the body of a row may be missing that Messages calls finished. */
+/** Time for the body of a row that Messages calls finished. */
 const BODY_WAIT_MS = 2_000
-/** How long a message that somebody typed may take to leave, and an error in it to clear. */
+/** Time for a message typed on the device to leave, and for an error in it to clear. */
 const SENDING_WAIT_MS = 60_000
 const ERROR_WAIT_MS = 10_000
 /** Messages schedules for two weeks ahead at most. */
@@ -53,22 +57,20 @@ const HISTORY_AGE_MS = 24 * 3_600_000
 export const OLD_AGE_MS = 600_000
 /** A message that was on its way when the line was set up is no history. */
 const FIRST_START_SLACK_MS = 60_000
-/** Somebody may well write the same twice within a second; a replay comes later. */
-const TWIN_AGE_MS = 60_000
+/** People do write the same twice within a second; a replay comes later. */
+const DUPLICATE_AGE_MS = 60_000
 
-/** How old a row is, counted to the line's last good moment. */
-export function ageOf(row: MessageRow, good: number): number {
-  return row.at === null ? 0 : good - row.at
+/** Age of a row at the line's last healthy moment. */
+export function ageOf(row: MessageRow, healthyAt: number): number {
+  return row.at === null ? 0 : healthyAt - row.at
 }
 
-/** Whether somebody wrote it and sent it at once: no tapback, no rename, no text scheduled for later. */
+/** A written message that was sent at once: no tapback, no rename, no text scheduled for later. */
 export function isMessage(row: MessageRow): boolean {
-  return kindOf(row) === 'message' && row.scheduleType === 0
+  return nature(row) === 'message' && row.scheduleType === 0
 }
 
-type Kind = 'message' | 'notice' | 'not_understood'
-
-/** `associated_message_type` of what somebody wrote: text, or the balloon of an app (imessage-database). */
+/** `associated_message_type` of written messages: text, or the balloon of an app (imessage-database). */
 const MESSAGE_TYPES: ReadonlySet<number> = new Set([0, 2, 3])
 /** Stickers, reactions and their removals, votes. */
 const NOTICE_TYPES: ReadonlySet<number> = new Set([
@@ -80,7 +82,7 @@ const NOTICE_ITEMS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6])
 const POLLS = /(?:^|[.:])Polls$/
 
 /** Exact sets: a value that is in none of them is no message by guess. */
-function kindOf(row: MessageRow): Kind {
+function nature(row: MessageRow): 'message' | 'notice' | 'not_understood' {
   if (row.isSystem || NOTICE_ITEMS.has(row.itemType)) return 'notice'
   if (NOTICE_TYPES.has(row.associatedType)) return 'notice'
   const isKnown = row.itemType === 0 && MESSAGE_TYPES.has(row.associatedType)
@@ -88,19 +90,23 @@ function kindOf(row: MessageRow): Kind {
   return row.isAboutOther && POLLS.test(row.balloon ?? '') ? 'notice' : 'message'
 }
 
-export function judge(row: MessageRow, circumstances: Circumstances): Verdict {
-  const kind = kindOf(row)
-  if (kind === 'not_understood') return { verdict: 'leave_out', kind }
-  if (kind === 'notice' || isTakenBack(row)) return SKIP
+const SKIP: Classification = { kind: 'skip' }
+
+export function classify(row: MessageRow, circumstances: Circumstances): Classification {
+  const rowNature = nature(row)
+  if (rowNature === 'not_understood') return { kind: 'leave_out', leftOut: rowNature }
+  // An unsent message: nothing is left of it.
+  const isUnsent = row.isEdited && isEmpty(row)
+  if (rowNature === 'notice' || isUnsent) return SKIP
   if (row.chat === null && circumstances.isRecoverable(row.rowId)) return SKIP
   const wait = waitOf(row, circumstances.waitedMs)
-  if (wait !== null) return { verdict: 'hold', isPatient: wait === 'patient' }
-  if (hasNotLeft(row)) return SKIP
-  if (isOfGroup(row)) return { verdict: 'leave_out', kind: 'group' }
-  return judgeDirect(row, circumstances)
+  if (wait !== null) return { kind: 'incomplete', isPatient: wait === 'patient' }
+  if (row.isFromMe && (row.state.error !== 0 || isScheduled(row))) return SKIP
+  if (isOfGroup(row)) return { kind: 'leave_out', leftOut: 'group' }
+  return classifyDirect(row, circumstances)
 }
 
-/** How something that is still to come of the row is waited for; null where nothing is, any more. */
+/** Kind of wait for something of the row that is still to come; null where the wait is over. */
 function waitOf(row: MessageRow, waitedMs: number): 'urgent' | 'patient' | null {
   if (isScheduled(row) && waitedMs < SCHEDULE_WAIT_MS) return 'patient'
   if (isIncomplete(row, waitedMs) || isOnItsWay(row, waitedMs)) return 'urgent'
@@ -108,32 +114,31 @@ function waitOf(row: MessageRow, waitedMs: number): 'urgent' | 'patient' | null 
   return isLate ? 'patient' : null
 }
 
-/** What is complete and of no group, as far as anybody can say. */
-function judgeDirect(row: MessageRow, circumstances: Circumstances): Verdict {
-  const { isOwnAlias, isTwin, good, now, emojiWords } = circumstances
+/** Classifies a complete row that belongs to no group, as far as can be known. */
+function classifyDirect(row: MessageRow, circumstances: Circumstances): Classification {
+  const { isOwnAlias, hasDuplicate, healthyAt, now, emojiWords } = circumstances
   const peer = peerOf(row)
-  const saysNothing = row.chat === null && isEmpty(row)
-  // macOS 26 writes ghosts of what we send: no chat, no text (imsg).
-  if (saysNothing && row.isFromMe) return SKIP
-  if (saysNothing || peer === null) return { verdict: 'leave_out', kind: 'unplaced' }
+  const isBlank = row.chat === null && isEmpty(row)
+  // macOS 26 writes ghosts of the messages that we send: no chat, no text (imsg).
+  if (isBlank && row.isFromMe) return SKIP
+  if (isBlank || peer === null) return { kind: 'leave_out', leftOut: 'unplaced' }
   if (isOwnAlias(peer)) return SKIP
-  if (ageOf(row, good) > TWIN_AGE_MS && isTwin(row)) return SKIP
+  if (ageOf(row, healthyAt) > DUPLICATE_AGE_MS && hasDuplicate(row)) return SKIP
   return {
-    verdict: 'tell',
+    kind: 'relay',
     handle: deviceHandle(peer.replace(SMS_SUFFIX, '')),
     text: readableText(row, emojiWords),
     at: row.at ?? now,
     isHistory: isHistory(row, circumstances),
-    withheld: whyWithheld(row, peer, circumstances),
+    withheld: withheldFor(row, peer, circumstances),
   }
 }
 
-const SKIP: Verdict = { verdict: 'skip' }
 /** Messages adds it to the names of some senders of SMS: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
 const SMS_SUFFIX = /(?<=.)\(sms[a-z_]*\)$/
 
 /** A row without a chat may belong to a group: it is direct only where its sender has a direct chat. */
-function whyWithheld(
+function withheldFor(
   row: MessageRow,
   peer: string,
   { hasDirectChat }: Circumstances,
@@ -146,25 +151,16 @@ function isOfGroup({ chat, hasRoom }: MessageRow): boolean {
   return chat === null ? hasRoom : !chat.isDirect
 }
 
-/** The other end of a direct chat, in the words of the row. */
+/** Other end of a direct chat, as the row names it. */
 export function peerOf(row: MessageRow): string | null {
   if (!row.isFromMe) return row.handle ?? row.chat?.identifier ?? null
   return row.chat?.identifier ?? row.handle
 }
 
-/** Taken back by its sender: nothing is left of it. */
-function isTakenBack(row: MessageRow): boolean {
-  return row.isEdited && isEmpty(row)
-}
-
-/** Typed on the device for a time to come ("Send Later"): its row stays the same when it goes out. */
+/** Typed on the device for a later time ("Send Later"): its row stays the same when it goes out. */
 function isScheduled({ isFromMe, scheduleType, state }: MessageRow): boolean {
   const isOpen = !state.isSent && !state.isDelivered && state.error === 0
   return isFromMe && scheduleType !== 0 && isOpen
-}
-
-function hasNotLeft(row: MessageRow): boolean {
-  return row.isFromMe && (row.state.error !== 0 || isScheduled(row))
 }
 
 /** Typed on the device and not sent yet: it may fail, or be tried again. */
@@ -173,25 +169,68 @@ function isOnItsWay({ isFromMe, state }: MessageRow, waitedMs: number): boolean 
   return isFromMe && !isSent && waitedMs < (state.error === 0 ? SENDING_WAIT_MS : ERROR_WAIT_MS)
 }
 
-/** Whether its chat, or its body, may still come. */
+/** Its chat or its body may still come. */
 function isIncomplete(row: MessageRow, waitedMs: number): boolean {
   if (row.chat === null && !row.hasRoom && waitedMs < CHAT_WAIT_MS) return true
   const bodyWaitMs = row.state.isFinished ? BODY_WAIT_MS : CHAT_WAIT_MS
   return !isOfGroup(row) && isEmpty(row) && waitedMs < bodyWaitMs
 }
 
-const NO_WORDS: EmojiWords = () => new Map()
-
 function isEmpty(row: MessageRow): boolean {
-  return bodyText(row, NO_WORDS) === '' && !row.hasAttachments
+  return bodyText(row, () => new Map()) === '' && !row.hasAttachments
 }
 
 /**
- * iCloud writes old messages with new ROWIDs at any time. What was there before the line, what is older
- * than a day, and what comes with many old ones is kept and not announced.
+ * iCloud writes old messages with new ROWIDs at any time. Messages from before the line, messages older
+ * than a day, and messages that come with many old ones are kept and not announced.
  */
-function isHistory(row: MessageRow, { since, good, isBackFill }: Circumstances): boolean {
+function isHistory(row: MessageRow, { since, healthyAt, isBackFill }: Circumstances): boolean {
   if (row.at !== null && row.at < since - FIRST_START_SLACK_MS) return true
-  const ageMs = ageOf(row, good)
+  const ageMs = ageOf(row, healthyAt)
   return ageMs > HISTORY_AGE_MS || (isBackFill && ageMs > OLD_AGE_MS)
+}
+
+const MARK = '\uFFFC'
+/** Mark of an app in the place of its balloon (imessage-database). */
+const APP_MARK = '\uFFFD'
+/** The only balloon whose text was typed: a link and the text around it. */
+const LINK_BALLOON = /(?:^|[.:])URLBalloonProvider$/
+
+/**
+ * The subject on a line of its own, then the text. Messages shows the text before and after a picture as
+ * separate bubbles (imessage-database parts them too): here they are lines.
+ */
+function readableText(row: MessageRow, emojiWords: EmojiWords): string {
+  const body = bodyText(row, emojiWords)
+  return [row.subject ?? '', body].filter((part) => part !== '').join('\n')
+}
+
+/** Text without its subject: empty where there is nothing but pictures and apps. */
+function bodyText(row: MessageRow, emojiWords: EmojiWords): string {
+  const text = withEmojiWords(withoutAppMarks(row), row, emojiWords)
+  if (!text.includes(MARK)) return text
+  const bubbles = text.split(MARK).filter((bubble) => bubble.trim() !== '')
+  return bubbles
+    .map((bubble, index) => {
+      const end = index === bubbles.length - 1 ? bubble : bubble.trimEnd()
+      return index === 0 ? end : end.trimStart()
+    })
+    .join('\n')
+}
+
+/** U+FFFD stands for the app in its own balloon; anywhere else it was typed. */
+function withoutAppMarks({ text, balloon }: MessageRow): string {
+  if (text === null || balloon === null || LINK_BALLOON.test(balloon)) return text ?? ''
+  return text.replaceAll(APP_MARK, MARK)
+}
+
+/** A picture within a line is no bubble: its name takes its place, or nothing. */
+function withEmojiWords(text: string, { inlineEmoji }: MessageRow, emojiWords: EmojiWords): string {
+  if (inlineEmoji.length === 0) return text
+  const words = emojiWords(inlineEmoji.map(({ guid }) => guid))
+  return inlineEmoji.toReversed().reduce((rest, { at, guid }) => {
+    const name = words.get(guid)
+    const shown = name === undefined ? '' : `(${withoutMarks(name)})`
+    return rest.slice(0, at) + shown + rest.slice(at + 1)
+  }, text)
 }

@@ -1,15 +1,19 @@
-// Whether Messages can send: its user logged in, the app running, the account signed in, and we allowed
-// to ask. Asked when the line starts, so that macOS puts its question while somebody is there, and then
-// again and again, because each of these can be taken away at any time.
+// Condition of Messages for sending: its user is logged in, the app runs, the account is signed in, and
+// we are allowed to ask. Checked when the line starts, so that macOS asks for permission while the owner is
+// there, and then regularly, because each of these can be taken away at any time.
 
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
-import { classOf, type FailureClass } from './apple-events.ts'
-import type { MacHost } from './mac-host.ts'
-import type { MessagesApp } from './messages-app.ts'
-import type { MacTrouble } from './reasons.ts'
-import type { AccountAnswer, MessagesScript, ScriptAnswer } from './script-runner.ts'
+import type { MacTrouble } from './findings.ts'
+import type { MacHost, MessagesApp } from './mac-host.ts'
+import {
+  classOf,
+  type AccountAnswer,
+  type FailureClass,
+  type MessagesScript,
+  type ScriptAnswer,
+} from './script-runner.ts'
 
 export type ConditionTools = {
   readonly clock: Clock
@@ -17,15 +21,15 @@ export type ConditionTools = {
   readonly script: MessagesScript
   readonly app: MessagesApp
   readonly host: MacHost
-  /** Hears when Messages was started: it needs a moment before it finds its chats (-1728 until then). */
+  /** Called when Messages was started: it needs a moment before it finds its chats (-1728 until then). */
   readonly onStarted: () => void
 }
 
-/** Looks at the session and the app this often, and asks the account as often while something is wrong. */
+/** Interval of looks at the session and the app, and at the account while something is wrong. */
 const LOOK_MS = 30_000
 const ACCOUNT_EVERY_MS = 300_000
 const RESTART_EVERY_MS = 600_000
-/** So many requests in a row that Messages did not answer, and it is started again. */
+/** After this many requests in a row without an answer, Messages is restarted. */
 const SILENCES_MAX = 2
 
 const TROUBLE_OF_CLASS: Readonly<Record<FailureClass, MacTrouble>> = {
@@ -39,7 +43,7 @@ const TROUBLE_OF_CLASS: Readonly<Record<FailureClass, MacTrouble>> = {
   failed: 'messages_not_answering',
 }
 
-/** Failures that are Messages' own in every stage; the others speak of a recipient or a text. */
+/** Failures that concern Messages in every stage; the others concern a recipient or a text. */
 const OF_THE_LINE: ReadonlySet<FailureClass> = new Set([
   'permission',
   'not_running',
@@ -47,9 +51,11 @@ const OF_THE_LINE: ReadonlySet<FailureClass> = new Set([
   'no_account',
 ])
 
+type Failure = Exclude<AccountAnswer, { readonly answer: 'account' }>
+
 export class Condition {
   readonly #tools: ConditionTools
-  readonly #wake = new Signal()
+  readonly #wakeUp = new Signal()
   #trouble: MacTrouble | null = null
   #isConnected = false
   #isKnown = false
@@ -62,17 +68,17 @@ export class Condition {
     this.#tools = tools
   }
 
-  /** Whether Messages was asked at all yet. */
+  /** False until the first look. */
   get isKnown(): boolean {
     return this.#isKnown
   }
 
-  /** What keeps it from sending; null where nothing does. */
+  /** Reason why Messages cannot send, or null. */
   get trouble(): MacTrouble | null {
     return this.#trouble
   }
 
-  /** Whether the account has a connection to Apple. */
+  /** The account has a connection to Apple. */
   get isConnected(): boolean {
     return this.#isConnected
   }
@@ -82,28 +88,28 @@ export class Condition {
     while (!signal.aborted) {
       await this.#look(signal)
       if (!signal.aborted) this.#isKnown = true
-      await this.#wake.wait(clock, LOOK_MS, signal)
+      await this.#wakeUp.wait(clock, LOOK_MS, signal)
     }
   }
 
-  /** What the answer to a send says of Messages itself. */
-  hear(answer: ScriptAnswer): void {
+  /** Records the answer to a send, as far as it concerns Messages itself. */
+  record(answer: ScriptAnswer): void {
     if (answer.answer === 'done') {
       this.#silences = 0
       return
     }
     const isAfterAccount = answer.answer === 'refused' && answer.stage !== 'account'
     if (isAfterAccount && !OF_THE_LINE.has(classOf(answer.number))) return
-    this.#note(answer)
+    this.#recordFailure(answer)
     this.#askedAt = -Infinity
-    this.#wake.notify()
+    this.#wakeUp.notify()
   }
 
-  /** Something has been on its way for minutes. */
-  suspect(): void {
+  /** Restarts Messages soon, unless that was done lately: a message has been on its way for minutes. */
+  requestRestart(): void {
     if (this.#mustRestart || !this.#mayRestart()) return
     this.#mustRestart = true
-    this.#wake.notify()
+    this.#wakeUp.notify()
   }
 
   async #look(signal: AbortSignal): Promise<void> {
@@ -119,16 +125,16 @@ export class Condition {
       this.#askedAt = -Infinity
     }
     const isDue = clock.monotonic() - this.#askedAt >= ACCOUNT_EVERY_MS
-    if (!signal.aborted && (isDue || this.#trouble !== null)) await this.#ask(signal)
+    if (!signal.aborted && (isDue || this.#trouble !== null)) await this.#askAccount(signal)
   }
 
-  async #ask(signal: AbortSignal): Promise<void> {
+  async #askAccount(signal: AbortSignal): Promise<void> {
     const { script, clock } = this.#tools
     const answer = await script.account(signal)
     if (signal.aborted) return
     this.#askedAt = clock.monotonic()
     if (answer.answer !== 'account') {
-      this.#note(answer)
+      this.#recordFailure(answer)
       return
     }
     this.#silences = 0
@@ -136,8 +142,8 @@ export class Condition {
     this.#trouble = answer.state.isEnabled ? null : 'messages_signed_out'
   }
 
-  #note(answer: Exclude<AccountAnswer, { readonly answer: 'account' }>): void {
-    const failure = failureOf(answer)
+  #recordFailure(answer: Failure): void {
+    const failure = classOfFailure(answer)
     this.#isConnected = false
     this.#trouble = TROUBLE_OF_CLASS[failure]
     if (failure !== 'timeout') return
@@ -154,14 +160,14 @@ export class Condition {
     this.#mustRestart = false
     this.#silences = 0
     this.#restartedAt = clock.monotonic()
-    log.warn('Messages is started again')
+    log.warn('Messages is restarted')
     await app.restart(signal)
     onStarted()
     this.#askedAt = -Infinity
   }
 }
 
-function failureOf(answer: Exclude<AccountAnswer, { readonly answer: 'account' }>): FailureClass {
+function classOfFailure(answer: Failure): FailureClass {
   switch (answer.answer) {
     case 'silent':
       return 'timeout'

@@ -1,15 +1,13 @@
-// chat.db while a line is attended: opened, recognised, read whenever it has changed, opened again when
-// it was replaced or fails.
+// chat.db during a run of the line: opened, recognised, read whenever it has changed, and opened again
+// when it was replaced or fails.
 
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { DriverLine, LineEvent } from '../../driver.ts'
 import { ChatDbError, type ChatDb } from './chat-db.ts'
-import { readCheckpoint, type Checkpoint } from './checkpoint.ts'
-import { claimBefore } from './claim-before.ts'
-import type { OwnMessages } from './own-messages.ts'
-import { Reading } from './reading.ts'
-import type { MacTrouble } from './reasons.ts'
+import type { MacTrouble } from './findings.ts'
+import { expectationOf, readNote, type OwnMessages } from './own-messages.ts'
+import { readCheckpoint, Reading, type Checkpoint } from './reading.ts'
 import type { StatusTracker } from './status-tracker.ts'
 
 export type DatabaseWatchTools = {
@@ -18,27 +16,31 @@ export type DatabaseWatchTools = {
   readonly open: () => ChatDb
   readonly own: OwnMessages
   readonly tracker: StatusTracker
-  readonly tell: (events: readonly LineEvent[]) => Promise<void>
+  readonly publish: (events: readonly LineEvent[]) => Promise<void>
 }
 
-/** A look without a change of `data_version`: nothing is missed for longer. */
+/** Longest time between two looks: nothing is missed for longer, even without a new `data_version`. */
 const LOOK_ANYWAY_MS = 5_000
 const OPEN_AGAIN_MS = 15_000
-/** A database that fails while it is read is opened again soon: it may just be being replaced. */
+/** A database that fails during a read is opened again soon: it may just be being replaced. */
 const RECOVER_MS = 1_000
 const FAILURES_MAX = 3
 const ALIASES_EVERY_MS = 600_000
 const CHECKPOINT_EVERY_MS = 60_000
-/** A rebuilt database is read again from this long before the last message that was told. */
+/** A rebuilt database is read again from this long before the last published message. */
 const REREAD_MS = 600_000
 const ROWS_MAX = 5_000
 
-export const TROUBLE_OF_ERROR = {
+const TROUBLE_OF_ERROR = {
   absent: 'chat_db_absent',
   denied: 'full_disk_access',
   wrong_owner: 'wrong_owner',
   unreadable: 'chat_db_unreadable',
 } as const satisfies Record<ChatDbError['code'], MacTrouble>
+
+export function troubleOf(error: unknown): MacTrouble {
+  return TROUBLE_OF_ERROR[error instanceof ChatDbError ? error.code : 'unreadable']
+}
 
 export class DatabaseWatch {
   readonly #tools: DatabaseWatchTools
@@ -52,7 +54,8 @@ export class DatabaseWatch {
   #lookedAt = -Infinity
   #aliases: ReadonlyMap<string, number> = new Map()
   #aliasesAt = -Infinity
-  #toldGood = 0
+  /** Healthy moment of the last checkpoint that was published for it. */
+  #publishedHealthyAt = 0
   #checkpointAt: number
 
   constructor(tools: DatabaseWatchTools, line: DriverLine) {
@@ -74,13 +77,9 @@ export class DatabaseWatch {
     return this.#reading
   }
 
-  /** Our own addresses, and how many of the last messages they stand on. */
+  /** Our own addresses, with their counts among the last messages. */
   get aliases(): ReadonlyMap<string, number> {
     return this.#aliases
-  }
-
-  markGood(): void {
-    this.#reading?.markGood(this.#tools.clock.now())
   }
 
   close(): void {
@@ -89,7 +88,7 @@ export class DatabaseWatch {
     this.#openAt = 0
   }
 
-  /** Reading failed: the database is opened again, and called unreadable when that does not help. */
+  /** Closes a database that failed during a read; after several failures it counts as unreadable. */
   lose(error: unknown): void {
     this.close()
     this.#failures += 1
@@ -99,66 +98,61 @@ export class DatabaseWatch {
     this.#trouble = 'chat_db_unreadable'
   }
 
-  /** Opens the database where it is closed and it is time; true where it has just been opened. */
+  /** Opens the database where it is closed and due; false where there was nothing to do. */
   async open(): Promise<boolean> {
-    if (this.#db !== null || this.#tools.clock.monotonic() < this.#openAt) return false
-    const db = this.#tryOpen()
-    if (db === null) return true
-    this.#db = db
+    const { clock, open } = this.#tools
+    if (this.#db !== null || clock.monotonic() < this.#openAt) return false
+    try {
+      this.#db = open()
+      if (this.#trouble !== 'chat_db_unreadable') this.#trouble = null
+    } catch (error) {
+      this.#openAt = clock.monotonic() + OPEN_AGAIN_MS
+      this.#trouble = troubleOf(error)
+      return true
+    }
     this.#version = null
-    this.#readAliases(db)
-    this.#reading ??= await this.#begin(db)
+    this.#readAliases(this.#db)
+    this.#reading ??= await this.#begin(this.#db)
     return true
   }
 
-  /** Reads and tells what is new. Throws where the database fails, or an event could not be told. */
+  /** Reads and publishes what is new. Throws where the database fails, or an event could not be stored. */
   async look(signal: AbortSignal): Promise<void> {
-    const reading = this.#reading
-    if (this.#db === null || reading === null) return
-    const now = this.#tools.clock.monotonic()
+    const [db, reading] = [this.#db, this.#reading]
+    if (db === null || reading === null) return
+    const { tracker, clock, publish } = this.#tools
+    const now = clock.monotonic()
     const isDue = now - this.#lookedAt >= LOOK_ANYWAY_MS
-    if (isDue && !this.#db.isSameFile()) {
+    if (isDue && !db.isSameFile()) {
       this.close()
       return
     }
-    const version = this.#db.dataVersion()
-    if (version === this.#version && !isDue && !reading.isHolding) return
+    const version = db.dataVersion()
+    if (version === this.#version && !isDue && !reading.isWaiting) return
     this.#lookedAt = now
-    if (now - this.#aliasesAt >= ALIASES_EVERY_MS) this.#readAliases(this.#db)
-    if (!isKnown(this.#db, reading.checkpoint)) await this.#anchorAnew(this.#db, reading)
-    await reading.tick(this.#db, signal)
-    await this.#tellReceipts(this.#db)
+    if (now - this.#aliasesAt >= ALIASES_EVERY_MS) this.#readAliases(db)
+    if (!isKnown(db, reading.checkpoint)) await this.#restart(db, reading)
+    await reading.tick(db, signal)
+    const receipts = tracker.sweep(db, clock.now())
+    await publish(receipts.map((receipt) => ({ type: 'receipt', receipt, checkpoint: null })))
     this.#version = version
     this.#failures = 0
     this.#trouble = null
-    await this.#keepGood(reading, now)
+    await this.#storeHealthyAt(reading, now)
   }
 
-  #tryOpen(): ChatDb | null {
-    const { open, clock } = this.#tools
-    try {
-      const db = open()
-      if (this.#trouble !== 'chat_db_unreadable') this.#trouble = null
-      return db
-    } catch (error) {
-      this.#openAt = clock.monotonic() + OPEN_AGAIN_MS
-      this.#trouble = TROUBLE_OF_ERROR[error instanceof ChatDbError ? error.code : 'unreadable']
-      return null
-    }
-  }
-
-  /** The first look in this life of the line: our own rows are claimed before anything is read. */
+  /** First look of the run: our own rows are matched before anything is read. */
   async #begin(db: ChatDb): Promise<Reading> {
     const known = readCheckpoint(this.#line.checkpoint)
     const start = known ?? this.#firstCheckpoint(db)
-    const claims = claimBefore(db, this.#line, this.#tools)
-    await this.#tools.tell(claims.events)
-    const held = [...new Set([...start.held, ...claims.ill])]
-    const isOwnAlias = (handle: string) => this.#isOwnAlias(handle)
-    const reading = new Reading({ ...this.#tools, isOwnAlias }, { ...start, held })
+    const { events, failing } = restoreSends(db, this.#line, this.#tools)
+    await this.#tools.publish(events)
+    const incomplete = [...new Set([...start.incomplete, ...failing])]
+    const isOwnAlias = (handle: string) => handle === this.#line.number || this.#aliases.has(handle)
+    const reading = new Reading({ ...this.#tools, isOwnAlias }, { ...start, incomplete })
     // Without a checkpoint on disk, a second start would begin later than this one.
-    if (known === null) await reading.tellCheckpoint()
-    this.#toldGood = reading.checkpoint.good
+    if (known === null) await reading.publishCheckpoint()
+    this.#publishedHealthyAt = reading.checkpoint.healthyAt
     return reading
   }
 
@@ -166,59 +160,107 @@ export class DatabaseWatch {
     const now = this.#tools.clock.now()
     return {
       rowId: db.maxRowId(),
-      held: [],
+      incomplete: [],
       sequence: db.sequence(),
-      witnesses: db.witnesses(),
+      lastRows: db.lastRows(),
       since: now,
-      good: now,
+      healthyAt: now,
       lastAt: now,
     }
   }
 
-  /** Another database than the one that was read: it was rebuilt, restored or replaced. */
-  async #anchorAnew(db: ChatDb, reading: Reading): Promise<void> {
+  /** Starts over in another database: it was rebuilt, restored or replaced. */
+  async #restart(db: ChatDb, reading: Reading): Promise<void> {
     const { own, tracker, log } = this.#tools
-    log.warn('chat.db is another one than before: reading goes on from its newest message')
-    own.rebase()
+    log.warn('chat.db was rebuilt or replaced: reading continues from its newest message')
+    own.forgetRowIds()
     tracker.relocate(db)
     const rowId = db.maxRowId()
     const rows = db.rowsSince(reading.checkpoint.lastAt - REREAD_MS, ROWS_MAX)
-    await reading.anchor(db, rows, rowId)
+    await reading.restart(db, rows, rowId)
   }
 
-  async #tellReceipts(db: ChatDb): Promise<void> {
-    const { tracker, clock, tell } = this.#tools
-    const receipts = tracker.sweep(db, clock.now())
-    await tell(receipts.map((receipt) => ({ type: 'receipt', receipt, checkpoint: null })))
-  }
-
-  /** The last good moment reaches the disk once a minute: a crash makes it a little older. */
-  async #keepGood(reading: Reading, now: number): Promise<void> {
-    const { good } = reading.checkpoint
-    if (good === this.#toldGood || now - this.#checkpointAt < CHECKPOINT_EVERY_MS) return
+  /** Stores the last healthy moment once a minute: a crash makes it a little older. */
+  async #storeHealthyAt(reading: Reading, now: number): Promise<void> {
+    const { healthyAt } = reading.checkpoint
+    const isDue = now - this.#checkpointAt >= CHECKPOINT_EVERY_MS
+    if (healthyAt === this.#publishedHealthyAt || !isDue) return
     this.#checkpointAt = now
-    this.#toldGood = good
-    await reading.tellCheckpoint()
+    this.#publishedHealthyAt = healthyAt
+    await reading.publishCheckpoint()
   }
 
   #readAliases(db: ChatDb): void {
     this.#aliases = db.aliases()
     this.#aliasesAt = this.#tools.clock.monotonic()
   }
-
-  #isOwnAlias(handle: string): boolean {
-    return handle === this.#line.number || this.#aliases.has(handle)
-  }
 }
 
 /**
- * Whether a checkpoint speaks of this database. The file may be a copy, and the number of its device
- * changes with each boot; what counts is that the newest rows of then are the same ones.
+ * True where a checkpoint is of this database. The file may be a copy, and the number of its device
+ * changes with each boot; only the ids of its newest rows count.
  */
-function isKnown(db: ChatDb, { witnesses, sequence }: Checkpoint): boolean {
+function isKnown(db: ChatDb, { lastRows, sequence }: Checkpoint): boolean {
   if (db.sequence() < sequence) return false
-  const guids = db.guidsAt(witnesses.map(({ rowId }) => rowId))
-  const found = witnesses.filter(({ rowId }) => guids.has(rowId))
+  const guids = db.guidsAt(lastRows.map(({ rowId }) => rowId))
+  const found = lastRows.filter(({ rowId }) => guids.has(rowId))
   const isSame = found.every(({ rowId, guid }) => guids.get(rowId) === guid)
-  return isSame && (found.length > 0 || witnesses.length === 0)
+  return isSame && (found.length > 0 || lastRows.length === 0)
+}
+
+type SendTools = Pick<DatabaseWatchTools, 'clock' | 'own' | 'tracker'>
+
+/** An older message has all its rows already. */
+const RECENT_MS = 60_000
+
+/**
+ * Looks for the rows of messages that a crash left open, and follows those whose receipts may have come
+ * meanwhile. `failing` are rows of ours with an error, which may clear or be followed by another row.
+ */
+function restoreSends(
+  db: ChatDb,
+  line: DriverLine,
+  tools: SendTools,
+): { readonly events: readonly LineEvent[]; readonly failing: readonly number[] } {
+  followOpen(db, line, tools)
+  expectUnsettled(db, line, tools)
+  const { own, tracker, clock } = tools
+  const earliest = Math.min(...line.unsettled.map((open) => expectationOf(open, db.identity).from))
+  const events: LineEvent[] = []
+  const failing: number[] = []
+  const rows = line.unsettled.length === 0 ? [] : db.rowsSince(earliest, ROWS_MAX)
+  for (const row of rows) {
+    const match = own.match(row)
+    if (match?.kind === 'failing') failing.push(row.rowId)
+    const event = match === null ? null : tracker.settledEvent(match, row, clock.now())
+    if (event !== null) events.push(event)
+  }
+  return { events, failing }
+}
+
+function followOpen(db: ChatDb, line: DriverLine, { own, tracker, clock }: SendTools): void {
+  const now = clock.now()
+  for (const { guid, note } of line.open) {
+    const rowId = db.rowIdOf(guid)
+    if (rowId === null) continue
+    tracker.follow({ rowId, guid }, 'sent', now)
+    const isRecent = now - (readNote(note)?.at ?? 0) < RECENT_MS
+    if (isRecent) for (const row of db.rowsAt([rowId])) own.restore(row)
+  }
+}
+
+/** A message that Messages has already is followed by its row; the rows of the others are looked for. */
+function expectUnsettled(db: ChatDb, line: DriverLine, { own, tracker, clock }: SendTools): void {
+  for (const unsettled of line.unsettled) {
+    const { platformGuid } = unsettled.message
+    const expectation = expectationOf(unsettled, db.identity)
+    const rowId = platformGuid === null ? null : db.rowIdOf(platformGuid)
+    const [row] = rowId === null ? [] : db.rowsAt([rowId])
+    if (row === undefined) {
+      own.expect(expectation, false)
+      continue
+    }
+    tracker.follow(row, 'held', clock.now())
+    own.expectSecond(expectation, row)
+  }
 }

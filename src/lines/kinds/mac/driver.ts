@@ -4,18 +4,16 @@ import type { Log } from '../../../system/log.ts'
 import type { OwnIds, RunProcess, StartProcess } from '../../../system/process.ts'
 import type { Random } from '../../../system/random.ts'
 import type { Found, LineDriver } from '../../driver.ts'
-import { AttendedMacLine } from './attended-line.ts'
 import { ChatDb } from './chat-db.ts'
-import { lineFindings, numberUnknown } from './findings.ts'
-import { macHost } from './mac-host.ts'
-import { MessagesApp } from './messages-app.ts'
+import { lineFindings, numberUnknown, troubleFinding } from './findings.ts'
+import { MacLineRun } from './line-run.ts'
+import { macHost, MessagesApp } from './mac-host.ts'
 import { NumberLookup } from './number-lookup.ts'
-import { troubleFinding } from './reasons.ts'
 import { MessagesScript, type ScriptCall } from './script-runner.ts'
 
 export type MacOptions = {
   readonly chatDbPath: string
-  /** The number that the line sends as; null reads it from the history of Messages. */
+  /** Number that the line sends from; null reads it from the history of Messages. */
   readonly phoneNumber: string | null
   readonly paths: {
     readonly osascript: string
@@ -34,15 +32,15 @@ export type MacTools = {
   readonly run: RunProcess
   readonly start: StartProcess
   readonly self: OwnIds
-  /** Starts the relay anew, where something does that for it: macOS grants only what starts after it. */
+  /** Restarts the relay, where a service manager does: macOS grants only processes that start later. */
   readonly restart: ((why: string) => void) | null
-  /** Hears of each run of the script. */
+  /** Called after each run of the script. */
   readonly onScriptCall?: ((call: ScriptCall) => void) | undefined
   /** Opens chat.db; throws a ChatDbError. */
   readonly openChatDb?: ((path: string) => ChatDb) | undefined
 }
 
-/** Messages on this Mac, of the user that runs the relay: one line. */
+/** Messages of the Mac user that runs the relay: one line. */
 export function createMacDriver(options: MacOptions, tools: MacTools): LineDriver {
   const { chatDbPath, platform, paths } = options
   const { run, self, openChatDb = (path) => ChatDb.open(path) } = tools
@@ -52,7 +50,7 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
   const script = new MessagesScript({ ...tools, osascriptPath: paths.osascript, onCall })
   const app = new MessagesApp({ ...tools, paths })
   const lookup = new NumberLookup({ ...tools, chatDbPath, open, phoneNumber: options.phoneNumber })
-  let attended: { readonly line: AttendedMacLine; readonly is: Device } | null = null
+  let attended: { readonly line: MacLineRun; readonly is: Device } | null = null
   return {
     kind: 'mac',
     async discover(signal): Promise<readonly Found[]> {
@@ -68,7 +66,7 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
     },
     async run(line, listener, signal) {
       const lineTools = { ...tools, open, script, app, host }
-      const life = new AttendedMacLine(lineTools, line, listener, signal)
+      const life = new MacLineRun(lineTools, line, listener, signal)
       attended = { line: life, is: line }
       try {
         await life.run()

@@ -1,7 +1,17 @@
+// The Mac as a host: which user it is, Messages.app as a program, and a Mac that stays awake.
+
 import { hostname } from 'node:os'
 
+import { withTimeout, type Clock } from '../../../system/clock.ts'
 import { readTextOrNull } from '../../../system/files.ts'
-import type { ProcessEnd, RunProcess } from '../../../system/process.ts'
+import type { Log } from '../../../system/log.ts'
+import type {
+  OwnIds,
+  ProcessEnd,
+  RunningProcess,
+  RunProcess,
+  StartProcess,
+} from '../../../system/process.ts'
 
 export type MacHostTools = {
   readonly run: RunProcess
@@ -11,28 +21,28 @@ export type MacHostTools = {
 }
 
 export type MacHost = {
-  /** What tells this Mac user from every other: the machine's UUID and the user id. Null: not known yet. */
+  /** Identity of this Mac user: the machine's UUID and the user id. Null while unknown. */
   deviceKey(signal: AbortSignal): Promise<string | null>
   /**
-   * Whether the user is logged in to a graphical session, in front or in the background: without one
-   * there are no Apple events. Null where it could not be asked.
+   * True while the user is logged in to a graphical session, in front or in the background: without one
+   * there are no Apple events. Null where it could not be found out.
    */
   hasGuiSession(signal: AbortSignal): Promise<boolean | null>
 }
 
-// Where macOS has them: the manual pages ioreg(8), stat(1) and launchctl(1).
+// Paths on macOS, by the manual pages ioreg(8), stat(1) and launchctl(1).
 const IOREG_PATH = '/usr/sbin/ioreg'
 const STAT_PATH = '/usr/bin/stat'
 const LAUNCHCTL_PATH = '/bin/launchctl'
 /** See machine-id(5) of systemd. */
 const MACHINE_ID_PATH = '/etc/machine-id'
 
-const TOOL_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
+const QUERY_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
 
 export function macHost({ run, platform, uid }: MacHostTools): MacHost {
   const isMac = platform === 'darwin'
   const ask = (path: string, args: readonly string[], signal: AbortSignal) =>
-    run({ path, args, ...TOOL_LIMITS }, signal)
+    run({ path, args, ...QUERY_LIMITS }, signal)
   let machine: string | null = null
   return {
     async deviceKey(signal) {
@@ -44,7 +54,7 @@ export function macHost({ run, platform, uid }: MacHostTools): MacHost {
     async hasGuiSession(signal) {
       if (!isMac) return true
       const console = await ask(STAT_PATH, ['-f', '%u', '/dev/console'], signal)
-      if (isAnswer(console) && console.stdout.trim() === String(uid)) return true
+      if (hasSucceeded(console) && console.stdout.trim() === String(uid)) return true
       // Fast user switching leaves sessions in the background, which launchd knows.
       const session = await ask(LAUNCHCTL_PATH, ['print', `gui/${uid}`], signal)
       return session.end === 'exited' ? session.exitCode === 0 : null
@@ -52,12 +62,8 @@ export function macHost({ run, platform, uid }: MacHostTools): MacHost {
   }
 }
 
-function isAnswer(end: ProcessEnd): end is Extract<ProcessEnd, { readonly end: 'exited' }> {
-  return end.end === 'exited' && end.exitCode === 0
-}
-
 function platformUuid(end: ProcessEnd): string | null {
-  if (!isAnswer(end)) return null
+  if (!hasSucceeded(end)) return null
   return /"IOPlatformUUID" = "([0-9A-F-]{36})"/i.exec(end.stdout)?.[1]?.toUpperCase() ?? null
 }
 
@@ -65,4 +71,151 @@ function platformUuid(end: ProcessEnd): string | null {
 function machineId(): string {
   const id = readTextOrNull(MACHINE_ID_PATH)?.trim() ?? ''
   return id === '' ? hostname() : id
+}
+
+function hasSucceeded(end: ProcessEnd): end is Extract<ProcessEnd, { readonly end: 'exited' }> {
+  return end.end === 'exited' && end.exitCode === 0
+}
+
+export type MessagesAppTools = {
+  readonly run: RunProcess
+  readonly start: StartProcess
+  readonly clock: Clock
+  readonly log: Log
+  readonly self: OwnIds
+  readonly paths: { readonly open: string; readonly pgrep: string; readonly caffeinate: string }
+}
+
+/** The same place on macOS and Linux. */
+const KILL_PATH = '/bin/kill'
+
+const TOOL_LIMITS = { timeoutMs: 10_000, killAfterMs: 12_000 }
+const START_EVERY_MS = 10_000
+const QUIT_MS = 10_000
+const QUIT_LOOK_MS = 500
+/** Until the system has noticed that an application ended, `open` takes it for running (-600). */
+const AFTER_QUIT_MS = 1_000
+const AWAKE_AGAIN_MS = 10_000
+const CAFFEINATE_END_MS = 3_000
+
+/** Messages.app of this user as a program. */
+export class MessagesApp {
+  readonly #tools: MessagesAppTools
+  #startedAt = -Infinity
+
+  constructor(tools: MessagesAppTools) {
+    this.#tools = tools
+  }
+
+  /** Null where it could not be found out. */
+  async isRunning(signal: AbortSignal): Promise<boolean | null> {
+    const pids = await this.#pids(signal)
+    return pids === null ? null : pids.length > 0
+  }
+
+  /**
+   * Opens Messages.app without its window: in a session in the background, an open window keeps Messages
+   * from announcing messages (BlueBubbles). False where that failed, and within 10 s of the last time.
+   */
+  async start(signal: AbortSignal): Promise<boolean> {
+    const { clock, run, paths } = this.#tools
+    if (this.#msUntilStart() > 0) return false
+    this.#startedAt = clock.monotonic()
+    const args = ['-gj', '-a', 'Messages']
+    return hasSucceeded(await run({ path: paths.open, args, ...TOOL_LIMITS }, signal))
+  }
+
+  /**
+   * Ends Messages.app, by force after 10 s, and starts it again. False where either failed; it is then
+   * not started, and the next `start` does it.
+   */
+  async restart(signal: AbortSignal): Promise<boolean> {
+    const { clock } = this.#tools
+    const pids = await this.#pids(signal)
+    if (pids === null) return false
+    if (pids.length > 0) {
+      if (!(await this.#quit(pids, signal))) return false
+      await clock.sleep(AFTER_QUIT_MS, signal)
+    }
+    const waitMs = this.#msUntilStart()
+    if (waitMs > 0) await clock.sleep(waitMs, signal)
+    return signal.aborted ? false : this.start(signal)
+  }
+
+  /** Keeps the Mac from idle sleep, disk and system sleep (`-i -m -s`) until `signal` aborts. */
+  async keepAwake(signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#tools
+    let isLogged = false
+    while (!signal.aborted) {
+      const caffeinate = this.#startCaffeinate()
+      if (caffeinate !== null) await untilEnd(caffeinate, clock, signal)
+      if (signal.aborted) return
+      if (!isLogged) log.warn('caffeinate ended or cannot be started: the Mac may fall asleep')
+      isLogged = true
+      await clock.sleep(AWAKE_AGAIN_MS, signal)
+    }
+  }
+
+  #msUntilStart(): number {
+    return Math.max(this.#startedAt + START_EVERY_MS - this.#tools.clock.monotonic(), 0)
+  }
+
+  /** True once all of `pids` are gone. Only they are ended: a process that starts meanwhile is left alone. */
+  async #quit(pids: readonly string[], signal: AbortSignal): Promise<boolean> {
+    const left = await this.#end('-TERM', pids, signal)
+    const forced = left.length === 0 ? left : await this.#end('-KILL', left, signal)
+    return forced.length === 0
+  }
+
+  /** Sends a signal, and returns the processes that still run 10 s later. */
+  async #end(
+    name: string,
+    pids: readonly string[],
+    signal: AbortSignal,
+  ): Promise<readonly string[]> {
+    const { clock, run } = this.#tools
+    const until = clock.monotonic() + QUIT_MS
+    await run({ path: KILL_PATH, args: [name, ...pids], ...TOOL_LIMITS }, signal)
+    let left = pids
+    while (left.length > 0 && clock.monotonic() < until && !signal.aborted) {
+      await clock.sleep(QUIT_LOOK_MS, signal)
+      const found = await this.#pids(signal)
+      if (found !== null) left = pids.filter((pid) => found.includes(pid))
+    }
+    return left
+  }
+
+  /** Processes of that exact name that are ours: another user's session may run Messages too. */
+  async #pids(signal: AbortSignal): Promise<readonly string[] | null> {
+    const { run, paths, self } = this.#tools
+    const args = ['-U', String(self.uid), '-x', 'Messages']
+    const end = await run({ path: paths.pgrep, args, ...TOOL_LIMITS }, signal)
+    // Exit codes of pgrep(1): 1 for no match, 2 and 3 for failures.
+    if (end.end !== 'exited' || end.exitCode > 1) return null
+    return end.stdout.split('\n').filter((line) => /^\d+$/.test(line))
+  }
+
+  #startCaffeinate(): RunningProcess | null {
+    const { start, paths, self } = this.#tools
+    try {
+      // With -w it ends when we do, whatever ends us.
+      return start({ path: paths.caffeinate, args: ['-i', '-m', '-s', '-w', String(self.pid)] })
+    } catch {
+      return null
+    }
+  }
+}
+
+/** Resolves when `child` has ended; an abort ends it. */
+async function untilEnd(child: RunningProcess, clock: Clock, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<void>()
+  const abort = () => aborted.resolve()
+  signal.addEventListener('abort', abort)
+  if (signal.aborted) abort()
+  await Promise.race([child.ended, aborted.promise])
+  signal.removeEventListener('abort', abort)
+  if (!signal.aborted) return
+  child.kill('SIGTERM')
+  const end = await withTimeout(clock, CAFFEINATE_END_MS, child.ended, 'late')
+  if (end === 'late') child.kill('SIGKILL')
 }

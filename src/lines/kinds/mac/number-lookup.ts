@@ -1,16 +1,18 @@
+// The number that this Mac sends from. Messages does not state it; its rows do, each with the address of
+// ours that it was sent from or came to.
+
 import type { Clock } from '../../../system/clock.ts'
 import type { RunProcess } from '../../../system/process.ts'
-import { ChatDbError, type ChatDb } from './chat-db.ts'
-import { TROUBLE_OF_ERROR } from './database-watch.ts'
-import { ownNumber } from './own-number.ts'
-import type { MacTrouble } from './reasons.ts'
+import type { ChatDb } from './chat-db.ts'
+import { troubleOf } from './database-watch.ts'
+import type { MacTrouble } from './findings.ts'
 
 type Tools = {
   readonly clock: Clock
   readonly run: RunProcess
   readonly chatDbPath: string
   readonly open: () => ChatDb
-  /** The number that the owner told. */
+  /** Number set by the owner. */
   readonly phoneNumber: string | null
   readonly restart: ((why: string) => void) | null
 }
@@ -19,8 +21,10 @@ const LOOK_EVERY_MS = 60_000
 const PROBE_EVERY_MS = 15_000
 const HEAD_PATH = '/usr/bin/head'
 const PROBE_LIMITS = { timeoutMs: 5_000, killAfterMs: 7_000 }
+const E164 = /^\+[1-9][0-9]{6,14}$/
+/** Share of the last messages that a number needs to be taken for the line's own. */
+const SHARE_MIN = 2 / 3
 
-/** Which number the Mac sends as, and what keeps us from reading it. */
 export class NumberLookup {
   readonly #tools: Tools
   #number: string | null
@@ -33,17 +37,17 @@ export class NumberLookup {
     this.#number = tools.phoneNumber
   }
 
-  /** What kept the last look from reading chat.db. */
+  /** Reason why the last look could not read chat.db. */
   get trouble(): MacTrouble | null {
     return this.#trouble
   }
 
-  /** Whether the database could be read and did not tell. */
+  /** The database was read, and does not show the number. */
   get isUnknown(): boolean {
     return this.#number === null && this.#trouble === null
   }
 
-  /** Null where it cannot be said: the history is empty, mixed, or cannot be read. */
+  /** Null while unknown: the history is empty, mixed, or cannot be read. */
   async number(signal: AbortSignal): Promise<string | null> {
     const now = this.#tools.clock.monotonic()
     const everyMs = this.#trouble === null ? LOOK_EVERY_MS : PROBE_EVERY_MS
@@ -59,18 +63,18 @@ export class NumberLookup {
     const { open, phoneNumber } = this.#tools
     try {
       const db = open()
-      // A number that was clear once stays, also when the last messages are of several.
+      // A number that was clear once stays, even if the last messages are of several.
       this.#number = phoneNumber ?? ownNumber(db.aliases()) ?? this.#number
       this.#trouble = null
       db.close()
     } catch (error) {
-      this.#trouble = TROUBLE_OF_ERROR[error instanceof ChatDbError ? error.code : 'unreadable']
+      this.#trouble = troubleOf(error)
     }
   }
 
   /**
-   * macOS gives Full Disk Access to processes that start after the owner allowed it: a child that can
-   * read what we cannot says that it is time to start anew.
+   * macOS gives Full Disk Access to processes that start after the owner allowed it: if a child can read
+   * the file and we cannot, it is time to restart.
    */
   async #probe(now: number, signal: AbortSignal): Promise<void> {
     const { run, restart, chatDbPath } = this.#tools
@@ -80,4 +84,19 @@ export class NumberLookup {
     const end = await run(order, signal)
     if (end.end === 'exited' && end.exitCode === 0) restart('Full Disk Access was granted')
   }
+}
+
+/** Number of most of the last messages; null where that is not clear. */
+function ownNumber(aliases: ReadonlyMap<string, number>): string | null {
+  const numbers = numbersOf(aliases)
+  const total = numbers.reduce((sum, [, count]) => sum + count, 0)
+  const [first] = numbers
+  return first !== undefined && first[1] >= total * SHARE_MIN ? first[0] : null
+}
+
+/** Phone numbers among our addresses, the most used first. */
+export function numbersOf(
+  aliases: ReadonlyMap<string, number>,
+): readonly (readonly [number: string, count: number])[] {
+  return [...aliases].filter(([alias]) => E164.test(alias)).sort((a, b) => b[1] - a[1])
 }

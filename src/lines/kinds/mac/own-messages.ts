@@ -1,207 +1,316 @@
-import type { MessageId } from '../../../domain/ids.ts'
-import type { MessageRow } from './chat-db-rows.ts'
-import { peerOf } from './classify.ts'
-import { fitOf, isMisrouted, plain, type Expectation, type Fit } from './expectations.ts'
+// Rows of chat.db that belong to messages handed to Messages. A row is ours if it goes to the
+// same handle, has the same text, and is dated around the point of no return; each row is matched once.
 
-/** What a row is to the messages that were given to Messages. */
-export type Claim =
+import type { MessageId } from '../../../domain/ids.ts'
+import type { Unsettled } from '../../../domain/message.ts'
+import { withoutMarks } from './attributed-body.ts'
+import type { DatabaseIdentity } from './chat-db-open.ts'
+import type { MessageRow } from './chat-db-rows.ts'
+import { isMessage, peerOf } from './classify.ts'
+
+/** Note of a send at its point of no return. */
+export type SendNote = {
+  readonly inode: number
+  readonly bornMs: number
+  /** Newest ROWID before the send. */
+  readonly rowId: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+}
+
+/** Rows that a send is expected to cause. */
+export type Expectation = {
+  readonly messageId: MessageId
+  readonly handle: string
+  /** In the form of `plain`. A text with a URL may come in two rows. */
+  readonly text: string
+  /** Its rows come after this one. */
+  readonly afterRowId: number
+  /** Dates that its rows may have, in milliseconds since 1970. */
+  readonly from: number
+  readonly until: number
+}
+
+const EARLY_MS = 5_000
+const LATE_MS = 600_000
+/** A script runs for 38 s at most; a row after that was typed on the device. */
+const MISROUTED_MS = 60_000
+
+export function noteText(identity: DatabaseIdentity, rowId: number, at: number): string {
+  const note: SendNote = { inode: identity.inode, bornMs: identity.bornMs, rowId, at }
+  return JSON.stringify(note)
+}
+
+/** Null for no note and for one of an unknown form. */
+export function readNote(text: string | null): SendNote | null {
+  if (text === null) return null
+  try {
+    // Written by noteText, of this version or an earlier one.
+    const note = JSON.parse(text) as Partial<SendNote>
+    const { inode, bornMs, rowId, at } = note
+    if (typeof inode !== 'number' || typeof bornMs !== 'number') return null
+    if (typeof rowId !== 'number' || typeof at !== 'number') return null
+    return { inode, bornMs, rowId, at }
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Expectation of a message by its note, where that is of this database. Without a note (restored from a
+ * backup while it was queued), every row from the creation of the message on may be its row.
+ */
+export function expectationOf(
+  { message, note }: Unsettled,
+  identity: DatabaseIdentity,
+): Expectation {
+  const found = readNote(note)
+  const isSame = found?.inode === identity.inode && found.bornMs === identity.bornMs
+  return {
+    messageId: message.id,
+    handle: message.to.toLowerCase(),
+    text: plain(message.text),
+    afterRowId: found !== null && isSame ? found.rowId : 0,
+    from: found === null ? message.createdAt : found.at - EARLY_MS,
+    until: found === null ? Number.MAX_SAFE_INTEGER : found.at + LATE_MS,
+  }
+}
+
+/** `whole`: the row has all the text that is left; `part`: its beginning; null: another text. */
+export type Fit = 'whole' | 'part' | null
+
+export function fitOf(expectation: Expectation, row: MessageRow): Fit {
+  if (peerOf(row)?.toLowerCase() !== expectation.handle) return null
+  return fitOfText(expectation, row)
+}
+
+/** The same text to another handle at that time: Messages sent it to the wrong chat. */
+export function isMisrouted(expectation: Expectation, row: MessageRow): boolean {
+  if (row.at === null || row.at > expectation.from + EARLY_MS + MISROUTED_MS) return false
+  const peer = row.chat === null ? null : peerOf(row)?.toLowerCase()
+  const isElsewhere = peer !== null && peer !== expectation.handle
+  return isElsewhere && fitOfText(expectation, row) === 'whole'
+}
+
+/** macOS 26 may write a row for a send that goes nowhere: no chat, no text (imsg). */
+export function isGhost(expectation: Expectation, row: MessageRow): boolean {
+  const isBare = row.chat === null && plain(row.text ?? '') === ''
+  return isBare && isPossible(expectation, row) && row.handle?.toLowerCase() === expectation.handle
+}
+
+function fitOfText(expectation: Expectation, row: MessageRow): Fit {
+  if (!isPossible(expectation, row)) return null
+  const text = plain(row.text ?? '')
+  if (text === '') return null
+  if (text === expectation.text) return 'whole'
+  return expectation.text.startsWith(text) && HAS_URL.test(expectation.text) ? 'part' : null
+}
+
+function isPossible({ afterRowId, from, until }: Expectation, row: MessageRow): boolean {
+  if (!row.isFromMe || !isMessage(row) || row.rowId <= afterRowId) return false
+  return row.at === null || (row.at >= from && row.at <= until)
+}
+
+const HAS_URL = /https?:\/\/|www\./i
+
+/** Text in the form that is compared: composed, lines ended by LF, no marks, no outer white space. */
+function plain(text: string): string {
+  return withoutMarks(text).normalize('NFC').replaceAll(/\r\n?/g, '\n').trim()
+}
+
+/** Relation of a row to the messages that were handed to Messages. */
+export type RowMatch =
   /**
-   * The row of this message, found when nobody was waiting for it any more; `insteadOf` is the ROWID of
-   * one that failed before it.
+   * Row of this message, found after its send had ended; `insteadOf` is the ROWID of a row of it that
+   * failed before.
    */
   | {
-      readonly claim: 'found'
+      readonly kind: 'found'
       readonly messageId: MessageId
       readonly insteadOf: number | null
     }
-  /** It has an error, which may clear or be followed by a second row: nothing is said of it yet. */
-  | { readonly claim: 'ill'; readonly messageId: MessageId }
-  /** Messages sent this one to somebody else. */
-  | { readonly claim: 'misrouted'; readonly messageId: MessageId }
-  /** Its sender is still at it and will tell. */
-  | { readonly claim: 'in_flight' }
-  /** A further row of a message that is known already. */
-  | { readonly claim: 'more' }
+  /** It has an error, which may clear or be followed by a second row. */
+  | { readonly kind: 'failing'; readonly messageId: MessageId }
+  /** Messages sent this message to another handle. */
+  | { readonly kind: 'misrouted'; readonly messageId: MessageId }
+  /** Its send is still under way and will return the outcome. */
+  | { readonly kind: 'in_flight' }
+  /** A further row of a message whose row is known. */
+  | { readonly kind: 'more' }
 
-type Waiting = {
+type ExpectedMessage = {
   readonly expectation: Expectation
-  /** What is still to come of its text. */
+  /** Rest of the text that is still to come. */
   readonly rest: string
   readonly isInFlight: boolean
-  /** The row that is the message's, once it is known. */
+  /** Row of the message, once it is known. */
   readonly row: MessageRow | null
 }
 
 /** The core hands over 1,000 unsettled messages at most. */
-const WAITING_MAX = 2_000
-const CLAIMS_MAX = 5_000
+const EXPECTED_MAX = 2_000
+const MATCHES_MAX = 5_000
 const PREVIEW = 'com.apple.messages.URLBalloonProvider'
-/** Messages commits the preview of a link by itself, up to two seconds later (imsg). */
+/** Messages commits the preview of a link separately, up to two seconds later (imsg). */
 const PREVIEW_LATE_MS = 5_000
 const SENT_MAX = 20
 
-/**
- * Which rows of chat.db are ours: each is taken once, by the message under way where it fits that one,
- * else by the oldest that it fits.
- */
+/** Matches rows with messages: the message under way first, then the oldest that the row fits. */
 export class OwnMessages {
-  readonly #isIll: (rowId: number) => boolean
-  readonly #waiting = new Map<MessageId, Waiting>()
-  /** The guids of rows that are taken. */
-  readonly #claimed = new Map<string, Claim>()
-  /** The last rows that are ours, for the previews of their links. */
+  readonly #hasError: (rowId: number) => boolean
+  readonly #expected = new Map<MessageId, ExpectedMessage>()
+  /** By the guids of the rows. */
+  readonly #matches = new Map<string, RowMatch>()
+  /** Last rows that are ours, for the previews of their links. */
   #sent: readonly MessageRow[] = []
 
-  /** `isIll` says whether a row that is followed has an error now. */
-  constructor(isIll: (rowId: number) => boolean) {
-    this.#isIll = isIll
+  /** `hasError` answers for the rows that are tracked. */
+  constructor(hasError: (rowId: number) => boolean) {
+    this.#hasError = hasError
   }
 
-  /** Whether a message is between its point of no return and its outcome. */
+  /** True while a message is between its point of no return and its outcome. */
   get isInFlight(): boolean {
-    return [...this.#waiting.values()].some(({ isInFlight }) => isInFlight)
+    return [...this.#expected.values()].some(({ isInFlight }) => isInFlight)
   }
 
   expect(expectation: Expectation, isInFlight: boolean): void {
     const { messageId, text } = expectation
-    this.#waiting.set(messageId, { expectation, rest: text, isInFlight, row: null })
-    dropOldest(this.#waiting, WAITING_MAX)
+    this.#expected.set(messageId, { expectation, rest: text, isInFlight, row: null })
+    dropOldest(this.#expected, EXPECTED_MAX)
   }
 
-  /** Messages has this one and is still trying: a second row may take the place of `row`. */
+  /** Expects a second row for a message that Messages is still trying to send by `row`. */
   expectSecond(expectation: Expectation, row: MessageRow): void {
-    this.#waiting.set(expectation.messageId, { expectation, rest: '', isInFlight: false, row })
-    this.#remember(row, { claim: 'more' })
+    this.#expected.set(expectation.messageId, { expectation, rest: '', isInFlight: false, row })
+    this.#remember(row, { kind: 'more' })
   }
 
-  /** A row that is known to be ours since before this life of the line. */
-  recall(row: MessageRow): void {
-    this.#remember(row, { claim: 'more' })
+  /** Remembers a row of ours from before this run. */
+  restore(row: MessageRow): void {
+    this.#remember(row, { kind: 'more' })
   }
 
-  /** The sender has answered: what is found of the message later is told by whoever finds it. */
-  land(id: MessageId, isSent: boolean): void {
-    const waiting = this.#waiting.get(id)
-    if (waiting === undefined) return
-    if (isSent && waiting.rest === '') this.#waiting.delete(id)
-    else this.#waiting.set(id, { ...waiting, isInFlight: false })
+  /** The send has returned: rows found later are reported by `match`. */
+  finishSend(id: MessageId, isSent: boolean): void {
+    const expected = this.#expected.get(id)
+    if (expected === undefined) return
+    if (isSent && expected.rest === '') this.#expected.delete(id)
+    else this.#expected.set(id, { ...expected, isInFlight: false })
   }
 
-  /** Nothing of the message will come: it did not leave, or its failure was told. */
+  /** Expects no more rows: the message did not leave, or its failure was published. */
   forget(id: MessageId): void {
-    this.#waiting.delete(id)
+    this.#expected.delete(id)
   }
 
-  /** The database was rebuilt: its ROWIDs say nothing any more, only dates do. */
-  rebase(): void {
-    for (const [id, waiting] of this.#waiting) {
-      const expectation = { ...waiting.expectation, afterRowId: 0 }
-      this.#waiting.set(id, { ...waiting, expectation })
+  /** Of a rebuilt database, only dates count and no ROWIDs. */
+  forgetRowIds(): void {
+    for (const [id, expected] of this.#expected) {
+      const expectation = { ...expected.expectation, afterRowId: 0 }
+      this.#expected.set(id, { ...expected, expectation })
     }
   }
 
   rowOf(id: MessageId): MessageRow | null {
-    return this.#waiting.get(id)?.row ?? null
+    return this.#expected.get(id)?.row ?? null
   }
 
-  /**
-   * Whose row it is; null where it is nobody's: then somebody typed it on the device. What is found is
-   * said once, to whoever tells it.
-   */
-  claim(row: MessageRow): Claim | null {
-    const claim = this.glimpse(row)
-    if (claim?.claim === 'found' || claim?.claim === 'misrouted') this.swallow(row)
-    return claim
+  /** Match of a row; null for one that was typed on the device. A message is found once. */
+  match(row: MessageRow): RowMatch | null {
+    const match = this.peek(row)
+    if (match?.kind === 'found' || match?.kind === 'misrouted') this.ignore(row)
+    return match
   }
 
-  /** The same for a sender, who waits for its own row and tells nothing of the others. */
-  glimpse(row: MessageRow): Claim | null {
+  /** The same for a send, which looks for its own row and reports no other. */
+  peek(row: MessageRow): RowMatch | null {
     if (!row.isFromMe) return null
-    const known = this.#claimed.get(row.guid)
+    const known = this.#matches.get(row.guid)
     if (known !== undefined) return known
-    for (const waiting of this.#waiting.values()) {
-      const claim = this.#take(waiting, row)
-      if (claim?.claim === 'ill') return claim
-      if (claim === null) continue
-      this.#remember(row, claim)
-      return claim
+    for (const expected of this.#expected.values()) {
+      const match = this.#take(expected, row)
+      if (match?.kind === 'failing') return match
+      if (match === null) continue
+      this.#remember(row, match)
+      return match
     }
-    return this.#claimStray(row)
+    return this.#matchStray(row)
   }
 
-  #claimStray(row: MessageRow): Claim | null {
-    for (const { expectation, isInFlight, row: known } of this.#waiting.values()) {
+  #matchStray(row: MessageRow): RowMatch | null {
+    for (const { expectation, isInFlight, row: known } of this.#expected.values()) {
       if (isInFlight || known !== null || !isMisrouted(expectation, row)) continue
       const { messageId } = expectation
-      const claim: Claim = { claim: 'misrouted', messageId }
-      this.#claimed.set(row.guid, claim)
+      const match: RowMatch = { kind: 'misrouted', messageId }
+      this.#matches.set(row.guid, match)
       this.forget(messageId)
-      return claim
+      return match
     }
-    return this.#isPreview(row) ? { claim: 'more' } : null
+    return this.#isPreview(row) ? { kind: 'more' } : null
   }
 
-  /** A second row for a message whose first one failed: Messages tried again by itself. */
+  /** Replaces a failed row by a second one: Messages tried again by itself. */
   replace(id: MessageId, row: MessageRow): void {
-    const waiting = this.#waiting.get(id)
-    if (waiting === undefined) return
-    this.#waiting.set(id, { ...waiting, row })
-    this.#remember(row, { claim: 'in_flight' })
+    const expected = this.#expected.get(id)
+    if (expected === undefined) return
+    this.#expected.set(id, { ...expected, row })
+    this.#remember(row, { kind: 'in_flight' })
   }
 
-  isClaimed(row: MessageRow): boolean {
-    return this.#claimed.has(row.guid)
+  isMatched(row: MessageRow): boolean {
+    return this.#matches.has(row.guid)
   }
 
-  /** A row that came of a message of ours and is not it: a ghost, or one to somebody else. */
-  swallow(row: MessageRow): void {
-    this.#claimed.set(row.guid, { claim: 'more' })
+  /** Ignores a row that a message of ours caused and that is not its row: a ghost, or a misrouted one. */
+  ignore(row: MessageRow): void {
+    this.#matches.set(row.guid, { kind: 'more' })
   }
 
-  #take(waiting: Waiting, row: MessageRow): Claim | null {
-    const { expectation, rest, isInFlight } = waiting
+  #take(expected: ExpectedMessage, row: MessageRow): RowMatch | null {
+    const { expectation, rest, isInFlight } = expected
     const { messageId } = expectation
-    const insteadOf = this.#takeSecond(waiting, row)
-    if (insteadOf !== null) return { claim: 'found', messageId, insteadOf }
-    const fit = this.#fit(waiting, row)
+    const insteadOf = this.#takeSecond(expected, row)
+    if (insteadOf !== null) return { kind: 'found', messageId, insteadOf }
+    const fit = this.#fit(expected, row)
     if (fit === null) return null
-    const isFirst = waiting.row === null
-    if (isFirst && !isInFlight && row.state.error !== 0) return { claim: 'ill', messageId }
+    const isFirst = expected.row === null
+    if (isFirst && !isInFlight && row.state.error !== 0) return { kind: 'failing', messageId }
     const left = fit === 'whole' ? '' : plain(rest.slice(plain(row.text ?? '').length))
-    this.#waiting.set(messageId, { ...waiting, rest: left, row: waiting.row ?? row })
-    if (!isFirst) return { claim: 'more' }
-    return isInFlight ? { claim: 'in_flight' } : { claim: 'found', messageId, insteadOf: null }
+    this.#expected.set(messageId, { ...expected, rest: left, row: expected.row ?? row })
+    if (!isFirst) return { kind: 'more' }
+    return isInFlight ? { kind: 'in_flight' } : { kind: 'found', messageId, insteadOf: null }
   }
 
-  /** How the row fits what is left of a message; not at all where it is that of one under way. */
-  #fit({ expectation, rest, isInFlight }: Waiting, row: MessageRow): Fit {
+  /** Fit of the rest of a message; null also for the awaited row of the message under way. */
+  #fit({ expectation, rest, isInFlight }: ExpectedMessage, row: MessageRow): Fit {
     const fit = fitOf({ ...expectation, text: rest }, row)
     return fit !== null && !isInFlight && this.#isAwaited(row) ? null : fit
   }
 
   /**
-   * Takes a clean row after one that failed, when the sender has answered already (imessage-max saw
-   * both rows for one send); the ROWID of the one that failed, or null.
+   * Takes a row without an error after a failed one, once the send has returned (imessage-max saw both
+   * rows for one send). Returns the ROWID of the failed row, or null.
    */
-  #takeSecond(waiting: Waiting, row: MessageRow): number | null {
-    const { expectation, isInFlight, row: first } = waiting
+  #takeSecond(expected: ExpectedMessage, row: MessageRow): number | null {
+    const { expectation, isInFlight, row: first } = expected
     if (isInFlight || first === null || row.rowId <= first.rowId) return null
-    const hasFailed = first.state.error !== 0 || this.#isIll(first.rowId)
+    const hasFailed = first.state.error !== 0 || this.#hasError(first.rowId)
     const isClean = row.state.error === 0 && fitOf(expectation, row) === 'whole'
     if (!hasFailed || !isClean || this.#isAwaited(row)) return null
-    this.#waiting.set(expectation.messageId, { ...waiting, row })
+    this.#expected.set(expectation.messageId, { ...expected, row })
     return first.rowId
   }
 
-  /** Whether it is the first row of a message that is under way: the same text, sent once more. */
+  /** True for the first row of a message under way: the same text, sent once more. */
   #isAwaited(row: MessageRow): boolean {
-    return [...this.#waiting.values()].some(
+    return [...this.#expected.values()].some(
       ({ expectation, isInFlight, row: first }) =>
         isInFlight && first === null && fitOf(expectation, row) === 'whole',
     )
   }
 
-  /** The preview of a link in a message of ours, in a row of its own. */
+  /** Preview of a link in a message of ours, in a row of its own. */
   #isPreview(row: MessageRow): boolean {
     if (row.balloon !== PREVIEW) return false
     return this.#sent.some((sent) => {
@@ -211,17 +320,14 @@ export class OwnMessages {
     })
   }
 
-  #remember(row: MessageRow, claim: Claim): void {
-    this.#claimed.set(row.guid, claim)
+  #remember(row: MessageRow, match: RowMatch): void {
+    this.#matches.set(row.guid, match)
     this.#sent = [...this.#sent, row].slice(-SENT_MAX)
-    dropOldest(this.#claimed, CLAIMS_MAX)
+    dropOldest(this.#matches, MATCHES_MAX)
   }
 }
 
 function dropOldest<K>(map: Map<K, unknown>, max: number): void {
-  if (map.size <= max) return
-  for (const oldest of map.keys()) {
-    map.delete(oldest)
-    return
-  }
+  const oldest = map.keys().next()
+  if (map.size > max && oldest.done !== true) map.delete(oldest.value)
 }

@@ -1,43 +1,101 @@
-// The way in of a Mac line: rows above the cursor become events, in order. Rows that are not complete
-// yet are held back, with those of the same person behind them, and the checkpoint remembers which.
+// The way in of a Mac line: rows above the cursor become events, in order. Rows that are not complete yet
+// wait, with later rows of the same person behind them; the checkpoint remembers them.
+
+import { Type } from 'typebox'
+import { Compile } from 'typebox/compile'
 
 import { timestamp } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { LineEvent } from '../../driver.ts'
-import { BackFillWatch } from './back-fill.ts'
-import type { MessageRow } from './chat-db-rows.ts'
+import type { MessageRow, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
-import { checkpointText, type Checkpoint } from './checkpoint.ts'
-import { claimEvent, failed } from './claim-event.ts'
-import { judge, type Circumstances, type Verdict } from './classify.ts'
-import { HeldRows } from './held-rows.ts'
-import type { Claim, OwnMessages } from './own-messages.ts'
-import { ERROR_GRACE_MS, reasonOf, type StatusTracker } from './status-tracker.ts'
+import {
+  ageOf,
+  classify,
+  OLD_AGE_MS,
+  peerOf,
+  type Circumstances,
+  type Classification,
+} from './classify.ts'
+import type { OwnMessages, RowMatch } from './own-messages.ts'
+import {
+  ERROR_GRACE_MS,
+  failedEvent,
+  reasonOf,
+  serviceOf,
+  type StatusTracker,
+} from './status-tracker.ts'
+
+/** Position of a Mac line in chat.db; the core stores it in the transaction of the published events. */
+export type Checkpoint = {
+  /** Rows up to this ROWID were published, except for `incomplete`. */
+  readonly rowId: number
+  /** ROWIDs of rows that were read and are not complete yet. */
+  readonly incomplete: readonly number[]
+  /** `sqlite_sequence` of the table; it never falls while the database is the same. */
+  readonly sequence: number
+  /** Some of the newest rows: the fingerprint of the database. */
+  readonly lastRows: readonly RowId[]
+  /** Time of the first run of this line, in milliseconds since 1970. */
+  readonly since: number
+  /** Last moment at which all had been well for a while: the age of a row is counted to it, not to now. */
+  readonly healthyAt: number
+  /** Date of the latest message that was published. */
+  readonly lastAt: number
+}
+
+const Count = Type.Integer({ minimum: 0 })
+const SHAPE = Compile(
+  Type.Object({
+    rowId: Count,
+    incomplete: Type.Array(Count, { maxItems: 1_000 }),
+    sequence: Count,
+    lastRows: Type.Array(Type.Object({ rowId: Count, guid: Type.String() }), { maxItems: 100 }),
+    since: Type.Number(),
+    healthyAt: Type.Number(),
+    lastAt: Type.Number(),
+  }),
+)
+
+export function checkpointText(checkpoint: Checkpoint): string {
+  return JSON.stringify(checkpoint)
+}
+
+/** Null for none, and for one of an unknown form: the line then starts from the present. */
+export function readCheckpoint(text: string | null): Checkpoint | null {
+  if (text === null) return null
+  try {
+    const value: unknown = JSON.parse(text)
+    return SHAPE.Check(value) ? value : null
+  } catch {
+    return null
+  }
+}
 
 export type ReadingTools = {
   readonly clock: Clock
   readonly own: OwnMessages
   readonly tracker: StatusTracker
   readonly isOwnAlias: (handle: string) => boolean
-  /** Resolves when all are durable; rejects where one could not be. */
-  readonly tell: (events: readonly LineEvent[]) => Promise<void>
+  /** Resolves when all are durable; rejects where one could not be stored. */
+  readonly publish: (events: readonly LineEvent[]) => Promise<void>
 }
 
-/** What was told as history, and what was told with less than it had. */
+/** Messages that were published as history, and those published without their whole text. */
 type Counted = 'history' | 'undecodable'
-/** What a row comes to: an event, nothing, or another look at it. */
-type Outcome = LineEvent | 'hold' | 'hold_patiently' | null
+/** Result of a row: an event, nothing, or another look at it. */
+type Outcome = LineEvent | 'wait' | 'wait_patiently' | null
 
-/** So many rows are told at once. */
+/** Rows that are published together. */
 const PAGE_MAX = 100
-/** While so many are held that keep others back, nothing new is read. */
+/** With so many rows waiting that delay others, nothing new is read. */
 const URGENT_MAX = 200
-/** Of the patient ones, one more is not waited for any longer. */
+/** Beyond so many patient rows, a further one is not waited for. */
 const PATIENT_MAX = 200
 
 export class Reading {
   readonly #tools: ReadingTools
-  readonly #held: HeldRows
+  readonly #incomplete: IncompleteRows
   readonly #backFill: BackFillWatch
   readonly #counts = new Map<Counted, number>()
   #checkpoint: Checkpoint
@@ -45,7 +103,7 @@ export class Reading {
   constructor(tools: ReadingTools, checkpoint: Checkpoint) {
     this.#tools = tools
     this.#checkpoint = checkpoint
-    this.#held = new HeldRows(tools.clock, checkpoint.held)
+    this.#incomplete = new IncompleteRows(tools.clock, checkpoint.incomplete)
     this.#backFill = new BackFillWatch(tools.clock)
   }
 
@@ -53,21 +111,21 @@ export class Reading {
     return this.#checkpoint
   }
 
-  /** Whether rows wait for something that may come at any moment: the next tick has to look at them. */
-  get isHolding(): boolean {
-    return this.#held.urgentCount > 0
+  /** Rows wait for something that may come at any moment: the next tick has to look at them. */
+  get isWaiting(): boolean {
+    return this.#incomplete.urgentCount > 0
   }
 
   countOf(what: Counted): number {
     return this.#counts.get(what) ?? 0
   }
 
-  /** Tells everything that is new; resolves when it is durable, and its checkpoint with it. */
+  /** Publishes everything new; resolves when it is durable, together with its checkpoint. */
   async tick(db: ChatDb, signal: AbortSignal): Promise<void> {
-    const held = db.rowsAt(this.#held.rowIds)
-    this.#held.releaseAllBut(held)
-    if (held.length > 0) await this.#take(db, held, this.#checkpoint.rowId)
-    while (!signal.aborted && this.#held.urgentCount < URGENT_MAX) {
+    const waiting = db.rowsAt(this.#incomplete.rowIds)
+    this.#incomplete.releaseAllBut(waiting)
+    if (waiting.length > 0) await this.#take(db, waiting, this.#checkpoint.rowId)
+    while (!signal.aborted && this.#incomplete.urgentCount < URGENT_MAX) {
       const rows = db.rowsAfter(this.#checkpoint.rowId, PAGE_MAX)
       const last = rows.at(-1)
       if (last !== undefined) await this.#take(db, rows, last.rowId)
@@ -75,88 +133,90 @@ export class Reading {
     }
   }
 
-  /** Goes on in a database that was rebuilt: told anew is `rows`, of which guids stop the doubles. */
-  async anchor(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
-    this.#held.clear()
+  /** Goes on in a rebuilt database: publishes `rows` again (their guids stop duplicates), and then from `rowId`. */
+  async restart(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
+    this.#incomplete.clear()
     await this.#take(db, rows, rowId)
   }
 
-  /** All is well now: from here on the age of a row is counted to this moment. */
-  markGood(now: number): void {
-    this.#checkpoint = { ...this.#checkpoint, good: Math.max(this.#checkpoint.good, now) }
+  /** All is well at `now`: from here on, ages are counted to this moment. */
+  markHealthy(now: number): void {
+    const healthyAt = Math.max(this.#checkpoint.healthyAt, now)
+    this.#checkpoint = { ...this.#checkpoint, healthyAt }
   }
 
-  async tellCheckpoint(): Promise<void> {
+  async publishCheckpoint(): Promise<void> {
     const checkpoint = checkpointText(this.#checkpoint)
-    await this.#tools.tell([{ type: 'checkpoint', checkpoint }])
+    await this.#tools.publish([{ type: 'checkpoint', checkpoint }])
   }
 
   async #take(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
-    const news = rows.filter((row) => !this.#held.has(row))
-    const isBackFill = this.#backFill.isBackFill(news, this.#checkpoint.good)
-    const heldBefore = this.#held.rowIds.length
+    const newRows = rows.filter((row) => !this.#incomplete.has(row))
+    const isBackFill = this.#backFill.isBackFill(newRows, this.#checkpoint.healthyAt)
+    const countBefore = this.#incomplete.rowIds.length
     const events = rows.flatMap((row) => {
-      const outcome = this.#held.isBehind(row) ? 'hold' : this.#outcomeOf(db, row, isBackFill)
+      const outcome = this.#incomplete.isBehind(row) ? 'wait' : this.#outcomeOf(db, row, isBackFill)
       if (typeof outcome === 'string') {
-        this.#held.hold(row, outcome === 'hold_patiently')
+        this.#incomplete.add(row, outcome === 'wait_patiently')
         return []
       }
-      this.#held.release(row.rowId)
+      this.#incomplete.release(row.rowId)
       return outcome === null ? [] : [outcome]
     })
-    const isNews = events.length > 0 || heldBefore !== this.#held.rowIds.length
-    if (isNews || rowId !== this.#checkpoint.rowId) await this.#commit(db, events, rowId)
+    const isNew = events.length > 0 || countBefore !== this.#incomplete.rowIds.length
+    if (isNew || rowId !== this.#checkpoint.rowId) await this.#commit(db, events, rowId)
   }
 
-  /** The checkpoint goes with a message that is alone, else after them all: none may be skipped. */
+  /** A single message carries its checkpoint; several are followed by it, so that none is skipped. */
   async #commit(db: ChatDb, events: readonly LineEvent[], rowId: number): Promise<void> {
     const dates = events.flatMap((event) => (event.type === 'message' ? [event.message.at] : []))
     const next: Checkpoint = {
       ...this.#checkpoint,
       rowId,
-      held: this.#held.rowIds,
+      incomplete: this.#incomplete.rowIds,
       sequence: db.sequence(),
-      witnesses: db.witnesses(),
+      lastRows: db.lastRows(),
       lastAt: Math.max(this.#checkpoint.lastAt, ...dates),
     }
     const checkpoint = checkpointText(next)
     const [only] = events
     const isAlone = events.length === 1
     if (isAlone && (only?.type === 'message' || only?.type === 'left_out')) {
-      await this.#tools.tell([{ ...only, checkpoint }])
+      await this.#tools.publish([{ ...only, checkpoint }])
     } else {
-      await this.#tools.tell(events)
-      await this.#tools.tell([{ type: 'checkpoint', checkpoint }])
+      await this.#tools.publish(events)
+      await this.#tools.publish([{ type: 'checkpoint', checkpoint }])
     }
     this.#checkpoint = next
   }
 
   #outcomeOf(db: ChatDb, row: MessageRow, isBackFill: boolean): Outcome {
     const { own } = this.#tools
-    const claim = own.claim(row)
-    if (claim !== null) return this.#ownEvent(row, claim)
-    // While a send is under way nobody can tell what is whose: its row may lack its text still.
-    if (row.isFromMe && own.isInFlight) return 'hold'
+    const match = own.match(row)
+    if (match !== null) return this.#ownEvent(row, match)
+    // During a send, rows cannot be told apart: its own may lack its text still.
+    if (row.isFromMe && own.isInFlight) return 'wait'
     const circumstances = this.#circumstances(db, row, isBackFill)
-    const verdict = judge(row, circumstances)
-    if (verdict.verdict !== 'hold') return this.#toEvent(row, verdict)
-    if (!verdict.isPatient) return 'hold'
-    const hasPlace = this.#held.isPatient(row) || this.#held.patientCount < PATIENT_MAX
-    if (hasPlace) return 'hold_patiently'
-    const atOnce = judge(row, { ...circumstances, waitedMs: Infinity })
-    return atOnce.verdict === 'hold' ? null : this.#toEvent(row, atOnce)
+    const found = classify(row, circumstances)
+    if (found.kind !== 'incomplete') return this.#toEvent(row, found)
+    if (!found.isPatient) return 'wait'
+    const { patientCount } = this.#incomplete
+    if (this.#incomplete.isPatient(row) || patientCount < PATIENT_MAX) return 'wait_patiently'
+    const atOnce = classify(row, { ...circumstances, waitedMs: Infinity })
+    return atOnce.kind === 'incomplete' ? null : this.#toEvent(row, atOnce)
   }
 
   #circumstances(db: ChatDb, row: MessageRow, isBackFill: boolean): Circumstances {
     const { clock, isOwnAlias } = this.#tools
+    const { since, healthyAt } = this.#checkpoint
     return {
       now: clock.now(),
-      waitedMs: this.#held.waitedMs(row),
-      since: this.#checkpoint.since,
-      good: this.#checkpoint.good,
+      waitedMs: this.#incomplete.waitedMs(row),
+      since,
+      healthyAt,
       isBackFill,
       isOwnAlias,
-      isTwin: (candidate) => db.twinOf(candidate),
+      hasDuplicate: (candidate) => db.hasDuplicate(candidate),
       isRecoverable: (rowId) => db.isRecoverable(rowId),
       hasDirectChat: (handle) =>
         [handle, handle.toLowerCase()].some((name) => db.directChats(name).length > 0),
@@ -164,35 +224,134 @@ export class Reading {
     }
   }
 
-  /** What the row of a message of ours tells; nothing while its sender is at it. */
-  #ownEvent(row: MessageRow, claim: Claim): LineEvent | 'hold' | null {
+  /** Event for a row of ours; null while its send is under way. */
+  #ownEvent(row: MessageRow, match: RowMatch): LineEvent | 'wait' | null {
     const { clock, own, tracker } = this.#tools
-    if (claim.claim !== 'ill') return claimEvent(tracker, claim, row, clock.now())
-    if (this.#held.waitedMs(row) < ERROR_GRACE_MS) return 'hold'
-    own.forget(claim.messageId)
-    return failed(claim.messageId, reasonOf(row.state.error))
+    if (match.kind !== 'failing') return tracker.settledEvent(match, row, clock.now())
+    if (this.#incomplete.waitedMs(row) < ERROR_GRACE_MS) return 'wait'
+    own.forget(match.messageId)
+    return failedEvent(match.messageId, reasonOf(row.state.error))
   }
 
-  #toEvent(row: MessageRow, verdict: Exclude<Verdict, { verdict: 'hold' }>): LineEvent | null {
-    if (verdict.verdict === 'skip') return null
+  #toEvent(
+    row: MessageRow,
+    found: Exclude<Classification, { kind: 'incomplete' }>,
+  ): LineEvent | null {
+    if (found.kind === 'skip') return null
     const { guid, isFromMe, state } = row
     const now = this.#tools.clock.now()
-    if (verdict.verdict === 'leave_out') {
-      const leftOut = { guid, kind: verdict.kind, at: timestamp(row.at ?? now) }
+    if (found.kind === 'leave_out') {
+      const leftOut = { guid, kind: found.leftOut, at: timestamp(row.at ?? now) }
       return { type: 'left_out', leftOut, checkpoint: null }
     }
-    const { handle, text, isHistory, withheld } = verdict
+    const { handle, text, isHistory, withheld } = found
     if (isHistory) this.#count('history')
     if (row.bodyProblem !== null) this.#count('undecodable')
     if (isFromMe && !isHistory) this.#tools.tracker.settle(row, now)
-    const at = timestamp(verdict.at)
-    // A row without a service is of the iMessage family.
-    const service = state.service === '' ? 'iMessage' : state.service
+    const [at, service] = [timestamp(found.at), serviceOf(state)]
     const message = { guid, handle, text, isFromMe, service, at, isHistory, withheld }
     return { type: 'message', message, checkpoint: null }
   }
 
   #count(what: Counted): void {
     this.#counts.set(what, this.countOf(what) + 1)
+  }
+}
+
+type IncompleteRow = {
+  /** By the monotonic clock. */
+  readonly since: number
+  /** Sender; null for a row of ours, and until it was read in this run. */
+  readonly peer: string | null
+  readonly isPatient: boolean
+}
+
+/** Rows that wait to be complete. Later rows of the same sender wait behind those that are not patient. */
+export class IncompleteRows {
+  readonly #clock: Clock
+  readonly #rows = new Map<number, IncompleteRow>()
+
+  constructor(clock: Clock, rowIds: readonly number[]) {
+    this.#clock = clock
+    for (const rowId of rowIds)
+      this.#rows.set(rowId, { since: clock.monotonic(), peer: null, isPatient: false })
+  }
+
+  get rowIds(): readonly number[] {
+    return [...this.#rows.keys()]
+  }
+
+  get urgentCount(): number {
+    return this.#rows.size - this.patientCount
+  }
+
+  get patientCount(): number {
+    return [...this.#rows.values()].filter(({ isPatient }) => isPatient).length
+  }
+
+  has({ rowId }: MessageRow): boolean {
+    return this.#rows.has(rowId)
+  }
+
+  isPatient({ rowId }: MessageRow): boolean {
+    return this.#rows.get(rowId)?.isPatient === true
+  }
+
+  /** An earlier row of the same sender is waiting. */
+  isBehind(row: MessageRow): boolean {
+    const peer = row.isFromMe ? null : peerOf(row)
+    if (peer === null || this.#rows.size === 0) return false
+    for (const [rowId, waiting] of this.#rows) {
+      if (waiting.peer === peer && !waiting.isPatient && rowId < row.rowId) return true
+    }
+    return false
+  }
+
+  waitedMs({ rowId }: MessageRow): number {
+    const now = this.#clock.monotonic()
+    return now - (this.#rows.get(rowId)?.since ?? now)
+  }
+
+  add(row: MessageRow, isPatient: boolean): void {
+    const since = this.#rows.get(row.rowId)?.since ?? this.#clock.monotonic()
+    this.#rows.set(row.rowId, { since, peer: row.isFromMe ? null : peerOf(row), isPatient })
+  }
+
+  release(rowId: number): void {
+    this.#rows.delete(rowId)
+  }
+
+  /** Releases the rows that were deleted while they waited. */
+  releaseAllBut(rows: readonly MessageRow[]): void {
+    const existing = new Set(rows.map(({ rowId }) => rowId))
+    for (const rowId of this.#rows.keys()) if (!existing.has(rowId)) this.#rows.delete(rowId)
+  }
+
+  clear(): void {
+    this.#rows.clear()
+  }
+}
+
+const OLD_ROWS_MAX = 50
+const WINDOW_MS = 600_000
+
+/**
+ * Recognises that iCloud fills in the past: more than 50 rows that were old when they appeared, within ten
+ * minutes. Users saw thousands in a night, some of them little more than an hour old.
+ */
+export class BackFillWatch {
+  readonly #clock: Clock
+  #seenAt: readonly number[] = []
+
+  constructor(clock: Clock) {
+    this.#clock = clock
+  }
+
+  isBackFill(rows: readonly MessageRow[], healthyAt: number): boolean {
+    const now = this.#clock.monotonic()
+    const old = rows.filter((row) => ageOf(row, healthyAt) > OLD_AGE_MS).map(() => now)
+    const recent = this.#seenAt.filter((at) => now - at < WINDOW_MS)
+    this.#seenAt = [...recent, ...old].slice(-OLD_ROWS_MAX - 1)
+    return this.#seenAt.length > OLD_ROWS_MAX
   }
 }

@@ -1,30 +1,31 @@
+// Runs of the AppleScript that speaks with Messages, and their answers.
+
 import { NEVER, type Clock } from '../../../system/clock.ts'
 import type { ProcessEnd, RunProcess } from '../../../system/process.ts'
-import { isNotCompiled, lastNumber } from './apple-events.ts'
 import { MESSAGES_SCRIPT } from './script.ts'
 
-/** Whom a message goes to: a chat that Messages.app has, or a handle (E.164 or e-mail address). */
+/** Address of a message: a chat of Messages.app, or a handle (E.164 or e-mail address). */
 export type Target =
   | { readonly by: 'chat'; readonly guid: string }
   | { readonly by: 'participant'; readonly handle: string }
 
 export type Stage = 'account' | 'resolve' | 'send'
 
-/** What is known after the script was to run. */
+/** Result of a run of the script. */
 export type ScriptAnswer =
-  /** All stages asked for came through. */
+  /** All stages of the mode succeeded. */
   | { readonly answer: 'done' }
   /** A stage failed, with this number; after -1712 in `send` the message may still go out. */
   | { readonly answer: 'refused'; readonly stage: Stage; readonly number: number }
   /** It is proven that no Apple event of the send stage was sent. */
   | { readonly answer: 'not_run'; readonly number: number | null; readonly why: string }
-  /** It may have acted. `why` holds nothing of what was said or sent. */
+  /** It may have acted. `why` quotes neither output nor message. */
   | { readonly answer: 'silent'; readonly why: string }
 
-/** What could not be read of an account counts as well: nothing may go offline by a missing word. */
+/** True where the account could not be read: a missing word must not take the line offline. */
 export type AccountState = { readonly isEnabled: boolean; readonly isConnected: boolean }
 
-/** An account of Messages as the script tells of it. */
+/** An account of Messages. */
 export type Account = {
   /** `iMessage`, `SMS`, … or `unknown`. */
   readonly service: string
@@ -33,23 +34,23 @@ export type Account = {
 }
 
 export type AccountAnswer =
-  /** Of the account that sends. */
+  /** State of the account that sends. */
   | { readonly answer: 'account'; readonly state: AccountState }
   | Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
-/** A run of the script as a trace may tell it: nothing of a text, and of a recipient the chat's sign. */
+/** A run of the script for a trace: no text, and of the recipient only the prefix of the chat's guid. */
 export type ScriptCall = {
-  /** When it began, in milliseconds since 1970. */
+  /** Start, in milliseconds since 1970. */
   readonly at: number
   readonly mode: Mode
   readonly route: Target['by'] | null
-  /** What stands before the identifier in a chat's guid: `iMessage;-;` or `any;-;`. */
+  /** Prefix of the chat's guid: `iMessage;-;` or `any;-;`. */
   readonly keyPrefix: string | null
-  /** Which stage the script told of, with its number; null where it told nothing. */
+  /** Stage that the script reported, with its number; null where it reported none. */
   readonly stage: string | null
   readonly number: number | null
   readonly ms: number
-  /** What `account` found. */
+  /** Accounts found in the mode `account`. */
   readonly accounts: readonly Account[]
 }
 
@@ -65,11 +66,11 @@ type Order = { readonly mode: Mode; readonly target: Target | null; readonly tex
 type Line = { readonly stage: string; readonly number: number; readonly detail: string }
 type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
-/** The script itself gives up each Apple event after 25 s; this is for one that hangs all the same. */
+/** The script itself gives up each Apple event after 25 s; this is for a script that hangs. */
 const TIMEOUT_MS = 35_000
 const KILL_AFTER_MS = 38_000
 
-/** The stages that each mode goes through. */
+/** Stages of each mode. */
 const STAGES: Readonly<Record<Mode, readonly Stage[]>> = {
   account: ['account'],
   check: ['account', 'resolve'],
@@ -84,7 +85,7 @@ export class MessagesScript {
     this.#tools = tools
   }
 
-  /** What the iMessage account of this Mac user is like. */
+  /** State of the iMessage account of this Mac user. */
   async account(signal: AbortSignal): Promise<AccountAnswer> {
     const end = await this.#osascript({ mode: 'account', target: null, text: '' }, signal)
     const line = readLine(end)
@@ -98,8 +99,8 @@ export class MessagesScript {
   }
 
   /**
-   * Sends `text`, once. There is no signal: to end osascript takes back no Apple event that it has
-   * sent, and would only leave us in doubt.
+   * Sends `text`, once. There is no signal: ending osascript takes back no Apple event that it has sent,
+   * and would only leave the outcome unknown.
    */
   async send(target: Target, text: string): Promise<ScriptAnswer> {
     return answerOf('send', await this.#osascript({ mode: 'send', target, text }, NEVER))
@@ -112,7 +113,7 @@ export class MessagesScript {
     const limits = { timeoutMs: TIMEOUT_MS, killAfterMs: KILL_AFTER_MS }
     const end = await run({ path, args, input: inputOf(order), ...limits }, signal)
     const ms = Math.round(clock.monotonic() - startedAt)
-    this.#tools.onCall?.({ at, ms, ...toldOf(order, readLine(end)) })
+    this.#tools.onCall?.({ at, ms, ...callOf(order, readLine(end)) })
     return end
   }
 }
@@ -132,7 +133,7 @@ function keyOf(target: Target | null): string {
   }
 }
 
-function toldOf({ mode, target }: Order, line: Line | null): Omit<ScriptCall, 'at' | 'ms'> {
+function callOf({ mode, target }: Order, line: Line | null): Omit<ScriptCall, 'at' | 'ms'> {
   const prefix = /^[A-Za-z]{1,16};[-+];/.exec(keyOf(target))
   return {
     mode,
@@ -161,7 +162,7 @@ function failureOf(mode: Mode, end: ProcessEnd, line: Line | null): Failure {
   }
 }
 
-/** What the script says of itself: which stage failed. */
+/** Failure that the script reported itself. */
 function stageFailure(mode: Mode, line: Line | null): Failure {
   if (line?.stage === 'order' && line.number !== 0) {
     return { answer: 'not_run', number: line.number, why: `order not read, number ${line.number}` }
@@ -173,12 +174,12 @@ function stageFailure(mode: Mode, line: Line | null): Failure {
   return { answer: 'refused', stage, number: line.number }
 }
 
-/** What osascript says where the script did not come to its end. */
+/** Failure that osascript reported: the script did not come to its end. */
 function scriptFailure(mode: Mode, end: Extract<ProcessEnd, { readonly end: 'exited' }>): Failure {
   const number = lastNumber(end.stderr)
   const why = `exit ${end.exitCode}, number ${number ?? 'unknown'}`
   if (isNotCompiled(number)) return { answer: 'not_run', number, why }
-  // The script catches what its stages throw, so nobody knows how far a send has come.
+  // The script catches the errors of its stages, so the progress of a send is unknown.
   if (number === null || mode === 'send') return { answer: 'silent', why }
   return { answer: 'refused', stage: 'account', number }
 }
@@ -209,4 +210,70 @@ function accountsOf(detail: string): readonly Account[] {
     enabled: enabled as Account['enabled'],
     connection: connection as Account['connection'],
   }))
+}
+
+/** Meaning of an error number of Messages.app or AppleScript for a line. */
+export type FailureClass =
+  /** The owner has not allowed us to control Messages.app. */
+  | 'permission'
+  | 'not_running'
+  /** No reply in time; the request may still be carried out. */
+  | 'timeout'
+  /** No such chat or participant. */
+  | 'not_found'
+  /** No iMessage account is signed in. */
+  | 'no_account'
+  /** This Messages.app does not speak the words of our script. */
+  | 'vocabulary'
+  | 'file'
+  | 'failed'
+
+/**
+ * Numbers below zero are Apple's (MacErrors.h, AEDataModel.h and ASRegistry.h of its SDK), 1002 is
+ * seen from Messages.app by BlueBubbles.
+ */
+const CLASSES: ReadonlyMap<number, FailureClass> = new Map([
+  [-1743, 'permission'], // errAEEventNotPermitted
+  [-1744, 'permission'], // errAEEventWouldRequireUserConsent
+  [-600, 'not_running'], // procNotFound
+  [-609, 'not_running'], // connectionInvalid
+  [-10810, 'not_running'], // kLSUnknownErr: it could not be launched
+  [-1712, 'timeout'], // errAETimeout
+  [-1728, 'not_found'], // errAENoSuchObject
+  [-1719, 'no_account'], // errAEIllegalIndex: `1st account whose …` matches none
+  [-2753, 'no_account'], // OSAUndefinedVariable; mautrix meets it where the service is missing
+  [-1700, 'vocabulary'], // errAECoercionFail
+  [-1708, 'vocabulary'], // errAEEventNotHandled
+  [-2740, 'vocabulary'], // OSASyntaxError
+  [-2741, 'vocabulary'], // OSASyntaxTypeError: the dictionary lacks a word
+  [-43, 'file'], // fnfErr
+  [-128, 'failed'], // userCanceledErr
+  [-2700, 'failed'], // an error without a number of its own
+  [-10000, 'failed'], // errAEEventFailed
+  [-10004, 'failed'], // errAEPrivilegeError
+  [1002, 'failed'],
+])
+
+/** Numbers of the script that does not compile: nothing of it can have run. */
+const NOT_COMPILED: ReadonlySet<number> = new Set([-2740, -2741])
+
+/** `failed` for an unknown number. */
+export function classOf(number: number): FailureClass {
+  return CLASSES.get(number) ?? 'failed'
+}
+
+/** osascript says by these numbers that nothing of the script was run. */
+export function isNotCompiled(number: number | null): boolean {
+  return number !== null && NOT_COMPILED.has(number)
+}
+
+/**
+ * The last integer in parentheses, or null. Nothing else of osascript's error line can be relied on:
+ * it is localised, spelt as in the UK or the US, and its apostrophes are typographic.
+ */
+export function lastNumber(stderr: string): number | null {
+  const found = [...stderr.matchAll(/[(\uff08]([-\u2212]?)(\d{1,9})[)\uff09]/g)].at(-1)
+  if (found === undefined) return null
+  const [, sign, digits] = found
+  return sign === '' ? Number(digits) : -Number(digits)
 }

@@ -1,8 +1,8 @@
-// The way out of a Mac line: what can fail harmlessly, the point of no return, the script, and then the
-// row in chat.db, which alone says what became of the message.
+// The way out of a Mac line: everything that can fail harmlessly, the point of no return, the script, and
+// then the row in chat.db, which alone proves the outcome.
 
 import type { OutgoingMessage } from '../../../domain/message.ts'
-import type { Clock } from '../../../system/clock.ts'
+import { NEVER, type Clock } from '../../../system/clock.ts'
 import {
   isGranted,
   WITHDRAWN,
@@ -10,14 +10,26 @@ import {
   type SendOutcome,
   type Settlement,
 } from '../../driver.ts'
+import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
-import { expectationOf, noteText } from './expectations.ts'
-import type { OwnMessages } from './own-messages.ts'
-import type { Pacer } from './pacer.ts'
-import { isKnownAbsent, pauseMs } from './reputation.ts'
+import {
+  expectationOf,
+  fitOf,
+  isGhost,
+  isMisrouted,
+  noteText,
+  type Expectation,
+  type OwnMessages,
+} from './own-messages.ts'
+import { isKnownAbsent, pauseMs, type Pacer } from './pacing.ts'
 import type { MessagesScript, ScriptAnswer, Target } from './script-runner.ts'
-import { watchRow } from './sent-row.ts'
-import type { StatusTracker } from './status-tracker.ts'
+import {
+  ERROR_GRACE_MS,
+  reasonOf,
+  serviceOf,
+  stageOf,
+  type StatusTracker,
+} from './status-tracker.ts'
 
 export type SenderTools = {
   readonly clock: Clock
@@ -27,13 +39,13 @@ export type SenderTools = {
   readonly tracker: StatusTracker
   /** The database while it can be read. */
   readonly db: () => ChatDb | null
-  /** Hears how Messages answered: what it says of the line is acted upon before the send returns. */
+  /** Called with the answer of Messages, which may concern the line, before the send returns. */
   readonly onAnswer: (answer: ScriptAnswer) => Promise<void>
-  /** Hears the same way what became of a message that Messages took. */
+  /** Called with the outcome of a message that Messages took, before the send returns. */
   readonly onOutcome: (outcome: Settlement) => Promise<void>
 }
 
-/** A wait that is longer is told to the caller. */
+/** A longer wait is returned as `postponed`. */
 const PATIENCE_MS = 5_000
 const CARRIER_SERVICES = new Set(['SMS', 'RCS'])
 
@@ -57,7 +69,7 @@ export async function sendMessage(
   return send(tools, { message, target: found.target, isNew }, pointOfNoReturn)
 }
 
-/** Why the message must not go now, from what is known without asking Messages. */
+/** Reason against sending now that is known without asking Messages. */
 function obstacleOf(
   { clock, pacer }: SenderTools,
   db: ChatDb,
@@ -68,25 +80,24 @@ function obstacleOf(
     return { outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' }
   }
   const delayMs = Math.max(pacer.delayMs(isNew), isNew ? pauseMs(db, clock.now()) : 0)
-  if (delayMs <= PATIENCE_MS) return null
-  return { outcome: 'postponed', reason: 'pacing', delayMs }
+  return delayMs <= PATIENCE_MS ? null : { outcome: 'postponed', reason: 'pacing', delayMs }
 }
 
-type Finding =
+type FoundTarget =
   | { readonly target: Target }
   | { readonly target: null; readonly answer: ScriptAnswer }
 
 /**
- * An existing chat by the guid that Messages gave it; where the app does not know that one (a chat
- * that was quiet for long, another form of guid), and for somebody new, the recipient itself, whom
- * the iMessage account reaches by iMessage or not at all (error 22).
+ * An existing chat by the guid that Messages gave it. Where the app does not know that one (a chat that
+ * was quiet for long, another form of guid), and for a new contact, the recipient itself, whom the
+ * iMessage account reaches by iMessage or not at all (error 22).
  */
 async function findTarget(
   { script, onAnswer }: SenderTools,
   db: ChatDb,
   handle: string,
   signal: AbortSignal,
-): Promise<Finding> {
+): Promise<FoundTarget> {
   const routes: Target[] = [...chatRoute(db, handle), { by: 'participant', handle }]
   let answer: ScriptAnswer = { answer: 'not_run', number: null, why: 'not asked' }
   for (const target of routes) {
@@ -99,9 +110,9 @@ async function findTarget(
 }
 
 /**
- * A chat that sends by iMessage. Since macOS 26 one chat carries all services (`any;-;`), and its
- * `service_name` is what BlueBubbles goes by; which service the next message takes, nobody has
- * documented, so one whose last message was the carrier's is not used.
+ * A chat that sends by iMessage. Since macOS 26 one chat carries all services (`any;-;`), and BlueBubbles
+ * goes by its `service_name`. No source says which service the next message takes, so a chat whose last
+ * message was the carrier's is not used.
  */
 function chatRoute(db: ChatDb, handle: string): readonly Target[] {
   const [chat] = db.directChats(handle)
@@ -112,7 +123,7 @@ function chatRoute(db: ChatDb, handle: string): readonly Target[] {
   return isUsable ? [{ by: 'chat', guid: chat.guid }] : []
 }
 
-/** Nothing has left: Messages does not know whom, or is not itself. */
+/** Nothing has left: Messages does not know the recipient, or has a problem of its own. */
 function refusal(answer: ScriptAnswer): SendOutcome {
   const isRecipient = answer.answer === 'refused' && answer.stage === 'resolve'
   const reason = isRecipient ? 'recipient_unreachable' : 'messages_refused'
@@ -135,7 +146,7 @@ async function send(
   if (db === null) return WITHDRAWN
   const note = noteText(db.identity, db.maxRowId(), clock.now())
   const expectation = expectationOf({ message, note }, db.identity)
-  // Expected from before the transaction on: a row can be there before anyone has looked.
+  // Expected from before the transaction on: the row can be there before the first look.
   own.expect(expectation, true)
   if (!(await isGranted(pointOfNoReturn, note))) {
     own.forget(message.id)
@@ -143,26 +154,151 @@ async function send(
   }
   pacer.spend(isNew)
   const answer = await script.send(target, message.text)
-  const proven = provenUnsent(answer)
-  if (proven !== null) {
+  if (isProvenUnsent(answer)) {
     own.forget(message.id)
     await onAnswer(answer)
-    return proven
+    return refusal(answer)
   }
   const outcome = await watchRow(tools, expectation, answer)
   if (outcome.outcome === 'not_sent') own.forget(message.id)
-  else own.land(message.id, outcome.outcome === 'accepted')
+  else own.finishSend(message.id, outcome.outcome === 'accepted')
   if (outcome.outcome === 'unknown') await onAnswer(answer)
   await onOutcome(outcome)
   return outcome
 }
 
 /**
- * The script says itself how far it came: before its stage `send` nothing of the message was handed
- * over, and it has ended, so nothing can act any more. From there on only the row counts.
+ * The script reports its progress itself: before its stage `send` nothing of the message was handed over,
+ * and it has ended, so nothing can act any more. From there on, only the row counts.
  */
-function provenUnsent(answer: ScriptAnswer): SendOutcome | null {
-  if (answer.answer === 'not_run') return refusal(answer)
-  const isBefore = answer.answer === 'refused' && answer.stage !== 'send'
-  return isBefore ? refusal(answer) : null
+function isProvenUnsent(answer: ScriptAnswer): boolean {
+  return answer.answer === 'not_run' || (answer.answer === 'refused' && answer.stage !== 'send')
+}
+
+type RowTools = Pick<SenderTools, 'clock' | 'own' | 'tracker' | 'db'>
+
+/** imessage-max saw the row about 26 ms after osascript had returned. */
+const LOOK_MS = 50
+const LOOK_OFTEN_FOR_MS = 1_000
+const LOOK_SELDOM_MS = 250
+/** Time for a row to appear, and to be sent. */
+const ROW_MS_MAX = 8_000
+const ROWS_MAX = 50
+
+/** Looks for the row of a message that the script has handed over, until it proves the outcome. */
+async function watchRow(
+  tools: RowTools,
+  expectation: Expectation,
+  answer: ScriptAnswer,
+): Promise<Settlement> {
+  const { clock } = tools
+  const startedAt = clock.monotonic()
+  const watch = new RowWatch(tools, expectation)
+  for (;;) {
+    const passedMs = clock.monotonic() - startedAt
+    const settled = watch.look(passedMs)
+    if (settled !== null) return settled
+    if (passedMs >= ROW_MS_MAX && !watch.isFailing) return watch.end(answer)
+    await clock.sleep(passedMs < LOOK_OFTEN_FOR_MS ? LOOK_MS : LOOK_SELDOM_MS, NEVER)
+  }
+}
+
+class RowWatch {
+  readonly #tools: RowTools
+  readonly #expectation: Expectation
+  #failingSince: number | null = null
+
+  constructor(tools: RowTools, expectation: Expectation) {
+    this.#tools = tools
+    this.#expectation = expectation
+  }
+
+  /** The row has an error that may still clear. */
+  get isFailing(): boolean {
+    return this.#failingSince !== null
+  }
+
+  /** Null while the outcome is open. */
+  look(passedMs: number): Settlement | null {
+    const { own } = this.#tools
+    const rows = this.#rows()
+    for (const row of rows) own.peek(row)
+    const row = own.rowOf(this.#expectation.messageId)
+    return row === null ? null : this.#outcomeOf(row, rows, passedMs)
+  }
+
+  /** Outcome after the time is up: the row is still being sent, went elsewhere, or never came. */
+  end(answer: ScriptAnswer): Settlement {
+    const { own, tracker, clock } = this.#tools
+    const row = own.rowOf(this.#expectation.messageId)
+    if (row !== null) {
+      const service = serviceOf(this.#stateOf(row) ?? row.state)
+      tracker.follow({ ...row, service }, 'held', clock.now())
+      return { outcome: 'held', guid: row.guid, service }
+    }
+    const strays = this.#rows().filter((other) => !own.isMatched(other))
+    const misrouted = strays.find((other) => isMisrouted(this.#expectation, other))
+    const stray = misrouted ?? strays.find((other) => isGhost(this.#expectation, other))
+    if (stray === undefined) {
+      return { outcome: 'unknown', reason: answer.answer === 'done' ? 'no_row' : 'no_answer' }
+    }
+    own.ignore(stray)
+    const reason = stray === misrouted ? 'misrouted' : 'ghost_row'
+    return { outcome: 'not_sent', reason, blame: 'message' }
+  }
+
+  #outcomeOf(row: MessageRow, rows: readonly MessageRow[], passedMs: number): Settlement | null {
+    const state = this.#stateOf(row)
+    if (state === null) return null
+    const stage = stageOf(state)
+    if (stage !== 'error' && stage !== 'held') return this.#accept(state)
+    if (state.error === 0) {
+      this.#failingSince = null
+      return null
+    }
+    const second = rows.find((other) => this.#isSecond(other, row))
+    if (second !== undefined) {
+      this.#tools.own.replace(this.#expectation.messageId, second)
+      this.#failingSince = null
+      return null
+    }
+    this.#failingSince ??= passedMs
+    if (passedMs - this.#failingSince < ERROR_GRACE_MS) return null
+    return { outcome: 'not_sent', reason: reasonOf(state.error), blame: 'message' }
+  }
+
+  /** A row without an error that Messages wrote after the failed one. */
+  #isSecond(other: MessageRow, failed: MessageRow): boolean {
+    const isLater = other.rowId > failed.rowId && other.state.error === 0
+    const isFree = isLater && !this.#tools.own.isMatched(other)
+    return isFree && fitOf(this.#expectation, other) === 'whole'
+  }
+
+  #accept(state: OwnState): Settlement {
+    const { tracker, clock } = this.#tools
+    const [{ guid }, service] = [state, serviceOf(state)]
+    tracker.follow({ ...state, service }, 'sent', clock.now())
+    return { outcome: 'accepted', guid, service }
+  }
+
+  #stateOf({ rowId, guid }: MessageRow): OwnState | null {
+    const [state] = this.#read((db) => db.statesAt([rowId])) ?? []
+    return state?.guid === guid ? state : null
+  }
+
+  #rows(): readonly MessageRow[] {
+    const { afterRowId } = this.#expectation
+    return this.#read((db) => db.ownRowsAfter(afterRowId, ROWS_MAX)) ?? []
+  }
+
+  /** Null while the database cannot be read: the reading loop reports that, and opens it again. */
+  #read<T>(query: (db: ChatDb) => T): T | null {
+    const db = this.#tools.db()
+    if (db === null) return null
+    try {
+      return query(db)
+    } catch {
+      return null
+    }
+  }
 }

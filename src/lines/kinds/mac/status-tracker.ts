@@ -1,117 +1,130 @@
-// What becomes of messages that Messages has: their rows are read again by primary key, because there
-// is no index over the dates of delivery and reading.
+// States of the messages that Messages has. Their rows are read again by primary key, because no index
+// covers the dates of delivery and reading.
 
+import type { MessageId } from '../../../domain/ids.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { Receipt } from '../../../domain/message.ts'
-import type { Settlement } from '../../driver.ts'
+import type { LineEvent, Settlement } from '../../driver.ts'
 import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
+import type { RowMatch } from './own-messages.ts'
 
-/** How far a message is known to be; `failed` can still turn into `sent`. */
+/** Progress of a message; `failed` can still turn into `sent`. */
 type Stage = 'held' | 'failed' | 'sent' | 'delivered' | 'read'
 
-type Followed = {
+type TrackedRow = {
   readonly guid: string
   readonly stage: Stage
-  /** The service that was told. */
+  /** Service that was published. */
   readonly service: string
-  /** When it was found, in milliseconds since 1970. */
+  /** Time when it was found, in milliseconds since 1970. */
   readonly at: number
-  /** Since when its row has an error, or is finished without being sent; null while it is well. */
-  readonly illSince: number | null
+  /** Since then the row has an error, or is finished and not sent; null without an error. */
+  readonly errorSince: number | null
 }
 
 /** An error may clear: Messages tries again, or falls back to SMS. */
 export const ERROR_GRACE_MS = 10_000
 const UNSENT_GRACE_MS = 60_000
 const STUCK_MS = 180_000
-/** How many of the newest are looked at in each tick, and how many of the others in turn. */
+/** Rows of each sweep: the newest, and as many of the older ones in rotation. */
 const BATCH_MAX = 200
 /** The core follows 10,000 for 30 days. */
-const FOLLOWED_MAX = 20_000
+const TRACKED_MAX = 20_000
 
 export class StatusTracker {
-  readonly #followed = new Map<number, Followed>()
-  /** Where the turn of the older ones is. */
-  #turn = 0
+  readonly #tracked = new Map<number, TrackedRow>()
+  /** Offset of the next sweep among the older rows. */
+  #sweepOffset = 0
 
-  /** Whether Messages has been sending something for minutes: it may need to be started again. */
+  /** Messages has been sending something for minutes: it may need a restart. */
   isStuck(now: number): boolean {
-    return [...this.#followed.values()].some(
+    return [...this.#tracked.values()].some(
       ({ stage, at }) => stage === 'held' && now - at > STUCK_MS && now - at < 2 * STUCK_MS,
     )
   }
 
-  /** The row of a message that nobody was waiting for any more. An error in it may still clear. */
+  /** Tracks the row of a message whose send has ended. An error in it may still clear. */
   settle(row: MessageRow, now: number): Settlement {
     const stage = stageOf(row.state)
-    const isSent = stage !== 'ill' && stage !== 'held'
+    const isSent = stage !== 'error' && stage !== 'held'
     const [{ guid }, service] = [row, serviceOf(row.state)]
     this.follow({ ...row, service }, isSent ? 'sent' : 'held', now)
     return { outcome: isSent ? 'accepted' : 'held', guid, service }
   }
 
-  /** Follows a row of ours, of which `service` was told; `iMessage` where nothing else was. */
+  /** Tracks a row of ours; `service` is the published one. */
   follow(
     row: { readonly rowId: number; readonly guid: string; readonly service?: string },
     stage: 'held' | 'sent',
     now: number,
   ): void {
     const { rowId, guid, service = 'iMessage' } = row
-    if (this.#followed.has(rowId)) return
-    this.#followed.set(rowId, { guid, stage, service, at: now, illSince: null })
-    if (this.#followed.size <= FOLLOWED_MAX) return
-    for (const oldest of this.#followed.keys()) {
-      this.#followed.delete(oldest)
-      return
-    }
+    if (this.#tracked.has(rowId)) return
+    this.#tracked.set(rowId, { guid, stage, service, at: now, errorSince: null })
+    const oldest = this.#tracked.keys().next()
+    if (this.#tracked.size > TRACKED_MAX && oldest.done !== true) this.#tracked.delete(oldest.value)
   }
 
-  /** Whether the row has an error now. */
-  isIll(rowId: number): boolean {
-    return typeof this.#followed.get(rowId)?.illSince === 'number'
+  hasError(rowId: number): boolean {
+    return typeof this.#tracked.get(rowId)?.errorSince === 'number'
   }
 
-  /** Another row took its place. */
+  /** Drops a row that another one replaced. */
   forget(rowId: number): void {
-    this.#followed.delete(rowId)
+    this.#tracked.delete(rowId)
   }
 
-  /** A rebuilt database has other ROWIDs: each is looked up again by its guid. */
+  /** Looks every row up again by its guid: a rebuilt database has other ROWIDs. */
   relocate(db: ChatDb): void {
-    const all = [...this.#followed.values()]
-    this.#followed.clear()
-    for (const followed of all) {
-      const rowId = db.rowIdOf(followed.guid)
-      if (rowId !== null) this.#followed.set(rowId, followed)
+    const all = [...this.#tracked.values()]
+    this.#tracked.clear()
+    for (const tracked of all) {
+      const rowId = db.rowIdOf(tracked.guid)
+      if (rowId !== null) this.#tracked.set(rowId, tracked)
     }
   }
 
-  /** What is new of the messages that are followed, oldest first. */
+  /** Receipts of everything that changed, oldest first. */
   sweep(db: ChatDb, now: number): readonly Receipt[] {
-    const states = db.statesAt(this.#due())
+    const states = db.statesAt(this.#dueRowIds())
     return states.flatMap((state) => this.#compare(state, now))
   }
 
-  #due(): readonly number[] {
-    const all = [...this.#followed.keys()]
+  /** Event for a matched row of ours; null where its send returns the outcome, or nothing is new. */
+  settledEvent(match: RowMatch, row: MessageRow, now: number): LineEvent | null {
+    switch (match.kind) {
+      case 'found':
+        if (match.insteadOf !== null) this.forget(match.insteadOf)
+        return { type: 'settled', messageId: match.messageId, outcome: this.settle(row, now) }
+      case 'misrouted':
+        return failedEvent(match.messageId, 'misrouted')
+      case 'failing':
+      case 'in_flight':
+      case 'more':
+        return null
+    }
+  }
+
+  #dueRowIds(): readonly number[] {
+    const all = [...this.#tracked.keys()]
     const newest = all.slice(-BATCH_MAX)
     const older = all.slice(0, -BATCH_MAX)
-    if (this.#turn >= older.length) this.#turn = 0
-    const inTurn = older.slice(this.#turn, this.#turn + BATCH_MAX)
-    this.#turn += BATCH_MAX
-    return [...inTurn, ...newest]
+    if (this.#sweepOffset >= older.length) this.#sweepOffset = 0
+    const inRotation = older.slice(this.#sweepOffset, this.#sweepOffset + BATCH_MAX)
+    this.#sweepOffset += BATCH_MAX
+    return [...inRotation, ...newest]
   }
 
   #compare(state: OwnState, now: number): readonly Receipt[] {
-    const before = this.#followed.get(state.rowId)
+    const before = this.#tracked.get(state.rowId)
     if (before === undefined || before.guid !== state.guid) return []
     const reached = stageOf(state)
-    if (reached === 'ill') return this.#ail(state, before, now)
+    if (reached === 'error') return this.#markError(state, before, now)
     const stage = later(before.stage, reached)
-    // What is only held may still fail, or change its service once more.
+    // A held message may still fail, or change its service once more.
     const service = stage === 'held' ? before.service : serviceOf(state)
-    this.#keep(state.rowId, { ...before, stage, service, illSince: null })
+    this.#keep(state.rowId, { ...before, stage, service, errorSince: null })
     const steps = stepsBetween(before.stage, reached)
     const isFallback = steps.length === 0 && service !== before.service
     return (isFallback ? (['sent'] as const) : steps).map((kind) => ({
@@ -123,36 +136,41 @@ export class StatusTracker {
     }))
   }
 
-  #ail(state: OwnState, before: Followed, now: number): readonly Receipt[] {
-    const illSince = before.illSince ?? now
+  #markError(state: OwnState, before: TrackedRow, now: number): readonly Receipt[] {
+    const errorSince = before.errorSince ?? now
     const graceMs = state.error === 0 ? UNSENT_GRACE_MS : ERROR_GRACE_MS
-    const isOver = now - illSince >= graceMs && before.stage === 'held'
-    this.#keep(state.rowId, { ...before, illSince, stage: isOver ? 'failed' : before.stage })
+    const isOver = now - errorSince >= graceMs && before.stage === 'held'
+    this.#keep(state.rowId, { ...before, errorSince, stage: isOver ? 'failed' : before.stage })
     if (!isOver) return []
     const reason = reasonOf(state.error)
     return [{ guid: state.guid, kind: 'failed', at: timestamp(now), reason }]
   }
 
-  /** Read is the end; a group or SMS never gets there and goes by age. */
-  #keep(rowId: number, followed: Followed): void {
-    if (followed.stage === 'read') this.#followed.delete(rowId)
-    else this.#followed.set(rowId, followed)
+  /** A read message is done; a group or SMS never gets there and is dropped by age. */
+  #keep(rowId: number, tracked: TrackedRow): void {
+    if (tracked.stage === 'read') this.#tracked.delete(rowId)
+    else this.#tracked.set(rowId, tracked)
   }
 }
 
+/** End of a message whose own row proves that it did not leave. */
+export function failedEvent(messageId: MessageId, reason: string): LineEvent {
+  return { type: 'settled', messageId, outcome: { outcome: 'not_sent', reason, blame: 'message' } }
+}
+
 /**
- * What the flags of a row prove (the enumeration is Barcelona's): read and delivered only of our own
- * messages, `ill` for one with an error and for one that Messages is done with and has not sent.
+ * Stage that the flags of a row prove (the enumeration is Barcelona's): delivered and read for our own
+ * messages only; `error` for a row with an error, and for one that is finished and not sent.
  */
-export function stageOf(state: OwnState): Stage | 'ill' {
-  if (state.error !== 0) return 'ill'
+export function stageOf(state: OwnState): Stage | 'error' {
+  if (state.error !== 0) return 'error'
   if (state.isRead) return 'read'
   if (state.isDelivered) return 'delivered'
   if (state.isSent) return 'sent'
-  return state.isFinished && !state.isWaiting ? 'ill' : 'held'
+  return state.isFinished && !state.isWaiting ? 'error' : 'held'
 }
 
-/** The service that a row names; a row without one is of the line's own. */
+/** A row without a service is of the line's own. */
 export function serviceOf({ service }: OwnState): string {
   return service === '' ? 'iMessage' : service
 }
@@ -186,7 +204,7 @@ function later(a: Stage, b: Stage): Stage {
   return STAGES.indexOf(a) >= STAGES.indexOf(b) ? a : b
 }
 
-/** The steps that were taken between two looks; the core fills in those that Messages left out. */
+/** Steps between two sweeps; the core fills in those that Messages left out. */
 function stepsBetween(before: Stage, reached: Stage): readonly Step[] {
   return STEPS.filter((step) => {
     const rank = STAGES.indexOf(step)

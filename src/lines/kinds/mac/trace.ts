@@ -1,21 +1,20 @@
-// Records how Messages writes a message down: which rows of chat.db come, how they change, and when. A
-// test can play the same to the driver afterwards. No text, address or guid is told.
+// Records how Messages writes a message: which rows of chat.db come, how they change, and when. A test can
+// play the same to the driver. The record holds no text, address or guid.
 
-import { Database } from 'bun:sqlite'
+import { Database, type Statement } from 'bun:sqlite'
+import { createHmac } from 'node:crypto'
 
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
-import { createDisguise } from './disguise.ts'
-import { FollowedTable, type RowChange } from './followed-table.ts'
+import { decodeAttributedBody } from './attributed-body.ts'
 
 /**
- * `t` is milliseconds from the start. At 0 stands a row that was there before, told because one that
- * came later points at it.
+ * `t` is milliseconds from the start. At 0 stands an older row, recorded because a new one points at it.
  */
 export type TraceEntry = { readonly t: number } & RowChange
 
 export type TraceOrder = {
-  /** Where chat.db lies. */
+  /** Path of chat.db. */
   readonly path: string
   readonly forMs: number
   readonly clock: Clock
@@ -49,8 +48,8 @@ const REFERENCES = [
 ]
 
 /**
- * Writes down what happens in chat.db for `forMs`, or until `signal` aborts. It only reads. Throws what
- * SQLite throws where the file cannot be read.
+ * Records the changes of chat.db for `forMs`, or until `signal` aborts. It only reads. Throws the error of
+ * SQLite where the file cannot be read.
  */
 export async function recordTrace(order: TraceOrder, signal: AbortSignal): Promise<TraceEnd> {
   const { path, forMs, clock, random, write } = order
@@ -58,11 +57,11 @@ export async function recordTrace(order: TraceOrder, signal: AbortSignal): Promi
   db.run('PRAGMA query_only = 1')
   db.run('PRAGMA busy_timeout = 5000')
   const startedAt = clock.monotonic()
-  // Asked before anything is read: what comes between is then seen as a change.
+  // Read before anything else: a commit in between is then seen as a change.
   let version = dataVersion(db)
-  const disguise = createDisguise(random.bytes(SALT_LENGTH))
+  const anonymize = createAnonymizer(random.bytes(SALT_LENGTH))
   const tables = inOneSnapshot(db, () =>
-    TABLES.map((name) => FollowedTable.fromNow(db, name, disguise)).filter(
+    TABLES.map((name) => FollowedTable.fromNow(db, name, anonymize)).filter(
       (table) => table !== null,
     ),
   )
@@ -101,4 +100,211 @@ function dataVersion(db: Database): bigint | undefined {
 /** Short: a reader that stays keeps Messages from emptying its write-ahead log. */
 function inOneSnapshot<T>(db: Database, read: () => T): T {
   return db.transaction(read)()
+}
+
+/** Change of a row; for an `update`, `set` holds its key and the new values, for a `delete` its key. */
+export type RowChange = {
+  readonly op: 'insert' | 'join' | 'update' | 'delete'
+  readonly table: string
+  readonly set: Readonly<Record<string, TraceValue>>
+}
+
+/** Followed rows of each table: ten messages need a few dozen. */
+const ROWS_MAX = 500
+
+type Column = TracedColumn & { readonly isKey: boolean }
+/** The cells are in the order of the columns. */
+type Row = { readonly rowId: number; readonly cells: readonly Cell[] }
+
+/** One table of chat.db: the rows that are followed, and their last values. */
+export class FollowedTable {
+  readonly name: string
+  readonly #columns: readonly Column[]
+  readonly #anonymize: Anonymizer
+  readonly #after: Statement
+  readonly #at: Statement
+  readonly #rows = new Map<number, Row>()
+  readonly #startRowId: number
+  #lastRowId: number
+
+  private constructor(
+    db: Database,
+    name: string,
+    columns: readonly Column[],
+    anonymize: Anonymizer,
+  ) {
+    this.name = name
+    this.#columns = columns
+    this.#anonymize = anonymize
+    const select = `SELECT rowid, ${columns.map((column) => quoted(column.name)).join()} FROM ${name}`
+    this.#after = db.prepare(`${select} WHERE rowid > ? ORDER BY rowid LIMIT ?`)
+    this.#at = db.prepare(`${select} WHERE rowid IN (SELECT value FROM json_each(?))`)
+    this.#startRowId = Number(db.prepare(`SELECT max(rowid) FROM ${name}`).values()[0]?.[0] ?? 0)
+    this.#lastRowId = this.#startRowId
+  }
+
+  /** Follows a table from now on; null where the database has no such table. */
+  static fromNow(db: Database, name: string, anonymize: Anonymizer): FollowedTable | null {
+    const infos = db
+      .query<{ name: string; type: string; pk: bigint }, []>(`PRAGMA table_info(${name})`)
+      .all()
+    if (infos.length === 0) return null
+    const hasKey = infos.some(({ pk }) => pk > 0n)
+    const columns = infos.map(({ name: column, type, pk }) => ({
+      name: column,
+      isNumeric: /INT|REAL|FLOA|DOUB/i.test(type),
+      isKey: pk > 0n || !hasKey,
+    }))
+    return new FollowedTable(db, name, columns, anonymize)
+  }
+
+  /** Rows may have come that are not followed. */
+  get isFull(): boolean {
+    return this.#rows.size >= ROWS_MAX
+  }
+
+  /** New rows since the last call; they are followed from here on. */
+  arrivals(): readonly RowChange[] {
+    const rows = rowsOf(this.#after.values(this.#lastRowId, ROWS_MAX - this.#rows.size))
+    this.#lastRowId = rows.at(-1)?.rowId ?? this.#lastRowId
+    return this.#follow(rows)
+  }
+
+  /** Older rows that were not followed so far; they are from here on. */
+  known(rowIds: readonly number[]): readonly RowChange[] {
+    const missing = new Set(rowIds.filter((rowId) => !this.#rows.has(rowId)))
+    return this.isFull ? [] : this.#follow(this.#readAt([...missing]))
+  }
+
+  /** Changes of the followed rows. */
+  changes(): readonly RowChange[] {
+    const now = new Map(this.#readAt([...this.#rows.keys()]).map((row) => [row.rowId, row]))
+    return [...this.#rows.values()].flatMap((before) => {
+      const after = now.get(before.rowId)
+      if (after === undefined) return [this.#forget(before)]
+      this.#rows.set(after.rowId, after)
+      const isNew = (index: number) => !isSame(before.cells[index], after.cells[index])
+      if (!this.#columns.some((_, index) => isNew(index))) return []
+      return [this.#change('update', after, isNew)]
+    })
+  }
+
+  /** ROWIDs in a column of the followed rows. */
+  referencesIn(column: string): readonly number[] {
+    const at = this.#columns.findIndex(({ name }) => name === column)
+    return [...this.#rows.values()].map((row) => Number(row.cells[at] ?? 0))
+  }
+
+  #follow(rows: readonly Row[]): readonly RowChange[] {
+    const unknown = rows.filter(({ rowId }) => !this.#rows.has(rowId))
+    for (const row of unknown) this.#rows.set(row.rowId, row)
+    const op = this.name.endsWith('_join') ? 'join' : 'insert'
+    return unknown.map((row) => this.#change(op, row, () => true))
+  }
+
+  /** A table without AUTOINCREMENT gives the highest ROWID to another row once it is free. */
+  #forget(row: Row): RowChange {
+    this.#rows.delete(row.rowId)
+    this.#lastRowId = Math.max(this.#startRowId, Math.min(this.#lastRowId, row.rowId - 1))
+    return this.#change('delete', row, () => false)
+  }
+
+  #change(op: RowChange['op'], row: Row, isRecorded: (index: number) => boolean): RowChange {
+    const recorded = this.#columns.flatMap((column, index) =>
+      column.isKey || isRecorded(index)
+        ? [[column.name, this.#anonymize(column, row.cells[index] ?? null)] as const]
+        : [],
+    )
+    return { op, table: this.name, set: Object.fromEntries(recorded) }
+  }
+
+  #readAt(rowIds: readonly number[]): readonly Row[] {
+    return rowIds.length === 0 ? [] : rowsOf(this.#at.values(JSON.stringify(rowIds)))
+  }
+}
+
+function rowsOf(values: ReturnType<Statement['values']>): readonly Row[] {
+  return values.map(([rowId, ...cells]) => ({
+    rowId: Number(rowId),
+    cells: cells as readonly Cell[], // SQLite has no booleans.
+  }))
+}
+
+function isSame(a: Cell | undefined, b: Cell | undefined): boolean {
+  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
+  return a === b
+}
+
+function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+// A trace is given away: of a cell of chat.db it keeps numbers, lengths, and a few words of Apple's own.
+// All other text, in whatever column, becomes a token.
+
+/** A cell as SQLite hands it out with `safeIntegers`. */
+export type Cell = string | bigint | number | Uint8Array | null
+
+export type TraceValue =
+  | string
+  | number
+  | null
+  | { readonly bytes: number; readonly decoded?: boolean | undefined }
+
+export type TracedColumn = {
+  readonly name: string
+  /** Declared for numbers: an address or a name does not stand in it as a number. */
+  readonly isNumeric: boolean
+}
+
+export type Anonymizer = (column: TracedColumn, cell: Cell) => TraceValue
+
+const TOKEN_LETTERS = 12
+
+/** Columns whose words are Apple's, where they match. */
+const OWN_WORDS: Readonly<Record<string, RegExp>> = {
+  service: /^[A-Za-z]{1,16}$/,
+  service_name: /^[A-Za-z]{1,16}$/,
+  balloon_bundle_id: /^com\.apple\.[A-Za-z.]{1,64}$/,
+  expressive_send_style_id: /^com\.apple\.[A-Za-z.]{1,64}$/,
+}
+
+/** Columns whose values begin with a meaningful prefix: `any;-;+1202…`, `E:anna@…`. */
+const PREFIXES: Readonly<Record<string, RegExp>> = {
+  guid: /^(?:[A-Za-z]{1,16};[-+];|at_\d{1,3}_)/,
+  account: /^[A-Za-z]:/,
+  account_login: /^[A-Za-z]:/,
+  associated_message_guid: /^(?:p:\d{1,3}\/|bp:)/,
+}
+
+/** Equal texts become equal tokens, which cannot be reversed without `salt`. */
+export function createAnonymizer(salt: Uint8Array): Anonymizer {
+  const tokenOf = (text: string) => {
+    const hash = createHmac('sha256', salt).update(text).digest('hex')
+    return `#${hash.slice(0, TOKEN_LETTERS)}`
+  }
+  return (column, cell) => {
+    if (cell === null) return null
+    if (column.name === 'attributedBody') return bodyValue(cell)
+    if (cell instanceof Uint8Array) return { bytes: cell.byteLength }
+    if (typeof cell === 'string') return anonymousText(column.name, cell, tokenOf)
+    return column.isNumeric ? exactNumber(cell) : tokenOf(String(cell))
+  }
+}
+
+function anonymousText(column: string, text: string, tokenOf: (text: string) => string): string {
+  if (text === '' || OWN_WORDS[column]?.test(text) === true) return text
+  const prefix = PREFIXES[column]?.exec(text)?.[0] ?? ''
+  return prefix + tokenOf(text.slice(prefix.length))
+}
+
+function bodyValue(cell: Exclude<Cell, null>): TraceValue {
+  const body = cell instanceof Uint8Array ? cell : String(cell)
+  return { bytes: Buffer.byteLength(body), decoded: decodeAttributedBody(body).ok }
+}
+
+/** Nanoseconds since 2001 need more digits than readers of JSON keep, so they become a string. */
+function exactNumber(cell: bigint | number): number | string {
+  const number = Number(cell)
+  return typeof cell === 'number' || Number.isSafeInteger(number) ? number : String(cell)
 }

@@ -1,9 +1,9 @@
-/** The bytes are no typedstream that we can read, are damaged, or ask for more than a budget allows. */
+/** The bytes are no readable typedstream, are damaged, or exceed a budget. */
 export class TypedStreamError extends Error {
   override readonly name = 'TypedStreamError'
 }
 
-/** Head bytes that are not a value themselves: they say what follows. */
+/** Head bytes that are no values themselves: they announce the next one. */
 export const TAG = {
   int16: 0x81,
   int32: 0x82,
@@ -30,12 +30,12 @@ export class TypedStreamBytes {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
-  /** How many bytes are left. */
+  /** Count of the bytes that are left. */
   get left(): number {
     return this.#bytes.byteLength - this.#at
   }
 
-  /** What is wrong, with the place. It quotes nothing: what stands there may be a message. */
+  /** Error with its offset. It quotes nothing: the bytes may be a message. */
   problem(what: string): TypedStreamError {
     return new TypedStreamError(`${what}, at byte ${this.#at} of ${this.#bytes.byteLength}`)
   }
@@ -55,7 +55,7 @@ export class TypedStreamBytes {
     return this.#bytes.subarray(at, at + length)
   }
 
-  /** An integer of any width; a bigint only where a number could not hold it. */
+  /** An integer of any width; a bigint beyond the exact range of a number. */
   integer(isSigned: boolean, head: number = this.byte()): number | bigint {
     if (head === TAG.int64) {
       const at = this.#skip(8)
@@ -80,7 +80,7 @@ export class TypedStreamBytes {
     return isSigned && head > LAST_TAG ? head - 0x100 : head
   }
 
-  /** A number that may have decimals; a whole one is written as an integer. */
+  /** A number that may have decimals; a whole number is written as an integer. */
   decimal(sizeBytes: 4 | 8): number | bigint {
     const head = this.byte()
     if (head !== TAG.decimal) return this.integer(true, head)
@@ -98,7 +98,7 @@ export class TypedStreamBytes {
     return UTF8.decode(this.counted())
   }
 
-  /** Goes on by `length` bytes; where they begin. */
+  /** Moves on by `length` bytes and returns their offset. */
   #skip(length: number): number {
     if (length > this.left) throw this.problem('the stream ends too early')
     const at = this.#at

@@ -1,8 +1,7 @@
-// The archive format of NSArchiver, in which Messages stores what a message says. The values are typed
-// by shared strings, and objects, classes and C strings are numbered as they begin, so that later ones
+// The archive format of NSArchiver, in which Messages stores the body of a message. Values are typed by
+// shared strings, and objects, classes and C strings are numbered as they begin, so that later ones
 // can refer to them. The format is described by the project python-typedstream.
 
-import { shapesOf, type Shape } from './type-encoding.ts'
 import { TAG, TypedStreamBytes, TypedStreamError } from './typed-stream-bytes.ts'
 
 export type TypedClass = {
@@ -17,7 +16,7 @@ export type TypedObject = {
   readonly groups: readonly TypedGroup[]
 }
 
-/** `bigint` for what a number cannot hold; an array for arrays and structs; null for nil. */
+/** `bigint` beyond the exact range of a number; an array for arrays and structs; null for nil. */
 export type TypedValue =
   | number
   | bigint
@@ -51,14 +50,14 @@ const CLASS_CHAIN_MAX = 16
 const STEPS_MAX = 100_000
 
 /**
- * The first group of values in `blob`; what follows it is not looked at. Objects may contain themselves.
- * Throws a `TypedStreamError` for whatever is not a whole little-endian typedstream within the budgets.
+ * First group of values in `blob`; the rest is not read. Objects may contain themselves. Throws a
+ * `TypedStreamError` for anything but a whole little-endian typedstream within the budgets.
  */
 export function readTypedStream(blob: Uint8Array): TypedGroup {
   return new TypedStreamReader(blob).read()
 }
 
-/** Whether `value` is an object of the class `name`, or of one made from it. */
+/** True for an object of the class `name` or of a subclass. */
 export function isKindOf(value: TypedValue | undefined, name: string): value is TypedObject {
   if (value === null || typeof value !== 'object' || !('kind' in value)) return false
   return value.kind === 'object' && value.class.names.includes(name)
@@ -68,7 +67,7 @@ class TypedStreamReader {
   readonly #bytes: TypedStreamBytes
   readonly #strings: string[] = []
   readonly #shapes = new Map<string, readonly Shape[]>()
-  /** Null while it is being read and cannot be referred to. */
+  /** Null while it is being read: it cannot be referred to yet. */
   readonly #numbered: (Numbered | null)[] = []
   #depth = 0
   #steps = 0
@@ -90,7 +89,7 @@ class TypedStreamReader {
     if (version !== STREAMER_VERSION || length !== SIGNATURE_LENGTH) throw notTyped()
     if (signature === BIG_ENDIAN) throw new TypedStreamError('the stream is big-endian')
     if (signature !== LITTLE_ENDIAN) throw notTyped()
-    // The version of the system that wrote it says nothing about the format.
+    // The version of the writing system does not change the format.
     this.#bytes.narrowInteger(true)
   }
 
@@ -139,7 +138,7 @@ class TypedStreamReader {
     }
   }
 
-  /** Elements may take no byte at all, so the length is paid for before there is room for them. */
+  /** Elements may take no byte at all, so the length is paid for before they are allocated. */
   #readArray(length: number, element: Shape): readonly TypedValue[] {
     if (length > this.#bytes.left) throw this.#bytes.problem('an array is too long')
     this.#spend(length)
@@ -159,7 +158,7 @@ class TypedStreamReader {
     if (ownClass === null) throw this.#bytes.problem('an object has no class')
     const groups: TypedGroup[] = []
     const object: TypedObject = { kind: 'object', class: ownClass, groups }
-    // What is in it may refer to it.
+    // Its content may refer to it.
     this.#numbered[number] = object
     this.#within(() => this.#readGroupsInto(groups))
     return object
@@ -171,7 +170,7 @@ class TypedStreamReader {
     }
   }
 
-  /** A class comes with the classes it is made from, up to one that is known, or to the root. */
+  /** A class comes with its superclasses, up to a known one or the root. */
   #readClass(): TypedClass | null {
     const begun: { readonly number: number; readonly name: string }[] = []
     let head = this.#bytes.byte()
@@ -180,7 +179,7 @@ class TypedStreamReader {
       const name = this.#readSharedString(this.#bytes.byte())
       if (name === null) throw this.#bytes.problem('a class has no name')
       begun.push({ number, name })
-      // The version of the class: what we read of its objects is the same in all of them.
+      // The version of the class: the parts that are read are the same in all versions.
       this.#bytes.narrowInteger(true)
       head = this.#bytes.byte()
     }
@@ -239,7 +238,7 @@ class TypedStreamReader {
     return this.#bytes.narrowInteger(true, head) - FIRST_REFERENCE
   }
 
-  /** The number of what begins here: it is given before the content is read. */
+  /** Number of a value that begins here; it is assigned before the content is read. */
   #takeNumber(): number {
     const number = this.#numbered.push(null) - 1
     if (number >= OBJECTS_MAX) throw this.#bytes.problem('there are too many objects')
@@ -263,4 +262,99 @@ class TypedStreamReader {
 
 function notTyped(): TypedStreamError {
   return new TypedStreamError('this is no typedstream')
+}
+
+// Shapes of values, in the letters of Objective-C's type encodings: `iI` is two integers,
+// `[8c]` eight bytes, `{_NSPoint=ff}` a struct of two floats.
+
+export type Shape =
+  | { readonly shape: 'char' | 'integer'; readonly isSigned: boolean }
+  | { readonly shape: 'decimal'; readonly sizeBytes: 4 | 8 }
+  | { readonly shape: 'object' | 'class' | 'c_string' | 'shared_string' | 'counted_bytes' }
+  /** Chars in a row are written as they are, without heads. */
+  | { readonly shape: 'bytes'; readonly length: number }
+  | { readonly shape: 'array'; readonly length: number; readonly element: Shape }
+  | { readonly shape: 'struct'; readonly fields: readonly Shape[] }
+
+/** Arrays and structs within each other. */
+const NESTING_MAX = 64
+const LENGTH_DIGITS_MAX = 7
+
+const SIMPLE: Readonly<Record<string, Shape>> = {
+  c: { shape: 'char', isSigned: true },
+  C: { shape: 'char', isSigned: false },
+  B: { shape: 'char', isSigned: false },
+  s: { shape: 'integer', isSigned: true },
+  S: { shape: 'integer', isSigned: false },
+  i: { shape: 'integer', isSigned: true },
+  I: { shape: 'integer', isSigned: false },
+  l: { shape: 'integer', isSigned: true },
+  L: { shape: 'integer', isSigned: false },
+  q: { shape: 'integer', isSigned: true },
+  Q: { shape: 'integer', isSigned: false },
+  f: { shape: 'decimal', sizeBytes: 4 },
+  d: { shape: 'decimal', sizeBytes: 8 },
+  '@': { shape: 'object' },
+  '#': { shape: 'class' },
+  '*': { shape: 'c_string' },
+  ':': { shape: 'shared_string' },
+  '%': { shape: 'shared_string' },
+  '+': { shape: 'counted_bytes' },
+}
+
+type Cursor = { readonly text: string; at: number }
+
+/** Shapes of an encoding, in order. Throws a `TypedStreamError`. */
+function shapesOf(encoding: string): readonly Shape[] {
+  const cursor = { text: encoding, at: 0 }
+  const shapes: Shape[] = []
+  while (cursor.at < encoding.length) shapes.push(readShape(cursor, 0))
+  return shapes
+}
+
+/** Reads one shape and moves the cursor behind it, by at least one letter. */
+function readShape(cursor: Cursor, nesting: number): Shape {
+  if (nesting > NESTING_MAX) throw new TypedStreamError('a type encoding is nested too deep')
+  const letter = cursor.text[cursor.at] ?? ''
+  cursor.at += 1
+  if (letter === '[') return readArray(cursor, nesting + 1)
+  if (letter === '{') return readStruct(cursor, nesting + 1)
+  const simple = SIMPLE[letter]
+  if (simple === undefined) throw new TypedStreamError('a type encoding has an unknown letter')
+  return simple
+}
+
+function readArray(cursor: Cursor, nesting: number): Shape {
+  const start = cursor.at
+  while (/^\d$/.test(cursor.text[cursor.at] ?? '')) cursor.at += 1
+  const digits = cursor.text.slice(start, cursor.at)
+  if (digits === '' || digits.length > LENGTH_DIGITS_MAX) {
+    throw new TypedStreamError('an array in a type encoding has no length that can be')
+  }
+  const element = readShape(cursor, nesting)
+  if (cursor.text[cursor.at] !== ']')
+    throw new TypedStreamError('an array in a type encoding is open')
+  cursor.at += 1
+  const length = Number(digits)
+  return element.shape === 'char' ? { shape: 'bytes', length } : { shape: 'array', length, element }
+}
+
+function readStruct(cursor: Cursor, nesting: number): Shape {
+  skipStructName(cursor)
+  const fields: Shape[] = []
+  while (cursor.at < cursor.text.length) {
+    if (cursor.text[cursor.at] === '}') {
+      cursor.at += 1
+      return { shape: 'struct', fields }
+    }
+    fields.push(readShape(cursor, nesting))
+  }
+  throw new TypedStreamError('a struct in a type encoding is open')
+}
+
+/** The name and its `=` may be left out; then the first field comes at once. */
+function skipStructName(cursor: Cursor): void {
+  const name = /[^=[\]{}]*=/y
+  name.lastIndex = cursor.at
+  if (name.test(cursor.text)) cursor.at = name.lastIndex
 }

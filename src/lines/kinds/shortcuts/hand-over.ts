@@ -131,7 +131,7 @@ export type PendingReport = {
   readonly confirm: ((outcome: Settlement) => void) | null
 }
 
-/** How long a shortcut may take to report that a message is sent. */
+/** Time for a shortcut to report that a message is sent. */
 const CONFIRM_MS = 300_000
 /** Kept messages of each kind: as many as a line may have unsettled. */
 const KEPT_MAX = 1_000

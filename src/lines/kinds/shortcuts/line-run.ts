@@ -29,7 +29,7 @@ export type PhoneMessage = {
   readonly id: string
   readonly from: string
   readonly text: string
-  /** When it came to the iPhone; null where the shortcut does not say. */
+  /** Time of arrival on the iPhone; null where the shortcut does not give it. */
   readonly at: Timestamp | null
 }
 

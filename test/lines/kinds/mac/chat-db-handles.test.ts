@@ -86,7 +86,7 @@ for (const variant of VARIANTS) {
       expect(rig.chatDb.lastWith('+15559999', 10)).toEqual([])
     })
 
-    test('an earlier row with the same handle, text and second is a twin', () => {
+    test('an earlier row with the same handle, text and second is a duplicate', () => {
       using rig = new OpenedChatDb(variant)
       const of = (values: object) => ({ from: ANNA, text: 'hello', at: AT, ...values })
       rig.file.receive(of({}))
@@ -102,11 +102,13 @@ for (const variant of VARIANTS) {
       const rows = rig.chatDb.rowsAt([1, ...later])
 
       // The first has no earlier one; a row with a later date may be the earlier one.
-      const twins = rows.filter((row) => rig.chatDb.twinOf(row)).map(({ rowId }) => rowId)
-      expect(twins).toEqual([2, 7])
+      const duplicates = rows
+        .filter((row) => rig.chatDb.hasDuplicate(row))
+        .map(({ rowId }) => rowId)
+      expect(duplicates).toEqual([2, 7])
     })
 
-    test('a message without words has no twin', () => {
+    test('a message without words has no duplicate', () => {
       using rig = new OpenedChatDb(variant)
       const photographs = ['\uFFFC', '\uFFFC', ' \uFFFC', ''].map((text) =>
         rig.file.receive({ from: ANNA, text, at: AT }),
@@ -114,10 +116,10 @@ for (const variant of VARIANTS) {
 
       const rows = rig.chatDb.rowsAt(photographs.map(({ rowId }) => rowId))
 
-      expect(rows.map((row) => rig.chatDb.twinOf(row))).toEqual([false, false, false, false])
+      expect(rows.map((row) => rig.chatDb.hasDuplicate(row))).toEqual([false, false, false, false])
     })
 
-    test('our own rows that name no handle are twins in one chat only', () => {
+    test('our own rows that name no handle are duplicates in one chat only', () => {
       using rig = new OpenedChatDb(variant)
       for (const identifier of [ANNA, BEN, ANNA]) {
         const { rowId } = rig.file.addMessage({ text: 'hello', at: AT, ...OURS })
@@ -126,7 +128,7 @@ for (const variant of VARIANTS) {
 
       const rows = rig.chatDb.rowsAfter(0, 10)
 
-      expect(rows.map((row) => rig.chatDb.twinOf(row))).toEqual([false, false, true])
+      expect(rows.map((row) => rig.chatDb.hasDuplicate(row))).toEqual([false, false, true])
     })
 
     test('our aliases are counted by what was sent, in the last 200 messages', () => {

@@ -4,9 +4,9 @@ import { expect, test } from 'bun:test'
 import { readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
 
 import {
-  systemDoors,
+  systemFileAccess,
   type ChatDbErrorCode,
-  type Doors,
+  type FileAccess,
 } from '../../../../src/lines/kinds/mac/chat-db-open.ts'
 import { ChatDb, ChatDbError } from '../../../../src/lines/kinds/mac/chat-db.ts'
 import { ChatDbFile } from '../../../support/mac/chat-db-file.ts'
@@ -33,7 +33,7 @@ for (const schema of SCHEMAS) {
       versions.push(chatDb.dataVersion())
     }
     chatDb.rowsAfter(0, 10)
-    chatDb.witnesses()
+    chatDb.lastRows()
     const after = chatDb.dataVersion()
 
     expect(new Set(versions).size).toBe(4)
@@ -159,7 +159,7 @@ test('a file that is no database is unreadable', () => {
 })
 
 // The tests may run as root, who may do everything: the doors are shut as macOS shuts them.
-const REFUSALS: readonly (readonly [sentence: string, Partial<Doors>, ChatDbErrorCode])[] = [
+const REFUSALS: readonly (readonly [sentence: string, Partial<FileAccess>, ChatDbErrorCode])[] = [
   ['a folder that macOS protects is denied', { stat: throws(fileError('EPERM')) }, 'denied'],
   [
     "another user's folder has the wrong owner",
@@ -205,7 +205,7 @@ for (const [sentence, shut, code] of REFUSALS) {
     using folder = new ScratchFolder()
     using file = ChatDbFile.create(folder.file('chat.db'), 'macos26a')
 
-    expect(codeOf(() => ChatDb.open(file.path, { ...systemDoors(), ...shut }))).toBe(code)
+    expect(codeOf(() => ChatDb.open(file.path, { ...systemFileAccess(), ...shut }))).toBe(code)
   })
 }
 
@@ -215,7 +215,7 @@ test('a file that is replaced while it is opened is not read', () => {
   let inode = 1
   const stat = () => ({ identity: { device: 1, inode: (inode += 1), bornMs: 1 }, owner: 1 })
 
-  expect(codeOf(() => ChatDb.open(file.path, { ...systemDoors(), stat, uid: 1 }))).toBe(
+  expect(codeOf(() => ChatDb.open(file.path, { ...systemFileAccess(), stat, uid: 1 }))).toBe(
     'unreadable',
   )
 })
@@ -225,7 +225,7 @@ test('a file that may be read is opened by SQLite alone, which keeps its locks',
   using file = ChatDbFile.create(folder.file('chat.db'), 'macos26a')
   const touch = throws(new Error('This would drop the locks of the process.'))
 
-  const chatDb = ChatDb.open(file.path, { ...systemDoors(), touch })
+  const chatDb = ChatDb.open(file.path, { ...systemFileAccess(), touch })
 
   expect(chatDb.maxRowId()).toBe(0)
   chatDb.close()

@@ -3,8 +3,8 @@
 import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
+import { probeSchema } from '../../../../src/lines/kinds/mac/chat-db-open.ts'
 import { queriesOf } from '../../../../src/lines/kinds/mac/chat-db-queries.ts'
-import { probeSchema } from '../../../../src/lines/kinds/mac/chat-db-schema.ts'
 import { VARIANTS } from '../../../support/mac/chat-db-mutations.ts'
 import { OpenedChatDb, openedVariant } from '../../../support/mac/opened-chat-db.ts'
 

@@ -153,7 +153,7 @@ for (const variant of VARIANTS) {
     const rows = rig.chatDb.rowsAfter(0, 10)
 
     expect(rows).toEqual([emptyRow(rowId, guid)])
-    expect(rig.chatDb.twinOf(emptyRow(rowId, guid))).toBe(false)
+    expect(rig.chatDb.hasDuplicate(emptyRow(rowId, guid))).toBe(false)
   })
 }
 

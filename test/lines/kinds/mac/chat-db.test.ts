@@ -134,7 +134,7 @@ for (const variant of VARIANTS) {
       ])
     })
 
-    test('the position outlives a message that is deleted, and witnesses are those still there', () => {
+    test('the position outlives a message that is deleted, and the last rows are those still there', () => {
       using rig = new OpenedChatDb(variant)
       expect([rig.chatDb.maxRowId(), rig.chatDb.sequence()]).toEqual([0, 0])
       const sent = Array.from({ length: 10 }, (_, index) =>
@@ -145,7 +145,7 @@ for (const variant of VARIANTS) {
       const newest = sent.slice(1, 9).toReversed()
 
       expect([rig.chatDb.maxRowId(), rig.chatDb.sequence()]).toEqual([9, 10])
-      expect(rig.chatDb.witnesses()).toEqual(newest)
+      expect(rig.chatDb.lastRows()).toEqual(newest)
       expect(newest.map(({ guid }) => rig.chatDb.rowIdOf(guid))).toEqual([9, 8, 7, 6, 5, 4, 3, 2])
       expect(rig.chatDb.rowIdOf(sent[9]?.guid ?? '')).toBe(null)
     })

@@ -1,10 +1,23 @@
 import { expect, test } from 'bun:test'
+import { getEventListeners } from 'node:events'
 import { existsSync, readFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 
-import { macHost } from '../../../../src/lines/kinds/mac/mac-host.ts'
-import { NEVER } from '../../../../src/system/clock.ts'
-import type { ProcessEnd, RunProcess } from '../../../../src/system/process.ts'
+import { macHost, MessagesApp } from '../../../../src/lines/kinds/mac/mac-host.ts'
+import { NEVER, systemClock, type Clock } from '../../../../src/system/clock.ts'
+import { silentLog } from '../../../../src/system/log.ts'
+import {
+  type ProcessEnd,
+  type RunProcess,
+  ownIds,
+  processRunner,
+  startProcess,
+} from '../../../../src/system/process.ts'
+import { exited, Machine, PATHS } from '../../../support/mac/stand-ins/machine.ts'
+import { StandIn } from '../../../support/mac/stand-ins/stand-in.ts'
+import { recordingLog } from '../../../support/recording-log.ts'
+import { ScratchFolder } from '../../../support/scratch-folder.ts'
+import { settle, TestClock } from '../../../support/test-clock.ts'
 
 const NOT_THERE: ProcessEnd = { end: 'not_started', why: 'ENOENT' }
 const HUNG: ProcessEnd = { end: 'killed', why: 'timeout', stdout: '501\n', stderr: '' }
@@ -89,10 +102,6 @@ for (const [what, stat, launchctl, answer] of SESSIONS) {
   })
 }
 
-function exited(exitCode: number, stdout: string): ProcessEnd {
-  return { end: 'exited', exitCode, stdout, stderr: '' }
-}
-
 function recordingRun(ends: Readonly<Record<string, ProcessEnd>>) {
   const calls: (readonly string[])[] = []
   const run: RunProcess = async ({ path, args }) => {
@@ -106,4 +115,275 @@ function machineName(): string {
   const path = '/etc/machine-id'
   const id = existsSync(path) ? readFileSync(path, 'utf8').trim() : ''
   return id === '' ? hostname() : id
+}
+
+const SELF = { pid: 4_000, uid: 501 }
+const PGREP = ['/usr/bin/pgrep', '-U', '501', '-x', 'Messages']
+const OPEN = ['/usr/bin/open', '-gj', '-a', 'Messages']
+
+test('Messages.app is looked for by its exact name, among the processes of this user', async () => {
+  const { machine, app } = onTestClock()
+  machine.pids = [77]
+
+  const isRunning = await app.isRunning(NEVER)
+
+  expect(isRunning).toBe(true)
+  expect(machine.calls).toEqual([PGREP])
+})
+
+const LOOKS: readonly (readonly [end: ProcessEnd, answer: boolean | null])[] = [
+  [exited(0, '77\n'), true],
+  [exited(1, ''), false],
+  [exited(2, ''), null],
+  [exited(3, ''), null],
+  [NOT_THERE, null],
+  [{ end: 'killed', why: 'timeout', stdout: '77\n', stderr: '' }, null],
+]
+
+test('whether Messages.app runs is unknown where pgrep failed', async () => {
+  const answers: (boolean | null)[] = []
+  for (const [end] of LOOKS) {
+    const { machine, app } = onTestClock()
+    machine.answers.set(PATHS.pgrep, end)
+    answers.push(await app.isRunning(NEVER))
+  }
+
+  expect(answers).toEqual(LOOKS.map(([, answer]) => answer))
+})
+
+test('Messages.app is opened in the background and hidden, at most once in 10 s', async () => {
+  const { machine, app, clock } = onTestClock()
+
+  const first = await app.start(NEVER)
+  await clock.advance(9_999)
+  const second = await app.start(NEVER)
+  await clock.advance(1)
+  const third = await app.start(NEVER)
+
+  expect([first, second, third]).toEqual([true, false, true])
+  expect(machine.calls).toEqual([OPEN, OPEN])
+})
+
+test('a start that failed is told, and counts', async () => {
+  const { machine, app } = onTestClock()
+  machine.answers.set(PATHS.open, exited(1, ''))
+
+  const starts = [await app.start(NEVER), await app.start(NEVER)]
+
+  expect(starts).toEqual([false, false])
+  expect(machine.calls).toEqual([OPEN])
+})
+
+test('a restart asks the process to end, and opens it when it is gone', async () => {
+  const { machine, app, clock } = onTestClock()
+  machine.pids = [77]
+
+  const restarting = app.restart(NEVER)
+  await clock.advance(1_499)
+  const early = [...machine.calls]
+  await clock.advance(1)
+
+  const untilGone = [PGREP, ['/bin/kill', '-TERM', '77'], PGREP]
+  expect(await restarting).toBe(true)
+  expect(early).toEqual(untilGone)
+  expect(machine.calls).toEqual([...untilGone, OPEN])
+})
+
+test('a Messages.app that does not end is killed after 10 s, and no other one', async () => {
+  const { machine, app, clock } = onTestClock()
+  machine.pids = [77, 78]
+  machine.stubborn.add(78)
+
+  const restarting = app.restart(NEVER)
+  await clock.advance(1_000)
+  machine.pids = [...machine.pids, 99]
+  await clock.advance(8_999)
+  const early = machine.kills()
+  await clock.advance(2_000)
+
+  expect(await restarting).toBe(true)
+  expect(early).toEqual([['-TERM', '77', '78']])
+  expect(machine.kills()).toEqual([
+    ['-TERM', '77', '78'],
+    ['-KILL', '78'],
+  ])
+  expect(machine.pids).toEqual([99])
+})
+
+test('a Messages.app that nothing can end is not opened a second time', async () => {
+  const { machine, app, clock } = onTestClock()
+  machine.pids = [77]
+  machine.answers.set('/bin/kill', exited(1, ''))
+
+  const restarting = app.restart(NEVER)
+  await clock.advance(20_000)
+
+  expect(await restarting).toBe(false)
+  expect(machine.kills()).toEqual([
+    ['-TERM', '77'],
+    ['-KILL', '77'],
+  ])
+  expect(machine.calls).not.toContainEqual(OPEN)
+})
+
+test('a restart opens what does not run, and touches nothing where nobody can say', async () => {
+  const [none, unknown] = [onTestClock(), onTestClock()]
+  unknown.machine.answers.set(PATHS.pgrep, exited(3, ''))
+
+  const restarts = [await none.app.restart(NEVER), await unknown.app.restart(NEVER)]
+
+  expect(restarts).toEqual([true, false])
+  expect(none.machine.calls).toEqual([PGREP, OPEN])
+  expect(unknown.machine.calls).toEqual([PGREP])
+})
+
+test('a restart soon after a start waits until 10 s are over', async () => {
+  const { machine, app, clock } = onTestClock()
+  await app.start(NEVER)
+  await clock.advance(4_000)
+  machine.pids = [77]
+
+  const restarting = app.restart(NEVER)
+  await clock.advance(5_999)
+  const early = [...machine.calls]
+  await clock.advance(1)
+
+  expect(await restarting).toBe(true)
+  expect(early.filter(([path]) => path === PATHS.open)).toEqual([OPEN])
+  expect(machine.calls.filter(([path]) => path === PATHS.open)).toEqual([OPEN, OPEN])
+})
+
+test('a restart that is aborted neither kills nor opens any more', async () => {
+  const [stubborn, gone] = [onTestClock(), onTestClock()]
+  const leaving = new AbortController()
+  for (const { machine } of [stubborn, gone]) machine.pids = [77]
+  stubborn.machine.stubborn.add(77)
+
+  const restarts = [stubborn, gone].map(({ app }) => app.restart(leaving.signal))
+  for (const { clock } of [stubborn, gone]) await clock.advance(1_000)
+  leaving.abort()
+
+  expect(await Promise.all(restarts)).toEqual([false, false])
+  expect(gone.machine.pids).toEqual([])
+  for (const { machine } of [stubborn, gone]) {
+    expect(machine.kills()).toEqual([['-TERM', '77']])
+    expect(machine.calls).not.toContainEqual(OPEN)
+  }
+  // What was not started does not stand in the way of the next start.
+  expect(await gone.app.start(NEVER)).toBe(true)
+})
+
+test('with real processes a restart ends the one that pgrep names', async () => {
+  using folder = new ScratchFolder()
+  const [open, pgrep] = [new StandIn(folder, 'open'), new StandIn(folder, 'pgrep')]
+  const messages = startProcess({ path: '/bin/sleep', args: ['60'] })
+  const running = `kill -0 ${messages.pid} 2>/dev/null && echo ${messages.pid}`
+  pgrep.plays(running)
+  const hurried: Clock = { ...systemClock, sleep: (_, signal) => systemClock.sleep(5, signal) }
+  const app = new MessagesApp({
+    run: processRunner(systemClock),
+    start: startProcess,
+    clock: hurried,
+    log: silentLog,
+    self: ownIds(),
+    paths: { open: open.path, pgrep: pgrep.path, caffeinate: '/nowhere/caffeinate' },
+  })
+
+  const answers = [await app.isRunning(NEVER), await app.restart(NEVER), await app.isRunning(NEVER)]
+
+  expect(answers).toEqual([true, true, false])
+  expect(await messages.ended).toBeNull()
+  expect(pgrep.calls()[0]).toEqual(['-U', String(ownIds().uid), '-x', 'Messages'])
+  expect(open.calls()).toEqual([['-gj', '-a', 'Messages']])
+})
+
+test('the Mac is kept awake for as long as this process lives, or until the abort', async () => {
+  const { machine, app } = onTestClock()
+  const leaving = new AbortController()
+
+  const keeping = app.keepAwake(leaving.signal)
+  await settle()
+  const begun = [...machine.started]
+  leaving.abort()
+  await keeping
+
+  expect(begun).toEqual([['/usr/bin/caffeinate', '-i', '-m', '-s', '-w', '4000']])
+  expect(machine.started).toEqual(begun)
+  expect(machine.signals).toEqual(['SIGTERM'])
+})
+
+test('a caffeinate that ends is started again after 10 s, and told once', async () => {
+  const { machine, app, clock, lines } = onTestClock()
+  const leaving = new AbortController()
+
+  const keeping = app.keepAwake(leaving.signal)
+  await settle()
+  machine.endCaffeinate()
+  await clock.advance(9_999)
+  const early = machine.started.length
+  await clock.advance(1)
+  const later = machine.started.length
+  machine.endCaffeinate()
+  await clock.advance(10_000)
+  leaving.abort()
+  await keeping
+
+  const told = 'caffeinate ended or cannot be started: the Mac may fall asleep'
+  expect([early, later, machine.started.length]).toEqual([1, 2, 3])
+  expect(lines).toEqual([['warn', told, {}]])
+})
+
+test('a caffeinate that ends again and again leaves nothing behind', async () => {
+  const { machine, app, clock } = onTestClock()
+  const leaving = new AbortController()
+
+  const keeping = app.keepAwake(leaving.signal)
+  for (let i = 0; i < 5; i += 1) {
+    await settle()
+    machine.endCaffeinate()
+    await clock.advance(10_000)
+  }
+
+  // One for the caffeinate that runs now.
+  expect(getEventListeners(leaving.signal, 'abort').length).toBe(1)
+  leaving.abort()
+  await keeping
+})
+
+test('where there is no caffeinate, nothing fails, and it is tried again', async () => {
+  const { machine, app, clock, lines } = onTestClock()
+  const leaving = new AbortController()
+  machine.hasCaffeinate = false
+
+  const keeping = app.keepAwake(leaving.signal)
+  await clock.advance(5_000)
+  machine.hasCaffeinate = true
+  await clock.advance(5_000)
+  leaving.abort()
+  await keeping
+
+  expect(machine.started.length).toBe(1)
+  expect(lines.length).toBe(1)
+})
+
+test('a caffeinate that does not heed the end is killed after three seconds', async () => {
+  const { machine, app, clock } = onTestClock()
+  const leaving = new AbortController()
+  machine.isCaffeinateStubborn = true
+
+  const keeping = app.keepAwake(leaving.signal)
+  await settle()
+  leaving.abort()
+  await clock.advance(3_000)
+  await keeping
+
+  expect(machine.signals).toEqual(['SIGTERM', 'SIGKILL'])
+})
+
+function onTestClock() {
+  const [clock, machine] = [new TestClock(), new Machine()]
+  const { log, lines } = recordingLog()
+  const { run, start } = machine
+  const app = new MessagesApp({ run, start, clock, log, self: SELF, paths: PATHS })
+  return { app, clock, machine, lines }
 }

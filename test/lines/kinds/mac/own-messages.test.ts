@@ -2,10 +2,19 @@
 
 import { expect, test } from 'bun:test'
 
-import type { MessageId } from '../../../../src/domain/ids.ts'
+import { deviceHandle } from '../../../../src/domain/handle.ts'
+import { type MessageId, timestamp } from '../../../../src/domain/ids.ts'
+import type { Unsettled } from '../../../../src/domain/message.ts'
 import type { MessageRow } from '../../../../src/lines/kinds/mac/chat-db-rows.ts'
-import type { Expectation } from '../../../../src/lines/kinds/mac/expectations.ts'
-import { OwnMessages } from '../../../../src/lines/kinds/mac/own-messages.ts'
+import {
+  OwnMessages,
+  type Expectation,
+  expectationOf,
+  fitOf,
+  isGhost,
+  isMisrouted,
+  noteText,
+} from '../../../../src/lines/kinds/mac/own-messages.ts'
 import type { MessageValues } from '../../../support/mac/chat-db-file.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
@@ -44,18 +53,18 @@ class OwnRig implements Disposable {
   }
 }
 
-const FOUND = { claim: 'found', messageId: ID, insteadOf: null } as const
-const MORE = { claim: 'more' } as const
+const FOUND = { kind: 'found', messageId: ID, insteadOf: null } as const
+const MORE = { kind: 'more' } as const
 
 test('a text in two rows is ours to its end, also when its sender has answered after the first', () => {
   using rig = new OwnRig()
   rig.expect(`look at ${LINK}`)
   const [first, second] = [rig.row('look at'), rig.row(LINK)]
 
-  rig.own.claim(first)
-  rig.own.land(ID, true)
+  rig.own.match(first)
+  rig.own.finishSend(ID, true)
 
-  expect(rig.own.claim(second)).toEqual(MORE)
+  expect(rig.own.match(second)).toEqual(MORE)
 })
 
 test('the row of a text in two rows is the first of them', () => {
@@ -63,7 +72,7 @@ test('the row of a text in two rows is the first of them', () => {
   rig.expect(`look at ${LINK}`)
   const [first, second] = [rig.row('look at'), rig.row(LINK)]
 
-  for (const row of [first, second]) rig.own.claim(row)
+  for (const row of [first, second]) rig.own.match(row)
 
   expect(rig.own.rowOf(ID)).toEqual(first)
 })
@@ -71,21 +80,23 @@ test('the row of a text in two rows is the first of them', () => {
 test('the same text to somebody else is typed by a person where the message has its row', () => {
   using rig = new OwnRig()
   rig.expect('hello')
-  rig.own.claim(rig.row('hello'))
-  rig.own.land(ID, false)
+  rig.own.match(rig.row('hello'))
+  rig.own.finishSend(ID, false)
 
-  expect(rig.own.claim(rig.row('hello', { to: SOMEBODY_ELSE }))).toBeNull()
+  expect(rig.own.match(rig.row('hello', { to: SOMEBODY_ELSE }))).toBeNull()
 })
 
 test('a message went to somebody else once: the next such row is typed by a person', () => {
   using rig = new OwnRig()
   rig.expect('hello')
-  rig.own.land(ID, false)
+  rig.own.finishSend(ID, false)
   const [wrong, typed] = [0, 1].map(() => rig.row('hello', { to: SOMEBODY_ELSE }))
 
-  const claims = [wrong, wrong, typed].map((row) => (row === undefined ? null : rig.own.claim(row)))
+  const matches = [wrong, wrong, typed].map((row) =>
+    row === undefined ? null : rig.own.match(row),
+  )
 
-  expect(claims).toEqual([{ claim: 'misrouted', messageId: ID }, MORE, null])
+  expect(matches).toEqual([{ kind: 'misrouted', messageId: ID }, MORE, null])
 })
 
 test('what a sender sees of other messages is said to whoever tells it, once', () => {
@@ -93,13 +104,13 @@ test('what a sender sees of other messages is said to whoever tells it, once', (
   for (const [name, text] of Object.entries({ found: 'hello', misrouted: 'well' })) {
     const messageId = name as MessageId // Taken as it is.
     rig.expect(text, { messageId })
-    rig.own.land(messageId, false)
+    rig.own.finishSend(messageId, false)
   }
   const rows = [rig.row('hello'), rig.row('well', { to: SOMEBODY_ELSE })]
 
-  for (const row of rows) rig.own.glimpse(row)
-  const first = rows.map((row) => rig.own.claim(row)?.claim)
-  const second = rows.map((row) => rig.own.claim(row)?.claim)
+  for (const row of rows) rig.own.peek(row)
+  const first = rows.map((row) => rig.own.match(row)?.kind)
+  const second = rows.map((row) => rig.own.match(row)?.kind)
 
   expect([first, second]).toEqual([
     ['found', 'misrouted'],
@@ -110,54 +121,161 @@ test('what a sender sees of other messages is said to whoever tells it, once', (
 test('in a database that was rebuilt a row is found below the ROWIDs of before', () => {
   using rig = new OwnRig()
   rig.expect('hello', { afterRowId: 100 })
-  rig.own.land(ID, false)
+  rig.own.finishSend(ID, false)
   const row = rig.row('hello')
 
-  const before = rig.own.claim(row)
-  rig.own.rebase()
+  const before = rig.own.match(row)
+  rig.own.forgetRowIds()
 
-  expect([before, rig.own.claim(row)]).toEqual([null, FOUND])
+  expect([before, rig.own.match(row)]).toEqual([null, FOUND])
 })
 
 test('a row from before the one that failed is no second row', () => {
   using rig = new OwnRig()
   rig.expect('hello')
   const [earlier, failed, later] = [rig.row('hello'), rig.row('hello', FAILED), rig.row('hello')]
-  rig.own.claim(failed)
-  rig.own.land(ID, false)
+  rig.own.match(failed)
+  rig.own.finishSend(ID, false)
 
-  const claims = [earlier, later].map((row) => rig.own.claim(row))
+  const matches = [earlier, later].map((row) => rig.own.match(row))
 
-  expect(claims).toEqual([null, { ...FOUND, insteadOf: failed.rowId }])
+  expect(matches).toEqual([null, { ...FOUND, insteadOf: failed.rowId }])
 })
 
 test('the preview of a link is ours where it comes after a message of ours, within five seconds, to the same person', () => {
   using rig = new OwnRig()
   rig.expect(LINK)
-  rig.own.claim(rig.row(LINK))
-  rig.own.land(ID, true)
+  rig.own.match(rig.row(LINK))
+  rig.own.finishSend(ID, true)
 
-  const claims = [
+  const matches = [
     rig.row(LINK, PREVIEW, 0),
     rig.row(LINK, PREVIEW, 5_000),
     rig.row(LINK, PREVIEW, 5_001),
     rig.row(LINK, PREVIEW, -1),
     rig.row(LINK, { ...PREVIEW, to: SOMEBODY_ELSE }, 0),
     rig.row(LINK, {}, 0),
-  ].map((row) => rig.own.claim(row))
+  ].map((row) => rig.own.match(row))
 
-  expect(claims).toEqual([MORE, MORE, null, null, null, null])
+  expect(matches).toEqual([MORE, MORE, null, null, null, null])
 })
 
 test('of many messages it is the last whose previews are known', () => {
   using rig = new OwnRig()
   for (let i = 0; i < 30; i += 1) {
     rig.expect(`${LINK}/${i}`)
-    rig.own.claim(rig.row(`${LINK}/${i}`, {}, i * 10_000))
-    rig.own.land(ID, true)
+    rig.own.match(rig.row(`${LINK}/${i}`, {}, i * 10_000))
+    rig.own.finishSend(ID, true)
   }
 
-  const claims = [0, 290_000].map((ms) => rig.own.claim(rig.row(LINK, PREVIEW, ms)))
+  const matches = [0, 290_000].map((ms) => rig.own.match(rig.row(LINK, PREVIEW, ms)))
 
-  expect(claims).toEqual([null, MORE])
+  expect(matches).toEqual([null, MORE])
+})
+
+// Which rows may be those of a message: by the note of its send, by date, handle and text.
+
+const HERE = { device: 1, inode: 2, bornMs: 3 }
+
+function unsettled(text: string, note: string | null): Unsettled {
+  const id = 'msg_1' as MessageId // Taken as it is.
+  const to = deviceHandle(FRIEND)
+  const message = { id, to, text, createdAt: timestamp(NOW), platformGuid: null }
+  return { message, note }
+}
+
+/** What is expected of a text that was sent `NOW`, with `rowId` as the newest. */
+function expected(text: string, rowId = 0) {
+  return expectationOf(unsettled(text, noteText(HERE, rowId, NOW)), HERE)
+}
+
+/** A row of ours `ms` after the send. */
+function ownRow(
+  db: OpenedChatDb,
+  text: string,
+  ms = 0,
+  values: MessageValues & { to?: string } = {},
+) {
+  const { rowId } = writeOwn(db.file, { to: FRIEND, text, ...values, at: NOW + ms })
+  return rowAt(db, rowId)
+}
+
+function rowAt({ chatDb }: OpenedChatDb, rowId: number): MessageRow {
+  const [row] = chatDb.rowsAt([rowId])
+  if (row === undefined) throw new Error('The row is not there.')
+  return row
+}
+
+function opened(): OpenedChatDb {
+  return new OpenedChatDb({ schema: 'macos26a', options: {} })
+}
+
+test('the newest ROWID of a note counts in the database that it was written for only', () => {
+  const others = [HERE, { ...HERE, device: 9 }, { ...HERE, inode: 9 }, { ...HERE, bornMs: 9 }]
+
+  const rowIds = others.map((identity) => {
+    return expectationOf(unsettled('hello', noteText(HERE, 7, NOW)), identity).afterRowId
+  })
+
+  expect(rowIds).toEqual([7, 7, 0, 0])
+})
+
+test('the row that was the newest before the send is not its row', () => {
+  using db = opened()
+  const [before, after] = [ownRow(db, 'hello'), ownRow(db, 'hello')]
+
+  const expectation = expected('hello', before.rowId)
+
+  expect([before, after].map((row) => fitOf(expectation, row))).toEqual([null, 'whole'])
+})
+
+test('a row is dated from five seconds before the send to ten minutes after it', () => {
+  using db = opened()
+
+  const fits = [-5_001, -5_000, 600_000, 600_001].map((ms) =>
+    fitOf(expected('hello'), ownRow(db, 'hello', ms)),
+  )
+
+  expect(fits).toEqual([null, 'whole', 'whole', null])
+})
+
+test('texts are the same where Unicode composes them otherwise', () => {
+  using db = opened()
+
+  const row = ownRow(db, 'cafe\u0301')
+
+  expect(fitOf(expected('caf\u00e9'), row)).toBe('whole')
+})
+
+test('the beginning of a text is a part of it only where a link may follow', () => {
+  using db = opened()
+  const row = ownRow(db, 'hello')
+
+  const fits = ['hello there', 'hello https://example.com', 'hello www.example.com'].map((text) =>
+    fitOf(expected(text), row),
+  )
+
+  expect(fits).toEqual([null, 'part', 'part'])
+})
+
+test('the same text to somebody else was misrouted for a minute, then a person typed it', () => {
+  using db = opened()
+
+  const misrouted = [60_000, 60_001].map((ms) =>
+    isMisrouted(expected('hello'), ownRow(db, 'hello', ms, { to: SOMEBODY_ELSE })),
+  )
+
+  expect(misrouted).toEqual([true, false])
+})
+
+test('a bare row is the ghost of a message only where it names its recipient', () => {
+  using db = opened()
+
+  const ghosts = [FRIEND, SOMEBODY_ELSE].map((handle) => {
+    const bare = { is_from_me: 1, is_delivered: 0, handle_id: db.file.addHandle(handle) }
+    const { rowId } = db.file.addMessage({ at: NOW, ...bare })
+    return isGhost(expected('hello'), rowAt(db, rowId))
+  })
+
+  expect(ghosts).toEqual([true, false])
 })

@@ -4,8 +4,7 @@ import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
 import { Condition } from '../../../../src/lines/kinds/mac/condition.ts'
-import { macHost } from '../../../../src/lines/kinds/mac/mac-host.ts'
-import { MessagesApp } from '../../../../src/lines/kinds/mac/messages-app.ts'
+import { macHost, MessagesApp } from '../../../../src/lines/kinds/mac/mac-host.ts'
 import type { ScriptAnswer } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { silentLog } from '../../../../src/system/log.ts'
 import type { RunProcess } from '../../../../src/system/process.ts'
@@ -121,7 +120,7 @@ test('two silences in a row start Messages again, an answer between them does no
   const restarts: number[] = []
   for (const between of [[], [{ answer: 'done' }] satisfies ScriptAnswer[]]) {
     const { rig, clock, condition, ran, begin, end } = makeCondition()
-    for (const answer of [SILENT, ...between, SILENT]) condition.hear(answer)
+    for (const answer of [SILENT, ...between, SILENT]) condition.record(answer)
     void begin()
     await clock.advance(20_000)
     restarts.push(restartsOf(ran))
@@ -135,11 +134,11 @@ test('two silences in a row start Messages again, an answer between them does no
 test('after a restart the silences are counted anew', async () => {
   const { rig, clock, condition, ran, begin, end } = makeCondition()
   rig.model.automation = 'denied'
-  for (const answer of [SILENT, SILENT]) condition.hear(answer)
+  for (const answer of [SILENT, SILENT]) condition.record(answer)
   void begin()
   await clock.advance(620_000)
 
-  condition.hear(SILENT)
+  condition.record(SILENT)
   await clock.advance(20_000)
 
   expect(restartsOf(ran)).toBe(1)
@@ -153,7 +152,7 @@ test('an account that nobody can ask for has no connection that is known', async
   await clock.advance(2_000)
   const before = condition.isConnected
 
-  condition.hear({ answer: 'refused', stage: 'account', number: -1743 })
+  condition.record({ answer: 'refused', stage: 'account', number: -1743 })
 
   expect([before, condition.isConnected]).toEqual([true, false])
   end()

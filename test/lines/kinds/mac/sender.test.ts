@@ -5,8 +5,16 @@ import { expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../../../src/domain/handle.ts'
 import { WITHDRAWN, type LineEvent } from '../../../../src/lines/driver.ts'
-import { carry, messagesOf, sendTo, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig } from '../../../contract/mac-rig.ts'
+import {
+  carry,
+  messagesOf,
+  sendTo,
+  runLine,
+  guidOf,
+  receiptsOf,
+  settledOf,
+} from '../../../contract/line-rig.ts'
+import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
 import { typedOnTheMac } from '../../../support/mac/messages-behaviours.ts'
 import { newestRow, writeOwn } from '../../../support/mac/own-rows.ts'
 import { seededRandom } from '../../../support/test-relay.ts'
@@ -105,4 +113,159 @@ test('a wait of more than five seconds is told, a shorter one is waited out', as
   }
 
   expect(outcomes).toEqual(['accepted', 'postponed'])
+})
+
+// What becomes of a message whose row does, while its sender watches it, what no single behaviour of
+// Messages has: errors that come and go, rows of other messages, another database.
+
+const NO_NETWORK = { error: 6, is_finished: 1 }
+const WELL = { error: 0, is_finished: 0 }
+/** Moments between two looks of the reading, and between two of a sender. */
+const MOMENTS = Array.from({ length: 6 }, (_, index) => 400 + index * 10)
+
+/** Changes the newest row `ms` from now. */
+function later(rig: MacRig, ms: number, values: Readonly<Record<string, number>>): void {
+  const { file } = rig.model
+  rig.clock.after(ms, () => file.set(newestRow(file), values))
+}
+
+function settlementsOf(events: readonly LineEvent[]) {
+  return settledOf(events).map(({ messageId, outcome }) => [messageId, outcome])
+}
+
+test('an error that cleared is forgotten: the next one has its ten seconds again', async () => {
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  later(rig, 1_000, NO_NETWORK)
+  later(rig, 5_000, WELL)
+  later(rig, 7_000, NO_NETWORK)
+  later(rig, 14_000, { ...WELL, is_sent: 1 })
+
+  const { outcome } = await carry(rig, attended, 'hello')
+
+  expect(outcome).toMatchObject({ outcome: 'accepted' })
+})
+
+test('a second row of an earlier message with the same text is not taken for the one that waits', async () => {
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
+  const { file } = rig.model
+  rig.model.nextSend('stuck', 'stuck')
+  const first = await carry(rig, attended, 'hello')
+  file.set(newestRow(file), NO_NETWORK)
+  later(rig, 2_000, NO_NETWORK)
+  let second = ''
+  rig.clock.after(4_010, () => {
+    second = writeOwn(file, { to: rig.recipient, text: 'hello', at: rig.clock.now() }).guid
+  })
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  await rig.clock.advance(30_000)
+
+  expect(settlementsOf(attended.events)).toEqual([
+    [first.message.id, { outcome: 'accepted', guid: second, service: 'iMessage' }],
+  ])
+  expect(again.outcome).toMatchObject({ outcome: 'not_sent', reason: 'network_unavailable' })
+})
+
+test('the row of a text that is sent again, after it failed once, is that of the second message', async () => {
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
+  rig.model.nextSend('stuck', 'happy')
+  const first = await carry(rig, attended, 'hello')
+  later(rig, 0, NO_NETWORK)
+  await rig.clock.advance(30_000)
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  await rig.clock.advance(30_000)
+
+  expect([first.outcome, again.outcome]).toMatchObject([
+    { outcome: 'held' },
+    { outcome: 'accepted' },
+  ])
+  expect(settlementsOf(attended.events)).toEqual([])
+  expect(receiptsOf(attended.events).map(({ guid, kind }) => [guid, kind])).toEqual([
+    [guidOf(first.outcome) ?? '', 'failed'],
+    [guidOf(again.outcome) ?? '', 'delivered'],
+    [guidOf(again.outcome) ?? '', 'read'],
+  ])
+})
+
+test('the row of a text that is sent again, after nobody heard of it, is that of the second message', async () => {
+  using rig = makeMacRig()
+  await using attended = await runLine(rig, rig.driver)
+  rig.model.nextSend('no_row', 'happy')
+  const first = await carry(rig, attended, 'hello')
+
+  const again = await carry(rig, attended, 'hello', 'again')
+  const { guid } = writeOwn(rig.model.file, {
+    to: rig.recipient,
+    text: 'hello',
+    at: rig.clock.now(),
+  })
+  await rig.clock.advance(1_000)
+
+  expect(first.outcome).toEqual({ outcome: 'unknown', reason: 'no_row' })
+  expect(again.outcome).toMatchObject({ outcome: 'accepted' })
+  expect(settlementsOf(attended.events)).toEqual([
+    [first.message.id, { outcome: 'accepted', guid, service: 'iMessage' }],
+  ])
+})
+
+test('a database that cannot be read for a moment does not end a send', async () => {
+  for (const ms of MOMENTS) {
+    using rig = makeMacRig()
+    await using attended = await runLine(rig, rig.driver)
+    const { db } = rig.model.file
+    rig.model.nextSend('stuck')
+    rig.clock.after(ms, () => db.run('ALTER TABLE message RENAME TO away'))
+    rig.clock.after(ms + 200, () => db.run('ALTER TABLE away RENAME TO message'))
+    later(rig, 4_000, { is_sent: 1 })
+
+    const { outcome } = await carry(rig, attended, 'hello')
+
+    expect([ms, outcome]).toMatchObject([ms, { outcome: 'accepted' }])
+  }
+})
+
+test('a row that has our ROWID after a rebuild is not ours', async () => {
+  using rig = makeMacRig()
+  rig.model.receive('+15550003333', 'from before')
+  await using attended = await runLine(rig, rig.driver)
+  rig.model.nextSend('stuck')
+  rig.clock.after(2_000, () => {
+    const replacement = {
+      op: 'replace',
+      keep: 10,
+      order: 'newest_first',
+      into: 'same_file',
+    } as const
+    void rig.model.play([{ t: 0, ...replacement }])
+  })
+
+  const { outcome } = await carry(rig, attended, 'hello')
+
+  expect(outcome).toEqual({ outcome: 'held', guid: guidOf(outcome) ?? '', service: 'iMessage' })
+})
+
+test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
+  for (const ms of MOMENTS) {
+    using rig = makeMacRig({ model: { delays: { sentMs: 900 } } })
+    await using attended = await runLine(rig, rig.driver)
+    rig.model.nextSend('no_row', 'happy')
+    const lost = await carry(rig, attended, 'lost')
+    let late = ''
+    rig.clock.after(ms, () => {
+      late = writeOwn(rig.model.file, { to: rig.recipient, text: 'lost', at: rig.clock.now() }).guid
+    })
+
+    await carry(rig, attended, 'next')
+    await rig.clock.advance(10_000)
+
+    expect([ms, settlementsOf(attended.events)]).toEqual([
+      ms,
+      [[lost.message.id, { outcome: 'accepted', guid: late, service: 'iMessage' }]],
+    ])
+  }
 })

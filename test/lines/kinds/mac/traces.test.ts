@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
-import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
+import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/reading.ts'
 import { messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { TRACES, type TraceName } from '../../../support/mac/messages-traces.ts'
@@ -87,15 +87,16 @@ describe('a Mac line tells of a trace', () => {
 async function tell(steps: (typeof TRACES)[TraceName]['steps']): Promise<Told> {
   using rig = makeMacRig()
   const now = rig.clock.now()
-  const start = { rowId: 0, held: [], sequence: 0, witnesses: [], lastAt: now }
-  const checkpoint = checkpointText({ ...start, since: now - 30 * DAY_MS, good: now })
+  const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now }
+  const checkpoint = checkpointText({ ...start, since: now - 30 * DAY_MS, healthyAt: now })
   await using attended = await runLine(rig, rig.driver, { checkpoint })
 
   const played = rig.model.play(steps)
   await rig.clock.advance(25_000)
   await played
   // A row without a chat is waited for a minute.
-  if (readCheckpoint(attended.checkpoint())?.held.length !== 0) await rig.clock.advance(60_000)
+  if (readCheckpoint(attended.checkpoint())?.incomplete.length !== 0)
+    await rig.clock.advance(60_000)
   return toldOf(attended.events)
 }
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
-import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
+import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/reading.ts'
 import { messagesOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
@@ -41,11 +41,11 @@ test('a row that turns out to be of no use is not waited for any more, also afte
   const { file } = rig.model
   const row = file.addMessage({ at: rig.clock.now(), text: 'hello', handle_id: 0 })
   await rig.clock.advance(1_000)
-  const before = readCheckpoint(attended.checkpoint())?.held
+  const before = readCheckpoint(attended.checkpoint())?.incomplete
   file.joinChat(row.rowId, file.addChat({ identifier: 'chat831', style: 43 }))
   await rig.clock.advance(1_000)
 
-  expect([before, readCheckpoint(attended.checkpoint())?.held]).toEqual([[row.rowId], []])
+  expect([before, readCheckpoint(attended.checkpoint())?.incomplete]).toEqual([[row.rowId], []])
   expect(toldOf(attended.events)).toEqual([])
 })
 
@@ -61,7 +61,7 @@ test('of rows without a chat two hundred are held at once, and none is passed ov
     }),
   )()
   await rig.clock.advance(1_000)
-  const held = readCheckpoint(attended.checkpoint())?.held.length
+  const held = readCheckpoint(attended.checkpoint())?.incomplete.length
   for (const [index, from] of people.entries()) {
     file.joinChat(rows[index]?.rowId ?? 0, file.directChat(from))
   }
@@ -113,7 +113,7 @@ test('a row that waits for its chat is waited for after a crash too, and told on
     { text: 'direct', withheld: null },
     { text: 'of nobody knows', withheld: 'unplaced' },
   ])
-  expect(checkpoint?.held).toEqual([])
+  expect(checkpoint?.incomplete).toEqual([])
 })
 
 test('where two hundred rows wait for their chats, further ones wait ten seconds only, and none keeps others back', async () => {
@@ -130,7 +130,7 @@ test('where two hundred rows wait for their chats, further ones wait ten seconds
   await rig.clock.advance(12_000)
   file.receive({ from: FRIEND, text: 'with a chat', at: rig.clock.now() })
   await rig.clock.advance(1_000)
-  const held = readCheckpoint(attended.checkpoint())?.held.length
+  const held = readCheckpoint(attended.checkpoint())?.incomplete.length
   const told = [messagesOf(attended.events).length]
   for (const ms of [10_000, 40_000]) {
     await rig.clock.advance(ms)
@@ -144,7 +144,7 @@ test('where two hundred rows wait for their chats, further ones wait ten seconds
 test('an old row that is looked at again and again is no back-fill', async () => {
   using rig = makeMacRig()
   const now = rig.clock.now()
-  const start = { rowId: 0, held: [], sequence: 0, witnesses: [], lastAt: now, good: now }
+  const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now, healthyAt: now }
   const checkpoint = checkpointText({ ...start, since: now - 3_600_000 })
   await using attended = await runLine(rig, rig.driver, { checkpoint })
   const { file } = rig.model

@@ -1,18 +1,140 @@
-// Sends that Messages takes and of which no row appears: the line stops before it has lost many, tries
-// one message now and then, and is back as soon as a row is seen.
-
 import { expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
-import { VanishingSends } from '../../../../src/lines/kinds/mac/vanishing.ts'
+import {
+  Pacer,
+  isKnownAbsent,
+  pauseMs,
+  VanishingSends,
+} from '../../../../src/lines/kinds/mac/pacing.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import { runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
-import { TestClock } from '../../../support/test-clock.ts'
+import { TestClock, TEST_START } from '../../../support/test-clock.ts'
+import { seededRandom } from '../../../support/test-relay.ts'
 
+function makePacer() {
+  const clock = new TestClock()
+  return { clock, pacer: new Pacer({ clock, random: seededRandom(1) }) }
+}
+
+test('the first message goes at once, the next one after a second or a little more', () => {
+  const { pacer } = makePacer()
+
+  const first = pacer.delayMs(false)
+  pacer.spend(false)
+  const second = pacer.delayMs(false)
+
+  expect(first).toBe(0)
+  expect(second).toBeGreaterThanOrEqual(1_000)
+  expect(second).toBeLessThan(1_500)
+})
+
+test('somebody new is written to two to six seconds after the last one who was', () => {
+  const { pacer } = makePacer()
+
+  pacer.spend(true)
+
+  expect(pacer.delayMs(true)).toBeGreaterThanOrEqual(2_000)
+  expect(pacer.delayMs(true)).toBeLessThan(6_000)
+  expect(pacer.delayMs(false)).toBeLessThan(1_500)
+})
+
+test('over an hour no more than thirty a minute go', async () => {
+  const { clock, pacer } = makePacer()
+  const HOUR_MS = 3_600_000
+  let count = 0
+
+  while (clock.monotonic() < HOUR_MS) {
+    pacer.spend(false)
+    count += 1
+    await clock.advance(pacer.delayMs(false))
+  }
+
+  expect(count).toBeGreaterThan(30 * 60)
+  expect(count).toBeLessThanOrEqual(30 * 60 + 31)
+})
+
+test('after a pause nothing goes until it is over, and a shorter one does not end it', async () => {
+  const { clock, pacer } = makePacer()
+
+  pacer.pause(5_000)
+  pacer.pause(1_000)
+  await clock.advance(2_000)
+  const during = pacer.delayMs(false)
+  await clock.advance(3_000)
+
+  expect([during, pacer.delayMs(false)]).toEqual([3_000, 0])
+})
+
+test('thirty may go at once, also after hours without any, and the next one waits for two seconds', async () => {
+  const { clock, pacer } = makePacer()
+  await clock.advance(3_600_000)
+
+  for (let i = 0; i < 30; i += 1) pacer.spend(false)
+
+  expect(pacer.delayMs(false)).toBe(2_000)
+})
+
+const ANNA = '+12025550123'
+const NOW = TEST_START
 const MINUTE_MS = 60_000
+const DAY_MS = 86_400_000
+const ABSENT = { error: 22, is_sent: 0, is_finished: 1 }
+
+function opened(): OpenedChatDb {
+  return new OpenedChatDb({ schema: 'macos26a', options: {} })
+}
+
+/** What is known of Anna after a failure `ms` ago, and what `then` wrote. */
+function isAnnaAbsent(ms: number, then: (db: OpenedChatDb) => void): boolean {
+  using db = opened()
+  writeOwn(db.file, { to: ANNA, text: 'hello', at: NOW - ms, ...ABSENT })
+  then(db)
+  return isKnownAbsent(db.chatDb, ANNA, NOW)
+}
+
+test('that somebody is not on iMessage is known for seven days', () => {
+  const known = [DAY_MS, 7 * DAY_MS, 7 * DAY_MS + 1].map((ms) => isAnnaAbsent(ms, () => {}))
+
+  expect(known).toEqual([true, true, false])
+})
+
+test('only a message by iMessage, from them or sent to them, says that they are back', () => {
+  const at = NOW - 1_000
+  const text = 'hello'
+  const known = {
+    theirs: isAnnaAbsent(DAY_MS, ({ file }) => file.receive({ from: ANNA, text, at })),
+    theirSms: isAnnaAbsent(DAY_MS, ({ file }) => {
+      file.receive({ from: ANNA, text, at, values: { service: 'SMS' } })
+    }),
+    sent: isAnnaAbsent(DAY_MS, ({ file }) => writeOwn(file, { to: ANNA, text, at })),
+    underWay: isAnnaAbsent(DAY_MS, ({ file }) =>
+      writeOwn(file, { to: ANNA, text, at, is_sent: 0 }),
+    ),
+  }
+
+  expect(known).toEqual({ theirs: false, theirSms: true, sent: false, underWay: true })
+})
+
+test('the pause ends an hour after the fifth of the latest failures', () => {
+  using db = opened()
+  const pauses: number[] = []
+
+  for (const minutes of [50, 40, 30, 20, 10, 5]) {
+    writeOwn(db.file, { to: ANNA, text: 'hello', at: NOW - minutes * MINUTE_MS, ...ABSENT })
+    pauses.push(pauseMs(db.chatDb, NOW) / MINUTE_MS)
+  }
+
+  expect(pauses).toEqual([0, 0, 0, 0, 10, 20])
+})
+
+// Sends that Messages takes and of which no row appears: the line stops before it has lost many, tries
+// one message now and then, and is back as soon as a row is seen.
+
 const REST_MS = 10 * MINUTE_MS
 const VANISHED = { outcome: 'unknown', reason: 'no_row' } as const
 
@@ -105,12 +227,12 @@ test('each trial that vanishes doubles the rest, up to an hour, and Messages is 
   const clock = new TestClock()
   let restarts = 0
   const sends = new VanishingSends(clock, () => (restarts += 1))
-  for (let count = 0; count < 2; count += 1) sends.hear(VANISHED)
+  for (let count = 0; count < 2; count += 1) sends.record(VANISHED)
 
   const rests: unknown[] = []
   for (const minutes of [10, 20, 40, 60, 60]) {
     const isRestingBefore = sends.isResting
-    sends.hear(VANISHED)
+    sends.record(VANISHED)
     await clock.advance(minutes * MINUTE_MS - 1)
     const isRestingLong = sends.isResting
     await clock.advance(1)

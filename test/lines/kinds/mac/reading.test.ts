@@ -1,8 +1,36 @@
 import { expect, test } from 'bun:test'
 
-import { BackFillWatch } from '../../../../src/lines/kinds/mac/back-fill.ts'
+import { IncompleteRows, BackFillWatch } from '../../../../src/lines/kinds/mac/reading.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { TEST_START, TestClock } from '../../../support/test-clock.ts'
+
+test('a row that was deleted while it waited is not looked for any more', () => {
+  using db = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  const rowIds = [1, 2].map(() => db.file.addMessage({ at: TEST_START, text: 'hello' }).rowId)
+  const waiting = new IncompleteRows(new TestClock(), rowIds)
+
+  db.file.db.run('DELETE FROM message WHERE ROWID = 1')
+  waiting.releaseAllBut(db.chatDb.rowsAt(waiting.rowIds))
+
+  expect([waiting.rowIds, waiting.urgentCount]).toEqual([[2], 1])
+})
+
+test('a row that is not complete yet waits since it was seen first', async () => {
+  using db = new OpenedChatDb({ schema: 'macos26a', options: {} })
+  const clock = new TestClock()
+  const waiting = new IncompleteRows(clock, [])
+  const { rowId } = db.file.addMessage({ at: TEST_START, text: 'hello' })
+  const rows = db.chatDb.rowsAt([rowId])
+
+  for (const row of rows) {
+    waiting.add(row, false)
+    await clock.advance(1_000)
+    waiting.add(row, false)
+    await clock.advance(1_000)
+  }
+
+  expect(rows.map((row) => waiting.waitedMs(row))).toEqual([2_000])
+})
 
 const MINUTE_MS = 60_000
 const OLD_MS = 10 * MINUTE_MS + 1

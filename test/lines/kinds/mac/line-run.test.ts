@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
-import { readCheckpoint } from '../../../../src/lines/kinds/mac/checkpoint.ts'
+import { readCheckpoint } from '../../../../src/lines/kinds/mac/reading.ts'
 import { messagesOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 
@@ -86,7 +86,7 @@ test('a line that has ended holds its database open no longer', async () => {
 
 /** The line's last good moment, as its checkpoint has it, from its beginning. */
 function goodMs(attended: Awaited<ReturnType<typeof runLine>>, startedAt: number): number {
-  return (readCheckpoint(attended.checkpoint())?.good ?? 0) - startedAt
+  return (readCheckpoint(attended.checkpoint())?.healthyAt ?? 0) - startedAt
 }
 
 test('after a quarter of an hour without trouble the good moment moves on, and a sleep stops it', async () => {

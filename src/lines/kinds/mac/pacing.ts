@@ -1,0 +1,158 @@
+// Limits on the sending of a line: its pace, recipients who are known not to be on iMessage, and
+// sends that leave no trace.
+
+import type { Clock } from '../../../system/clock.ts'
+import type { Random } from '../../../system/random.ts'
+import type { Settlement } from '../../driver.ts'
+import type { ChatDb } from './chat-db.ts'
+
+// Apple publishes nothing; vendors settle on about a message a second, thirty a minute, and more time
+// between new contacts.
+const GAP_MS = 1_000
+const GAP_JITTER_MS = 500
+const NEW_CONTACT_GAP_MS = 2_000
+const NEW_CONTACT_JITTER_MS = 4_000
+const BURST_MAX = 30
+const REFILL_MS = 2_000
+
+type PacerTools = { readonly clock: Clock; readonly random: Random }
+
+export class Pacer {
+  readonly #tools: PacerTools
+  /** Messages that may go at once, counted at `#countedAt`. */
+  #tokens = BURST_MAX
+  #countedAt: number
+  #nextAt = 0
+  #nextNewContactAt = 0
+  #pausedUntil = 0
+
+  constructor(tools: PacerTools) {
+    this.#tools = tools
+    this.#countedAt = tools.clock.monotonic()
+  }
+
+  /** Wait before the next message, in milliseconds; 0 where it may go now. */
+  delayMs(isNewContact: boolean): number {
+    this.#refill()
+    const now = this.#tools.clock.monotonic()
+    const forToken = this.#tokens >= 1 ? 0 : (1 - this.#tokens) * REFILL_MS
+    const forContact = isNewContact ? this.#nextNewContactAt - now : 0
+    return Math.max(0, this.#nextAt - now, this.#pausedUntil - now, forContact, forToken)
+  }
+
+  /** Counts a message that goes now. */
+  spend(isNewContact: boolean): void {
+    const { clock, random } = this.#tools
+    this.#refill()
+    const now = clock.monotonic()
+    this.#tokens -= 1
+    this.#nextAt = now + GAP_MS + random.chance() * GAP_JITTER_MS
+    if (!isNewContact) return
+    const jitterMs = random.chance() * NEW_CONTACT_JITTER_MS
+    this.#nextNewContactAt = now + NEW_CONTACT_GAP_MS + jitterMs
+  }
+
+  /** Sends nothing for `ms`: Messages has just been started, or the Mac woke up. */
+  pause(ms: number): void {
+    this.#pausedUntil = Math.max(this.#pausedUntil, this.#tools.clock.monotonic() + ms)
+  }
+
+  #refill(): void {
+    const now = this.#tools.clock.monotonic()
+    this.#tokens = Math.min(BURST_MAX, this.#tokens + (now - this.#countedAt) / REFILL_MS)
+    this.#countedAt = now
+  }
+}
+
+// Only the history of Messages shows who is on iMessage, and it remembers that for us.
+
+/** The recipient does not exist, or cannot be routed to: not on iMessage (FZErrorType 22). */
+const NOT_ON_IMESSAGE = new Set([21, 22, 23])
+const REMEMBERED_MS = 7 * 86_400_000
+const HISTORY_MAX = 20
+const PAUSED_BY = 5
+const HOUR_MS = 3_600_000
+
+/**
+ * True where the latest news of `handle` is that it is not on iMessage, within 7 days. A message from it
+ * by iMessage since then, or one of ours that went through, disproves that.
+ */
+export function isKnownAbsent(db: ChatDb, handle: string, now: number): boolean {
+  for (const row of db.lastWith(handle, HISTORY_MAX)) {
+    if (row.at === null || row.at < now - REMEMBERED_MS) return false
+    if (row.isFromMe && NOT_ON_IMESSAGE.has(row.error)) return true
+    const isProof = row.service === 'iMessage' && row.error === 0
+    if (isProof && (!row.isFromMe || row.isSent)) return false
+  }
+  return false
+}
+
+/**
+ * Time in which the line should write to no new contact, in milliseconds. Five recipients in an hour that
+ * are not on iMessage look like a bought list of numbers.
+ */
+export function pauseMs(db: ChatDb, now: number): number {
+  const failures = db
+    .ownErrorsSince(now - HOUR_MS)
+    .filter(({ error }) => NOT_ON_IMESSAGE.has(error))
+    .map(({ at }) => at)
+    .sort((a, b) => b - a)
+  const fifth = failures[PAUSED_BY - 1]
+  return fifth === undefined ? 0 : Math.max(0, fifth + HOUR_MS - now)
+}
+
+const RESTART_AFTER = 2
+const OFFLINE_AFTER = 3
+/** Rest of the line, doubled by each trial that vanishes too, up to an hour. */
+const REST_MS = 600_000
+const REST_MS_MAX = 3_600_000
+
+/**
+ * Counts sends that Messages accepted and that left nothing: no row, or one without chat and text. Two
+ * public reports from macOS 26 (of openclaw and imsg) have whole days of it. Each such message stays
+ * uncertain, so a line that loses one after the other must stop. Only a send can show that it is over:
+ * after each rest the line is online for one message, and its outcome decides. A day costs about 26
+ * messages at most; a restarted relay begins to count from zero.
+ */
+export class VanishingSends {
+  readonly #clock: Clock
+  /** Called once in each series, when Messages should be restarted. */
+  readonly #onRestart: () => void
+  #count = 0
+  #restsUntil = 0
+
+  constructor(clock: Clock, onRestart: () => void) {
+    this.#clock = clock
+    this.#onRestart = onRestart
+  }
+
+  /** Nothing should be handed to Messages now. */
+  get isResting(): boolean {
+    return this.#count >= OFFLINE_AFTER && this.#clock.monotonic() < this.#restsUntil
+  }
+
+  /** More than one send was lost: it may be chance, and the owner should know. */
+  get isSuspected(): boolean {
+    return this.#count >= RESTART_AFTER
+  }
+
+  /** Records the outcome of a send. One that Messages did not answer counts neither way. */
+  record(outcome: Settlement): void {
+    const reason = 'reason' in outcome ? outcome.reason : null
+    if (reason === 'no_answer') return
+    if (reason === 'no_row' || reason === 'ghost_row') this.#lose()
+    else this.reset()
+  }
+
+  /** A row of ours appeared, early or late. */
+  reset(): void {
+    this.#count = 0
+  }
+
+  #lose(): void {
+    this.#count += 1
+    if (this.#count === RESTART_AFTER) this.#onRestart()
+    const restMs = REST_MS * 2 ** Math.max(0, this.#count - OFFLINE_AFTER)
+    this.#restsUntil = this.#clock.monotonic() + Math.min(restMs, REST_MS_MAX)
+  }
+}
