@@ -32,7 +32,6 @@ function serveCommand(table: OptionTable): Command {
   const { dataDir: _, ...flags } = table
   return {
     name: 'serve',
-    args: [],
     options: Object.values(flags)
       .filter(({ isSecret }) => !isSecret)
       .map(({ name, kind, sentence }) => ({ name, value: kind.placeholder, sentence })),

@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { checklist as checklistOf } from '../../src/http/dashboard-checklist.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
+import { LINE } from './dashboard-samples.ts'
 import { finding } from './dashboard-samples.ts'
-import { LINE } from './http-rig.ts'
 
 function checklist(line: PhoneLine, findings: Parameters<typeof checklistOf>[2]) {
   const kind = LINE_KINDS.find(({ name }) => name === line.driver)

@@ -15,8 +15,8 @@ import { RelayError } from '../domain/errors.ts'
 import type { DeviceCalls } from '../lines/line-kind.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { mayTake, takes } from './body.ts'
-import { badToken, bridgeOf, exchangeOf } from './exchange.ts'
 import { operation } from './operation.ts'
+import { badToken, bridgeOf, contextOf } from './request-context.ts'
 
 const WAIT_MS = 25_000
 /** What a connection may stay silent: the wait, and 10 s for what comes after it. */
@@ -74,7 +74,7 @@ export function bridgeRoutes(bridge: DeviceCalls) {
       '/next',
       async ({ request }) => {
         const { id, isGood } = bridgeOf(request)
-        exchangeOf(request).peer.liftTimeout(SILENCE_SECONDS)
+        contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
         const { signal } = request
         const answer = await bridge.next(id, { waitMs: WAIT_MS, isGood, signal })
         if (answer === 'not_ready') throw notReady()
