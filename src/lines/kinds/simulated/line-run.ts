@@ -260,7 +260,7 @@ export class SimulatedLineRun {
 function readCheckpoint(network: SimulatedNetwork, text: string | null): Checkpoint {
   if (text === null) return { position: 0, historyUntil: network.lastPosition() }
   const [identity, position, historyUntil] = text.split(':')
-  // Another ledger than the one that was read: it was made anew, and everything in it is new.
+  // Another ledger than the one that was read: everything in it is new.
   if (identity !== network.identity) return { position: 0, historyUntil: 0 }
   return { position: Number(position), historyUntil: Number(historyUntil) }
 }
