@@ -145,7 +145,7 @@ export class Ledger {
     return this.#sql.findSession.get({ line, id }) !== null
   }
 
-  /** Forgets every session of a line except the newest: all that they left open is settled. */
+  /** Forgets every session of a line except the newest: everything that they left open is durably settled. */
   settleSessions(line: string): void {
     this.#sql.deleteOlderSessions.run({ line })
   }
@@ -190,10 +190,6 @@ export class Ledger {
   prune(line: string, what: { readonly position: number; before: number; limit: number }): void {
     this.#sql.pruneEvents.run({ line, ...what })
     this.#sql.pruneCarried.run({ before: what.before, limit: what.limit })
-  }
-
-  close(): void {
-    this.#db.close()
   }
 
   #insert({ carried, session, events }: CarriedMessage): void {
