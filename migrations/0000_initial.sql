@@ -269,17 +269,11 @@ CREATE TABLE `events` (
 	`name` text NOT NULL,
 	`message_id` text,
 	`conversation_id` text,
-	`body` text NOT NULL,
+	`body` text,
 	`created_at` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
-CREATE TABLE `untold_events` (
-	`seq` integer PRIMARY KEY NOT NULL,
-	`created_at` integer NOT NULL,
-	`events` text NOT NULL
-) STRICT;
---> statement-breakpoint
 CREATE TABLE `webhook_secrets` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`webhook_id` text NOT NULL,

@@ -30,7 +30,6 @@ import { Heartbeat } from './maintenance/heartbeat.ts'
 import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
-import { keepAnswers } from './messages/kept-answers.ts'
 import { waitReasonOf } from './messages/line-board.ts'
 import { observeMessages } from './messages/measures.ts'
 import { createReading } from './messages/read.ts'
@@ -39,9 +38,9 @@ import { createSend } from './messages/send.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { listAudit } from './storage/audit-list.ts'
-import { storageFull } from './storage/faults.ts'
 import { wakeLimited } from './storage/message-queue.ts'
 import { recordVersion } from './storage/served-version.ts'
+import { storageFull } from './storage/sqlite-errors.ts'
 import { unfinishedOf } from './storage/unsettled.ts'
 import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
@@ -91,7 +90,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const life: Life = { phase: 'starting', listener: null }
   const webhooks = createWebhookModule(runtime, { config, parts, life })
   const messages = createMessageModule(runtime, webhooks, { config, parts, life })
-  const maintenance = createMaintenance({ ...runtime, keepAnswers, folder: config.backupFolder })
+  const maintenance = createMaintenance({ ...runtime, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
@@ -219,7 +218,7 @@ function createMessageModule(
     lines,
     callers,
     dispatch,
-    send: createSend({ ...tools, giveDue: () => dispatch.giveDue() }),
+    send: createSend(tools),
     reading: createReading(tools),
     lineActions: createLineActions({
       ...runtime,

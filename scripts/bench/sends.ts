@@ -54,7 +54,7 @@ function figuresOf(rounds: readonly Round[], answers: string): readonly Figure[]
       measured,
       yardstick: rate(middle((round) => round.bare)),
       value: isAllSent ? middle((round) => round.ours / round.bare) : 0,
-      floor: 0.08,
+      floor: 0.06,
     }),
     atLeast({
       id: 'b',

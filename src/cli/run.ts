@@ -1,7 +1,7 @@
 import { ConfigError, loadConfig, type LoadedConfig } from '../config.ts'
 import { OPTION_NAMES, OPTIONS } from '../domain/option.ts'
-import { codeOf } from '../storage/faults.ts'
 import { isUnusableDatabase } from '../storage/migrations.ts'
+import { codeOf } from '../storage/sqlite-errors.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
 import { readSurroundings, type Surroundings } from '../system/own-process.ts'

@@ -15,7 +15,7 @@ import type {
   UpgradedService,
 } from '../hosting/upgrade-tools.ts'
 import { trialPath, upgrade } from '../hosting/upgrade.ts'
-import { tryMigrations } from '../storage/soundness.ts'
+import { tryMigrations } from '../storage/integrity.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { VERSION } from '../system/version.ts'

@@ -22,11 +22,6 @@ export const MESSAGE_STATUSES = [
 ] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
-/** Whether it holds up others of its conversation, or may do so. */
-export function isUnfinished({ status }: { readonly status: MessageStatus }): boolean {
-  return status === 'queued' || status === 'sending' || status === 'uncertain'
-}
-
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
 export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 

@@ -1,4 +1,3 @@
-import { PassingSet } from '../system/passing.ts'
 import type { DriverLine, LineDriver, LineEvent, LineListener } from './driver.ts'
 
 /** How many events of one line may be on their way to the disk. */
@@ -17,7 +16,7 @@ type Core = {
  */
 export class Attendance implements LineListener {
   readonly #controller = new AbortController()
-  readonly #pending = new PassingSet<Promise<void>>()
+  readonly #pending = new Set<Promise<void>>()
   readonly #core: Core
   #hasFailed = false
 
@@ -37,7 +36,7 @@ export class Attendance implements LineListener {
     } catch (error) {
       if (!this.isOver) this.#fail(error)
     }
-    await Promise.allSettled(this.#pending.values())
+    await Promise.allSettled(this.#pending)
   }
 
   end(): void {
@@ -50,13 +49,13 @@ export class Attendance implements LineListener {
       throw this.#fail(new Error(`More than ${EVENTS_MAX} events were not waited for.`))
     }
     const taken = this.#core.take(event)
-    const leave = this.#pending.add(taken)
+    this.#pending.add(taken)
     try {
       await taken
     } catch (error) {
       throw this.#fail(error)
     } finally {
-      leave()
+      this.#pending.delete(taken)
     }
   }
 

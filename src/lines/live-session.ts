@@ -2,7 +2,6 @@ import type { Handle } from '../domain/handle.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
 import { withTimeout, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
-import { PassingSet } from '../system/passing.ts'
 import { WITHDRAWN, type LineSession, type PointOfNoReturn } from './driver.ts'
 import { SendInFlight, type SendAnswer } from './send-in-flight.ts'
 
@@ -22,7 +21,7 @@ export class LiveSession {
   readonly #session: LineSession
   readonly #tools: SessionTools
   readonly #controller = new AbortController()
-  readonly #sends = new PassingSet<SendInFlight>()
+  readonly #sends = new Set<SendInFlight>()
   readonly #drained = Promise.withResolvers<void>()
 
   constructor(session: LineSession, tools: SessionTools) {
@@ -50,18 +49,18 @@ export class LiveSession {
 
   send(message: OutgoingMessage, pointOfNoReturn: PointOfNoReturn): Promise<SendAnswer> {
     const { log, onTraffic } = this.#tools
-    const send = new SendInFlight({
+    const send: SendInFlight = new SendInFlight({
       message,
       pointOfNoReturn,
       signal: this.#controller.signal,
       onAnswer: () => {
-        leave()
+        this.#sends.delete(send)
         if (this.#sends.size === 0 && this.#controller.signal.aborted) this.#drained.resolve()
         onTraffic()
       },
       onFault: (fault, error) => log.error(`driver ${fault}`, { message_id: message.id, error }),
     })
-    const leave = this.#sends.add(send)
+    this.#sends.add(send)
     onTraffic()
     send.start(this.#session)
     return send.answer
@@ -80,11 +79,11 @@ export class LiveSession {
 
   /** The sends that the driver never took past their point of no return have not left. */
   giveUpWaiting(): void {
-    for (const send of this.#sends.values()) if (!send.isPastPointOfNoReturn) send.giveUp(WITHDRAWN)
+    for (const send of this.#sends) if (!send.isPastPointOfNoReturn) send.giveUp(WITHDRAWN)
   }
 
   giveUp(): void {
     const outcome = { outcome: 'unknown', reason: 'session_ended' } as const
-    for (const send of this.#sends.values()) send.giveUp(outcome)
+    for (const send of this.#sends) send.giveUp(outcome)
   }
 }

@@ -1,14 +1,13 @@
 import { basename } from 'node:path'
 
 import type { Origin } from '../domain/audit.ts'
-import { timestamp, type Timestamp } from '../domain/ids.ts'
+import { timestamp } from '../domain/ids.ts'
 import { recordedIfRoom, type Audit } from '../storage/audit.ts'
 import { backUpTo, createdBackup, type BackupWorker } from '../storage/backup.ts'
 import type { Tx } from '../storage/database.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
-  deleteUntoldEvents,
   exhaustHeldDeliveries,
   oldEventsPurge,
 } from '../storage/delivery-retention.ts'
@@ -58,7 +57,6 @@ export function createMaintenance(tools: MaintenanceTools) {
   const purges: readonly Purge[] = [
     deleteFinishedDeliveries,
     oldEventsPurge(),
-    deleteUntoldEvents,
     (tx, _age, limit) => deleteDeletedWebhooks(tx, limit),
     exhaustHeldDeliveries,
   ]
@@ -99,8 +97,6 @@ export type RetentionTools = {
   readonly writer: Pick<Writer, 'write'>
   readonly clock: ConfirmedClock
   readonly settings: Pick<Settings, 'get'>
-  /** Called before as many messages from before a time are deleted. */
-  readonly keepAnswers: (tx: Tx, before: Timestamp, limit: number) => void
 }
 
 const BATCH_ROWS = 500
@@ -155,7 +151,7 @@ async function purgeAll(
 
 /** Messages that are older than the setting allows. */
 function deleteMessages(
-  { settings, keepAnswers }: Pick<RetentionTools, 'settings' | 'keepAnswers'>,
+  { settings }: Pick<RetentionTools, 'settings'>,
   tx: Tx,
   age: Age,
   limit: number,
@@ -163,6 +159,5 @@ function deleteMessages(
   const days = settings.get('message_retention_days')
   if (days === null) return 0
   const before = timestamp(age.ago(days * DAY_MS))
-  keepAnswers(tx, before, limit)
   return deleteOldMessages(tx, before, limit)
 }

@@ -24,7 +24,7 @@ export type History = boolean | null
 /** Whether the line can take a message to `handle` today. */
 export function hasBudget(db: Db, line: Line, handle: Handle, now: Timestamp): boolean {
   const contact = readContact(db, line.id, handle)
-  return isCovered(contact) || contact.queued > 0 || placesLeft(db, line, now) > 0
+  return isCovered(contact) || contact.queued > 0 || slotsLeft(db, line, now) > 0
 }
 
 /** Whether the line has written to `handle`, or has history with it, as far as is stored. */
@@ -38,12 +38,12 @@ export function newContacts(db: Db, lineId: LineId, now: Timestamp): number {
   return reserved + spent
 }
 
-function placesLeft(db: Db, line: Line, now: Timestamp): number {
+function slotsLeft(db: Db, line: Line, now: Timestamp): number {
   return line.dailyContactLimit - newContacts(db, line.id, now)
 }
 
 /** What an accepted message holds, or `full` where the line has no place left for it. */
-export function takePlace(
+export function reserveSlot(
   tx: Tx,
   line: Line,
   handle: Handle,
@@ -54,13 +54,13 @@ export function takePlace(
   if (contact.knownAt !== null) return 'none'
   // The place of another message covers it for now, but that one may give it back.
   if (contact.spentDay !== null || more.history === null) return 'undecided'
-  if (contact.queued === 0 && placesLeft(tx, line, more.now) <= 0) return 'full'
+  if (contact.queued === 0 && slotsLeft(tx, line, more.now) <= 0) return 'full'
   step(tx, who, contact, { name: 'reserve', now: more.now })
   return 'reserved'
 }
 
 /** Spends the place at the point of no return; null where the day's budget does not allow it. */
-export function spendPlace(
+export function consumeSlot(
   tx: Tx,
   line: Line,
   message: Outbound,
@@ -89,7 +89,7 @@ export function confirmContact(tx: Tx, message: Outbound, now: Timestamp): void 
 }
 
 /** The message is proven not sent, or left its line: what it holds is given back. */
-export function givePlaceBack(tx: Tx, message: Outbound, now: Timestamp): void {
+export function releaseSlot(tx: Tx, message: Outbound, now: Timestamp): void {
   if (message.contactHold !== 'reserved' && message.contactHold !== 'spent') return
   const contact = readContact(tx, message.lineId, message.handle)
   if (message.contactHold === 'reserved') step(tx, message, contact, { name: 'release', now })

@@ -4,55 +4,59 @@
 import type { ConversationId, Timestamp } from '../domain/ids.ts'
 import type { Outbound } from '../domain/message.ts'
 import type { Tx } from '../storage/database.ts'
-import { queuedWithTurn } from '../storage/message-queue.ts'
-import { saveMessage } from '../storage/message-rows.ts'
-import { unfinishedIn, type Unfinished } from '../storage/message-turns.ts'
+import {
+  firstInConversation,
+  queuedWithTurn,
+  sameTextUncertainUntil,
+} from '../storage/message-queue.ts'
+import { saveMessage } from '../storage/messages.ts'
 
-type Turn = Pick<Outbound, 'dueAt' | 'queuedReason'>
+/** When a queued message may go, and why not before. */
+type Position = Pick<Outbound, 'dueAt' | 'queuedReason'>
 
-/** When a message that comes last into the conversation may go, and what it waits for. */
-export function turnOfNewcomer(
+/** The position of a message that comes last into the conversation. */
+export function initialPosition(
   tx: Tx,
-  message: { readonly conversationId: ConversationId; readonly text: string },
+  message: Pick<Outbound, 'conversationId' | 'text'>,
   now: Timestamp,
-): Turn {
-  const unfinished = unfinishedIn(tx, message.conversationId)
-  return unfinished.first === null
-    ? turnOfFirst(unfinished, message.text, now)
+): Position {
+  return firstInConversation(tx, message.conversationId) === null
+    ? positionOfFirst(tx, message, now)
     : { dueAt: null, queuedReason: 'earlier_message' }
 }
 
-/** Gives the next message of the conversation its turn: the one before it is settled. */
-export function passTurn(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
-  const unfinished = unfinishedIn(tx, conversationId)
-  const { first } = unfinished
-  if (first === null || first.status !== 'queued' || first.dueAt !== null) return
-  saveMessage(tx, { ...first, ...turnOfFirst(unfinished, first.text, now) }, now)
+/** Lets the next message of the conversation go: the one before it is settled. */
+export function promoteNext(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
+  const first = firstInConversation(tx, conversationId)
+  if (first?.status !== 'queued' || first.dueAt !== null) return
+  saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
 }
 
 /** An uncertain message is settled: one with the same text that waited for that may go. */
 export function wakeSameText(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
-  const unfinished = unfinishedIn(tx, conversationId)
-  const { first } = unfinished
+  const first = firstInConversation(tx, conversationId)
   if (first?.status !== 'queued' || first.queuedReason !== 'same_text_uncertain') return
-  saveMessage(tx, { ...first, ...turnOfFirst(unfinished, first.text, now) }, now)
+  saveMessage(tx, { ...first, ...positionOfFirst(tx, first, now) }, now)
 }
 
-/** A message came in from another line: whoever is first now has the turn, and nobody else. */
+/** A message came in from another line: only the message that is first now may go. */
 export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
-  const { first } = unfinishedIn(tx, conversationId)
+  const first = firstInConversation(tx, conversationId)
   for (const message of queuedWithTurn(tx, conversationId)) {
     if (message.id === first?.id) continue
     saveMessage(tx, { ...message, dueAt: null, queuedReason: 'earlier_message' }, now)
   }
-  passTurn(tx, conversationId, now)
+  promoteNext(tx, conversationId, now)
 }
 
 /** An uncertain message with the same text is waited for until it is announced. */
-function turnOfFirst({ uncertain }: Unfinished, text: string, now: Timestamp): Turn {
-  const twins = uncertain.filter((message) => message.text === text)
-  const until = twins.map((message) => message.dueAt).findLast((at) => at !== null && at > now)
-  return until === undefined
+function positionOfFirst(
+  tx: Tx,
+  message: Pick<Outbound, 'conversationId' | 'text'>,
+  now: Timestamp,
+): Position {
+  const until = sameTextUncertainUntil(tx, message, now)
+  return until === null
     ? { dueAt: now, queuedReason: null }
     : { dueAt: until, queuedReason: 'same_text_uncertain' }
 }

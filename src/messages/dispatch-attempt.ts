@@ -4,12 +4,12 @@ import { QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import type { SendOutcome } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { findMessage, saveMessage } from '../storage/message-rows.ts'
+import { findMessage, saveMessage } from '../storage/messages.ts'
 import { outgoing } from '../storage/unsettled.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
-import { spendPlace } from './contact-budget.ts'
+import { consumeSlot } from './contact-budget.ts'
 import { takesMessages, type LineBoard } from './line-board.ts'
 import { moveTo, postpone, refuse, routeFor, withdraw } from './requeue.ts'
 import {
@@ -45,7 +45,6 @@ export async function attempt(
   const { board, writer } = tools
   const settledAt = timeOfDoubt(tools, message)
   if (settledAt !== null) return holdBack(tools, message.id, settledAt)
-  // In the turn in which it is given: see `Dispatch.giveDue`.
   if (message.contactHold === 'undecided') await askHistory(tools, message)
   const { lineId } = message
   // The outcome goes to the writer in the turn in which it arrives: outcomes and events keep the
@@ -53,7 +52,7 @@ export async function attempt(
   const { result, written } = await board
     .send(lineId, outgoing(message), (note) => {
       const what = { id: message.id, lineId }
-      return writer.write((tx) => passPointOfNoReturn(tools, tx, what, note), 'repeatable')
+      return writer.write((tx) => passPointOfNoReturn(tools, tx, what, note))
     })
     .then((answer) => {
       const result = { ...answer, lineId }
@@ -109,7 +108,7 @@ function passPointOfNoReturn(
   // An earlier message came to the line meanwhile: it goes first.
   if (message.dueAt === null) return false
 
-  const contactHold = spendPlace(tx, found.line, message, now)
+  const contactHold = consumeSlot(tx, found.line, message, now)
   if (contactHold === null) {
     waitForBudget(tools, tx, message, now)
     return false
@@ -149,7 +148,7 @@ function write(tools: AttemptTools, id: MessageId, result: Result): Promise<bool
     .write((tx) => {
       const message = findMessage(tx, id)
       if (message !== null) applyOutcome(tools, tx, message, result)
-    }, 'repeatable')
+    })
     .then(
       () => true,
       (error: unknown) => {

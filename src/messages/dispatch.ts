@@ -1,9 +1,11 @@
 // The loop of the way out: gives due messages to the lines that can take them, moves those whose own
-// line cannot, lets the old ones expire, and tells of uncertain ones.
+// line cannot, lets the old ones expire, and announces uncertain ones.
 
 import type { LineId, MessageId } from '../domain/ids.ts'
 import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import type { Tx } from '../storage/database.ts'
 import {
+  dueMessages,
   heldUntil,
   messagesToAnnounce,
   movableMessages,
@@ -11,10 +13,8 @@ import {
   nextDueAt,
   queuedUntil,
 } from '../storage/message-queue.ts'
-import { findMessage, saveMessage } from '../storage/message-rows.ts'
-import { dueMessages } from '../storage/message-turns.ts'
+import { findMessage, saveMessage } from '../storage/messages.ts'
 import { nextTurn } from '../system/clock.ts'
-import { PassingSet } from '../system/passing.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import { attempt, type AttemptTools } from './dispatch-attempt.ts'
@@ -27,25 +27,17 @@ type DispatchTools = AttemptTools & { readonly dispatchSignal: Signal }
 const BATCH_MAX = 64
 /** An attempt that failed by a fault of ours is not made again at once. */
 const FAILED_MS = 1_000
-/** What ages takes days: under load there is no need to ask for it at each look. */
-const AGE_EVERY_MS = 1_000
-/** Longest pause between two looks; every event that matters notifies the loop. */
-const LOOK_MS_MAX = 10_000
+/** Longest pause between two ticks; every event that matters notifies the loop. */
+const TICK_MS_MAX = 10_000
 
 export class Dispatch implements Service {
   readonly name = 'dispatch'
   readonly #tools: DispatchTools
   /** Messages that a driver has in hand, and the line of each. */
   readonly #inHand = new Map<MessageId, LineId>()
-  readonly #attempts = new PassingSet<Promise<unknown>>()
+  readonly #attempts = new Set<Promise<unknown>>()
   /** Messages whose outcome could not be written: their lines send nothing until it is. */
   readonly #unwritten = new Map<MessageId, LineId>()
-  /** When nothing was found that is too old, on the monotonic clock. */
-  #agedAt = -Infinity
-  /** When the next uncertain message is told of, as far as was seen when ages were looked at. */
-  #announceAt = Infinity
-  /** Null while the loop does not run: nothing is given then. */
-  #signal: AbortSignal | null = null
 
   constructor(tools: DispatchTools) {
     this.#tools = tools
@@ -53,51 +45,36 @@ export class Dispatch implements Service {
 
   async run(signal: AbortSignal): Promise<void> {
     const { dispatchSignal, clock } = this.#tools
-    this.#signal = signal
     try {
       while (!signal.aborted) {
-        await this.#look()
+        await this.#tick(signal)
         await dispatchSignal.wait(clock, dispatchSignal.isNotified ? 0 : this.#untilNext(), signal)
         await nextTurn() // Attempts of one commit notify one after the other.
       }
     } finally {
-      await Promise.all(this.#attempts.values())
+      await Promise.all(this.#attempts)
     }
   }
 
-  async #look(): Promise<void> {
-    await this.#age()
+  async #tick(signal: AbortSignal): Promise<void> {
+    await this.#expire()
+    await this.#giveUpHeld()
     await this.#announce()
-    if (!this.#tools.mayLeave()) return
-    this.giveDue()
-    for (const line of this.#tools.board.lines()) {
-      if (!takesMessages(line)) await this.#moveAway(line)
-    }
+    if (!this.#tools.mayLeave() || signal.aborted) return
+    const { board } = this.#tools
+    for (const line of board.lines()) if (takesMessages(line)) this.#dispatchTo(line, signal)
+    for (const line of board.lines()) if (!takesMessages(line)) await this.#moveAway(line)
   }
 
-  /**
-   * Gives what is due to every line that has room, in this very turn. Within a transaction too: a
-   * message that is undone is refused its point of no return.
-   */
-  giveDue(): void {
-    const signal = this.#signal
-    if (signal === null || signal.aborted || !this.#tools.mayLeave()) return
-    for (const line of this.#tools.board.lines()) {
-      if (takesMessages(line)) this.#give(line, signal)
-    }
-  }
-
-  #give({ line, capacity }: BoardLine, signal: AbortSignal): void {
+  /** Gives a line the due messages that it has room for. */
+  #dispatchTo({ line, capacity }: BoardLine, signal: AbortSignal): void {
     const { db, stamps } = this.#tools
     const busy = countOf(this.#inHand, line.id)
     if (busy >= capacity || countOf(this.#unwritten, line.id) > 0) return
     // Those in hand are still due until they pass their point of no return.
     const due = dueMessages(db, { lineId: line.id, now: stamps.now() }, capacity)
-    const fresh = due.filter((id) => !this.#inHand.has(id)).slice(0, capacity - busy)
-    for (const id of fresh) {
-      const message = findMessage(db, id)
-      if (message !== null) this.#start(message, signal)
-    }
+    const fresh = due.filter(({ id }) => !this.#inHand.has(id))
+    for (const message of fresh.slice(0, capacity - busy)) this.#start(message, signal)
   }
 
   #start(message: Outbound, signal: AbortSignal): void {
@@ -113,10 +90,10 @@ export class Dispatch implements Service {
       .finally(() => {
         this.#inHand.delete(message.id)
         this.#unwritten.delete(message.id)
-        leave()
+        this.#attempts.delete(running)
         dispatchSignal.notify()
       })
-    const leave = this.#attempts.add(running)
+    this.#attempts.add(running)
   }
 
   /** A message that named no line leaves one that cannot take it, as soon as another one can. */
@@ -142,61 +119,45 @@ export class Dispatch implements Service {
     if (moved > 0) this.#tools.dispatchSignal.notify()
   }
 
-  /** Ends what waited for too long. */
-  async #age(): Promise<void> {
-    const now = this.#tools.clock.monotonic()
-    if (now - this.#agedAt < AGE_EVERY_MS) return
-    const isMore = (await this.#expire()) || (await this.#giveUpHeld())
-    this.#agedAt = isMore ? -Infinity : now
-    this.#announceAt = nextAnnouncementAt(this.#tools.db) ?? Infinity
-  }
-
-  /** Whether there were any, and there may be more. */
-  async #expire(): Promise<boolean> {
-    const { db, clock, writer } = this.#tools
+  /** Ends messages that were queued for too long. */
+  #expire(): Promise<void> {
+    const { db, clock } = this.#tools
     const ids = queuedUntil(db, clock.ago(QUEUED_MS_MAX), BATCH_MAX)
-    if (ids.length === 0) return false
-    await writer.write((tx) => {
-      for (const id of ids) {
-        const message = findMessage(tx, id)
-        if (message?.status === 'queued') expireMessage(this.#tools, tx, message)
-      }
+    return this.#forEach(ids, (tx, message) => {
+      if (message.status === 'queued') expireMessage(this.#tools, tx, message)
     })
-    this.#tools.dispatchSignal.notify()
-    return true
   }
 
   /** The device took it a day ago and never said more: nobody can say whether it left. */
-  async #giveUpHeld(): Promise<boolean> {
-    const { db, clock, writer } = this.#tools
+  #giveUpHeld(): Promise<void> {
+    const { db, clock } = this.#tools
     const ids = heldUntil(db, clock.ago(HELD_MS_MAX), BATCH_MAX)
     const silent = ids.filter((id) => !this.#inHand.has(id))
-    if (silent.length === 0) return false
-    await writer.write((tx) => {
-      for (const id of silent) {
-        const message = findMessage(tx, id)
-        if (message?.status !== 'sending') continue
-        makeUncertain(this.#tools, tx, message, 'outcome_unknown')
-      }
+    return this.#forEach(silent, (tx, message) => {
+      if (message.status === 'sending') makeUncertain(this.#tools, tx, message, 'outcome_unknown')
     })
-    this.#tools.dispatchSignal.notify()
-    return true
   }
 
-  async #announce(): Promise<void> {
-    const { db, stamps, writer, publish } = this.#tools
-    if (stamps.now() < this.#announceAt) return
-    const ids = messagesToAnnounce(db, stamps.now(), BATCH_MAX)
-    if (ids.length === 0) {
-      this.#announceAt = nextAnnouncementAt(db) ?? Infinity
-      return
-    }
-    await writer.write((tx) => {
+  /** Publishes the failure of messages that stayed uncertain. */
+  #announce(): Promise<void> {
+    const { db, stamps, publish } = this.#tools
+    return this.#forEach(messagesToAnnounce(db, stamps.now(), BATCH_MAX), (tx, message) => {
+      if (message.status !== 'uncertain') return
+      publish(tx, 'message.failed', message)
+      saveMessage(tx, { ...message, dueAt: null }, stamps.now())
+    })
+  }
+
+  /** Acts on messages in one transaction; then the loop runs again, for there may be more. */
+  async #forEach(
+    ids: readonly MessageId[],
+    act: (tx: Tx, message: Outbound) => void,
+  ): Promise<void> {
+    if (ids.length === 0) return
+    await this.#tools.writer.write((tx) => {
       for (const id of ids) {
         const message = findMessage(tx, id)
-        if (message?.status !== 'uncertain') continue
-        publish(tx, 'message.failed', message)
-        saveMessage(tx, { ...message, dueAt: null }, stamps.now())
+        if (message !== null) act(tx, message)
       }
     })
     this.#tools.dispatchSignal.notify()
@@ -206,8 +167,8 @@ export class Dispatch implements Service {
     const { db, board, stamps } = this.#tools
     const now = stamps.now()
     const dueAt = board.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
-    const soonest = Math.min(this.#announceAt, ...dueAt)
-    return Math.min(LOOK_MS_MAX, Math.max(0, soonest - now))
+    const soonest = Math.min(nextAnnouncementAt(db) ?? Infinity, ...dueAt)
+    return Math.min(TICK_MS_MAX, Math.max(0, soonest - now))
   }
 }
 

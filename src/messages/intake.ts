@@ -18,11 +18,11 @@ import type { DeviceMessage, LeftOutMessage, LineEvent } from '../lines/driver.t
 import { markKnown } from '../storage/contacts.ts'
 import { noteMessage, openConversation } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
-import { NotWrittenError } from '../storage/faults.ts'
 import { keepReceipt, messageIdOfGuid, rejectEvent, rememberGuid } from '../storage/guids.ts'
 import { saveCheckpoint } from '../storage/lines.ts'
-import { findMessage, insertMessage, newMessage } from '../storage/message-rows.ts'
+import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
 import { countNotRelayed } from '../storage/not-relayed.ts'
+import { NotWrittenError } from '../storage/sqlite-errors.ts'
 import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
@@ -51,7 +51,7 @@ export function createIntake(
 ): (line: Line, event: IntakeEvent) => Promise<void> {
   return async (line, event) => {
     try {
-      await tools.writer.write((tx) => take(tools, tx, line, event), 'repeatable')
+      await tools.writer.write((tx) => take(tools, tx, line, event))
     } catch (error) {
       if (isPassing(error)) throw error
       await reject(tools, line, event, error)
@@ -80,7 +80,7 @@ function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void 
       break
   }
   if (event.checkpoint !== null) saveCheckpoint(tx, line.id, event.checkpoint)
-  tools.writer.notifyAfterCommit(tools.dispatchSignal)
+  tools.writer.afterCommit(() => tools.dispatchSignal.notify())
 }
 
 function takeMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): void {
@@ -167,7 +167,7 @@ function takeSettled(
 ): void {
   const message = unsettled(tx, messageId)
   if (message === null) return
-  tools.writer.notifyAfterCommit(tools.dispatchSignal)
+  tools.writer.afterCommit(() => tools.dispatchSignal.notify())
   switch (outcome.outcome) {
     case 'accepted':
       acceptMessage(tools, tx, message, outcome)

@@ -16,7 +16,7 @@ import {
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
 import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
-import { findMessage } from '../storage/message-rows.ts'
+import { findMessage } from '../storage/messages.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'

@@ -1,5 +1,4 @@
 import type { Db } from '../storage/database.ts'
-import { leaveOpen, unansweredKeys } from '../storage/idempotency.ts'
 import { queuedOnDeletedLines } from '../storage/message-queue.ts'
 import { sendingWithoutGuid } from '../storage/unsettled.ts'
 import type { Writer } from '../storage/writer.ts'
@@ -10,14 +9,12 @@ type Tools = SettleTools & { readonly db: Db; readonly writer: Writer }
 /**
  * Before anything runs: what a dead process left past its point of no return is uncertain, until its
  * driver finds its row. A message that the device holds (it has a guid) goes on waiting for its
- * receipt. Those who waited for an answer are gone.
+ * receipt.
  */
 export async function recoverMessages(tools: Tools): Promise<number> {
   const left = sendingWithoutGuid(tools.db)
-  const unanswered = unansweredKeys(tools.db)
-  if (left.length + unanswered.length === 0) return 0
+  if (left.length === 0) return 0
   await tools.writer.write((tx) => {
-    for (const key of unanswered) leaveOpen(tx, key)
     for (const message of left) makeUncertain(tools, tx, message, 'outcome_unknown')
   })
   return left.length

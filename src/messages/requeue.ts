@@ -13,16 +13,16 @@ import {
 } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { queuedBehind } from '../storage/message-queue.ts'
-import { placeMessage, saveMessage } from '../storage/message-rows.ts'
+import { placeMessage, saveMessage } from '../storage/messages.ts'
 import {
-  givePlaceBack,
+  releaseSlot,
   hasBudget,
   knowsContact,
   newContacts,
   reserveAgain,
-  takePlace,
+  reserveSlot,
 } from './contact-budget.ts'
-import { passTurn, reorder, wakeSameText } from './conversation-order.ts'
+import { promoteNext, reorder, wakeSameText } from './conversation-order.ts'
 import { toRoutingLine, waitReasonOf, type LineBoard } from './line-board.ts'
 import { failMessage, type SettleTools } from './settle.ts'
 
@@ -164,7 +164,7 @@ export function moveTo(
   const moved = moveOne(tools, tx, message, { line: target.line, now })
   for (const next of behind) moveOne(tools, tx, next, { line: target.line, now })
   reorder(tx, moved.conversationId, now)
-  passTurn(tx, message.conversationId, now)
+  promoteNext(tx, message.conversationId, now)
   return moved
 }
 
@@ -175,7 +175,7 @@ function moveOne(
   { line, now }: { readonly line: Line; readonly now: Timestamp },
 ): Outbound {
   const { handle } = message
-  givePlaceBack(tx, message, now)
+  releaseSlot(tx, message, now)
   const party = { lineId: line.id, phoneNumber: line.number, handle, now }
   const place = {
     lineId: line.id,
@@ -183,7 +183,7 @@ function moveOne(
     conversationId: openConversation(tx, tools.stamps, party),
   }
   // Its new line's device is asked about the recipient before the message leaves.
-  const hold = takePlace(tx, line, handle, { history: null, now })
+  const hold = reserveSlot(tx, line, handle, { history: null, now })
   const contactHold = hold === 'full' ? 'undecided' : hold
   placeMessage(tx, message.seq, place)
   noteMessage(tx, place.conversationId, { seq: message.seq, service: message.service, now })

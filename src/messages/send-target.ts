@@ -116,22 +116,27 @@ export function requireNoLoop(
   party: {
     readonly handle: Handle
     readonly now: Timestamp
-    readonly onLoop: (line: Line) => void
   },
 ): void {
-  const { handle, now, onLoop } = party
+  const { handle, now } = party
   if (line.driver === 'simulated') return
   const { count, oldest } = sendsToSince(tx, handle, timestamp(now - MINUTE_MS + 1))
   if (count < SENDS_PER_MINUTE_MAX) return
-  onLoop(line)
-  throw new RelayError(
-    'rate_limit_exceeded',
-    `More than ${SENDS_PER_MINUTE_MAX} messages to this recipient within a minute look like a loop.`,
-    {
-      details: { limit: 'per_contact_minute', phone_line_id: line.id },
-      retryAfterSeconds: Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1_000)),
-    },
-  )
+  throw new LoopError(line, Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1_000)))
+}
+
+/** So many sends to one recipient that two programs seem to answer each other. */
+export class LoopError extends RelayError {
+  readonly line: Line
+
+  constructor(line: Line, retryAfterSeconds: number) {
+    super(
+      'rate_limit_exceeded',
+      `More than ${SENDS_PER_MINUTE_MAX} messages to this recipient within a minute look like a loop.`,
+      { details: { limit: 'per_contact_minute', phone_line_id: line.id }, retryAfterSeconds },
+    )
+    this.line = line
+  }
 }
 
 function candidates(board: LineBoard, { lineId }: Target): readonly BoardLine[] {

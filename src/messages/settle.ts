@@ -14,11 +14,11 @@ import { noteService } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
 import { rememberGuid, takeReceipts } from '../storage/guids.ts'
 import { announcementAt } from '../storage/message-queue.ts'
-import { saveMessage } from '../storage/message-rows.ts'
+import { saveMessage } from '../storage/messages.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Publish } from '../webhooks/publish.ts'
-import { confirmContact, givePlaceBack } from './contact-budget.ts'
-import { passTurn, wakeSameText } from './conversation-order.ts'
+import { confirmContact, releaseSlot } from './contact-budget.ts'
+import { promoteNext, wakeSameText } from './conversation-order.ts'
 import type { WaitingCallers } from './waiting-callers.ts'
 
 export type SettleTools = {
@@ -93,7 +93,7 @@ export function makeUncertain(
     },
     now,
   )
-  passTurn(tx, message.conversationId, now)
+  promoteNext(tx, message.conversationId, now)
   tools.callers.settled(tx, saved)
   return saved
 }
@@ -144,7 +144,7 @@ function settle(tools: SettleTools, tx: Tx, message: Outbound, progress: Progres
   const now = tools.stamps.now()
   const wasWaiting = message.status === 'queued' || message.status === 'sending'
   const wasUncertain = message.status === 'uncertain'
-  if (progress.sentAt === null) givePlaceBack(tx, message, now)
+  if (progress.sentAt === null) releaseSlot(tx, message, now)
   else if (message.sentAt === null) confirmContact(tx, message, now)
   const saved = saveMessage(
     tx,
@@ -164,8 +164,10 @@ function settle(tools: SettleTools, tx: Tx, message: Outbound, progress: Progres
   if (saved.source !== 'device' || tools.announcesDeviceMessages()) {
     for (const event of progress.events) tools.publish(tx, event, saved)
   }
-  if (wasWaiting) passTurn(tx, message.conversationId, now)
   if (wasUncertain) wakeSameText(tx, message.conversationId, now)
-  tools.callers.settled(tx, saved)
+  if (wasWaiting) {
+    promoteNext(tx, message.conversationId, now)
+    tools.callers.settled(tx, saved)
+  }
   return saved
 }

@@ -1,8 +1,8 @@
 // The thread that copies and checks databases: an entry point of the build, started by backup.ts.
 
-import { codeOf, isCorrupt } from './faults.ts'
+import { requireSound } from './integrity.ts'
 import { SourceDamagedError, takeSnapshot, type Snapshot, type SnapshotOrder } from './snapshot.ts'
-import { requireSound } from './soundness.ts'
+import { codeOf, isCorrupt } from './sqlite-errors.ts'
 
 /** What to copy, or the path of the database to check. */
 export type BackupRequest = { readonly id: number } & (

@@ -9,8 +9,8 @@ import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import type { BackupReply, BackupRequest } from './backup-worker.ts'
-import { isDiskFull, storageFull } from './faults.ts'
 import { snapshotOf, type CarriedFile, type Snapshot, type SnapshotOrder } from './snapshot.ts'
+import { isDiskFull, storageFull } from './sqlite-errors.ts'
 
 export type BackupKind = 'daily' | 'before_migration'
 

@@ -5,15 +5,14 @@ import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contac
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { recentRows } from './recent-rows.ts'
-import { preparedBeside } from './statement.ts'
+import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number | null>
 
 /** How many places of the day are taken, and by what. */
 export type ContactUsage = { readonly reserved: number; readonly spent: number }
 
-const one = preparedBeside(({ sqlite }) =>
+const one = prepared(({ sqlite }) =>
   sqlite.prepare<Contact, [Values]>(
     `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
      WHERE line_id = $lineId AND handle = $handle`,
@@ -21,12 +20,10 @@ const one = preparedBeside(({ sqlite }) =>
 )
 
 export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
-  const who = { lineId, handle }
-  const read = () => one(db).get(who) ?? NO_CONTACT
-  return recentRows(db).contacts.of(lineId).getOrRead(handle, read)
+  return one(db).get({ lineId, handle }) ?? NO_CONTACT
 }
 
-const usage = preparedBeside(({ sqlite }) =>
+const usage = prepared(({ sqlite }) =>
   sqlite.prepare<ContactUsage, [Values]>(
     `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
        WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`,
@@ -37,7 +34,7 @@ export function contactUsage(db: Db, lineId: LineId, day: UtcDay): ContactUsage 
   return usage(db).get({ lineId, day }) ?? { reserved: 0, spent: 0 }
 }
 
-const saving = preparedBeside(({ sqlite }) =>
+const saving = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
      VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
@@ -54,7 +51,6 @@ export function changeContact(
   after: Contact,
 ): void {
   saving(tx).run({ ...who, ...after })
-  recentRows(tx).contacts.of(who.lineId).set(who.handle, after)
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return

@@ -6,25 +6,23 @@ import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
-import { TOLD_COLUMNS, toMessage } from './message-rows.ts'
-import { forgetRows, recentRows } from './recent-rows.ts'
+import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { conversations, messages } from './schema.ts'
-import { prepared, preparedBeside } from './statement.ts'
+import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
 
-const byLineAndHandle = preparedBeside(({ sqlite }) =>
+const byLineAndHandle = prepared(({ sqlite }) =>
   sqlite.prepare<{ id: ConversationId }, [Values]>(
     'SELECT id FROM conversations WHERE line_id = $lineId AND handle = $handle',
   ),
 )
 
 function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
-  const read = () => byLineAndHandle(db).get({ lineId, handle })
-  return recentRows(db).conversations.of(lineId).getOrRead(handle, read)?.id ?? null
+  return byLineAndHandle(db).get({ lineId, handle })?.id ?? null
 }
 
-const insertion = preparedBeside(({ sqlite }) =>
+const insertion = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
        created_at, updated_at)
@@ -51,10 +49,17 @@ export function openConversation(
   return id
 }
 
-const noting = preparedBeside(({ sqlite }) =>
+const noting = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
-       service = $service, updated_at = $now, moved_to = NULL WHERE id = $id`,
+       service = $service, updated_at = $now WHERE id = $id`,
+  ),
+)
+
+/** A statement of its own: a foreign key in every note would cost as much as all else of it. */
+const returning = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    'UPDATE conversations SET moved_to = NULL WHERE id = $id AND moved_to IS NOT NULL',
   ),
 )
 
@@ -65,10 +70,11 @@ export function noteMessage(
   message: { readonly seq: number; readonly service: string; readonly now: Timestamp },
 ): void {
   noting(tx).run({ id, ...message })
+  returning(tx).run({ id })
   touch(tx, id)
 }
 
-const naming = preparedBeside(({ sqlite }) =>
+const naming = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq',
   ),
@@ -117,7 +123,6 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
          WHERE empty.id = $id AND empty.last_seq = 0)`,
     )
     .run({ id, to })
-  forgetRows(tx)
   touch(tx, id)
 }
 
@@ -244,7 +249,7 @@ function touch(tx: Tx, id: ConversationId): void {
 
 function select(db: Db) {
   return db.orm
-    .select({ conversation: getTableColumns(conversations), message: TOLD_COLUMNS })
+    .select({ conversation: getTableColumns(conversations), message: MESSAGE_FIELDS })
     .from(conversations)
     .leftJoin(messages, eq(messages.seq, conversations.lastSeq))
     .$dynamic()
@@ -256,7 +261,6 @@ function toConversation({
   conversation: c,
   message,
 }: Row): Conversation & { readonly lastSeq: number } {
-  const place = { lineId: c.lineId, conversationId: c.id }
   return {
     id: c.id,
     movedTo: null,
@@ -265,7 +269,7 @@ function toConversation({
     handle: c.handle,
     service: c.service,
     messageCount: c.messageCount,
-    lastMessage: message && toMessage(Object.assign(message, place)),
+    lastMessage: message && toMessage(message),
     isAutomationPaused: c.isAutomationPaused,
     createdAt: c.createdAt,
     updatedAt: c.updatedAt,

@@ -1,4 +1,4 @@
-import { isCorrupt } from './faults.ts'
+import { isCorrupt } from './sqlite-errors.ts'
 
 /** Where a database and its back-ups lie. */
 export type DatabasePlace = { readonly database: string; readonly backups?: string | undefined }

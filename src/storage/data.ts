@@ -10,7 +10,6 @@ import type { Random } from '../system/random.ts'
 import { backUpBeforeMigration } from './backup.ts'
 import { damageFound, wayBack } from './damage.ts'
 import { closeDatabase, openDatabase, type Db } from './database.ts'
-import { isDamage, isDiskFull } from './faults.ts'
 import {
   acceptMigration,
   MIGRATIONS,
@@ -18,6 +17,7 @@ import {
   UnusableDatabaseError,
 } from './migrations.ts'
 import { OpenFiles } from './open-files.ts'
+import { isDamage, isDiskFull } from './sqlite-errors.ts'
 
 /** What lies in the data directory, opened. */
 export type Data = {

@@ -6,7 +6,6 @@ import type { Change } from '../system/changes.ts'
 import { LastingDatabase } from '../system/lasting-database.ts'
 import { damageFound, wayBack } from './damage.ts'
 import { Guard } from './guard.ts'
-import { LateWrites } from './late-writes.ts'
 import {
   APPLICATION_ID,
   MIGRATIONS,
@@ -18,14 +17,10 @@ import {
 } from './migrations.ts'
 import { LOG_BYTES_LIMIT } from './open-files.ts'
 
-/**
- * The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. Late
- * messages are written before either is handed out, so that nobody reads a table without them.
- */
+/** The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. */
 export type Db = {
   readonly sqlite: Database
   readonly orm: BunSQLiteDatabase
-  readonly late: LateWrites
   readonly guard: Guard
 }
 
@@ -89,30 +84,13 @@ export function openDatabase(path: string, options: OpenOptions): OpenedDatabase
     const backupPath = isBehind ? (options.backUp?.(sqlite, before) ?? null) : null
     sqlite.run(`PRAGMA application_id = ${APPLICATION_ID}`)
     migrate(sqlite, options.version, migrations)
-    return { db: dbOf(sqlite), migratedFrom: isBehind ? before : null, backupPath }
+    const db = { sqlite, orm: drizzle({ client: sqlite }), guard: new Guard(sqlite) }
+    return { db, migratedFrom: isBehind ? before : null, backupPath }
   } catch (error) {
     sqlite.close()
     if (!isUnusableDatabase(error) || error instanceof UnusableDatabaseError) throw error
     const { message } = damageFound({ database: path, backups: options.backupsPath }, error)
     throw new UnusableDatabaseError(message, { cause: error })
-  }
-}
-
-function dbOf(sqlite: LastingDatabase): Db {
-  const guard = new Guard(sqlite)
-  const orm = drizzle({ client: sqlite })
-  const late = new LateWrites(sqlite)
-  return {
-    late,
-    guard,
-    get sqlite() {
-      late.write()
-      return sqlite
-    },
-    get orm() {
-      late.write()
-      return orm
-    },
   }
 }
 

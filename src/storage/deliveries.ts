@@ -1,7 +1,7 @@
 import type { ConversationId, DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Attempt, Delivery, DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared, preparedBeside } from './statement.ts'
+import { prepared } from './statement.ts'
 
 export type StoredDelivery = Delivery & {
   readonly seq: number
@@ -27,7 +27,7 @@ export type NewDelivery = {
 
 type Values = Record<string, string | number | null>
 
-const insertion = preparedBeside(({ sqlite }) =>
+const insertion = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO deliveries (id, webhook_id, event_seq, conversation_id, status, next_attempt_at,
                              requested_at, replayed_at, created_at)

@@ -5,7 +5,7 @@ import type { WebhookId } from '../domain/ids.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Db, Tx } from './database.ts'
-import { firstSeqSince } from './moments.ts'
+import { firstSeqSince } from './seq-by-time.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
 type Values = Record<string, string | number>
@@ -49,16 +49,6 @@ export function oldEventsPurge(): (tx: Tx, age: Age, limit: number) => number {
     after = old.length < limit ? 0 : last
     return old.length
   }
-}
-
-/** Events of 30 days ago that no webhook came for. */
-export function deleteUntoldEvents(tx: Tx, age: Age, limit: number): number {
-  return run(
-    tx,
-    `DELETE FROM untold_events WHERE seq IN (
-       SELECT seq FROM untold_events WHERE seq < $kept ORDER BY seq LIMIT $limit)`,
-    { kept: firstSeqSince(tx, 'untold_events', age.ago(KEPT_MS)), limit },
-  )
 }
 
 /** Deliveries of deleted webhooks, and with the last of them the webhook. */

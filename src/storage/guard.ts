@@ -1,7 +1,7 @@
 import type { Clock } from '../system/clock.ts'
 import type { LastingDatabase } from '../system/lasting-database.ts'
-import { isDamage } from './faults.ts'
 import type { OpenFiles } from './open-files.ts'
+import { isDamage } from './sqlite-errors.ts'
 
 /** Another Hookline opened the database; only the one that opened it last may write. */
 export class TakenOverError extends Error {

@@ -5,7 +5,7 @@ import type { DriverKind, Line } from '../domain/line.ts'
 import type { Stamps } from '../system/stamps.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
-import { preparedBeside } from './statement.ts'
+import { prepared } from './statement.ts'
 
 /** What the owner may change of a line. */
 export type LineSettings = Pick<Line, 'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms'>
@@ -88,7 +88,7 @@ export function changeNumber(tx: Tx, id: LineId, number: string): Line | null {
   return change(tx, id, { number })
 }
 
-const savingCheckpoint = preparedBeside(({ sqlite }) =>
+const savingCheckpoint = prepared(({ sqlite }) =>
   sqlite.prepare<null, [{ readonly id: LineId; readonly checkpoint: string }]>(
     'UPDATE lines SET checkpoint = $checkpoint WHERE id = $id',
   ),

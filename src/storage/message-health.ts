@@ -4,7 +4,7 @@
 import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { Db } from './database.ts'
-import { LINE_SEQ } from './parties.ts'
+import { LINE_SEQ } from './id-lookup.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>

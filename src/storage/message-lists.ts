@@ -1,13 +1,12 @@
 import { and, asc, desc, eq, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
 
-import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
+import type { Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { conversationSeq, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
-import { TOLD_COLUMNS, toMessage } from './message-rows.ts'
-import { firstSeqSince } from './moments.ts'
-import { CONVERSATION_ID, LINE_ID } from './parties.ts'
+import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { messages } from './schema.ts'
+import { firstSeqSince } from './seq-by-time.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
@@ -25,13 +24,6 @@ export type MessageFilter = {
 
 /** How many rows, and after which; `before` is the cursor's seq. */
 export type Newest = { readonly limit: number; readonly before: number | null }
-
-const COLUMNS = {
-  ...TOLD_COLUMNS,
-  revision: messages.revision,
-  lineId: sql<LineId>`${sql.raw(LINE_ID)}`,
-  conversationId: sql<ConversationId>`${sql.raw(CONVERSATION_ID)}`,
-}
 
 /** Messages newest first. */
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
@@ -58,7 +50,7 @@ function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[]
       : lt(messages.seq, firstSeqSince(db, 'messages', filter.createdBefore)),
   ]
   return db.orm
-    .select(COLUMNS)
+    .select(MESSAGE_FIELDS)
     .from(messages)
     .where(and(...matching(filter), ...bounds))
     .orderBy(desc(messages.seq))
@@ -112,7 +104,7 @@ export function listChanges(
     ),
   )
   return db.orm
-    .select(COLUMNS)
+    .select(MESSAGE_FIELDS)
     .from(messages)
     .where(
       and(

@@ -1,42 +1,43 @@
-// What dispatch asks for now and then; what it asks for at each step of a message is in
-// `message-turns.ts`. Each query runs on a partial index, or on the few rows of a passing status, so
-// its cost depends on what waits, not on what was ever sent.
+// The questions of dispatch. Each query runs on a partial index, or on the few rows of a passing status,
+// so its cost depends on what waits, not on what was ever sent.
 
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { OUTBOUND_COLUMNS, findMessage, toOutbound, type OutboundRow } from './message-rows.ts'
-import { IS_UNFINISHED } from './message-turns.ts'
-import { CONVERSATION_SEQ, LINE_SEQ } from './parties.ts'
-import { forgetRows } from './recent-rows.ts'
-import { prepared } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQ } from './id-lookup.ts'
+import { findMessage, messagesWhere } from './messages.ts'
+import { prepared, type Values } from './statement.ts'
 
-type Values = Record<string, string | number>
 type IdRow = { readonly id: MessageId }
 
-const ids = (sql: string) => prepared(({ sqlite }) => sqlite.prepare<IdRow, [Values]>(sql))
+const ids = (sql: string) => {
+  const query = prepared(({ sqlite }) => sqlite.prepare<IdRow, [Values]>(sql))
+  return (db: Db, values: Values): readonly MessageId[] =>
+    query(db)
+      .all(values)
+      .map((row) => row.id)
+}
 
-const whole = (sql: string) =>
-  prepared(({ sqlite }) =>
-    sqlite.prepare<OutboundRow, [Values]>(`SELECT ${OUTBOUND_COLUMNS} FROM messages ${sql}`),
-  )
+const dueWhere = (condition: string) =>
+  `INDEXED BY messages_due_by_line
+   WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at <= +$now ${condition}
+   ORDER BY due_at, seq LIMIT +$limit`
 
-const dueUnpinned = ids(
-  `SELECT id FROM messages INDEXED BY messages_due_by_line
-   WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at <= +$now AND is_pinned = 0
-   ORDER BY due_at, seq LIMIT +$limit`,
-)
+type Due = { readonly lineId: LineId; readonly now: number }
 
-/** Those of the due messages that may go to another line: see `dueMessages`. */
-export function movableMessages(
-  db: Db,
-  line: { readonly lineId: LineId; readonly now: number },
-  limit: number,
-): readonly MessageId[] {
-  return dueUnpinned(db)
-    .all({ ...line, limit })
-    .map((row) => row.id)
+const due = messagesWhere(dueWhere(''))
+
+/** The queued messages that a line may take now: the first of each conversation, longest due first. */
+export function dueMessages(db: Db, line: Due, limit: number): readonly Outbound[] {
+  return due(db, { ...line, limit })
+}
+
+const dueUnpinned = ids(`SELECT id FROM messages ${dueWhere('AND is_pinned = 0')}`)
+
+/** The due messages that may go to another line: see `dueMessages`. */
+export function movableMessages(db: Db, line: Due, limit: number): readonly MessageId[] {
+  return dueUnpinned(db, { ...line, limit })
 }
 
 const nextDue = prepared(({ sqlite }) =>
@@ -50,32 +51,59 @@ export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
   return nextDue(db).get({ lineId, now })?.due_at ?? null
 }
 
-const withTurn = whole(
+/** The words of the index over unfinished messages: SQLite takes it for no others. */
+const IS_UNFINISHED = "(status = 'queued' OR status = 'sending' OR status = 'uncertain')"
+
+const unfinishedWhere = (rest: string) =>
   `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED}
-     AND status = 'queued' AND due_at IS NOT NULL ORDER BY seq`,
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED} AND ${rest}`
+
+const first = messagesWhere(unfinishedWhere("status <> 'uncertain' ORDER BY seq LIMIT 1"))
+
+/** The message whose turn it is in a conversation: the earliest that is queued or sending. */
+export function firstInConversation(db: Db, conversationId: ConversationId): Outbound | null {
+  return first(db, { conversationId })[0] ?? null
+}
+
+const sameTextUncertain = prepared(({ sqlite }) =>
+  sqlite.prepare<{ at: Timestamp | null }, [Values]>(
+    `SELECT max(due_at) AS at FROM messages
+     ${unfinishedWhere("status = 'uncertain' AND text = +$text AND due_at > +$now")}`,
+  ),
+)
+
+/** When the last uncertain message of a conversation with this text will be announced; null for none. */
+export function sameTextUncertainUntil(
+  db: Db,
+  message: Pick<Outbound, 'conversationId' | 'text'>,
+  now: Timestamp,
+): Timestamp | null {
+  const { conversationId, text } = message
+  return sameTextUncertain(db).get({ conversationId, text, now })?.at ?? null
+}
+
+const withTurn = messagesWhere(
+  unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY seq"),
 )
 
 /** The messages of a conversation that are queued with a time of their own: they are or were first. */
 export function queuedWithTurn(db: Db, conversationId: ConversationId): readonly Outbound[] {
-  return withTurn(db).all({ conversationId }).map(toOutbound)
+  return withTurn(db, { conversationId })
 }
 
 /** Messages that come along with one that moves. */
 const BEHIND_MAX = 1_000
 
-const behind = whole(
-  `INDEXED BY messages_unfinished_by_conversation
-   WHERE conversation_seq = ${CONVERSATION_SEQ} AND ${IS_UNFINISHED}
-     AND status = 'queued' AND seq > +$seq ORDER BY seq LIMIT +$limit`,
+const behind = messagesWhere(
+  unfinishedWhere("status = 'queued' AND seq > +$seq ORDER BY seq LIMIT +$limit"),
 )
 
-/** Those that wait behind a message of a conversation, as far as one that is bound to its line. */
+/** The messages that wait behind one of a conversation, as far as one that is bound to its line. */
 export function queuedBehind(
   db: Db,
   { conversationId, seq }: Pick<Outbound, 'conversationId' | 'seq'>,
 ): readonly Outbound[] {
-  const queued = behind(db).all({ conversationId, seq, limit: BEHIND_MAX }).map(toOutbound)
+  const queued = behind(db, { conversationId, seq, limit: BEHIND_MAX })
   const bound = queued.findIndex((message) => message.isPinned)
   return bound === -1 ? queued : queued.slice(0, bound)
 }
@@ -152,9 +180,7 @@ const announceable = ids(
 
 /** Uncertain messages of which `message.failed` has to tell now. */
 export function messagesToAnnounce(db: Db, now: number, limit: number): readonly MessageId[] {
-  return announceable(db)
-    .all({ now, limit })
-    .map((row) => row.id)
+  return announceable(db, { now, limit })
 }
 
 const nextAnnouncement = prepared(({ sqlite }) =>
@@ -176,7 +202,6 @@ export function wakeHeldBack(tx: Tx, now: number): void {
        WHERE status = 'queued' AND due_at IS NOT NULL AND queued_reason = 'clock_jumped'`,
     )
     .run({ now })
-  forgetRows(tx)
 }
 
 /** What a wait may still be after the time of a wrong clock: that of an announcement, the longest. */
@@ -193,7 +218,6 @@ export function bringBackChanges(tx: Tx, now: number): void {
        SET updated_at = $now, due_at = min(due_at, $latest) WHERE updated_at > $now`,
     )
     .run({ now, latest: now + WAIT_MS_MAX })
-  forgetRows(tx)
 }
 
 /** Lets a queue that waits for the day's budget try again at once: the limit was raised. */
@@ -204,7 +228,6 @@ export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
          AND line_seq = ${LINE_SEQ} AND queued_reason = 'daily_contact_limit'`,
     )
     .run({ lineId, now })
-  forgetRows(tx)
 }
 
 /** When a message that becomes uncertain now is announced. */

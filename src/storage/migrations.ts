@@ -4,8 +4,8 @@
 import type { Database } from 'bun:sqlite'
 
 import { assert } from '../domain/errors.ts'
-import { codeOf, isCorrupt } from './faults.ts'
 import { readMigrations } from './migrations.macro.ts' with { type: 'macro' }
+import { codeOf, isCorrupt } from './sqlite-errors.ts'
 
 /** "HKLN": says that the file is ours. */
 export const APPLICATION_ID = 0x484b4c4e

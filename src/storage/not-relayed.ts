@@ -1,7 +1,7 @@
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { NotRelayedKind } from '../domain/not-relayed.ts'
 import type { Db, Tx } from './database.ts'
-import { preparedBeside } from './statement.ts'
+import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>
 
@@ -13,7 +13,7 @@ export type NotRelayedCount = {
   readonly lastAt: Timestamp
 }
 
-const counting = preparedBeside(({ sqlite }) =>
+const counting = prepared(({ sqlite }) =>
   sqlite.prepare<null, [Values]>(
     `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
      VALUES ($lineId, $kind, 1, $now, $now)
@@ -32,7 +32,7 @@ export function countNotRelayed(
   tx.touched?.push({ what: 'line', id: lineId })
 }
 
-const reading = preparedBeside(({ sqlite }) =>
+const reading = prepared(({ sqlite }) =>
   sqlite.prepare<NotRelayedCount, [Values]>(
     `SELECT kind, count, since, last_at AS lastAt FROM not_relayed WHERE line_id = $lineId
      ORDER BY kind`,

@@ -4,8 +4,7 @@
 import type { ConversationId, Timestamp } from '../domain/ids.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Tx } from './database.ts'
-import { firstSeqSince } from './moments.ts'
-import { forgetRows } from './recent-rows.ts'
+import { firstSeqSince } from './seq-by-time.ts'
 
 type Values = Record<string, string | number>
 
@@ -31,7 +30,6 @@ export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): num
        RETURNING conversation_seq AS conversation`,
     )
     .all({ kept: firstSeqSince(tx, 'messages', before), limit })
-  if (deleted.length > 0) forgetRows(tx)
   const counts = new Map<number, number>()
   for (const { conversation } of deleted) {
     counts.set(conversation, (counts.get(conversation) ?? 0) + 1)

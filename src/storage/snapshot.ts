@@ -4,8 +4,8 @@ import type { Database } from 'bun:sqlite'
 import { chmodSync, rmSync, statSync } from 'node:fs'
 
 import { flush, renameDurably } from '../system/files.ts'
-import { isCorrupt, isDiskFull } from './faults.ts'
 import { openRaw } from './open-raw.ts'
+import { isCorrupt, isDiskFull } from './sqlite-errors.ts'
 
 export type SnapshotOrder = {
   /** The database to copy. */

@@ -1,3 +1,6 @@
+import { getTableColumns } from 'drizzle-orm'
+import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
+
 import type { Db } from './database.ts'
 
 // SQLite prepares a statement anew, at ten times the cost of running it, whenever a value is bound that
@@ -10,24 +13,65 @@ import type { Db } from './database.ts'
  * four times the cost of running (measured with drizzle-orm 0.45).
  */
 export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
-  const beside = preparedBeside(make)
+  const known = new WeakMap<object, P>()
   return (db) => {
-    db.late.write()
-    return beside(db)
+    const found = known.get(db.sqlite)
+    if (found !== undefined) return found
+    const made = make(db)
+    known.set(db.sqlite, made)
+    return made
   }
 }
 
-/**
- * The same for a statement that asks nothing of what is written late (messages, and notes of untold
- * events), or knows what of it is not written yet: it leaves that as it is.
- */
-export function preparedBeside<P>(make: (db: Db) => P): (db: Db) => P {
-  const known = new WeakMap<object, P>()
-  return (db) => {
-    const found = known.get(db.late)
-    if (found !== undefined) return found
-    const made = make(db)
-    known.set(db.late, made)
-    return made
-  }
+/** Values of a raw statement, by the names of its parameters. */
+export type Values = Record<string, string | number | boolean | Uint8Array | null>
+
+/** A row of a table as a raw statement gives it. */
+export type RawRow<T extends SQLiteTable> = {
+  readonly [K in keyof T['$inferSelect']]: RawValue<T['$inferSelect'][K]>
+}
+
+/** SQLite has 0 and 1 for a boolean, and text for JSON. */
+type RawValue<V> = V extends boolean ? 0 | 1 : V extends readonly unknown[] ? string : V
+
+type Key<T extends SQLiteTable> = keyof T['$inferSelect'] & string
+
+/** The schema's names of a table's columns, without those of `except`. */
+export function columnsOf<T extends SQLiteTable>(
+  table: T,
+  except: readonly Key<T>[] = [],
+): readonly Key<T>[] {
+  const names = Object.keys(getTableColumns(table)) as Key<T>[] // As `$inferSelect` has them.
+  return names.filter((name) => !except.includes(name))
+}
+
+/** `m.due_at AS dueAt, …`: columns for a SELECT, under the schema's names; `prefix` is `m.` here. */
+export function selected<T extends SQLiteTable>(
+  table: T,
+  names: readonly Key<T>[] = columnsOf(table),
+  prefix = '',
+): string {
+  return names.map((name) => `${prefix}"${sqlName(table, name)}" AS "${name}"`).join(', ')
+}
+
+/** `(due_at, …) VALUES ($dueAt, …)`: columns for an INSERT, each from the parameter of its name or as `computed`. */
+export function inserted<T extends SQLiteTable>(
+  table: T,
+  names: readonly Key<T>[] = columnsOf(table),
+  computed: Readonly<Record<string, string>> = {},
+): string {
+  const columns = names.map((name) => `"${sqlName(table, name)}"`)
+  const values = names.map((name) => computed[name] ?? `$${name}`)
+  return `(${columns.join(', ')}) VALUES (${values.join(', ')})`
+}
+
+/** `due_at = $dueAt, …`: columns for an UPDATE, each from the parameter of its name. */
+export function assigned<T extends SQLiteTable>(table: T, names: readonly Key<T>[]): string {
+  return names.map((name) => `"${sqlName(table, name)}" = $${name}`).join(', ')
+}
+
+function sqlName(table: SQLiteTable, name: string): string {
+  const column = getTableColumns(table)[name]
+  if (column === undefined) throw new Error(`The table has no column ${name}.`)
+  return column.name
 }

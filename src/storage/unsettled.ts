@@ -4,9 +4,9 @@ import type { LineId, MessageId } from '../domain/ids.ts'
 import type { Outbound, OutgoingMessage, Unsettled } from '../domain/message.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Db } from './database.ts'
-import { findMessage } from './message-rows.ts'
-import { firstSeqSince } from './moments.ts'
-import { LINE_SEQ } from './parties.ts'
+import { LINE_SEQ } from './id-lookup.ts'
+import { findMessage } from './messages.ts'
+import { firstSeqSince } from './seq-by-time.ts'
 import { prepared } from './statement.ts'
 
 type Values = Record<string, string | number>

@@ -52,8 +52,8 @@ export const webhookSecrets = sqliteTable(
 )
 
 /**
- * Every event that a webhook is to get, and every failure, wanted or not: it may be disproved later.
- * `body` is the very bytes that are signed.
+ * Every event that was published, each kind once for each message. `body` is the very bytes that are
+ * signed; null as long as no webhook is to get the event, because its message can still give them.
  */
 export const events = sqliteTable('events', {
   seq: integer('seq').primaryKey(),
@@ -61,19 +61,8 @@ export const events = sqliteTable('events', {
   name: text('name').$type<EventName>().notNull(),
   messageId: text('message_id').$type<MessageId>(),
   conversationId: text('conversation_id').$type<ConversationId>(),
-  body: text('body').notNull(),
+  body: text('body'),
   createdAt: at('created_at').notNull(),
-})
-
-/**
- * Events that no webhook was to get when they happened: no more than it takes to make them from their
- * messages when one is. Those of a commit are one row, see `late-notes.ts`. Their places are among the
- * `seq` of `events`, so that each has its own there once it is told.
- */
-export const untoldEvents = sqliteTable('untold_events', {
-  seq: integer('seq').primaryKey(),
-  createdAt: at('created_at').notNull(),
-  events: text('events').notNull(),
 })
 
 export const deliveries = sqliteTable(

@@ -1,7 +1,5 @@
 import { uptime } from 'node:os'
 
-import { PassingSet } from './passing.ts'
-
 /** Wall clock for times that people see, monotonic clock for durations. */
 export type Clock = {
   /** Wall clock in milliseconds since 1970; may step back. */
@@ -51,25 +49,25 @@ export function deadline(
   const controller = new AbortController()
   const abort = () => controller.abort()
   if (signal?.aborted === true) controller.abort()
-  const leave = signal && followersOf(signal).add(controller)
+  const followers = signal && followersOf(signal).add(controller)
   const cancel = clock.after(ms, abort)
   const clear = () => {
     cancel()
-    leave?.()
+    followers?.delete(controller)
   }
   return { signal: controller.signal, clear }
 }
 
-const followers = new WeakMap<AbortSignal, PassingSet<AbortController>>()
+const knownFollowers = new WeakMap<AbortSignal, Set<AbortController>>()
 
 /** Controllers that abort with `signal`, through one listener: each listener of a signal is costly. */
-function followersOf(signal: AbortSignal): PassingSet<AbortController> {
-  const known = followers.get(signal)
+function followersOf(signal: AbortSignal): Set<AbortController> {
+  const known = knownFollowers.get(signal)
   if (known !== undefined) return known
-  const added = new PassingSet<AbortController>()
-  followers.set(signal, added)
+  const added = new Set<AbortController>()
+  knownFollowers.set(signal, added)
   signal.addEventListener('abort', () => {
-    for (const controller of added.values()) controller.abort()
+    for (const controller of added) controller.abort()
   })
   return added
 }

@@ -229,7 +229,7 @@ export class AttemptWriter {
   async #write(batch: readonly AttemptWrite[]) {
     try {
       const writeBatch = (tx: Tx) => batch.map((write) => write(tx))
-      const afterCommit = await this.#tools.writer.write(writeBatch, 'repeatable')
+      const afterCommit = await this.#tools.writer.write(writeBatch)
       return { isWritten: true, afterCommit } as const
     } catch (error) {
       return { isWritten: false, error } as const

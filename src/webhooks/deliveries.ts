@@ -96,7 +96,7 @@ async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Deli
       createdAt,
     })
     deliverySignals.requested(webhook.id)
-    writer.notifyAfterCommit(deliverySignals.signal)
+    writer.afterCommit(() => deliverySignals.signal.notify())
     return deliveryResource(deliveryById(tx, id))
   })
 }
@@ -108,7 +108,7 @@ async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery
     requireActive(webhookById(tx, webhookId))
     requestDelivery(tx, id, timestamp(clock.now()))
     deliverySignals.requested(webhookId)
-    writer.notifyAfterCommit(deliverySignals.signal)
+    writer.afterCommit(() => deliverySignals.signal.notify())
     return deliveryResource(deliveryById(tx, id))
   })
 }

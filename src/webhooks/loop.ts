@@ -15,7 +15,6 @@ import { findWebhook, listWebhooks, saveBreaker, updateWebhook } from '../storag
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Metrics } from '../system/metrics.ts'
-import { PassingSet } from '../system/passing.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Service } from '../system/service.ts'
 import type { Stamps } from '../system/stamps.ts'
@@ -58,7 +57,7 @@ export class DeliveryLoop implements Service {
   readonly name = 'deliveries'
   readonly #tools: DeliveryTools
   readonly #attempts: AttemptWriter
-  readonly #running = new PassingSet<Promise<void>>()
+  readonly #running = new Set<Promise<void>>()
   #queues: WebhookQueues
   #ending = new AbortController()
   #isStopping = true
@@ -116,7 +115,7 @@ export class DeliveryLoop implements Service {
 
   /** Attempts in flight get ten seconds; those that were made are written. */
   async #close(): Promise<void> {
-    const all = Promise.allSettled(this.#running.values())
+    const all = Promise.allSettled(this.#running)
     const timer = new AbortController()
     await Promise.race([all, this.#tools.clock.sleep(LAST_ATTEMPTS_MS, timer.signal)])
     timer.abort()
@@ -157,12 +156,12 @@ export class DeliveryLoop implements Service {
     if (attempt === null) return false
     this.#unproven += unproven
     const running: Promise<void> = this.#deliver(queue, attempt).finally(() => {
-      leave()
+      this.#running.delete(running)
       this.#unproven -= unproven
       this.#waiting.add(queue)
       this.#begin()
     })
-    const leave = this.#running.add(running)
+    this.#running.add(running)
     return true
   }
 
@@ -356,7 +355,7 @@ class WebhookQueues {
     const { writer, subscribers, deliverySignals } = this.#tools
     subscribers.invalidate()
     deliverySignals.changed(id)
-    writer.notifyAfterCommit(deliverySignals.signal)
+    writer.afterCommit(() => deliverySignals.signal.notify())
   }
 }
 

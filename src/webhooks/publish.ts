@@ -9,7 +9,7 @@ import type { Message } from '../domain/message.ts'
 import { WEBHOOKS_MAX, type EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { insertDelivery } from '../storage/deliveries.ts'
-import { insertEvent, noteUntoldEvent } from '../storage/events.ts'
+import { insertEvent } from '../storage/events.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
@@ -21,12 +21,12 @@ import type { DeliverySignals } from './signals.ts'
 /**
  * Writes an event down and queues it for every webhook that wants it, in the transaction of the change
  * that it reports. No webhook gets it a second time for the same message and name. An event that no
- * webhook wants is noted without its body, which would repeat the message.
+ * webhook wants has no body in its row: that would repeat the message.
  */
 export type Publish = (tx: Tx, name: EventName, message: Message) => void
 
 export type PublishTools = {
-  readonly writer: Pick<Writer, 'notifyAfterCommit' | 'afterCommit'>
+  readonly writer: Pick<Writer, 'afterCommit'>
   readonly stamps: Stamps
   readonly clock: Clock
   readonly subscribers: Subscribers
@@ -41,16 +41,13 @@ export function createPublish(tools: PublishTools): Publish {
     const createdAt = stamps.now()
     const { id: messageId, conversationId } = message
     const webhookIds = subscribers.of(name)
-    if (webhookIds.length === 0 && staysTrue(name)) {
-      noteUntoldEvent(tx, { name, messageId, createdAt })
-      if (feed.hasListeners) publishToFeed(payloadOf(name, message))
-      return
-    }
+    const isWanted = webhookIds.length > 0 || !staysTrue(name)
+    const payload = isWanted || feed.hasListeners ? payloadOf(name, message) : null
     const id = eventIdOf(name, messageId)
-    const body = payloadOf(name, message)
+    const body = isWanted ? payload : null
     const eventSeq = insertEvent(tx, { id, name, messageId, conversationId, body, createdAt })
     if (eventSeq === null) return
-    publishToFeed(body)
+    if (payload !== null) publishToFeed(payload)
 
     // By the clock, not by the stamp: a stamp may be ahead of a clock that stepped back.
     const nextAttemptAt = timestamp(clock.now())
@@ -59,8 +56,8 @@ export function createPublish(tools: PublishTools): Publish {
       const delivery = { id, webhookId, eventSeq, conversationId, nextAttemptAt, createdAt }
       insertDelivery(tx, { ...delivery, requestedAt: null, replayedAt: null })
       deliverySignals.due(webhookId)
-      writer.notifyAfterCommit(deliverySignals.signal)
     }
+    if (webhookIds.length > 0) writer.afterCommit(() => deliverySignals.signal.notify())
   }
 }
 

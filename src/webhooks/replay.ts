@@ -3,12 +3,10 @@
 // is on its way, and the same call again goes on with the rest.
 
 import type { AuditedChange, Origin } from '../domain/audit.ts'
-import { assert } from '../domain/errors.ts'
 import {
   timestamp,
   type ConversationId,
   type DeliveryId,
-  type EventId,
   type Timestamp,
   type WebhookId,
 } from '../domain/ids.ts'
@@ -19,12 +17,10 @@ import { insertDelivery } from '../storage/deliveries.ts'
 import {
   firstEventSince,
   listReplayableEvents,
-  readEventBody,
-  tellEvent,
-  type NewEvent,
+  writeEventBody,
   type ReplayableEvent,
 } from '../storage/events.ts'
-import { findMessage } from '../storage/message-rows.ts'
+import { findMessage } from '../storage/messages.ts'
 import {
   countReplayed,
   listExhausted,
@@ -38,7 +34,6 @@ import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Stamps } from '../system/stamps.ts'
 import { payloadOf } from './payload.ts'
-import { eventIdOf } from './publish.ts'
 import { lineIdIn, requireActive, webhookById } from './requests.ts'
 import type { DeliverySignals } from './signals.ts'
 
@@ -81,7 +76,7 @@ export function createReplay(parts: ReplayParts) {
     requireActive(webhook)
     const { events, lineId } = request
     const filter = { events, lineId: lineId === null ? null : lineIdIn(db, lineId) }
-    const run: Run = { webhookId: webhook.id, filter, isStopped: false, told: new Set() }
+    const run: Run = { webhookId: webhook.id, filter, isStopped: false }
     running.add(run)
     try {
       return await runToEnd(parts, run, { isDryRun: request.isDryRun, act })
@@ -133,8 +128,6 @@ type Run = {
   readonly webhookId: WebhookId
   readonly filter: DeliveryFilter
   isStopped: boolean
-  /** Events that it made, or counted, from their messages: one may be noted twice. */
-  readonly told: Set<EventId>
 }
 
 /** A delivery that is to go again, or an event that the webhook has no delivery of. */
@@ -144,8 +137,8 @@ type FirstDelivery = {
   readonly deliveryId: null
   readonly eventSeq: number
   readonly conversationId: ConversationId | null
-  /** The event as it is to be written first; null where it is written already. */
-  readonly untold: NewEvent | null
+  /** The body that the event is to get first; null where it has one. */
+  readonly body: string | null
 }
 
 /** Chooses a batch from `fromSeq` on, which is 0 for the first one; `nextSeq` is null after the last. */
@@ -204,7 +197,7 @@ type Missing = {
 
 /** What is to be sent of an event; null where the webhook missed nothing, or it is not asked for. */
 function missed(tx: Tx, event: ReplayableEvent, { webhook, run, request }: Missing): Chosen | null {
-  const { name, seq: eventSeq, deliveryId, deliveryStatus, conversationId } = event
+  const { name, deliveryId, deliveryStatus } = event
   const { events, lineId: wanted } = run.filter
   if (events?.includes(name) === false) return null
   const isOfLine = (lineId: string | null) => wanted === null || lineId === wanted
@@ -214,26 +207,20 @@ function missed(tx: Tx, event: ReplayableEvent, { webhook, run, request }: Missi
   // One of the same millisecond came before: later ones have a delivery.
   const isEarlier = event.createdAt <= webhook.createdAt
   if (!webhook.events.includes(name) || (isEarlier && !request.includesEarlier)) return null
-  if (event.isUntold) return untoldOf(tx, event, isOfLine, run)
-  return isOfLine(event.lineId) ? { deliveryId, eventSeq, conversationId, untold: null } : null
+  return firstDelivery(tx, event, isOfLine)
 }
 
-/** An event made from its message now; null where that is gone, or the event known already. */
-function untoldOf(
+/** The delivery of an event that the webhook has none of; null where the event's message is gone. */
+function firstDelivery(
   tx: Tx,
-  { seq: eventSeq, name, messageId, createdAt }: ReplayableEvent,
-  isOfLine: (lineId: string) => boolean,
-  run: Run,
+  { seq: eventSeq, name, messageId, conversationId, hasBody, lineId }: ReplayableEvent,
+  isOfLine: (lineId: string | null) => boolean,
 ): FirstDelivery | null {
-  const message = findMessage(tx, messageId)
+  const first = { deliveryId: null, eventSeq, conversationId }
+  if (hasBody === 1) return isOfLine(lineId) ? { ...first, body: null } : null
+  const message = messageId === null ? null : findMessage(tx, messageId)
   if (message === null || !isOfLine(message.lineId)) return null
-  const id = eventIdOf(name, message.id)
-  if (run.told.has(id) || readEventBody(tx, id) !== null) return null
-  run.told.add(id)
-  const { conversationId } = message
-  const body = payloadOf(name, message)
-  const untold = { id, name, messageId, conversationId, body, createdAt }
-  return { deliveryId: null, eventSeq, conversationId, untold }
+  return { ...first, body: payloadOf(name, message) }
 }
 
 function send(
@@ -249,14 +236,14 @@ function send(
       restartDelivery(tx, one.deliveryId, { now, replayedAt })
       continue
     }
-    const { eventSeq, conversationId, untold } = one
-    if (untold !== null) assert(tellEvent(tx, eventSeq, untold), 'it was looked up just now')
+    const { eventSeq, conversationId, body } = one
+    if (body !== null) writeEventBody(tx, eventSeq, body)
     const delivery = { id: stamps.id('dlv'), webhookId, eventSeq, conversationId }
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }
     insertDelivery(tx, { ...delivery, ...times })
   }
   deliverySignals.due(webhookId)
-  writer.notifyAfterCommit(deliverySignals.signal)
+  writer.afterCommit(() => deliverySignals.signal.notify())
 }
 
 async function stopReplay(
@@ -279,7 +266,7 @@ async function stopReplay(
       const count = stopReplayed(tx, webhook.id, stop)
       // What the loop has read ahead must not go out.
       deliverySignals.changed(webhook.id)
-      writer.notifyAfterCommit(deliverySignals.signal)
+      writer.afterCommit(() => deliverySignals.signal.notify())
       return count
     })
     stopped += batch

@@ -169,7 +169,7 @@ async function change<T>(
     return await writer.write<T>((tx) => {
       const value = work(tx)
       subscribers.invalidate()
-      writer.notifyAfterCommit(deliverySignals.signal)
+      writer.afterCommit(() => deliverySignals.signal.notify())
       return value
     })
   } finally {

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { storageFull } from '../../src/storage/faults.ts'
+import { storageFull } from '../../src/storage/sqlite-errors.ts'
 import { HERE, openAccess, refusal } from './access-rig.ts'
 
 const PASSWORD = 'correct horse'

@@ -38,13 +38,10 @@ export type Ledgers = {
 export const STORED_MESSAGES =
   'SELECT id, direction, status, text, error_code AS errorCode, handle FROM messages'
 
-/** An event that no webhook is to get has no delivery either: it is one that was lost. */
 export const STORED_EVENTS = `
   SELECT events.id, name, message_id AS messageId, count(deliveries.seq) AS deliveries,
     coalesce(sum(status = 'succeeded'), 0) AS succeeded
-  FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq
-  UNION ALL SELECT 'untold', value ->> 1, value ->> 2, 0, 0
-    FROM untold_events, json_each(untold_events.events)`
+  FROM events LEFT JOIN deliveries ON event_seq = events.seq GROUP BY events.seq`
 
 export function readLedgers(dataDir: string): Ledgers {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { openDatabase } from '../../src/storage/database.ts'
-import { storageFull } from '../../src/storage/faults.ts'
+import { storageFull } from '../../src/storage/sqlite-errors.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { BROWSER, signedInLongAgo } from './access-stand-ins.ts'
 import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'

@@ -26,7 +26,6 @@ function openRetention(values: Partial<SettingValues>, purges: readonly Purge[] 
     writer,
     clock: new ConfirmedClock(clock, null),
     settings: settingsOf(values),
-    keepAnswers: () => {},
     purges,
   })
   const stop = new AbortController()

@@ -9,7 +9,7 @@ import {
 } from '../../src/domain/ids.ts'
 import { WaitingCallers } from '../../src/messages/waiting-callers.ts'
 import type { Tx } from '../../src/storage/database.ts'
-import { newMessage } from '../../src/storage/message-rows.ts'
+import { newMessage } from '../../src/storage/messages.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const NOW = timestamp(TEST_START)

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { openDatabase } from '../../src/storage/database.ts'
-import { firstSeqSince } from '../../src/storage/moments.ts'
+import { firstSeqSince } from '../../src/storage/seq-by-time.ts'
 
 const NONE = Number.MAX_SAFE_INTEGER
 

@@ -16,7 +16,7 @@ const SMALL =
 const SCAN_THAT_MATTERS = new RegExp(`^SCAN (?!(${SMALL})\\b)`)
 const SORT_THAT_MATTERS = /^USE TEMP B-TREE/
 const ABOUT_WHAT_GROWS =
-  /\b(attempts|contacts|conversations|deliveries|events|idempotency|known_guids|messages|untold_events|waiting_receipts)\b/
+  /\b(attempts|contacts|conversations|deliveries|events|idempotency|known_guids|messages|waiting_receipts)\b/
 
 type Exception = { readonly sql: RegExp; readonly step: RegExp; readonly why: string }
 
@@ -30,11 +30,6 @@ const ALLOWED: readonly Exception[] = [
     sql: /^SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1$/,
     step: /^SCAN messages USING COVERING INDEX messages_by_change$/,
     why: 'The last entry of the index, once for each connection.',
-  },
-  {
-    sql: /^SELECT count\(\*\) AS count FROM waiting_receipts$/,
-    step: /^SCAN waiting_receipts USING COVERING INDEX waiting_receipts_by_age$/,
-    why: 'Once for each connection; they are kept for an hour.',
   },
   {
     sql: /^SELECT kind, at, reason, service FROM waiting_receipts WHERE line_id = \$lineId AND guid = \$guid/,
@@ -131,7 +126,6 @@ function growOld(sqlite: Database): void {
     idempotency: ['key'],
     audit: ['id'],
     events: ['id'],
-    untold_events: [],
   }
   for (const [table, columns] of Object.entries(varied)) copyRows(sqlite, table, columns)
   sqlite.run(

@@ -4,8 +4,8 @@ import { closeSync, copyFileSync, openSync, readFileSync, readdirSync, writeSync
 
 import { BackupWorker } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
+import { tryMigrations } from '../../src/storage/integrity.ts'
 import { MIGRATIONS, UnusableDatabaseError } from '../../src/storage/migrations.ts'
-import { tryMigrations } from '../../src/storage/soundness.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 

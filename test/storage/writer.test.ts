@@ -3,8 +3,8 @@ import { expect, test } from 'bun:test'
 import { openDatabase, type Tx } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import type { Change } from '../../src/system/changes.ts'
-import { Signal } from '../../src/system/signal.ts'
-import { TestClock, settle } from '../support/test-clock.ts'
+import { settle } from '../support/test-clock.ts'
+import { seededRandom } from '../support/test-relay.ts'
 import { fail, names, openWriter, put } from './writer-rig.ts'
 
 test('works that arrive together share one commit, in the order of arrival', async () => {
@@ -46,26 +46,20 @@ test('a work that throws undoes itself and nobody else', async () => {
   expect(names(db)).toEqual(['before', 'after'])
 })
 
-test('signals are notified and acts run after the commit, and not for a work that was undone', async () => {
+test('acts run after the commit, and not for a work that was undone', async () => {
   const { db, writer } = openWriter()
-  const clock = new TestClock()
-  const signal = new Signal()
   const acts: string[] = []
-  const waiting = signal
-    .wait(clock, 60_000, new AbortController().signal)
-    .then(() => acts.push(`signal, in transaction: ${db.sqlite.inTransaction}`))
 
   const undone = writer.write((tx) => {
     writer.afterCommit(() => acts.push('of the undone work'))
     fail(tx)
   })
   const done = writer.write(() => {
-    writer.notifyAfterCommit(signal)
-    writer.afterCommit(() => acts.push(`act, in transaction: ${db.sqlite.inTransaction}`))
+    writer.afterCommit(() => acts.push(`in transaction: ${db.sqlite.inTransaction}`))
   })
-  await Promise.allSettled([undone, done, waiting])
+  await Promise.allSettled([undone, done])
 
-  expect(acts).toEqual(['act, in transaction: false', 'signal, in transaction: false'])
+  expect(acts).toEqual(['in transaction: false'])
 })
 
 /** A writer for those who watch, or for nobody; `told` is what it said after each commit. */
@@ -228,4 +222,79 @@ test('an asynchronous work is a type error', async () => {
   const writing = writer.write(async () => 1)
 
   await writing
+})
+
+/** One turn of the event loop. */
+const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+test('as long as each turn brings more works, they wait for one commit', async () => {
+  const { db, writer } = openWriter()
+  const commits: string[] = []
+  const written = (name: string) => writer.write(put(name)).then(() => names(db).join())
+  const writing = [written('a'), written('b')]
+  await turn()
+  writing.push(written('c'))
+  await turn()
+  writing.push(written('d'))
+
+  commits.push(...(await Promise.all(writing)))
+
+  expect(commits).toEqual(Array.from({ length: 4 }, () => 'a,b,c,d'))
+})
+
+test('works that never cease to come are committed nevertheless', async () => {
+  const { db, writer } = openWriter()
+  void writer.write(put('first'))
+
+  for (const name of Array.from({ length: 12 }, (_, number) => `more ${number}`)) {
+    void writer.write(put(name))
+    await turn()
+  }
+
+  expect(names(db)).toContain('first')
+})
+
+test('a work that comes alone is committed in the next turn', async () => {
+  const { db, writer } = openWriter()
+  void writer.write(put('a'))
+
+  await turn()
+
+  expect(names(db)).toEqual(['a'])
+})
+
+test('whatever fails among many works, all that was promised is there, and nothing else', async () => {
+  const random = seededRandom(20_261_122)
+  const { db, writer } = openWriter()
+  const promised: string[] = []
+  const writing: Promise<unknown>[] = []
+  let count = 0
+
+  const handIn = (): void => {
+    count += 1
+    const name = String(count)
+    const end = random.chance()
+    const work = (tx: Tx) => {
+      if (end < 0.1) throw new Error('before it wrote')
+      put(name)(tx)
+      if (end < 0.2) throw new Error('after it wrote')
+      if (end < 0.3) put(name)(tx) // SQLite refuses the second one.
+    }
+    const written = writer.write(work)
+    writing.push(
+      written.then(
+        () => promised.push(name),
+        () => {},
+      ),
+    )
+  }
+
+  for (let group = 0; group < 400; group += 1) {
+    for (let works = random.chance() * 6; works > 0; works -= 1) handIn()
+    if (random.chance() < 0.7) await turn()
+  }
+  await Promise.all(writing)
+
+  expect(promised.length).toBeGreaterThan(500)
+  expect(names(db).toSorted()).toEqual(promised.toSorted())
 })

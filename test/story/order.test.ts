@@ -213,3 +213,23 @@ test('a message that goes from line to line leads every id that it had to where 
     expect(moved_to).toBe(conversation_id)
   }
 })
+
+test('a message that comes while earlier ones wait for room does not overtake them', async () => {
+  const driver = new ScriptedDriver()
+  const device = driver.add('+12025550801')
+  await using relay = await startRelay({ drivers: [driver] })
+  const first = Promise.withResolvers<void>()
+  device.script = async (message, pointOfNoReturn, signal) => {
+    if (device.given.length === 1) await first.promise
+    return accepts(message, pointOfNoReturn, signal)
+  }
+
+  const texts = ['one', 'two', 'three']
+  const sending = texts.map((text, index) => relay.send({ to: `+1555000111${index}`, text }))
+  await relay.clock.advance(100)
+  const late = relay.send({ to: '+15550002222', text: 'late' })
+  first.resolve()
+  await Promise.all([...sending, late])
+
+  expect(device.sent.map(({ text }) => text)).toEqual([...texts, 'late'])
+})

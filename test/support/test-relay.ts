@@ -13,7 +13,6 @@ import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { Random } from '../../src/system/random.ts'
 import type { Post } from '../../src/webhooks/post.ts'
-import { eventIdOf } from '../../src/webhooks/publish.ts'
 import { settle, TestClock } from './test-clock.ts'
 
 type Options = {
@@ -161,17 +160,13 @@ export function seededRandom(seed: number): Random {
   }
 }
 
-/** Every event, with the id that it has or, where no webhook is to get it yet, will have. */
+/** Every event, in the order in which they happened. */
 function readEvents(db: OpenedDatabase['db']) {
   return db.sqlite
-    .query<{ id: string | null; name: EventName; messageId: MessageId }, []>(
-      `SELECT seq, id, name, message_id AS messageId FROM events
-       UNION ALL SELECT u.seq + (value ->> 0), NULL, value ->> 1, value ->> 2
-         FROM untold_events u, json_each(u.events)
-       ORDER BY seq`,
+    .query<{ id: string; name: EventName; messageId: MessageId }, []>(
+      'SELECT id, name, message_id AS messageId FROM events ORDER BY seq',
     )
     .all()
-    .map(({ id, name, messageId }) => ({ id: id ?? eventIdOf(name, messageId), name, messageId }))
 }
 
 /** Takes every page that is free, and forbids new ones. */

@@ -36,7 +36,7 @@ const FORBIDDEN: readonly (readonly [path: string, target: string])[] = [
   ['src/lines/kinds/iphone/agent/wda.ts', '../screens/ui-send.ts'],
   ['src/lines/kinds/iphone/screens/ui-send.ts', '../cable/usbmux.ts'],
   ['src/lines/kinds/mac/driver.ts', 'plist'],
-  ['src/hosting/launchctl.ts', 'bplist-parser'],
+  ['src/hosting/launchctl.ts', 'plist'],
   ['src/webhooks/post.ts', '../lines/supervisor.ts'],
   ['src/webhooks/post.ts', '../lines/catalog.ts'],
   ['src/messages/send.ts', '../webhooks/loop.ts'],

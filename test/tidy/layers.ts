@@ -67,9 +67,8 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   preact: ['dashboard/'],
   '@preact/signals': ['dashboard/'],
   uqr: ['http/'],
-  // The two forms of property lists, in which usbmuxd and iPhones speak.
+  // Property lists in XML, in which usbmuxd and iPhones speak.
   plist: ['lines/kinds/iphone/'],
-  'bplist-parser': ['lines/kinds/iphone/'],
 }
 
 const IMPORT =

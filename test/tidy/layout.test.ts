@@ -21,7 +21,6 @@ const MADE = new Set(['node_modules', 'dist'])
 const RUN_TIME_PACKAGES = [
   '@elysiajs/swagger',
   '@preact/signals',
-  'bplist-parser',
   'croner',
   'drizzle-orm',
   'elysia',
@@ -44,7 +43,7 @@ test('the top level holds what the README says, and nothing else', () => {
   expect(names.sort()).toEqual(TOP_LEVEL)
 })
 
-test('the program needs eleven packages at run time: two in the browser, two for what iPhones speak', () => {
+test('the program needs ten packages at run time: two in the browser, one for what iPhones speak', () => {
   expect(Object.keys(manifest().dependencies).sort()).toEqual(RUN_TIME_PACKAGES)
 })
 

@@ -234,8 +234,10 @@ test('an event that nobody is to get keeps no copy of its message, unless it may
 
   for (const name of ALL) await rig.event('a', name)
 
-  const kept = rig.db.sqlite.query<{ body: string }, []>('SELECT body FROM events').all()
-  expect(kept.map(({ body }) => JSON.parse(body).event)).toEqual(['message.failed'])
+  const kept = rig.db.sqlite
+    .query<{ name: string }, []>('SELECT name FROM events WHERE body IS NOT NULL')
+    .all()
+  expect(kept).toEqual([{ name: 'message.failed' }])
   await rig.stop()
 })
 

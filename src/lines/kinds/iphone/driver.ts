@@ -31,7 +31,7 @@ type IphoneTools = Omit<PhoneLineTools, 'agent' | 'words' | 'drafts'> & {
 }
 
 export type IphoneDriver = LineDriver & {
-  /** Progress of every phone that is a line, or shall be one. */
+  /** Progress of every phone that is a line, or is configured as one. */
   reports(): readonly PhoneReport[]
 }
 

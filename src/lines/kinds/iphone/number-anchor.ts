@@ -74,7 +74,7 @@ function remarksOn(
   return [trouble, lowBattery(holder), oldIos(holder.facts)].filter((remark) => remark !== null)
 }
 
-/** One line and one phone with another number belong together, or the phone only charges here. */
+/** A single line and a single phone with another number belong together, or the phone only charges here. */
 function strangerRemarks(
   lines: readonly AnchoredLine[],
   phones: readonly ReadPhone[],

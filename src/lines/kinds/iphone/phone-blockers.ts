@@ -1,5 +1,5 @@
-// What keeps a phone from being a line that sends and receives, in words that its owner can act on. One
-// table: the line's state, the findings and `hookline doctor` use the same.
+// Reasons for which a phone cannot send and receive, in words that its owner can act on: one table for the
+// line's state, the findings and `hookline doctor`.
 
 import { OFFLINE_REASONS, type OfflineReason } from '../../../domain/line.ts'
 import type { LaunchTroubleCode } from './agent/launch-trouble.ts'
@@ -291,7 +291,7 @@ export function attachBlocker(phone: Phone | null): PhoneBlocker | null {
   return null
 }
 
-/** What the last facts of a phone say against its being a line; null where it is fit. */
+/** The first of the last known facts that keeps a phone from being a line; null where it is fit. */
 export function fitnessBlocker(phone: Phone | null): PhoneBlocker | null {
   const facts = phone?.facts ?? null
   if (facts === null) return attachBlocker(phone)

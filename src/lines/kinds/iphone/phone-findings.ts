@@ -1,4 +1,4 @@
-// Findings and reports about iPhones that are lines, or shall be.
+// Findings and reports about iPhones that are lines, or are configured as lines.
 
 import type { Finding } from '../../../domain/finding.ts'
 import type { PhoneChoice } from '../../../domain/value-kind.ts'
@@ -74,7 +74,7 @@ export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Find
   return remarks.flatMap((remark) => about(remark, udid))
 }
 
-/** Findings about a phone that shall be a line and is none yet. */
+/** Findings about a phone that is configured as a line and is none yet. */
 export function waitingFindings(phone: Phone, numberOf: NumberOf): readonly Finding[] {
   if (phone.device === null) return []
   const blocker = firstBlocker(phone)
@@ -82,7 +82,7 @@ export function waitingFindings(phone: Phone, numberOf: NumberOf): readonly Find
   return about(numberOf(phone) === null ? NO_NUMBER : null, phone.udid)
 }
 
-/** The finding about phones that shall be lines and were not plugged in since the start. */
+/** The finding about configured phones that were not plugged in since the start. */
 export function unseenFindings(unseen: readonly PhoneChoice[]): readonly Finding[] {
   if (unseen.length === 0) return []
   const ends = unseen.flatMap(({ udid }) => udid?.slice(-UDID_END_LENGTH) ?? [])

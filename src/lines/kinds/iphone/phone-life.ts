@@ -56,7 +56,7 @@ const SHARED_DELAY_MS = 300_000
 /** A line that was online for so long starts again with the shortest delay. */
 const GOOD_MS = 300_000
 const FALLS_WITHIN_MS = 600_000
-/** After so many falls to one stage the agent is started anew; after as many more, all begins anew. */
+/** After so many falls to a stage the agent is restarted; after as many more, all of it begins again. */
 const FALLS_MAX = 3
 /** A new agent does not help against these. */
 const FOR_PEOPLE: ReadonlySet<BlockerCode> = new Set(['locked', 'alert', 'agent_shared'])
@@ -153,7 +153,7 @@ export class PhoneLife {
     }
   }
 
-  /** One stage up, or down to the stage of the blocker. */
+  /** Goes up a stage, or down to that of the blocker. */
   async #step(signal: AbortSignal): Promise<void> {
     this.#checkPhone()
     // An interruption between two steps counts like one within a step.

@@ -1,4 +1,4 @@
-// One run of an iPhone line: the life of the phone, and, while it is online, the loop that reads what comes
+// A run of an iPhone line: the life of the phone, and, while it is online, the loop that reads what comes
 // in, looks for receipts, and lets sends in between.
 
 import type { Handle } from '../../../domain/handle.ts'

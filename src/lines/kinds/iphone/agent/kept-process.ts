@@ -1,5 +1,5 @@
-// A program of somebody else that runs for as long as it is needed. It is ended by its process id and by
-// nothing else: others may run programs of the same name.
+// A program of another maker that runs for as long as it is needed. It is ended by its process id only: other
+// users may run programs of the same name.
 
 import { withTimeout, type Clock } from '../../../../system/clock.ts'
 import type { ReadProcess, StartReadProcess } from '../../../../system/process.ts'

@@ -1,5 +1,5 @@
-// Why an agent could not be started: by the words of the program that starts it, where they are known, and
-// by its last lines in any case. Such programs have exit codes for success and failure only.
+// Causes for which an agent could not be started: by the known words of the program that starts it, and with
+// its last lines in any case. Such programs have exit codes for success and failure only.
 
 import type { KeptEnd } from './kept-process.ts'
 
@@ -44,8 +44,8 @@ const KNOWN_WORDS: readonly { readonly words: RegExp; readonly code: LaunchTroub
       /has not been explicitly trusted|invalid code signature|0xe8008015|valid provisioning profile .* not found|has either expired or has been revoked/,
     code: 'agent_expired',
   },
-  // appservice.go: all that go-ios keeps when the phone refuses to start an app, of which a signature that
-  // nobody trusts is the known reason.
+  // appservice.go: all that go-ios keeps when the phone refuses to start an app, of which an untrusted
+  // signature is the known reason.
   { words: /could not get pid from response/, code: 'agent_expired' },
   // cmd_device_debug.go (run; the exit code is 0), personalized_image_mounter.go: Apple signs the image for
   // each phone. connect.go, startservice.go: a service of the image is missing. DTDeviceKit.
@@ -75,7 +75,7 @@ export function knownCode(lines: readonly string[]): LaunchTroubleCode | null {
   return null
 }
 
-/** Why a command ended: its last lines without the phone's ids. `code` is for words that are not known. */
+/** The cause of a command's end, with its last lines; `code` is for unknown words. The phone's ids are masked. */
 export function endTrouble(
   { exitCode, lines }: KeptEnd,
   code: LaunchTroubleCode,
@@ -91,7 +91,7 @@ export function endTrouble(
   return { code: knownCode(lines) ?? code, why }
 }
 
-/** Why a program could not be started; `code` is an error of the system, or `aborted`. */
+/** The cause of a failed start; `code` is an error of the system, or `aborted`. */
 export function startTrouble(code: string): LaunchTrouble {
   if (code === 'aborted') return CALLED_OFF
   const isAbsent = code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR'

@@ -35,14 +35,14 @@ export type AgentOptions = {
   readonly xctestrunPath: string | null
   /** The runner's, as `com.example.WebDriverAgentRunner.xctrunner`. */
   readonly bundleId: string
-  /** The port of the phone on which the agent shall listen. */
+  /** The port of the phone on which the agent listens. */
   readonly port: number
 }
 
 type AgentCommands = {
-  /** One process for each phone, which runs as long as the agent does. */
+  /** A process for each phone, which runs as long as the agent does. */
   readonly agent: CommandLine
-  /** One process for all phones, which runs beside the agents. */
+  /** A process for all phones, which runs beside the agents. */
   readonly tunnel: CommandLine | null
   /** Run to their ends for each phone before its agent is started. */
   readonly before: readonly { readonly command: CommandLine; readonly failsAs: LaunchTroubleCode }[]
@@ -92,7 +92,7 @@ export class Launcher implements Service {
   readonly #hasHeadStart = Promise.withResolvers<null>()
   #preparing: Promise<LaunchTrouble | null> | null = null
   #tunnel: KeptProcess | null = null
-  /** Why the tunnel command ended last, since it was good. */
+  /** The cause of the tunnel command's last end, since it was good. */
   #tunnelTrouble: LaunchTrouble | null = null
 
   private constructor(commands: AgentCommands, options: AgentOptions, tools: LauncherTools) {
@@ -113,7 +113,7 @@ export class Launcher implements Service {
     const until = AbortSignal.any([signal, this.#over.signal])
     this.#isNeeded.resolve(null)
     await Promise.race([this.#hasHeadStart.promise, whenAborted(until)])
-    // One phone after the other: two downloads of the same image spoil each other (go-ios 1.3.2).
+    // Phones wait for each other: two downloads of the same image spoil each other (go-ios 1.3.2).
     while (this.#preparing !== null && !until.aborted) {
       await Promise.race([this.#preparing, whenAborted(until)])
     }
@@ -152,7 +152,7 @@ export class Launcher implements Service {
     await Promise.all([this.#preparing, ...[...this.#running].map((process) => process.stop())])
   }
 
-  /** One process of the tunnel command, from its start to its end; true if it was a good one. */
+  /** Runs the tunnel command from its start to its end; true if it ran for long enough to be good. */
   async #runTunnel(command: CommandLine, signal: AbortSignal): Promise<boolean> {
     const { clock, log } = this.#tools
     const startedAt = clock.monotonic()
@@ -173,7 +173,7 @@ export class Launcher implements Service {
     return clock.monotonic() - startedAt >= GOOD_MS
   }
 
-  /** Why the process has ended; null where `signal` aborted. */
+  /** The cause of its end; null where `signal` aborted. */
   async #tunnelEnd(command: CommandLine, signal: AbortSignal): Promise<LaunchTrouble | null> {
     const process = this.#start(command, null)
     if (!(process instanceof KeptProcess)) return process
@@ -221,7 +221,7 @@ export class Launcher implements Service {
     )
   }
 
-  /** An agent that found no tunnel: the tunnel command says why, or has stood for long and is started anew. */
+  /** Adds the end of the tunnel command to a trouble with the tunnel; one that stood for long is restarted. */
   #withTunnel(trouble: LaunchTrouble): LaunchTrouble {
     if (trouble.code !== 'tunnel_failed') return trouble
     const tunnel = this.#tunnel
@@ -288,7 +288,7 @@ function environmentOf(port: number): Readonly<Record<string, string>> {
   return { TEST_RUNNER_USE_IP: '127.0.0.1', TEST_RUNNER_USE_PORT: String(port) }
 }
 
-/** What becomes an argument of a program has the form of a UDID, or nothing is started. */
+/** Only ids in the form of a UDID become arguments of a program. */
 function isPhone({ udid, serial }: LaunchPhone): boolean {
   return isUdid(udid) && isUdid(serial)
 }

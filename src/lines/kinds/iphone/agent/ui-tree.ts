@@ -30,7 +30,7 @@ const TEXT_LENGTH_MAX = 100_000
 const SKELETON_LINES_MAX = 400
 const ID_LENGTH_MAX = 60
 
-/** Null for what is no tree, and for one that is larger than a screen can be. */
+/** Null for anything else, and for a tree that is larger than a screen can be. */
 export function parseTree(value: unknown): UiNode | null {
   const budget = { nodes: NODES_MAX }
   const root = parseNode(value, DEPTH_MAX, budget)
@@ -70,7 +70,7 @@ export function findById(root: UiNode, id: string): UiNode | null {
   return findNode(root, (node) => node.id === id)
 }
 
-/** Types, identifiers and lengths of labels, for diagnostics: nothing of what anybody wrote. */
+/** Types, identifiers and lengths of labels, for diagnostics: none of the texts. */
 export function skeletonOf(root: UiNode): string {
   const lines: string[] = []
   const write = (node: UiNode, indent: string) => {
@@ -87,7 +87,7 @@ export function skeletonOf(root: UiNode): string {
 /** Several words in one, as programmers join them: `sendButton`, `lockscreen-date-view`. */
 const JOINED_WORDS = /^(?:[A-Za-z]*[a-z][A-Z][A-Za-z]*|[a-z]+(?:[-_.][A-Za-z]+)+)$/
 
-/** Where nobody gave one it is what the element says, and that of a navigation bar is its title (XCTest). */
+/** An element without an identifier has its text in that place, and a navigation bar its title (XCTest). */
 function shownId(type: string, id: string): string {
   const isProgrammers = JOINED_WORDS.test(id) && type !== 'NavigationBar'
   return isProgrammers ? id.slice(0, ID_LENGTH_MAX) : `(${id.length})`

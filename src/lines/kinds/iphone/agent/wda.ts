@@ -101,7 +101,7 @@ export class PhoneAgent {
     return this.#act('/url', { url, bundleId: MESSAGES_APP }, signal)
   }
 
-  /** What is on the screen of Messages. */
+  /** The tree of the screen of Messages. */
   async tree(signal: AbortSignal): Promise<UiNode> {
     const root = parseTree(await this.#run(signal, () => this.#session.get(TREE_PATH, signal)))
     if (root === null) throw new AgentError('other', 'The description of the screen is no tree.')
@@ -196,7 +196,7 @@ class WdaSession {
   readonly #exchange: WdaExchange
   readonly #clock: Clock
   #id: string | null = null
-  /** When a session of ours turned invalid. */
+  /** Times at which a session of ours turned invalid. */
   #lostAt: number[] = []
 
   constructor(exchange: WdaExchange, clock: Clock) {
@@ -223,7 +223,7 @@ class WdaSession {
     throw new AgentError('no_such_element', 'The answer names no element.')
   }
 
-  /** Gives a command to an element, which is found anew where it has gone stale: then nothing was done. */
+  /** Gives a command to an element, once more where it has gone stale: then nothing was done. */
   onElement(id: string, command: Command): Promise<unknown> {
     return retryOnce('stale', async () => {
       const path = `/element/${await this.find(id, command.signal)}/${command.path}`

@@ -1,6 +1,6 @@
 // The service "lockdown" of a phone: 4 bytes of length, the highest first, and a property list in XML.
-// libimobiledevice describes it. Everybody may ask a little; whoever the phone trusts begins a session,
-// from then on in TLS on the same connection, and may ask the rest.
+// libimobiledevice describes it. A few values are open to every computer; a trusted one begins a session,
+// from then on in TLS on the same connection, and may ask for the rest.
 
 import type { Duplex } from 'node:stream'
 import { connect, createSecureContext, type SecureContext } from 'node:tls'
@@ -13,7 +13,7 @@ import {
   type PropertyDictionary,
   PropertyListError,
   type PropertyValue,
-  switchOf,
+  booleanOf,
   textOf,
   xmlPropertyList,
 } from './property-list.ts'
@@ -51,7 +51,7 @@ export class LockdownSession {
     this.#stream = socket
   }
 
-  /** What the phone says for `key`; null where it has none, or does not tell it to us. */
+  /** The value of `key`; null where the phone has none, or keeps it from us. */
   async value(
     { domain, key }: { readonly domain: string | null; readonly key: string },
     signal: AbortSignal,
@@ -74,7 +74,7 @@ export class LockdownSession {
     // go-ios names the version (startsession.go), libimobiledevice leaves it out.
     const request = { Request: 'StartSession', ProtocolVersion: '2', ...ids }
     const answer = await this.#ask(request, signal)
-    if (switchOf(answer['EnableSessionSSL']) === true) await this.#encrypt(record, signal)
+    if (booleanOf(answer['EnableSessionSSL']) === true) await this.#encrypt(record, signal)
   }
 
   close(): void {
@@ -119,7 +119,7 @@ export class LockdownSession {
     const ready = Promise.withResolvers<void>()
     const fail = () => ready.reject(new LockdownBroken('It does not come to an encrypted session.'))
     secure.once('secureConnect', ready.resolve)
-    // The listener for errors stays: one that nobody listens to would end the process.
+    // The listener for errors stays: an unhandled one would end the process.
     for (const name of ['error', 'close', 'end']) secure.on(name, fail)
     signal.addEventListener('abort', fail)
     if (signal.aborted) fail()

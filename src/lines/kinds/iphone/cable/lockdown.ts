@@ -1,4 +1,4 @@
-// What an attached iPhone tells of itself.
+// Facts about an attached iPhone, read by its service lockdown.
 
 import { type Clock, deadline } from '../../../../system/clock.ts'
 import {
@@ -9,10 +9,10 @@ import {
   readPairRecord,
 } from './lockdown-session.ts'
 import { MuxError } from './mux-connection.ts'
-import { numberOf, type PropertyValue, switchOf, textOf } from './property-list.ts'
+import { numberOf, type PropertyValue, booleanOf, textOf } from './property-list.ts'
 import type { MuxDevice, Usbmux } from './usbmux.ts'
 
-/** What lockdown, the service of a phone that knows its settings, told at one moment. */
+/** The answers of lockdown at one moment. */
 export type PhoneFacts = {
   readonly reading: 'facts'
   readonly udid: string
@@ -28,7 +28,7 @@ export type PhoneFacts = {
   readonly isDeveloperModeOn: boolean | null
   /** As `en` or `en-US`. */
   readonly language: string | null
-  /** Whether a passcode is set and the screen locked. */
+  /** True where a passcode is set and the screen locked. */
   readonly isLocked: boolean | null
   /** As `Europe/Berlin`. */
   readonly timeZone: string | null
@@ -45,21 +45,21 @@ export type PhoneTroubleReason =
   | 'usbmux_denied'
   | 'unreadable'
 
-/** Why a phone that is attached could not be read. */
+/** The cause for which an attached phone could not be read. */
 export type PhoneTrouble = {
   readonly reading: 'trouble'
   readonly udid: string
   /** Null where not even this could be read. */
   readonly name: string | null
   readonly reason: PhoneTroubleReason
-  /** What was seen, in one sentence without secrets. */
+  /** One sentence without secrets. */
   readonly why: string
 }
 
 /** A phone that is attached, or was since the relay started. */
 export type Phone = {
   readonly udid: string
-  /** How it is attached; null where it is not. */
+  /** Its attachment; null while it is not plugged in. */
   readonly device: MuxDevice | null
   /** The last that could be read, be it from before the trouble or before it went. */
   readonly facts: PhoneFacts | null
@@ -75,7 +75,7 @@ const E164 = /^\+[1-9][0-9]{6,14}$/
 /** Spaces, dashes, brackets, and the marks of direction that iOS puts around numbers. */
 const NUMBER_DRESSING = /[\s().\-/\u00AD\u2010-\u2015\u200B-\u200F\u202A-\u202E\u2060-\u2069]/gu
 
-/** The number in E.164; null for one without its country, which nobody could complete. */
+/** The number in E.164; null for one without its country. */
 export function phoneNumberOf(text: string): string | null {
   const plain = text.replaceAll(NUMBER_DRESSING, '')
   return E164.test(plain) ? plain : null
@@ -83,14 +83,14 @@ export function phoneNumberOf(text: string): string | null {
 
 export type PhoneReading = PhoneFacts | PhoneTrouble
 
-/** What a phone tells everybody. */
+/** Facts that are open to every computer. */
 type OpenFacts = {
   readonly name: string | null
   readonly iosVersion: string
   readonly productType: string
 }
 
-/** A phone that does not answer is given up: whoever waits behind it comes next. */
+/** A phone that does not answer must not hold up the next one. */
 const READING_MS_MAX = 15_000
 const TEXT_LENGTH_MAX = 200
 
@@ -99,7 +99,7 @@ const INTERNATIONAL = 'com.apple.international'
 /** The part of the system that lets only signed programs run, and so knows of the developer mode. */
 const FILE_INTEGRITY = 'com.apple.security.mac.amfi'
 
-/** What the words of lockdown mean for the trust (lockdown.h of libimobiledevice has them all). */
+/** Troubles by the words of lockdown (all of them are in lockdown.h of libimobiledevice). */
 const REASON_OF_WORD: Readonly<Record<string, PhoneTroubleReason>> = {
   PasswordProtected: 'passcode_locked',
   EscrowLocked: 'passcode_locked',
@@ -123,8 +123,8 @@ class NoTrust extends Error {
 }
 
 /**
- * What a phone tells of itself. It changes nothing there, and puts no question to its owner. Rejects
- * only when `signal` aborts: what else goes wrong is told as trouble, within 15 s.
+ * Reads a phone. Nothing is changed there, and its owner is not asked anything. Rejects only when `signal`
+ * aborts: any other failure is a trouble, within 15 s.
  */
 export async function readPhone(
   tools: { readonly mux: Usbmux; readonly clock: Clock },
@@ -190,16 +190,16 @@ async function readTrusted(
   const ask = (key: string, domain: string | null = null) => session.value({ domain, key }, signal)
   const number = textOf(await ask('PhoneNumber'))
   const percent = numberOf(await ask('BatteryCurrentCapacity', BATTERY))
-  const isCharging = switchOf(await ask('BatteryIsCharging', BATTERY)) ?? false
+  const isCharging = booleanOf(await ask('BatteryIsCharging', BATTERY)) ?? false
   return {
     ...open,
     name: open.name ?? 'iPhone',
     number: number === null ? null : phoneNumberOf(number),
     battery: percent === null ? null : { percent, isCharging },
-    isDeveloperModeOn: switchOf(await ask('DeveloperModeStatus', FILE_INTEGRITY)),
+    isDeveloperModeOn: booleanOf(await ask('DeveloperModeStatus', FILE_INTEGRITY)),
     language: shortText(await ask('Language', INTERNATIONAL)),
     // The passcode is set and the screen locked (go-ios).
-    isLocked: switchOf(await ask('PasswordProtected')),
+    isLocked: booleanOf(await ask('PasswordProtected')),
     timeZone: shortText(await ask('TimeZone')),
     simStatus: shortText(await ask('SIMStatus')),
   }
@@ -209,7 +209,7 @@ function shortText(value: PropertyValue | null): string | null {
   return textOf(value)?.slice(0, TEXT_LENGTH_MAX) ?? null
 }
 
-/** What failed, as its owner can be told. What is no failure of the outside is thrown on. */
+/** The trouble behind an error; throws on what is no failure of the outside. */
 function troubleOf(error: unknown): { readonly reason: PhoneTroubleReason; readonly why: string } {
   if (error instanceof NoTrust) return { reason: error.reason, why: error.message }
   if (error instanceof LockdownRefusal) {

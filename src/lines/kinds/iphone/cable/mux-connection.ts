@@ -1,4 +1,4 @@
-// One connection to usbmuxd, and the frames on it: 16 bytes of head in little-endian order (length with
+// A connection to usbmuxd, and the frames on it: 16 bytes of head in little-endian order (length with
 // the head, version, kind, tag) and a property list in XML. The protocol is described by libusbmuxd.
 
 import { connect, type Socket } from 'node:net'
@@ -13,7 +13,7 @@ import {
 } from './property-list.ts'
 
 /**
- * `absent`: nobody listens, so there are no phones. `denied`: the socket may not be opened. `refused`:
+ * `absent`: nothing listens, so there are no phones. `denied`: the socket may not be opened. `refused`:
  * nothing on the phone listens on that port, or its cable has just gone. `bad_device`: the device is no
  * longer attached under that id. `bad_command`: usbmuxd does not know or want the request. `silent`: no
  * answer in time. `protocol`: it closed the connection, or said what is not of the protocol.
@@ -38,7 +38,7 @@ export class MuxError extends Error {
   }
 }
 
-/** Where usbmuxd listens: a Unix socket, or a port of a computer that the phones hang on. */
+/** The address of usbmuxd: a Unix socket, or a port of the computer that the phones are plugged into. */
 export type MuxAddress =
   | { readonly path: string }
   | { readonly host: string; readonly port: number }
@@ -97,7 +97,7 @@ const CODE_OF_ERROR: ReadonlyMap<unknown, MuxErrorCode> = new Map([
 /** The socket, not yet connected; a test takes the place of a system that refuses it. */
 export type OpenSocket = (address: MuxAddress) => Socket
 
-/** A socket to `address`: what fails is told by its events. */
+/** A socket to `address`; failures are events of the socket. */
 export const openSocket: OpenSocket = (address) => connect(address)
 
 export class MuxConnection {
@@ -119,7 +119,7 @@ export class MuxConnection {
         reject(error)
       }
       const abort = () => fail(new MuxError('silent', 'it does not take the connection'))
-      // This listener stays: an error that nobody listens to would end the process.
+      // This listener stays: an unhandled error would end the process.
       socket.on('error', (error) => fail(errorOfSocket(error)))
       socket.once('connect', () => {
         signal.removeEventListener('abort', abort)
@@ -213,7 +213,7 @@ export class StreamEndedError extends Error {
 
 /**
  * The next `length` bytes of `stream`, and none beyond them: what follows stays in the stream, for
- * whoever reads next. Rejects with a `StreamEndedError` where the stream ends or fails before, or
+ * the next reader. Rejects with a `StreamEndedError` where the stream ends or fails before, or
  * `signal` aborts; the stream is then of no more use.
  */
 export function readExactly(
@@ -231,7 +231,7 @@ export function readExactly(
     }
     const fail = () => settle(() => reject(new StreamEndedError('The connection ended.')))
     const look = () => {
-      // Where fewer bytes are there and the stream has ended, it gives those.
+      // At the end of the stream the bytes that are left may be fewer.
       const bytes: unknown = stream.read(length)
       if (bytes instanceof Uint8Array && bytes.byteLength < length) fail()
       else if (bytes instanceof Uint8Array) settle(() => resolve(bytes))

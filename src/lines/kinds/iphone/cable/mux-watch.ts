@@ -1,12 +1,11 @@
-// Which phones hang on usbmuxd, told as it happens, by the one connection that listens. usbmuxd comes
-// and goes: on Linux it is started by the first phone and ends with the last one.
+// The phones on usbmuxd, by the one connection that listens for changes. usbmuxd comes and goes: on Linux it is started by the first phone and ends with the last one.
 
 import type { Clock } from '../../../../system/clock.ts'
 import type { Log } from '../../../../system/log.ts'
 import { MuxError, type MuxErrorCode } from './mux-connection.ts'
 import type { MuxDevice, MuxEvent, MuxListening, Usbmux } from './usbmux.ts'
 
-/** What has happened to a phone, whichever of its attachments it was. */
+/** A change of a phone, over all of its attachments. */
 export type MuxChange = {
   /** `attached` also where it hangs on another `deviceId` than before. */
   readonly change: 'attached' | 'detached' | 'paired'
@@ -19,21 +18,21 @@ const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 10_000
 /** A connection that held for so long was a good one: the next delay is the shortest again. */
 const GOOD_MS = 10_000
-/** How long phones are still counted when usbmuxd goes: it may just be started again. */
+/** Phones still count for so long when usbmuxd ends: it may just be restarting. */
 const GRACE_MS = 3_000
-/** How long a new connection takes at most to tell what is attached. */
+/** A new connection has announced all attached phones after so long. */
 const ROLL_CALL_MS = 1_000
 const ATTACHMENTS_MAX = 200
 
 export class MuxWatch {
   readonly #tools: WatchTools
   readonly #listeners = new Set<(change: MuxChange) => void>()
-  /** What the connection of now has told, by device id. */
+  /** Attachments that the present connection has announced, by device id. */
   readonly #attached = new Map<number, MuxDevice>()
-  /** Phones of the connection before, by UDID, which this one has not told yet. */
+  /** Phones of the connection before, by UDID, which this one has not announced yet. */
   readonly #left = new Map<string, MuxDevice>()
-  /** What was told to others, by UDID. */
-  #told: ReadonlyMap<string, MuxDevice> = new Map()
+  /** Phones as the listeners know them, by UDID. */
+  #known: ReadonlyMap<string, MuxDevice> = new Map()
   #trouble: MuxErrorCode | null = 'absent'
   #hasBeenHeard = false
   #dropLater = () => {}
@@ -42,19 +41,19 @@ export class MuxWatch {
     this.#tools = tools
   }
 
-  /** Why it is not known which phones are there; null where it is. */
+  /** The reason for which the attached phones are unknown; null where they are known. */
   get trouble(): MuxErrorCode | null {
     return this.#trouble
   }
 
-  /** Whether usbmuxd has told what is attached, or that it cannot be reached. */
+  /** True once usbmuxd has announced the attached phones, or could not be reached. */
   get hasBeenHeard(): boolean {
     return this.#hasBeenHeard
   }
 
-  /** One entry for each phone: over the cable where it can also be reached by the network. */
+  /** An entry for each phone: over the cable where it can also be reached by the network. */
   devices(): readonly MuxDevice[] {
-    return [...this.#told.values()]
+    return [...this.#known.values()]
   }
 
   /** Returns what ends it. A listener must not throw. */
@@ -80,7 +79,7 @@ export class MuxWatch {
     }
   }
 
-  /** One connection, from its beginning to its end. */
+  /** Follows a connection from its beginning to its end. */
   async #follow(signal: AbortSignal): Promise<void> {
     let listening: MuxListening | null = null
     try {
@@ -105,7 +104,7 @@ export class MuxWatch {
     this.#note(code)
     if (this.#attached.size === 0) return
     this.#attached.clear()
-    for (const [udid, device] of this.#told) this.#left.set(udid, device)
+    for (const [udid, device] of this.#known) this.#left.set(udid, device)
     this.#dropIn(GRACE_MS)
   }
 
@@ -115,26 +114,26 @@ export class MuxWatch {
         if (this.#attached.size >= ATTACHMENTS_MAX) return
         this.#attached.set(event.device.deviceId, event.device)
         this.#left.delete(event.device.udid)
-        this.#tell()
+        this.#emitChanges()
         return
       case 'detached':
         this.#attached.delete(event.deviceId)
-        this.#tell()
+        this.#emitChanges()
         return
       case 'paired': {
-        const device = this.#told.get(this.#attached.get(event.deviceId)?.udid ?? '')
+        const device = this.#known.get(this.#attached.get(event.deviceId)?.udid ?? '')
         if (device !== undefined) this.#emit({ change: 'paired', device })
       }
     }
   }
 
-  /** After `ms`, phones that the connection of now has not told are gone. */
+  /** After `ms`, phones that the present connection has not announced are gone. */
   #dropIn(ms: number): void {
     this.#dropLater()
     this.#dropLater = this.#tools.clock.after(ms, () => {
       this.#left.clear()
       this.#hasBeenHeard = true
-      this.#tell()
+      this.#emitChanges()
     })
   }
 
@@ -142,18 +141,18 @@ export class MuxWatch {
     this.#dropLater()
     this.#attached.clear()
     this.#left.clear()
-    this.#tell()
+    this.#emitChanges()
   }
 
-  /** Tells the differences to what was told before. */
-  #tell(): void {
-    const before = this.#told
+  /** Emits the changes since the last call. */
+  #emitChanges(): void {
+    const before = this.#known
     const now = new Map(this.#left)
     for (const device of this.#attached.values()) {
       const other = now.get(device.udid)
       if (other?.transport !== 'usb' || device.transport === 'usb') now.set(device.udid, device)
     }
-    this.#told = now
+    this.#known = now
     for (const [udid, device] of before) {
       if (!now.has(udid)) this.#emit({ change: 'detached', device })
     }

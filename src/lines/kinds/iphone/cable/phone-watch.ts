@@ -1,5 +1,5 @@
-// What every attached phone tells of itself, read when it is plugged in, when its owner taps Trust, and
-// then every minute. A phone that hangs keeps one of four places, and nobody else waits for it.
+// Facts about every attached phone, read when it is plugged in, when its owner taps Trust, and then every
+// minute. A phone that hangs keeps one of four sessions, and does not hold up the others.
 
 import type { Duplex } from 'node:stream'
 
@@ -28,7 +28,7 @@ type WatchTools = {
 }
 
 const READ_EVERY_MS = 60_000
-/** When a phone in trouble is read again; null for not before it is plugged in anew. */
+/** The delay after which a phone in trouble is read again; null for not before it is plugged in again. */
 const AGAIN_MS: Readonly<Record<PhoneTroubleReason, number | null>> = {
   not_trusted: 5_000,
   trust_dialog: 5_000,
@@ -47,14 +47,13 @@ const LOW_PERCENT = 20
 const LOW_MS = 600_000
 const IDLE_MS = 3_600_000
 
-/** One phone as it is kept. */
 type KeptPhone = {
   device: MuxDevice | null
   facts: PhoneFacts | null
   trouble: PhoneTrouble | null
   numbers: readonly string[]
   lowSince: number | null
-  /** When it is read next, on the monotonic clock; Infinity for not by itself. */
+  /** Time of the next reading, on the monotonic clock; Infinity for not by itself. */
   dueAt: number
   /** Ends the session that reads it now. */
   end: AbortController | null
@@ -80,17 +79,17 @@ export class PhoneWatch {
     })
   }
 
-  /** Tells that `phones` may say something else now; what it returns ends that. It must not throw. */
+  /** Calls `listener`, which must not throw, when `phones()` may have changed; returns an unsubscribe function. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Reads until `signal` aborts. The `MuxWatch` is run by somebody else. */
+  /** Reads until `signal` aborts. The `MuxWatch` is run by the caller. */
   async run(signal: AbortSignal): Promise<void> {
     const { watch, clock } = this.#tools
-    const end = watch.onChange((change) => this.#hear(change))
-    for (const device of watch.devices()) this.#hear({ change: 'attached', device })
+    const end = watch.onChange((change) => this.#onChange(change))
+    for (const device of watch.devices()) this.#onChange({ change: 'attached', device })
     try {
       while (!signal.aborted) {
         this.#readDue(signal)
@@ -103,7 +102,7 @@ export class PhoneWatch {
     }
   }
 
-  #hear({ change, device }: MuxChange): void {
+  #onChange({ change, device }: MuxChange): void {
     const phone = this.#kept(device.udid)
     if (change === 'paired') {
       phone.dueAt = this.#tools.clock.monotonic()
@@ -115,12 +114,12 @@ export class PhoneWatch {
       phone.dueAt = change === 'attached' ? this.#tools.clock.monotonic() : Infinity
       if (change === 'detached') phone.lowSince = null
       this.#tools.log.info(`phone ${change}`, { phone: maskHandle(device.udid) })
-      this.#tell()
+      this.#emit()
     }
     this.#wake.notify()
   }
 
-  #tell(): void {
+  #emit(): void {
     for (const listener of this.#listeners) listener()
   }
 
@@ -170,7 +169,7 @@ export class PhoneWatch {
       const reading = await readPhone(this.#tools, device, both)
       if (phone.end !== end) return
       this.#note(phone, reading)
-      this.#tell()
+      this.#emit()
     } catch (error) {
       if (signal.aborted || end.signal.aborted) return
       log.error('a phone could not be read', { phone: maskHandle(device.udid), error })
@@ -221,7 +220,7 @@ type CableTools = {
 }
 
 /** The cable as usbmuxd gives it; it knows phones only while it runs. */
-export class UsbCable implements PhoneCable, Service {
+export class UsbCable implements Service {
   readonly name = 'usb-cable'
   readonly #mux: Usbmux
   readonly #watch: MuxWatch
@@ -234,26 +233,31 @@ export class UsbCable implements PhoneCable, Service {
     this.#phones = new PhoneWatch({ ...tools, mux: this.#mux, watch: this.#watch })
   }
 
+  /** True once the attached phones are known, and each was read, be it in vain. */
   get isKnown(): boolean {
     const isRead = ({ device, facts, trouble }: Phone) =>
       device === null || facts !== null || trouble !== null
     return this.#watch.hasBeenHeard && this.phones().every(isRead)
   }
 
+  /** True where the system refuses the socket of usbmuxd. */
   get isDenied(): boolean {
     return this.#watch.trouble === 'denied'
   }
 
+  /** The attached phones, and those that were attached since the relay started. */
   phones(): readonly Phone[] {
     return this.#phones.phones()
   }
 
+  /** A connection to a TCP port of a phone; rejects with a `MuxError`. */
   async connect(udid: string, port: number, signal: AbortSignal): Promise<Duplex> {
     const phone = this.phones().find((one) => one.udid === udid)
     if (phone?.device == null) throw new MuxError('bad_device', 'the phone is not attached')
     return await this.#mux.connect(phone.device.deviceId, port, signal)
   }
 
+  /** Calls `listener` when `phones()` may have changed; returns an unsubscribe function. */
   onChange(listener: () => void): () => void {
     return this.#phones.onChange(listener)
   }
@@ -264,15 +268,4 @@ export class UsbCable implements PhoneCable, Service {
 }
 
 /** The phones on the cable, and the way to a port of each. */
-export type PhoneCable = {
-  /** Those that are attached, and those that were since the relay started. */
-  phones(): readonly Phone[]
-  /** Whether it is known what is plugged in, and each phone was read once, be it in vain. */
-  readonly isKnown: boolean
-  /** Whether the system refuses us the socket of usbmuxd. */
-  readonly isDenied: boolean
-  /** A connection to a TCP port of a phone; rejects with a `MuxError`. */
-  connect(udid: string, port: number, signal: AbortSignal): Promise<Duplex>
-  /** Tells that `phones` may say something else now; what it returns ends that. */
-  onChange(listener: () => void): () => void
-}
+export type PhoneCable = Pick<UsbCable, 'phones' | 'isKnown' | 'isDenied' | 'connect' | 'onChange'>

@@ -1,5 +1,5 @@
-// What we ask of usbmuxd, the daemon that carries connections over the cable: which phones hang on it,
-// a connection to a port of one of them, and what is stored of the trust between phone and computer.
+// The client of usbmuxd, the daemon that carries connections over the cable: attached phones, a connection to
+// a port of one of them, and the stored trust between phone and computer.
 
 import type { Socket } from 'node:net'
 
@@ -74,7 +74,7 @@ export class Usbmux {
     })
   }
 
-  /** What is stored of the trust between this computer and a phone; null where there is none. */
+  /** The stored trust between this computer and a phone; null where there is none. */
   async pairRecord(serial: string, signal: AbortSignal): Promise<Uint8Array | null> {
     const request = { MessageType: 'ReadPairRecord', PairRecordID: serial }
     const answer = await this.#askOnce(request, signal)
@@ -93,7 +93,7 @@ export class Usbmux {
     return buid
   }
 
-  /** Tells every device that is there, and then what happens to them. */
+  /** Announces every device that is there, and then every change. */
   listen(signal: AbortSignal): Promise<MuxListening> {
     return this.#within(signal, async (connection, limit) => {
       mustBeOk(await connection.ask({ MessageType: 'Listen' }, limit))
@@ -153,13 +153,13 @@ function failureOf(answer: PropertyDictionary): MuxError {
   return new MuxError(CODE_OF_RESULT[number] ?? 'protocol', `result ${number}`)
 }
 
-/** One attachment of a phone: plugged in again it has another `deviceId`. */
+/** An attachment of a phone: plugged in again it has another `deviceId`. */
 export type MuxDevice = {
   /** The phone's own id, always in the form of `normalUdid`. */
   readonly udid: string
   /** The same as usbmuxd writes it: its pair record goes by this name. */
   readonly serial: string
-  /** What usbmuxd calls this attachment; it means nothing to another usbmuxd, or to a later one. */
+  /** The id of this attachment, for this run of usbmuxd only. */
   readonly deviceId: number
   readonly transport: 'usb' | 'network'
 }
@@ -172,7 +172,7 @@ export type MuxEvent =
 
 const SERIAL_LENGTH_MAX = 64
 
-/** The event that a message of a listening connection tells; null for what we do not know. */
+/** The event in a message of a listening connection; null for an unknown one. */
 function muxEvent(message: PropertyDictionary): MuxEvent | null {
   const kind = textOf(message['MessageType'])
   if (kind === 'Attached') {

@@ -17,7 +17,7 @@ import type { UiService } from './ui-words.ts'
 export type ChatTools = UiTools & {
   readonly memory: TranscriptMemory
   readonly own: OwnSends
-  /** One sequence of touches at a time on the phone. */
+  /** Sequences of touches on the phone, one at a time. */
   readonly queue: TaskQueue
   /** The phone's time zone, as the IANA names it. */
   readonly timeZone: () => string
@@ -162,7 +162,7 @@ type FoundReceipt = {
 
 /**
  * New receipts of the own messages of a chat, oldest first, each step once. Messages shows the status of
- * the newest own bubble only, so an older one that nobody saw delivered counts as delivered with it.
+ * the newest own bubble only, so an older one that was not seen delivered counts as delivered with it.
  */
 function receiptsOf(
   rows: readonly ReadRow[],

@@ -65,7 +65,7 @@ class Poll {
   readonly #signal: AbortSignal
   /** Conversations that were visited, as the list shows them once they are read. */
   readonly #visited = new Set<string>()
-  /** How far the list was moved, in all and since the last visit. */
+  /** Moves of the list, in all and since the last visit. */
   #swipes = 0
   #swipesInRow = 0
 

@@ -2,12 +2,12 @@
 
 import type { UiWords } from './ui-words.ts'
 
-/** A day as a row above the bubbles names it. */
+/** The day that a row above the bubbles names. */
 export type DayName =
   | { readonly day: 'ago'; readonly days: number }
   /** 0 is Sunday. */
   | { readonly day: 'weekday'; readonly weekday: number }
-  /** `month` is 1 to 12; `year` is null where it is this one or the last. */
+  /** `month` is 1 to 12; `year` is null for this one or the last. */
   | {
       readonly day: 'date'
       readonly year: number | null
@@ -15,7 +15,7 @@ export type DayName =
       readonly date: number
     }
 
-/** A row with the time from which the bubbles below it are. */
+/** A row with the time of the bubbles that begin below it. */
 export type DateRow = { readonly name: DayName; readonly minutes: number }
 
 /** iOS puts U+202F between the time and its half of the day, which `\s` takes (seen on macOS 27.2). */
@@ -24,10 +24,10 @@ const TIME_SUFFIX = new RegExp(String.raw`,\s*${TIME}\s*$`)
 const TIME_AT_END = new RegExp(String.raw`${TIME}\s*$`)
 const DATE = /\b([A-Z][a-z]{2})[a-z]*\.? (\d{1,2})(?:, (\d{4}))?\b/
 const DAY_MINUTES = 1_440
-const MINUTE_MS = 60_000
-/** The clocks of the phone and of this machine may be that far apart. */
+const EPOCH = Temporal.PlainDate.from('1970-01-01')
+/** The largest difference between the clocks of the phone and of this machine. */
 const AHEAD_MINUTES = 10
-/** Bubbles that come late are sorted in by their date: so far back is no new day. */
+/** Bubbles that come late are sorted in by their date: a step back up to this is no new day. */
 const DISORDER_MINUTES = 60
 
 /** The label before its last time, and the time in minutes after midnight; null where none ends it. */
@@ -81,44 +81,42 @@ function minutesOf([, hours = '', minutes = '', half]: readonly (string | undefi
   return (half === undefined ? hour : (hour % 12) + (isAfternoon ? 12 : 0)) * 60 + minute
 }
 
-export type TimedBubble = { readonly minutes: number; readonly under: DateRow | null }
+type TimedBubble = { readonly minutes: number; readonly under: DateRow | null }
 
 /**
- * When each bubble was, in milliseconds since 1970 and to the minute. Bubbles are in order, the row above
- * them says from which day on; where none does, they end no later than now.
+ * The time of each bubble, in milliseconds since 1970 and to the minute. Bubbles are in order, the row above
+ * them names their first day; where there is none, they end no later than now.
  */
 export function placeTimes(
   bubbles: readonly TimedBubble[],
   now: number,
   timeZone: string,
 ): readonly number[] {
-  const format = formatOf(timeZone)
-  const here = localMinutes(now, format)
-  const today = Math.floor(here / DAY_MINUTES)
+  const { date: today, minutes: nowLocal, zone } = localTime(now, timeZone)
   let day: number | null = null
   let last = 0
   let under: DateRow | null = null
   const placed = bubbles.map((bubble) => {
     if (bubble.under !== null && bubble.under !== under) {
       under = bubble.under
-      day = dayOf(bubble.under.name, today)
+      day = dayNumber(dateOf(bubble.under.name, today))
       last = bubble.under.minutes
     }
-    // Past midnight: no row says so where the talk goes on.
+    // Past midnight: no row says so while the conversation goes on.
     if (day !== null && bubble.minutes < last - DISORDER_MINUTES) day += 1
     last = bubble.minutes
     return day === null ? null : day * DAY_MINUTES + bubble.minutes
   })
-  return backwards(bubbles, placed, here).map((local) => instantOf(local, now, format))
+  return backwards(bubbles, placed, nowLocal).map((local) => instantOf(local, zone))
 }
 
 /** Fills in the days that no row names, from the last bubble to the first; none is in the future. */
 function backwards(
   bubbles: readonly TimedBubble[],
   placed: readonly (number | null)[],
-  here: number,
+  nowLocal: number,
 ): readonly number[] {
-  let latest = here + AHEAD_MINUTES
+  let latest = nowLocal + AHEAD_MINUTES
   return bubbles
     .map((bubble, index) => ({ bubble, local: placed[index] ?? null }))
     .toReversed()
@@ -132,61 +130,48 @@ function backwards(
     .toReversed()
 }
 
-function dayOf(name: DayName, today: number): number {
-  if (name.day === 'ago') return today - name.days
-  // Day 0 was a Thursday.
-  if (name.day === 'weekday') return today - ((((today + 4 - name.weekday) % 7) + 7) % 7)
-  const { year } = civil(today)
-  const inYear = dayNumber(name.year ?? year, name.month, name.date)
-  return name.year === null && inYear > today ? dayNumber(year - 1, name.month, name.date) : inYear
+/** The date that a row names; a date without its year is this year's or the last's. */
+function dateOf(name: DayName, today: Temporal.PlainDate): Temporal.PlainDate {
+  if (name.day === 'ago') return today.subtract({ days: name.days })
+  if (name.day === 'weekday') {
+    return today.subtract({ days: (today.dayOfWeek - name.weekday + 7) % 7 })
+  }
+  const { month, year } = name
+  const inYear = Temporal.PlainDate.from({
+    year: year ?? today.year,
+    month,
+    // A text of a stranger may look like a row with any date.
+    day: Math.max(1, name.date),
+  })
+  const isLastYears = year === null && Temporal.PlainDate.compare(inYear, today) > 0
+  return isLastYears ? inYear.subtract({ years: 1 }) : inYear
 }
 
-/** Minutes of the wall clock in a time zone since 1970-01-01 there. */
-function localMinutes(at: number, format: Intl.DateTimeFormat): number {
-  const parts = format.formatToParts(at)
-  const read = (type: string) => Number(parts.find((part) => part.type === type)?.value ?? 0)
-  const day = dayNumber(read('year'), read('month'), read('day'))
-  return day * DAY_MINUTES + read('hour') * 60 + read('minute')
+function dayNumber(date: Temporal.PlainDate): number {
+  return EPOCH.until(date).days
 }
 
-/** The instant of a wall clock's reading; where a clock was put forward or back, near enough. */
-function instantOf(local: number, now: number, format: Intl.DateTimeFormat): number {
-  const offsetAt = (at: number) => localMinutes(at, format) - Math.floor(at / MINUTE_MS)
-  const guess = (local - offsetAt(now)) * MINUTE_MS
-  return (local - offsetAt(guess)) * MINUTE_MS
-}
-
-function formatOf(timeZone: string): Intl.DateTimeFormat {
-  const options = {
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    hourCycle: 'h23',
-  } as const
+/** The wall clock in a time zone, in minutes since 1970-01-01 there; in UTC for an unknown zone. */
+function localTime(
+  at: number,
+  timeZone: string,
+): { readonly date: Temporal.PlainDate; readonly minutes: number; readonly zone: string } {
+  const instant = Temporal.Instant.fromEpochMilliseconds(at)
   try {
-    return new Intl.DateTimeFormat('en-US', { ...options, timeZone })
+    const local = instant.toZonedDateTimeISO(timeZone)
+    const date = local.toPlainDate()
+    const minutes = dayNumber(date) * DAY_MINUTES + local.hour * 60 + local.minute
+    return { date, minutes, zone: timeZone }
   } catch {
-    // A zone that this machine does not know.
-    return new Intl.DateTimeFormat('en-US', { ...options, timeZone: 'UTC' })
+    return localTime(at, 'UTC')
   }
 }
 
-/** Days since 1970-01-01 of a date in the Gregorian calendar, months and days counted on where they overflow. */
-function dayNumber(year: number, month: number, date: number): number {
-  // Years begin in March here, so that the leap day is the last of its year.
-  const shifted = month <= 2 ? year - 1 : year
-  const era = Math.floor(shifted / 400)
-  const yearOfEra = shifted - era * 400
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + date - 1
-  const dayOfEra = yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100)
-  return era * 146_097 + dayOfEra + dayOfYear - 719_468
-}
-
-function civil(day: number): { readonly year: number } {
-  const year = 1970 + Math.floor(day / 366)
-  let found = year
-  while (dayNumber(found + 1, 1, 1) <= day) found += 1
-  return { year: found }
+/** The instant of a wall clock's reading; of two where a clock was put back, the first. */
+function instantOf(local: number, timeZone: string): number {
+  const minutes = local % DAY_MINUTES
+  return EPOCH.add({ days: Math.floor(local / DAY_MINUTES) }).toZonedDateTime({
+    timeZone,
+    plainTime: { hour: Math.floor(minutes / 60), minute: minutes % 60 },
+  }).epochMilliseconds
 }

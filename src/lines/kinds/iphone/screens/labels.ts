@@ -7,14 +7,14 @@ import type { Rect, UiNode } from '../agent/ui-tree.ts'
 import { splitTime } from './label-time.ts'
 import type { UiService, UiWords } from './ui-words.ts'
 
-/** Where a bubble lies: own ones near the right edge of the chat, others near the left. */
+/** Side of a bubble: own ones are near the right edge of the chat, others near the left. */
 export type Side = 'left' | 'right' | 'unclear'
 
 export type ReadLabel = {
   readonly isFromMe: boolean
-  /** Null for a bubble of somebody else: its label does not say. */
+  /** Null for a bubble of the other side: its label does not say. */
   readonly service: UiService | null
-  /** Whom the label names; null for own bubbles and where it names nobody. */
+  /** The name in the label; null for own bubbles, and for a label without a name. */
   readonly sender: string | null
   readonly text: string
   readonly minutes: number
@@ -32,8 +32,8 @@ export function sideOf(bubble: Rect, pane: Rect): Side {
 }
 
 /**
- * What a label says; null for one without a time, which no bubble lacks: somebody is typing, a message
- * was taken back. `title` is the name of the chat, as the label of its other side begins.
+ * The content of a label; null for one without a time, which no bubble lacks: a typing indicator, or an
+ * unsent message. `title` is the name of the chat, as the label of its other side begins.
  */
 export function readLabel(
   label: string,
@@ -69,20 +69,20 @@ function splitSender(
     : { sender: label.slice(0, comma), text: label.slice(comma + 2) }
 }
 
-/** What follows a sender and its comma; of a label without a text that is nothing. */
+/** The text behind a sender and its comma; empty for a label without a text. */
 function rest(label: string, sender: string): string {
   return label.slice(endOf(label, sender)).replace(/^\s/, '')
 }
 
-/** Where a label goes on after its sender and the comma, which a label without a text may lack; else -1. */
+/** Index behind the sender and its comma, which a label without a text may lack; -1 for another sender. */
 function endOf(label: string, sender: string): number {
   return endOfPrefix(`${label},`, `${sender},`)
 }
 
 export type ChatCell = {
-  /** What stands before the first comma: on a phone without contacts a number or an address. */
+  /** The part before the first comma: on a phone without contacts a number or an address. */
   readonly name: string
-  /** What the cell says, without the date, which changes as days go by. */
+  /** The label without its date, which changes as days go by. */
   readonly mark: string
   readonly isUnread: boolean
   readonly point: { readonly x: number; readonly y: number }
@@ -119,7 +119,7 @@ function isDate(part: string, words: UiWords): boolean {
 export type ChatTitle =
   | { readonly kind: 'direct'; readonly handle: Handle }
   | { readonly kind: 'group' }
-  /** A contact, a business or a named group: nobody can say which number that is. */
+  /** A contact, a business or a named group: its number is unknown. */
   | { readonly kind: 'named' }
 
 const PHONE = /^\+?[\d\s().\-\u2010-\u2015]{3,32}$/
@@ -138,7 +138,7 @@ export function readChatTitle(text: string, words: UiWords): ChatTitle {
   return { kind: isGroup || words.people.test(title) ? 'group' : 'named' }
 }
 
-/** Whether a title is that of the chat with `handle`; a number may lack its country. */
+/** True where a title is that of the chat with `handle`; a number may lack its country. */
 export function isTitleOf(title: ChatTitle, handle: Handle): boolean {
   if (title.kind !== 'direct') return false
   if (title.handle === handle) return true
@@ -186,7 +186,7 @@ export function withPlainLines(text: string): string {
   return text.replaceAll(/\r\n?/g, '\n')
 }
 
-/** Whether a keyboard cannot type it: control characters other than the end of a line. */
+/** True for control characters other than line ends, which a keyboard cannot type. */
 export function hasControls(text: string): boolean {
   return CONTROLS.test(text)
 }

@@ -1,4 +1,4 @@
-// What a tree of Messages shows. Identifiers are ChatKit's, as UI tests of others name them (photostickers
+// The screens of Messages, read from the tree. Identifiers are ChatKit's, as UI tests of others name them (photostickers
 // and kebbie on iOS, a probe of macOS 27.2); element types are not relied on where they may differ.
 
 import { findById, findNode, nodesOf, type Rect, type UiNode } from '../agent/ui-tree.ts'
@@ -15,7 +15,7 @@ import {
 } from './labels.ts'
 import type { UiService, UiWords } from './ui-words.ts'
 
-/** What stands below an own bubble. */
+/** The status below an own bubble. */
 export type BubbleStatus =
   | { readonly kind: 'delivered' }
   /** `minutes` after midnight, or null where it does not say when. */
@@ -31,8 +31,7 @@ export type Bubble = ReadLabel & {
 }
 
 export type Composer = {
-  /** What is typed and not sent; empty while only the placeholder shows. */
-  /** What the tree tells of it: of a long text the beginning (`readDraft`). */
+  /** The unsent text, of a long one the beginning (`readDraft`); empty while the placeholder shows. */
   readonly draft: string
   /** By the placeholder; null where its words are not known. */
   readonly service: UiService | null
@@ -98,7 +97,7 @@ function readComposer(root: UiNode, words: UiWords): Composer | null {
   const placeholder = field.placeholder ?? ''
   const value = field.value ?? ''
   // The value of an empty field is its placeholder (XCUIElement+FBWebDriverAttributes.m); of a field in
-  // which somebody has typed those very words it is the same, but then there is something to send.
+  // which those very words were typed it is the same, but then there is something to send.
   const isEmpty = value === placeholder && !canSend
   const begins = (known: readonly string[]) => known.some((word) => placeholder.startsWith(word))
   const byText = begins(words.textField) ? 'SMS' : null

@@ -24,7 +24,7 @@ const WAITING_MAX = 1_000
 const LOOKS = 2
 /** Two looks at one moment are one. */
 const LOOKS_APART_MS = 10_000
-/** Labels tell the minute only, by the phone's clock. */
+/** Labels have the minute only, by the phone's clock. */
 const SKEW_MS = 600_000
 const HAS_URL = /https?:\/\/|www\./i
 

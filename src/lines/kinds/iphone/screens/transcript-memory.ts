@@ -1,5 +1,5 @@
-// What is known of the chats of a phone, as text for the line's checkpoint: there is no database behind the
-// screen of Messages, so the bubbles that were seen are remembered here.
+// The known bubbles of the chats of a phone, as text for the line's checkpoint: there is no database behind the
+// screen of Messages, so they are remembered here.
 
 import { Type, type Static } from 'typebox'
 import { Compile } from 'typebox/compile'
@@ -24,7 +24,7 @@ export type Descriptor = {
   readonly minutes: number
   /** Milliseconds since 1970, to the minute. */
   readonly at: number
-  /** When it was first seen, in milliseconds since 1970. */
+  /** The first sight of it, in milliseconds since 1970. */
   readonly seenAt: number
   /** Of own iMessages; null where no receipt is awaited. */
   readonly stage: OwnStage | null
@@ -70,7 +70,7 @@ const STAGES: readonly (OwnStage | null)[] = [null, 'sent', 'delivered', 'read',
 const HASH_BYTES = 8
 
 export class TranscriptMemory {
-  /** When the line began, in milliseconds since 1970: older bubbles are history. */
+  /** The beginning of the line, in milliseconds since 1970: older bubbles are history. */
   readonly since: number
   /** By handle, the chats that were looked at last behind the others. */
   readonly #chats = new Map<Handle, readonly Descriptor[]>()

@@ -1,5 +1,5 @@
 // A transcript compared with what is known of it. Messages shows a window of the chat whose bubbles have no
-// identity: they are told apart by their side, text, time and order.
+// identity: they are distinguished by their side, text, time and order.
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { placeTimes } from './label-time.ts'

@@ -1,14 +1,14 @@
-// What Messages says in words, for each language of a phone; English is the only one so far. Words that
-// nobody has seen on a phone through WebDriverAgent are marked unproven.
+// The words of Messages for each language of a phone; English is the only one so far. Words that were not yet
+// seen on a phone through WebDriverAgent are marked unproven.
 
 export type UiService = 'iMessage' | 'SMS'
 
 export type UiWords = {
-  /** How an own bubble begins, with the service that it went by. */
+  /** The beginnings of own bubbles, with the service that they went by. */
   readonly own: readonly { readonly prefix: string; readonly service: UiService }[]
-  /** How a bubble begins whose sender Messages cannot name. */
+  /** The beginning of a bubble whose sender Messages cannot name. */
   readonly anonymous: string
-  /** The placeholder of the composer tells the service. */
+  /** Placeholders of the composer, which show the service. */
   readonly imessageField: readonly string[]
   readonly textField: readonly string[]
   readonly delivered: readonly string[]
@@ -22,7 +22,7 @@ export type UiWords = {
   readonly muted: readonly string[]
   /** A bubble that says one of these and nothing else is an attachment. */
   readonly attachment: RegExp
-  /** The title of a group that nobody named. */
+  /** The title of a group without a name. */
   readonly people: RegExp
   readonly back: readonly string[]
   /** Before the recipient of a new message. */

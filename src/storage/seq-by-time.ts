@@ -5,7 +5,7 @@ import type { Db } from './database.ts'
 import { prepared } from './statement.ts'
 
 type Place = { readonly seq: number; readonly createdAt: number }
-type Timed = 'messages' | 'events' | 'untold_events'
+type Timed = 'messages' | 'events'
 
 const placesIn = (table: Timed) =>
   prepared(({ sqlite }) => ({
@@ -18,7 +18,6 @@ const placesIn = (table: Timed) =>
 const PLACES = {
   messages: placesIn('messages'),
   events: placesIn('events'),
-  untold_events: placesIn('untold_events'),
 }
 
 /**

@@ -1,0 +1,203 @@
+// One message at a time: read it, decide, save it. Lists are in `message-lists.ts`, the questions of
+// dispatch in `message-queue.ts`.
+
+import { getTableColumns, sql } from 'drizzle-orm'
+
+import { deviceHandle, type Handle } from '../domain/handle.ts'
+import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
+import type { MessageError, MessageSource, Outbound } from '../domain/message.ts'
+import type { Db, Tx } from './database.ts'
+import { CONVERSATION_ID, CONVERSATION_SEQ, LINE_ID, LINE_SEQ } from './id-lookup.ts'
+import { messages } from './schema.ts'
+import {
+  assigned,
+  columnsOf,
+  inserted,
+  prepared,
+  selected,
+  type RawRow,
+  type Values,
+} from './statement.ts'
+
+/** A message that is not stored yet. */
+export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
+
+/** The line and the conversation of a message, whose numbers its row has. */
+type PartyIds = { readonly lineId: LineId; readonly conversationId: ConversationId }
+type PartySeqs = 'lineSeq' | 'conversationSeq'
+
+/** A row as drizzle reads it, with the ids in place of the numbers. */
+type MessageRow = Omit<typeof messages.$inferSelect, PartySeqs> & PartyIds
+
+const { lineSeq: _line, conversationSeq: _conversation, ...ownFields } = getTableColumns(messages)
+
+/** A whole message, for drizzle's `select`. */
+export const MESSAGE_FIELDS = {
+  ...ownFields,
+  lineId: sql<LineId>`${sql.raw(LINE_ID)}`,
+  conversationId: sql<ConversationId>`${sql.raw(CONVERSATION_ID)}`,
+}
+
+export function toMessage({ errorCode, errorMessage, refusedBy, ...row }: MessageRow): Outbound {
+  return { ...row, error: errorOf(errorCode, errorMessage), refusedBy: refusedBy ?? [] }
+}
+
+type RawMessage = Omit<RawRow<typeof messages>, PartySeqs> & PartyIds
+
+const RAW_MESSAGE = `${selected(messages, columnsOf(messages, ['lineSeq', 'conversationSeq']))},
+  ${LINE_ID} AS lineId, ${CONVERSATION_ID} AS conversationId`
+
+/** A prepared query for whole messages; `rest` is what follows `FROM messages`. */
+export function messagesWhere(rest: string): (db: Db, values: Values) => readonly Outbound[] {
+  const query = prepared(({ sqlite }) =>
+    sqlite.prepare<RawMessage, [Values]>(`SELECT ${RAW_MESSAGE} FROM messages ${rest}`),
+  )
+  return (db, values) => query(db).all(values).map(fromRaw)
+}
+
+function fromRaw({ errorCode, errorMessage, refusedBy, isPinned, ...row }: RawMessage): Outbound {
+  return Object.assign(row, {
+    isPinned: isPinned === 1,
+    error: errorOf(errorCode, errorMessage),
+    refusedBy: refusedBy === null ? [] : (JSON.parse(refusedBy) as LineId[]), // `valuesOf` wrote it.
+  })
+}
+
+function errorOf(code: string | null, message: string | null): MessageError | null {
+  return code === null ? null : { code, message: message ?? '' }
+}
+
+const byId = messagesWhere('WHERE id = $id')
+
+export function findMessage(db: Db, id: string): Outbound | null {
+  return byId(db, { id })[0] ?? null
+}
+
+const insertion = prepared(({ sqlite }) => {
+  const computed = { lineSeq: LINE_SEQ, conversationSeq: CONVERSATION_SEQ }
+  const columns = inserted(messages, columnsOf(messages, ['seq']), computed)
+  return sqlite.prepare<null, [Values]>(`INSERT INTO messages ${columns}`)
+})
+
+/** Stores a message as it was recorded; what happens to it later is `saveMessage`'s. */
+export function insertMessage(tx: Tx, recorded: NewMessage): Outbound {
+  const message = { ...recorded, updatedAt: recorded.createdAt }
+  const { lastInsertRowid } = insertion(tx).run(valuesOf(tx, message))
+  touch(tx, message)
+  return { ...message, seq: Number(lastInsertRowid) }
+}
+
+/** Columns that stay as they were inserted; `placeMessage` alone changes those of the line. */
+const FIXED = [
+  'seq',
+  'id',
+  'lineSeq',
+  'conversationSeq',
+  'phoneNumber',
+  'handle',
+  'direction',
+  'text',
+  'guid',
+  'source',
+  'isPinned',
+  'createdAt',
+] as const
+
+const update = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `UPDATE messages SET ${assigned(messages, columnsOf(messages, FIXED))} WHERE seq = $seq`,
+  ),
+)
+
+/** Saves everything that can change but the line. */
+export function saveMessage(tx: Tx, changed: Outbound, now: Timestamp): Outbound {
+  const message = { ...changed, updatedAt: now }
+  update(tx).run(valuesOf(tx, message))
+  touch(tx, message)
+  return message
+}
+
+/** The values of a row that is written now. */
+function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
+  const { error, refusedBy } = message
+  return {
+    ...message,
+    refusedBy: refusedBy.length === 0 ? null : JSON.stringify(refusedBy),
+    error: null, // Two columns have it.
+    errorCode: error?.code ?? null,
+    errorMessage: error?.message ?? null,
+    revision: nextRevision(tx),
+  }
+}
+
+function touch(tx: Tx, { id, conversationId }: NewMessage): void {
+  tx.touched?.push({ what: 'message', id, conversationId })
+}
+
+export type MessagePlace = PartyIds & { readonly phoneNumber: string }
+
+const placing = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
+       phone_number = $phoneNumber
+     WHERE seq = $seq`,
+  ),
+)
+
+/** Puts a message on another line; the caller keeps conversations and budgets in step. */
+export function placeMessage(tx: Tx, seq: number, place: MessagePlace): void {
+  placing(tx).run({ ...place, seq })
+}
+
+/** A message with the defaults of all that a device or a client does not say. */
+export function newMessage(
+  base: Pick<
+    NewMessage,
+    'id' | 'lineId' | 'conversationId' | 'phoneNumber' | 'text' | 'guid' | 'createdAt'
+  > & { readonly handle: Handle; readonly source: MessageSource },
+  more: Partial<NewMessage>,
+): NewMessage {
+  return {
+    direction: 'outbound',
+    status: 'queued',
+    service: 'iMessage',
+    platformGuid: null,
+    queuedReason: null,
+    error: null,
+    sentAt: null,
+    deliveredAt: null,
+    readAt: null,
+    isPinned: false,
+    dueAt: null,
+    round: 0,
+    refusedBy: [],
+    contactHold: 'none',
+    note: null,
+    passedAt: null,
+    ...base,
+    handle: deviceHandle(base.handle),
+    ...more,
+  }
+}
+
+/** The newest timestamp that is stored, so that a clock that steps back reorders nothing. */
+export function newestStamp(db: Db): number {
+  const row = db.sqlite
+    .query<{ at: number | null }, []>('SELECT max(updated_at) AS at FROM messages')
+    .get()
+  return row?.at ?? 0
+}
+
+const revisions = prepared(({ sqlite }) => {
+  const newest = sqlite.query<{ revision: number }, []>(
+    'SELECT revision FROM messages ORDER BY updated_at DESC, revision DESC LIMIT 1',
+  )
+  return { last: newest.get()?.revision ?? 0 }
+})
+
+/** A sequence in memory: a work that is rolled back leaves a gap, which is harmless. */
+function nextRevision(tx: Tx): number {
+  const counter = revisions(tx)
+  counter.last += 1
+  return counter.last
+}
