@@ -100,7 +100,6 @@ type Values = Record<string, string | number | null>
 export class Ledger {
   /** Id of this ledger: a new file has another one. */
   readonly identity: string
-  readonly #db: Database
   readonly #sql: ReturnType<typeof messageStatements> & ReturnType<typeof eventStatements>
   readonly #carry: (messages: readonly CarriedMessage[]) => void
   readonly #bringDue: (what: Values) => void
@@ -113,7 +112,6 @@ export class Ledger {
     db.query("INSERT INTO about VALUES ('identity', $id) ON CONFLICT DO NOTHING").run({
       id: newIdentity,
     })
-    this.#db = db
     this.#sql = { ...messageStatements(db), ...eventStatements(db) }
     this.identity = this.#sql.identity.get()?.value ?? newIdentity
     this.#carry = db.transaction((messages: readonly CarriedMessage[]) => {
