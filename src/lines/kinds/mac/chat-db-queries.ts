@@ -9,6 +9,7 @@ import {
   type ChatDbColumn,
   type ChatDbSchema,
 } from './chat-db-open.ts'
+import type { RawChat, RawExchanged, RawMessage, RawState, SqlValue } from './chat-db-rows.ts'
 
 type MessageColumn = ChatDbColumn<'message'>
 
@@ -60,10 +61,35 @@ const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
 export const JUNK = 2
 const HANDLES = `(SELECT h.ROWID FROM handle h WHERE h.id = +$handle)`
 
-export type QueryName = keyof ReturnType<typeof queriesOf>
+type Columns<Column extends string> = Readonly<Record<Column, SqlValue>>
+
+/** Rows of each query. */
+export type QueryRows = {
+  readonly dataVersion: Columns<'data_version'>
+  readonly maxRowId: Columns<'value'>
+  readonly sequence: Columns<'value'>
+  readonly lastRows: Columns<'id' | 'guid'>
+  readonly guidsAt: Columns<'id' | 'guid'>
+  readonly rowIdOf: Columns<'value'>
+  readonly rowsAfter: RawMessage
+  readonly rowsAt: RawMessage
+  readonly ownRowsAfter: RawMessage
+  readonly rowsBetween: RawMessage
+  readonly statesAt: RawState
+  readonly ownErrorsBetween: Columns<'error' | 'date'>
+  readonly directChats: RawChat
+  readonly knowsHandle: Columns<'value'>
+  readonly lastWith: RawExchanged
+  readonly duplicates: RawMessage
+  readonly isRecoverable: Columns<'value'>
+  readonly emojiWords: Columns<'guid' | 'words'>
+  readonly ownAliases: Columns<'alias'>
+  readonly receivedAliases: Columns<'alias'>
+}
+export type QueryName = keyof QueryRows
 
 /** Text of every query, for a database of this schema. */
-export function queriesOf(schema: ChatDbSchema) {
+export function queriesOf(schema: ChatDbSchema): Readonly<Record<QueryName, string>> {
   const column = (name: MessageColumn) => schema.column('m', 'message', name)
   const named = (names: readonly MessageColumn[]) =>
     names.map((name) => `${column(name)} AS ${name}`).join(', ')

@@ -15,7 +15,7 @@ import {
   probeSchema,
   type DatabaseIdentity,
 } from './chat-db-open.ts'
-import { queriesOf, type QueryName } from './chat-db-queries.ts'
+import { queriesOf, type QueryName, type QueryRows } from './chat-db-queries.ts'
 import {
   chatOf,
   exchangedOf,
@@ -29,12 +29,7 @@ import {
   type Exchanged,
   type MessageRow,
   type OwnState,
-  type RawChat,
-  type RawExchanged,
-  type RawMessage,
-  type RawState,
   type RowId,
-  type SqlValue,
 } from './chat-db-rows.ts'
 
 /** Thrown by every method of ChatDb: the database cannot be read as it is now. */
@@ -58,8 +53,10 @@ const LOOK_UP_MAX = 500
 const DUPLICATE_MS = 1_000
 
 type Values = Readonly<Record<string, string | number | bigint | null>>
-type RawColumns<Column extends string> = Readonly<Record<Column, SqlValue>>
-type Statements = Readonly<Record<QueryName, Statement<unknown, [Values]>>>
+type Rows<Name extends QueryName> = readonly QueryRows[Name][]
+type Statements = {
+  readonly [Name in QueryName]: Statement<QueryRows[Name], [Values]>
+}
 
 /** A read-only connection. Every method is one short read or a few, and throws a ChatDbError. */
 export class ChatDb {
@@ -95,7 +92,7 @@ export class ChatDb {
 
   /** Changes with every commit of another connection; each connection has its own numbers. */
   dataVersion(): number {
-    return rowIdOf(this.#one<RawColumns<'data_version'>>('dataVersion')?.data_version ?? 0n)
+    return rowIdOf(this.#one('dataVersion')?.data_version ?? 0n)
   }
 
   /** 0 while there is no message. */
@@ -110,38 +107,36 @@ export class ChatDb {
 
   /** Newest rows, 8 at most: the fingerprint of the database. */
   lastRows(): readonly RowId[] {
-    return this.#all<RawIds>('lastRows').map(idsOf)
+    return this.#all('lastRows').map(idsOf)
   }
 
   /** Guids of the rows that exist. */
   guidsAt(rowIds: readonly number[]): ReadonlyMap<number, string> {
-    const found = this.#at<RawIds>('guidsAt', rowIds).map(idsOf)
+    const found = this.#at('guidsAt', rowIds).map(idsOf)
     return new Map(found.map(({ rowId, guid }) => [rowId, guid]))
   }
 
   /** Rows after a position, in order of ROWID, of both directions. */
   rowsAfter(rowId: number, limit: number): readonly MessageRow[] {
-    return this.#all<RawMessage>('rowsAfter', { rowId, limit }).map(messageRowOf)
+    return this.#all('rowsAfter', { rowId, limit }).map(messageRowOf)
   }
 
   rowsAt(rowIds: readonly number[]): readonly MessageRow[] {
-    return this.#at<RawMessage>('rowsAt', rowIds).map(messageRowOf)
+    return this.#at('rowsAt', rowIds).map(messageRowOf)
   }
 
   /** Our own rows after a position, in order of ROWID. */
   ownRowsAfter(rowId: number, limit: number): readonly MessageRow[] {
-    return this.#all<RawMessage>('ownRowsAfter', { rowId, limit }).map(messageRowOf)
+    return this.#all('ownRowsAfter', { rowId, limit }).map(messageRowOf)
   }
 
   /** Rows dated from `ms` (since 1970) on, oldest first; absurd dates are left out. */
   rowsSince(ms: number, limit: number): readonly MessageRow[] {
-    return this.#dated<RawMessage>('rowsBetween', { from: ms, limit })
-      .slice(0, limit)
-      .map(messageRowOf)
+    return this.#dated('rowsBetween', { from: ms, limit }).slice(0, limit).map(messageRowOf)
   }
 
   statesAt(rowIds: readonly number[]): readonly OwnState[] {
-    return this.#at<RawState>('statesAt', rowIds).map(ownStateOf)
+    return this.#at('statesAt', rowIds).map(ownStateOf)
   }
 
   rowIdOf(guid: string): number | null {
@@ -150,7 +145,7 @@ export class ChatDb {
 
   /** Direct iMessage chats with a handle, latest message first, 8 at most. */
   directChats(handle: string): readonly Chat[] {
-    return this.#all<RawChat>('directChats', { handle }).map(chatOf)
+    return this.#all('directChats', { handle }).map(chatOf)
   }
 
   knowsHandle(handle: string): boolean {
@@ -164,7 +159,7 @@ export class ChatDb {
 
   /** Names of inline emoji by their transfer guids, without those that have none. */
   emojiWords(guids: readonly string[]): ReadonlyMap<string, string> {
-    const found = this.#all<RawColumns<'guid' | 'words'>>('emojiWords', {
+    const found = this.#all('emojiWords', {
       guids: JSON.stringify(guids),
     })
     return new Map(
@@ -177,12 +172,12 @@ export class ChatDb {
 
   /** Latest messages from and to a handle, latest first. */
   lastWith(handle: string, limit: number): readonly Exchanged[] {
-    return this.#all<RawExchanged>('lastWith', { handle, limit }).map(exchangedOf)
+    return this.#all('lastWith', { handle, limit }).map(exchangedOf)
   }
 
   /** Our messages with an error, dated from `ms` (since 1970) on: the latest 200, latest first. */
   ownErrorsSince(ms: number): readonly OwnError[] {
-    return this.#dated<RawError>('ownErrorsBetween', { from: ms, limit: ERRORS_MAX })
+    return this.#dated('ownErrorsBetween', { from: ms, limit: ERRORS_MAX })
       .flatMap(ownErrorOf)
       .sort((a, b) => b.at - a.at)
       .slice(0, ERRORS_MAX)
@@ -198,7 +193,7 @@ export class ChatDb {
     if (at === null || isBlank(row)) return false
     const isFromMe = row.isFromMe ? 1 : 0
     const window = { from: at - DUPLICATE_MS, until: at + DUPLICATE_MS, limit: DUPLICATES_MAX }
-    return this.#dated<RawMessage>('duplicates', window, { rowId, handle, isFromMe })
+    return this.#dated('duplicates', window, { rowId, handle, isFromMe })
       .map(messageRowOf)
       .some((other) => isDuplicate(row, other))
   }
@@ -216,35 +211,33 @@ export class ChatDb {
   }
 
   /** Rows of a range of dates, at most `limit` of each kind of date; dates in seconds are older. */
-  #dated<Row>(
-    name: QueryName,
+  #dated<Name extends QueryName>(
+    name: Name,
     dates: { readonly from: number; readonly until?: number; readonly limit: number },
     values: Values = {},
-  ): readonly Row[] {
+  ): Rows<Name> {
     return appleRanges(dates.from, dates.until).flatMap((range) =>
-      this.#all<Row>(name, { ...values, ...range, limit: dates.limit }),
+      this.#all(name, { ...values, ...range, limit: dates.limit }),
     )
   }
 
-  #at<Row>(name: QueryName, rowIds: readonly number[]): readonly Row[] {
+  #at<Name extends QueryName>(name: Name, rowIds: readonly number[]): Rows<Name> {
     return [...chunksOf(rowIds, LOOK_UP_MAX)].flatMap((some) =>
-      this.#all<Row>(name, { rowIds: JSON.stringify(some) }),
+      this.#all(name, { rowIds: JSON.stringify(some) }),
     )
   }
 
-  #value(name: QueryName, values: Values = {}): number | null {
-    const row = this.#one<RawColumns<'value'>>(name, values)
+  #value(name: 'maxRowId' | 'sequence' | 'rowIdOf', values: Values = {}): number | null {
+    const row = this.#one(name, values)
     return row === null || row.value === null ? null : rowIdOf(row.value)
   }
 
-  #one<Row>(name: QueryName, values: Values = {}): Row | null {
-    // `Row` names the columns that the query selects.
-    return this.#read(() => this.#statements[name].get(values) as Row | null)
+  #one<Name extends QueryName>(name: Name, values: Values = {}): QueryRows[Name] | null {
+    return this.#read(() => this.#statements[name].get(values))
   }
 
-  #all<Row>(name: QueryName, values: Values = {}): readonly Row[] {
-    // As in `#one`.
-    return this.#read(() => this.#statements[name].all(values) as Row[])
+  #all<Name extends QueryName>(name: Name, values: Values = {}): Rows<Name> {
+    return this.#read(() => this.#statements[name].all(values))
   }
 
   #read<T>(read: () => T): T {
@@ -257,9 +250,6 @@ export class ChatDb {
   }
 }
 
-type RawIds = RawColumns<'id' | 'guid'>
-type RawError = RawColumns<'error' | 'date'>
-
 /** Prepares every query, once for each connection. */
 function prepareStatements(db: Database): Statements {
   const probe = probeSchema(db)
@@ -269,16 +259,16 @@ function prepareStatements(db: Database): Statements {
   return Object.fromEntries(statements) as Statements // One for each query.
 }
 
-function idsOf(raw: RawIds): RowId {
+function idsOf(raw: QueryRows['lastRows']): RowId {
   return { rowId: rowIdOf(raw.id), guid: String(raw.guid) }
 }
 
-function ownErrorOf(raw: RawError): readonly OwnError[] {
+function ownErrorOf(raw: QueryRows['ownErrorsBetween']): readonly OwnError[] {
   const at = timeOf(raw.date)
   return at === null ? [] : [{ error: integerOf(raw.error), at }]
 }
 
-function countOf(rows: readonly RawColumns<'alias'>[]): ReadonlyMap<string, number> {
+function countOf(rows: Rows<'ownAliases'>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { alias } of rows) {
     const name = nameOf(alias)
