@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+
 import { phoneResource } from '../../src/http/control.ts'
 import { hookline } from '../support/executable.ts'
 import { PhoneLineRig } from '../support/iphone/phone-line-rig.ts'

@@ -2,6 +2,7 @@
 // is never sent twice, and what became of it is told once.
 
 import { expect, test } from 'bun:test'
+
 import type { CablePhone } from '../support/iphone/cable-phone.ts'
 import { NUMBER, UDID } from '../support/iphone/fake-phones.ts'
 import type { CommandName } from '../support/iphone/wda-commands.ts'
