@@ -5,7 +5,8 @@ import { platform } from 'node:os'
 
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
-import { counted, findingWords } from '../domain/finding.ts'
+import { findingWords } from '../domain/finding.ts'
+import { countWords } from '../domain/number-words.ts'
 import { type FindingTree, findingTrees } from '../health/causes.ts'
 import { systemClock } from '../system/clock.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
@@ -137,7 +138,7 @@ function openingOf(pane: string): string {
 
 function noIssues(lines: readonly PhoneLine[]): string {
   const online = lines.filter((line) => line.status === 'online')
-  return `No issues. ${counted(online.length, 'line')} online.`
+  return `No issues. ${countWords(online.length, 'line')} online.`
 }
 
 async function openFirstPane(

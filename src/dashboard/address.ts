@@ -1,7 +1,7 @@
 // Addresses within the page: `#/conversations/conv_…?line=line_…`. The part before `?` names a page and
-// a thing on it; what a page filters by stands behind.
+// a thing on it; filters are behind.
 
-export const PAGE_NAMES = [
+const PAGE_NAMES = [
   'home',
   'conversations',
   'lines',
@@ -13,9 +13,9 @@ export const PAGE_NAMES = [
 export type PageName = (typeof PAGE_NAMES)[number]
 
 export type Route = {
-  /** Null where the address names no page that there is. */
+  /** Null where the address names no known page. */
   readonly page: PageName | null
-  /** The segments behind the page's name: `['wh_…', 'dlv_…']`. */
+  /** The segments after the page's name: `['wh_…', 'dlv_…']`. */
   readonly path: readonly string[]
   readonly query: Readonly<Record<string, string>>
 }
@@ -46,7 +46,7 @@ export function withQuery(path: string, values: Values): string {
   return query.size === 0 ? path : `${path}?${query}`
 }
 
-/** A hand-written address may hold a stray percent sign. */
+/** The part itself where a hand-written address has a stray percent sign. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part)

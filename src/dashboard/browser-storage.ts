@@ -1,12 +1,12 @@
-// What the browser keeps for pages of this port, and for no others. It may be blocked, and then throws.
+// What the browser stores for pages of this port, and for no others. Access may be blocked, and then throws.
 
-/** False in some private windows, and where a setting of the browser forbids it. */
-export function keepsAnything(): boolean {
+/** False in some private windows, and where a browser setting forbids storage. */
+export function isStorageAvailable(): boolean {
   const name = 'hookline-probe'
-  return keep(name, 'x') && keep(name, null)
+  return store(name, 'x') && store(name, null)
 }
 
-export function readKept(name: string): string | null {
+export function readStored(name: string): string | null {
   try {
     return localStorage.getItem(name)
   } catch {
@@ -14,8 +14,8 @@ export function readKept(name: string): string | null {
   }
 }
 
-/** Null takes it away. False where the browser keeps nothing. */
-export function keep(name: string, value: string | null): boolean {
+/** Null removes the value. False where the browser stores nothing. */
+export function store(name: string, value: string | null): boolean {
   try {
     if (value === null) localStorage.removeItem(name)
     else localStorage.setItem(name, value)
@@ -23,4 +23,21 @@ export function keep(name: string, value: string | null): boolean {
   } catch {
     return false
   }
+}
+
+const PAGE_KEY = 'hookline-page-key'
+
+/** The page key where the browser stores nothing: only this tab is signed in, until it is reloaded. */
+let tabPageKey: string | null = null
+
+/**
+ * The page key; null while nobody is signed in. The session's cookie goes to every port of the host, so
+ * the relay accepts it only together with this key, which the browser stores for pages of one port.
+ */
+export function pageKey(): string | null {
+  return readStored(PAGE_KEY) ?? tabPageKey
+}
+
+export function storePageKey(key: string | null): void {
+  tabPageKey = store(PAGE_KEY, key) ? null : key
 }

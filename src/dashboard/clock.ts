@@ -5,21 +5,17 @@ import { signal, type ReadonlySignal } from '@preact/signals'
 export type Clock = {
   /** Milliseconds since 1970. */
   time(): number
-  /** The same as a signal that moves every 20 seconds, for what is told as "5 minutes ago". */
+  /** The same as a signal that advances every 20 seconds, for words like "5 min ago". */
   readonly now: ReadonlySignal<number>
   /** Resolves after `ms`, or as soon as `signal` aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
-  /** When the day of the browser's time zone began that `time` is in. */
-  startOfDay(time: number): number
 }
 
 const TICK_MS = 20_000
 
-/** Moves `now` until `end` aborts. */
-export function createClock(end: AbortSignal): Clock {
+export function createClock(): Clock {
   const now = signal(Date.now())
-  const ticking = setInterval(() => (now.value = Date.now()), TICK_MS)
-  end.addEventListener('abort', () => clearInterval(ticking))
+  setInterval(() => (now.value = Date.now()), TICK_MS)
   return {
     time: () => Date.now(),
     now,
@@ -34,6 +30,16 @@ export function createClock(end: AbortSignal): Clock {
           resolve()
         }
       }),
-    startOfDay: (time) => new Date(time).setHours(0, 0, 0, 0),
   }
+}
+
+/** Calls `act` after `ms`, unless the returned function is called before. */
+export function later(clock: Pick<Clock, 'sleep'>, ms: number, act: () => void): () => void {
+  const end = new AbortController()
+  const wait = async () => {
+    await clock.sleep(ms, end.signal)
+    if (!end.signal.aborted) act()
+  }
+  void wait()
+  return () => end.abort()
 }

@@ -1,17 +1,29 @@
-// All that the parts of the page share, made once in `main.tsx`. A component takes what it needs:
+// The services that all parts of the page share, made once in `main.tsx`:
 //
 //   const { api, notices, router } = useDashboard()
 
+import { signal, type ReadonlySignal } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext, useEffect, useMemo } from 'preact/hooks'
 
+import { parseHash, type Route } from './address.ts'
 import { createApi, type Api } from './api.ts'
 import { createClock, type Clock } from './clock.ts'
+import { Feed, type FeedSource } from './feed.ts'
 import { Live } from './live.ts'
 import { Notices } from './notices.ts'
-import { createRouter, type Router } from './router.ts'
 import { SessionStore } from './session.ts'
-import { readOf, Store, type Read, type Source } from './store.ts'
+import { readOf, Store, type Read } from './store.ts'
+
+type Router = {
+  readonly route: ReadonlySignal<Route>
+  /** The token of a setup link, removed from the address at once. */
+  readonly setupToken: ReadonlySignal<string | null>
+  forgetSetupToken(): void
+  go(href: string): void
+  /** Same as `go`, without an entry in the history: for filters. */
+  replace(href: string): void
+}
 
 export type Dashboard = {
   readonly api: Api
@@ -23,9 +35,8 @@ export type Dashboard = {
   readonly store: Store
 }
 
-/** Lives until `end` aborts. */
-export function createDashboard(window: Window, end: AbortSignal): Dashboard {
-  const clock = createClock(end)
+export function createDashboard(window: Window): Dashboard {
+  const clock = createClock()
   const session = new SessionStore()
   const live = new Live({
     clock,
@@ -46,25 +57,74 @@ export function createDashboard(window: Window, end: AbortSignal): Dashboard {
   }
 }
 
+/** A setup link ends in 43 characters: 256 bits in base64url. */
+const SETUP_TOKEN = /^#\/setup\/([A-Za-z0-9_-]{43})$/
+
+function createRouter(window: Window): Router {
+  const { location, history } = window
+  const setupToken = signal<string | null>(null)
+  const route = signal(read())
+
+  function read(): Route {
+    const token = SETUP_TOKEN.exec(location.hash)?.[1]
+    if (token !== undefined) {
+      setupToken.value = token
+      // Neither the address bar nor the history may show it.
+      history.replaceState(null, '', '#/setup')
+    }
+    return parseHash(location.hash)
+  }
+  function follow() {
+    route.value = read()
+  }
+  window.addEventListener('hashchange', follow)
+  return {
+    route,
+    setupToken,
+    forgetSetupToken() {
+      setupToken.value = null
+    },
+    go(href) {
+      location.hash = href
+    },
+    replace(href) {
+      history.replaceState(null, '', href)
+      follow()
+    },
+  }
+}
+
 export const DashboardContext = createContext<Dashboard | null>(null)
 
 export function useDashboard(): Dashboard {
   const dashboard = useContext(DashboardContext)
-  if (dashboard === null) throw new Error('A component stands outside of the dashboard.')
+  if (dashboard === null) throw new Error('A component is outside of the dashboard.')
   return dashboard
 }
 
-/** What a source has now, kept fresh while the component lives; see `store.ts`. */
-export function useLive<T>(source: Source<T>): Read<T> {
-  const { store } = useDashboard()
-  // A source is what its key says: the functions beside it are new each time and mean the same.
-  const kept = useMemo(() => store.use(source), [store, source.key])
-  useEffect(() => () => kept.release(), [kept])
-  return readOf(kept.now.value, kept.refresh)
+/**
+ * The API's answer at `path`, kept fresh while the component lives; stale after changes of these kinds, or
+ * of the things with these ids. Loading as long as `path` is null.
+ */
+export function useRead<T>(path: string | null, ...on: readonly string[]): Read<T> {
+  const { api, store } = useDashboard()
+  const entry = useMemo(() => {
+    if (path === null) return null
+    return store.use<T>({ key: path, load: (signal) => api.get<T>(path, signal), on })
+  }, [api, store, path])
+  useEffect(() => () => entry?.release(), [entry])
+  return entry === null ? NOTHING : readOf(entry.now.value, entry.refresh)
 }
 
-/** What the API has at `path`; old by changes of these kinds, or of the things with these ids. */
-export function useRead<T>(path: string, ...on: readonly string[]): Read<T> {
-  const { api } = useDashboard()
-  return useLive({ key: path, load: (signal) => api.get<T>(path, signal), on })
+const NOTHING = { now: { state: 'loading' }, value: null, refresh: () => {} } as const
+
+/** A feed that lives as long as the component; `key` identifies its source. */
+export function useFeed<T extends { readonly id: string }>(
+  key: string,
+  source: FeedSource<T>,
+): Feed<T> {
+  const { live, clock } = useDashboard()
+  const feed = useMemo(() => new Feed(source, { live, clock }), [key])
+  useEffect(() => () => feed.stop(), [feed])
+  return feed
 }

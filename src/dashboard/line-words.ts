@@ -1,24 +1,11 @@
-// How a line is told.
-
-import type { StateWords } from './components/tone.ts'
-import type { PhoneLine } from './resources.ts'
-
-const DRIVERS: Readonly<Record<string, string>> = {
-  mac: 'Messages on this Mac',
-  iphone: 'iPhone',
-  shortcuts: 'iPhone by Shortcuts',
-  simulated: 'Simulated: nothing leaves this machine',
-}
+import type { StateWords } from './components/drawings.ts'
+import type { Message, PhoneLine } from './resources.ts'
 
 export function lineName({ label, phone_number }: PhoneLine): string {
   return label ?? phone_number
 }
 
-export function driverWords({ driver }: PhoneLine): string {
-  return DRIVERS[driver] ?? driver
-}
-
-/** Whether a message that names no line could take it. */
+/** True where a message that names no line could take this one. */
 export function isReady({ status, is_enabled, imessage_active }: PhoneLine): boolean {
   return status === 'online' && is_enabled && imessage_active
 }
@@ -31,7 +18,39 @@ export function lineState(line: PhoneLine): StateWords {
   return { text: 'Online', tone: 'ok', icon: 'check' }
 }
 
-/** Whether the line has no new contact left for today; a limit of 0 is meant so. */
+/** True where no new contact is left for today; a limit of 0 is intended. */
 function isAtLimit({ new_contacts_today, daily_contact_limit }: PhoneLine): boolean {
   return daily_contact_limit > 0 && new_contacts_today >= daily_contact_limit
+}
+
+/** A line in a menu: its name, number, and state unless it is online. */
+export function lineOption(line: PhoneLine) {
+  const { text } = lineState(line)
+  const name = line.label === null ? '' : `${line.label}, `
+  const state = text === 'Online' ? '' : ` (${text.toLowerCase()})`
+  return { value: line.id, text: `${name}${line.phone_number}${state}` }
+}
+
+/** `own`: the text came from the line's own number, so reading works, and nothing else is proven. */
+export type TestOutcome =
+  | { readonly outcome: 'waiting' }
+  | { readonly outcome: 'own' }
+  | { readonly outcome: 'arrived'; readonly message: Message }
+
+/** The fate of a test text, found in the line's `messages` by its unique `code`. */
+export function testOutcome(
+  messages: readonly Message[],
+  line: PhoneLine,
+  code: string,
+): TestOutcome {
+  const found = messages.filter(({ text }) => text.includes(code))
+  const message = found.find((each) => each.direction === 'inbound' && !isOwn(each, line))
+  if (message !== undefined) return { outcome: 'arrived', message }
+  return { outcome: found.some((each) => isOwn(each, line)) ? 'own' : 'waiting' }
+}
+
+/** True for a text typed on the device itself, or on another device of the same account. */
+function isOwn({ source, direction, handle }: Message, { phone_number }: PhoneLine): boolean {
+  if (direction === 'inbound') return handle === phone_number
+  return source === 'device'
 }

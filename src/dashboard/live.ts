@@ -1,20 +1,33 @@
-// What changes in the relay, as it happens: one stream of server-sent events for the whole page. A
-// change names what changed and its id; whoever shows that reads it again by the API.
+// Changes in the relay as they happen, from one stream of server-sent events for the whole page. A change
+// names the thing and its id, and never carries its content: views read it again from the API.
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
 import { withQuery } from './address.ts'
-import type { Change, Changes, Told } from './changes.ts'
+import { pageHeaders } from './api.ts'
 import type { Clock } from './clock.ts'
-import { pageHeaders } from './request.ts'
-import { serverSentEvents, type ServerSentEvent } from './server-sent-events.ts'
 
-/** The document, as far as it tells whether anybody sees it. */
+export type Change = {
+  readonly what: string
+  readonly id: string
+  /** Set where the thing is a message. */
+  readonly conversation_id?: string | undefined
+}
+
+/** `reset`: anything may have changed. */
+export type Update = Change | 'reset'
+
+export type Updates = {
+  /** Returns a function that ends the subscription. */
+  subscribe(listener: (update: Update) => void): () => void
+}
+
+/** The part of the document that knows if the page is visible. */
 type Visible = {
   readonly hidden: boolean
   addEventListener(
     name: 'visibilitychange',
-    look: () => void,
+    listener: () => void,
     options: { readonly signal: AbortSignal },
   ): void
 }
@@ -22,20 +35,20 @@ type Visible = {
 type Tools = {
   readonly clock: Clock
   readonly document: Visible
-  /** Called when the stream is lost and when it is back: session and version may be others. */
+  /** Called when the stream is lost and when it is back: session and version may have changed. */
   readonly onBreak: () => Promise<void>
 }
 
 const EVENTS = '/dashboard/events'
-/** The relay gives a sign of life every 15 seconds. */
+/** The relay sends a heartbeat every 15 seconds. */
 const SILENCE_MS = 45_000
 const RETRY_MS = [500, 1_000, 2_000, 4_000, 8_000] as const
 
-export class Live implements Changes {
+export class Live implements Updates {
   readonly #clock: Clock
   readonly #document: Visible
   readonly #onBreak: () => Promise<void>
-  readonly #listeners = new Set<(told: Told) => void>()
+  readonly #listeners = new Set<(update: Update) => void>()
   readonly #isConnected = signal(true)
   #lastId: string | null = null
 
@@ -48,7 +61,7 @@ export class Live implements Changes {
     this.#onBreak = onBreak
   }
 
-  subscribe(listener: (told: Told) => void): () => void {
+  subscribe(listener: (update: Update) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
@@ -60,12 +73,14 @@ export class Live implements Changes {
   async run(end: AbortSignal): Promise<void> {
     let failures = 0
     while (!end.aborted) {
-      await untilVisible(this.#document, end)
+      await this.#visible(end)
+      const hidden = new AbortController()
+      const onHidden = () => this.#document.hidden && hidden.abort()
       const over = new AbortController()
-      const hidden = whenHidden(this.#document, over.signal)
-      const hadOpened = await this.#follow(AbortSignal.any([end, hidden]))
+      this.#document.addEventListener('visibilitychange', onHidden, { signal: over.signal })
+      const hadOpened = await this.#follow(AbortSignal.any([end, hidden.signal]))
       over.abort()
-      if (end.aborted || hidden.aborted) continue
+      if (end.aborted || hidden.signal.aborted) continue
       failures = hadOpened ? 1 : failures + 1
       this.#isConnected.value = false
       await this.#onBreak()
@@ -73,23 +88,23 @@ export class Live implements Changes {
     }
   }
 
-  /** One stream, until it breaks, falls silent or `end` aborts; whether it ever opened. */
+  /** One stream, until it breaks, falls silent or `end` aborts. True if it ever opened. */
   async #follow(end: AbortSignal): Promise<boolean> {
     const over = new AbortController()
     const signal = AbortSignal.any([end, over.signal])
     let hasOpened = false
-    let heardAt = this.#clock.time()
-    void this.#untilSilent(() => heardAt, signal).then(() => over.abort())
+    let activeAt = this.#clock.time()
+    void this.#silence(() => activeAt, signal).then(() => over.abort())
     try {
       const body = await this.#open(signal)
       hasOpened = body !== null
       if (hasOpened && !this.#isConnected.value) void this.#onBreak()
       if (hasOpened) this.#isConnected.value = true
       const events =
-        body === null ? [] : serverSentEvents(body, () => (heardAt = this.#clock.time()))
-      for await (const event of events) this.#take(event)
+        body === null ? [] : serverSentEvents(body, () => (activeAt = this.#clock.time()))
+      for await (const event of events) this.#publish(event)
     } catch {
-      // The connection is lost, or `signal` aborted: the caller knows which.
+      // The connection is lost, or `signal` aborted: the caller checks which.
     }
     over.abort()
     return hasOpened
@@ -106,44 +121,74 @@ export class Live implements Changes {
     return response.ok ? response.body : null
   }
 
-  /** Resolves once nothing was heard for so long that the connection must be dead, or `end` aborts. */
-  async #untilSilent(heardAt: () => number, end: AbortSignal): Promise<void> {
-    while (!end.aborted && this.#clock.time() - heardAt() < SILENCE_MS) {
+  /** Resolves once the stream has been silent for so long that it must be dead, or `end` aborts. */
+  async #silence(activeAt: () => number, end: AbortSignal): Promise<void> {
+    while (!end.aborted && this.#clock.time() - activeAt() < SILENCE_MS) {
       await this.#clock.sleep(SILENCE_MS, end)
     }
   }
 
-  #take({ name, id, data }: ServerSentEvent): void {
-    // The beginning of a first stream is told as a reset: what was read before it may be old by now.
-    this.#tell(name === 'change' ? (JSON.parse(data) as Change) : 'reset', id) // The relay writes just this.
+  /** Resolves once the page is visible, or `end` aborts. */
+  #visible(end: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const done = new AbortController()
+      const check = () => {
+        if (this.#document.hidden && !end.aborted) return
+        done.abort()
+        resolve()
+      }
+      this.#document.addEventListener('visibilitychange', check, { signal: done.signal })
+      end.addEventListener('abort', check, { signal: done.signal })
+      check()
+    })
   }
 
-  #tell(told: Told, position: string): void {
-    this.#lastId = position
-    for (const listener of this.#listeners) listener(told)
+  #publish({ name, id, data }: ServerSentEvent): void {
+    // The start of a first stream counts as a reset: data read before it may be out of date.
+    const update = name === 'change' ? (JSON.parse(data) as Change) : 'reset' // As the relay writes it.
+    this.#lastId = id
+    for (const listener of this.#listeners) listener(update)
   }
 }
 
-/** Aborts when nobody sees the page any more; looks no longer than until `over`. */
-function whenHidden(document: Visible, over: AbortSignal): AbortSignal {
-  const hidden = new AbortController()
-  const look = () => {
-    if (document.hidden) hidden.abort()
-  }
-  document.addEventListener('visibilitychange', look, { signal: over })
-  return hidden.signal
+type ServerSentEvent = {
+  readonly name: string
+  readonly id: string
+  readonly data: string
 }
 
-function untilVisible(document: Visible, end: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = new AbortController()
-    const look = () => {
-      if (document.hidden && !end.aborted) return
-      done.abort()
-      resolve()
+/**
+ * The events in the body of a `fetch`, because an EventSource cannot send a header. `onBytes` is called
+ * for heartbeats, too.
+ */
+async function* serverSentEvents(
+  body: ReadableStream<Uint8Array>,
+  onBytes: () => void,
+): AsyncGenerator<ServerSentEvent, undefined> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      if (done) return undefined
+      onBytes()
+      text += decoder.decode(value, { stream: true })
+      const blocks = text.split('\n\n')
+      text = blocks.pop() ?? ''
+      yield* blocks.map(eventIn).filter((event) => event !== null)
     }
-    document.addEventListener('visibilitychange', look, { signal: done.signal })
-    end.addEventListener('abort', look, { signal: done.signal })
-    look()
-  })
+  } finally {
+    // A broken body has nothing left to cancel.
+    await reader.cancel().catch(() => {})
+  }
+}
+
+/** Null for a comment, and for the retry time. */
+function eventIn(block: string): ServerSentEvent | null {
+  const lines = block.split('\n')
+  const field = (name: string) =>
+    lines.find((line) => line.startsWith(`${name}: `))?.slice(name.length + 2)
+  const name = field('event')
+  return name === undefined ? null : { name, id: field('id') ?? '', data: field('data') ?? '' }
 }

@@ -1,7 +1,6 @@
-// How a message is told: its status, why it waits, who sent it.
-
-import type { StateWords } from './components/tone.ts'
-import type { Message } from './resources.ts'
+import { countWords } from '../domain/number-words.ts'
+import type { StateWords } from './components/drawings.ts'
+import type { DayStats, Message, RelayState } from './resources.ts'
 
 const STATUSES: Readonly<Record<string, StateWords>> = {
   queued: { text: 'Queued', tone: 'wait', icon: 'clock' },
@@ -15,18 +14,17 @@ const STATUSES: Readonly<Record<string, StateWords>> = {
   received: { text: 'Received', tone: 'plain', icon: 'arrow-in' },
 }
 
-const WAITS: Readonly<Record<string, string>> = {
-  earlier_message: 'It waits for an earlier message to the same person.',
-  same_text_uncertain:
-    'It waits, because nobody can say yet whether the same text has already left.',
+const QUEUED_REASONS: Readonly<Record<string, string>> = {
+  earlier_message: 'Waiting for an earlier message to the same contact.',
+  same_text_uncertain: 'Waiting until we know if the same text has already been sent.',
   daily_contact_limit:
-    'The line has no new contacts left for today. It goes out after midnight UTC.',
-  retry: 'The last try did not send it, and nothing of it left. It is tried again by itself.',
-  pacing: 'The line sends slowly on purpose, so that it is not taken for a machine.',
-  clock_jumped: 'It waits until it is certain how long it has waited: see Health.',
-  line_offline: 'The line is offline. It goes out as soon as the line is back.',
-  line_disabled: 'The line is switched off. It goes out when the line is switched on.',
-  storage_full: "The relay's disk is full. It goes out when there is room again.",
+    'The line has no new contacts left for today. It will be sent after midnight UTC.',
+  retry: "The last attempt didn't send anything. It will be retried automatically.",
+  pacing: 'The line sends slowly on purpose, so that Apple does not flag it as automated.',
+  clock_jumped: 'Waiting because the clock changed. See Home for details.',
+  line_offline: 'The line is offline. It will be sent once the line is back.',
+  line_disabled: 'Sending is turned off for this line. It will be sent once you turn it on.',
+  storage_full: "The relay's disk is full. It will be sent once there is space.",
 }
 
 const SOURCES: Readonly<Record<string, string>> = {
@@ -36,6 +34,8 @@ const SOURCES: Readonly<Record<string, string>> = {
   device: 'Typed on the device',
 }
 
+const UNCERTAIN = "We handed this to the device but couldn't confirm it was sent."
+
 export function statusWords(status: string): StateWords {
   return STATUSES[status] ?? { text: status, tone: 'plain', icon: 'info' }
 }
@@ -44,21 +44,28 @@ export function sourceWords(source: string): string {
   return SOURCES[source] ?? source
 }
 
-/** Whether no more becomes of it, short of proof from the device. */
+/** True once only proof from the device could still change the status. */
 export function isSettled({ status }: Message): boolean {
   return status !== 'queued' && status !== 'sending'
 }
 
-/** Whether the device sent it, or the recipient has it. */
+/** True once the device sent it, or the recipient has it. */
 export function hasLeft({ direction, status }: Message): boolean {
   return direction === 'outbound' && ['sent', 'delivered', 'read'].includes(status)
 }
 
-/** Why the message is not on its way, in a sentence; null where there is nothing to explain. */
+/** The reason why a message is not on its way, in a sentence; null where there is none to explain. */
 export function whyNot({ status, queued_reason, error }: Message): string | null {
-  if (status === 'queued') return WAITS[queued_reason ?? ''] ?? null
-  if (status === 'uncertain') {
-    return error?.message ?? 'It was handed to the device, and nobody can say whether it left.'
-  }
-  return error?.message ?? null
+  if (status === 'queued') return QUEUED_REASONS[queued_reason ?? ''] ?? null
+  return error?.message ?? (status === 'uncertain' ? UNCERTAIN : null)
+}
+
+/** The state of the relay, with the day's messages; `today` is null until it is known. */
+export function stateSentence({ lines, webhooks }: RelayState, today: DayStats | null): string {
+  return `${[lines, ...(today === null ? [] : [messagesOf(today)]), webhooks].join(', ')}.`
+}
+
+function messagesOf({ sent, received, uncertain }: DayStats): string {
+  const count = sent + received + uncertain
+  return `${count === 0 ? 'no messages' : countWords(count, 'message')} today`
 }

@@ -1,8 +1,8 @@
-// Short sentences about what just happened: shown for a few seconds, and read aloud.
+// Short sentences about the latest action: shown for a few seconds, and read aloud.
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
-import type { Clock } from './clock.ts'
+import { later, type Clock } from './clock.ts'
 
 export type Notice = {
   readonly id: number
@@ -16,32 +16,32 @@ const SHOWN_MAX = 3
 export class Notices {
   readonly #clock: Clock
   readonly #shown = signal<readonly Notice[]>([])
-  readonly #heard = signal('')
+  readonly #announced = signal('')
   #lastId = 0
 
   readonly shown: ReadonlySignal<readonly Notice[]> = this.#shown
-  /** What only those hear who cannot see it: "3 new messages". */
-  readonly heard: ReadonlySignal<string> = this.#heard
+  /** Sentences for screen readers only: "3 new messages". */
+  readonly announced: ReadonlySignal<string> = this.#announced
 
   constructor(clock: Clock) {
     this.#clock = clock
   }
 
-  /** Shows that something was done; it goes by itself. */
+  /** Shows a success for a few seconds. */
   done(text: string): void {
     const { id } = this.#add('ok', text)
-    void this.#removeLater(id)
+    later(this.#clock, SHOWN_MS, () => this.close(id))
   }
 
-  /** Shows that something failed; it stays until it is closed. */
+  /** Shows a failure until it is closed. */
   failed(text: string): void {
     this.#add('bad', text)
   }
 
-  /** Tells what can be seen anyway to those who listen. */
-  say(text: string): void {
-    // The same words again are told only where they are not quite the same.
-    this.#heard.value = text === this.#heard.value ? `${text}\u00A0` : text
+  /** Reads aloud what the page shows anyway. */
+  announce(text: string): void {
+    // Screen readers repeat a text only where it differs.
+    this.#announced.value = text === this.#announced.value ? `${text}\u00A0` : text
   }
 
   close(id: number): void {
@@ -53,10 +53,5 @@ export class Notices {
     const notice = { id: this.#lastId, tone, text }
     this.#shown.value = [...this.#shown.value, notice].slice(-SHOWN_MAX)
     return notice
-  }
-
-  async #removeLater(id: number): Promise<void> {
-    await this.#clock.sleep(SHOWN_MS, new AbortController().signal)
-    this.close(id)
   }
 }

@@ -1,14 +1,13 @@
-// Sends what somebody composed, once: however often the button is pressed, and whether or not the
-// answer to an earlier try arrived.
+// Sending what was composed exactly once, however often the button is pressed and whether or not the
+// answer to an earlier attempt arrived.
 
-import type { Api } from './api.ts'
-import type { Answer } from './request.ts'
+import type { Answer, Api } from './api.ts'
 import type { Message } from './resources.ts'
 
 export type Draft = {
   readonly to: string
   readonly text: string
-  /** Null for the first line that is ready. */
+  /** Null for the first available line. */
   readonly lineId: string | null
 }
 
@@ -16,9 +15,8 @@ export type Draft = {
 const KEY_NUMBERS = 4
 
 /**
- * Gives what hands a draft to the relay, which answers as soon as it has it written down. The same draft
- * again, before there is an answer or after a failure, is the same send for the relay; after a success
- * it is a new one.
+ * A function that hands drafts to the relay. The same draft again, before there is an answer or after a
+ * failure, is the same send for the relay; after a success it is a new one.
  */
 export function createOutbox(api: Pick<Api, 'post'>): (draft: Draft) => Promise<Answer<Message>> {
   let last = ''
@@ -33,7 +31,7 @@ export function createOutbox(api: Pick<Api, 'post'>): (draft: Draft) => Promise<
   }
 }
 
-/** Sends under a key of the caller's own: what has the same key is sent once. */
+/** Sends with an idempotency key of the caller: drafts with the same key are sent once. */
 export function sendOnce(
   api: Pick<Api, 'post'>,
   { to, text, lineId }: Draft,
@@ -46,4 +44,19 @@ export function sendOnce(
 
 function randomKey(): string {
   return `dashboard-${crypto.getRandomValues(new Uint32Array(KEY_NUMBERS)).join('-')}`
+}
+
+const E164 = /^\+[1-9][0-9]{6,14}$/
+const EMAIL = /^[^\s@]+@[^\s@]+\.[^\s@]+$/
+
+/** A typed number without blanks and dashes, or an address in lower case, as the relay takes them. */
+export function tidyHandle(typed: string): string {
+  const text = typed.trim()
+  if (text.includes('@')) return text.toLowerCase()
+  return text.replaceAll(/[\s().\-/]/g, '').replace(/^00/, '+')
+}
+
+/** True for a tidy handle that is complete enough to ask the relay about. */
+export function isWhole(handle: string): boolean {
+  return E164.test(handle) || EMAIL.test(handle)
 }

@@ -1,21 +1,19 @@
-// What stands around every page: the way to the six of them, on the left from 900 px on and at the
-// bottom below; what is the matter with the connection; and the page itself.
+// The frame of every page: the navigation, on the left from 900 px and at the bottom below, and the
+// state of the connection.
 
 import type { ComponentChildren } from 'preact'
 import { useRef } from 'preact/hooks'
 
 import { href, type PageName } from './address.ts'
 import { Button } from './components/button.tsx'
-import { Icon } from './components/icon.tsx'
-import { Mark } from './components/mark.tsx'
-import { useNewView } from './components/use-new-view.ts'
-import { useTitle } from './components/use-title.ts'
+import { Icon, Mark } from './components/icon.tsx'
+import { useNewView, useTitle } from './components/page.tsx'
 import { useDashboard } from './dashboard.ts'
 
-type ShownPage = Exclude<PageName, 'setup'>
+export type ShownPage = Exclude<PageName, 'setup'>
 
-/** Each with its name, and a shorter one where that has to fit under an icon. The icon is of that page. */
-const PLACES: readonly (readonly [page: ShownPage, name: string, shortName?: string])[] = [
+/** Each with its name, and a shorter one for narrow screens. The icon has the name of the page. */
+const PAGES: readonly (readonly [page: ShownPage, name: string, shortName?: string])[] = [
   ['home', 'Home'],
   ['conversations', 'Conversations', 'Chats'],
   ['lines', 'Lines'],
@@ -32,7 +30,7 @@ type Props = {
 
 export function Shell({ page, children }: Props) {
   const main = useRef<HTMLElement>(null)
-  useTitle(PLACES.find(([name]) => name === page)?.[1] ?? 'Page not found')
+  useTitle(PAGES.find(([name]) => name === page)?.[1] ?? 'Page not found')
   useNewView(page ?? '')
   return (
     <div class="shell" data-page={page ?? undefined}>
@@ -40,12 +38,12 @@ export function Shell({ page, children }: Props) {
         class="skip-link"
         href="#main"
         onClick={(event) => {
-          // The address names the page, so the jump is made by hand.
+          // The hash is the page's address, so the jump is made by hand.
           event.preventDefault()
           main.current?.focus()
         }}
       >
-        Skip to the page
+        Skip to main content
       </a>
       <Navigation current={page} />
       <div class="stage">
@@ -67,7 +65,7 @@ function Navigation({ current }: { readonly current: Props['page'] }) {
         Hookline
       </a>
       <ul>
-        {PLACES.map(([page, name, shortName = name]) => (
+        {PAGES.map(([page, name, shortName = name]) => (
           <li key={page}>
             <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
               <Icon name={page} />
@@ -78,6 +76,10 @@ function Navigation({ current }: { readonly current: Props['page'] }) {
         ))}
       </ul>
       <p class="nav-foot">
+        <a href="/guide">
+          <Icon name="question" />
+          Guide
+        </a>
         <a href="/swagger">
           <Icon name="book" />
           API documentation
@@ -96,14 +98,14 @@ function Troubles() {
       {!isConnected && (
         <p class="trouble">
           <Icon name="warning" />
-          The connection to the relay is lost. What you see may be old; it comes back by itself.
+          Connection to the relay lost. This page may be out of date. Reconnecting…
         </p>
       )}
       {isConnected && session.isOutdated.value && (
         <p class="trouble">
           <Icon name="info" />
           The relay was upgraded.
-          <Button onClick={() => location.reload()}>Load the new page</Button>
+          <Button onClick={() => location.reload()}>Reload</Button>
         </p>
       )}
     </div>

@@ -1,45 +1,50 @@
-// What several parts of the page read.
+// The reads that several views share, each with the changes that make it stale.
 
-import type { RelayState } from '../api/dashboard.ts'
-import { withQuery } from './address.ts'
-import type { List } from './api.ts'
-import { useDashboard, useLive, useRead } from './dashboard.ts'
-import type { Conversation, DayStats, Key, PhoneLine, Webhook } from './resources.ts'
+import { useRead } from './dashboard.ts'
+import type {
+  About,
+  Backup,
+  BrowserSession,
+  Key,
+  LineChecks,
+  Page,
+  PhoneLine,
+  RelayState,
+  SeenDelivery,
+  Setting,
+  Webhook,
+  WebhookDay,
+} from './resources.ts'
 import type { Read } from './store.ts'
 
-/** A relay has a handful of lines, webhooks and keys: all of them are in the longest page. */
+type All<T> = Pick<Page<T>, 'data'>
+
+/** A relay has a handful of lines, webhooks and keys: the longest page holds all of them. */
 const ALL = '?limit=200'
+export const CHECKS = '/dashboard/checks'
 
-export function useLines(): Read<List<PhoneLine>> {
-  return useRead(`phone-lines${ALL}`, 'line')
+export const useLines = (): Read<All<PhoneLine>> => useRead(`phone-lines${ALL}`, 'line')
+export const useWebhooks = (): Read<All<Webhook>> => useRead(`webhooks${ALL}`, 'webhook')
+export const useKeys = (): Read<All<Key>> => useRead(`keys${ALL}`, 'key')
+export const useSettings = (): Read<All<Setting>> => useRead('settings', 'setting')
+export const useBackups = (): Read<All<Backup>> => useRead('backups', 'backup')
+export const useAbout = (): Read<About> => useRead('/dashboard/about')
+export const useBrowsers = (): Read<All<BrowserSession>> =>
+  useRead('/dashboard/sessions', 'session')
+export const useChecks = (): Read<All<LineChecks>> => useRead(CHECKS, 'health', 'line')
+export const useRelayState = (): Read<RelayState> =>
+  useRead('/dashboard/state', 'health', 'line', 'webhook')
+export const useWebhookDays = (): Read<All<WebhookDay>> =>
+  useRead('/dashboard/webhook-days', 'delivery', 'webhook')
+export const useDelivery = (id: string): Read<SeenDelivery> =>
+  useRead(`/dashboard/webhook-deliveries/${id}`, id)
+
+/** Null until it is known. */
+export function useWebhookDay(id: string): WebhookDay | null {
+  return useWebhookDays().value?.data.find(({ webhook_id }) => webhook_id === id) ?? null
 }
 
-export function useWebhooks(): Read<List<Webhook>> {
-  return useRead(`webhooks${ALL}`, 'webhook')
+/** Null until they are known. */
+export function useLineChecks({ id }: PhoneLine): LineChecks | null {
+  return useChecks().value?.data.find(({ line_id }) => line_id === id) ?? null
 }
-
-export function useKeys(): Read<List<Key>> {
-  return useRead(`keys${ALL}`, 'key')
-}
-
-export function useRelayState(): Read<RelayState> {
-  return useRead('/dashboard/state', 'health', 'line', 'webhook')
-}
-
-/** The figures of the last UTC days, today's last. */
-export function useStats(days: number): Read<Pick<List<DayStats>, 'data'>> {
-  return useRead(`stats?days=${days}`, 'message')
-}
-
-/** One for each line that knows the handle; none where it is empty. */
-export function useConversationsWith(handle: string): Read<List<Conversation>> {
-  const { api } = useDashboard()
-  return useLive({
-    key: `conversations with ${handle}`,
-    load: async (signal) =>
-      handle === '' ? NOBODY : api.get(withQuery('conversations', { handle, limit: 200 }), signal),
-    on: ['conversation'],
-  })
-}
-
-const NOBODY = { ok: true, value: { data: [], has_more: false, next_cursor: null } } as const

@@ -1,47 +1,47 @@
-// What the page has read, kept by a name, fresh while somebody shows it. Coming back to a page shows
-// at once what was known, and reads it again behind that.
+// A cache of what the page has read, fresh while a component shows it. Coming back to a view shows the
+// cached value at once, and reads it again in the background.
 //
-//   const keys = useRead<List<Key>>('keys', 'key')
+//   const keys = useRead<Page<Key>>('keys', 'key')
 //   keys.now.state    // 'loading' | 'ready' (value) | 'failed' (failure)
 
 import { signal, type ReadonlySignal } from '@preact/signals'
 
-import type { Changes, Told } from './changes.ts'
+import type { Answer, Failure } from './api.ts'
 import type { Clock } from './clock.ts'
-import type { Answer, Failure } from './request.ts'
+import type { Update, Updates } from './live.ts'
 
 export type Loaded<T> =
   | { readonly state: 'loading' }
-  /** `failure` says why the value may be old. */
+  /** With a `failure`, the value may be out of date. */
   | { readonly state: 'ready'; readonly value: T; readonly failure: Failure | null }
   | { readonly state: 'failed'; readonly failure: Failure }
 
 export type Source<T> = {
-  /** Names what is loaded, with all that it depends on: `messages of conv_…`. */
+  /** Identifies the value, with all it depends on: `messages of conv_…`. */
   readonly key: string
   load(signal: AbortSignal): Promise<Answer<T>>
-  /** Which changes make it old: their kinds, or the ids of what they are about. */
+  /** The changes that make it stale: their kinds, or the ids they are about. */
   readonly on: readonly string[]
 }
 
-export type Kept<T> = {
+export type Subscription<T> = {
   readonly now: ReadonlySignal<Loaded<T>>
-  /** Reads it again, soon. */
   readonly refresh: () => void
+  readonly release: () => void
 }
 
-/** What a source has now, for a component. */
+/** The state of a source, for a component. */
 export type Read<T> = {
   readonly now: Loaded<T>
-  /** Null as long as there is none. */
+  /** Null until there is one. */
   readonly value: T | null
   readonly refresh: () => void
 }
 
-type Tools = { readonly live: Changes; readonly clock: Clock }
+type Tools = { readonly live: Updates; readonly clock: Clock }
 
 const KEPT_MAX = 60
-/** Between two readings of the same thing, however often it changes. */
+/** Between two reads of the same value, however often it changes. */
 const REST_MS = 400
 const RETRY_MS = 4_000
 
@@ -53,27 +53,27 @@ export class Store {
     this.#tools = tools
   }
 
-  /** Keeps the source fresh until `release` is called. */
-  use<T>(source: Source<T>): Kept<T> & { readonly release: () => void } {
+  /** Keeps the source fresh until `release`. */
+  use<T>(source: Source<T>): Subscription<T> {
     const known = this.#entries.get(source.key)
     const entry = known ?? new Entry(this.#tools)
     this.#entries.delete(source.key)
     this.#entries.set(source.key, entry)
-    this.#forgetOldest()
+    this.#evictOldest()
     entry.acquire(source)
     return {
-      now: entry.now as ReadonlySignal<Loaded<T>>, // A key always names the same kind of value.
+      now: entry.now as ReadonlySignal<Loaded<T>>, // A key always identifies the same type of value.
       refresh: () => entry.refresh(),
       release: () => entry.release(),
     }
   }
 
-  /** Forgets everything: what one session read is not for the next. */
+  /** Drops everything: the next session must not see it. */
   clear(): void {
     this.#entries.clear()
   }
 
-  #forgetOldest(): void {
+  #evictOldest(): void {
     for (const [key, entry] of this.#entries) {
       if (this.#entries.size <= KEPT_MAX) return
       if (!entry.isUsed) this.#entries.delete(key)
@@ -87,7 +87,7 @@ class Entry {
   #source: Source<unknown> | null = null
   #users = 0
   #end = new AbortController()
-  #isOld = false
+  #isStale = false
   #isReading = false
   #stopListening: () => void = () => {}
 
@@ -107,8 +107,8 @@ class Entry {
     if (this.#users > 1) return
     this.#end = new AbortController()
     this.#isReading = false
-    this.#stopListening = this.#tools.live.subscribe((told) => {
-      if (this.#concerns(told)) this.refresh()
+    this.#stopListening = this.#tools.live.subscribe((update) => {
+      if (this.#isAffected(update)) this.refresh()
     })
     this.refresh()
   }
@@ -121,19 +121,19 @@ class Entry {
   }
 
   refresh(): void {
-    this.#isOld = true
-    if (!this.#isReading) void this.#readWhileOld(this.#end.signal)
+    this.#isStale = true
+    if (!this.#isReading) void this.#readWhileStale(this.#end.signal)
   }
 
-  async #readWhileOld(end: AbortSignal): Promise<void> {
+  async #readWhileStale(end: AbortSignal): Promise<void> {
     this.#isReading = true
-    while (this.#isOld && this.#source !== null) {
-      this.#isOld = false
+    while (this.#isStale && this.#source !== null) {
+      this.#isStale = false
       const answer = await this.#source.load(end)
       if (end.aborted) return
       this.#now.value = after(this.#now.value, answer)
-      if (!answer.ok && mayPass(answer.failure)) {
-        this.#isOld = true
+      if (!answer.ok && isTransient(answer.failure)) {
+        this.#isStale = true
         await this.#tools.clock.sleep(RETRY_MS, end)
       }
       await this.#tools.clock.sleep(REST_MS, end)
@@ -142,10 +142,10 @@ class Entry {
     this.#isReading = false
   }
 
-  #concerns(told: Told): boolean {
-    if (told === 'reset') return true
+  #isAffected(update: Update): boolean {
+    if (update === 'reset') return true
     const on = this.#source?.on ?? []
-    return on.includes(told.what) || on.includes(told.id)
+    return on.includes(update.what) || on.includes(update.id)
   }
 }
 
@@ -155,8 +155,8 @@ function after(before: Loaded<unknown>, answer: Answer<unknown>): Loaded<unknown
   return { state: 'failed', failure: answer.failure }
 }
 
-/** Whether a later try may do better by itself. */
-function mayPass({ status }: Failure): boolean {
+/** True where a later attempt may succeed. */
+function isTransient({ status }: Failure): boolean {
   return status === 0 || status === 429 || status >= 500
 }
 
@@ -164,8 +164,8 @@ export function readOf<T>(now: Loaded<T>, refresh: () => void): Read<T> {
   return { now, value: now.state === 'ready' ? now.value : null, refresh }
 }
 
-/** Several values as one that is ready when all are: what comes in pieces pushes around what is there. */
-export function together<T extends object>(parts: {
+/** Several values as one that is ready once all are, so that a view does not jump while they arrive. */
+export function combine<T extends object>(parts: {
   readonly [K in keyof T]: Read<T[K]>
 }): Read<T> {
   const refresh = () => {

@@ -1,6 +1,4 @@
-// Light or dark: as the system has it, or as the owner chose in Settings.
-
-import { keep, readKept } from './browser-storage.ts'
+import { readStored, store } from './browser-storage.ts'
 
 export const THEMES = ['system', 'light', 'dark'] as const
 export type Theme = (typeof THEMES)[number]
@@ -8,16 +6,16 @@ export type Theme = (typeof THEMES)[number]
 const NAME = 'hookline-theme'
 
 export function chosenTheme(): Theme {
-  const kept = readKept(NAME)
-  return THEMES.find((theme) => theme === kept) ?? 'system'
+  const stored = readStored(NAME)
+  return THEMES.find((theme) => theme === stored) ?? 'system'
 }
 
 export function chooseTheme(theme: Theme): void {
-  keep(NAME, theme === 'system' ? null : theme)
+  store(NAME, theme === 'system' ? null : theme)
   showTheme()
 }
 
-/** Puts the choice on the page; without one the system's holds. */
+/** Applies the chosen theme; without a choice the system's applies. */
 export function showTheme(): void {
   const theme = chosenTheme()
   const { dataset } = document.documentElement

@@ -1,5 +1,5 @@
-// Times in words. They are told in the time zone of the browser, and in English like the page. The words
-// are our own: to make a browser's formatter takes longer than to draw a page.
+// Times in words, in the browser's time zone and in English like the page. A formatter of the browser
+// would take longer to create than the page to draw.
 
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
@@ -37,7 +37,7 @@ export function shortTime(iso: string, now: number): string {
   return daysSince(iso, now) === 0 ? clockTime(iso) : shortDay(iso, now)
 }
 
-/** "Today", "Yesterday", "Monday 16 November", or with the year where it is another one. */
+/** "Today", "Yesterday", "Monday 16 November", or with the year where it is not this one. */
 export function dayWords(iso: string, now: number): string {
   const days = daysSince(iso, now)
   if (days === 0) return 'Today'
@@ -46,23 +46,23 @@ export function dayWords(iso: string, now: number): string {
   return isOfYear(date, now) ? longDay(date) : shortDay(iso, now)
 }
 
-/** As the API takes a time. */
+/** The form of a time in the API. */
 export function isoTime(time: number): string {
   return new Date(time).toISOString()
 }
 
-/** As an input of the type `datetime-local` shows it: "2026-11-21T10:00" in the browser's time zone. */
+/** The value of a `datetime-local` input: "2026-11-21T10:00" in the browser's time zone. */
 export function pickerTime(time: number): string {
   return isoTime(time - zoneMs(time)).slice(0, 'YYYY-MM-DDTHH:mm'.length)
 }
 
-/** What such an input says, in milliseconds since 1970; null while it is not whole. */
+/** The time in such an input, in milliseconds since 1970; null while it is incomplete. */
 export function pickedTime(text: string): number | null {
   const time = Date.parse(text)
   return Number.isNaN(time) ? null : time
 }
 
-/** How many midnights of the browser's time zone lie between. */
+/** Number of midnights since then, in the browser's time zone. */
 function daysSince(iso: string, now: number): number {
   return dayNumber(now) - dayNumber(Date.parse(iso))
 }
@@ -84,7 +84,7 @@ function longDay(date: Date): string {
   return `${WEEKDAYS[date.getDay()]} ${date.getDate()} ${MONTHS[date.getMonth()]}`
 }
 
-/** "21 Nov", with the year where it is another one. */
+/** "21 Nov", with the year where it is not this one. */
 function shortDay(iso: string, now: number): string {
   const date = new Date(iso)
   const day = `${date.getDate()} ${MONTHS[date.getMonth()]?.slice(0, 3)}`

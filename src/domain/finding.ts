@@ -1,4 +1,4 @@
-import { grouped } from './number-words.ts'
+import { countWords } from './number-words.ts'
 
 /** From good to know to what keeps something from working. */
 export const FINDING_SEVERITIES = ['info', 'warning', 'error'] as const
@@ -28,11 +28,6 @@ export type FindingSubject = {
 /** "1 problem, 6 warnings"; null where there is neither. */
 export function findingWords(findings: readonly { readonly severity?: unknown }[]): string | null {
   const count = (wanted: string) => findings.filter(({ severity }) => severity === wanted).length
-  const words = [counted(count('error'), 'problem'), counted(count('warning'), 'warning')]
+  const words = [countWords(count('error'), 'problem'), countWords(count('warning'), 'warning')]
   return words.filter((one) => !one.startsWith('0 ')).join(', ') || null
-}
-
-/** "1 warning", "6 warnings", "1,200 messages". */
-export function counted(count: number, what: string): string {
-  return `${grouped(count)} ${what}${count === 1 ? '' : 's'}`
 }

@@ -2,3 +2,9 @@
 export function grouped(value: number): string {
   return value.toLocaleString('en')
 }
+
+/** "1 event", "30,020 events". */
+export function countWords(count: number, noun: string): string {
+  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`
+  return `${grouped(count)} ${count === 1 ? noun : plural}`
+}

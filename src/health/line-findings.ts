@@ -2,7 +2,6 @@
 // that were not relayed or could not be stored.
 
 import { endOfUtcDay, limitLevel, utcDayOf, type LimitLevel } from '../domain/contact-limit.ts'
-import { counted } from '../domain/finding.ts'
 import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import { lineName, type Line, type LineState } from '../domain/line.ts'
 import { sentenceOf } from '../domain/message.ts'
@@ -13,7 +12,7 @@ import {
   type NotRelayedKind,
   type Rejection,
 } from '../domain/not-relayed.ts'
-import { grouped } from '../domain/number-words.ts'
+import { countWords, grouped } from '../domain/number-words.ts'
 import { isFailing, isOfLine, SENDS_JUDGED_MAX, SENDS_JUDGED_MS } from '../domain/send-failures.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
@@ -91,7 +90,7 @@ export class LineFindings {
     const reason = sentenceOf(failed[0]?.errorCode ?? 'send_failed')
     return ofLine(line, 'messages_failing', 'warning', {
       title: `Messages on line ${lineName(line)} are failing`,
-      why: `${failed.length} of its last ${counted(judged.length, 'message')} in the past hour failed. Latest reason: ${reason}`,
+      why: `${failed.length} of its last ${countWords(judged.length, 'message')} in the past hour failed. Latest reason: ${reason}`,
       fix: 'Send a text from the device itself. If that fails too, check its network and its iMessage account. Otherwise open the failed messages in the dashboard to see their errors.',
     })
   }
@@ -106,7 +105,7 @@ type Use = {
 
 function limitFinding(line: Line, { used, limit, level, now }: Use): HealthFinding {
   const resetsAt = isoTime(timestamp(endOfUtcDay(now)))
-  const figures = `${grouped(used)} of ${counted(limit, 'new contact')} used today`
+  const figures = `${grouped(used)} of ${countWords(limit, 'new contact')} used today`
   const raise = `raise the limit: hookline lines set ${line.id} --daily-contact-limit N.`
   if (level === 'near') {
     return ofLine(line, 'limit_near', 'info', {

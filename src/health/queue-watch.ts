@@ -1,8 +1,8 @@
 import { isBacklog, nextSlowSince, type SlowSince } from '../domain/backlog.ts'
-import { counted, type FindingSubject } from '../domain/finding.ts'
+import type { FindingSubject } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isReady, lineName, type Line } from '../domain/line.ts'
-import { grouped } from '../domain/number-words.ts'
+import { countWords, grouped } from '../domain/number-words.ts'
 import { hostOf, WEBHOOKS_MAX, webhookName } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import { longestDueDelivery, pendingDeliveries } from '../storage/delivery-queue.ts'
@@ -122,7 +122,7 @@ function takesMessages({ line, state }: WatchedLine): boolean {
 
 function lineFinding(line: Line, { count, oldest }: Waiting): HealthFinding {
   const isCut = count === COUNTED_MAX
-  const conversations = `${isCut ? 'at least ' : ''}${counted(count, 'conversation')}`
+  const conversations = `${isCut ? 'at least ' : ''}${countWords(count, 'conversation')}`
   return {
     ...slowFinding({ kind: 'line', id: line.id }),
     title: `Messages are waiting although line ${lineName(line)} is online`,

@@ -105,25 +105,25 @@ const STEPS: Readonly<Record<string, readonly Step[]>> = {
 const PAUSED: Check = {
   state: 'warn',
   title: 'The line is paused',
-  why: 'It goes on receiving; what is sent by it waits, for 24 hours at most.',
-  fix: 'Switch "Sends messages" on in the settings.',
+  why: 'When off, it still receives. Outgoing messages wait up to 24 hours.',
+  fix: 'Turn on "Send messages" in its settings.',
 }
 
 const WITHOUT_IMESSAGE = ['imessage_off', 'imessage_not_connected']
 const NO_IMESSAGE: Check = {
   state: 'bad',
   title: 'iMessage is not active on this line',
-  why: 'Nothing can be sent by it.',
-  fix: 'Switch iMessage on in the settings of the device.',
+  why: "It can't send messages.",
+  fix: "Turn on iMessage in the device's settings.",
 }
 
 /** Reasons for being offline that come without a finding of their own. */
 const DENIALS: Readonly<Record<string, string>> = {
-  device_absent: 'The device is not attached',
-  driver_failed: 'The line stopped by an error',
+  device_absent: 'The device is not connected',
+  driver_failed: 'The line stopped with an error',
   not_configured: 'The relay was started without this line',
-  number_changed: 'The device has another number now',
-  shortcut_silent: 'No shortcut has asked for messages lately',
+  number_changed: 'The device has a new number',
+  shortcut_silent: 'No shortcut has checked for messages recently',
 }
 
 /** The findings that speak of the machine, not of one line, and matter to a line of this kind. */
@@ -163,10 +163,10 @@ function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean 
 /** How a line stands as a whole, in a sentence. */
 export function summaryOf(checks: readonly Check[], isOffline: boolean): string {
   const has = (wanted: Check['state']) => checks.some(({ state }) => state === wanted)
-  if (has('bad')) return 'Mend what failed, from the top down; the list follows by itself.'
+  if (has('bad')) return 'Fix the failed checks, from the top down. The list updates automatically.'
   if (isOffline) return 'The line is offline.'
-  if (has('warn')) return 'It works. Look at what is marked.'
-  return 'All is well: nothing keeps this line from sending and receiving.'
+  if (has('warn')) return 'Working, with warnings.'
+  return 'All checks passed. This line can send and receive.'
 }
 
 /** What the Mac that the relay runs on needs, whether or not a line of it is known yet. */
@@ -212,16 +212,16 @@ function known(checks: readonly Check[]): readonly Check[] {
 }
 
 function roomForContacts({ new_contacts_today, daily_contact_limit }: PhoneLine): Check {
-  const title = 'There is room for new contacts today'
+  const title = 'New contacts left for today'
   if (new_contacts_today < daily_contact_limit) return { state: 'ok', title, why: null, fix: null }
   if (daily_contact_limit === 0) {
-    const why = 'Its limit of new contacts is 0; people whom the line knows are written to.'
-    return { state: 'info', title: 'This line writes to nobody new', why, fix: null }
+    const why = 'Its daily new-contact limit is 0. Existing contacts still work.'
+    return { state: 'info', title: "This line doesn't message new contacts", why, fix: null }
   }
   return {
     state: 'warn',
-    title: 'No room is left for new contacts today',
-    why: 'Nobody new is written to before midnight UTC; people whom the line knows are.',
-    fix: 'Wait, use another line, or raise the limit in the settings: Apple blocks lines that write to many strangers.',
+    title: 'No new contacts left for today',
+    why: 'No new contacts until midnight UTC. Existing contacts still work.',
+    fix: 'Wait, use another line, or raise the limit in its settings. Apple blocks lines that message many strangers.',
   }
 }

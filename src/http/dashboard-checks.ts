@@ -28,7 +28,7 @@ function ofMac(findings: readonly HealthFinding[]): LineChecks {
 
 function macSummary(checks: readonly Check[]): string {
   const isAllowed = checks.every(({ state }) => state === 'ok')
-  return isAllowed ? 'All of it is so.' : 'Mend what is marked, from the top down.'
+  return isAllowed ? 'All permissions are granted.' : 'Fix the marked items, from the top down.'
 }
 
 function ofLine(line: PhoneLine, findings: readonly HealthFinding[]): LineChecks {

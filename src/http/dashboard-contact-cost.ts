@@ -36,7 +36,7 @@ export function contactCostRoutes({ lines, previewSend }: Tools) {
 
 export function contactCost(line: PhoneLine | null, knowsContact: boolean): ContactCost {
   if (line === null) {
-    return { before: '', name: null, after: 'No line is ready: the message waits until one is.' }
+    return { before: '', name: null, after: 'No line is ready. The message will wait for one.' }
   }
   const name = line.label ?? line.phone_number
   const { new_contacts_today: used, daily_contact_limit: limit } = line

@@ -83,6 +83,6 @@ function nameOf(ticket: string): string {
 }
 
 function ticketOver(): RelayError {
-  const message = 'This download was begun already, or more than a minute ago: begin it anew.'
+  const message = 'This download was already started, or its link has expired. Start it again.'
   return new RelayError('not_found', message)
 }

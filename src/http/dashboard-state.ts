@@ -6,8 +6,8 @@ import type { FindingBranch, RelayState } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
-import { findingWords } from '../domain/finding.ts'
 import { isReady } from '../domain/line.ts'
+import { countWords } from '../domain/number-words.ts'
 import { type FindingTree, findingTrees } from '../health/causes.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
@@ -60,9 +60,10 @@ function verdict(
   findings: readonly HealthFinding[],
 ): Pick<RelayState, 'tone' | 'title'> {
   if (all === 0) return { tone: 'warn', title: 'No phone line yet' }
-  if (ready === 0) return { tone: 'bad', title: 'Nothing can be sent' }
-  const title = findingWords(findings)
-  if (title === null) return { tone: 'ok', title: 'Everything works' }
+  if (ready === 0) return { tone: 'bad', title: 'No line can send' }
+  const count = findings.filter(({ severity }) => severity !== 'info').length
+  if (count === 0) return { tone: 'ok', title: 'Everything works' }
+  const title = `${countWords(count, 'issue')} ${count === 1 ? 'needs' : 'need'} attention`
   const hasProblem = findings.some(({ severity }) => severity === 'error')
   return { tone: hasProblem ? 'bad' : 'warn', title }
 }
@@ -80,7 +81,7 @@ function webhookWords(webhooks: readonly Webhook[]): string {
   const failing = webhooks.filter((webhook) => webhook.is_failing === true).length
   const told = [shareWords(stopped, webhooks.length, 'stopped')].filter(() => stopped > 0)
   if (failing > 0) told.push(shareWords(failing, webhooks.length, 'failing'))
-  return told.join(', ') || 'webhooks fine'
+  return told.join(', ') || 'all webhooks working'
 }
 
 function shareWords(count: number, all: number, what: string): string {
@@ -105,8 +106,8 @@ function placeOf({ code, line_id, about }: HealthFinding): FindingBranch['place'
   if (code === 'possible_loop' || code === 'messages_uncertain') {
     return { name: 'Conversations', href: '#/conversations' }
   }
-  if (line_id !== null) return { name: 'the line', href: `#/lines/${line_id}` }
-  if (about.kind === 'webhook') return { name: 'the webhook', href: `#/webhooks/${about.id}` }
+  if (line_id !== null) return { name: 'line', href: `#/lines/${line_id}` }
+  if (about.kind === 'webhook') return { name: 'webhook', href: `#/webhooks/${about.id}` }
   if (/^(storage|backup|heartbeat|update|upgrade|database|executable)_/.test(code)) {
     return { name: 'Settings', href: '#/settings' }
   }

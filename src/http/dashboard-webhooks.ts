@@ -62,14 +62,14 @@ const LOOKED_AT = 50
 const LOOKED_AT_FOR_TRIED = 200
 const DAY_MS = 86_400_000
 
-const MENDED = 'Events are kept for 30 days: mend it, then switch the webhook on again.'
+const RESUME = 'Events are kept for 30 days. Fix the problem, and turn the webhook back on.'
 
 const STOPPED: Readonly<Record<DisabledReason, string>> = {
-  gone: `The receiver said twice that it is gone for good (410). ${MENDED}`,
-  failing: `The receiver took nothing for five days. ${MENDED}`,
+  gone: `Endpoint returned 410 Gone twice. ${RESUME}`,
+  failing: `The endpoint accepted nothing for five days. ${RESUME}`,
   secret_unreadable:
-    'The file secret.key is not the one that sealed its signing secret: put the old one back and ' +
-    'switch the webhook on, or make a new secret.',
+    "The file secret.key doesn't match its signing secret. Restore the old file and turn the webhook " +
+    'back on, or create a new secret.',
 }
 
 /** `now` is in milliseconds since 1970. */
@@ -101,8 +101,8 @@ function summaryOf(
   const ofDay = deliveries.filter(
     ({ created_at }) => (parseIsoTime(created_at) ?? 0) >= now - DAY_MS,
   )
-  if (deliveries.length === 0) return { words: 'Nothing was sent yet', waiting: 0 }
-  if (ofDay.length === 0) return { words: 'Nothing in 24 hours', waiting: 0 }
+  if (deliveries.length === 0) return { words: 'No events yet', waiting: 0 }
+  if (ofDay.length === 0) return { words: 'None in 24 hours', waiting: 0 }
   const count = (status: string) => ofDay.filter((one) => one.status === status).length
   const isCut = hasMore && ofDay.length === deliveries.length
   const all = isCut ? `the last ${grouped(ofDay.length)}` : grouped(ofDay.length)
@@ -117,9 +117,9 @@ export type SeenDeliveryTools = {
 }
 
 const CAUSES: Readonly<Record<string, string>> = {
-  scheduled: 'by the schedule',
-  probe: 'to see whether the receiver is back',
-  manual: 'because you asked',
+  scheduled: 'scheduled',
+  probe: 'checking if the endpoint is back',
+  manual: 'requested by you',
 }
 
 /** `knownUrl` is that of its webhook, for whoever reads many of one. Throws `not_found`. */

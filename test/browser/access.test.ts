@@ -38,19 +38,19 @@ story('the setup link leads from an empty data directory to the first message', 
 
   await page.goto(link)
   await choosePassword(watched)
-  await watched.heading('A line').waitFor()
+  await watched.heading('Connect a line').waitFor()
   await watched.button('Continue').click()
-  await watched.heading('A first text').waitFor()
-  await watched.button('Have somebody write').click()
-  await watched.reads('It arrived')
+  await watched.heading('Send a first text').waitFor()
+  await watched.button('Simulate an incoming message').click()
+  await watched.reads('Message received')
   await watched.button('Continue').click()
-  await watched.heading('A key for your program').waitFor()
-  await watched.button('Make a key').click()
-  await watched.button('Make the key').click()
+  await watched.heading('Create an API key').waitFor()
+  await watched.button('New key').click()
+  await watched.button('Create key').click()
   const secret = await page.getByLabel('Secret', { exact: true }).innerText()
-  await watched.button('I stored it').click()
+  await watched.button('Done').click()
   await watched.button('Continue').click()
-  await watched.link('Open the dashboard').click()
+  await watched.link('Open dashboard').click()
   await page.getByRole('textbox', { name: 'To' }).fill(PERSON)
   await page.getByRole('textbox', { name: 'Text' }).fill('Your table is ready.')
   await watched.button('Send').click()
@@ -69,24 +69,24 @@ story('a setup link is good once, and its token leaves the address at once', asy
 
   await first.page.goto(link)
   await choosePassword(first)
-  await first.heading('A line').waitFor()
+  await first.heading('Connect a line').waitFor()
   await second.page.goto(link)
   await choosePassword(second)
-  await second.heading('This link does not work any more').waitFor()
+  await second.heading('This link no longer works').waitFor()
 
   const addresses = [first, second].map(({ page }) => page.url().includes(tokenIn(link)))
   expect(addresses).toEqual([false, false])
 })
 
-story('a set-up that was left goes by itself once a message was sent', async () => {
+story('an unfinished setup goes by itself once a message was sent', async () => {
   await using stage = await Stage.open({ isClaimed: false })
   const [line] = await lineIds(await stage.api())
   const watched = await stage.strangersPage()
 
   await watched.page.goto(await setupLink(stage))
   await choosePassword(watched)
-  await watched.heading('A line').waitFor()
-  await watched.link('Go on later').click()
+  await watched.heading('Connect a line').waitFor()
+  await watched.link('Finish later').click()
   await watched.reads('Next: Line, step 1 of 3.')
   await watched.button('Dismiss').waitFor()
   await say(await stage.api(), PERSON, 'Your table is ready.', line)
@@ -107,10 +107,10 @@ story('a wrong password is refused beside its field, the right one lets in', asy
 
   await page.goto('/#/keys')
   await field.fill('wrong')
-  await watched.button('Log in').click()
+  await watched.button('Sign in').click()
   await page.locator('[aria-invalid="true"]').waitFor()
   await field.fill(PASSWORD)
-  await watched.button('Log in').click()
+  await watched.button('Sign in').click()
   await watched.heading('Keys').waitFor()
 
   expect(page.url()).toBe(`${stage.url}/#/keys`)
@@ -133,12 +133,12 @@ story(
     const atSetup = await accountOf('New password')
     const focusedFirst = await focused(stranger)
     await choosePassword(stranger)
-    await stranger.heading('A line').waitFor()
+    await stranger.heading('Connect a line').waitFor()
     await stranger.show('settings')
-    await stranger.button('Change the password').click()
-    const atChange = await accountOf('Present password')
+    await stranger.button('Change password').click()
+    const atChange = await accountOf('Current password')
     await stranger.button('Cancel').click()
-    await stranger.button('Log out').click()
+    await stranger.button('Sign out').click()
     const atLogIn = await accountOf('Password')
 
     expect([atSetup, atChange, atLogIn]).toEqual(['owner', 'owner', 'owner'])
@@ -153,7 +153,7 @@ story('by keyboard alone one logs in, walks all pages, sends a message and answe
   const { keyboard } = watched.page
 
   await watched.page.goto('/')
-  await watched.heading('Log in').waitFor()
+  await watched.heading('Sign in').waitFor()
   await keyboard.type(PASSWORD)
   await keyboard.press('Enter')
   await watched.link('Home').waitFor()
@@ -208,8 +208,8 @@ function tokenIn(link: string): string {
 
 async function choosePassword(watched: WatchedPage): Promise<void> {
   await watched.page.getByLabel('New password').fill(PASSWORD)
-  await watched.page.getByLabel('Once more').fill(PASSWORD)
-  await watched.button('Set the password').click()
+  await watched.page.getByLabel('Confirm password').fill(PASSWORD)
+  await watched.button('Set password').click()
 }
 
 /** The name of what has the focus. */

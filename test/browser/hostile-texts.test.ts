@@ -37,7 +37,7 @@ const LOOSE = `(() => {
   return loose
 })()`
 
-type Told = { readonly name: string; readonly hash: string }
+type HostilePlace = { readonly name: string; readonly hash: string }
 
 story('hostile texts, names and addresses show as text, and break no page', async () => {
   await using stage = await Stage.open({ lines: 3 })
@@ -69,7 +69,7 @@ story('hostile texts, names and addresses show as text, and break no page', asyn
 })
 
 /** Gives the places where they are shown, a thread first. */
-async function placeHostileThings(api: ApiClient): Promise<readonly Told[]> {
+async function placeHostileThings(api: ApiClient): Promise<readonly HostilePlace[]> {
   const [first, second] = await lineIds(api)
   const lines = await api.ask<{ data: { id: string }[] }>('GET', '/api/v1/phone-lines')
   for (const [place, { id }] of lines.data.entries()) {

@@ -15,14 +15,14 @@ story('a key is made, used by a program, revoked, and refused from then on', asy
 
   await watched.button('New key').first().click()
   await page.getByRole('textbox', { name: 'Name' }).fill('Booking system')
-  await watched.button('Make the key').click()
+  await watched.button('Create key').click()
   const key = await page.getByLabel('Key', { exact: true }).innerText()
   const secret = await page.getByLabel('Secret', { exact: true }).innerText()
   const command = await page.getByLabel('Command', { exact: true }).innerText()
-  await watched.button('I stored it').click()
+  await watched.button('Done').click()
   const statusBefore = await callWith(stage, key, secret)
   await watched.button('Revoke Booking system').click()
-  await page.getByRole('textbox', { name: 'Name of the key' }).fill('Booking system')
+  await page.getByRole('textbox', { name: 'Key name' }).fill('Booking system')
   await watched.button('Revoke').click()
   await watched.reads('Revoked keys (1)')
   const statusAfter = await callWith(stage, key, secret)
@@ -39,11 +39,11 @@ story('after a secret was shown once, it is nowhere in the browser', async () =>
   const { page } = watched
   await watched.show('keys')
   await watched.button('New key').first().click()
-  await watched.button('Make the key').click()
+  await watched.button('Create key').click()
   const key = await page.getByLabel('Key', { exact: true }).innerText()
   const secret = await page.getByLabel('Secret', { exact: true }).innerText()
 
-  await watched.button('I stored it').click()
+  await watched.button('Done').click()
   await watched.reads(key.slice(0, 12))
   const traces = await watched.traces()
 
@@ -51,7 +51,7 @@ story('after a secret was shown once, it is nowhere in the browser', async () =>
   expect(traces).not.toContain(key)
 })
 
-story('an hour after the log-in the password is asked for, and then the key is made', async () => {
+story('an hour after the sign-in the password is asked for, and then the key is made', async () => {
   await using stage = await Stage.open()
   const watched = await stage.page()
   await watched.show('keys')
@@ -61,8 +61,8 @@ story('an hour after the log-in the password is asked for, and then the key is m
 
   await watched.show('keys')
   await watched.button('New key').first().click()
-  await watched.button('Make the key').click()
-  const question = watched.page.getByRole('dialog', { name: 'Your password, please' })
+  await watched.button('Create key').click()
+  const question = watched.page.getByRole('dialog', { name: 'Confirm your password' })
   await question.getByLabel('Password').fill(PASSWORD)
   await question.getByRole('button', { name: 'Continue', exact: true }).click()
   const secret = await watched.page.getByLabel('Secret', { exact: true }).innerText()

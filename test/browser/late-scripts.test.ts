@@ -9,7 +9,7 @@ import type { WatchedPage } from './watched-page.ts'
 
 const LATER = ['keys', 'lines', 'settings', 'setup', 'webhooks']
 const WEBHOOKS = '**/assets/webhooks-*.js'
-const MISSING = 'This page could not be loaded'
+const MISSING = "This page couldn't be loaded"
 const SHIFT_MAX = 0.05
 
 /** Keeps a script back until it is let go. */
@@ -58,7 +58,7 @@ for (const viewport of [PHONE, COMPUTER]) {
     await watched.page.locator('.skeleton-card').nth(1).waitFor()
     const meanwhile = await watched.overflow()
     letGo()
-    await watched.reads('The phones and Macs')
+    await watched.reads('The Macs and iPhones')
     await watched.settle()
 
     expect(meanwhile.px).toBe(0)
@@ -76,7 +76,7 @@ story('the focus goes to the heading of a page, also where its script comes late
   await watched.page.getByRole('link', { name: 'Webhooks', exact: true }).click()
   await watched.page.locator('h1:focus', { hasText: 'Webhooks' }).waitFor()
   letGo()
-  await watched.reads('Where the relay tells your programs')
+  await watched.reads('The relay sends events to these')
 
   await watched.page.locator('h1:focus', { hasText: 'Webhooks' }).waitFor()
 })
@@ -95,7 +95,7 @@ story('a page whose script went with an older version is loaded afresh by itself
   await refused
 
   await watched.page.getByRole('link', { name: 'Webhooks', exact: true }).click()
-  await watched.reads('No webhook yet')
+  await watched.reads('No webhooks yet')
 
   expect(loads()).toBe(2)
   expect(await watched.page.evaluate<unknown>('history.state')).toBe(null)

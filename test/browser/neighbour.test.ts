@@ -47,7 +47,7 @@ story('a page on another port of the host gets nothing with the cookie', async (
   const watched = await stage.strangersPage()
   await watched.page.goto('/')
   await watched.page.getByLabel('Password').fill(PASSWORD)
-  await watched.button('Log in').click()
+  await watched.button('Sign in').click()
   await watched.link('Home').waitFor()
   const neighbour = startNeighbour(stage.url)
   const page = await watched.page.context().newPage()
@@ -78,9 +78,9 @@ story('another tab is signed in too, a signed-out one is so in each tab', async 
   await second.heading('Keys').waitFor()
 
   await first.show('settings')
-  await first.button('Log out').click()
-  await first.heading('Log in').waitFor()
-  await second.heading('Log in').waitFor()
+  await first.button('Sign out').click()
+  await first.heading('Sign in').waitFor()
+  await second.heading('Sign in').waitFor()
 
   const kept = await first.page.evaluate<string | null>("localStorage.getItem('hookline-page-key')")
   expect(kept).toBeNull()
@@ -97,12 +97,12 @@ story(
   `)
 
     await watched.page.goto('/#/keys')
-    await watched.reads('This browser keeps nothing for this page')
+    await watched.reads("Your browser isn't saving data for this page")
     await watched.page.getByLabel('Password').fill(PASSWORD)
-    await watched.button('Log in').click()
+    await watched.button('Sign in').click()
     await watched.heading('Keys').waitFor()
     await watched.page.reload()
-    await watched.heading('Log in').waitFor()
+    await watched.heading('Sign in').waitFor()
 
     expect(watched.faults.filter((fault) => fault.startsWith('thrown'))).toEqual([])
   },

@@ -41,7 +41,7 @@ for (const { width, viewport } of WIDTHS) {
     expect(watched.faults).toEqual([])
   })
 
-  story(`a relay in which nothing happened yet fits on a ${width}, and the log-in`, async () => {
+  story(`a relay in which nothing happened yet fits on a ${width}, and the sign-in`, async () => {
     await using stage = await Stage.open({ lines: 0 })
     const watched = await stage.page({ viewport })
     const stranger = await stage.strangersPage({ viewport })
@@ -52,7 +52,7 @@ for (const { width, viewport } of WIDTHS) {
       problems.push(...(await look(watched, `empty-${place.name}-${width}`)))
     }
     await stranger.show('home')
-    problems.push(...(await look(stranger, `log-in-${width}`)))
+    problems.push(...(await look(stranger, `sign-in-${width}`)))
 
     expect(problems).toEqual([])
     expect(watched.faults.filter((fault) => !isOfUnknown(fault))).toEqual([])
@@ -75,7 +75,7 @@ for (const { width, viewport } of WIDTHS) {
   })
 }
 
-story('everybody can use a relay in which nothing happened yet, and the log-in', async () => {
+story('everybody can use a relay in which nothing happened yet, and the sign-in', async () => {
   await using stage = await Stage.open({ lines: 0 })
   const watched = await stage.page({ viewport: PHONE, bypassCSP: true })
   const stranger = await stage.strangersPage({ viewport: PHONE, bypassCSP: true })
@@ -86,7 +86,7 @@ story('everybody can use a relay in which nothing happened yet, and the log-in',
     problems.push(...(await accessibilityOf(watched, `empty ${place.name}`)))
   }
   await stranger.show('home')
-  problems.push(...(await accessibilityOf(stranger, 'log-in')))
+  problems.push(...(await accessibilityOf(stranger, 'sign-in')))
 
   expect(problems).toEqual([])
 })
@@ -96,7 +96,7 @@ for (const { width, viewport } of WIDTHS) {
     await using stage = await Stage.open()
     using furniture = await furnish(stage)
     const first = await stage.page({ viewport })
-    // The step of the set-up is the relay's, and these are open at the same time.
+    // The step of setup is the relay's, and these are open at the same time.
     const places = furnishedPlaces(furniture).filter(({ step }) => step === null)
 
     const problems: string[] = []

@@ -7,7 +7,7 @@ export type Place = {
   readonly name: string
   /** What stands behind `#/`. */
   readonly hash: string
-  /** How far the set-up has come there; null where it does not matter. */
+  /** The step of setup there; null where it does not matter. */
   readonly step: string | null
 }
 

@@ -12,7 +12,7 @@ story(
     const [first] = await lineIds(api)
     const { conversation_id } = await say(api, PERSON, 'Your table is ready.', first)
     const watched = await stage.page()
-    const trouble = watched.page.getByText('The connection to the relay is lost')
+    const trouble = watched.page.getByText('Connection to the relay lost')
     await watched.show(`conversations/${conversation_id}`)
     await watched.page.evaluate('window.isNeverReloaded = true')
 

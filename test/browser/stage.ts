@@ -16,7 +16,7 @@ import { openBrowser } from './browser.ts'
 import { WatchedPage } from './watched-page.ts'
 
 export const PASSWORD = 'correct horse battery'
-/** The numbers of the first two simulated lines, and of somebody who is none. */
+/** The numbers of the first two simulated lines, and of a person who is none. */
 export const FIRST_LINE = '+12025550101'
 export const SECOND_LINE = '+12025550102'
 export const PERSON = '+12025550147'
@@ -30,7 +30,7 @@ const ACTION_TIMEOUT_MS = 20_000
 
 export type StageOptions = {
   readonly lines?: number
-  /** Whether a password is set; true unless told. */
+  /** Whether a password is set; true by default. */
   readonly isClaimed?: boolean
   /** Puts something into the data directory before the relay starts on it. */
   readonly prepare?: (dataDir: string) => Promise<void>
@@ -102,7 +102,7 @@ export class Stage {
       body: JSON.stringify({ password: PASSWORD }),
       headers: { 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
     })
-    if (!answer.ok) throw new Error(`The log-in was refused: ${await answer.text()}`)
+    if (!answer.ok) throw new Error(`The sign-in was refused: ${await answer.text()}`)
     const { page_key } = (await answer.json()) as { readonly page_key: string }
     const [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';')
     const [name = '', value = ''] = cookie.split('=')

@@ -10,7 +10,7 @@ import type { WatchedPage } from './watched-page.ts'
 const SCREENSHOTS = `${import.meta.dir}/screenshots`
 
 story(
-  'the documentation is dark as the system is, or as the dashboard was told, and leads back',
+  'the documentation is dark as the system is, or as chosen in the dashboard, and leads back',
   async () => {
     await using stage = await Stage.open()
     const watched = await stage.page({ viewport: PHONE, colorScheme: 'dark' })

@@ -35,8 +35,8 @@ story('two tabs show the same, whichever of them is used', async () => {
   const right = await left.another()
   for (const tab of [left, right]) await tab.show(`conversations/${conversation_id}`)
 
-  await left.page.getByRole('switch', { name: 'A person answers' }).click()
-  await right.page.getByRole('switch', { name: 'A person answers', checked: true }).waitFor()
+  await left.page.getByRole('switch', { name: 'Human takeover' }).click()
+  await right.page.getByRole('switch', { name: 'Human takeover', checked: true }).waitFor()
   await right.page.getByRole('textbox', { name: `Message to ${PERSON}` }).fill('It is by the door.')
   await right.page.keyboard.press('Enter')
   await left.page.getByRole('article').filter({ hasText: 'It is by the door.' }).waitFor()

@@ -5,7 +5,7 @@ import { story } from './browser.ts'
 import { lineIds, say } from './furnished.ts'
 import { PERSON, Stage } from './stage.ts'
 
-story('a failing webhook is found, diagnosed, mended and delivered to anew', async () => {
+story('a failing webhook is found, diagnosed, fixed and delivered to again', async () => {
   await using stage = await Stage.open()
   let isMended = false
   using receiver = new Receiver(() =>
@@ -16,22 +16,22 @@ story('a failing webhook is found, diagnosed, mended and delivered to anew', asy
   const { page } = watched
 
   await watched.show('webhooks')
-  await page.getByRole('textbox', { name: 'Address' }).fill(receiver.url)
+  await page.getByRole('textbox', { name: 'URL' }).fill(receiver.url)
   await watched.button('Continue').click()
-  await watched.button('Add it').click()
+  await watched.button('Add webhook').click()
   receiver.secret = await page.getByLabel('Secret', { exact: true }).innerText()
-  await watched.button('I stored it').click()
+  await watched.button('Done').click()
   await say(await stage.api(), PERSON, 'Your table is ready.', first)
   await watched.show('webhooks')
   await watched.link(receiver.url).click()
   const row = page.locator('a[aria-expanded]', { hasText: 'message.sent' })
-  await row.getByText('The receiver failed (500)').waitFor()
+  await row.getByText('Your endpoint failed (500)').waitFor()
   await row.click()
   await watched.reads('no such table: bookings')
   isMended = true
   await watched.button('Redeliver').click()
   await row.getByText('Delivered').waitFor()
-  await watched.reads('because you asked')
+  await watched.reads('requested by you')
   const traces = await watched.traces()
 
   expect(
@@ -48,14 +48,14 @@ story('a webhook URL needs no scheme, and failures are among the events of a new
   const { page } = watched
 
   await watched.show('webhooks')
-  await page.getByRole('textbox', { name: 'Address' }).fill('shop.example.com/hooks')
+  await page.getByRole('textbox', { name: 'URL' }).fill('shop.example.com/hooks')
   await watched.button('Continue').click()
-  const field = page.getByRole('dialog').getByLabel('Address')
+  const field = page.getByRole('dialog').getByLabel('URL')
   const completed = await field.inputValue()
   await field.fill('localhost:8080/hooks')
   await watched.reads('Events will be sent to http://localhost:8080/hooks')
-  await watched.button('Add it').click()
-  await watched.button('I stored it').waitFor()
+  await watched.button('Add webhook').click()
+  await watched.button('Done').waitFor()
 
   const { data } = await api.ask<{ data: unknown[] }>('GET', '/api/v1/webhooks')
   expect(completed).toBe('https://shop.example.com/hooks')

@@ -4,7 +4,7 @@ import { afterEach, expect, test } from 'bun:test'
 
 import type { SessionState } from '../../src/api/dashboard.ts'
 import { withQuery } from '../../src/dashboard/address.ts'
-import { createApi } from '../../src/dashboard/api.ts'
+import { OF_PASSWORD, createApi, fieldError, type Failure } from '../../src/dashboard/api.ts'
 import { SessionStore } from '../../src/dashboard/session.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { pageClock } from './page-rig.ts'
@@ -43,7 +43,7 @@ test('a call whose question is closed is not repeated', async () => {
   expect(asked).toHaveLength(1)
 })
 
-test('a session that ended leads to the log-in', async () => {
+test('a session that ended leads to sign-in', async () => {
   answers(refusal(401, 'signed_out'))
   const { api, signedOut } = apiRig(true)
 
@@ -72,10 +72,10 @@ test("a path from the root on is one of the dashboard's own routes", async () =>
   const asked = answers(Response.json({ version: '1.2.3' }), refusal(401, 'signed_out'))
   const { api, signedOut } = apiRig(true)
 
-  const told = await api.get('/dashboard/about')
+  const about = await api.get('/dashboard/about')
   await api.get('/dashboard/sessions')
 
-  expect(told).toEqual({ ok: true, value: { version: '1.2.3' } })
+  expect(about).toEqual({ ok: true, value: { version: '1.2.3' } })
   expect(asked).toEqual(['GET /dashboard/about', 'GET /dashboard/sessions'])
   expect(signedOut.count).toBe(1)
 })
@@ -107,7 +107,7 @@ test('the page asks until the relay answers, and says meanwhile that it does not
   const clock = new TestClock()
   const session = new SessionStore()
 
-  const opened = session.open(pageClock(clock), new AbortController().signal)
+  const opened = session.open(pageClock(clock))
   await clock.advance(1_000)
   const meanwhile = { isReachable: session.isReachable.value, now: session.now.value }
   await clock.advance(10_000)
@@ -155,7 +155,7 @@ test('the end of a session closes the question for its password', async () => {
   expect(session.now.value?.state).toBe('signed_out')
 })
 
-test('a wrong password is told, and ends no session', async () => {
+test('a wrong password is an error, and ends no session', async () => {
   answers(Response.json(SESSION), refusal(401, 'wrong_password'))
   const session = new SessionStore()
   await session.refresh()
@@ -204,3 +204,34 @@ function apiRig(isPasswordGiven: boolean) {
   })
   return { api, passwords, signedOut }
 }
+
+const REFUSED: Failure = {
+  code: 'invalid_request',
+  message: 'url: must be absolute',
+  status: 400,
+  details: { issues: [{ path: 'url', message: 'must be absolute' }] },
+  retryAfterSeconds: null,
+}
+
+test('an error is shown beside the field that it names, and nowhere else', () => {
+  expect(fieldError(REFUSED, 'url')).toBe('It must be absolute.')
+  expect(fieldError(REFUSED, 'events')).toBeNull()
+  expect(fieldError(REFUSED, 'events', 'url')).toBe('It must be absolute.')
+})
+
+test('an error about no field of the form is shown beside none', () => {
+  const full: Failure = { ...REFUSED, code: 'storage_full', details: {} }
+
+  expect(fieldError(full, 'url')).toBeNull()
+})
+
+test('a refusal of the password speaks for itself, beside the field in which that is typed', () => {
+  const wrong: Failure = { ...REFUSED, code: 'wrong_password', message: 'No.', details: {} }
+
+  expect(fieldError(wrong, 'current', ...OF_PASSWORD)).toBe('No.')
+  expect(fieldError(wrong, 'current')).toBeNull()
+})
+
+test('without a failure no field has an error', () => {
+  expect(fieldError(null, 'url')).toBeNull()
+})

@@ -1,11 +1,11 @@
-// A list that is read page by page while it changes. The relay is a list in memory here; that changes
-// are told at all is tested with the stream of events.
+// A list that is read page by page while it changes. The relay is a list in memory here; that updates
+// arrive at all is tested with the stream of events.
 
 import { expect, test } from 'bun:test'
 
 import { Feed, type FeedSource } from '../../src/dashboard/feed.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { listOf, ok, pageClock, ToldChanges, UNREACHABLE } from './page-rig.ts'
+import { listOf, ok, pageClock, FakeUpdates, UNREACHABLE } from './page-rig.ts'
 
 type Item = { readonly id: string; readonly text: string }
 
@@ -54,8 +54,8 @@ test('an entry that changed is read again by itself, and stays where it is', asy
   expect(rig.textOf('item_3')).toBe('changed')
 })
 
-test('an entry that rises goes to the head', async () => {
-  const rig = rigOf(5, { rises: true })
+test('an entry that moves up goes to the head', async () => {
+  const rig = rigOf(5, { movesUp: true })
   await rig.clock.advance(0)
 
   rig.change('item_3', 'changed')
@@ -77,7 +77,7 @@ test('a new entry brings the head again, and what was loaded beyond it stays', a
   expect(rig.shown()[0]).toBe('item_new')
 })
 
-test('where more is new than a page holds, the list begins anew, without a gap', async () => {
+test('where more is new than a page holds, the list starts over, without a gap', async () => {
   const rig = rigOf(60)
   await rig.clock.advance(0)
 
@@ -93,7 +93,7 @@ test('after a reset everything counts as old, also where the head is the same', 
   await rig.feed.readMore()
 
   rig.items.splice(80, 1, { id: 'item_80', text: 'changed unheard' })
-  rig.changes.tell('reset')
+  rig.changes.emit('reset')
   await rig.clock.advance(1_000)
 
   expect(rig.textOf('item_80')).toBe('changed unheard')
@@ -103,7 +103,7 @@ test('changes of other things are not asked about', async () => {
   const rig = rigOf(5)
   await rig.clock.advance(0)
 
-  rig.changes.tell({ what: 'webhook', id: 'item_1' })
+  rig.changes.emit({ what: 'webhook', id: 'item_1' })
   await rig.clock.advance(1_000)
 
   expect(rig.asked).toEqual(['page null 50'])
@@ -160,7 +160,7 @@ test('a new entry that could not be read is not forgotten either', async () => {
   expect(rig.shown()[0]).toBe('item_new')
 })
 
-test('a page asked for before the list began anew is not put behind it; the one that fits is', async () => {
+test('a page asked for before the list started over is not added to it; the one that fits is', async () => {
   const rig = rigOf(200)
   await rig.clock.advance(0)
   const answer = rig.holdPage()
@@ -179,7 +179,7 @@ test('what an action made is shown without waiting for the change', async () => 
   await rig.clock.advance(0)
 
   rig.items.unshift({ id: 'item_new', text: 'sent' })
-  rig.feed.take({ id: 'item_new', text: 'queued' })
+  rig.feed.add({ id: 'item_new', text: 'queued' })
   const atOnce = [rig.shown(), rig.textOf('item_new')]
   await rig.clock.advance(1_000)
 
@@ -187,13 +187,13 @@ test('what an action made is shown without waiting for the change', async () => 
   expect(rig.textOf('item_new')).toBe('sent')
 })
 
-test('the first answer to an action, told again, does not take back what is known since', async () => {
+test('the first answer to an action, repeated later, does not take back what is known since', async () => {
   const rig = rigOf(2)
   await rig.clock.advance(0)
   rig.change('item_1', 'failed')
   await rig.clock.advance(1_000)
 
-  rig.feed.take({ id: 'item_1', text: 'queued' })
+  rig.feed.add({ id: 'item_1', text: 'queued' })
   const atOnce = rig.textOf('item_1')
   await rig.clock.advance(1_000)
 
@@ -205,7 +205,7 @@ test('a feed that is stopped listens and reads no more', async () => {
   await rig.clock.advance(0)
 
   rig.feed.stop()
-  rig.changes.tell('reset')
+  rig.changes.emit('reset')
   await rig.clock.advance(10_000)
 
   expect(rig.changes.listenerCount).toBe(0)
@@ -214,7 +214,7 @@ test('a feed that is stopped listens and reads no more', async () => {
 
 type Otherwise = {
   readonly countMax?: number
-  readonly rises?: boolean
+  readonly movesUp?: boolean
   readonly isDown?: boolean
 }
 
@@ -232,18 +232,18 @@ function rigOf(count: number, more: Otherwise = {}) {
       const data = items.slice(from, from + limit)
       return ok(listOf(data, from + limit < items.length ? data.at(-1)?.id : null))
     },
-    async one(id) {
+    async entry(id) {
       asked.push(`one ${id}`)
       const item = items.find((each) => each.id === id)
       if (isDown || item === undefined) return { ok: false, failure: UNREACHABLE }
       return ok(item)
     },
-    concerned: ({ what, id }) => (what === 'message' ? id : null),
-    rises: () => more.rises ?? false,
+    idIn: ({ what, id }) => (what === 'message' ? id : null),
+    movesUp: () => more.movesUp ?? false,
     countMax: more.countMax ?? 1_000,
   }
   const clock = new TestClock()
-  const changes = new ToldChanges()
+  const changes = new FakeUpdates()
   const feed = new Feed(source, { live: changes, clock: pageClock(clock) })
   const entries = () => (feed.now.value.state === 'ready' ? feed.now.value.entries : [])
   return {
@@ -267,11 +267,11 @@ function rigOf(count: number, more: Otherwise = {}) {
         1,
         { id, text },
       )
-      changes.tell({ what: 'message', id })
+      changes.emit({ what: 'message', id })
     },
     add(id: string) {
       items.unshift({ id, text: 'new' })
-      changes.tell({ what: 'message', id })
+      changes.emit({ what: 'message', id })
     },
   }
 }

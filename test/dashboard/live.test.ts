@@ -2,9 +2,8 @@
 
 import { afterEach, expect, test } from 'bun:test'
 
-import type { Told } from '../../src/dashboard/changes.ts'
-import { Live } from '../../src/dashboard/live.ts'
-import { keepPageKey } from '../../src/dashboard/page-key.ts'
+import { storePageKey } from '../../src/dashboard/browser-storage.ts'
+import { Live, type Update } from '../../src/dashboard/live.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
 import { pageClock } from './page-rig.ts'
 
@@ -13,7 +12,7 @@ const CHANGE = 'event: change\nid: e-1\ndata: {"what":"line","id":"line_1"}\n\n'
 const realFetch = globalThis.fetch
 afterEach(() => {
   globalThis.fetch = realFetch
-  keepPageKey(null)
+  storePageKey(null)
 })
 
 /** A visible page, and streams that the test writes to. */
@@ -29,18 +28,18 @@ function followed() {
     return new Response(body)
   }
   globalThis.fetch = Object.assign(open, { preconnect() {} })
-  keepPageKey('the-page-key')
-  const told: Told[] = []
+  storePageKey('the-page-key')
+  const updates: Update[] = []
   const document = { hidden: false, addEventListener() {} }
   const live = new Live({ clock: pageClock(clock), document, onBreak: async () => {} })
-  live.subscribe((one) => told.push(one))
+  live.subscribe((one) => updates.push(one))
   const end = new AbortController()
   const running = live.run(end.signal)
   return {
     live,
     clock,
     asked,
-    told,
+    updates,
     write: async (text: string) => {
       streams.at(-1)?.enqueue(new TextEncoder().encode(text))
       await settle()
@@ -68,7 +67,7 @@ test('the page key goes with the stream, and a stream that broke goes on from wh
   await page.clock.advance(500)
   const back = page.live.isConnected.value
 
-  expect(page.told).toEqual(['reset', { what: 'line', id: 'line_1' }])
+  expect(page.updates).toEqual(['reset', { what: 'line', id: 'line_1' }])
   expect([lost, back]).toEqual([false, true])
   expect(page.asked).toEqual([
     { url: '/dashboard/events', key: 'the-page-key' },

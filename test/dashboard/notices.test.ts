@@ -28,15 +28,15 @@ test('no more than three stand there at once, the latest', () => {
   expect(texts(notices)).toEqual(['b', 'c', 'd'])
 })
 
-test('the same words are heard a second time', () => {
+test('the same words are announced a second time', () => {
   const notices = new Notices(pageClock())
 
-  notices.say('A new message')
-  const first = notices.heard.value
-  notices.say('A new message')
+  notices.announce('A new message')
+  const first = notices.announced.value
+  notices.announce('A new message')
 
-  expect(notices.heard.value).not.toBe(first)
-  expect(notices.heard.value.trim()).toBe(first)
+  expect(notices.announced.value).not.toBe(first)
+  expect(notices.announced.value.trim()).toBe(first)
 })
 
 function texts(notices: Notices): readonly string[] {

@@ -1,10 +1,15 @@
 import { expect, test } from 'bun:test'
 
-import type { CallOptions } from '../../src/dashboard/api.ts'
-import { createOutbox, sendOnce, type Draft } from '../../src/dashboard/outbox.ts'
-import type { Answer } from '../../src/dashboard/request.ts'
+import type { Answer, CallOptions } from '../../src/dashboard/api.ts'
+import {
+  createOutbox,
+  isWhole,
+  sendOnce,
+  tidyHandle,
+  type Draft,
+} from '../../src/dashboard/outbox.ts'
 import type { Message } from '../../src/dashboard/resources.ts'
-import { ok, UNREACHABLE } from './page-rig.ts'
+import { UNREACHABLE, ok } from './page-rig.ts'
 import { message } from './samples.ts'
 
 const DRAFT: Draft = { to: '+12025550147', text: 'Your table is ready.', lineId: null }
@@ -88,3 +93,25 @@ function apiOf(...answers: readonly Answer<Message>[]) {
   }
   return { api, keys }
 }
+
+test('a handle is taken as people write it', () => {
+  const typed = [' +1 (202) 555-0147 ', '0049 30 123/456', '+1.202.555.0147', ' Ann@Example.COM ']
+
+  expect(typed.map(tidyHandle)).toEqual([
+    '+12025550147',
+    '+4930123456',
+    '+12025550147',
+    'ann@example.com',
+  ])
+})
+
+test('a part of a handle is not asked about', () => {
+  expect(['', '+1202', '2025550147', 'ann@', 'ann@example'].map(isWhole)).toEqual([
+    false,
+    false,
+    false,
+    false,
+    false,
+  ])
+  expect(['+12025550147', 'ann@example.com'].map(isWhole)).toEqual([true, true])
+})

@@ -1,10 +1,10 @@
-// What the API answers, with all its fields, for tests that look at some of them.
+// Answers of the API with all their fields, for tests that look at some of them.
 
-import type { Message, PhoneLine } from '../../src/dashboard/resources.ts'
+import type { Message, PhoneLine, SeenDelivery, Webhook } from '../../src/dashboard/resources.ts'
 
 const TIME = '2026-11-21T10:00:00.000Z'
 
-export function phoneLine(told: Partial<PhoneLine> = {}): PhoneLine {
+export function phoneLine(fields: Partial<PhoneLine> = {}): PhoneLine {
   return {
     id: 'line_1',
     phone_number: '+12025550101',
@@ -27,11 +27,11 @@ export function phoneLine(told: Partial<PhoneLine> = {}): PhoneLine {
       attachments: false,
     },
     created_at: TIME,
-    ...told,
+    ...fields,
   }
 }
 
-export function message(told: Partial<Message> = {}): Message {
+export function message(fields: Partial<Message> = {}): Message {
   return {
     id: 'msg_1',
     guid: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42',
@@ -54,6 +54,38 @@ export function message(told: Partial<Message> = {}): Message {
     sent_at: TIME,
     delivered_at: null,
     read_at: null,
-    ...told,
+    ...fields,
+  }
+}
+
+export function webhook(fields: Partial<Webhook> = {}): Webhook {
+  return {
+    id: 'wh_1',
+    url: 'https://shop.example.com/hook',
+    events: ['message.received'],
+    is_active: true,
+    description: null,
+    disabled_reason: null,
+    created_by: 'dashboard',
+    created_at: TIME,
+    updated_at: TIME,
+    ...fields,
+  }
+}
+
+export function delivery(fields: Partial<SeenDelivery> = {}): SeenDelivery {
+  return {
+    id: 'dlv_1',
+    webhook_id: 'wh_1',
+    event_id: 'evt_1',
+    event: 'message.received',
+    message_id: 'msg_1',
+    status: 'pending',
+    attempt_count: 0,
+    next_attempt_at: TIME,
+    created_at: TIME,
+    completed_at: null,
+    attempts: [],
+    ...fields,
   }
 }

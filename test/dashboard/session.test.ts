@@ -1,4 +1,4 @@
-// Who is signed in, as the page knows it, where answers overtake each other.
+// The state of the session where answers overtake each other.
 
 import { expect, spyOn, test } from 'bun:test'
 
@@ -14,12 +14,12 @@ const SIGNED_OUT: SessionState = {
 }
 const SIGNED_IN: SessionState = { ...SIGNED_OUT, state: 'signed_in' }
 
-test('what was asked before a log-in does not undo it', async () => {
+test('what was asked before a sign-in does not undo it', async () => {
   using relay = heldAnswers()
   const session = new SessionStore()
 
   const asked = session.refresh()
-  const loggedIn = session.logIn('correct horse')
+  const loggedIn = session.signIn('correct horse')
   relay.answer('POST', SIGNED_IN)
   await loggedIn
   relay.answer('GET', SIGNED_OUT)
@@ -28,11 +28,11 @@ test('what was asked before a log-in does not undo it', async () => {
   expect(session.now.value).toEqual(SIGNED_IN)
 })
 
-test('what is asked after a log-in counts', async () => {
+test('what is asked after a sign-in counts', async () => {
   using relay = heldAnswers()
   const session = new SessionStore()
 
-  const loggedIn = session.logIn('correct horse')
+  const loggedIn = session.signIn('correct horse')
   relay.answer('POST', SIGNED_IN)
   await loggedIn
   const asked = session.refresh()

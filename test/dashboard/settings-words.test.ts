@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 
-import { momentWords, sizeWords, variableOf } from '../../src/dashboard/pages/settings-words.ts'
+import { momentWords, sizeWords, variableOf } from '../../src/dashboard/settings-words.ts'
 import { environmentOfSetting, SETTING_NAMES } from '../../src/domain/setting.ts'
 
 const KB = 1_024
 const NOON = Date.parse('2026-11-21T12:00:00.000Z')
 
-test('a size is told in the unit that fits it', () => {
+test('a size is written in the unit that fits it', () => {
   const sizes = [0, 500, 1.5 * KB, 236 * KB, 1_023.9 * KB, KB ** 2, 12 * KB ** 2, 1.4 * KB ** 3]
 
   expect(sizes.map(sizeWords)).toEqual([
@@ -21,7 +21,7 @@ test('a size is told in the unit that fits it', () => {
   ])
 })
 
-test('a moment is told by its day and time', () => {
+test('a moment is written as its day and time', () => {
   const moments = [NOON, NOON - 86_400_000, Date.parse('2025-03-02T12:00:00.000Z')]
 
   expect(moments.map((at) => momentWords(new Date(at).toISOString(), NOON))).toEqual([

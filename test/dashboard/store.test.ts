@@ -1,9 +1,9 @@
 import { expect, test } from 'bun:test'
 
-import type { Answer } from '../../src/dashboard/request.ts'
-import { readOf, Store, together, type Loaded, type Source } from '../../src/dashboard/store.ts'
+import type { Answer } from '../../src/dashboard/api.ts'
+import { readOf, Store, combine, type Loaded, type Source } from '../../src/dashboard/store.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { ok, pageClock, ToldChanges, UNREACHABLE } from './page-rig.ts'
+import { ok, pageClock, FakeUpdates, UNREACHABLE } from './page-rig.ts'
 
 test('what is used is read, and read again when it changes', async () => {
   const rig = storeRig()
@@ -12,7 +12,7 @@ test('what is used is read, and read again when it changes', async () => {
 
   await rig.clock.advance(0)
   const first = kept.now.value
-  rig.changes.tell({ what: 'key', id: 'key_1' })
+  rig.changes.emit({ what: 'key', id: 'key_1' })
   await rig.clock.advance(1_000)
 
   expect(before).toEqual({ state: 'loading' })
@@ -25,7 +25,7 @@ test('changes of other kinds are not asked about', async () => {
   rig.store.use(rig.source('keys'))
   await rig.clock.advance(0)
 
-  rig.changes.tell({ what: 'message', id: 'msg_1' })
+  rig.changes.emit({ what: 'message', id: 'msg_1' })
   await rig.clock.advance(1_000)
 
   expect(rig.readings).toEqual(['keys 1'])
@@ -36,7 +36,7 @@ test('however often a thing changes, it is read at a calm pace, and once more at
   rig.store.use(rig.source('keys'))
 
   for (let count = 0; count < 100; count += 1) {
-    rig.changes.tell({ what: 'key', id: 'key_1' })
+    rig.changes.emit({ what: 'key', id: 'key_1' })
     await rig.clock.advance(10)
   }
   await rig.clock.advance(1_000)
@@ -60,7 +60,7 @@ test('what nobody shows is not read, and what was known is shown at once on comi
   const kept = rig.store.use(rig.source('keys'))
   await rig.clock.advance(0)
   kept.release()
-  rig.changes.tell('reset')
+  rig.changes.emit('reset')
   await rig.clock.advance(60_000)
   const away = [...rig.readings]
 
@@ -79,7 +79,7 @@ test('a failure stands beside the value that is known, and passes by itself', as
   const kept = rig.store.use(rig.source('keys'))
   await rig.clock.advance(0)
   rig.setDown(true)
-  rig.changes.tell('reset')
+  rig.changes.emit('reset')
   await rig.clock.advance(1_000)
   const down = kept.now.value
   rig.setDown(false)
@@ -138,15 +138,15 @@ test('a change makes old what is about the same thing, and nothing else of its k
   rig.store.use({ ...rig.source('message'), on: ['msg_1'] })
   await rig.clock.advance(0)
 
-  rig.changes.tell({ what: 'message', id: 'msg_2' })
+  rig.changes.emit({ what: 'message', id: 'msg_2' })
   await rig.clock.advance(1_000)
-  rig.changes.tell({ what: 'message', id: 'msg_1' })
+  rig.changes.emit({ what: 'message', id: 'msg_1' })
   await rig.clock.advance(1_000)
 
   expect(rig.readings).toEqual(['message 1', 'message 2'])
 })
 
-test('several values are ready together, fail with the first that fails, and are read again together', () => {
+test('several values are ready combine, fail with the first that fails, and are read again combine', () => {
   let readings = 0
   const read = <T>(now: Loaded<T>) => readOf(now, () => (readings += 1))
   const a = read<number>({ state: 'ready', value: 1, failure: null })
@@ -154,13 +154,13 @@ test('several values are ready together, fail with the first that fails, and are
   const loading = read<string>({ state: 'loading' })
   const failed = read<string>({ state: 'failed', failure: UNREACHABLE })
 
-  const all = together<{ a: number; b: string }>({ a, b })
+  const all = combine<{ a: number; b: string }>({ a, b })
   all.refresh()
 
   expect(all.value).toEqual({ a: 1, b: 'two' })
   expect(readings).toBe(2)
-  expect(together<{ a: number; b: string }>({ a, b: loading }).now).toEqual({ state: 'loading' })
-  expect(together<{ a: number; b: string }>({ a, b: failed }).now).toEqual({
+  expect(combine<{ a: number; b: string }>({ a, b: loading }).now).toEqual({ state: 'loading' })
+  expect(combine<{ a: number; b: string }>({ a, b: failed }).now).toEqual({
     state: 'failed',
     failure: UNREACHABLE,
   })
@@ -168,7 +168,7 @@ test('several values are ready together, fail with the first that fails, and are
 
 function storeRig() {
   const clock = new TestClock()
-  const changes = new ToldChanges()
+  const changes = new FakeUpdates()
   const readings: string[] = []
   let isDown = false
   return {

@@ -1,13 +1,19 @@
 import { expect, test } from 'bun:test'
 
-import { dayWords, relativeTime, shortTime } from '../../src/dashboard/time-words.ts'
+import {
+  dayWords,
+  pickedTime,
+  pickerTime,
+  relativeTime,
+  shortTime,
+} from '../../src/dashboard/time-words.ts'
 import { TEST_START } from '../support/test-clock.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-test('how long ago something was is told roughly, and beyond a week by its day', () => {
+test('the time since something is rough, and beyond a week its day', () => {
   const distances = [0, 44_000, MINUTE, 59 * MINUTE, HOUR, 23 * HOUR, DAY, 6 * DAY]
 
   expect(distances.map((ms) => relativeTime(at(-ms), TEST_START))).toEqual([
@@ -24,7 +30,7 @@ test('how long ago something was is told roughly, and beyond a week by its day',
   expect(relativeTime(at(-400 * DAY), TEST_START)).toBe('17 Oct 2025')
 })
 
-test('what is still to come is told so', () => {
+test('a time that is still to come reads so', () => {
   expect(relativeTime(at(5 * MINUTE), TEST_START)).toBe('in 5 min')
 })
 
@@ -47,3 +53,16 @@ test('in a narrow column today is a clock time and every other day a date', () =
 function at(ms: number): string {
   return new Date(TEST_START + ms).toISOString()
 }
+
+const NOON = Date.parse('2026-11-21T12:00:00.000Z')
+
+test('what an input for a time shows is read back as the same minute, in whatever zone', () => {
+  const shown = pickerTime(NOON + 59_999)
+
+  expect(shown).toMatch(/^2026-11-2[0-2]T\d\d:\d\d$/)
+  expect(pickedTime(shown)).toBe(NOON)
+})
+
+test('a time that is not whole yet is none', () => {
+  expect(pickedTime('')).toBeNull()
+})

@@ -2,16 +2,16 @@ import { expect, test } from 'bun:test'
 
 import {
   confirmation,
-  countWords,
   deliveryState,
   hostOf,
   isConfirmed,
   nextTryWords,
-  placeOf,
+  hostAndPathOf,
   refusalWords,
   webhookState,
-} from '../../src/dashboard/pages/webhooks-words.ts'
-import { delivery, webhook } from './webhook-samples.ts'
+} from '../../src/dashboard/webhook-words.ts'
+import { countWords } from '../../src/domain/number-words.ts'
+import { delivery, webhook } from './samples.ts'
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z')
 
@@ -31,7 +31,7 @@ test('a webhook is stopped before it is paused, paused before it fails', () => {
   ])
 })
 
-test('a delivery that was tried in vain is told apart from one that waits', () => {
+test('a delivery that was tried in vain is retrying, another one pending', () => {
   const states = [
     deliveryState(delivery({ status: 'pending' })),
     deliveryState(delivery({ status: 'pending', attempt_count: 2 })),
@@ -39,26 +39,21 @@ test('a delivery that was tried in vain is told apart from one that waits', () =
     deliveryState(delivery({ status: 'exhausted', attempt_count: 12 })),
   ]
 
-  expect(states.map(({ text }) => text)).toEqual([
-    'Waiting',
-    'Trying again',
-    'Delivered',
-    'Given up',
-  ])
+  expect(states.map(({ text }) => text)).toEqual(['Pending', 'Retrying', 'Delivered', 'Failed'])
 })
 
-test('when a delivery is tried next is told only while it waits', () => {
+test('the next attempt is shown only while a delivery is pending', () => {
   const soon = delivery({ next_attempt_at: '2026-11-21T10:00:20.000Z' })
   const later = delivery({ next_attempt_at: '2026-11-21T10:10:00.000Z' })
   const due = delivery({ next_attempt_at: '2026-11-21T09:59:00.000Z' })
   const over = delivery({ status: 'succeeded', next_attempt_at: null })
 
-  expect(nextTryWords(soon, webhook(), NOW)).toBe('next try within a minute')
-  expect(nextTryWords(later, webhook(), NOW)).toBe('next try in 10 min')
-  expect(nextTryWords(due, webhook(), NOW)).toBe('waits its turn')
+  expect(nextTryWords(soon, webhook(), NOW)).toBe('Next attempt within a minute')
+  expect(nextTryWords(later, webhook(), NOW)).toBe('Next attempt in 10 min')
+  expect(nextTryWords(due, webhook(), NOW)).toBe('Queued: waiting for the endpoint to recover')
   expect(nextTryWords(over, webhook(), NOW)).toBeNull()
   expect(nextTryWords(later, webhook({ is_active: false }), NOW)).toBe(
-    'held until the webhook is active',
+    'On hold until the webhook is active',
   )
 })
 
@@ -68,7 +63,7 @@ test('a refusal because of the pause says where to end it; any other speaks for 
   const paused = refusalWords({ ...failure, code: 'webhook_inactive', message: 'Not active.' })
   const full = refusalWords({ ...failure, code: 'storage_full', message: 'The disk is full.' })
 
-  expect(paused).toContain('switch it on in its settings first')
+  expect(paused).toContain('Turn it on in its settings first')
   expect(full).toBe('The disk is full.')
 })
 
@@ -86,10 +81,10 @@ test('a large number is typed before so many are sent, with or without its comma
   ).toEqual([false, false, false, true, true])
 })
 
-test('what is sent is told with its number, and where to without what may be secret', () => {
+test('what is sent is counted, and its address leaves out what may be secret', () => {
   const words = [countWords(1, 'event'), countWords(30_020, 'event'), countWords(2, 'delivery')]
 
   expect(words).toEqual(['1 event', '30,020 events', '2 deliveries'])
-  expect(placeOf('https://n8n.example/hook/erp?token=secret')).toBe('n8n.example/hook/erp')
-  expect(placeOf('https://n8n.example')).toBe('n8n.example')
+  expect(hostAndPathOf('https://n8n.example/hook/erp?token=secret')).toBe('n8n.example/hook/erp')
+  expect(hostAndPathOf('https://n8n.example')).toBe('n8n.example')
 })

@@ -33,7 +33,7 @@ test('what fails is told with why and fix, and nothing behind it counts as known
     'unknown: Messages is signed in to iMessage',
     'unknown: It sends from the number of this line',
     'ok: The Mac stays awake, and comes back after a power cut',
-    'ok: There is room for new contacts today',
+    'ok: New contacts left for today',
   ])
   expect(checks[3]).toEqual({
     state: 'bad',
@@ -58,7 +58,7 @@ test('an iPhone is asked what it climbs by, and of iMessage that is off it is sa
     'ok: Messages can be seen on its screen',
     'bad: About imessage_off',
     'unknown: It has the number of this line',
-    'ok: There is room for new contacts today',
+    'ok: New contacts left for today',
   ])
 })
 
@@ -100,7 +100,7 @@ test('a line at its limit is told once, by the check that asks for room', () => 
 
   const checks = checklist(line, [finding({ code: 'limit_reached', line_id: line.id })])
 
-  expect(faultsIn(checks)).toEqual(['warn: No room is left for new contacts today'])
+  expect(faultsIn(checks)).toEqual(['warn: No new contacts left for today'])
 })
 
 test('a reason for being offline that has no finding of its own is told with its hint', () => {
@@ -113,7 +113,7 @@ test('a reason for being offline that has no finding of its own is told with its
 
   const checks = checklist(line, [finding({ code: 'line_offline', line_id: line.id })])
 
-  expect(faultsIn(checks)).toEqual(['bad: The device is not attached'])
+  expect(faultsIn(checks)).toEqual(['bad: The device is not connected'])
   expect(checks[0]?.fix).toBe('Plug it in.')
 })
 
@@ -133,8 +133,8 @@ test('a line by Shortcuts is asked for its bridge and for a shortcut that runs',
 
   expect(silent.map(({ state, title }) => `${state}: ${title}`)).toEqual([
     'ok: The bridge of this line is there',
-    'bad: No shortcut has asked for messages lately',
-    'ok: There is room for new contacts today',
+    'bad: No shortcut has checked for messages recently',
+    'ok: New contacts left for today',
   ])
   expect(removed.map(({ state }) => state)).toEqual(['bad', 'unknown', 'ok'])
 })
@@ -146,9 +146,9 @@ test('a pause, a full day and missing iMessage are faults; a limit of 0 is a cho
   const none = checklist(phoneLine({ daily_contact_limit: 0 }), [])
 
   expect(faultsIn(paused)).toEqual(['warn: The line is paused'])
-  expect(faultsIn(full)).toEqual(['warn: No room is left for new contacts today'])
+  expect(faultsIn(full)).toEqual(['warn: No new contacts left for today'])
   expect(faultsIn(signedOut)).toEqual(['bad: iMessage is not active on this line'])
-  expect(faultsIn(none)).toEqual(['info: This line writes to nobody new'])
+  expect(faultsIn(none)).toEqual(["info: This line doesn't message new contacts"])
 })
 
 function faultsIn(checks: ReturnType<typeof checklist>): readonly string[] {

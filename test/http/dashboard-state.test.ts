@@ -31,9 +31,9 @@ test('an error comes before a warning, and no line that is ready before both', (
   ]
 
   expect(states.map(({ tone, title }) => `${tone}: ${title}`)).toEqual([
-    'warn: 2 warnings',
-    'bad: 1 problem, 2 warnings',
-    'bad: Nothing can be sent',
+    'warn: 2 issues need attention',
+    'bad: 3 issues need attention',
+    'bad: No line can send',
     'warn: No phone line yet',
   ])
 })
@@ -61,7 +61,7 @@ test('webhooks are fine, fail, or have stopped', () => {
   ].map((webhooks) => relayState({ ...NOTHING, webhooks }).webhooks)
 
   expect(words).toEqual([
-    'webhooks fine',
+    'all webhooks working',
     'the webhook is failing',
     '1 of 2 webhooks is failing',
     '1 of 4 webhooks is stopped, 2 of 4 webhooks are failing',
@@ -78,9 +78,9 @@ test('a finding stands under its cause, be it the one of its own line or of the 
     {
       cause: off,
       consequences: [late, deeper],
-      place: { name: 'the line', href: '#/lines/line_1' },
+      place: { name: 'line', href: '#/lines/line_1' },
     },
-    { cause: other, consequences: [], place: { name: 'the line', href: '#/lines/line_2' } },
+    { cause: other, consequences: [], place: { name: 'line', href: '#/lines/line_2' } },
   ])
 })
 

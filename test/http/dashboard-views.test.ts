@@ -23,7 +23,7 @@ test('the state names what is wrong, and where it can be mended', async () => {
 
   expect({ ...body, findings: body.findings.length }).toEqual({
     tone: 'bad',
-    title: 'Nothing can be sent',
+    title: 'No line can send',
     lines: 'The line is not ready',
     webhooks: 'no webhooks',
     findings: 1,
@@ -31,7 +31,7 @@ test('the state names what is wrong, and where it can be mended', async () => {
   expect(body.findings[0]).toMatchObject({
     cause: { code: 'line_offline', line_id: line?.id },
     consequences: [],
-    place: { name: 'the line', href: `#/lines/${line?.id}` },
+    place: { name: 'line', href: `#/lines/${line?.id}` },
   })
 })
 
@@ -47,11 +47,11 @@ test('the checks are those of the machine and of each line, with since when one 
 
   const heads = body.data.map((one: object) => ({ ...one, checks: undefined }))
   expect(heads).toEqual([
-    { line_id: null, offline_since: null, summary: 'All of it is so.' },
+    { line_id: null, offline_since: null, summary: 'All permissions are granted.' },
     {
       line_id: online?.id,
       offline_since: null,
-      summary: 'All is well: nothing keeps this line from sending and receiving.',
+      summary: 'All checks passed. This line can send and receive.',
     },
     {
       line_id: offline?.id,
@@ -61,7 +61,7 @@ test('the checks are those of the machine and of each line, with since when one 
   ])
   expect(body.data[1].checks.at(-1)).toEqual({
     state: 'ok',
-    title: 'There is room for new contacts today',
+    title: 'New contacts left for today',
     why: null,
     fix: null,
   })

@@ -49,8 +49,8 @@ test('where the day has more than was looked at, that is said', () => {
 test('a webhook without a delivery, or without one today, says so', () => {
   const old = delivery({ created_at: '2026-11-01T10:00:00.000Z' })
 
-  expect(dayOf([]).words).toBe('Nothing was sent yet')
-  expect(dayOf([old]).words).toBe('Nothing in 24 hours')
+  expect(dayOf([]).words).toBe('No events yet')
+  expect(dayOf([old]).words).toBe('None in 24 hours')
 })
 
 test('a webhook fails when the newest delivery that was tried was not taken, and it is told why', () => {
@@ -62,7 +62,7 @@ test('a webhook fails when the newest delivery that was tried was not taken, and
 
   expect(failing?.id).toBe('dlv_2')
   expect(failing?.attempts).toMatchObject([
-    { hint: { title: 'Your endpoint failed (500)' }, duration: '84 ms', cause: 'by the schedule' },
+    { hint: { title: 'Your endpoint failed (500)' }, duration: '84 ms', cause: 'scheduled' },
   ])
   expect(dayOf([waiting, taken, failed]).failing).toBeNull()
 })
@@ -80,7 +80,7 @@ test('why a webhook was stopped is told with what is to be done', () => {
   const told = reasons.map((disabled_reason) => dayOf([], { disabled_reason }).stopped)
 
   expect(told).toEqual([
-    expect.stringContaining('gone for good (410)'),
+    expect.stringContaining('410 Gone'),
     expect.stringContaining('nothing for five days'),
     expect.stringContaining('secret.key'),
   ])

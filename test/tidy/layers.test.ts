@@ -55,7 +55,7 @@ const FORBIDDEN: readonly (readonly [path: string, target: string])[] = [
   ['src/dashboard/store.ts', 'node:fs'],
   ['src/dashboard/store.ts', 'bun'],
   ['src/dashboard/store.ts', 'elysia'],
-  ['src/dashboard/components/qr-code.tsx', 'uqr'],
+  ['src/dashboard/pages/line-test.tsx', 'uqr'],
   ['src/cli/serve.ts', '../messages/send.ts'],
   ['src/main.ts', './app.ts'],
   ['src/app.ts', '../test/support/test-clock.ts'],

@@ -1,24 +1,22 @@
-// <Button icon="plus" onClick={...}>New key</Button>, and <LinkButton href=...> that looks the same.
-// `look`: `main` once per view, `plain` (default), `quiet` without a frame, `danger` for what cannot be
-// undone. While `isBusy` it cannot be pressed again; it shows so after 200 ms. With `isIconOnly` the
-// words are for screen readers and the tooltip.
-
 import type { ComponentChildren } from 'preact'
 
 import type { IconName } from './drawings.ts'
 import { Icon } from './icon.tsx'
 
+/** `main` once in a view, `quiet` without a frame, `danger` for actions that cannot be undone. */
 type Look = 'main' | 'plain' | 'quiet' | 'danger'
 
 type Face = {
   readonly look?: Look | undefined
   readonly icon?: IconName | undefined
+  /** Leaves the words to screen readers and the tooltip. */
   readonly isIconOnly?: boolean | undefined
   readonly children: ComponentChildren
 }
 
 type ButtonProps = Face & {
   readonly type?: 'button' | 'submit' | undefined
+  /** Cannot be pressed again; shown after 200 ms. */
   readonly isBusy?: boolean | undefined
   readonly isDisabled?: boolean | undefined
   readonly onClick?: ((event: MouseEvent) => void) | undefined
@@ -45,6 +43,7 @@ export function Button(props: ButtonProps) {
   )
 }
 
+/** A link that looks like a button. */
 export function LinkButton(props: Face & { readonly href: string }) {
   return (
     <a class={classOf(props)} href={props.href} title={tooltipOf(props)}>

@@ -1,20 +1,15 @@
-// <Callout tone="warn" title="…">…</Callout>: something that the reader must know before going on; with
-// `role` it is read aloud when it appears.
-// <FailureNote failure={…} onRetry={…} />: why a call brought nothing, and the way to try again; nothing
-// where nothing failed. `but` names what a field beside it tells by itself, as for `fieldError`.
-
 import type { ComponentChildren } from 'preact'
 
-import { fieldError } from '../field-error.ts'
-import type { Failure } from '../request.ts'
+import { fieldError, type Failure } from '../api.ts'
 import { Button } from './button.tsx'
+import type { Tone } from './drawings.ts'
 import { Icon } from './icon.tsx'
-import type { Tone } from './tone.ts'
 
 type Props = {
   readonly tone: Tone
   readonly title?: ComponentChildren
   readonly actions?: ComponentChildren
+  /** Has it read aloud when it appears. */
   readonly role?: 'alert' | 'status' | undefined
   readonly children: ComponentChildren
 }
@@ -27,6 +22,7 @@ const ICONS = {
   bad: 'warning',
 } as const
 
+/** Something to know before going on. */
 export function Callout({ tone, title, actions, role, children }: Props) {
   return (
     <div class={`callout tone-${tone}`} role={role}>
@@ -42,10 +38,12 @@ export function Callout({ tone, title, actions, role, children }: Props) {
 
 type FailureProps = {
   readonly failure: Failure | null
+  /** The fields and error codes whose errors are shown beside their field. */
   readonly but?: readonly string[] | undefined
   readonly onRetry?: (() => void) | undefined
 }
 
+/** The reason for a failure, with the way to try again; nothing where nothing failed. */
 export function FailureNote({ failure, but = [], onRetry }: FailureProps) {
   if (failure === null || fieldError(failure, ...but) !== null) return null
   const again = onRetry && (

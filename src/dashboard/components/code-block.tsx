@@ -1,14 +1,12 @@
-// <CodeBlock text="curl …" what="Command" />: a text as it stands, with a button that puts it on the
-// clipboard and says so.
-
 import { useSignal } from '@preact/signals'
 
+import { later } from '../clock.ts'
 import { useDashboard } from '../dashboard.ts'
 import { Button } from './button.tsx'
 
 type Props = {
   readonly text: string
-  /** What it is, in a word that can begin a sentence. */
+  /** A word for it that can begin a sentence: "Command". */
   readonly what: string
 }
 
@@ -18,11 +16,11 @@ function CopyButton({ text, what }: Props) {
   const { clock, notices } = useDashboard()
   const isCopied = useSignal(false)
   const copy = async () => {
-    if (!(await putOnClipboard(text))) return notices.failed(`${what} could not be copied.`)
+    if (!(await putOnClipboard(text)))
+      return notices.failed(`Couldn't copy the ${what.toLowerCase()}.`)
     isCopied.value = true
-    notices.say(`${what} copied.`)
-    await clock.sleep(SHOWN_MS, new AbortController().signal)
-    isCopied.value = false
+    notices.announce(`${what} copied.`)
+    later(clock, SHOWN_MS, () => (isCopied.value = false))
   }
   return (
     <Button
@@ -36,6 +34,7 @@ function CopyButton({ text, what }: Props) {
   )
 }
 
+/** A text as is, with a button that copies it. */
 export function CodeBlock({ text, what }: Props) {
   return (
     <div class="code-block">
@@ -47,7 +46,7 @@ export function CodeBlock({ text, what }: Props) {
   )
 }
 
-/** Browsers lend the clipboard to secure pages only, and plain http in a home network is none. */
+/** Browsers give the clipboard to secure pages only, and plain http in a home network is not secure. */
 async function putOnClipboard(text: string): Promise<boolean> {
   if (window.isSecureContext) {
     return navigator.clipboard.writeText(text).then(
@@ -58,7 +57,7 @@ async function putOnClipboard(text: string): Promise<boolean> {
   const area = document.createElement('textarea')
   area.value = text
   area.className = 'visually-hidden'
-  // A dialog that is open keeps the focus to itself.
+  // An open dialog keeps the focus inside.
   const place = document.querySelector('dialog[open]') ?? document.body
   const focused = document.activeElement
   place.append(area)

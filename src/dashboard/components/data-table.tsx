@@ -1,30 +1,26 @@
-// A table that becomes one card per row below 640 px.
-//
-//   <DataTable caption="API keys" rows={keys}
-//     columns={[{ title: 'Name', cell: (key) => key.name }, { title: 'Calls', cell: …, isFigure: true }]} />
-//
-// A row is known by its `id`, or by its `name`. The first column heads its row. `caption` is read aloud and not seen. A column without words in its
-// head, as that of buttons, has `isTitleHidden`.
-
 import type { ComponentChildren } from 'preact'
 
 export type Column<T> = {
   readonly title: string
+  /** For a column of buttons. */
   readonly isTitleHidden?: boolean | undefined
   readonly isFigure?: boolean | undefined
   readonly cell: (row: T) => ComponentChildren
 }
 
 type Props<T> = {
+  /** Read aloud, not shown. */
   readonly caption: string
   readonly columns: readonly Column<T>[]
   readonly rows: readonly T[]
 }
 
+/** Rows are identified by `id` or `name`. */
 type Row = { readonly id: string } | { readonly name: string }
 
+/** A table that becomes one card per row below 640 px. The first column heads its row. */
 export function DataTable<T extends Row>({ caption, columns, rows }: Props<T>) {
-  // The roles are what the elements mean; browsers drop that where CSS makes a block of them.
+  // The roles repeat the elements, whose meaning browsers drop where CSS turns them into blocks.
   return (
     <table class="table" role="table">
       <caption class="visually-hidden">{caption}</caption>

@@ -1,36 +1,37 @@
-// A question over the page; it is open as long as it is drawn. Escape and the cross call `onClose`.
-//
-//   {isAsking && (
-//     <Dialog title="Store the secret now" canClose={false} onClose={stored}
-//       actions={<Button look="main" onClick={stored}>I stored it</Button>}>…</Dialog>
-//   )}
-//
-// With `onSubmit` it is a form: give it a `type="submit"` button. `canClose={false}` keeps it open until
-// a button of its own closes it: for a secret that is shown once.
-
+import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
 import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 
+import { href } from '../address.ts'
+import type { Answer } from '../api.ts'
+import { useDashboard } from '../dashboard.ts'
 import { Button } from './button.tsx'
+import { FailureNote } from './callout.tsx'
+import type { IconName } from './drawings.ts'
 import { Form } from './form.tsx'
+import { Card } from './page.tsx'
+import { useAction, type Action } from './use-action.ts'
 
-type Props = {
+type DialogProps = {
   readonly title: string
   readonly actions: ComponentChildren
   readonly onClose: () => void
+  /** For a form, with a `type="submit"` button among the actions. */
   readonly onSubmit?: (() => unknown) | undefined
+  /** False where only its own button may close it. */
   readonly canClose?: boolean | undefined
   readonly children: ComponentChildren
 }
 
-export function Dialog(props: Props) {
+/** A dialog over the page, open while it is drawn. */
+export function Dialog(props: DialogProps) {
   const { title, onClose, onSubmit = () => {}, canClose = true } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
-    // Closed before it goes, which a layout effect is in time for: so the focus returns to where it was.
+    // Closing it before it is removed returns the focus to where it was.
     return () => element?.close()
   }, [])
   return (
@@ -56,5 +57,137 @@ export function Dialog(props: Props) {
         <div class="dialog-foot actions">{props.actions}</div>
       </Form>
     </dialog>
+  )
+}
+
+type ActionProps = {
+  readonly title: string
+  /** The words on the button that starts the action. */
+  readonly confirm: string
+  readonly look?: 'main' | 'danger' | undefined
+  readonly action: Action<[]>
+  /** The fields and error codes whose errors are shown beside their field. */
+  readonly but?: readonly string[] | undefined
+  /** False while something is missing. */
+  readonly isReady?: boolean | undefined
+  readonly onClose: () => void
+  /** Starts the action, where more is to be done first. */
+  readonly onSubmit?: (() => unknown) | undefined
+  readonly children: ComponentChildren
+}
+
+/** A dialog whose action the relay carries out; a failure is shown below the rest. */
+export function ActionDialog(props: ActionProps) {
+  const { confirm, look = 'main', action, isReady = true, onClose, onSubmit = action.start } = props
+  return (
+    <Dialog
+      title={props.title}
+      onClose={onClose}
+      onSubmit={() => isReady && onSubmit()}
+      actions={
+        <>
+          <Button onClick={onClose}>Cancel</Button>
+          <Button type="submit" look={look} isBusy={action.isBusy} isDisabled={!isReady}>
+            {confirm}
+          </Button>
+        </>
+      }
+    >
+      {props.children}
+      <FailureNote failure={action.failure} but={props.but} />
+    </Dialog>
+  )
+}
+
+type ConfirmProps<T> = {
+  readonly text: string
+  readonly icon?: IconName | undefined
+  readonly title: string
+  readonly confirm: string
+  readonly look: 'main' | 'danger'
+  readonly call: () => Promise<Answer<T>>
+  readonly onDone: (value: T) => void
+  /** The consequences. */
+  readonly children: ComponentChildren
+}
+
+/** A button that asks before the relay acts. */
+export function ConfirmButton<T>(props: ConfirmProps<T>) {
+  const isOpen = useSignal(false)
+  const close = () => (isOpen.value = false)
+  const action = useAction(props.call, (value) => {
+    close()
+    props.onDone(value)
+  })
+  return (
+    <>
+      <Button icon={props.icon} onClick={() => (isOpen.value = true)}>
+        {props.text}
+      </Button>
+      {isOpen.value && (
+        <ActionDialog {...props} action={action} onClose={close}>
+          <p>{props.children}</p>
+        </ActionDialog>
+      )}
+    </>
+  )
+}
+
+type DeleteProps = {
+  /** The list that it belongs to. */
+  readonly page: 'lines' | 'webhooks'
+  readonly noun: string
+  readonly path: string
+  readonly consequence: string
+  readonly children: ComponentChildren
+}
+
+/** Deletes an entry of a list, and returns to the list. */
+export function DeleteCard({ page, noun, path, consequence, children }: DeleteProps) {
+  const { api, notices, router } = useDashboard()
+  return (
+    <Card title="Delete">
+      <p class="quiet">{children}</p>
+      <div class="actions">
+        <ConfirmButton
+          icon="trash"
+          text={`Delete ${noun}…`}
+          title={`Delete this ${noun}?`}
+          confirm="Delete"
+          look="danger"
+          call={() => api.remove(path)}
+          onDone={() => {
+            notices.done('Deleted.')
+            router.replace(href(page))
+          }}
+        >
+          {consequence}
+        </ConfirmButton>
+      </div>
+    </Card>
+  )
+}
+
+type OnceProps = {
+  readonly title: string
+  readonly onDone: () => void
+  readonly children: ComponentChildren
+}
+
+/** A secret that is never shown again, until its button is pressed. The caller then drops the secret. */
+export function ShownOnce({ title, onDone, children }: OnceProps) {
+  return (
+    <Dialog
+      title={title}
+      canClose={false}
+      onClose={onDone}
+      actions={
+        <Button look="main" onClick={onDone}>
+          Done
+        </Button>
+      }
+    >
+      {children}
+    </Dialog>
   )
 }

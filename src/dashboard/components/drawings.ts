@@ -1,5 +1,6 @@
-// The icons: lines on a grid of 24.
+// The looks of a state: icons and tones.
 
+/** Lines on a grid of 24. */
 export const DRAWINGS = {
   home: 'M4 11.5 12 4.5l8 7M6 10v9.5h4.5v-5h3v5H18V10',
   conversations: 'M4 5.5h16v10.5h-9L6.5 20v-4H4z',
@@ -32,3 +33,12 @@ export const DRAWINGS = {
 } as const
 
 export type IconName = keyof typeof DRAWINGS
+
+/** `plain` neutral, `ok` good, `wait` under way, `warn` a warning, `bad` an error. */
+export type Tone = 'plain' | 'ok' | 'wait' | 'warn' | 'bad'
+
+export type StateWords = {
+  readonly text: string
+  readonly tone: Tone
+  readonly icon: IconName
+}

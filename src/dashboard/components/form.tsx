@@ -1,19 +1,23 @@
-// <Form onSubmit={save.start}>…</Form>: fields under each other, with a `type="submit"` button. One that
-// takes the place of a page has `isFirst`: its first field gets the focus, which `autofocus` would do
-// only while the page is loaded.
+// Forms, and inputs with their label, hint and error.
 
-import type { ComponentChildren } from 'preact'
-import { useEffect, useRef } from 'preact/hooks'
+import { useSignal, useSignalEffect } from '@preact/signals'
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
 
-type Props = {
+import { later } from '../clock.ts'
+import { useDashboard } from '../dashboard.ts'
+
+type FormProps = {
   readonly onSubmit: () => unknown
   readonly onChange?: (() => void) | undefined
+  /** Moves the focus to the first field, which `autofocus` would do only while the page loads. */
   readonly isFirst?: boolean | undefined
   readonly class?: string | undefined
   readonly children: ComponentChildren
 }
 
-export function Form({ onSubmit, onChange, isFirst, class: name = 'stack', children }: Props) {
+/** Fields below each other, with a `type="submit"` button. */
+export function Form({ onSubmit, onChange, isFirst, class: name = 'stack', children }: FormProps) {
   const form = useRef<HTMLFormElement>(null)
   useEffect(() => {
     if (isFirst === true) form.current?.querySelector<HTMLElement>('input:not([hidden])')?.focus()
@@ -32,4 +36,199 @@ export function Form({ onSubmit, onChange, isFirst, class: name = 'stack', child
       {children}
     </form>
   )
+}
+
+type Words = {
+  readonly label: string
+  readonly isLabelHidden?: boolean | undefined
+  readonly hint?: ComponentChildren
+  readonly error?: string | null | undefined
+}
+
+/** The attributes that connect an input to its words. */
+type Box = {
+  readonly id: string
+  readonly 'aria-describedby': string | undefined
+  readonly 'aria-invalid': boolean
+}
+
+/** Any input: `{(box) => <input type="file" {...box} />}`. */
+export function Field(props: Words & { readonly children: (box: Box) => VNode }) {
+  const { label, isLabelHidden = false, hint, error = null, children } = props
+  const id = useId()
+  const words = error ?? hint
+  const wordsId = words === undefined ? undefined : `${id}-words`
+  const box = { id, 'aria-describedby': wordsId, 'aria-invalid': error !== null }
+  return (
+    <div class="field">
+      <label for={id} class={isLabelHidden ? 'visually-hidden' : undefined}>
+        {label}
+      </label>
+      {children(box)}
+      {wordsId && (
+        <p id={wordsId} class={error === null ? 'field-hint' : 'field-error'}>
+          {words}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** The holder of a typed text, such as a signal. */
+type Bound = { value: string }
+
+/** A value and its setter as the holder of a typed text. */
+export function bindTo(value: string, set: (text: string) => void): Bound {
+  return {
+    get value() {
+      return value
+    },
+    set value(text) {
+      set(text)
+    },
+  }
+}
+
+type TextProps = Words & {
+  readonly bind: Bound
+  readonly type?: 'text' | 'password' | 'tel' | 'url' | 'number' | undefined
+  readonly placeholder?: string | undefined
+  readonly autoComplete?: string | undefined
+  /** Has the focus when a dialog opens with it. */
+  readonly isFirst?: boolean | undefined
+  readonly isMono?: boolean | undefined
+  readonly maxLength?: number | undefined
+}
+
+export function TextField(props: TextProps) {
+  const { bind, placeholder, autoComplete = 'off' } = props
+  // Preact has a type for each kind of input; the attributes here fit all of them.
+  const type = (props.type ?? 'text') as 'text'
+  return (
+    <Field {...props}>
+      {(box) => (
+        <input
+          {...box}
+          class={props.isMono === true ? 'input mono' : 'input'}
+          type={type}
+          value={bind.value}
+          placeholder={placeholder}
+          autoComplete={autoComplete}
+          autoFocus={props.isFirst}
+          maxLength={props.maxLength}
+          onInput={(event) => (bind.value = event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+type PasswordProps = Partial<TextProps> & Pick<TextProps, 'bind'>
+
+/** The current password, unless another label and purpose are given. */
+export function PasswordField(props: PasswordProps) {
+  return <TextField label="Password" type="password" autoComplete="current-password" {...props} />
+}
+
+/** The name of the only account, hidden, under which password managers save the password. */
+export function AccountName() {
+  return <input type="text" name="username" autoComplete="username" value="owner" readOnly hidden />
+}
+
+/** Some lines of text. */
+export function TextArea(props: Words & { readonly bind: Bound }) {
+  const { bind } = props
+  return (
+    <Field {...props}>
+      {(box) => (
+        <textarea
+          {...box}
+          class="input"
+          dir="auto"
+          rows={3}
+          value={bind.value}
+          onInput={(event) => (bind.value = event.currentTarget.value)}
+        />
+      )}
+    </Field>
+  )
+}
+
+type SelectProps = Words & {
+  readonly value: string
+  readonly options: readonly { readonly value: string; readonly text: string }[]
+  readonly onChange: (value: string) => void
+}
+
+export function SelectField(props: SelectProps) {
+  return (
+    <Field {...props}>
+      {(box) => (
+        <select
+          {...box}
+          class="input"
+          value={props.value}
+          onChange={(event) => props.onChange(event.currentTarget.value)}
+        >
+          {props.options.map(({ value, text }) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </select>
+      )}
+    </Field>
+  )
+}
+
+type SwitchProps = {
+  readonly label: string
+  readonly isOn: boolean
+  readonly onChange: (isOn: boolean) => void
+  readonly hint?: string | undefined
+}
+
+/** On or off, with immediate effect. */
+export function Switch({ label, isOn, onChange, hint }: SwitchProps) {
+  const id = useId()
+  return (
+    <div class="switch">
+      <label>
+        <input
+          type="checkbox"
+          role="switch"
+          checked={isOn}
+          aria-describedby={hint === undefined ? undefined : id}
+          onChange={(event) => {
+            const wanted = event.currentTarget.checked
+            // It shows the relay's state, and moves once the relay has accepted the change.
+            event.currentTarget.checked = isOn
+            onChange(wanted)
+          }}
+        />
+        <span>{label}</span>
+      </label>
+      {hint !== undefined && (
+        <p id={id} class="field-hint">
+          {hint}
+        </p>
+      )}
+    </div>
+  )
+}
+
+/** Without typing for so long, a value counts as final. */
+const TYPING_MS = 350
+
+/** `value` after the last pause in typing. */
+export function useSettled(value: string): string {
+  const { clock } = useDashboard()
+  const latest = useSignal(value)
+  const settled = useSignal(value)
+  latest.value = value
+  useSignalEffect(() => {
+    const resting = latest.value
+    return later(clock, TYPING_MS, () => (settled.value = resting))
+  })
+  return settled.value
 }

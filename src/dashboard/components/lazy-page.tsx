@@ -1,5 +1,4 @@
-// A page whose script is not loaded before it is shown, or fetched ahead: what everybody needs comes
-// first, and the rest while they look at it.
+// A page whose script is loaded when it is shown or fetched ahead, so that the first page comes first.
 //
 //   const KEYS = lazyPage('Keys', async () => (await import('./pages/keys.tsx')).KeysPage)
 //   <KEYS.View />, void KEYS.fetch()
@@ -8,22 +7,22 @@ import { signal } from '@preact/signals'
 import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
-import { request } from '../request.ts'
+import { request } from '../api.ts'
 import { Button } from './button.tsx'
 import { Callout } from './callout.tsx'
-import { PageHead } from './page-head.tsx'
-import { Skeleton } from './skeleton.tsx'
+import { PageHead } from './page.tsx'
+import { Skeleton } from './when-ready.tsx'
 
 export type LazyPage = {
   readonly View: ComponentType
-  /** Loads the script, once; whether it is there. Never rejects. */
+  /** Loads the script, once. False where that failed; never rejects. */
   fetch(): Promise<boolean>
 }
 
-/** In the browser's history, of a place that was loaded afresh for its script. */
-const LOADED_AFRESH = 'loaded-afresh'
+/** State in the browser's history of a page that was reloaded for its script. */
+const RELOADED = 'reloaded'
 
-/** `title` stands at the top until the page itself does. */
+/** `title` is shown until the page itself is. */
 export function lazyPage(title: string, load: () => Promise<ComponentType>): LazyPage {
   const loaded = signal<ComponentType | null>(null)
   const isMissing = signal(false)
@@ -34,9 +33,9 @@ export function lazyPage(title: string, load: () => Promise<ComponentType>): Laz
   }
   async function open() {
     const isThere = await fetch()
-    if (!isThere && (await isUpgraded())) return loadAfresh()
+    if (!isThere && (await isUpgraded())) return reload()
     isMissing.value = !isThere
-    if (isThere && history.state === LOADED_AFRESH) history.replaceState(null, '')
+    if (isThere && history.state === RELOADED) history.replaceState(null, '')
   }
   function View() {
     const heading = useHeading(loaded.value !== null)
@@ -49,23 +48,23 @@ export function lazyPage(title: string, load: () => Promise<ComponentType>): Laz
 }
 
 /**
- * Whether the script of this page is gone from the relay with its version: it answers, and was not
- * asked for the same just before. While it is away, loading afresh would lose the page that there is.
+ * True where an upgrade removed the script from the relay: it answers, and the page was not reloaded for
+ * this already. While the relay is away, a reload would lose the page.
  */
 async function isUpgraded(): Promise<boolean> {
-  if (history.state === LOADED_AFRESH) return false
+  if (history.state === RELOADED) return false
   return (await request({ method: 'GET', path: '/dashboard/session' })).ok
 }
 
-function loadAfresh(): void {
-  history.replaceState(LOADED_AFRESH, '')
+function reload(): void {
+  history.replaceState(RELOADED, '')
   location.reload()
 }
 
-/** Hands the focus on, from the heading that held the place to that of the page. */
+/** Passes the focus on from the placeholder's heading to that of the page. */
 function useHeading(isLoaded: boolean): { readonly note: () => void } {
   const hadFocus = useRef(false)
-  // Before anything is drawn: at no moment does a reader's program find the focus nowhere.
+  // Before anything is drawn, so that a screen reader never finds the focus nowhere.
   useLayoutEffect(() => {
     if (!hadFocus.current) return
     hadFocus.current = false
@@ -80,7 +79,7 @@ function useHeading(isLoaded: boolean): { readonly note: () => void } {
 
 type OpeningProps = { readonly title: string; readonly onLeave: () => void }
 
-/** As tall as the pages are when their data have not come yet. */
+/** As tall as a page that waits for its data. */
 function Opening({ title, onLeave }: OpeningProps) {
   useLayoutEffect(() => onLeave, [])
   return (
@@ -93,15 +92,15 @@ function Opening({ title, onLeave }: OpeningProps) {
   )
 }
 
-/** Comes back by itself where one goes elsewhere and here again, and the relay answers. */
+/** Opening the page again tries again. */
 function Missing() {
   return (
     <Callout
       tone="bad"
-      title="This page could not be loaded"
-      actions={<Button onClick={() => location.reload()}>Load it again</Button>}
+      title="This page couldn't be loaded"
+      actions={<Button onClick={() => location.reload()}>Reload</Button>}
     >
-      The relay was upgraded, or it cannot be reached.
+      The relay was upgraded, or it can't be reached.
     </Callout>
   )
 }

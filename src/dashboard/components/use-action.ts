@@ -1,25 +1,24 @@
-// What a button or a form has the relay do, once at a time, and why it was refused.
+// An action of the relay, started by a button or a form, once at a time:
 //
 //   const remove = useAction(() => api.remove(`webhooks/${id}`), () => notices.done('Deleted.'))
 //   <Button isBusy={remove.isBusy} onClick={remove.start}>…  <FailureNote failure={remove.failure} />
 
 import { useSignal } from '@preact/signals'
 
-import { isDeclined } from '../api.ts'
-import type { Answer, Failure } from '../request.ts'
+import { isDeclined, type Answer, type Failure } from '../api.ts'
 
 export type Action<Wanted extends readonly unknown[]> = {
   readonly isBusy: boolean
-  /** Null as long as nothing was refused, and where the owner kept the password to themselves. */
+  /** Null unless the action failed; null too where the owner dismissed the password dialog. */
   readonly failure: Failure | null
   readonly start: (...wanted: Wanted) => void
 }
 
-/** `onRefused` is told what `failure` holds, for a refusal that has no place of its own. */
+/** `onFailed` gets the failure, for a caller without a place to show it. */
 export function useAction<T, Wanted extends readonly unknown[] = []>(
   call: (...wanted: Wanted) => Promise<Answer<T>>,
   onDone: (value: T) => void = () => {},
-  onRefused: (failure: Failure) => void = () => {},
+  onFailed: (failure: Failure) => void = () => {},
 ): Action<Wanted> {
   const isBusy = useSignal(false)
   const failure = useSignal<Failure | null>(null)
@@ -30,7 +29,7 @@ export function useAction<T, Wanted extends readonly unknown[] = []>(
     isBusy.value = false
     failure.value = answer.ok || isDeclined(answer.failure) ? null : answer.failure
     if (answer.ok) onDone(answer.value)
-    else if (failure.value !== null) onRefused(failure.value)
+    else if (failure.value !== null) onFailed(failure.value)
   }
   return {
     isBusy: isBusy.value,

@@ -1,25 +1,27 @@
-// API keys: who may use the relay.
+// API keys: the apps that may use the relay.
 
 import { useSignal } from '@preact/signals'
 
 import { grouped } from '../../domain/number-words.ts'
-import { Ago } from '../components/ago.tsx'
-import { Button } from '../components/button.tsx'
-import { Card } from '../components/card.tsx'
+import { href } from '../address.ts'
+import { fieldError } from '../api.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
 import { DataTable, type Column } from '../components/data-table.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
-import { PageHead } from '../components/page-head.tsx'
-import { PersonText } from '../components/person-text.tsx'
-import { WhenReady } from '../components/when-ready.tsx'
-import type { Key } from '../resources.ts'
-import { useKeys } from '../sources.ts'
-import { CreateKey } from './keys-create.tsx'
-import { RevokeKey } from './keys-revoke.tsx'
-import { keyName, makerWords } from './keys-words.ts'
+import { ActionDialog, Dialog, ShownOnce } from '../components/dialog.tsx'
+import { TextField } from '../components/form.tsx'
+import { Card, PageHead } from '../components/page.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { EmptyState, WhenReady } from '../components/when-ready.tsx'
+import { useDashboard } from '../dashboard.ts'
+import { creatorWords, firstCall, keyName } from '../key-words.ts'
+import type { CreatedKey, Key, RevokedKey } from '../resources.ts'
+import { useKeys, useLines, useWebhooks } from '../sources.ts'
 
 export function KeysPage() {
   const keys = useKeys()
-  /** The key that is to be revoked, or whether a new one is to be made. */
+  /** The key whose revocation is asked for, or `new` while one is being created. */
   const asked = useSignal<Key | 'new' | null>(null)
   const all = keys.value?.data ?? []
   const isEmpty = keys.value !== null && all.every(isRevoked)
@@ -32,14 +34,10 @@ export function KeysPage() {
   return (
     <>
       <PageHead title="Keys" actions={!isEmpty && create}>
-        Each program gets a key of its own, so that one can be revoked alone.
+        Use a separate key for each app so you can revoke them individually.
       </PageHead>
       <WhenReady of={keys} kind="list" count={3}>
-        {() => (
-          <KeyLists keys={all} onRevoke={(key) => (asked.value = key)}>
-            {create}
-          </KeyLists>
-        )}
+        {() => <KeyLists keys={all} create={create} onRevoke={(key) => (asked.value = key)} />}
       </WhenReady>
       {asked.value === 'new' && <CreateKey onClose={close} />}
       {asked.value !== null && asked.value !== 'new' && (
@@ -51,13 +49,13 @@ export function KeysPage() {
 
 type ListsProps = {
   readonly keys: readonly Key[]
+  readonly create: preact.VNode
   readonly onRevoke: (key: Key) => void
-  /** The button that makes one. */
-  readonly children: preact.VNode
 }
 
-function KeyLists({ keys, onRevoke, children }: ListsProps) {
+function KeyLists({ keys, create, onRevoke }: ListsProps) {
   const revoked = keys.filter(isRevoked)
+  const active = keys.filter((key) => !isRevoked(key))
   const table = (caption: string, rows: readonly Key[], last: Column<Key>) => (
     <Card kind="list">
       <DataTable caption={caption} rows={rows} columns={[...columnsFor(keys), last]} />
@@ -65,19 +63,14 @@ function KeyLists({ keys, onRevoke, children }: ListsProps) {
   )
   return (
     <>
-      {revoked.length === keys.length ? (
+      {active.length > 0 ? (
+        table('API keys', active, revokeColumn(onRevoke))
+      ) : (
         <Card kind="list">
-          <EmptyState icon="keys" title="No key yet" action={children}>
-            A program needs a key to send and receive. Make one, and paste the command that comes
-            with it.
+          <EmptyState icon="keys" title="No keys yet" action={create}>
+            Apps need a key to send and receive. Create one, and run the command that comes with it.
           </EmptyState>
         </Card>
-      ) : (
-        table(
-          'API keys',
-          keys.filter((key) => !isRevoked(key)),
-          revokeColumn(onRevoke),
-        )
       )}
       {revoked.length > 0 && (
         <details class="revoked-keys">
@@ -99,13 +92,13 @@ function columnsFor(keys: readonly Key[]): readonly Column<Key>[] {
     { title: 'Key', cell: (key) => <span class="mono key-hint">{key.key_hint}…</span> },
     { title: 'Last used', cell: ({ last_used_at }) => <AgoOrNever time={last_used_at} /> },
     {
-      title: 'Made',
+      title: 'Created',
       cell: (key) => (
         <span class="small">
           <Ago time={key.created_at} />
           <span class="quiet">
             {' by '}
-            <PersonText>{makerWords(key, keys)}</PersonText>
+            <PersonText>{creatorWords(key, keys)}</PersonText>
           </span>
         </span>
       ),
@@ -132,5 +125,171 @@ function revokeColumn(onRevoke: (key: Key) => void): Column<Key> {
 }
 
 function AgoOrNever({ time }: { readonly time: string | null }) {
-  return time === null ? <span class="small quiet">never</span> : <Ago time={time} />
+  return time === null ? <span class="small quiet">Never</span> : <Ago time={time} />
+}
+
+export function CreateKey({ onClose }: { readonly onClose: () => void }) {
+  const { api } = useDashboard()
+  const name = useSignal('')
+  // Lives as long as the dialog: nothing else in the page ever holds the secret.
+  const created = useSignal<CreatedKey | null>(null)
+  const action = useAction(
+    () => api.post<CreatedKey>('keys', { name: name.value.trim() || null }),
+    (key) => (created.value = key),
+  )
+  if (created.value !== null) {
+    const done = () => {
+      created.value = null
+      onClose()
+    }
+    return (
+      <ShownOnce title="Save your key and secret" onDone={done}>
+        <KeyAndSecret created={created.value} />
+      </ShownOnce>
+    )
+  }
+  return (
+    <ActionDialog
+      title="New key"
+      confirm="Create key"
+      action={action}
+      but={['name']}
+      onClose={onClose}
+    >
+      <TextField
+        label="Name"
+        placeholder="Booking system"
+        hint="The app that uses it. You'll type this name to revoke the key."
+        isFirst
+        maxLength={100}
+        bind={name}
+        error={fieldError(action.failure, 'name')}
+      />
+    </ActionDialog>
+  )
+}
+
+/** Key and secret, and a first call with both. */
+function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
+  const lines = useLines().value?.data ?? []
+  const { curl, recipient } = firstCall(created, lines, location.origin)
+  const parts = [
+    ['Key', 'Key', created.key],
+    ['Secret', 'Secret', created.secret],
+    ['Send a first message', 'Command', curl],
+  ] as const
+  return (
+    <>
+      <p>You won't see the secret again. Keep both private, and give them only to your app.</p>
+      {parts.map(([title, what, text]) => (
+        <div key={title} class="stack-tight">
+          <h3>{title}</h3>
+          <CodeBlock what={what} text={text} />
+        </div>
+      ))}
+      <p class="field-hint">{recipient}</p>
+    </>
+  )
+}
+
+/** The resources that a revoked key created. */
+type Made = NonNullable<RevokedKey['created']>
+
+type RevokeProps = {
+  readonly revoked: Key
+  readonly keys: readonly Key[]
+  readonly onClose: () => void
+}
+
+/** Revokes a key once its name was typed, then lists what it created and is still there. */
+function RevokeKey({ revoked, keys, onClose }: RevokeProps) {
+  const { api, notices } = useDashboard()
+  const typed = useSignal('')
+  const made = useSignal<Made | null>(null)
+  const name = keyName(revoked)
+  const action = useAction(
+    () => api.remove<RevokedKey>(`keys/${revoked.id}`),
+    ({ created = null }) => {
+      notices.done('Key revoked.')
+      made.value = created
+      if (created === null) onClose()
+    },
+  )
+  if (made.value !== null) return <StillThere made={made.value} keys={keys} onClose={onClose} />
+  return (
+    <ActionDialog
+      title="Revoke this key?"
+      confirm="Revoke"
+      look="danger"
+      action={action}
+      // A name may be impossible to type; the start of the key never is.
+      isReady={[name.trim(), revoked.key_hint].includes(typed.value.trim())}
+      onClose={onClose}
+    >
+      <p>
+        Apps that use it will lose access immediately. This can't be undone. To confirm, type{' '}
+        <strong>
+          <PersonText>{name}</PersonText>
+        </strong>
+        :
+      </p>
+      <TextField
+        label="Key name"
+        hint={`Or the start of the key: ${revoked.key_hint}`}
+        isFirst
+        bind={typed}
+      />
+    </ActionDialog>
+  )
+}
+
+type StillThereProps = {
+  readonly made: Made
+  readonly keys: readonly Key[]
+  readonly onClose: () => void
+}
+
+function StillThere({ made, keys, onClose }: StillThereProps) {
+  const webhooks = useWebhooks().value?.data ?? []
+  const keyNames = made.keys.map((id) => {
+    const key = keys.find((each) => each.id === id)
+    return key === undefined ? id : keyName(key)
+  })
+  const urls = made.webhooks.map((id) => webhooks.find((each) => each.id === id)?.url ?? id)
+  return (
+    <Dialog
+      title="Key revoked. What it created still works."
+      onClose={onClose}
+      actions={
+        <>
+          {urls.length > 0 && <LinkButton href={href('webhooks')}>Review webhooks</LinkButton>}
+          <Button look="main" onClick={onClose}>
+            Done
+          </Button>
+        </>
+      }
+    >
+      <p>These were created with this key and are still active. Check that you recognize them.</p>
+      <MadeList title="Keys" names={keyNames} />
+      <MadeList title="Webhooks" names={urls} />
+    </Dialog>
+  )
+}
+
+type MadeListProps = { readonly title: string; readonly names: readonly string[] }
+
+function MadeList({ title, names }: MadeListProps) {
+  if (names.length === 0) return null
+  return (
+    <div>
+      <h3>{title}</h3>
+      <ul class="made-list">
+        {names.map((name, index) => (
+          <li key={index}>
+            <PersonText>{name}</PersonText>
+          </li>
+        ))}
+      </ul>
+    </div>
+  )
 }

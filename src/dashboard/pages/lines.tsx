@@ -1,25 +1,18 @@
-// The lines: which phone, and why is it red.
+// All lines, each with its state and the reason for it.
 
 import { href } from '../address.ts'
-import { Ago } from '../components/ago.tsx'
-import { Badge } from '../components/badge.tsx'
-import { Card } from '../components/card.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { EmptyState } from '../components/empty-state.tsx'
-import { PageHead } from '../components/page-head.tsx'
-import { PersonText } from '../components/person-text.tsx'
-import { Skeleton } from '../components/skeleton.tsx'
-import { useNewView } from '../components/use-new-view.ts'
-import { WhenReady } from '../components/when-ready.tsx'
+import { Badge } from '../components/icon.tsx'
+import { Card, PageHead, useNewView } from '../components/page.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
+import { TRIAL_COMMAND } from '../line-kinds.ts'
 import { lineName, lineState } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
-import { useLines } from '../sources.ts'
-import { useLineChecks } from './lines-checks.tsx'
-import { LineContacts } from './lines-contacts.tsx'
-import { LineView } from './lines-detail.tsx'
-import { LineKind } from './lines-kind.tsx'
-import { LineTraffic } from './lines-traffic.tsx'
+import { useLineChecks, useLines } from '../sources.ts'
+import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
+import { LineView } from './line.tsx'
 
 export function LinesPage() {
   const { router } = useDashboard()
@@ -36,7 +29,7 @@ function LineList() {
   )
   return (
     <>
-      <PageHead title="Lines">The phones and Macs that send and receive for the relay.</PageHead>
+      <PageHead title="Lines">The Macs and iPhones that send and receive for the relay.</PageHead>
       <WhenReady of={useLines()} skeleton={skeleton}>
         {({ data }) =>
           data.length === 0 ? (
@@ -55,6 +48,7 @@ function LineList() {
 }
 
 function LineCard({ line }: { readonly line: PhoneLine }) {
+  const since = useLineChecks(line)?.offline_since ?? null
   return (
     <Card
       title={
@@ -64,26 +58,18 @@ function LineCard({ line }: { readonly line: PhoneLine }) {
       }
       actions={<Badge of={lineState(line)} />}
     >
-      <LineAbout line={line} />
-      <LineContacts line={line} />
+      <div class="line-about">
+        <p class="small quiet">
+          <LineSubtitle line={line} />
+        </p>
+        {line.status_hint !== null && <p class="small">{line.status_hint}</p>}
+        {line.status === 'offline' && (
+          <p class="small quiet">Offline since: {since === null ? '…' : <Ago time={since} />}</p>
+        )}
+      </div>
+      <NewContacts line={line} />
       <LineTraffic line={line} />
     </Card>
-  )
-}
-
-/** The number and the kind of device; of a line that is down, since when, and what is to be done. */
-function LineAbout({ line }: { readonly line: PhoneLine }) {
-  const since = useLineChecks(line)?.offline_since ?? null
-  return (
-    <div class="line-about">
-      <p class="small quiet">
-        <LineKind line={line} />
-      </p>
-      {line.status_hint !== null && <p class="small">{line.status_hint}</p>}
-      {line.status === 'offline' && (
-        <p class="small quiet">Offline since: {since === null ? '…' : <Ago time={since} />}</p>
-      )}
-    </div>
   )
 }
 
@@ -93,10 +79,10 @@ function NoLines() {
       <EmptyState
         icon="lines"
         title="No phone line yet"
-        action={<CodeBlock what="Command" text="hookline serve --simulated-lines 2" />}
+        action={<CodeBlock what="Command" text={TRIAL_COMMAND} />}
       >
-        On a Mac that is signed in to Messages the line comes by itself; Home says what is missing.
-        To try everything without one, start the relay with
+        On a Mac that is signed in to Messages, the line appears automatically. If it doesn't, Home
+        shows what's missing. To try Hookline without one, start the relay with:
       </EmptyState>
     </Card>
   )

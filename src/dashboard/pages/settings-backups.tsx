@@ -5,34 +5,40 @@ import { DataTable, type Column } from '../components/data-table.tsx'
 import { Icon } from '../components/icon.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
-import { TextSetting } from './settings-fields.tsx'
-import type { Backup } from './settings-resources.ts'
-import { Section } from './settings-section.tsx'
-import { useBackups } from './settings-sources.ts'
-import { backupKindWords, momentWords, sizeWords } from './settings-words.ts'
+import type { Backup } from '../resources.ts'
+import { backupKindWords, momentWords, sizeWords } from '../settings-words.ts'
+import { useBackups } from '../sources.ts'
+import { Section, TextSetting } from './settings-fields.tsx'
 
 type Props = {
   readonly backups: readonly Backup[]
-  /** Where they go too. */
+  /** The second folder for the daily backups. */
   readonly folder: string | null
 }
 
-/** What there is to go back to. */
 export function BackupsSection({ backups, folder }: Props) {
   return (
-    <Section
-      title="Back-ups"
-      about="A verified copy of the database each day, and whenever you like."
-    >
+    <Section title="Backups" about="A verified copy of the database, daily and on demand.">
       <BackupNow />
       <BackupList backups={backups} />
       <TextSetting
         name="backups_kept"
-        label="Daily back-ups that are kept"
+        label="Daily backups to keep"
         type="number"
         hint="From 1 to 365. Older ones are deleted."
       />
-      <SecondFolder folder={folder} />
+      <p class="small quiet">
+        {folder === null ? (
+          <>
+            To store daily backups in a second folder, ideally on another disk, set{' '}
+            <code>HOOKLINE_BACKUP_FOLDER</code>.
+          </>
+        ) : (
+          <>
+            Daily backups are also stored in <code>{folder}</code>.
+          </>
+        )}
+      </p>
       <HowToRestore />
     </Section>
   )
@@ -45,7 +51,7 @@ function BackupNow() {
     () => api.post('backup'),
     () => {
       backups.refresh()
-      notices.done('Backed up.')
+      notices.done('Backup created.')
     },
   )
   return (
@@ -64,11 +70,11 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
   const { clock } = useDashboard()
   const now = clock.now.value
   if (backups.length === 0) {
-    return <p class="quiet">There is none yet. The first one is made within a day.</p>
+    return <p class="quiet">No backups yet. The first one is created within a day.</p>
   }
   const columns: readonly Column<Backup>[] = [
-    { title: 'Made', cell: ({ created_at }) => momentWords(created_at, now) },
-    { title: 'Kind', cell: backupKindWords },
+    { title: 'Created', cell: ({ created_at }) => momentWords(created_at, now) },
+    { title: 'Type', cell: backupKindWords },
     { title: 'Size', isFigure: true, cell: ({ size_bytes }) => sizeWords(size_bytes) },
     {
       title: 'Download',
@@ -79,7 +85,7 @@ function BackupList({ backups }: Pick<Props, 'backups'>) {
   ]
   return (
     <div class="settings-table">
-      <DataTable caption="Back-ups" rows={backups} columns={columns} />
+      <DataTable caption="Backups" rows={backups} columns={columns} />
     </div>
   )
 }
@@ -90,36 +96,19 @@ function Download({ backup }: { readonly backup: Backup }) {
   const { isBusy, start } = useAction(
     () => api.post<{ readonly url: string }>('/dashboard/downloads', { backup: name }),
     ({ url }) => {
-      // The browser fetches it by itself, to the disk: a database may be larger than its memory.
+      // The browser downloads it straight to the disk: a database may be larger than its memory.
       const link = document.createElement('a')
       link.href = url
       link.download = name
       link.click()
     },
-    ({ message }) => notices.say(message),
+    ({ message }) => notices.announce(message),
   )
   return (
     <Button isBusy={isBusy} onClick={start}>
       Download
-      <span class="visually-hidden"> what was made {momentWords(created_at, clock.now.value)}</span>
+      <span class="visually-hidden"> backup of {momentWords(created_at, clock.now.value)}</span>
     </Button>
-  )
-}
-
-function SecondFolder({ folder }: Pick<Props, 'folder'>) {
-  return (
-    <p class="small quiet">
-      {folder === null ? (
-        <>
-          <code>HOOKLINE_BACKUP_FOLDER</code> names a second folder for the daily ones, best on
-          another disk.
-        </>
-      ) : (
-        <>
-          The daily ones go to <code>{folder}</code> too.
-        </>
-      )}
-    </p>
   )
 }
 
@@ -128,17 +117,17 @@ function HowToRestore() {
     <details class="settings-more">
       <summary>
         <Icon name="forward" />
-        How to restore one
+        How to restore a backup
       </summary>
       <div class="stack">
         <p>
-          On the machine of the relay, with the name of the back-up in the place of FILE. Nothing is
-          sent because of it: what was waiting then is marked uncertain.
+          On the computer that runs Hookline, run these commands with the backup's name in place of
+          FILE. Nothing is sent as a result: messages that were queued then are marked uncertain.
         </p>
         <CodeBlock what="Commands" text={'hookline down\nhookline restore FILE\nhookline up'} />
         <p>
-          A back-up from this list is the database alone. One file with all that another machine
-          needs, secrets and options too:
+          Backups in this list contain the database only. To create a single file for moving to
+          another computer, with secrets and options:
         </p>
         <CodeBlock what="Command" text="hookline backup --to FILE" />
       </div>

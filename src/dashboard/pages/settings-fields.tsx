@@ -1,29 +1,86 @@
-// The fields of a setting. Each one saves by itself, at once, says so, and tells beside it why it could
-// not; what a variable of the environment decides is told and cannot be changed here.
-//
-//   <SwitchSetting name="open_metrics" label="…" hint="…" />
-//   <ChoiceSetting name="webhook_targets" label="…" hint="…" options={[…]} />
-//   <TextSetting name="backups_kept" label="…" hint="…" />
+// The fields of settings. Each saves by itself and shows its own error; a setting decided by an
+// environment variable is shown, and cannot be changed here.
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useRef } from 'preact/hooks'
+import { useId, useRef } from 'preact/hooks'
 
-import { SelectField, TextField } from '../components/field.tsx'
-import { Form } from '../components/form.tsx'
-import { Switch } from '../components/switch.tsx'
-import type { SettingName } from './settings-resources.ts'
-import { useSetting, type SettingSaver } from './settings-saving.ts'
-import { variableOf } from './settings-words.ts'
+import { fieldError, isDeclined } from '../api.ts'
+import { bindTo, Form, SelectField, Switch, TextField } from '../components/form.tsx'
+import { Card } from '../components/page.tsx'
+import { useDashboard } from '../dashboard.ts'
+import type { Setting } from '../resources.ts'
+import { variableOf } from '../settings-words.ts'
+import { useSettings } from '../sources.ts'
 
-type Words = { readonly name: SettingName; readonly label: string; readonly hint: string }
+type SectionProps = {
+  readonly title: string
+  /** A short description. */
+  readonly about: string
+  readonly children: ComponentChildren
+}
 
-const ON = 'true'
+/** A part of the page: its name on the left, and its settings on a sheet beside it. */
+export function Section({ title, about, children }: SectionProps) {
+  const id = useId()
+  return (
+    <section class="settings-section" aria-labelledby={id}>
+      <div class="settings-about">
+        <h2 id={id}>{title}</h2>
+        <p class="small quiet">{about}</p>
+      </div>
+      <Card>{children}</Card>
+    </section>
+  )
+}
+
+type Saver = {
+  /** Null while it is being read. */
+  readonly setting: Setting | null
+  /** The error of the latest attempt to save. */
+  readonly error: string | null
+  /** Resolves to true once it was saved. */
+  readonly save: (value: string) => Promise<boolean>
+}
+
+/** The current value of a setting, and the function that saves another one. */
+export function useSetting(name: Setting['name']): Saver {
+  const { api, notices } = useDashboard()
+  const settings = useSettings()
+  const read = settings.value?.data
+  /** The relay's latest answer, until the settings are read again. */
+  const answered = useSignal<{ readonly setting: Setting; readonly over: typeof read } | null>(null)
+  const isBusy = useSignal(false)
+  const error = useSignal<string | null>(null)
+  const isNewer = answered.value !== null && answered.value.over === read
+  const setting = isNewer ? answered.value?.setting : read?.find((each) => each.name === name)
+
+  async function save(value: string): Promise<boolean> {
+    if (isBusy.value) return false
+    isBusy.value = true
+    const answer = await api.put<Setting>(`settings/${name}`, { value })
+    isBusy.value = false
+    if (!answer.ok) {
+      const { failure } = answer
+      error.value = isDeclined(failure) ? null : (fieldError(failure, 'value') ?? failure.message)
+      if (error.value !== null) notices.announce(error.value)
+      return false
+    }
+    error.value = null
+    answered.value = { setting: answer.value, over: read }
+    settings.refresh()
+    notices.done('Saved.')
+    return true
+  }
+  return { setting: setting ?? null, error: error.value, save }
+}
+
+type Words = { readonly name: Setting['name']; readonly label: string; readonly hint: string }
 
 export function SwitchSetting(props: Words) {
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
-  const isOn = setting?.value === ON
+  const isOn = setting?.value === 'true'
   return (
     <SettingFrame {...props} saver={saver} shown={isOn ? 'On' : 'Off'}>
       <Switch {...props} isOn={isOn} onChange={(wanted) => void save(String(wanted))} />
@@ -54,43 +111,36 @@ export function ChoiceSetting(props: Words & { readonly options: readonly Option
 type TextProps = Words & {
   readonly type?: 'number' | 'url' | undefined
   readonly placeholder?: string | undefined
-  /** What stands in the field for a value, and the other way round; the value itself where left out. */
+  /** The text in the field for a value, and the reverse; the value itself where left out. */
   readonly toText?: ((value: string) => string) | undefined
   readonly toValue?: ((text: string) => string) | undefined
-  /** Asks before it is saved, and resolves to whether it should be. */
+  /** Asks before saving; false keeps the old value. */
   readonly ask?: ((value: string) => Promise<boolean>) | undefined
-  /** Stands below the field. */
+  /** Content below the field. */
   readonly children?: ComponentChildren
 }
 
-/** Saves when the field is left, or by Enter. */
+/** Saves when the field loses the focus, or with Enter. */
 export function TextSetting(props: TextProps) {
   const { toText = same, toValue = same, ask } = props
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
-  /** What is typed and not saved; null where that is as the relay has it. */
+  /** The typed text; null while it is the saved one. */
   const draft = useSignal<string | null>(null)
   const isFinishing = useRef(false)
   const now = setting === null ? '' : toText(setting.value)
   async function finish() {
-    // Enter tells it twice: that the text changed, and that the form is to be sent.
+    // Enter causes two events: the text changed, and the form is submitted.
     if (isFinishing.current) return
     isFinishing.current = true
     const text = draft.value?.trim() ?? now
     const value = toValue(text)
     const isWanted = text !== now && (ask === undefined || (await ask(value)))
-    // What was refused stays, so that it can be mended.
+    // A refused text stays, to be corrected.
     if (!isWanted || (await save(value))) draft.value = null
     isFinishing.current = false
   }
-  const bind = {
-    get value() {
-      return draft.value ?? now
-    },
-    set value(text) {
-      draft.value = text
-    },
-  }
+  const bind = bindTo(draft.value ?? now, (text) => (draft.value = text))
   const send = () => void finish()
   return (
     <SettingFrame {...props} saver={saver} shown={now || (setting?.value ?? '')}>
@@ -107,24 +157,22 @@ function same(text: string): string {
 }
 
 type FrameProps = Pick<Words, 'name' | 'label'> & {
-  readonly saver: SettingSaver
-  /** What is told of it where it cannot be changed here. */
+  readonly saver: Saver
+  /** The value of a locked setting, in words. */
   readonly shown: string
   readonly children: ComponentChildren
 }
 
 function SettingFrame({ name, label, saver, shown, children }: FrameProps) {
-  if (saver.setting?.is_locked === true) {
-    return (
-      <div class="setting stack-tight">
-        <p>
-          <strong>{label}</strong>: {shown}
-        </p>
-        <p class="field-hint">
-          <code>{variableOf(name)}</code> decides this. Change it where the relay is started.
-        </p>
-      </div>
-    )
-  }
-  return <div class="setting">{children}</div>
+  if (saver.setting?.is_locked !== true) return <div class="setting">{children}</div>
+  return (
+    <div class="setting stack-tight">
+      <p>
+        <strong>{label}</strong>: {shown}
+      </p>
+      <p class="field-hint">
+        Set by <code>{variableOf(name)}</code>. Change it there, and restart the relay.
+      </p>
+    </div>
+  )
 }

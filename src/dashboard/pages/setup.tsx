@@ -1,12 +1,30 @@
-// The first visit: a password by a setup link, and then, step by step, all that it takes to send and
-// receive. A setup link also mends a forgotten password.
+// Setup: a password, and then step by step all it takes to send and receive.
 
-import { AloneHead } from '../components/alone-head.tsx'
-import { Card } from '../components/card.tsx'
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
+
+import { countWords } from '../../domain/number-words.ts'
+import { href } from '../address.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
+import { SelectField } from '../components/form.tsx'
+import { Badge } from '../components/icon.tsx'
+import { AloneHead, Card, useNewView } from '../components/page.tsx'
+import { PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { SetPassword } from './setup-password.tsx'
-import { SetupSteps } from './setup-steps.tsx'
+import { creatorWords, keyName } from '../key-words.ts'
+import { isSimulated, kindName, TRIAL_COMMAND } from '../line-kinds.ts'
+import { isReady, lineName, lineOption, lineState } from '../line-words.ts'
+import type { Key, PhoneLine } from '../resources.ts'
+import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-words.ts'
+import { useAbout, useChecks, useKeys, useLines } from '../sources.ts'
+import { CreateKey } from './keys.tsx'
+import { CheckCard } from './line-checks.tsx'
+import { ReceiveTest } from './line-test.tsx'
+import { SetPassword } from './new-password.tsx'
 
 export function SetupPage() {
   const { router, session } = useDashboard()
@@ -19,16 +37,308 @@ export function SetupPage() {
 function NoPasswordYet() {
   return (
     <>
-      <AloneHead title="Set up Hookline">
-        This relay runs, and nobody has set a password yet.
-      </AloneHead>
+      <AloneHead title="Set up Hookline">The relay is running, but has no password yet.</AloneHead>
       <Card>
-        <p>A link sets it. On the machine on which the relay runs, type</p>
+        <p>To set one, run this on the computer that runs Hookline:</p>
         <CodeBlock what="Command" text="hookline setup-link" />
         <p>
-          and open the link that it prints, on any device that reaches the relay. It is good once,
-          for 30 minutes. A relay that was started at a terminal has printed one already.
+          Then open the link it prints, on any device that can reach the relay. It works once, for
+          30 minutes. If you started the relay in a terminal, the link is already there.
         </p>
+      </Card>
+    </>
+  )
+}
+
+/** The steps after the password. Each can be skipped, and the relay remembers the next one. */
+function SetupSteps() {
+  const { session } = useDashboard()
+  const about = useAbout()
+  const name = session.now.value?.setup_step ?? null
+  // Even the first step follows another view: the password, or Home.
+  useNewView(`step ${name}`, '')
+  return (
+    <div class="stack setup">
+      {name === null ? (
+        <SetupDone />
+      ) : (
+        <WhenReady of={about}>
+          {({ drivers }) => <Step name={name} steps={stepsFor(drivers)} />}
+        </WhenReady>
+      )}
+    </div>
+  )
+}
+
+type StepsProps = { readonly steps: Steps }
+
+function Step({ name, steps }: StepsProps & { readonly name: string }) {
+  switch (stepNamed(name, steps).name) {
+    case 'permissions':
+      return <PermissionsStep steps={steps} />
+    case 'line':
+      return <LineStep steps={steps} />
+    case 'message':
+      return <MessageStep steps={steps} />
+    case 'key':
+      return <KeyStep steps={steps} />
+  }
+}
+
+type FrameProps = StepsProps & {
+  readonly name: StepName
+  readonly title: string
+  readonly lead: string
+  /** True once nothing is left to do in this step. */
+  readonly isDone: boolean
+  readonly children: ComponentChildren
+}
+
+/** The frame of each step: the progress, and the ways on, back and out. */
+function StepFrame({ name, steps, title, lead, isDone, children }: FrameProps) {
+  const current = steps.findIndex((step) => step.name === name)
+  return (
+    <>
+      <AloneHead title={title}>{lead}</AloneHead>
+      <ol class="setup-progress" aria-label="Setup steps">
+        {steps.map((step, index) => (
+          <li
+            key={step.name}
+            class={index < current ? 'is-past' : undefined}
+            aria-current={index === current ? 'step' : undefined}
+          >
+            <span class="setup-progress-sign">{index + 1}</span>
+            <span class="setup-progress-name">{step.title}</span>
+          </li>
+        ))}
+      </ol>
+      {children}
+      <StepFoot name={name} steps={steps} isDone={isDone} />
+    </>
+  )
+}
+
+function StepFoot({ name, steps, isDone }: Pick<FrameProps, 'name' | 'steps' | 'isDone'>) {
+  const { session } = useDashboard()
+  const before = stepBeside(name, -1, steps)
+  const next = stepBeside(name, 1, steps)
+  const { isBusy, failure, start } = useAction((step: StepName | null) => session.setStep(step))
+  return (
+    <>
+      <FailureNote failure={failure} />
+      <div class="setup-foot">
+        {before !== null && (
+          <Button look="quiet" icon="back" onClick={() => start(before)}>
+            Back
+          </Button>
+        )}
+        <a class="setup-later" href={href('home')}>
+          Finish later
+        </a>
+        <Button look={isDone ? 'main' : 'plain'} isBusy={isBusy} onClick={() => start(next)}>
+          {isDone ? 'Continue' : 'Skip'}
+        </Button>
+      </div>
+    </>
+  )
+}
+
+function PermissionsStep({ steps }: StepsProps) {
+  const checks = useChecks().value?.data.find(({ line_id }) => line_id === null)?.checks
+  return (
+    <StepFrame
+      name="permissions"
+      steps={steps}
+      title="Permissions"
+      lead="Hookline needs these permissions to read and send messages."
+      isDone={checks?.every(({ state }) => state === 'ok') === true}
+    >
+      <CheckCard title="This Mac" lineId={null} />
+    </StepFrame>
+  )
+}
+
+function LineStep({ steps }: StepsProps) {
+  const lines = useLines()
+  return (
+    <StepFrame
+      name="line"
+      steps={steps}
+      title="Connect a line"
+      lead="The relay sends and receives messages through a line."
+      isDone={lines.value?.data.some(isReady) === true}
+    >
+      <Card kind="list" title="Your lines">
+        <WhenReady of={lines} kind="row" count={2}>
+          {({ data }) => <LineList lines={data} />}
+        </WhenReady>
+      </Card>
+      <Card title="Types of line">
+        <p>
+          <strong>Messages on a Mac</strong> sends real iMessages from the Mac's number or Apple
+          Account. Run the relay on that Mac, and the line appears automatically.
+        </p>
+        <p>
+          <strong>An iPhone</strong> works as a line <a href="/guide/iphone">over a cable</a>, or{' '}
+          <a href="/guide/shortcuts">with Shortcuts</a>.
+        </p>
+        <p>
+          <strong>A simulated line</strong> messages simulated contacts, and nothing leaves this
+          computer. Use it for development and testing. Start the relay with:
+        </p>
+        <CodeBlock what="Command" text={TRIAL_COMMAND} />
+      </Card>
+    </StepFrame>
+  )
+}
+
+function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
+  if (lines.length === 0) {
+    return <p class="setup-nothing quiet">No lines yet. New lines appear here automatically.</p>
+  }
+  return (
+    <ul class="setup-lines">
+      {lines.map((line) => (
+        <li key={line.id}>
+          <span class="grow">
+            <strong>
+              <PersonText>{lineName(line)}</PersonText>
+            </strong>
+            <span class="small quiet one-line">{line.status_hint ?? kindName(line)}</span>
+          </span>
+          <Badge of={lineState(line)} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function MessageStep({ steps }: StepsProps) {
+  const lines = useLines()
+  const hasArrived = useSignal(false)
+  return (
+    <StepFrame
+      name="message"
+      steps={steps}
+      title="Send a first text"
+      lead="Text your line to check that it receives messages."
+      isDone={hasArrived.value}
+    >
+      <Card>
+        <WhenReady of={lines}>
+          {({ data }) => <FirstText lines={data} onArrived={() => (hasArrived.value = true)} />}
+        </WhenReady>
+      </Card>
+    </StepFrame>
+  )
+}
+
+type TextProps = { readonly lines: readonly PhoneLine[]; readonly onArrived: () => void }
+
+function FirstText({ lines, onArrived }: TextProps) {
+  const chosen = useSignal<string | null>(null)
+  const usable = lines.filter(isReady)
+  const line =
+    usable.find(({ id }) => id === chosen.value) ??
+    usable.find((each) => !isSimulated(each)) ??
+    usable[0]
+  if (line === undefined) {
+    return (
+      <EmptyState
+        icon="lines"
+        title="No line is ready"
+        action={<LinkButton href={href('lines')}>See what's missing</LinkButton>}
+      >
+        Once a line is ready, you can test it here.
+      </EmptyState>
+    )
+  }
+  return (
+    <>
+      {usable.length > 1 && (
+        <SelectField
+          label="Line"
+          value={line.id}
+          options={usable.map(lineOption)}
+          onChange={(id) => (chosen.value = id)}
+        />
+      )}
+      <ReceiveTest line={line} onArrived={onArrived} />
+    </>
+  )
+}
+
+/** The first key, with a call that uses it. */
+function KeyStep({ steps }: StepsProps) {
+  const isAsking = useSignal(false)
+  const keys = useKeys()
+  const active = (keys.value?.data ?? []).filter(({ revoked_at }) => revoked_at === null)
+  return (
+    <StepFrame
+      name="key"
+      steps={steps}
+      title="Create an API key"
+      lead="Use a separate key for each app so you can revoke them individually."
+      isDone={active.length > 0}
+    >
+      <WhenReady of={keys}>
+        {() => (
+          <>
+            <ActiveKeys keys={active} />
+            <Card>
+              <p>You'll get a key, its secret, and a command that sends a first message.</p>
+              <div class="actions">
+                <Button
+                  look={active.length > 0 ? 'plain' : 'main'}
+                  icon="plus"
+                  onClick={() => (isAsking.value = true)}
+                >
+                  {active.length > 0 ? 'Create another key' : 'New key'}
+                </Button>
+              </div>
+            </Card>
+          </>
+        )}
+      </WhenReady>
+      {isAsking.value && <CreateKey onClose={() => (isAsking.value = false)} />}
+    </StepFrame>
+  )
+}
+
+function ActiveKeys({ keys }: { readonly keys: readonly Key[] }) {
+  const [latest] = keys
+  if (latest === undefined) return null
+  return (
+    <Callout tone="ok" title={`You already have ${countWords(keys.length, 'key')}`}>
+      The newest is <PersonText>{keyName(latest)}</PersonText>, created by{' '}
+      <PersonText>{creatorWords(latest, keys)}</PersonText>.
+    </Callout>
+  )
+}
+
+function SetupDone() {
+  return (
+    <>
+      <AloneHead title="Hookline is set up">
+        You can do any skipped steps later in the dashboard.
+      </AloneHead>
+      <Card title="Next steps">
+        <ul class="stack-tight">
+          <li>
+            <a href={href('webhooks')}>Add a webhook</a> to notify your app of replies.
+          </li>
+          <li>
+            <a href={href('conversations')}>Send a message</a> yourself, and read the replies.
+          </li>
+          <li>
+            <a href="/swagger">Explore the API documentation</a>, and try each call.
+          </li>
+        </ul>
+        <div class="actions">
+          <LinkButton look="main" href={href('home')}>
+            Open dashboard
+          </LinkButton>
+        </div>
       </Card>
     </>
   )

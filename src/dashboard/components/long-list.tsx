@@ -1,0 +1,114 @@
+import { useSignal } from '@preact/signals'
+import type { ComponentChildren, VNode } from 'preact'
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
+
+type WindowListProps<T> = {
+  readonly label: string
+  /** In CSS pixels. */
+  readonly rowHeight: number
+  readonly rows: readonly T[]
+  /** Number of all rows; -1 while it is unknown. */
+  readonly count: number
+  /** Called as long as the end is close. */
+  readonly onNearEnd: () => void
+  readonly render: (row: T) => VNode
+  /** The content after the last row. */
+  readonly end?: VNode | undefined
+}
+
+/** Rows beyond the view on either side, so that scrolling never meets a gap. */
+const SPARE = 12
+/** Distance from the end at which more rows are wanted. */
+const NEAR_END = 25
+
+/**
+ * Rows of one height, with only those near the view in the page: 20,000 cost as much as thirty. The arrow
+ * keys move between rows that are links.
+ */
+export function WindowList<T extends { readonly id: string }>(props: WindowListProps<T>) {
+  const { label, rowHeight, rows, count, onNearEnd, render, end } = props
+  const scroller = useRef<HTMLDivElement>(null)
+  const space = useRef<HTMLUListElement>(null)
+  const first = useSignal(0)
+  const size = useSignal(40)
+
+  function measure() {
+    const box = scroller.current
+    if (box === null) return
+    const top = Math.floor(box.scrollTop / rowHeight) - SPARE
+    // In steps, so that the list is not drawn again for every pixel.
+    first.value = Math.max(0, top - (top % 4))
+    size.value = Math.ceil(box.clientHeight / rowHeight) + 2 * SPARE + 4
+  }
+  useEffect(() => {
+    const box = scroller.current
+    if (box === null) return
+    const watch = new ResizeObserver(measure)
+    watch.observe(box)
+    return () => watch.disconnect()
+  }, [])
+  // The list may have become shorter than the position of the view.
+  const from = Math.min(first.value, Math.max(0, rows.length - size.value))
+  const last = from + size.value
+  useEffect(() => {
+    if (last + NEAR_END > rows.length) onNearEnd()
+  }, [last, rows.length])
+  // Set on the element, because the page's policy forbids style attributes.
+  useLayoutEffect(() => {
+    if (space.current === null) return
+    space.current.style.height = `${rows.length * rowHeight}px`
+    space.current.style.paddingTop = `${from * rowHeight}px`
+  })
+  return (
+    <div class="window-list" ref={scroller} onScroll={measure}>
+      <ul aria-label={label} ref={space} onKeyDown={moveFocus}>
+        {rows.slice(from, last).map((row, place) => (
+          <li key={row.id} aria-setsize={count} aria-posinset={from + place + 1}>
+            {render(row)}
+          </li>
+        ))}
+      </ul>
+      {end}
+    </div>
+  )
+}
+
+function moveFocus(event: KeyboardEvent): void {
+  const row = event.target instanceof Element ? event.target.closest('li') : null
+  const sibling = { ArrowDown: row?.nextElementSibling, ArrowUp: row?.previousElementSibling }
+  if (event.key !== 'ArrowDown' && event.key !== 'ArrowUp') return
+  const link = sibling[event.key]?.querySelector('a')
+  if (link === null || link === undefined) return
+  event.preventDefault()
+  link.focus()
+}
+
+type NearViewProps = {
+  readonly onSeen: () => void
+  /** Checks again with another value: an end that stays in view would not come into view again. */
+  readonly again: unknown
+  /** Selector of the scrolling element; the window where left out. */
+  readonly within?: string | undefined
+  readonly children?: ComponentChildren
+}
+
+/** Distance from the view at which it calls, so that nobody waits at the end. */
+const DISTANCE = '800px 0px'
+
+/** The end of a list, which calls `onSeen` when it comes near the view. */
+export function NearView({ onSeen, again, within, children }: NearViewProps) {
+  const mark = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const element = mark.current
+    if (element === null) return
+    const watch = new IntersectionObserver(
+      (seen) => {
+        if (seen.some(({ isIntersecting }) => isIntersecting)) onSeen()
+      },
+      { root: within === undefined ? null : element.closest(within), rootMargin: DISTANCE },
+    )
+    watch.observe(element)
+    return () => watch.disconnect()
+  }, [again])
+  return <div ref={mark}>{children}</div>
+}

@@ -1,0 +1,124 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
+
+import { isStorageAvailable } from '../browser-storage.ts'
+import { Callout } from './callout.tsx'
+import { Icon, Mark } from './icon.tsx'
+
+type HeadProps = {
+  readonly title: ComponentChildren
+  readonly actions?: ComponentChildren
+  /** One sentence below the title. */
+  readonly children?: ComponentChildren
+}
+
+/** The only heading of the first level. It takes the focus when the page changes. */
+export function PageHead({ title, actions, children }: HeadProps) {
+  return (
+    <header class="page-head">
+      <div class="page-head-words">
+        <h1 tabIndex={-1}>{title}</h1>
+        {children !== undefined && <p class="page-lead">{children}</p>}
+      </div>
+      {actions !== undefined && <div class="actions">{actions}</div>}
+    </header>
+  )
+}
+
+type AloneProps = { readonly title: string; readonly children?: ComponentChildren }
+
+/** The head of a page without the navigation. */
+export function AloneHead({ title, children }: AloneProps) {
+  useTitle(title)
+  const isStored = useMemo(isStorageAvailable, [])
+  return (
+    <>
+      <div class="alone-head">
+        <Mark />
+        <PageHead title={title}>{children}</PageHead>
+      </div>
+      {!isStored && (
+        <Callout tone="warn" role="status" title="Your browser isn't saving data for this page">
+          You may be in a private window, or a setting blocks storage. You can sign in, but only in
+          this tab, and again after every reload.
+        </Callout>
+      )}
+    </>
+  )
+}
+
+type LinkProps = { readonly href: string; readonly children: ComponentChildren }
+
+/** The link above the heading of a view that belongs to a list. */
+export function BackLink({ href, children }: LinkProps) {
+  return (
+    <a class="back-link" href={href}>
+      <Icon name="back" />
+      {children}
+    </a>
+  )
+}
+
+type CardProps = {
+  readonly title?: ComponentChildren
+  readonly actions?: ComponentChildren
+  /** `sheet` has padding; the rows of a `list` reach the edges. */
+  readonly kind?: 'sheet' | 'list' | undefined
+  readonly children: ComponentChildren
+}
+
+/** A white sheet with a heading of the second level; without `title` a plain sheet. */
+export function Card({ title, actions, kind = 'sheet', children }: CardProps) {
+  const id = useId()
+  if (title === undefined) return <div class={`card card-${kind}`}>{children}</div>
+  return (
+    <section class={`card card-${kind}`} aria-labelledby={id}>
+      <div class="card-head">
+        <h2 id={id}>{title}</h2>
+        {actions !== undefined && <div class="actions">{actions}</div>}
+      </div>
+      {children}
+    </section>
+  )
+}
+
+type FactsProps = { readonly of: readonly (readonly [name: string, value: ComponentChildren])[] }
+
+/** Pairs of name and value, one in each row. A value of `false` is left out. */
+export function Facts({ of }: FactsProps) {
+  return (
+    <dl class="facts">
+      {of.map(
+        ([name, value]) =>
+          value !== false && (
+            <div key={name}>
+              <dt>{name}</dt>
+              <dd>{value}</dd>
+            </div>
+          ),
+      )}
+    </dl>
+  )
+}
+
+/** The title of the browser's tab. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · Hookline`
+  }, [title])
+}
+
+/**
+ * Starts a new view at its top, with the focus on its heading, as a browser would. `view` identifies the
+ * view and `before` the previous one; a page that was just loaded has none, and starts at the top anyway.
+ */
+export function useNewView(view: string, before = view): void {
+  const shown = useRef(before)
+  // Before anything is drawn: a key pressed at the sight of the new view goes to it.
+  useLayoutEffect(() => {
+    if (shown.current === view) return
+    shown.current = view
+    window.scrollTo(0, 0)
+    document.querySelector<HTMLElement>('main h1')?.focus({ preventScroll: true })
+  }, [view])
+}

@@ -1,0 +1,66 @@
+// Words from people and devices: names, handles, labels, messages. They stay text, keep their own
+// direction, and break anywhere.
+
+import { useSignal } from '@preact/signals'
+
+import { grouped } from '../../domain/number-words.ts'
+import { useDashboard } from '../dashboard.ts'
+import { absoluteTime, relativeTime } from '../time-words.ts'
+
+/** Inside of a sentence or a row. */
+export function PersonText({ children }: { readonly children: string }) {
+  return (
+    <bdi class="person-text" dir="auto">
+      {children}
+    </bdi>
+  )
+}
+
+const SHOWN_MAX = 700
+const SHOWN_LINES_MAX = 14
+
+/** A block of its own, folded if it is long. */
+export function LongText({ text }: { readonly text: string }) {
+  const isOpen = useSignal(false)
+  const short = shortened(text)
+  if (short === text) return <PersonText>{text}</PersonText>
+  return (
+    <>
+      <PersonText>{isOpen.value ? text : `${short}…`}</PersonText>
+      <button
+        type="button"
+        class="text-button"
+        aria-expanded={isOpen.value}
+        onClick={() => (isOpen.value = !isOpen.value)}
+      >
+        {isOpen.value ? 'Show less' : `Show all ${grouped(text.length)} characters`}
+      </button>
+    </>
+  )
+}
+
+function shortened(text: string): string {
+  const lines = text.split('\n', SHOWN_LINES_MAX + 1)
+  const fewLines = lines.length > SHOWN_LINES_MAX ? lines.slice(0, -1).join('\n') : text
+  if (fewLines.length <= SHOWN_MAX) return fewLines
+  // A cut through a surrogate pair would leave half a character.
+  return fewLines.slice(0, SHOWN_MAX).replace(/[\uD800-\uDBFF]$/, '')
+}
+
+type AgoProps = {
+  /** ISO 8601, as in the API. */
+  readonly time: string
+  /** True inside of a link or button, which has the focus itself. */
+  readonly isInside?: boolean | undefined
+}
+
+/** "5 min ago", with the exact time on hover and focus. */
+export function Ago({ time, isInside = false }: AgoProps) {
+  const { clock } = useDashboard()
+  const focus = isInside ? {} : { tabIndex: 0 }
+  return (
+    <time class="ago" dateTime={time} data-absolute={absoluteTime(time)} {...focus}>
+      {relativeTime(time, clock.now.value)}
+    </time>
+  )
+}

@@ -1,0 +1,81 @@
+import { Button } from '../components/button.tsx'
+import { Icon } from '../components/icon.tsx'
+import { Card } from '../components/page.tsx'
+import { useAction } from '../components/use-action.ts'
+import { WhenReady } from '../components/when-ready.tsx'
+import { useDashboard } from '../dashboard.ts'
+import type { Check } from '../resources.ts'
+import { CHECKS, useChecks } from '../sources.ts'
+
+const SIGNS = {
+  ok: ['ok', 'check', 'Passed'],
+  info: ['wait', 'info', 'Info'],
+  warn: ['warn', 'warning', 'Warning'],
+  bad: ['bad', 'cross', 'Failed'],
+  unknown: ['plain', 'question', 'Not checked yet'],
+} as const
+
+type Props = {
+  readonly title: string
+  /** Null for the Mac on which the relay runs. */
+  readonly lineId: string | null
+}
+
+/** Each requirement of a line with its result, and the fix of one that failed. */
+export function CheckCard({ title, lineId }: Props) {
+  return (
+    <Card title={title} actions={<CheckAgain />}>
+      <WhenReady of={useChecks()} kind="row" count={4}>
+        {({ data }) => {
+          const found = data.find(({ line_id }) => line_id === lineId)
+          return (
+            found && (
+              <>
+                <p role="status">{found.summary}</p>
+                <ol class="checks">
+                  {found.checks.map((check, index) => (
+                    <CheckItem key={index} {...check} />
+                  ))}
+                </ol>
+              </>
+            )
+          )
+        }}
+      </WhenReady>
+    </Card>
+  )
+}
+
+/** Has the relay check now, which takes as long as the devices need to respond. */
+function CheckAgain() {
+  const { api, notices } = useDashboard()
+  const { refresh } = useChecks()
+  const { isBusy, start } = useAction(
+    () => api.get(CHECKS),
+    () => {
+      refresh()
+      notices.done('Checks updated.')
+    },
+    (failure) => notices.failed(failure.message),
+  )
+  return (
+    <Button icon="again" isBusy={isBusy} onClick={start}>
+      Check again
+    </Button>
+  )
+}
+
+function CheckItem({ state, title, why, fix }: Check) {
+  const [tone, icon, word] = SIGNS[state]
+  return (
+    <li class={`check tone-${tone}`}>
+      <span class="check-sign">
+        <Icon name={icon} />
+      </span>
+      <p class="check-title">{title}</p>
+      <span class="check-word small">{word}</span>
+      {why !== null && <p class="check-more small quiet">{why}</p>}
+      {fix !== null && <p class="check-more small">{fix}</p>}
+    </li>
+  )
+}

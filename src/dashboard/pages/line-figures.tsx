@@ -1,0 +1,119 @@
+// The figures of a line: its new contacts of today, its latest messages, and its queue.
+
+import type { ComponentChildren } from 'preact'
+import { useId } from 'preact/hooks'
+
+import { countWords, grouped } from '../../domain/number-words.ts'
+import { href, withQuery } from '../address.ts'
+import { Facts } from '../components/page.tsx'
+import { Ago } from '../components/text.tsx'
+import { ReadFailure } from '../components/when-ready.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { kindName } from '../line-kinds.ts'
+import { statusWords } from '../message-words.ts'
+import type { Message, Page, PhoneLine } from '../resources.ts'
+import { combine } from '../store.ts'
+import { clockTime, isoTime } from '../time-words.ts'
+
+type Props = { readonly line: PhoneLine }
+
+const DAY_MS = 86_400_000
+/** A longer queue is "50+". */
+const QUEUED_MAX = 50
+
+/** The number of a line with a name, and its kind. */
+export function LineSubtitle({ line }: Props) {
+  return (
+    <>
+      {line.label !== null && <span class="figures">{line.phone_number} · </span>}
+      {kindName(line)}
+    </>
+  )
+}
+
+/** Amber from four fifths of the limit on, red when it is reached. */
+export function NewContactsMeter({ line }: Props) {
+  const { new_contacts_today: value, daily_contact_limit: max } = line
+  const id = useId()
+  return (
+    <div class="meter">
+      <div class="meter-words" id={id}>
+        <span>New contacts today</span>
+        <span class="figures">
+          {grouped(value)} of {grouped(max)}
+        </span>
+      </div>
+      <meter
+        aria-labelledby={id}
+        min={0}
+        // A limit of 0 is reached from the start.
+        max={max === 0 ? 1 : max}
+        value={value >= max ? Math.max(max, 1) : value}
+        low={max * 0.8}
+        high={Math.max(max - 0.5, 0)}
+        optimum={0}
+      />
+    </div>
+  )
+}
+
+/** The new contacts of today, with the time of the reset. */
+export function NewContacts({ line }: Props) {
+  const { clock } = useDashboard()
+  const nextUtcDay = (Math.floor(clock.now.value / DAY_MS) + 1) * DAY_MS
+  return (
+    <div class="stack-tight">
+      <NewContactsMeter line={line} />
+      <p class="small quiet">Resets at {clockTime(isoTime(nextUtcDay))} (midnight UTC).</p>
+    </div>
+  )
+}
+
+export function LineTraffic({ line }: Props) {
+  const path = (filter: Readonly<Record<string, string | number>>) =>
+    withQuery('messages', { phone_line_id: line.id, ...filter })
+  const traffic = combine({
+    received: useRead<Page<Message>>(path({ direction: 'inbound', limit: 1 }), 'message'),
+    sent: useRead<Page<Message>>(path({ direction: 'outbound', limit: 1 }), 'message'),
+    queued: useRead<Page<Message>>(path({ status: 'queued', limit: QUEUED_MAX }), 'message'),
+  })
+  const { now, value } = traffic
+  if (now.state === 'failed') return <ReadFailure of={traffic} />
+  const sent = value?.sent.data[0]
+  return (
+    <Facts
+      of={[
+        ['Last received', value && <LatestMessage message={value.received.data[0]} />],
+        [
+          'Last sent',
+          value && (
+            <LatestMessage message={sent}>
+              {sent && ` · ${statusWords(sent.status).text}`}
+            </LatestMessage>
+          ),
+        ],
+        ['Queued', value && queuedWords(value.queued)],
+      ]}
+    />
+  )
+}
+
+type LatestProps = {
+  readonly message: Message | undefined
+  readonly children?: ComponentChildren
+}
+
+function LatestMessage({ message, children }: LatestProps) {
+  if (message === undefined) return <>Never</>
+  return (
+    <a href={href('conversations', [message.conversation_id])}>
+      <Ago time={message.created_at} isInside />
+      {children}
+    </a>
+  )
+}
+
+function queuedWords({ data, has_more }: Page<Message>): string {
+  if (has_more) return `${data.length}+ messages`
+  return data.length === 0 ? 'None' : countWords(data.length, 'message')
+}

@@ -1,0 +1,180 @@
+// The proof that a line receives: a text from a phone, or on a simulated line from a simulated contact.
+
+import { useSignal } from '@preact/signals'
+import { useEffect, useRef } from 'preact/hooks'
+
+import { withQuery } from '../address.ts'
+import { pageHeaders } from '../api.ts'
+import { Button, LinkButton } from '../components/button.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
+import { Card } from '../components/page.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { ReadFailure } from '../components/when-ready.tsx'
+import { useDashboard, useRead } from '../dashboard.ts'
+import { isSimulated, SIMULATED_ECHO } from '../line-kinds.ts'
+import { isReady, testOutcome, type TestOutcome } from '../line-words.ts'
+import type { Message, Page, PhoneLine } from '../resources.ts'
+
+/** A busy line receives others meanwhile. */
+const LATEST = 50
+
+export function LineTest({ line }: { readonly line: PhoneLine }) {
+  return (
+    <Card title="Test this line">
+      <ReceiveTest line={line} />
+    </Card>
+  )
+}
+
+type TestProps = { readonly line: PhoneLine; readonly onArrived?: (() => void) | undefined }
+
+/** Waits for one text with a code of its own, and starts over on request. */
+export function ReceiveTest({ line, onArrived }: TestProps) {
+  const code = useSignal(newCode())
+  const again = () => (code.value = newCode())
+  const key = `${line.id} ${code.value}`
+  return <TestRun key={key} line={line} code={code.value} onAgain={again} onArrived={onArrived} />
+}
+
+type RunProps = TestProps & { readonly code: string; readonly onAgain: () => void }
+
+function TestRun({ line, code, onAgain, onArrived }: RunProps) {
+  const path = withQuery('messages', { phone_line_id: line.id, limit: LATEST })
+  const latest = useRead<Page<Message>>(path, 'message')
+  const arrived = useRef<TestOutcome | null>(null)
+  const seen = testOutcome(latest.value?.data ?? [], line, code)
+  // On a busy line the text soon is no longer among the latest.
+  if (seen.outcome === 'arrived') arrived.current ??= seen
+  const outcome = arrived.current ?? seen
+  const hasArrived = outcome.outcome === 'arrived'
+  useEffect(() => {
+    if (hasArrived) onArrived?.()
+  }, [hasArrived])
+  const text = `Hookline test ${code}`
+  if (outcome.outcome === 'arrived') return <Arrived message={outcome.message} onAgain={onAgain} />
+  return (
+    <>
+      {isSimulated(line) ? (
+        <SimulatedTest line={line} text={text} />
+      ) : (
+        <PhoneTest line={line} text={text} />
+      )}
+      {outcome.outcome === 'own' && (
+        <Callout tone="warn" role="alert" title="Received, but from the line itself">
+          The phone you used has the same number or Apple Account. Use another one.
+        </Callout>
+      )}
+      <ReadFailure of={latest} />
+    </>
+  )
+}
+
+type TextProps = { readonly line: PhoneLine; readonly text: string }
+
+function PhoneTest({ line, text }: TextProps) {
+  // iOS reads the body after `&`, Android after `?`; this form works for both.
+  const link = `sms:${line.phone_number}?&body=${encodeURIComponent(text)}`
+  return (
+    <div class="line-test">
+      <QrCode text={link} label={`Opens a text to ${line.phone_number}`} />
+      <div class="stack-tight">
+        <p>
+          Scan this with a phone that has <strong>a different number</strong>, and send the text
+          that opens. Or send it yourself:
+        </p>
+        <p>
+          <strong>{text}</strong> to <strong class="figures">{line.phone_number}</strong>
+        </p>
+        <p class="small quiet">This turns green as soon as the text arrives.</p>
+        <div class="actions">
+          <LinkButton href={link}>Open on this device</LinkButton>
+        </div>
+      </div>
+    </div>
+  )
+}
+
+type QrProps = { readonly text: string; readonly label: string }
+
+/** A QR code drawn by the relay, which draws links that open a text only. */
+function QrCode({ text, label }: QrProps) {
+  const svg = useSignal<string | null>(null)
+  useEffect(() => {
+    const end = new AbortController()
+    const show = async () => {
+      const drawn = await drawQr(text, end.signal)
+      if (!end.signal.aborted) svg.value = drawn
+    }
+    void show()
+    return () => end.abort()
+  }, [text])
+  const source =
+    svg.value === null ? undefined : `data:image/svg+xml,${encodeURIComponent(svg.value)}`
+  return <img class="qr-code" alt={label} src={source} />
+}
+
+/** Null where the relay draws none; the words beside it are enough. */
+async function drawQr(text: string, signal: AbortSignal): Promise<string | null> {
+  try {
+    const path = withQuery('/dashboard/qr', { text })
+    const response = await fetch(path, { headers: pageHeaders(), signal })
+    return response.ok ? await response.text() : null
+  } catch {
+    return null
+  }
+}
+
+function SimulatedTest({ line, text }: TextProps) {
+  const { api } = useDashboard()
+  const isSent = useSignal(false)
+  const { isBusy, failure, start } = useAction(
+    () => {
+      const message = { to: SIMULATED_ECHO, text, phone_line_id: line.id }
+      // Pressed twice, it is still one message.
+      const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
+      return api.post('messages/send', message, { headers })
+    },
+    () => (isSent.value = true),
+  )
+  return (
+    <>
+      <p>
+        No phone can reach a simulated line. Instead, it texts a simulated contact,{' '}
+        <span class="figures">{SIMULATED_ECHO}</span>, which replies with the same text.
+      </p>
+      <div class="actions">
+        <Button isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>
+          Simulate an incoming message
+        </Button>
+        <span class="small quiet">
+          {!isReady(line) && 'The line must be online, with sending turned on.'}
+          {isReady(line) && isSent.value && 'Sent. Waiting for the reply…'}
+        </span>
+      </div>
+      <FailureNote failure={failure} />
+    </>
+  )
+}
+
+type ArrivedProps = { readonly message: Message; readonly onAgain: () => void }
+
+function Arrived({ message, onAgain }: ArrivedProps) {
+  const again = (
+    <Button icon="again" onClick={onAgain}>
+      Test again
+    </Button>
+  )
+  return (
+    <Callout tone="ok" role="status" title="Message received" actions={again}>
+      From <PersonText>{message.handle}</PersonText>, <Ago time={message.created_at} />. This line
+      receives messages.
+    </Callout>
+  )
+}
+
+/** Six digits: short enough to type. */
+function newCode(): string {
+  const [number = 0] = crypto.getRandomValues(new Uint32Array(1))
+  return String(100_000 + (number % 900_000))
+}

@@ -1,0 +1,138 @@
+// A new password: from a setup link, or in the settings.
+
+import { useSignal, type Signal } from '@preact/signals'
+
+import { href } from '../address.ts'
+import { fieldError } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
+import { CodeBlock } from '../components/code-block.tsx'
+import { AccountName, Form, PasswordField, Switch } from '../components/form.tsx'
+import { AloneHead, Card } from '../components/page.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import { passwordProblem, strengthWords } from '../setup-words.ts'
+
+type NewPassword = {
+  readonly password: Signal<string>
+  readonly repeated: Signal<string>
+  /** Both texts of the latest attempt, whose errors are shown until they change. */
+  readonly tried: Signal<string | null>
+  /** Marks the errors; true where there are none. */
+  isFit(): boolean
+}
+
+export function useNewPassword(): NewPassword {
+  const password = useSignal('')
+  const repeated = useSignal('')
+  const tried = useSignal<string | null>(null)
+  return {
+    password,
+    repeated,
+    tried,
+    isFit() {
+      tried.value = password.value + repeated.value
+      return passwordProblem(password.value) === null && password.value === repeated.value
+    },
+  }
+}
+
+type FieldsProps = {
+  readonly chosen: NewPassword
+  /** The relay's error. */
+  readonly refusal: string | null
+}
+
+/** A password typed twice, and a switch that shows both. */
+export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
+  const { password, repeated, tried } = chosen
+  const isShown = useSignal(false)
+  const words = { type: isShown.value ? 'text' : 'password', autoComplete: 'new-password' } as const
+  const isTried = tried.value === password.value + repeated.value
+  const problem = isTried ? passwordProblem(password.value) : null
+  const isDifferent = isTried && problem === null && password.value !== repeated.value
+  return (
+    <>
+      <PasswordField
+        {...words}
+        label="New password"
+        bind={password}
+        hint={strengthWords(password.value)}
+        error={problem ?? refusal}
+      />
+      <PasswordField
+        {...words}
+        label="Confirm password"
+        bind={repeated}
+        error={isDifferent ? "The passwords don't match." : null}
+      />
+      <Switch
+        label="Show password"
+        isOn={isShown.value}
+        onChange={(isOn) => (isShown.value = isOn)}
+      />
+    </>
+  )
+}
+
+/** The page of a setup link, which sets the first password or replaces a forgotten one. */
+export function SetPassword({ token }: { readonly token: string }) {
+  const { router, session } = useDashboard()
+  const chosen = useNewPassword()
+  const { isBusy, failure, start } = useAction(
+    () => session.setUp(token, chosen.password.value),
+    ({ setup_step }) => {
+      router.forgetSetupToken()
+      // After a forgotten password, setup was finished before.
+      if (setup_step === null) router.go(href('home'))
+    },
+  )
+  const isNew = session.now.value?.state === 'unclaimed'
+  if (failure?.code === 'setup_link_invalid') return <LinkRefused />
+  return (
+    <>
+      <AloneHead title={isNew ? 'Choose a password' : 'Choose a new password'}>
+        {isNew
+          ? 'Everyone who uses this dashboard signs in with it.'
+          : 'This signs out all other browsers.'}
+      </AloneHead>
+      <Card>
+        <Form isFirst onSubmit={() => chosen.isFit() && start()}>
+          <AccountName />
+          <NewPasswordFields chosen={chosen} refusal={fieldError(failure, 'password')} />
+          <FailureNote failure={failure} but={['password']} />
+          <Button type="submit" look="main" isBusy={isBusy}>
+            Set password
+          </Button>
+        </Form>
+      </Card>
+    </>
+  )
+}
+
+function LinkRefused() {
+  const { router, session } = useDashboard()
+  const isClaimed = session.now.value?.state !== 'unclaimed'
+  const leave = () => {
+    router.forgetSetupToken()
+    router.go(href('home'))
+  }
+  return (
+    <>
+      <AloneHead title="This link no longer works" />
+      <Callout
+        tone="warn"
+        role="alert"
+        title="It was already used, is older than 30 minutes, or was replaced by a newer one"
+      >
+        To get a new link, run this on the computer that runs Hookline:
+      </Callout>
+      <CodeBlock what="Command" text="hookline setup-link" />
+      {isClaimed && (
+        <div class="actions">
+          <Button onClick={leave}>Sign in instead</Button>
+        </div>
+      )}
+    </>
+  )
+}

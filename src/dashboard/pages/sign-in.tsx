@@ -1,0 +1,66 @@
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+
+import { fieldError, OF_PASSWORD } from '../api.ts'
+import { later } from '../clock.ts'
+import { Button } from '../components/button.tsx'
+import { FailureNote } from '../components/callout.tsx'
+import { AccountName, Form, PasswordField } from '../components/form.tsx'
+import { AloneHead, Card } from '../components/page.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+
+const SECOND_MS = 1_000
+
+export function SignInPage() {
+  return (
+    <>
+      <AloneHead title="Sign in" />
+      <Card>
+        <SignInForm />
+      </Card>
+      <p class="small quiet">
+        Forgot your password? Run <code>hookline setup-link</code> on the computer that runs
+        Hookline, and open the link it prints.
+      </p>
+    </>
+  )
+}
+
+function SignInForm() {
+  const { session, notices } = useDashboard()
+  const password = useSignal('')
+  const { seconds, start: startCountdown } = useCountdown()
+  const { isBusy, failure, start } = useAction(
+    () => session.signIn(password.value),
+    () => {},
+    ({ message, retryAfterSeconds }) => {
+      startCountdown(retryAfterSeconds ?? 0)
+      notices.announce(message)
+    },
+  )
+  // After the wait, the limit is no longer worth an error.
+  const isOver = failure?.code === 'rate_limit_exceeded' && seconds === 0
+  return (
+    <Form isFirst onSubmit={() => password.value !== '' && start()}>
+      <AccountName />
+      <PasswordField bind={password} error={isOver ? null : fieldError(failure, ...OF_PASSWORD)} />
+      <FailureNote failure={failure} but={OF_PASSWORD} />
+      <Button type="submit" look="main" isBusy={isBusy} isDisabled={seconds > 0}>
+        {seconds > 0 ? `Wait ${seconds} s` : 'Sign in'}
+      </Button>
+    </Form>
+  )
+}
+
+/** Seconds that count down to 0, from the number given to `start`. */
+function useCountdown() {
+  const { clock } = useDashboard()
+  const left = useSignal(0)
+  const seconds = left.value
+  useEffect(() => {
+    if (seconds === 0) return
+    return later(clock, SECOND_MS, () => (left.value = seconds - 1))
+  }, [seconds])
+  return { seconds, start: (from: number) => (left.value = from) }
+}

@@ -1,0 +1,65 @@
+import { expect, test } from 'bun:test'
+
+import { creatorWords, firstCall, keyName } from '../../src/dashboard/key-words.ts'
+import { phoneLine } from './samples.ts'
+
+const CREATED = { key: 'hl_live_k', secret: 'hl_secret_s' }
+const ORIGIN = 'https://relay.example.com'
+
+test('the first call works as it stands by a simulated line that is online', () => {
+  const lines = [
+    phoneLine({ id: 'line_mac', driver: 'mac' }),
+    phoneLine({ id: 'line_down', status: 'offline' }),
+    phoneLine({ id: 'line_up' }),
+  ]
+
+  const { curl, recipient } = firstCall(CREATED, lines, ORIGIN)
+
+  expect(curl).toBe(
+    `curl -X POST https://relay.example.com/api/v1/messages/send \\
+  -H 'X-API-Key: hl_live_k' \\
+  -H 'X-API-Secret: hl_secret_s' \\
+  -H "Idempotency-Key: hello-$(date +%s)" \\
+  -H 'Content-Type: application/json' \\
+  -d '{"to":"+12025550123","text":"Hello from Hookline","phone_line_id":"line_up"}'`,
+  )
+  expect(recipient).toStartWith('Works as is')
+})
+
+test('on a real line the number is left for the reader, so that no stranger is written to', () => {
+  const lines = [phoneLine({ id: 'line_mac', driver: 'mac' })]
+
+  const { curl, recipient } = firstCall(CREATED, lines, ORIGIN)
+
+  expect(curl).toContain('"to":"NUMBER","text":"Hello from Hookline","phone_line_id":"line_mac"')
+  expect(recipient).toContain('Replace NUMBER')
+})
+
+test('without any line the call names none', () => {
+  const { curl } = firstCall(CREATED, [], ORIGIN)
+
+  expect(curl).toContain(`-d '{"to":"NUMBER","text":"Hello from Hookline"}'`)
+})
+
+test('a key without a name goes by its first characters', () => {
+  expect(keyName({ name: 'shop', key_hint: 'hl_live_abc' })).toBe('shop')
+  expect(keyName({ name: ' ', key_hint: 'hl_live_abc' })).toBe('hl_live_abc')
+  expect(keyName({ name: null, key_hint: 'hl_live_abc' })).toBe('hl_live_abc')
+})
+
+test('the creator of a key has a name', () => {
+  const key = {
+    id: 'key_1',
+    name: 'shop',
+    key_hint: 'hl_live_abc',
+    created_by: 'cli',
+    created_at: '2026-11-21T10:00:00.000Z',
+    last_used_at: null,
+    revoked_at: null,
+  }
+  const makers = ['cli', 'dashboard', 'key_1', 'key_gone']
+
+  const words = makers.map((created_by) => creatorWords({ ...key, created_by }, [key]))
+
+  expect(words).toEqual(['the command line', 'the dashboard', 'shop', 'another key'])
+})

@@ -1,0 +1,123 @@
+// Words for the state of the relay, its lines and its messages.
+
+import { expect, test } from 'bun:test'
+
+import { kindName } from '../../src/dashboard/line-kinds.ts'
+import { isReady, lineState, testOutcome } from '../../src/dashboard/line-words.ts'
+import { stateSentence, whyNot } from '../../src/dashboard/message-words.ts'
+import { message, phoneLine } from './samples.ts'
+
+test("the state of the relay is one sentence, with the day's messages once they are known", () => {
+  const state = {
+    tone: 'ok',
+    title: '',
+    lines: 'The line is ready',
+    webhooks: 'no webhooks',
+  } as const
+  const day = { date: '2026-11-21', sent: 0, received: 0, failed: 3, uncertain: 0, lines: [] }
+  const days = [null, day, { ...day, sent: 1 }, { ...day, sent: 10_000, received: 2, uncertain: 1 }]
+
+  const sentences = days.map((today) => stateSentence({ ...state, findings: [] }, today))
+
+  expect(sentences).toEqual([
+    'The line is ready, no webhooks.',
+    'The line is ready, no messages today, no webhooks.',
+    'The line is ready, 1 message today, no webhooks.',
+    'The line is ready, 10,003 messages today, no webhooks.',
+  ])
+})
+
+test('a line says in a word whether a message could go out by it', () => {
+  const lines = [
+    phoneLine(),
+    phoneLine({ status: 'offline' }),
+    phoneLine({ is_enabled: false }),
+    phoneLine({ imessage_active: false }),
+    phoneLine({ new_contacts_today: 50 }),
+    phoneLine({ new_contacts_today: 3, daily_contact_limit: 0 }),
+  ]
+
+  expect(lines.map((line) => lineState(line).text)).toEqual([
+    'Online',
+    'Offline',
+    'Paused',
+    'No iMessage',
+    'Online, limit reached',
+    'Online',
+  ])
+  expect(lines.map(isReady)).toEqual([true, false, false, false, true, true])
+})
+
+test('every kind of line has words', () => {
+  const kinds = ['mac', 'iphone', 'shortcuts', 'simulated']
+
+  expect(kinds.map((driver) => kindName(phoneLine({ driver })))).toEqual([
+    'Messages on this Mac',
+    'iPhone',
+    'iPhone via Shortcuts',
+    'Simulated: nothing leaves this machine',
+  ])
+})
+
+test('a message that is not on its way has a reason, and no other has one', () => {
+  const error = { code: 'not_on_imessage', message: 'The recipient is not on iMessage.' }
+
+  const reasons = [
+    message({ status: 'queued', queued_reason: 'line_offline' }),
+    // Refused by its line, or proven unsent after a crash.
+    message({ status: 'queued', queued_reason: 'retry' }),
+    message({ status: 'failed', error }),
+    message({ status: 'uncertain' }),
+    message({ status: 'delivered' }),
+  ].map(whyNot)
+
+  expect(reasons).toEqual([
+    'The line is offline. It will be sent once the line is back.',
+    "The last attempt didn't send anything. It will be retried automatically.",
+    'The recipient is not on iMessage.',
+    "We handed this to the device but couldn't confirm it was sent.",
+    null,
+  ])
+})
+
+const LINE = phoneLine()
+
+test('a text with the code from another number has arrived', () => {
+  const other = message({ id: 'msg_2', text: 'Hello' })
+  const wanted = message({ text: 'Hookline test 482913 ' })
+
+  expect(testOutcome([other, wanted], LINE, '482913')).toEqual({
+    outcome: 'arrived',
+    message: wanted,
+  })
+})
+
+test('without the code nothing has come', () => {
+  const messages = [message({ text: 'Hookline test 111111' })]
+
+  expect(testOutcome(messages, LINE, '482913')).toEqual({ outcome: 'waiting' })
+})
+
+test('what the relay itself sends with the code is not the answer', () => {
+  const sent = message({ direction: 'outbound', source: 'dashboard', text: '482913' })
+
+  expect(testOutcome([sent], LINE, '482913')).toEqual({ outcome: 'waiting' })
+})
+
+test('a text from the own number, or typed on the device, says only that reading works', () => {
+  const received = message({ handle: LINE.phone_number, text: '482913' })
+  const typed = message({ direction: 'outbound', source: 'device', text: '482913' })
+
+  expect(testOutcome([received], LINE, '482913')).toEqual({ outcome: 'own' })
+  expect(testOutcome([typed], LINE, '482913')).toEqual({ outcome: 'own' })
+})
+
+test('a text from another number counts, also after one from the own number', () => {
+  const own = message({ id: 'msg_2', handle: LINE.phone_number, text: '482913' })
+  const wanted = message({ text: '482913' })
+
+  expect(testOutcome([own, wanted], LINE, '482913')).toEqual({
+    outcome: 'arrived',
+    message: wanted,
+  })
+})
