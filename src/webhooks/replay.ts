@@ -31,22 +31,14 @@ import {
   type DeliveryFilter,
 } from '../storage/replayed-deliveries.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { RedeliveryTools } from './deliveries.ts'
 import { payloadOf } from './payload.ts'
-import type { DeliverySignals } from './signals.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
 
-export type ReplayTools = {
-  readonly db: Db
-  readonly writer: Writer
-  readonly stamps: Stamps
-  readonly clock: Clock
-  readonly deliverySignals: DeliverySignals
+export type ReplayTools = RedeliveryTools & {
   readonly audit: Pick<Audit, 'record'>
-  /** The deliveries of a webhook whose requests are out, by their seq. */
+  /** Deliveries of a webhook whose requests are out, by their seq. */
   readonly inFlight: (id: WebhookId) => ReadonlySet<number>
 }
 
