@@ -3,27 +3,18 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import {
-  type Bridge,
-  BridgeCreation,
-  BridgeList,
-  BridgeToken,
-  CreatedBridge,
-} from '../api/bridges.ts'
-import { CreatedKey, type Key, KeyCreation, KeyList, RevokedKey } from '../api/keys.ts'
-import type { Page, PageRequest } from '../api/paging.ts'
+import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../api/bridges.ts'
+import { CreatedKey, KeyCreation, KeyList, RevokedKey } from '../api/keys.ts'
 import { Deleted, NoBody } from '../api/schema.ts'
-import type { Origin } from '../domain/audit.ts'
+import type { createCredentials } from '../keys/credentials.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 import { originOf } from './request-context.ts'
 
-export type KeyActions = {
-  create(request: { readonly name: string | null; readonly origin: Origin }): Promise<CreatedKey>
-  list(page: PageRequest): Page<Key>
-  revoke(id: string, origin: Origin): Promise<RevokedKey>
-}
+type Credentials = ReturnType<typeof createCredentials>
+export type KeyActions = Credentials['keys']
+export type BridgeActions = Credentials['bridges']
 
 const KeyQuery = Type.Object(PAGE_QUERY)
 
@@ -69,17 +60,6 @@ export function keyRoutes(keys: KeyActions) {
       ...BY_ID,
       ...REVOKE_KEY,
     })
-}
-
-export type BridgeActions = {
-  create(request: {
-    readonly number: string
-    readonly label: string | null
-    readonly origin: Origin
-  }): Promise<CreatedBridge>
-  list(page: PageRequest): Page<Bridge>
-  renewToken(id: string, origin: Origin): Promise<BridgeToken>
-  remove(id: string, origin: Origin): Promise<void>
 }
 
 const BridgeQuery = Type.Object(PAGE_QUERY)

@@ -6,17 +6,12 @@ import { Type } from 'typebox'
 import type { ContactCost } from '../api/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { grouped } from '../domain/number-words.ts'
+import type { createReading } from '../messages/read.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { readHandle, readQuery } from './query.ts'
 import { callerOf } from './request-context.ts'
 
-export type SendPreviews = {
-  /** The line that a message would go by now, and whether that line knows the recipient. */
-  readonly previewSend: (send: { readonly to: string; readonly lineId: string | null }) => {
-    readonly lineId: string | null
-    readonly knowsContact: boolean
-  }
-}
+export type SendPreviews = Pick<ReturnType<typeof createReading>['beside'], 'previewSend'>
 
 type Tools = SendPreviews & { readonly lines: Pick<PhoneLineActions, 'list'> }
 

@@ -1,9 +1,8 @@
 // Deliveries: single ones, those that failed, and events since a time.
 
 import { Elysia } from 'elysia'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 
-import type { Page, PageRequest } from '../api/paging.ts'
 import { NoBody, TIME_WANTED } from '../api/schema.ts'
 import {
   Delivery,
@@ -17,28 +16,18 @@ import {
   RetryRequest,
   StoppedReplay,
 } from '../api/webhooks.ts'
-import type { Origin } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
-import type { EventName } from '../domain/webhook.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
+import type { createRedelivery } from '../webhooks/deliveries.ts'
+import type { createReplay } from '../webhooks/replay.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 import { callerOf, originOf } from './request-context.ts'
 
-type DeliveryFilter = { readonly status?: Delivery['status'] | undefined }
-
-export type DeliveryActions = {
-  /** A sample of the webhook's first event, on its way at once. */
-  sendTest(webhookId: string): Promise<Delivery>
-  listDeliveries(webhookId: string, filter: DeliveryFilter, page: PageRequest): Page<Delivery>
-  /** What a private target answered is told to trusted callers only. */
-  getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttempts
-  /** The body that each attempt sends; null where its event is not kept any more. */
-  getSentBody(id: string): string | null
-  redeliver(id: string): Promise<Delivery>
-}
+export type DeliveryActions = ReturnType<typeof createRedelivery>
+export type ReplayActions = ReturnType<typeof createReplay>
 
 const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
@@ -116,28 +105,6 @@ export function deliveryRoutes(deliveries: DeliveryActions) {
       },
       { ...BY_ID, ...mayTake(NoBody), ...REDELIVER },
     )
-}
-
-type Retry = {
-  readonly events: readonly EventName[] | null
-  readonly lineId: string | null
-  /** Counts, and changes nothing. */
-  readonly isDryRun: boolean
-}
-
-type Replay = Retry & {
-  readonly since: Timestamp
-  /** Whether events from before the webhook was made go too. */
-  readonly includesEarlier: boolean
-}
-
-/** Each says how many deliveries it is about. */
-export type ReplayActions = {
-  retryFailed(webhookId: string, retry: Retry, origin: Origin): Promise<number>
-  replay(webhookId: string, replay: Replay, origin: Origin): Promise<number>
-  /** What still waits of both. */
-  countReplayed(webhookId: string): number
-  stopReplay(webhookId: string, origin: Origin): Promise<number>
 }
 
 const ERRORS = ['not_found', 'phone_line_not_found', 'webhook_inactive', 'storage_full'] as const
@@ -224,7 +191,7 @@ export function replayRoutes(replays: ReplayActions) {
     )
 }
 
-function retryIn(body: Static<typeof RetryRequest>): Retry {
+function retryIn(body: RetryRequest) {
   const { events = null, phone_line_id: lineId = null, dry_run: isDryRun = false } = body
   return { events, lineId, isDryRun }
 }

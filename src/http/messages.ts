@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 
 import {
-  type DayStats,
   Message,
   MessageDirection,
   MessageList,
@@ -11,26 +10,21 @@ import {
   SendRequest,
   Stats,
 } from '../api/messages.ts'
-import type { Page, PageRequest } from '../api/paging.ts'
 import { id } from '../api/schema.ts'
-import type { Origin } from '../domain/audit.ts'
 import type { Caller } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { type MessageSource, sentenceOf } from '../domain/message.ts'
-import type { ListFilter } from '../messages/read.ts'
-import type { SendAnswer, SendRequest as SendOrder } from '../messages/send.ts'
+import type { ListFilter, createReading } from '../messages/read.ts'
+import type { SendAnswer, createSend } from '../messages/send.ts'
 import { takes } from './body.ts'
 import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
 import { callerOf, contextOf, originOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
-export type MessageActions = {
-  send(request: SendOrder): Promise<SendAnswer>
-  list(filter: ListFilter, page: PageRequest): Page<Message>
-  get(id: string): Message
-  resolve(id: string, status: 'sent' | 'failed', origin: Origin): Promise<Message>
-}
+type Reading = ReturnType<typeof createReading>
+
+export type MessageActions = Reading['messages'] & { readonly send: ReturnType<typeof createSend> }
 
 type Tools = { readonly messages: MessageActions; readonly defaultWaitMs: number }
 
@@ -212,10 +206,7 @@ function idempotencyKey(headers: Headers): string | null {
   throw invalidRequest({ path: 'Idempotency-Key', message })
 }
 
-export type StatsActions = {
-  /** The figures of that many UTC days, today's last. */
-  readonly stats: (days: number) => readonly DayStats[]
-}
+export type StatsActions = Pick<Reading['beside'], 'stats'>
 
 const DAYS_MAX = 200
 const DAYS_DEFAULT = 14

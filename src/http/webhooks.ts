@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 
-import type { Page, PageRequest } from '../api/paging.ts'
 import { Deleted, NoBody } from '../api/schema.ts'
 import {
   CreatedWebhook,
@@ -12,35 +11,14 @@ import {
   WebhookCreation,
   WebhookList,
 } from '../api/webhooks.ts'
-import type { Origin } from '../domain/audit.ts'
-import type { EventName } from '../domain/webhook.ts'
+import type { createSubscriptions } from '../webhooks/subscriptions.ts'
+import type { WebhookInput } from '../webhooks/webhook-input.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation, type Callback } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 import { originOf } from './request-context.ts'
 
-export type WebhookSettings = {
-  readonly url?: string | undefined
-  readonly events?: readonly EventName[] | undefined
-  readonly isActive?: boolean | undefined
-  readonly description?: string | null | undefined
-}
-
-export type WebhookActions = {
-  create(
-    input: WebhookSettings & { readonly url: string; readonly events: readonly EventName[] },
-    origin: Origin,
-  ): Promise<CreatedWebhook>
-  list(page: PageRequest): Page<Webhook>
-  get(id: string): Webhook
-  /** Fields that are left out stay as they are. */
-  update(id: string, changes: WebhookSettings, origin: Origin): Promise<Webhook>
-  remove(id: string, origin: Origin): Promise<void>
-  rotateSecret(
-    id: string,
-    origin: Origin,
-  ): Promise<{ readonly id: string; readonly secret: string }>
-}
+export type WebhookActions = ReturnType<typeof createSubscriptions>
 
 const WebhookQuery = Type.Object(PAGE_QUERY)
 
@@ -144,7 +122,7 @@ export function webhookRoutes(webhooks: WebhookActions) {
     )
 }
 
-function settingsIn(body: Static<typeof WebhookChanges>): WebhookSettings {
+function settingsIn(body: WebhookChanges): WebhookInput {
   const { url, events, is_active, description } = body
   return { url, events, isActive: is_active, description }
 }
