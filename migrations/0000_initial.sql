@@ -32,7 +32,12 @@ CREATE TABLE `audit` (
 	`about_kind` text NOT NULL,
 	`about_id` text,
 	`before` text,
-	`after` text
+	`after` text,
+	CONSTRAINT "actor_kind_is_known" CHECK(`actor_kind` = 'key' OR `actor_kind` = 'cli' OR `actor_kind` = 'dashboard' OR `actor_kind` = 'relay'),
+	CONSTRAINT "action_is_known" CHECK(`action` = 'key.created' OR `action` = 'key.revoked' OR `action` = 'bridge.created' OR `action` = 'bridge.token_renewed' OR `action` = 'bridge.removed' OR `action` = 'webhook.created' OR `action` = 'webhook.changed' OR `action` = 'webhook.secret_rotated' OR `action` = 'webhook.deleted' OR `action` = 'webhook.replayed' OR `action` = 'webhook.retried' OR `action` = 'webhook.replay_stopped' OR `action` = 'line.changed' OR `action` = 'line.adopted' OR `action` = 'line.deleted' OR `action` = 'setting.changed' OR `action` = 'message.resolved' OR `action` = 'backup.created' OR `action` = 'backup.downloaded' OR `action` = 'backup.restored' OR `action` = 'relay.upgraded' OR `action` = 'setup_link.created' OR `action` = 'password.set' OR `action` = 'password.changed' OR `action` = 'password.refused' OR `action` = 'session.created' OR `action` = 'session.elevated' OR `action` = 'session.ended'),
+	CONSTRAINT "about_kind_is_known" CHECK(`about_kind` = 'key' OR `about_kind` = 'bridge' OR `about_kind` = 'webhook' OR `about_kind` = 'line' OR `about_kind` = 'setting' OR `about_kind` = 'message' OR `about_kind` = 'backup' OR `about_kind` = 'relay' OR `about_kind` = 'dashboard' OR `about_kind` = 'session'),
+	CONSTRAINT "before_is_json" CHECK(`before` IS NULL OR json_valid(`before`)),
+	CONSTRAINT "after_is_json" CHECK(`after` IS NULL OR json_valid(`after`))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
@@ -116,7 +121,8 @@ CREATE TABLE `idempotency` (
 	`message_id` text NOT NULL,
 	`answer` text,
 	`body` text,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	CONSTRAINT "answer_is_known" CHECK(`answer` = 'sent' OR `answer` = 'accepted' OR `answer` = 'send_failed')
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `idempotency_by_age` ON `idempotency` (`created_at`);--> statement-breakpoint
@@ -140,7 +146,8 @@ CREATE TABLE `lines` (
 	`checkpoint` text,
 	`contacts_reserved` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
-	`deleted_at` integer
+	`deleted_at` integer,
+	CONSTRAINT "driver_is_a_name" CHECK(`driver` NOT GLOB '*[^a-z]*')
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `lines_id_unique` ON `lines` (`id`);--> statement-breakpoint
@@ -176,7 +183,13 @@ CREATE TABLE `messages` (
 	`delivered_at` integer,
 	`read_at` integer,
 	FOREIGN KEY (`line_seq`) REFERENCES `lines`(`seq`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`conversation_seq`) REFERENCES `conversations`(`seq`) ON UPDATE no action ON DELETE no action
+	FOREIGN KEY (`conversation_seq`) REFERENCES `conversations`(`seq`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "direction_is_known" CHECK(`direction` = 'inbound' OR `direction` = 'outbound'),
+	CONSTRAINT "status_is_known" CHECK(`status` = 'queued' OR `status` = 'sending' OR `status` = 'sent' OR `status` = 'delivered' OR `status` = 'read' OR `status` = 'failed' OR `status` = 'expired' OR `status` = 'uncertain' OR `status` = 'received'),
+	CONSTRAINT "source_is_known" CHECK(`source` = 'api' OR `source` = 'cli' OR `source` = 'dashboard' OR `source` = 'device'),
+	CONSTRAINT "queued_reason_is_known" CHECK(`queued_reason` = 'earlier_message' OR `queued_reason` = 'same_text_uncertain' OR `queued_reason` = 'daily_contact_limit' OR `queued_reason` = 'retry' OR `queued_reason` = 'pacing' OR `queued_reason` = 'clock_jumped' OR `queued_reason` = 'line_offline' OR `queued_reason` = 'line_disabled' OR `queued_reason` = 'storage_full'),
+	CONSTRAINT "contact_hold_is_known" CHECK(`contact_hold` = 'none' OR `contact_hold` = 'undecided' OR `contact_hold` = 'reserved' OR `contact_hold` = 'spent'),
+	CONSTRAINT "refused_by_is_json" CHECK(`refused_by` IS NULL OR json_valid(`refused_by`))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `messages_id_unique` ON `messages` (`id`);--> statement-breakpoint
@@ -194,7 +207,8 @@ CREATE TABLE `not_relayed` (
 	`count` integer NOT NULL,
 	`since` integer NOT NULL,
 	`last_at` integer NOT NULL,
-	PRIMARY KEY(`line_id`, `kind`)
+	PRIMARY KEY(`line_id`, `kind`),
+	CONSTRAINT "kind_is_known" CHECK(`kind` = 'sms' OR `kind` = 'rcs' OR `kind` = 'group' OR `kind` = 'spam' OR `kind` = 'unplaced' OR `kind` = 'not_understood')
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `rejected_events` (
@@ -219,7 +233,8 @@ CREATE TABLE `waiting_receipts` (
 	`reason` text,
 	`service` text,
 	`recorded_at` integer NOT NULL,
-	PRIMARY KEY(`line_id`, `guid`, `kind`)
+	PRIMARY KEY(`line_id`, `guid`, `kind`),
+	CONSTRAINT "kind_is_known" CHECK(`kind` = 'sent' OR `kind` = 'delivered' OR `kind` = 'read' OR `kind` = 'failed')
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE INDEX `waiting_receipts_by_age` ON `waiting_receipts` (`recorded_at`);--> statement-breakpoint
@@ -234,7 +249,8 @@ CREATE TABLE `attempts` (
 	`response_excerpt` text,
 	`is_private_target` integer NOT NULL,
 	PRIMARY KEY(`delivery_seq`, `number`),
-	FOREIGN KEY (`delivery_seq`) REFERENCES `deliveries`(`seq`) ON UPDATE no action ON DELETE cascade
+	FOREIGN KEY (`delivery_seq`) REFERENCES `deliveries`(`seq`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "trigger_is_known" CHECK(`trigger` = 'scheduled' OR `trigger` = 'probe' OR `trigger` = 'manual')
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
 CREATE TABLE `deliveries` (
@@ -252,7 +268,8 @@ CREATE TABLE `deliveries` (
 	`created_at` integer NOT NULL,
 	`completed_at` integer,
 	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE no action,
-	FOREIGN KEY (`event_seq`) REFERENCES `events`(`seq`) ON UPDATE no action ON DELETE no action
+	FOREIGN KEY (`event_seq`) REFERENCES `events`(`seq`) ON UPDATE no action ON DELETE no action,
+	CONSTRAINT "status_is_known" CHECK(`status` = 'pending' OR `status` = 'succeeded' OR `status` = 'exhausted')
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_id_unique` ON `deliveries` (`id`);--> statement-breakpoint
@@ -270,7 +287,9 @@ CREATE TABLE `events` (
 	`message_id` text,
 	`conversation_id` text,
 	`body` text,
-	`created_at` integer NOT NULL
+	`created_at` integer NOT NULL,
+	CONSTRAINT "name_is_known" CHECK(`name` = 'message.received' OR `name` = 'message.sent' OR `name` = 'message.delivered' OR `name` = 'message.read' OR `name` = 'message.failed'),
+	CONSTRAINT "body_is_json" CHECK(`body` IS NULL OR json_valid(`body`))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `events_id_unique` ON `events` (`id`);--> statement-breakpoint
@@ -300,7 +319,9 @@ CREATE TABLE `webhooks` (
 	`rest_until` integer,
 	`probe_at` integer,
 	`failing_since` integer,
-	`gone_at` integer
+	`gone_at` integer,
+	CONSTRAINT "events_is_json" CHECK(`events` IS NULL OR json_valid(`events`)),
+	CONSTRAINT "disabled_reason_is_known" CHECK(`disabled_reason` = 'gone' OR `disabled_reason` = 'failing' OR `disabled_reason` = 'secret_unreadable')
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `webhooks_id_unique` ON `webhooks` (`id`);--> statement-breakpoint

@@ -46,7 +46,7 @@ export type Parts = {
   readonly drivers: readonly LineDriver[]
   readonly post: Post
   readonly freeBytes: () => number
-  readonly backupWorker: Pick<BackupWorker, 'take' | 'requireSound'>
+  readonly backupWorker: Pick<BackupWorker, 'take' | 'assertIntact'>
   readonly passwordHash: PasswordHash
   /** In place of the data directory. */
   readonly data: Data
@@ -97,7 +97,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const onDamage = (error: unknown) => fail(damageFound(directory, error))
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
-  const assertIntact = () => backupWorker.requireSound(directory.database)
+  const assertIntact = () => backupWorker.assertIntact(directory.database)
   const stamps = new Stamps(clock, random, newestStamp(db))
   const audit = createAudit({ writer, stamps, log })
   return {

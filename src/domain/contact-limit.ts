@@ -32,14 +32,12 @@ export type Contact = {
 
 export const NO_CONTACT: Contact = { knownAt: null, queued: 0, passed: 0, spentDay: null }
 
-/** What a message holds of its line's budget. */
-export type ContactHold =
-  /** Nothing: the contact is known. */
-  | 'none'
-  /** Not asked yet: the line was offline when the message was accepted. */
-  | 'undecided'
-  | 'reserved'
-  | 'spent'
+/**
+ * What a message holds of its line's budget: nothing (`none`) where the contact is known, and `undecided`
+ * where the line was offline when the message was accepted.
+ */
+export const CONTACT_HOLDS = ['none', 'undecided', 'reserved', 'spent'] as const
+export type ContactHold = (typeof CONTACT_HOLDS)[number]
 
 export type ContactStep = 'reserve' | 'release' | 'spend' | 'return' | 'requeue'
 

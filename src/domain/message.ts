@@ -22,6 +22,9 @@ export const MESSAGE_STATUSES = [
 ] as const
 export type MessageStatus = (typeof MESSAGE_STATUSES)[number]
 
+export const DIRECTIONS = ['inbound', 'outbound'] as const
+export type Direction = (typeof DIRECTIONS)[number]
+
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
 export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 
@@ -40,7 +43,8 @@ export const QUEUED_REASONS = [
 export type QueuedReason = (typeof QUEUED_REASONS)[number]
 
 /** How a send was answered: it left in time, it goes on, or the line refused it for good. */
-export type AnswerKind = 'sent' | 'accepted' | 'send_failed'
+export const ANSWER_KINDS = ['sent', 'accepted', 'send_failed'] as const
+export type AnswerKind = (typeof ANSWER_KINDS)[number]
 
 export type MessageError = { readonly code: string; readonly message: string }
 
@@ -61,7 +65,7 @@ export type Message = {
   readonly conversationId: ConversationId
   readonly phoneNumber: string
   readonly handle: Handle
-  readonly direction: 'inbound' | 'outbound'
+  readonly direction: Direction
   readonly status: MessageStatus
   readonly service: string
   readonly text: string
@@ -88,7 +92,8 @@ export type OutgoingMessage = {
 
 export type Unsettled = { readonly message: OutgoingMessage; readonly note: string | null }
 
-export type ReceiptKind = 'sent' | 'delivered' | 'read' | 'failed'
+export const RECEIPT_KINDS = ['sent', 'delivered', 'read', 'failed'] as const
+export type ReceiptKind = (typeof RECEIPT_KINDS)[number]
 
 /** The service that carries a message, as the device spells it: `iMessage`, `SMS`, `RCS`. */
 export type Carried = {

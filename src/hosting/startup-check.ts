@@ -53,7 +53,7 @@ export class StartupCheck {
     this.#tools = {
       clock: systemClock,
       log: silentLog,
-      assertIntact: () => new BackupWorker().requireSound(directory.database),
+      assertIntact: () => new BackupWorker().assertIntact(directory.database),
       isWatched: () => isWatched(directory, systemClock.now()),
       ...tools,
     }

@@ -184,7 +184,7 @@ function takeSettled(
 }
 
 /**
- * A message that the device gave a guid was handed over. One of a back-up is the past: a restore never
+ * A message that the device gave a guid was handed over. One of a backup is the past: a restore never
  * causes a send. One whose failure was announced may have been sent again by whoever heard of it.
  */
 function mayGoAgain({ status, error, dueAt, platformGuid }: Outbound): boolean {

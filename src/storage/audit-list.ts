@@ -1,7 +1,6 @@
 import type { AuditEntry } from '../api/audit.ts'
-import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
+import { type Page, type PageRequest, cursorSeq, pageOf } from '../api/paging.ts'
 import type { Actor, AuditAction, AuditFields, Thing } from '../domain/audit.ts'
-import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Db } from './database.ts'
@@ -41,10 +40,7 @@ export function listAudit(
   filter: AuditFilter,
   { limit, cursor }: PageRequest,
 ): Page<AuditEntry> {
-  const before = cursor === null ? null : decodeCursor(cursor, 1)
-  if (cursor !== null && before === null) {
-    throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
-  }
+  const before = cursorSeq(cursor)
   const { conditions, values } = selectionOf(filter)
   const rows = db.sqlite
     .query<Row, [Values]>(
@@ -54,7 +50,7 @@ export function listAudit(
        FROM audit WHERE ${['seq < $seq', ...conditions].join(' AND ')}
        ORDER BY seq DESC LIMIT $limit`,
     )
-    .all({ ...values, seq: before?.[0] ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 })
+    .all({ ...values, seq: before ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 })
   return pageOf(rows, limit, resourceOf, ({ seq }) => [seq])
 }
 

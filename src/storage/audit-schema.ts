@@ -2,9 +2,16 @@
 
 import { index, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
 
-import type { ActorKind, AuditAction, ThingKind } from '../domain/audit.ts'
+import {
+  ACTOR_KINDS,
+  AUDIT_ACTIONS,
+  THING_KINDS,
+  type ActorKind,
+  type AuditAction,
+  type ThingKind,
+} from '../domain/audit.ts'
 import type { AuditId } from '../domain/ids.ts'
-import { at } from './columns.ts'
+import { at, checkJson, checkWord } from './columns.ts'
 
 export const audit = sqliteTable(
   'audit',
@@ -26,5 +33,13 @@ export const audit = sqliteTable(
     before: text('before'),
     after: text('after'),
   },
-  (t) => [index('audit_by_age').on(t.at), index('audit_by_action').on(t.action, t.at)],
+  (t) => [
+    checkWord('actor_kind', ACTOR_KINDS),
+    checkWord('action', AUDIT_ACTIONS),
+    checkWord('about_kind', THING_KINDS),
+    checkJson('before'),
+    checkJson('after'),
+    index('audit_by_age').on(t.at),
+    index('audit_by_action').on(t.action, t.at),
+  ],
 )

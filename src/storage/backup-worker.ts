@@ -1,13 +1,13 @@
 // The thread that copies and checks databases: an entry point of the build, started by backup.ts.
 
-import { requireSound } from './integrity.ts'
+import { assertIntact } from './integrity.ts'
 import { SourceDamagedError, takeSnapshot, type Snapshot, type SnapshotOrder } from './snapshot.ts'
 import { codeOf, isCorrupt } from './sqlite-errors.ts'
 
 /** What to copy, or the path of the database to check. */
 export type BackupRequest = { readonly id: number } & (
   | { readonly order: SnapshotOrder }
-  | { readonly soundnessOf: string }
+  | { readonly database: string }
 )
 export type BackupReply =
   /** Null where it was a check, which found nothing. */
@@ -30,13 +30,13 @@ function replyTo(request: BackupRequest): BackupReply {
   const { id } = request
   try {
     if ('order' in request) return { id, snapshot: takeSnapshot(request.order) }
-    requireSound(request.soundnessOf)
+    assertIntact(request.database)
     return { id, snapshot: null }
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
     const code = codeOf(error)
     if (!('order' in request)) return { id, problem, code, isSourceDamaged: isCorrupt(error) }
     const isSourceDamaged = error instanceof SourceDamagedError
-    return { id, problem: `The back-up failed: ${problem}`, code, isSourceDamaged }
+    return { id, problem: `The backup failed: ${problem}`, code, isSourceDamaged }
   }
 }

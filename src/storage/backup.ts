@@ -14,7 +14,7 @@ import { isDiskFull, storageFull } from './sqlite-errors.ts'
 
 export type BackupKind = 'daily' | 'before_migration'
 
-/** A back-up that lies in the folder of back-ups. */
+/** A backup that lies in the folder of backups. */
 export type Backup = {
   readonly path: string
   readonly kind: BackupKind
@@ -51,8 +51,8 @@ export class BackupWorker {
   }
 
   /** Rejects with what is wrong where the relay could not serve from the database at `path`. */
-  async requireSound(path: string): Promise<void> {
-    await this.#ask((id) => ({ id, soundnessOf: path }))
+  async assertIntact(path: string): Promise<void> {
+    await this.#ask((id) => ({ id, database: path }))
   }
 
   #ask(request: (id: number) => BackupRequest): Promise<Snapshot | null> {
@@ -92,7 +92,7 @@ export class BackupWorker {
   }
 }
 
-/** The order for the daily back-up of this moment. */
+/** The order for the daily backup of this moment. */
 export function dailyBackup(directory: DataDirectory, now: number): SnapshotOrder {
   const to = join(directory.backups, `hookline-${timeForName(now)}.db`)
   return { from: directory.database, to, files: [] }
@@ -108,7 +108,7 @@ export function wholeBackup(directory: DataDirectory, to: string): SnapshotOrder
   return { from: directory.database, to, files }
 }
 
-/** Writes a whole back-up to `to`, or one more among the daily ones; what `hookline backup` asks for. */
+/** Writes a whole backup to `to`, or one more among the daily ones; what `hookline backup` asks for. */
 export async function backUpTo(
   tools: {
     readonly worker: Pick<BackupWorker, 'take'>
@@ -123,7 +123,7 @@ export async function backUpTo(
   return { path, size_bytes: sizeBytes }
 }
 
-/** What the audit trail says of it. A whole back-up opens everything that the relay seals. */
+/** What the audit trail says of it. A whole backup opens everything that the relay seals. */
 export function createdBackup(
   path: string,
   { isWhole }: { readonly isWhole: boolean },
@@ -148,7 +148,7 @@ export function backUpBeforeMigration(
   }
 }
 
-/** The back-ups in a folder, newest first. */
+/** The backups in a folder, newest first. */
 export function listBackups(folder: string): readonly Backup[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder)
@@ -157,13 +157,13 @@ export function listBackups(folder: string): readonly Backup[] {
     .sort((a, b) => b.createdAt - a.createdAt || b.path.localeCompare(a.path))
 }
 
-/** Deletes the oldest back-ups of a kind, down to `count`. */
+/** Deletes the oldest backups of a kind, down to `count`. */
 export function keepNewest(folder: string, kind: BackupKind, count: number): void {
   const all = listBackups(folder).filter((backup) => backup.kind === kind)
   for (const backup of all.slice(count)) rmSync(backup.path, { force: true })
 }
 
-/** Makes the second folder for back-ups where it is missing. */
+/** Makes the second folder for backups where it is missing. */
 export function openBackupFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 }

@@ -1,6 +1,6 @@
 import { isCorrupt } from './sqlite-errors.ts'
 
-/** Where a database and its back-ups lie. */
+/** Where a database and its backups lie. */
 export type DatabasePlace = { readonly database: string; readonly backups?: string | undefined }
 
 /** The error that an owner is shown for damage or a failing disk: which file, and what to do. */
@@ -14,6 +14,6 @@ export function damageFound(place: DatabasePlace, cause: unknown): Error {
 
 /** What brings a database back: the end of a sentence. */
 export function wayBack({ backups }: Pick<DatabasePlace, 'backups'>): string {
-  const where = backups === undefined ? '' : ` (back-ups: ${backups})`
-  return `go back to a back-up by "hookline restore FILE"${where}`
+  const where = backups === undefined ? '' : ` (backups: ${backups})`
+  return `restore a backup with "hookline restore FILE"${where}`
 }

@@ -56,7 +56,7 @@ export type OpenOptions = {
   readonly version: string
   /** Called before the first migration of a database that existed; its path is told on refusal. */
   readonly backUp?: ((sqlite: Database, schemaVersion: number) => string) | undefined
-  /** Where back-ups lie, for the sentence that refuses a newer database. */
+  /** Where backups lie, for the sentence that refuses a newer database. */
   readonly backupsPath?: string | undefined
   readonly migrations?: readonly Migration[] | undefined
 }

@@ -1,5 +1,5 @@
-// Whether a database can be served from. It takes seconds for each gigabyte, so a running relay asks in
-// a Worker.
+// The check of a database before it is served from. It takes seconds for each gigabyte, so a running
+// relay asks for it in a Worker.
 
 import type { Database } from 'bun:sqlite'
 import { copyFileSync, rmSync } from 'node:fs'
@@ -18,9 +18,11 @@ import * as webhookTables from './webhook-schema.ts'
  * Throws where SQLite finds damage in the file at `path`, where a row points to none, or where a table
  * lacks a column that this executable reads.
  */
-export function requireSound(path: string): void {
-  const database = openRaw(path, 'read')
+export function assertIntact(path: string): void {
+  // A connection that can only read knows no CHECK (SQLite 3.54, `sqlite3AddCheckConstraint`).
+  const database = openRaw(path, 'write')
   try {
+    database.run('PRAGMA query_only = ON')
     requireIntegrity(database)
     for (const table of Object.values({ ...tables, ...webhookTables })) {
       if (is(table, SQLiteTable)) readEveryColumn(database, table)
@@ -38,7 +40,7 @@ function readEveryColumn(database: Database, table: SQLiteTable): void {
 }
 
 /**
- * Migrates a copy of the back-up `file` to the schema of this executable and checks it; the copy is at
+ * Migrates a copy of the backup `file` to the schema of this executable and checks it; the copy is at
  * `trial`, and goes. Gives both schema numbers; throws an UnusableDatabaseError where a relay could not
  * serve from what it became.
  */
@@ -53,16 +55,16 @@ export function tryMigrations(
     const { db, migratedFrom } = openDatabase(trial, { version })
     const to = readSchemaState(db.sqlite).version
     closeDatabase(db)
-    requireSoundTrial(trial)
+    assertTrialIntact(trial)
     return { from: migratedFrom ?? to, to }
   } finally {
     removeDatabase(trial)
   }
 }
 
-function requireSoundTrial(trial: string): void {
+function assertTrialIntact(trial: string): void {
   try {
-    requireSound(trial)
+    assertIntact(trial)
   } catch (error) {
     throw new UnusableDatabaseError('What it is migrated to is not sound.', { cause: error })
   }

@@ -27,7 +27,7 @@ import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
 export type RestoreOrder = {
   readonly directory: DataDirectory
-  /** The back-up; it stays as it is. */
+  /** The backup; it stays as it is. */
   readonly file: string
   /** The version of this executable. */
   readonly version: string
@@ -43,15 +43,15 @@ export type Restored = {
   readonly uncertainCount: number
   /** The names of the files that came back beside the database. */
   readonly files: readonly string[]
-  /** The lines of `hookline.env` that the back-up has otherwise. */
+  /** The lines of `hookline.env` that the backup has otherwise. */
   readonly environment: readonly EnvironmentChange[]
 }
 
-/** What a back-up may bring along; any other name is left in it. */
+/** What a backup may bring along; any other name is left in it. */
 const CARRIED_NAMES = ['secret.key', 'hookline.env']
 
 /**
- * Puts a back-up in the place of what is there, while no relay runs. The database is exchanged last,
+ * Puts a backup in the place of what is there, while no relay runs. The database is exchanged last,
  * by one rename: whatever fails before it is undone.
  */
 export function restoreBackup(order: RestoreOrder): Restored {
@@ -75,7 +75,7 @@ export function restoreBackup(order: RestoreOrder): Restored {
   }
 }
 
-/** The files of the back-up, with the `hookline.env` that may come back. */
+/** The files of the backup, with the `hookline.env` that may come back. */
 function withOwnEnvironment(
   { directory, takesEnvironment = false }: RestoreOrder,
   files: readonly CarriedFile[],
@@ -93,7 +93,7 @@ function withOwnEnvironment(
 }
 
 /**
- * Makes a back-up the relay's own past, in one transaction. Since it was written every message in it
+ * Makes a backup the relay's own past, in one transaction. Since it was written every message in it
  * that had not come to an end may have left, so each becomes `uncertain`: a driver may find its row,
  * dispatch never takes it. A restore thus causes no send. Gives the number of those messages.
  */
@@ -117,7 +117,7 @@ function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): 
         sentence: sentenceOf('restored'),
         changedAt: Math.max(now, newestChange(sqlite)),
       }).changes
-    // Who was logged out since the back-up stays logged out.
+    // Who was logged out since the backup stays logged out.
     sqlite.run('DELETE FROM dashboard_sessions')
     // Nothing waits any more, so no place of the day is reserved.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
@@ -134,7 +134,7 @@ function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): 
   return adopt.immediate()
 }
 
-/** Checks a copy of the back-up, brings it to this executable's schema, and adopts it. */
+/** Checks a copy of the backup, brings it to this executable's schema, and adopts it. */
 function stage(
   order: RestoreOrder,
   staged: string,

@@ -1,9 +1,9 @@
 import { environmentOf, OPTION_NAMES, OPTIONS } from '../domain/option.ts'
 
-/** A line of `hookline.env` that differs between the back-up and what is there. */
+/** A line of `hookline.env` that differs between the backup and what is there. */
 export type EnvironmentChange = {
   readonly variable: string
-  /** What the back-up says: null where it leaves the variable out, `(hidden)` for what nobody may read. */
+  /** What the backup says: null where it leaves the variable out, `(hidden)` for what nobody may read. */
   readonly value: string | null
   /** False where the present line stays, because it takes a person's word to change it. */
   readonly isTaken: boolean
@@ -17,7 +17,7 @@ export type RestoredEnvironment = {
 const OPTION_OF_VARIABLE = new Map(OPTION_NAMES.map((name) => [environmentOf(name), OPTIONS[name]]))
 
 /**
- * The `hookline.env` that a restore writes: what the back-up says, but for what names programs, hosts,
+ * The `hookline.env` that a restore writes: what the backup says, but for what names programs, hosts,
  * ports, files or passwords, which stays as it is unless `takesAll`.
  */
 export function restoredEnvironment(

@@ -1,5 +1,5 @@
 // The way back from a migration whose executable never served: the database as it was, to the letter.
-// A restore is something else: it takes a back-up for the past, since which messages have left.
+// A restore is something else: it takes a backup for the past, since which messages have left.
 
 import { copyFileSync, existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ export function schemaStateOf(path: string): SchemaState | null {
   }
 }
 
-/** The back-ups in a folder that were made before a migration from schema `version`, oldest first. */
+/** The backups in a folder that were made before a migration from schema `version`, oldest first. */
 export function backupsBeforeMigration(folder: string, version: number): readonly string[] {
   return listBackups(folder)
     .filter(({ path }) => path.endsWith(`-schema-${version}.db`))

@@ -14,14 +14,27 @@ import {
   type AnySQLiteColumn,
 } from 'drizzle-orm/sqlite-core'
 
-import type { ContactHold } from '../domain/contact-limit.ts'
+import { CONTACT_HOLDS, type ContactHold } from '../domain/contact-limit.ts'
 import type { CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
 import type { DriverKind } from '../domain/line.ts'
-import type { AnswerKind, MessageSource, MessageStatus, QueuedReason } from '../domain/message.ts'
-import type { NotRelayedKind } from '../domain/not-relayed.ts'
-import { at, flag } from './columns.ts'
+import {
+  ANSWER_KINDS,
+  DIRECTIONS,
+  MESSAGE_SOURCES,
+  MESSAGE_STATUSES,
+  QUEUED_REASONS,
+  RECEIPT_KINDS,
+  type AnswerKind,
+  type Direction,
+  type MessageSource,
+  type MessageStatus,
+  type QueuedReason,
+  type ReceiptKind,
+} from '../domain/message.ts'
+import { NOT_RELAYED_KINDS, type NotRelayedKind } from '../domain/not-relayed.ts'
+import { at, checkJson, checkLetters, checkWord, flag } from './columns.ts'
 
 /** What the file says of itself: `usable_from`, `written_by`. */
 export const about = sqliteTable('about', {
@@ -81,6 +94,7 @@ export const lines = sqliteTable(
     deletedAt: at('deleted_at'),
   },
   (t) => [
+    checkLetters('driver'),
     uniqueIndex('lines_by_device')
       .on(t.driver, t.key)
       .where(sql`deleted_at IS NULL`),
@@ -161,7 +175,7 @@ export const messages = sqliteTable(
       .references(() => conversations.seq),
     phoneNumber: text('phone_number').notNull(),
     handle: text('handle').$type<Handle>().notNull(),
-    direction: text('direction').$type<'inbound' | 'outbound'>().notNull(),
+    direction: text('direction').$type<Direction>().notNull(),
     status: text('status').$type<MessageStatus>().notNull(),
     service: text('service').notNull(),
     text: text('text').notNull(),
@@ -194,6 +208,12 @@ export const messages = sqliteTable(
     readAt: at('read_at'),
   },
   (t) => [
+    checkWord('direction', DIRECTIONS),
+    checkWord('status', MESSAGE_STATUSES),
+    checkWord('source', MESSAGE_SOURCES),
+    checkWord('queued_reason', QUEUED_REASONS),
+    checkWord('contact_hold', CONTACT_HOLDS),
+    checkJson('refused_by'),
     index('messages_by_line').on(t.lineSeq),
     index('messages_by_conversation').on(t.conversationSeq),
     index('messages_by_direction').on(t.direction),
@@ -229,7 +249,7 @@ export const waitingReceipts = sqliteTable(
   {
     lineId: text('line_id').$type<LineId>().notNull(),
     guid: text('guid').notNull(),
-    kind: text('kind').$type<'sent' | 'delivered' | 'read' | 'failed'>().notNull(),
+    kind: text('kind').$type<ReceiptKind>().notNull(),
     at: at('at').notNull(),
     reason: text('reason'),
     /** The service that carried the message, where the device told one. */
@@ -238,6 +258,7 @@ export const waitingReceipts = sqliteTable(
   },
   (t) => [
     primaryKey({ columns: [t.lineId, t.guid, t.kind] }),
+    checkWord('kind', RECEIPT_KINDS),
     index('waiting_receipts_by_age').on(t.recordedAt),
   ],
 )
@@ -264,7 +285,7 @@ export const notRelayed = sqliteTable(
     since: at('since').notNull(),
     lastAt: at('last_at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.lineId, t.kind] })],
+  (t) => [primaryKey({ columns: [t.lineId, t.kind] }), checkWord('kind', NOT_RELAYED_KINDS)],
 )
 
 /** What was accepted under an `Idempotency-Key`, and the first answer, word for word. */
@@ -278,5 +299,5 @@ export const idempotency = sqliteTable(
     body: text('body'),
     createdAt: at('created_at').notNull(),
   },
-  (t) => [index('idempotency_by_age').on(t.createdAt)],
+  (t) => [checkWord('answer', ANSWER_KINDS), index('idempotency_by_age').on(t.createdAt)],
 )

@@ -18,7 +18,7 @@ export type SnapshotOrder = {
 
 export type CarriedFile = { readonly name: string; readonly content: Uint8Array }
 
-/** The table in which a back-up carries files. */
+/** The table in which a backup carries files. */
 export const BACKUP_FILES_TABLE =
   'CREATE TABLE backup_files (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT'
 
@@ -91,7 +91,7 @@ export function requireIntegrity(database: Database): void {
   if (orphans > 0) throw new Error(`The file is damaged: ${orphans} rows point to nothing.`)
 }
 
-/** Takes the carried files out of a back-up, and the table that held them. */
+/** Takes the carried files out of a backup, and the table that held them. */
 export function takeFiles(database: Database): readonly CarriedFile[] {
   const table = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'backup_files'").get()
   if (table === null) return []

@@ -12,28 +12,40 @@ import {
 } from 'drizzle-orm/sqlite-core'
 
 import type { ConversationId, DeliveryId, EventId, MessageId, WebhookId } from '../domain/ids.ts'
-import type { DeliveryStatus, DisabledReason, EventName } from '../domain/webhook.ts'
-import { at, flag } from './columns.ts'
+import {
+  ATTEMPT_TRIGGERS,
+  DELIVERY_STATUSES,
+  DISABLED_REASONS,
+  EVENT_NAMES,
+  type DeliveryStatus,
+  type DisabledReason,
+  type EventName,
+} from '../domain/webhook.ts'
+import { at, checkJson, checkWord, flag } from './columns.ts'
 
-export const webhooks = sqliteTable('webhooks', {
-  seq: integer('seq').primaryKey(),
-  id: text('id').$type<WebhookId>().notNull().unique(),
-  url: text('url').notNull(),
-  events: text('events', { mode: 'json' }).$type<readonly EventName[]>().notNull(),
-  isActive: flag('is_active').notNull(),
-  description: text('description'),
-  disabledReason: text('disabled_reason').$type<DisabledReason>(),
-  createdBy: text('created_by').notNull(),
-  createdAt: at('created_at').notNull(),
-  updatedAt: at('updated_at').notNull(),
-  deletedAt: at('deleted_at'),
-  /** The breaker: see `domain/breaker.ts`. */
-  failuresInRow: integer('failures_in_row').notNull().default(0),
-  restUntil: at('rest_until'),
-  probeAt: at('probe_at'),
-  failingSince: at('failing_since'),
-  goneAt: at('gone_at'),
-})
+export const webhooks = sqliteTable(
+  'webhooks',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<WebhookId>().notNull().unique(),
+    url: text('url').notNull(),
+    events: text('events', { mode: 'json' }).$type<readonly EventName[]>().notNull(),
+    isActive: flag('is_active').notNull(),
+    description: text('description'),
+    disabledReason: text('disabled_reason').$type<DisabledReason>(),
+    createdBy: text('created_by').notNull(),
+    createdAt: at('created_at').notNull(),
+    updatedAt: at('updated_at').notNull(),
+    deletedAt: at('deleted_at'),
+    /** The breaker: see `domain/breaker.ts`. */
+    failuresInRow: integer('failures_in_row').notNull().default(0),
+    restUntil: at('rest_until'),
+    probeAt: at('probe_at'),
+    failingSince: at('failing_since'),
+    goneAt: at('gone_at'),
+  },
+  () => [checkJson('events'), checkWord('disabled_reason', DISABLED_REASONS)],
+)
 
 /** Signing secrets, sealed with `secret.key`; a retired one signs too for 24 hours. */
 export const webhookSecrets = sqliteTable(
@@ -55,15 +67,19 @@ export const webhookSecrets = sqliteTable(
  * Every event that was published, each kind once for each message. `body` is the very bytes that are
  * signed; null as long as no webhook is to get the event, because its message can still give them.
  */
-export const events = sqliteTable('events', {
-  seq: integer('seq').primaryKey(),
-  id: text('id').$type<EventId>().notNull().unique(),
-  name: text('name').$type<EventName>().notNull(),
-  messageId: text('message_id').$type<MessageId>(),
-  conversationId: text('conversation_id').$type<ConversationId>(),
-  body: text('body'),
-  createdAt: at('created_at').notNull(),
-})
+export const events = sqliteTable(
+  'events',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<EventId>().notNull().unique(),
+    name: text('name').$type<EventName>().notNull(),
+    messageId: text('message_id').$type<MessageId>(),
+    conversationId: text('conversation_id').$type<ConversationId>(),
+    body: text('body'),
+    createdAt: at('created_at').notNull(),
+  },
+  () => [checkWord('name', EVENT_NAMES), checkJson('body')],
+)
 
 export const deliveries = sqliteTable(
   'deliveries',
@@ -91,6 +107,7 @@ export const deliveries = sqliteTable(
     completedAt: at('completed_at'),
   },
   (t) => [
+    checkWord('status', DELIVERY_STATUSES),
     uniqueIndex('deliveries_by_event').on(t.eventSeq, t.webhookId),
     index('deliveries_by_webhook').on(t.webhookId),
     index('deliveries_by_webhook_and_status').on(t.webhookId, t.status),
@@ -117,7 +134,7 @@ export const attempts = sqliteTable(
       .notNull()
       .references(() => deliveries.seq, { onDelete: 'cascade' }),
     number: integer('number').notNull(),
-    trigger: text('trigger').$type<'scheduled' | 'probe' | 'manual'>().notNull(),
+    trigger: text('trigger').$type<(typeof ATTEMPT_TRIGGERS)[number]>().notNull(),
     startedAt: at('started_at').notNull(),
     durationMs: integer('duration_ms').notNull(),
     statusCode: integer('status_code'),
@@ -126,5 +143,8 @@ export const attempts = sqliteTable(
     /** Whether it went to a private address: then keys are not shown what was answered. */
     isPrivateTarget: flag('is_private_target').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.deliverySeq, t.number] })],
+  (t) => [
+    primaryKey({ columns: [t.deliverySeq, t.number] }),
+    checkWord('trigger', ATTEMPT_TRIGGERS),
+  ],
 )

@@ -89,7 +89,7 @@ test('damage that a service meets before it listens brings it into safe mode at 
   await relay.until('/healthz', '200 {"status":"safe_mode"')
 
   expect(await relay.look('/readyz')).toContain(
-    'hookline.db is damaged. Stop the relay and go back to a back-up',
+    'hookline.db is damaged. Stop the relay and restore a backup with',
   )
 }, 30_000)
 

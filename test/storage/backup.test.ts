@@ -36,7 +36,7 @@ function messageIds(path: string): unknown {
   return copy.query('SELECT id FROM messages').values()
 }
 
-test('a back-up is taken beside a relay that goes on writing', async () => {
+test('a backup is taken beside a relay that goes on writing', async () => {
   using folder = new ScratchFolder()
   const { directory, sqlite } = openRelayFile(folder)
   const worker = new BackupWorker()
@@ -76,7 +76,7 @@ test('the orders of a worker are done one after another, and a failed one harms 
   ])
 })
 
-test('a damaged database gives no back-up, and leaves nothing half done', () => {
+test('a damaged database gives no backup, and leaves nothing half done', () => {
   using folder = new ScratchFolder()
   const { directory, sqlite } = openRelayFile(folder)
   sqlite.run('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -102,7 +102,7 @@ test('a row that points to nothing is damage too', () => {
   expect(take).toThrow('1 rows point to nothing')
 })
 
-test('a whole back-up is one private file with database, secret key and options', async () => {
+test('a whole backup is one private file with database, secret key and options', async () => {
   using folder = new ScratchFolder()
   const { directory } = openRelayFile(folder)
   writeFileSync(directory.secretKey, 'k'.repeat(32))
@@ -128,7 +128,7 @@ test('a whole back-up is one private file with database, secret key and options'
   expect(takeFiles(copy)).toEqual([])
 })
 
-test('a whole back-up overwrites nothing and needs an absolute path', () => {
+test('a whole backup overwrites nothing and needs an absolute path', () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.path)
   writeFileSync(folder.file('taken.db'), '')
@@ -137,7 +137,7 @@ test('a whole back-up overwrites nothing and needs an absolute path', () => {
   expect(() => wholeBackup(directory, 'relative.db')).toThrow('absolute path')
 })
 
-test('back-ups are listed newest first, and only the newest of their kind are kept', () => {
+test('backups are listed newest first, and only the newest of their kind are kept', () => {
   using folder = new ScratchFolder()
   const directory = openDataDirectory(folder.path)
   for (let day = 0; day < 4; day += 1) {

@@ -1,4 +1,4 @@
-// A back-up that somebody else altered: what it may bring along, and what is refused.
+// A backup that somebody else altered: what it may bring along, and what is refused.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -104,7 +104,7 @@ test('a file of another program is refused without its checks being run', () => 
   expect(process.memoryUsage().rss - before).toBeLessThan(100_000_000)
 })
 
-test('back-ups of every earlier schema come back', () => {
+test('backups of every earlier schema come back', () => {
   for (let version = 1; version <= MIGRATIONS.length; version += 1) {
     using folder = new ScratchFolder()
     backedUp(folder, '', MIGRATIONS.slice(0, version))

@@ -109,8 +109,8 @@ test('a database that needs a newer executable is refused, and says what to do',
   expect(open).toThrow(UnusableDatabaseError)
   expect(open).toThrow(
     `${path} was written by Hookline 9.0.0 and needs schema ${needed}; this executable knows ` +
-      `schema ${MIGRATIONS.length}. Start Hookline 9.0.0 or newer, or go back to a back-up by ` +
-      '"hookline restore FILE" (back-ups: /somewhere/backups).',
+      `schema ${MIGRATIONS.length}. Start Hookline 9.0.0 or newer, or restore a backup with ` +
+      '"hookline restore FILE" (backups: /somewhere/backups).',
   )
 })
 
@@ -164,7 +164,7 @@ test('a database is backed up before the first statement of a migration', () => 
   expect(kept.query('PRAGMA user_version').get()).toEqual({ user_version: MIGRATIONS.length })
 })
 
-test('a back-up that fails stops the migration', () => {
+test('a backup that fails stops the migration', () => {
   using folder = new ScratchFolder()
   const path = folder.file('hookline.db')
   closeDatabase(openDatabase(path, { version: '1' }).db)

@@ -17,7 +17,7 @@ import { TEST_START } from '../support/test-clock.ts'
 const NOW = timestamp(TEST_START + 3_600_000)
 const ASIDE = 'restored-over-2026-11-21T11-00-00Z'
 
-/** A data directory whose back-up has `messages`, and whose database has moved on since. */
+/** A data directory whose backup has `messages`, and whose database has moved on since. */
 function prepare(folder: ScratchFolder, messages: readonly StoredMessage[]): DataDirectory {
   const directory = openDataDirectory(folder.path)
   writeFileSync(directory.secretKey, 'old key')
@@ -86,7 +86,7 @@ test('no place of the day stays reserved, and spent ones stay spent', () => {
   ])
 })
 
-test('what was there is set aside, the key comes back, and the back-up stays as it is', () => {
+test('what was there is set aside, the key comes back, and the backup stays as it is', () => {
   using folder = new ScratchFolder()
   const directory = prepare(folder, [{ id: 'msg_a', status: 'read' }])
   const before = readFileSync(folder.file('backup.db'))
@@ -167,7 +167,7 @@ for (const [what, content] of [
   })
 }
 
-test('a back-up of a newer Hookline is refused', () => {
+test('a backup of a newer Hookline is refused', () => {
   using folder = new ScratchFolder()
   const directory = prepare(folder, [])
   const newer = new Database(folder.file('backup.db'))

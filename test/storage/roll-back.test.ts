@@ -58,7 +58,7 @@ test('the database of before comes back to the letter, and what was queued in it
   expect(readdirSync(folder.path).filter((name) => name.startsWith('rolling'))).toEqual([])
 })
 
-test('a back-up that is damaged is not put in the place of anything', () => {
+test('a backup that is damaged is not put in the place of anything', () => {
   using folder = new ScratchFolder()
   const { directory, backup } = createMigrated(folder)
   truncateSync(backup, 20_000)
@@ -69,7 +69,7 @@ test('a back-up that is damaged is not put in the place of anything', () => {
   expect(readdirSync(folder.path).filter((name) => name.startsWith('roll'))).toEqual([])
 })
 
-test('the back-ups from before a migration are told by their schema, oldest first', () => {
+test('the backups from before a migration are told by their schema, oldest first', () => {
   using folder = new ScratchFolder()
   const names = [
     'hookline-2026-11-21T12-00-00Z-schema-1.db',

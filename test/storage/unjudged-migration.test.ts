@@ -129,7 +129,7 @@ for (const [what, harm] of DAMAGE) {
 
     expect(error).toBeInstanceOf(UnusableDatabaseError)
     expect(error?.message).toBe(
-      `${path} is damaged. Stop the relay and go back to a back-up by "hookline restore FILE".`,
+      `${path} is damaged. Stop the relay and restore a backup with "hookline restore FILE".`,
     )
   })
 }

@@ -26,10 +26,7 @@ export function storeLine(sqlite: Database): void {
   )
 }
 
-/**
- * Messages of `line_a`, in this order, and their conversations with the right counts. Also into a database
- * whose messages name both by their ids, as those from before schema 7 do.
- */
+/** Messages of `line_a`, in this order, and their conversations with the right counts. */
 export function storeMessages(sqlite: Database, messages: readonly StoredMessage[]): void {
   for (const message of messages) {
     const conversation = message.conversation ?? 'conv_a'
@@ -56,19 +53,13 @@ function storeMessage(
   message: StoredMessage,
   conversation: string,
 ): { readonly seq: number } {
-  const parties = hasPartyIds(sqlite)
-    ? { columns: 'line_id, conversation_id', values: "'line_a', $conversation" }
-    : {
-        columns: 'line_seq, conversation_seq',
-        values: `(SELECT seq FROM lines WHERE id = 'line_a'),
-          (SELECT seq FROM conversations WHERE id = $conversation)`,
-      }
   const row = sqlite
     .query<{ seq: number }, [Record<string, string | number | null>]>(
-      `INSERT INTO messages (id, ${parties.columns}, phone_number, handle, direction, status,
+      `INSERT INTO messages (id, line_seq, conversation_seq, phone_number, handle, direction, status,
          service, text, guid, source, queued_reason, due_at, contact_hold, revision, created_at,
          updated_at)
-       VALUES ($id, ${parties.values}, '+12025550101', '+12025550147', $direction, $status,
+       VALUES ($id, (SELECT seq FROM lines WHERE id = 'line_a'),
+         (SELECT seq FROM conversations WHERE id = $conversation), '+12025550101', '+12025550147', $direction, $status,
          'iMessage', $text, $guid, 'api', $queuedReason, $dueAt, $hold,
          (SELECT coalesce(max(revision), 0) + 1 FROM messages), $at, $at)
        RETURNING seq`,
@@ -87,9 +78,4 @@ function storeMessage(
     })
   if (row === null) throw new Error('Nothing was stored.')
   return row
-}
-
-function hasPartyIds(sqlite: Database): boolean {
-  const sql = "SELECT 1 FROM pragma_table_info('messages') WHERE name = 'line_id'"
-  return sqlite.query(sql).get() !== null
 }

@@ -150,7 +150,7 @@ function testConfig(environment: Readonly<Record<string, string>>) {
 /** A database in memory has no file that a thread could copy. */
 const noBackups: Parts['backupWorker'] = {
   take: async ({ to }) => ({ path: to, sizeBytes: 0 }),
-  requireSound: async () => {},
+  assertIntact: async () => {},
 }
 
 const neverPost: Post = async () => ({ result: 'unreachable' })

@@ -9,7 +9,7 @@ test('the first row of a moment is found, whatever was deleted before and after'
   const { db } = openDatabase(':memory:', { version: 'test' })
   const stored = [3, 4, 9, 10, 11, 40, 41, 1_000]
   const insert = db.sqlite.prepare(
-    "INSERT INTO events (seq, id, name, body, created_at) VALUES (?, ?, 'message.sent', '', ?)",
+    "INSERT INTO events (seq, id, name, created_at) VALUES (?, ?, 'message.sent', ?)",
   )
   // Two events of each moment.
   const timeOf = (seq: number) => Math.floor(stored.indexOf(seq) / 2) * 10

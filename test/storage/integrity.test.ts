@@ -73,13 +73,13 @@ test('a sound database passes while the relay goes on writing', async () => {
   const { db } = openDatabase(path, { version: '1' })
   storeLine(db.sqlite)
 
-  const check = new BackupWorker().requireSound(path)
+  const check = new BackupWorker().assertIntact(path)
   storeMessages(db.sqlite, [{ id: 'msg_a', status: 'queued' }])
 
   expect(await check).toBeUndefined()
 })
 
-test('migrations are tried on a copy that goes, and the back-up stays as it is', () => {
+test('migrations are tried on a copy that goes, and the backup stays as it is', () => {
   using folder = new ScratchFolder()
   createDatabase(folder.file('backup.db'))
   const before = readFileSync(folder.file('backup.db'))
@@ -105,7 +105,7 @@ test('a trial that ends in a database that is not sound needs a person, and leav
 
 async function problemIn(path: string): Promise<string> {
   try {
-    await new BackupWorker().requireSound(path)
+    await new BackupWorker().assertIntact(path)
     return 'none'
   } catch (error) {
     return String(error instanceof Error ? error.message : error)
