@@ -11,8 +11,7 @@ import {
   WebhookCreation,
   WebhookList,
 } from '../api/webhooks.ts'
-import type { createSubscriptions } from '../webhooks/subscriptions.ts'
-import type { WebhookInput } from '../webhooks/webhook-input.ts'
+import type { WebhookInput, createSubscriptions } from '../webhooks/subscriptions.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation, type Callback } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
