@@ -1,4 +1,4 @@
-// What exists on the control socket only: whoever can open it is the owner.
+// Routes of the control socket only, which nobody but the owner can open.
 
 import { Elysia } from 'elysia'
 
@@ -18,7 +18,7 @@ export type ControlActions = OwnerActions & {
   readonly phones: () => readonly PhoneReport[]
   /** The options of this start as they are printed: secrets are hidden. */
   readonly options: readonly OptionRow[]
-  /** The last runs of the script for Messages, oldest first: what of them a trace may tell. */
+  /** The last runs of the script for Messages, oldest first, without personal data. */
   readonly scriptCalls: () => readonly ScriptCallReport[]
   /** Called by the upgrade that waits for this start; absent where none does. */
   readonly confirmHealthy?: (() => void) | undefined
@@ -31,7 +31,7 @@ type Tools = Pick<
   'events' | 'phones' | 'options' | 'scriptCalls' | 'confirmHealthy'
 > & {
   readonly version: string
-  /** Whether the dashboard has a password. */
+  /** True where the dashboard has a password. */
   readonly access: { hasPassword(): boolean }
   readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
   readonly clock: Clock
@@ -72,9 +72,9 @@ export function controlRoutes(tools: Tools) {
     )
 }
 
-/** Tells every event to whoever listens, as the JSON text that webhooks get. */
+/** Every event, as the JSON text that webhooks get. */
 export type EventFeed = {
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (event: string) => void): () => void
 }
 
@@ -129,7 +129,7 @@ async function* eventLines(
   return undefined
 }
 
-/** A phone as its driver tells of it. */
+/** A phone, as its driver reports it. */
 export type PhoneReport = {
   readonly key: string
   readonly name: string | null

@@ -36,10 +36,10 @@ const GET = operation({
 
 const PATCH = operation({
   id: 'updateConversation',
-  summary: 'Say who answers a conversation',
+  summary: 'Turn human takeover on or off',
   description:
-    'With `automation_paused` a person does. What was accepted before still goes out; whether ' +
-    'later sends of a key are refused, the setting `enforce_automation_pause` decides.',
+    'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
+    '`enforce_automation_pause` decides whether later sends of API keys are refused.',
   tag: 'Conversations',
   answers: { 200: Conversation },
   errors: ['not_found', 'storage_full'],

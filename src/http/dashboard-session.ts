@@ -1,4 +1,4 @@
-// Who is signed in to the dashboard, and how one gets in and out.
+// Sign-in and sign-out of browsers, and their sessions.
 
 import { Elysia } from 'elysia'
 
@@ -95,7 +95,6 @@ function stateOf(tools: Tools, request: Request, session: DashboardSession | nul
   }
 }
 
-/** A browser that is signed in; when it was last seen is right to the hour. */
 function browserSession(
   { tokenSha256, createdAt, lastSeenAt }: ListedSession,
   own: DashboardSession,
@@ -108,7 +107,7 @@ function browserSession(
   }
 }
 
-/** The state, with the cookie that goes with it; without a token it takes the cookie away. */
+/** The state with its cookie; without a session the cookie is deleted. */
 function withCookie(tools: Tools, request: Request, opened: NewSession | null): Response {
   const { requestId, peer } = contextOf(request)
   const cookie = cookieFor(opened?.token ?? null, isSecure(request.headers, peer, tools))

@@ -29,7 +29,7 @@ type Known = {
 /** A relay has a handful of webhooks. */
 const WEBHOOKS_MAX = 200
 
-/** Behind the door of the dashboard. It answers when the devices have. */
+/** For signed-in browsers. Answers once the devices have answered. */
 export function stateRoutes({ lines, webhooks, health }: Tools) {
   return new Elysia().onBeforeHandle(plainCall).get('/dashboard/state', async () => {
     const findings = await health.findings()
@@ -74,7 +74,7 @@ function lineWords(ready: number, all: number): string {
   return ready === all ? `All ${all} lines are ready` : `${ready} of ${all} lines ready`
 }
 
-/** "7 of 20 webhooks are failing". A stopped one is not counted as failing. */
+/** "7 of 20 webhooks are failing". A stopped webhook does not count as failing. */
 function webhookWords(webhooks: readonly Webhook[]): string {
   if (webhooks.length === 0) return 'no webhooks'
   const stopped = webhooks.filter((webhook) => webhook.disabled_reason !== null).length

@@ -56,7 +56,7 @@ const LIST = operation({
 const GET = operation({
   id: 'getWebhookDelivery',
   summary: 'Read a delivery with its attempts',
-  description: 'With what the receiver answered each time.',
+  description: 'With the answer of the endpoint to each attempt.',
   tag: 'Webhooks',
   answers: { 200: DeliveryWithAttempts },
   errors: ['not_found'],
@@ -64,8 +64,8 @@ const GET = operation({
 
 const REDELIVER = operation({
   id: 'redeliverWebhookDelivery',
-  summary: 'Send a delivery again',
-  description: 'With the same event id, at once.',
+  summary: 'Retry a delivery',
+  description: 'At once, with the same event id.',
   tag: 'Webhooks',
   answers: { 202: Delivery },
   errors: ['not_found', 'webhook_inactive', 'storage_full'],
@@ -113,8 +113,8 @@ const RETRY = operation({
   id: 'retryFailedDeliveries',
   summary: 'Retry failed deliveries',
   description:
-    'Sends every delivery of this webhook that was given up again, with a whole new schedule: at ' +
-    'most 100,000 in one call.',
+    'Retries every failed delivery of this webhook, with a new schedule of attempts: at most 100,000 ' +
+    'in one call.',
   tag: 'Webhooks',
   answers: { 200: RetryAnswer, 202: RetryAnswer },
   errors: ERRORS,
@@ -124,9 +124,9 @@ const REPLAY = operation({
   id: 'replayWebhook',
   summary: 'Send past events',
   description:
-    'Sends what was given up since a time, and what the webhook has no delivery of. Events from ' +
+    'Sends events since a time that failed, or that were never queued for this webhook. Events from ' +
     'before the webhook was created stay unsent unless `include_earlier` is true. At most 100,000 ' +
-    'in one call; the same call again goes on with the rest.',
+    'in one call; the same call again continues with the rest.',
   tag: 'Webhooks',
   answers: { 200: ReplayAnswer, 202: ReplayAnswer },
   errors: ERRORS,
@@ -134,8 +134,8 @@ const REPLAY = operation({
 
 const STATE = operation({
   id: 'getReplay',
-  summary: 'Read how much of a replay waits',
-  description: 'Deliveries that a replay or a retry put on their way and that are still pending.',
+  summary: 'Read the progress of a replay',
+  description: 'How many deliveries of replays and retries are still pending.',
   tag: 'Webhooks',
   answers: { 200: ReplayState },
   errors: ['not_found'],
@@ -145,9 +145,9 @@ const STOP = operation({
   id: 'stopReplay',
   summary: 'Stop a replay',
   description:
-    'Stops what still waits of replays and retries. A delivery that had failed before is given up ' +
-    'again; an event that was not sent yet is as if it had never been replayed. Requests that are ' +
-    'out at this moment are not called back.',
+    'Cancels pending deliveries of replays and retries. A delivery that had failed before is failed ' +
+    'again; an event that was not sent yet is as if it had never been replayed. Requests in flight ' +
+    'are not aborted.',
   tag: 'Webhooks',
   answers: { 200: StoppedReplay },
   errors: ['not_found', 'storage_full'],

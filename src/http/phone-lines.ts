@@ -35,9 +35,9 @@ const PATCH = operation({
 
 const REMOVE = operation({
   id: 'deletePhoneLine',
-  summary: 'Delete a line that nobody asks for',
+  summary: 'Delete an unused line',
   description:
-    'A simulated one that this start did not ask for, or one by Shortcuts whose bridge was ' +
+    'A simulated line that the relay was started without, or a Shortcuts line whose bridge was ' +
     'removed. Its messages keep its id and number.',
   tag: 'Phone lines',
   answers: { 200: Deleted },

@@ -35,7 +35,7 @@ const EVENT: Callback = {
 const CREATE = operation({
   id: 'createWebhook',
   summary: 'Create a webhook',
-  description: 'The signing secret is told in this answer only.',
+  description: 'The signing secret is shown only in this answer.',
   tag: 'Webhooks',
   callback: EVENT,
   answers: { 201: CreatedWebhook },
@@ -54,7 +54,7 @@ const LIST = operation({
 const GET = operation({
   id: 'getWebhook',
   summary: 'Read a webhook',
-  description: 'Without its secret, which is told once.',
+  description: 'Without its secret.',
   tag: 'Webhooks',
   answers: { 200: Webhook },
   errors: ['not_found'],
@@ -72,7 +72,7 @@ const UPDATE = operation({
 const REMOVE = operation({
   id: 'deleteWebhook',
   summary: 'Delete a webhook',
-  description: 'At once and for good: nothing more goes to it, nor what still waits.',
+  description: 'At once and permanently: pending deliveries are not sent either.',
   tag: 'Webhooks',
   answers: { 200: Deleted },
   errors: ['not_found'],
@@ -81,7 +81,7 @@ const REMOVE = operation({
 const ROTATE = operation({
   id: 'rotateWebhookSecret',
   summary: 'Give a webhook a new secret',
-  description: 'The old one signs too for 24 hours. The new one is told in this answer only.',
+  description: 'The old one stays valid for 24 hours. The new one is shown only in this answer.',
   tag: 'Webhooks',
   answers: { 200: RotatedSecret },
   errors: ['not_found', 'storage_full'],
