@@ -46,7 +46,7 @@ export const BLOB_BYTES_MAX = 1_048_576
 const OBJECTS_MAX = 20_000
 const DEPTH_MAX = 64
 const CLASS_CHAIN_MAX = 16
-/** Groups, values, levels, names and letters of types: a few bytes must not ask for endless work. */
+/** Groups, values, levels, names and letters of types: a few bytes must not cause endless work. */
 const STEPS_MAX = 100_000
 
 /**
