@@ -7,7 +7,7 @@ import type { Target } from '../../../../src/lines/kinds/mac/script-runner.ts'
 import { MESSAGES_SCRIPT } from '../../../../src/lines/kinds/mac/script.ts'
 import { NEVER } from '../../../../src/system/clock.ts'
 import type { FakeMacOptions } from '../../../support/mac/fake-mac.ts'
-import { DELAYS, SOMEBODY_ELSE, type Fate } from '../../../support/mac/messages-behaviours.ts'
+import { DELAYS, OTHER_PERSON, type Fate } from '../../../support/mac/messages-behaviours.ts'
 import { makeModelRig, rowsOf, chatWithFriend } from '../../../support/mac/model-rig.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
 import { FRIEND, OWN_NUMBER } from '../../../support/mac/trace-steps.ts'
@@ -32,7 +32,7 @@ const FATES: Readonly<
   sms: { rows: [`${TEXT} -> ${FRIEND} in ${FRIEND}, SMS, sent`], carried: 1 },
   rcs: { rows: [HAPPY.replace('iMessage', 'RCS')], carried: 1 },
   ghost_row: { rows: [`null -> ${FRIEND} in null, SMS, unfinished`], carried: 0 },
-  misrouted: { rows: [HAPPY.replaceAll(FRIEND, SOMEBODY_ELSE)], carried: 1 },
+  misrouted: { rows: [HAPPY.replaceAll(FRIEND, OTHER_PERSON)], carried: 1 },
   url_split_in_two_rows: {
     rows: [HAPPY.replace(TEXT, 'see'), HAPPY.replace(TEXT, 'https://example.com')],
     carried: 1,
