@@ -51,10 +51,10 @@ const WITH_PASSWORD = new Set(['GET /api/v1/backups/:name'])
 const READING = new Set(['GET', 'HEAD'])
 
 /** Guard of every route of the dashboard. */
-export function requirePassword(tools: Tools): (asked: Attempted) => void {
-  return (asked) => {
-    if (!asksForPassword(tools, asked)) return
-    const { session } = contextOf(asked.request)
+export function requirePassword(tools: Tools): (attempted: Attempted) => void {
+  return (attempted) => {
+    if (!asksForPassword(tools, attempted)) return
+    const { session } = contextOf(attempted.request)
     if (session !== null && session.elevatedUntil !== null) return
     const message = 'Enter the password again: the last time was more than an hour ago.'
     throw new RelayError('password_needed', message)

@@ -74,7 +74,7 @@ type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
 
 /**
  * Reads changes at the pace of its reader, so that nothing piles up for a slow one. A reader that falls
- * behind the changes that are kept gets `reset`, and loads the page anew. Ends when `signal` aborts.
+ * behind the changes that are kept gets `reset`, and reloads everything. Ends when `signal` aborts.
  */
 function changeStream(watch: Watch): ReadableStream<string> {
   const end = new AbortController()
@@ -105,10 +105,10 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
     let position = watch.position ?? changes.position
     yield `retry: ${RETRY_MS}\n\n${watch.position === null ? event('position', position, {}) : ''}`
     while (!signal.aborted && isOpen()) {
-      const told = changes.since(position)
-      position = told === null ? changes.position : (told.at(-1)?.position ?? position)
-      if (told === null) yield event('reset', position, {})
-      else if (told.length > 0) yield told.map(changeEvent).join('')
+      const changed = changes.since(position)
+      position = changed === null ? changes.position : (changed.at(-1)?.position ?? position)
+      if (changed === null) yield event('reset', position, {})
+      else if (changed.length > 0) yield changed.map(changeEvent).join('')
       else if (!(await isNotified(wake, clock, signal))) yield ': still here\n\n'
     }
   } finally {

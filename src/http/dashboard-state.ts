@@ -79,9 +79,9 @@ function webhookWords(webhooks: readonly Webhook[]): string {
   if (webhooks.length === 0) return 'no webhooks'
   const stopped = webhooks.filter((webhook) => webhook.disabled_reason !== null).length
   const failing = webhooks.filter((webhook) => webhook.is_failing === true).length
-  const told = [shareWords(stopped, webhooks.length, 'stopped')].filter(() => stopped > 0)
-  if (failing > 0) told.push(shareWords(failing, webhooks.length, 'failing'))
-  return told.join(', ') || 'all webhooks working'
+  const parts = [shareWords(stopped, webhooks.length, 'stopped')].filter(() => stopped > 0)
+  if (failing > 0) parts.push(shareWords(failing, webhooks.length, 'failing'))
+  return parts.join(', ') || 'all webhooks working'
 }
 
 function shareWords(count: number, all: number, what: string): string {

@@ -161,9 +161,9 @@ function parametersOf(place: 'query' | 'header', schema: TObject | undefined) {
 }
 
 function headersOf(headers: Readonly<Record<string, string>>) {
-  const told = Object.entries(headers).map(([name, description]) => [
+  const entries = Object.entries(headers).map(([name, description]) => [
     name,
     { description, schema: Type.String() },
   ])
-  return Object.fromEntries(told)
+  return Object.fromEntries(entries)
 }

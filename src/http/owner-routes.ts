@@ -45,12 +45,12 @@ export function ownerRoutes(tools: Tools) {
       { ...BY_ID, ...takes(Adoption) },
     )
     .get('/settings', ({ request }) => ({
-      data: settings.list().map((setting) => told(setting, request)),
+      data: settings.list().map((setting) => shownTo(setting, request)),
     }))
     .put(
       '/settings/:name',
       async ({ params, body, request }) =>
-        told(await settings.set(params.name, body.value, originOf(request)), request),
+        shownTo(await settings.set(params.name, body.value, originOf(request)), request),
       { ...BY_NAME, ...takes(NewValue) },
     )
     .get('/backups', () => ({ data: listBackups() }))
@@ -76,7 +76,7 @@ export function ownerRoutes(tools: Tools) {
 }
 
 /** Hides URLs with a key from browsers, which keep answers and show them on a screen. */
-function told(setting: Setting, request: Request): Setting {
+function shownTo(setting: Setting, request: Request): Setting {
   if (contextOf(request).caller?.kind === 'cli') return setting
   return { ...setting, value: shownSetting(setting.name, setting.value) }
 }
@@ -92,10 +92,10 @@ export function backupNamed(listBackups: ListBackups, name: string): Backup {
 export async function sendBackup(
   request: Request,
   tools: Pick<Tools, 'listBackups' | 'noteDownload'>,
-  asked: { readonly name: string; readonly origin: Origin },
+  download: { readonly name: string; readonly origin: Origin },
 ): Promise<Response> {
-  const { name, path } = backupNamed(tools.listBackups, asked.name)
-  await tools.noteDownload(name, asked.origin)
+  const { name, path } = backupNamed(tools.listBackups, download.name)
+  await tools.noteDownload(name, download.origin)
   const { peer, requestId } = contextOf(request)
   peer.liftTimeout(0)
   const headers = {
