@@ -5,12 +5,12 @@ import { prepared } from './statement.ts'
 
 export type StoredDelivery = Delivery & {
   readonly seq: number
-  /** What the last attempt was answered, or why it was not. */
+  /** The answer to the last attempt, or its error. */
   readonly lastStatusCode: number | null
   readonly lastError: string | null
 }
 
-/** `isPrivateTarget`: what a receiver on the own network answered is not for everyone's eyes. */
+/** `isPrivateTarget`: the answer of a receiver on the own network is not for every viewer. */
 export type StoredAttempt = Attempt & { readonly isPrivateTarget: boolean }
 
 export type NewDelivery = {
@@ -37,7 +37,7 @@ const insertion = prepared(({ sqlite }) =>
   ),
 )
 
-/** Puts an event on its way to a webhook; an event is on its way to each webhook once. */
+/** Queues an event for a webhook, once for each webhook. */
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
   insertion(tx).run({ ...delivery })
   touch(tx, delivery.id)
@@ -114,7 +114,7 @@ const request = prepared(({ sqlite }) =>
   ),
 )
 
-/** Asks for a try out of turn; a delivery that was finished starts its schedule anew. */
+/** Requests an attempt at once; a finished delivery starts its schedule over. */
 export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
   request(tx).run({ id, now })
   touch(tx, id)

@@ -1,4 +1,4 @@
-// What the delivery loop asks for and writes. Every query goes by one webhook and by an index, so
+// Reads and writes of the delivery loop. Every query goes by one webhook and by an index, so
 // that a long queue of one costs the others nothing.
 
 import type { ConversationId, DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
@@ -6,17 +6,17 @@ import type { Attempt, DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { prepared } from './statement.ts'
 
-/** A pending delivery as the loop keeps it; the body is read when its turn comes. */
+/** A pending delivery as the loop keeps it; the body is read for each attempt. */
 export type DueDelivery = {
   readonly seq: number
   readonly eventSeq: number
   readonly conversationId: ConversationId | null
-  /** How many attempts of its own schedule were made. */
+  /** Attempts of its own schedule that were made. */
   readonly scheduledCount: number
   readonly nextAttemptAt: Timestamp
 }
 
-/** An attempt and what becomes of its delivery by it. */
+/** An attempt, and the state of its delivery after it. */
 export type DeliveryRecord = {
   readonly deliverySeq: number
   readonly attempt: Omit<Attempt, 'number'> & { readonly isPrivateTarget: boolean }
@@ -40,7 +40,7 @@ const due = many(
    ORDER BY next_attempt_at, seq LIMIT +$limit`,
 )
 
-/** What is due to a webhook, longest due first. */
+/** Deliveries that are due to a webhook, longest due first. */
 export function dueDeliveries(db: Db, id: WebhookId, now: number, limit: number): DueDelivery[] {
   return due(db).all({ webhookId: id, now, limit })
 }
@@ -51,7 +51,7 @@ const requested = many(
    ORDER BY seq LIMIT +$limit`,
 )
 
-/** What somebody asked to be tried at once. */
+/** Deliveries that a caller asked to be tried at once. */
 export function requestedDeliveries(db: Db, id: WebhookId, limit: number): DueDelivery[] {
   return requested(db).all({ webhookId: id, limit })
 }
@@ -85,7 +85,7 @@ const nextDue = prepared(({ sqlite }) =>
   ),
 )
 
-/** When the next delivery of a webhook becomes due, or null. */
+/** Time at which the next delivery of a webhook becomes due, or null. */
 export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Timestamp | null {
   return nextDue(db).get({ webhookId, now })?.at ?? null
 }
@@ -97,7 +97,7 @@ const longestDue = prepared(({ sqlite }) =>
   ),
 )
 
-/** When the delivery that has been due to a webhook for the longest time became due, or null. */
+/** Time since which a delivery to a webhook has been due, the longest one, or null. */
 export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | null {
   return longestDue(db).get({ webhookId })?.at ?? null
 }
@@ -193,7 +193,7 @@ const backlog = prepared(({ sqlite }) =>
   ),
 )
 
-/** How many deliveries of a webhook are pending, and when the oldest of them was made. */
+/** The number of pending deliveries of a webhook, and the creation of the oldest. */
 export function pendingDeliveries(
   db: Db,
   webhookId: WebhookId,

@@ -1,5 +1,5 @@
-// What webhooks leave behind goes in bounded steps: each function goes through at most `limit` rows and
-// says how many, so that its caller goes on until they are fewer.
+// Retention of deliveries and events, in bounded steps: each function goes through at most `limit` rows
+// and returns their number, so that its caller goes on until they are fewer.
 
 import type { WebhookId } from '../domain/ids.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
@@ -12,7 +12,7 @@ type Values = Record<string, string | number>
 
 const DAY_MS = 24 * 3_600_000
 const KEPT_MS = 30 * DAY_MS
-/** How many deliveries wait for a webhook that the relay deactivated. */
+/** Deliveries kept for a webhook that the relay deactivated. */
 const HELD_MAX = 100_000
 
 /** Deliveries that were finished 30 days ago; their attempts go with them. */
@@ -71,8 +71,8 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
 }
 
 /**
- * Exhausts what waited for 30 days, or beyond the newest 100,000, for a webhook that the relay
- * deactivated. What the user paused waits for as long as the user likes.
+ * Exhausts deliveries that waited for 30 days, or beyond the newest 100,000, for a webhook that the relay
+ * deactivated. Those of a webhook that its user paused wait without limit.
  */
 export function exhaustHeldDeliveries(
   tx: Tx,
@@ -108,7 +108,7 @@ export function exhaustHeldDeliveries(
   return exhausted
 }
 
-/** The newest pending delivery that is one too many; 0 where there are not that many. */
+/** The newest pending delivery beyond the limit; 0 where there are not that many. */
 function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {
   const row = db.sqlite
     .query<{ seq: number }, [Values]>(

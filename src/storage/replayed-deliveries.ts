@@ -1,5 +1,5 @@
 // Deliveries that a replay, or a retry of all that failed, puts on their way: marked by `replayed_at`, so
-// that what still waits of them can be counted and stopped.
+// that pending ones can be counted and stopped.
 
 import type { DeliveryId, LineId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { EventName } from '../domain/webhook.ts'
@@ -14,7 +14,7 @@ export type DeliveryFilter = {
 
 type Values = Record<string, string | number>
 
-/** At most `limit` deliveries of messages that were given up, from `fromSeq` on, oldest first. */
+/** At most `limit` exhausted deliveries of messages, from `fromSeq` on, oldest first. */
 export function listExhausted(
   db: Db,
   webhookId: WebhookId,
@@ -66,7 +66,7 @@ const waiting = prepared(({ sqlite }) =>
   ),
 )
 
-/** Replayed deliveries of a webhook that were neither delivered nor given up yet. */
+/** Replayed deliveries of a webhook that are still pending. */
 export function countReplayed(db: Db, webhookId: WebhookId): number {
   return waiting(db).get({ webhookId })?.count ?? 0
 }
@@ -95,9 +95,9 @@ const exhaustion = prepared(({ sqlite }) =>
 )
 
 /**
- * Stops at most `limit` replayed deliveries, newest first, so that those about to go are the last ones
- * that are stopped; says how many. One that the replay made and that was never tried is as if it had
- * never been; any other one is given up. `inFlight` are left alone: their requests are out.
+ * Stops at most `limit` replayed deliveries, newest first, so that those about to go are stopped last;
+ * returns their number. One that the replay made and that was never tried is deleted; any other one is
+ * exhausted. `inFlight` are left alone: their requests are out.
  */
 export function stopReplayed(tx: Tx, webhookId: WebhookId, { now, inFlight, limit }: Stop): number {
   const rows = latest(tx)

@@ -7,7 +7,7 @@ import type { DisabledReason, EventName, Webhook } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { webhooks } from './webhook-schema.ts'
 
-/** A webhook with what the delivery loop thinks of its receiver. */
+/** A webhook with the breaker of its receiver. */
 export type StoredWebhook = Webhook & { readonly seq: number; readonly breaker: Breaker }
 
 export type WebhookChanges = {
@@ -35,7 +35,7 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
   return row === undefined ? null : storedWebhook(row)
 }
 
-/** How many webhooks are not deleted. */
+/** The number of webhooks that are not deleted. */
 export function countWebhooks(db: Db): number {
   const counted = db.orm.select({ count: count() }).from(webhooks).where(isNull(webhooks.deletedAt))
   return counted.get()?.count ?? 0
@@ -75,8 +75,8 @@ export function updateWebhook(tx: Tx, id: WebhookId, changes: WebhookChanges): v
 }
 
 /**
- * Saves the breaker, and deactivates the webhook where `disable` says why. Does nothing when the
- * webhook was changed since `version`, its `updatedAt`: then the breaker speaks of another one.
+ * Saves the breaker, and deactivates the webhook where `disable` has a reason. Does nothing when the
+ * webhook was changed since `version`, its `updatedAt`: then the breaker is that of an older state.
  */
 export function saveBreaker(
   tx: Tx,
@@ -98,7 +98,7 @@ export function saveBreaker(
   return rows.length > 0
 }
 
-/** A deleted webhook is unknown to everyone; retention takes its rows away. */
+/** A deleted webhook is unknown to every caller; retention deletes its rows. */
 export function markWebhookDeleted(tx: Tx, id: WebhookId, at: Timestamp): void {
   tx.orm
     .update(webhooks)
