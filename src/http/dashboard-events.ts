@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { Changes, ToldChange } from '../system/changes.ts'
+import type { ChangeFeed, ToldChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { exchangeOf, sessionOf } from './exchange.ts'
@@ -14,7 +14,7 @@ import { readQuery } from './query.ts'
 import { respond } from './respond.ts'
 
 export type DashboardEventTools = {
-  readonly changes: Changes
+  readonly changes: ChangeFeed
   readonly clock: Clock
   /** Each session has an end, and its streams end with it. */
   readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>

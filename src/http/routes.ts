@@ -6,7 +6,7 @@ import type { Access } from '../access/access.ts'
 import type { About } from '../api/dashboard.ts'
 import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Origin } from '../domain/audit.ts'
-import type { Changes } from '../system/changes.ts'
+import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 import type { AuthenticationTools } from './authentication.ts'
@@ -69,7 +69,7 @@ export type RouteTools = SchemeOptions &
     /** Who may see the dashboard. */
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
-    readonly changes: Changes
+    readonly changes: ChangeFeed
     readonly about: () => About
   }
 

@@ -1,17 +1,17 @@
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
-import { saveClockMemory } from '../storage/clock-memory.ts'
+import { saveClockMemory } from '../storage/about.ts'
 import { bringBackChanges, wakeHeldBack } from '../storage/message-queue.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ClockDoubt, ClockMemory, ConfirmedClock } from '../system/confirmed-clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
-import type { Stamps } from '../system/stamps.ts'
 
 export type ClockWatchTools = {
   readonly clock: ConfirmedClock
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly log: Log
   readonly writer: Pick<Writer, 'write'>
   /** Called when the clock came into doubt, or the doubt was settled. */

@@ -18,10 +18,15 @@ import type { DeviceMessage, LeftOutMessage, LineEvent } from '../lines/driver.t
 import { markKnown } from '../storage/contacts.ts'
 import { noteMessage, openConversation } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
-import { keepReceipt, messageIdOfGuid, rejectEvent, rememberGuid } from '../storage/guids.ts'
+import {
+  keepReceipt,
+  messageIdOfGuid,
+  rejectEvent,
+  rememberGuid,
+  countNotRelayed,
+} from '../storage/intake-records.ts'
 import { saveCheckpoint } from '../storage/lines.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
-import { countNotRelayed } from '../storage/not-relayed.ts'
 import { NotWrittenError } from '../storage/sqlite-errors.ts'
 import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'

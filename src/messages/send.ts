@@ -21,7 +21,6 @@ import type { Settings } from '../storage/settings.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
-import { answerOf, type Answer } from './answer.ts'
 import { reserveSlot } from './contact-budget.ts'
 import { initialPosition } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
@@ -38,6 +37,7 @@ import {
   type Histories,
   type Target,
 } from './send-target.ts'
+import { answerOf, type Answer } from './waiting-callers.ts'
 
 export type SendRequest = {
   readonly to: string

@@ -8,7 +8,6 @@ import { takeInstanceLock } from '../system/instance-lock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { backUpBeforeMigration } from './backup.ts'
-import { damageFound, wayBack } from './damage.ts'
 import { closeDatabase, openDatabase, type Db } from './database.ts'
 import {
   acceptMigration,
@@ -17,7 +16,7 @@ import {
   UnusableDatabaseError,
 } from './migrations.ts'
 import { OpenFiles } from './open-files.ts'
-import { isDamage, isDiskFull } from './sqlite-errors.ts'
+import { damageFound, wayBack, isDamage, isDiskFull } from './sqlite-errors.ts'
 
 /** What lies in the data directory, opened. */
 export type Data = {

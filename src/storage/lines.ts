@@ -2,7 +2,7 @@ import { and, asc, eq, isNull } from 'drizzle-orm'
 
 import type { LineId } from '../domain/ids.ts'
 import type { DriverKind, Line } from '../domain/line.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
 import { prepared } from './statement.ts'
@@ -55,7 +55,7 @@ export function getLine(db: Db, id: LineId): Line | null {
   return found ?? null
 }
 
-export function insertLine(tx: Tx, stamps: Stamps, line: NewLine): Line {
+export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
   const inserted: Line = {
     ...line,
     id: stamps.id('line'),
@@ -100,7 +100,7 @@ export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
 }
 
 /** The line is listed no more; its messages keep its id and number. */
-export function deleteLine(tx: Tx, stamps: Stamps, id: LineId): void {
+export function deleteLine(tx: Tx, stamps: LogicalClock, id: LineId): void {
   tx.orm.update(lines).set({ deletedAt: stamps.now() }).where(isLive(id)).run()
 }
 

@@ -5,9 +5,7 @@ import { timestamp, type LineId, type MessageId, type Timestamp } from '../domai
 import type { Message } from '../domain/message.ts'
 import type { Db } from './database.ts'
 import { LINE_SEQ } from './id-lookup.ts'
-import { prepared } from './statement.ts'
-
-type Values = Record<string, string | number>
+import { prepared, type Values } from './statement.ts'
 
 /** Newest messages of a line among which its last sends are looked for. */
 const NEWEST_MAX = 200

@@ -1,15 +1,14 @@
 import { and, asc, desc, eq, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
 
-import type { Timestamp } from '../domain/ids.ts'
+import type { UtcDay } from '../domain/contact-limit.ts'
+import type { Timestamp, LineId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { conversationSeq, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { messages } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { prepared } from './statement.ts'
-
-type Values = Record<string, string | number>
+import { prepared, type Values } from './statement.ts'
 
 export type MessageFilter = {
   readonly lineId?: string | undefined
@@ -138,4 +137,25 @@ function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
     given(direction, sql`${messages.direction} = ${direction}`),
     given(status, sql`${messages.status} = ${status}`),
   ]
+}
+
+/** Messages of one line that were recorded on one day, by what has become of them until now. */
+export type MessageDay = {
+  readonly day: UtcDay
+  readonly lineId: LineId
+  readonly sent: number
+  readonly received: number
+  readonly failed: number
+  readonly uncertain: number
+}
+
+/** Every line's days from `firstDay` on, oldest first; a day without messages has no row. */
+export function listMessageDays(db: Db, firstDay: UtcDay): readonly MessageDay[] {
+  return db.sqlite
+    .query<MessageDay, [{ readonly firstDay: number }]>(
+      `SELECT d.day, l.id AS lineId, d.sent, d.received, d.failed, d.uncertain
+       FROM message_days d JOIN lines l ON l.seq = d.line_seq
+       WHERE d.day >= $firstDay ORDER BY d.day, d.line_seq`,
+    )
+    .all({ firstDay })
 }

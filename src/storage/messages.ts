@@ -131,7 +131,7 @@ function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
 }
 
 function touch(tx: Tx, { id, conversationId }: NewMessage): void {
-  tx.touched?.push({ what: 'message', id, conversationId })
+  tx.changes?.push({ what: 'message', id, conversationId })
 }
 
 export type MessagePlace = PartyIds & { readonly phoneNumber: string }

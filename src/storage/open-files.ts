@@ -4,7 +4,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
 import type { DataDirectory } from '../system/data-directory.ts'
-import { wayBack } from './damage.ts'
+import { wayBack } from './sqlite-errors.ts'
 
 /** A file of the data directory is not the one that the relay has open; the message says what to do. */
 export class LostFileError extends Error {

@@ -4,7 +4,7 @@ import type { Database } from 'bun:sqlite'
 import { chmodSync, rmSync, statSync } from 'node:fs'
 
 import { flush, renameDurably } from '../system/files.ts'
-import { openRaw } from './open-raw.ts'
+import { openRaw } from './database.ts'
 import { isCorrupt, isDiskFull } from './sqlite-errors.ts'
 
 export type SnapshotOrder = {

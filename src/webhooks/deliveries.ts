@@ -25,7 +25,7 @@ import {
 import { insertEvent, readEventBody } from '../storage/events.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import { payloadOf } from './payload.ts'
 import { positionOf, requireActive, webhookById } from './requests.ts'
 import { attemptResource, deliveryResource } from './resources.ts'
@@ -34,7 +34,7 @@ import type { DeliverySignals } from './signals.ts'
 export type RedeliveryParts = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly clock: Clock
   readonly deliverySignals: DeliverySignals
 }
@@ -121,7 +121,7 @@ function deliveryById(db: Db, text: string): StoredDelivery {
 }
 
 /** From a handle and a line that no real message has, so that an answer to it goes nowhere. */
-function samplePayload(name: EventName, stamps: Stamps): string {
+function samplePayload(name: EventName, stamps: LogicalClock): string {
   const now = stamps.now()
   const isFailed = name === 'message.failed'
   return payloadOf(name, {

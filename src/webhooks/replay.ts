@@ -13,7 +13,14 @@ import {
 import type { EventName } from '../domain/webhook.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { insertDelivery } from '../storage/deliveries.ts'
+import {
+  insertDelivery,
+  countReplayed,
+  listExhausted,
+  restartDelivery,
+  stopReplayed,
+  type DeliveryFilter,
+} from '../storage/deliveries.ts'
 import {
   firstEventSince,
   listReplayableEvents,
@@ -21,18 +28,11 @@ import {
   type ReplayableEvent,
 } from '../storage/events.ts'
 import { findMessage } from '../storage/messages.ts'
-import {
-  countReplayed,
-  listExhausted,
-  restartDelivery,
-  stopReplayed,
-  type DeliveryFilter,
-} from '../storage/replayed-deliveries.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import { payloadOf } from './payload.ts'
 import { lineIdIn, requireActive, webhookById } from './requests.ts'
 import type { DeliverySignals } from './signals.ts'
@@ -40,7 +40,7 @@ import type { DeliverySignals } from './signals.ts'
 export type ReplayParts = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly clock: Clock
   readonly deliverySignals: DeliverySignals
   readonly audit: Pick<Audit, 'record'>

@@ -12,8 +12,6 @@ import {
   insertSecret,
   listSecrets,
   retireSecrets,
-} from '../storage/webhook-secrets.ts'
-import {
   countWebhooks,
   insertWebhook,
   listWebhooks,
@@ -23,9 +21,9 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
-import type { Stamps } from '../system/stamps.ts'
 import type { Subscribers } from './publish.ts'
 import { positionOf, webhookById } from './requests.ts'
 import { webhookResource } from './resources.ts'
@@ -37,7 +35,7 @@ import { checkInput, type CheckedInput, type WebhookInput } from './webhook-inpu
 export type SubscriptionParts = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly random: Random
   readonly seal: Seal
   readonly rules: TargetRules
@@ -204,7 +202,7 @@ const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as cons
 
 function webhookOf(
   { url = '', events = [], isActive = true, description = null }: CheckedInput,
-  { stamps, createdBy }: { readonly stamps: Stamps; readonly createdBy: string },
+  { stamps, createdBy }: { readonly stamps: LogicalClock; readonly createdBy: string },
 ): Webhook {
   const now = stamps.now()
   const id: WebhookId = stamps.id('wh')

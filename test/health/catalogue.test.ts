@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 
 import { HealthCatalogue, ofRelay, ofWebhook } from '../../src/health/catalogue.ts'
 import type { HealthFinding } from '../../src/health/catalogue.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 function found(code: string, key: string | null = null) {
@@ -14,7 +14,7 @@ function found(code: string, key: string | null = null) {
 /** A catalogue whose findings are what `now` holds. */
 function catalogue() {
   const clock = new TestClock()
-  const health = new HealthCatalogue(new Stamps(clock, systemRandom, 0))
+  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0))
   const now: HealthFinding[] = []
   health.include(async () => [...now])
   return { clock, health, now }

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { Changes, type Change } from '../../src/system/changes.ts'
+import { ChangeFeed, type Change } from '../../src/system/change-feed.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
@@ -18,7 +18,7 @@ const LINE: Change = { what: 'line', id: 'line_1' }
 /** One browser that is signed in, and the signal of changes that it watches. */
 function signedIn() {
   const clock = new TestClock()
-  const changes = new Changes({ clock, random: seededRandom(1) })
+  const changes = new ChangeFeed({ clock, random: seededRandom(1) })
   const logOut = new AbortController()
   const sessions = { ...SIGNED_IN.sessions, endOf: () => logOut.signal }
   const rig = createRig({ clock, changes, access: { ...SIGNED_IN, sessions } })
@@ -42,7 +42,7 @@ function signedIn() {
       return changes.position
     },
     tell: async (...told: readonly Change[]) => {
-      changes.tell(told)
+      changes.publish(told)
       await clock.advance(100)
     },
   }
@@ -121,7 +121,7 @@ test('a page that was away when more than ten thousand things changed must read 
   const { begin, open, changes, clock } = signedIn()
   const start = begin()
   for (let i = 0; i < 11; i += 1) {
-    changes.tell(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
+    changes.publish(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
     await clock.advance(100)
   }
 
@@ -136,7 +136,7 @@ test('nothing piles up for a page that does not read: once it does, it reads afr
   const reader = response.body?.getReader()
   await reader?.read()
   for (let i = 0; i < 12; i += 1) {
-    changes.tell(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
+    changes.publish(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
     await clock.advance(100)
   }
 

@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 
 import type { Caller } from '../../src/domain/credential.ts'
 import { createHttp, type Http, type HttpTools } from '../../src/http/server.ts'
-import { Changes } from '../../src/system/changes.ts'
+import { ChangeFeed } from '../../src/system/change-feed.ts'
 import type { Log, LogFields } from '../../src/system/log.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import { systemRandom } from '../../src/system/random.ts'
@@ -281,7 +281,7 @@ export function standIns(asked: Asked[], clock: TestClock, metrics: Metrics): St
       backUp: later('backUp', { path: '/b.db', size_bytes: 1 }),
       noteDownload: later('noteDownload', undefined),
     },
-    changes: new Changes({ clock, random: systemRandom }),
+    changes: new ChangeFeed({ clock, random: systemRandom }),
     listBackups: told('listBackups', []),
     about: () => {
       throw new Error('unused')

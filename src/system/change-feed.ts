@@ -39,7 +39,7 @@ const EPOCH_BYTES = 6
  * The last 10,000 changes, numbered. A position is `<epoch>-<number>`. The epoch is another one after
  * each start, and after each gap in which nobody watched and so nothing was taken down.
  */
-export class Changes {
+export class ChangeFeed {
   readonly #clock: Clock
   readonly #random: Random
   readonly #signals = new Set<Signal>()
@@ -88,7 +88,7 @@ export class Changes {
   }
 
   /** Takes changes down; does nothing while nobody watches. */
-  tell(changes: readonly Change[]): void {
+  publish(changes: readonly Change[]): void {
     if (!this.#isWatched || changes.length === 0) return
     if (this.#gathered.size === 0) {
       this.#clock.after(this.#isRush ? RUSH_GATHER_MS : GATHER_MS, () => this.#release())

@@ -20,7 +20,7 @@ const SPEED_WHEN_AHEAD = 0.5
  * that waits stands still. Take them inside the transaction that stores them: their order is then
  * the order of commits.
  */
-export class Stamps {
+export class LogicalClock {
   readonly #clock: Clock
   readonly #random: Random
   #last: number
