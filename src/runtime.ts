@@ -16,7 +16,7 @@ import { BackupWorker } from './storage/backup.ts'
 import { listLiveBridges } from './storage/credentials.ts'
 import { openData, type Data } from './storage/data.ts'
 import type { Db } from './storage/database.ts'
-import { newestStamp } from './storage/messages.ts'
+import { newestTimestamp } from './storage/messages.ts'
 import { createSettings } from './storage/settings.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
@@ -98,7 +98,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
   const assertIntact = () => backupWorker.assertIntact(directory.database)
-  const stamps = new LogicalClock(clock, random, newestStamp(db))
+  const stamps = new LogicalClock(clock, random, newestTimestamp(db))
   const audit = createAudit({ writer, stamps, log })
   return {
     ...outer,

@@ -6,7 +6,7 @@ import { Type } from 'typebox'
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { ChangeFeed, ToldChange } from '../system/change-feed.ts'
+import type { ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { exchangeOf, sessionOf } from './exchange.ts'
@@ -125,7 +125,7 @@ async function isNotified(wake: Signal, clock: Clock, signal: AbortSignal): Prom
   return signal.aborted || clock.monotonic() - from < HEARTBEAT_MS
 }
 
-function changeEvent({ change, position }: ToldChange): string {
+function changeEvent({ change, position }: PublishedChange): string {
   const { what, id, conversationId } = change
   const where = conversationId === undefined ? {} : { conversation_id: conversationId }
   return event('change', position, { what, id, ...where })

@@ -30,7 +30,7 @@ export type AttemptTools = SettleTools & {
   readonly mayLeave: () => boolean
 }
 
-/** How long an outcome that could not be written waits before it is written again. */
+/** The wait before an outcome that could not be written is written again. */
 const REWRITE_MS = 1_000
 
 /**
@@ -76,7 +76,7 @@ async function holdBack(tools: AttemptTools, id: MessageId, dueAt: Timestamp): P
   })
 }
 
-/** Where an outcome cannot be written: who hears of it, and when to give up. */
+/** Called where an outcome cannot be written; `signal` ends the tries. */
 type Trouble = { readonly onUnwritten: () => void; readonly signal: AbortSignal }
 
 type Result = {

@@ -35,7 +35,7 @@ import { messageResource, type WaitReason } from './resource.ts'
 import { previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
 
-/** What can be changed of a conversation. */
+/** Fields of a conversation that can be changed. */
 export type ConversationChanges = { readonly isAutomationPaused: boolean }
 
 export type ListFilter = MessageFilter & {
@@ -54,7 +54,7 @@ type Tools = SettleTools & {
   readonly audit: Pick<Audit, 'record'>
 }
 
-/** Lists, single messages and conversations, as the API tells them. */
+/** Lists, single messages and conversations, as the API has them. */
 export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
@@ -109,7 +109,7 @@ async function resolveByHand(
   return messageResource(existing(tools.db, id), tools.waitReason)
 }
 
-/** What was accepted before goes on: a pause holds nothing back. */
+/** Messages that were accepted before go on: a pause holds nothing back. */
 async function patchConversation(
   { writer, waitReason }: Tools,
   id: string,

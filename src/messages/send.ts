@@ -44,7 +44,7 @@ export type SendRequest = {
   readonly text: string
   readonly lineId: string | null
   readonly idempotencyKey: string | null
-  /** How long the answer may wait for the line, in milliseconds; null for the configured time. */
+  /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
 }
@@ -94,7 +94,7 @@ export function createSend(tools: SendTools): (request: SendRequest) => Promise<
   }
 }
 
-/** What a request came to: an answer that was given before, or a message whose end is waited for. */
+/** The result of a request: an answer that was given before, or a message whose end is waited for. */
 type Accepted = { readonly messageId: string; readonly isReplay: boolean } & (
   | { readonly answer: Answer }
   | { readonly answer: null; readonly message: Outbound }

@@ -1,4 +1,4 @@
-// What becomes of an outbound message, and all that goes with it in the same transaction: its place
+// The ends of an outbound message, and all that goes with them in the same transaction: its place
 // in the day's budget, its guid, its events, the answer to who waits, the turn of the next one.
 
 import {
@@ -30,7 +30,7 @@ export type SettleTools = {
   readonly stamps: LogicalClock
   readonly publish: Publish
   readonly callers: WaitingCallers
-  /** Whether what a person types on the device is announced like what the relay sends. */
+  /** Messages typed on the device are announced like those that the relay sends. */
   readonly announcesDeviceMessages: () => boolean
 }
 
@@ -105,7 +105,7 @@ export function makeUncertain(
 
 /**
  * The device's guid of a message, and its service. Receipts that came before it are applied now: a
- * device may tell that a message was delivered before it answers that it took it.
+ * device may report a message delivered before it answers that it took it.
  */
 export function assignGuid(
   tools: SettleTools,
@@ -120,7 +120,7 @@ export function assignGuid(
   return applyWaiting(tools, tx, named, told.guid)
 }
 
-/** `accepted`: sent now, whatever came before; with its guid where the device told one. */
+/** `accepted`: sent now, whatever came before; with its guid where the device gave one. */
 export function acceptMessage(
   tools: SettleTools,
   tx: Tx,

@@ -1,4 +1,4 @@
-// The audit trail. A change and its entry are one transaction, so whoever changes something records it
+// The audit trail. A change and its entry are one transaction, so each change records itself
 // there and then; the log says it too, once it is durable.
 
 import { Database } from 'bun:sqlite'

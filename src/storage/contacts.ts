@@ -7,7 +7,7 @@ import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
 import { prepared, type Values } from './statement.ts'
 
-/** How many places of the day are taken, and by what. */
+/** Places of the day that are taken. */
 export type ContactUsage = { readonly reserved: number; readonly spent: number }
 
 const one = prepared(({ sqlite }) =>

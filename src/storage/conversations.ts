@@ -233,7 +233,7 @@ export function conversationsOf(db: Db, handle: string): readonly ConversationId
     .map((row) => row.id)
 }
 
-/** Whether any of these lines has a conversation with the handle: asked for e-mail addresses. */
+/** True where the line, or any line for null, has a conversation with the handle: asked for e-mail addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
   const text = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL${
     lineId === null ? '' : ' AND line_id = $lineId'

@@ -149,7 +149,7 @@ function touch(tx: Tx): void {
 /** Networks that are remembered, those that signed in last. */
 const NETWORKS_MAX = 100
 
-/** Whether the password was given from this network after `after`. */
+/** True where the password was given from this network after `after`. */
 export function hasSignedIn(db: Db, network: string, after: Timestamp): boolean {
   const found = db.sqlite
     .query<{ network: string }, [Values]>(

@@ -28,7 +28,7 @@ declare const inTransaction: unique symbol
 /** A `Db` inside the writer's transaction. Whatever writes takes one, so nothing writes outside. */
 export type Tx = Db & {
   readonly [inTransaction]: true
-  /** What was changed, told after the commit; null while nobody watches. */
+  /** Changes to publish after the commit; null while nobody watches. */
   readonly changes: Change[] | null
 }
 
@@ -54,16 +54,16 @@ const PRAGMAS = [
 export type OpenOptions = {
   /** The version of this executable, noted in the file. */
   readonly version: string
-  /** Called before the first migration of a database that existed; its path is told on refusal. */
+  /** Called before the first migration of a database that existed; the refusal names the path that it gives. */
   readonly backUp?: ((sqlite: Database, schemaVersion: number) => string) | undefined
-  /** Where backups lie, for the sentence that refuses a newer database. */
+  /** The folder of the backups, for the sentence that refuses a newer database. */
   readonly backupsPath?: string | undefined
   readonly migrations?: readonly Migration[] | undefined
 }
 
 export type OpenedDatabase = {
   readonly db: Db
-  /** Whether a database that existed before was migrated, and where it was backed up. */
+  /** The schema number before a migration, and the path of the backup made before it. */
   readonly migratedFrom: number | null
   readonly backupPath: string | null
 }

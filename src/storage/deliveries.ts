@@ -5,7 +5,7 @@ import { prepared, type Values } from './statement.ts'
 
 export type StoredDelivery = Delivery & {
   readonly seq: number
-  /** What the last attempt was answered, or why it was not. */
+  /** The answer to the last attempt, or the reason why there was none. */
   readonly lastStatusCode: number | null
   readonly lastError: string | null
 }

@@ -1,4 +1,4 @@
-// What the delivery loop asks for and writes. Every query goes by one webhook and by an index, so
+// Queries and writes of the delivery loop. Every query goes by one webhook and by an index, so
 // that a long queue of one costs the others nothing.
 
 import type { ConversationId, DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
@@ -11,7 +11,7 @@ export type DueDelivery = {
   readonly seq: number
   readonly eventSeq: number
   readonly conversationId: ConversationId | null
-  /** How many attempts of its own schedule were made. */
+  /** Attempts of its own schedule that were made. */
   readonly scheduledCount: number
   readonly nextAttemptAt: Timestamp
 }
@@ -38,7 +38,7 @@ const due = many(
    ORDER BY next_attempt_at, seq LIMIT +$limit`,
 )
 
-/** What is due to a webhook, longest due first. */
+/** Due deliveries of a webhook, longest due first. */
 export function dueDeliveries(db: Db, id: WebhookId, now: number, limit: number): DueDelivery[] {
   return due(db).all({ webhookId: id, now, limit })
 }
@@ -49,7 +49,7 @@ const requested = many(
    ORDER BY seq LIMIT +$limit`,
 )
 
-/** What somebody asked to be tried at once. */
+/** Deliveries that a caller asked to be tried at once. */
 export function requestedDeliveries(db: Db, id: WebhookId, limit: number): DueDelivery[] {
   return requested(db).all({ webhookId: id, limit })
 }
@@ -83,7 +83,7 @@ const nextDue = prepared(({ sqlite }) =>
   ),
 )
 
-/** When the next delivery of a webhook becomes due, or null. */
+/** The time at which the next delivery of a webhook becomes due, or null. */
 export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Timestamp | null {
   return nextDue(db).get({ webhookId, now })?.at ?? null
 }
@@ -95,7 +95,7 @@ const longestDue = prepared(({ sqlite }) =>
   ),
 )
 
-/** When the delivery that has been due to a webhook for the longest time became due, or null. */
+/** The time since which a delivery has been due to a webhook, or null. */
 export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | null {
   return longestDue(db).get({ webhookId })?.at ?? null
 }
@@ -191,7 +191,7 @@ const backlog = prepared(({ sqlite }) =>
   ),
 )
 
-/** How many deliveries of a webhook are pending, and when the oldest of them was made. */
+/** The number of pending deliveries of a webhook, and the time of the oldest one. */
 export function pendingDeliveries(
   db: Db,
   webhookId: WebhookId,

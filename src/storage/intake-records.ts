@@ -79,7 +79,7 @@ export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timesta
 
 type Rejected = {
   readonly lineId: LineId
-  /** Why, where a driver said so; null for what intake refused. */
+  /** The driver's reason; null for what intake refused. */
   readonly reason: Rejection | null
   readonly count: number
 }
@@ -95,7 +95,7 @@ export function countRejected(db: Db): readonly Rejected[] {
     .all({ named: 'sender_is_a_name' satisfies Rejection })
 }
 
-/** How many of one kind a line did not relay. */
+/** Messages of one kind that a line did not relay. */
 export type NotRelayedCount = {
   readonly kind: NotRelayedKind
   readonly count: number

@@ -7,7 +7,7 @@ import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
 import { prepared } from './statement.ts'
 
-/** What the owner may change of a line. */
+/** Fields of a line that the owner may change. */
 export type LineSettings = Pick<Line, 'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms'>
 
 export type NewLine = {
@@ -94,7 +94,7 @@ const savingCheckpoint = prepared(({ sqlite }) =>
   ),
 )
 
-/** Where the driver left off, in its own words. */
+/** The driver's position, in its own words. */
 export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
   savingCheckpoint(tx).run({ id, checkpoint })
 }

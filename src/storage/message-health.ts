@@ -1,4 +1,4 @@
-// What the health findings ask of messages. Each query goes by an index and ends at a bound: it costs
+// Questions of the health findings about messages. Each query goes by an index and ends at a bound: it costs
 // the same beside a million messages.
 
 import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
@@ -31,7 +31,7 @@ const newestOfLine = prepared(({ sqlite }) =>
   ),
 )
 
-/** What the relay sent by a line lately and what became of it, the last to finish first. */
+/** Recent sends of the relay by a line with their ends, the last to finish first. */
 export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
   return newestOfLine(db)
     .all({ lineId })

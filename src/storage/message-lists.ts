@@ -21,7 +21,7 @@ export type MessageFilter = {
   readonly createdBefore?: Timestamp | undefined
 }
 
-/** How many rows, and after which; `before` is the cursor's seq. */
+/** The size of a page, and its start; `before` is the cursor's seq. */
 export type Newest = { readonly limit: number; readonly before: number | null }
 
 /** Messages newest first. */
@@ -68,7 +68,7 @@ const sendsSince = prepared(({ sqlite }) =>
   ),
 )
 
-/** How many messages the relay was given for a handle since then, on real lines, and the first's time. */
+/** The number of messages that callers sent to a handle since then, on real lines, and the first's time. */
 export function sendsToSince(
   db: Db,
   handle: string,
@@ -78,7 +78,7 @@ export function sendsToSince(
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
-/** Where a reader of changes stands. */
+/** The position of a reader of changes. */
 export type ChangeCursor = { readonly updatedAt: number; readonly revision: number }
 
 /**

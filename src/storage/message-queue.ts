@@ -79,7 +79,7 @@ const sameTextUncertain = prepared(({ sqlite }) =>
   ),
 )
 
-/** When the last uncertain message of a conversation with this text will be announced; null for none. */
+/** The time at which the last uncertain message of the conversation with this text is announced; null for none. */
 export function sameTextUncertainUntil(
   db: Db,
   message: Pick<Outbound, 'conversationId' | 'text'>,
@@ -185,7 +185,7 @@ const announceable = ids(
    WHERE status = 'uncertain' AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
 )
 
-/** Uncertain messages of which `message.failed` has to tell now. */
+/** Uncertain messages that `message.failed` has to announce now. */
 export function messagesToAnnounce(db: Db, now: number, limit: number): readonly MessageId[] {
   return announceable(db, { now, limit })
 }
@@ -211,7 +211,7 @@ export function wakeHeldBack(tx: Tx, now: number): void {
     .run({ now })
 }
 
-/** What a wait may still be after the time of a wrong clock: that of an announcement, the longest. */
+/** The longest wait after the time of a wrong clock: that of an announcement. */
 const WAIT_MS_MAX = UNCERTAIN_ANNOUNCED_AFTER_MS
 
 /**
@@ -237,12 +237,12 @@ export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
     .run({ lineId, now })
 }
 
-/** When a message that becomes uncertain now is announced. */
+/** The time at which a message that becomes uncertain now is announced. */
 export function announcementAt(now: Timestamp): Timestamp {
   return (now + UNCERTAIN_ANNOUNCED_AFTER_MS) as Timestamp // A sum of whole milliseconds.
 }
 
-/** How many messages have a status; meant for those that are passed through, which are few. */
+/** The number of messages with a status that is passed through; those are few. */
 export function countByStatus(db: Db, status: 'queued' | 'sending' | 'uncertain'): number {
   const counting = db.sqlite.query<{ count: number }, [Values]>(
     'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status',
@@ -317,7 +317,7 @@ export function unfinishedOf(db: Db, lineId: LineId, age: Age): Unfinished {
   }
 }
 
-/** What a driver is given of a message. */
+/** The part of a message that a driver is given. */
 export function outgoing(message: Outbound): OutgoingMessage {
   return {
     id: message.id,

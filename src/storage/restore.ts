@@ -31,14 +31,14 @@ export type RestoreOrder = {
   /** The version of this executable. */
   readonly version: string
   readonly now: Timestamp
-  /** Whether programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
+  /** Programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
   readonly takesEnvironment?: boolean | undefined
 }
 
 export type Restored = {
-  /** Where the files that were replaced lie now; null where there were none. */
+  /** The folder in which the replaced files lie now; null where there were none. */
   readonly aside: string | null
-  /** How many messages became uncertain. */
+  /** The number of messages that became uncertain. */
   readonly uncertainCount: number
   /** The names of the files that came back beside the database. */
   readonly files: readonly string[]
@@ -46,7 +46,7 @@ export type Restored = {
   readonly environment: readonly EnvironmentChange[]
 }
 
-/** What a backup may bring along; any other name is left in it. */
+/** Files that a backup may bring along; any other name is left in it. */
 const CARRIED_NAMES = ['secret.key', 'hookline.env']
 
 /**
@@ -116,7 +116,7 @@ function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): 
         sentence: sentenceOf('restored'),
         changedAt: Math.max(now, newestChange(sqlite)),
       }).changes
-    // Who was logged out since the backup stays logged out.
+    // Sessions that were signed out since the backup stay so.
     sqlite.run('DELETE FROM dashboard_sessions')
     // Nothing waits any more, so no place of the day is reserved.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
@@ -219,7 +219,7 @@ function emptyWriteAheadLog(path: string): void {
     present.run('PRAGMA wal_checkpoint(TRUNCATE)')
     present.close()
   } catch {
-    // What cannot be opened is being replaced.
+    // A file that cannot be opened is being replaced anyway.
   }
 }
 
@@ -233,7 +233,7 @@ function newestChange(sqlite: Database): Timestamp {
 /** A line of `hookline.env` that differs between the backup and what is there. */
 export type EnvironmentChange = {
   readonly variable: string
-  /** What the backup says: null where it leaves the variable out, `(hidden)` for what nobody may read. */
+  /** The value in the backup: null where the variable is missing, `(hidden)` for a secret. */
   readonly value: string | null
   /** False where the present line stays, because it takes a person's word to change it. */
   readonly isTaken: boolean

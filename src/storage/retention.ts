@@ -19,7 +19,7 @@ const AUDIT_ROWS_MAX = 100_000
 
 /**
  * Messages from before `before`, and conversations that have none left. What is queued or not settled
- * stays, however old, and so do guids: the device may tell of them again.
+ * stays, however old, and so do guids: the device may report them again.
  */
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const deleted = tx.sqlite
@@ -49,7 +49,7 @@ export function deleteOldIdempotency(tx: Tx, age: Age, limit: number): number {
   )
 }
 
-/** Receipts whose guid nobody told within an hour. */
+/** Receipts whose guid did not become known within an hour. */
 export function deleteWaitingReceipts(tx: Tx, age: Age, limit: number): number {
   return run(
     tx,
@@ -112,7 +112,7 @@ function run(tx: Tx, sql: string, values: Values): number {
 }
 
 const KEPT_MS = 30 * DAY_MS
-/** How many deliveries wait for a webhook that the relay deactivated. */
+/** Deliveries that wait at most for a webhook that the relay deactivated. */
 const HELD_MAX = 100_000
 
 /** Deliveries that were finished 30 days ago; their attempts go with them. */

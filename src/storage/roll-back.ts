@@ -12,7 +12,7 @@ import { readSchemaState, type SchemaState } from './migrations.ts'
 import { exchange } from './restore.ts'
 import { requireIntegrity } from './snapshot.ts'
 
-/** What the database at `path` says of itself; null where there is none. Throws where it is damaged. */
+/** The schema state of the database at `path`; null where there is none. Throws where it is damaged. */
 export function schemaStateOf(path: string): SchemaState | null {
   if (!existsSync(path)) return null
   const database = openRaw(path, 'read')

@@ -34,7 +34,7 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
   return row === undefined ? null : storedWebhook(row)
 }
 
-/** How many webhooks are not deleted. */
+/** The number of webhooks that are not deleted. */
 export function countWebhooks(db: Db): number {
   const counted = db.orm.select({ count: count() }).from(webhooks).where(isNull(webhooks.deletedAt))
   return counted.get()?.count ?? 0

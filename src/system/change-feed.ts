@@ -1,4 +1,4 @@
-// What changed lately, for those who watch. A change says which thing it was, never what is in it:
+// Recent changes, for pages that watch. A change names the thing, never its content:
 // who wants to know reads the thing again.
 
 import type { Clock } from './clock.ts'
@@ -18,20 +18,20 @@ export type Change = {
     | 'backup'
     | 'session'
   readonly id: string
-  /** Where the thing is a message: the conversation that shows it. */
+  /** For a message: the conversation that shows it. */
   readonly conversationId?: string | undefined
 }
 
 /** A change, and the position that a watcher has reached with it. */
-export type ToldChange = { readonly change: Change; readonly position: string }
+export type PublishedChange = { readonly change: Change; readonly position: string }
 
 /** Changes of one thing within this time are one. */
 const GATHER_MS = 100
-/** More of them at once are told by one word, read everything afresh, and such a rush more slowly. */
+/** More of them at once become one change, read everything afresh, and such a rush is released more slowly. */
 const GATHERED_MAX = 1_000
 const RUSH_GATHER_MS = 1_000
 const KEPT_MAX = 10_000
-/** How long changes are still taken down when the last watcher is gone: it may come back. */
+/** The time for which changes are still recorded when the last watcher is gone: it may come back. */
 const LINGER_MS = 60_000
 const EPOCH_BYTES = 6
 
@@ -44,9 +44,9 @@ export class ChangeFeed {
   readonly #random: Random
   readonly #signals = new Set<Signal>()
   readonly #gathered = new Map<string, Change>()
-  /** Empty until somebody watches. */
+  /** Empty until the first watcher. */
   #epoch = ''
-  /** The changes up to number `#last`, at least as many as are told again. */
+  /** The changes up to number `#last`, at least as many as `since` gives again. */
   #kept: Change[] = []
   #last = 0
   #isWatched = false
@@ -58,7 +58,7 @@ export class ChangeFeed {
     this.#random = tools.random
   }
 
-  /** Whether changes are taken down: asked on hot paths, which do no more than that else. */
+  /** True while changes are recorded: asked on hot paths, which do nothing else then. */
   get isWatched(): boolean {
     return this.#isWatched
   }
@@ -67,7 +67,7 @@ export class ChangeFeed {
     return this.#signals.size
   }
 
-  /** Where somebody stands who has read everything just now. */
+  /** The position of a watcher who has read everything just now. */
   get position(): string {
     return this.#positionAt(this.#last)
   }
@@ -96,8 +96,8 @@ export class ChangeFeed {
     for (const change of changes) this.#gathered.set(`${change.what} ${change.id}`, change)
   }
 
-  /** What came after `position`, oldest first; null where all must be read afresh. */
-  since(position: string): readonly ToldChange[] | null {
+  /** Changes after `position`, oldest first; null where all must be read afresh. */
+  since(position: string): readonly PublishedChange[] | null {
     const [epoch, number = ''] = position.split('-')
     if (epoch !== this.#epoch || !/^[0-9]{1,15}$/.test(number)) return null
     const count = this.#last - Number(number)
