@@ -29,8 +29,8 @@ const { values: options } = parseArgs({
 const DIST = options.to
 
 /**
- * Puts the page, bundled by itself, in the place of its HTML file. Bun would bundle it along with the
- * server, whose white space must stay, and then so would the page's: half as much again to load.
+ * The page is bundled on its own and replaces its HTML file. Bundled with the server it would keep its
+ * white space, as the server must: half as much again to load.
  */
 const pageIndex = `${ROOT}/src/dashboard/index.html`
 const pageFiles = await bundlePage(pageIndex)
@@ -83,19 +83,19 @@ async function buildTargets(
     await build(`${DIST}/${file}`, target)
     const bytes = await Bun.file(`${DIST}/${file}`).bytes()
     sums.push(`${new Bun.CryptoHasher('sha256').update(bytes).digest('hex')}  ${file}\n`)
-    if (name.startsWith('darwin-')) sayHowSigned(file, bytes)
+    if (name.startsWith('darwin-')) printSignature(file, bytes)
   }
   await Bun.write(`${DIST}/SHA256SUMS`, sums.join(''))
 }
 
-/** Bun signs what it compiles for a Mac, but not for each processor in a way that holds. */
-function sayHowSigned(file: string, bytes: Uint8Array): void {
+/** Bun signs executables for a Mac, but its signature is not valid on every processor. */
+function printSignature(file: string, bytes: Uint8Array): void {
   const executable = readMachO(bytes)
   const problem = signatureProblem(executable)
   const oldest = `${file}: from macOS ${executable.minimumMacos ?? '?'} on`
-  if (problem === null) return console.log(`${oldest}; its signature holds`)
+  if (problem === null) return console.log(`${oldest}; signature is valid`)
   console.log(`${oldest}; it ${problem}`)
-  console.log(`On a Mac, before it is used: codesign --force --sign - ${file}`)
+  console.log(`Sign it on a Mac first: codesign --force --sign - ${file}`)
 }
 
 async function build(outfile: string, target?: Bun.Build.CompileTarget): Promise<void> {

@@ -17,7 +17,7 @@ const OUTPUT_LENGTH_MAX = 4_000
 
 type Environment = Readonly<Record<string, string>>
 
-/** A step that ended badly, with what it wrote. */
+/** Failed step with its output. */
 class FailedStep extends Error {}
 
 const tools = toolsIn(CACHE)
@@ -44,7 +44,7 @@ for (const generator of generatorsWith(tools)) {
   if (isWanted) await check(generator)
 }
 
-/** Fetches what is not there yet; what cannot be fetched fails the clients that need it. */
+/** Fetches missing tools; a tool that cannot be fetched fails the clients that need it. */
 async function bring(tool: string, steps: readonly Step[]): Promise<void> {
   try {
     for (const step of steps) await take(step, CACHE)

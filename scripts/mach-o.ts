@@ -1,29 +1,29 @@
-// Reads what macOS asks of an executable before it runs it: the oldest system that it is for, and a
-// signature that fits its bytes. The layouts are those of Apple's headers mach-o/loader.h and
+// Reads an executable as macOS checks it before a start: its oldest system, and a signature that fits its
+// bytes. The layouts are those of Apple's headers mach-o/loader.h and
 // kern/cs_blobs.h; load commands are little-endian, all of a signature is big-endian.
 
 import { createHash } from 'node:crypto'
 
 export type MachO = {
   readonly processor: 'arm64' | 'x64'
-  /** The oldest macOS that runs it, such as `13.0`; null where the file does not say. */
+  /** Oldest macOS that runs it, such as `13.0`; null where the file has none. */
   readonly minimumMacos: string | null
   readonly signature: Signature | null
 }
 
 export type Signature = {
   readonly identifier: string
-  /** Without a certificate: good for the machine, but it names nobody. */
+  /** Signed without a certificate: valid, but it names no signer. */
   readonly isAdHoc: boolean
   readonly isMadeByLinker: boolean
-  /** Under the hardened runtime, a process may do only what its entitlements say. */
+  /** Hardened runtime: the process may do only what its entitlements allow. */
   readonly isHardened: boolean
   readonly hasEntitlements: boolean
   readonly hashName: 'sha1' | 'sha256'
   readonly pageCount: number
-  /** How many pages differ from what was signed; the system kills a process that touches one. */
+  /** Pages that differ from the signed ones; the system kills a process that touches one. */
   readonly wrongPageCount: number
-  /** Whether everything in front of the signature was signed. */
+  /** True where everything in front of the signature is signed. */
   readonly coversAll: boolean
 }
 
@@ -51,7 +51,7 @@ export function readMachO(bytes: Uint8Array): MachO {
   const view = viewOf(bytes)
   const processor = PROCESSORS[view.getUint32(4, true)]
   if (view.getUint32(0, true) !== MAGIC_64 || processor === undefined) {
-    throw new Error('This is no thin 64-bit executable for macOS.')
+    throw new Error('Not a thin 64-bit executable for macOS.')
   }
   let minimumMacos: string | null = null
   let signature: Signature | null = null
@@ -66,7 +66,7 @@ export function readMachO(bytes: Uint8Array): MachO {
   return { processor, minimumMacos, signature }
 }
 
-/** Why macOS would not run it as it is, as the end of a sentence; null where nothing is wrong. */
+/** Reason why macOS would not run it, as the end of a sentence; null where it would. */
 export function signatureProblem({ signature }: MachO): string | null {
   if (signature === null) return 'has no signature'
   const { wrongPageCount, pageCount, coversAll } = signature
@@ -84,7 +84,7 @@ function versionOf(packed: number): string {
 function readSignature(bytes: Uint8Array, offset: number, length: number): Signature {
   const blob = bytes.subarray(offset, offset + length)
   const view = viewOf(blob)
-  if (view.getUint32(0) !== SUPER_BLOB) throw new Error('The signature does not begin as one.')
+  if (view.getUint32(0) !== SUPER_BLOB) throw new Error('The signature has no super blob.')
   const blobs = Array.from({ length: view.getUint32(8) }, (_, index) => {
     const at = view.getUint32(12 + 8 * index + 4)
     return { magic: view.getUint32(at), content: blob.subarray(at, at + view.getUint32(at + 4)) }
@@ -107,7 +107,7 @@ function readDirectory(
   const [pageCount, end] = [view.getUint32(28), view.getUint32(32)]
   const hashLength = view.getUint8(36)
   const hashName = HASH_NAMES[view.getUint8(37)]
-  if (hashName === undefined) throw new Error('The pages are hashed in a way not known here.')
+  if (hashName === undefined) throw new Error('The pages are hashed with an unknown algorithm.')
   const pageLength = 2 ** view.getUint8(39)
   if (hashesAt + pageCount * hashLength > directory.length) {
     throw new Error('The code directory ends before its hashes do.')

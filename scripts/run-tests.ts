@@ -31,7 +31,7 @@ const CHECKS: readonly Part[] = [
   { name: 'build', command: ['bun', 'run', '--silent', 'build'] },
 ]
 
-/** Programs that judge our stand-ins for usbmuxd and iPhones, and where Debian has them. */
+/** Programs that verify our stand-ins for usbmuxd and iPhones, with their Debian packages. */
 const PEERS = ['idevice_id', 'ideviceinfo', 'iproxy', 'usbmuxd']
 const PEER_PACKAGES = ['libimobiledevice-utils', 'libusbmuxd-tools', 'usbmuxd']
 
@@ -64,16 +64,16 @@ function allParts(): readonly Part[] {
 function bringBrowser(): void {
   if (!existsSync(CHROMIUM)) install('chromium, for the tests of the dashboard', ['chromium'])
   if (existsSync(CHROMIUM)) return
-  console.log(`\nThere is no ${CHROMIUM}: the tests of the dashboard in a browser are skipped.`)
+  console.log(`\n${CHROMIUM} is missing: skipping the browser tests of the dashboard.`)
 }
 
-/** Installs the programs that judge our stand-ins for iPhones; their tests are skipped without them. */
+/** Installs the programs that verify our stand-ins for iPhones; without them their tests are skipped. */
 function bringPeers(): void {
   const PATH = `${process.env['PATH'] ?? ''}:/usr/sbin`
   const isMissing = () => PEERS.some((name) => Bun.which(name, { PATH }) === null)
   if (isMissing()) install('libimobiledevice, for the tests of iPhones', PEER_PACKAGES)
   if (!isMissing()) return
-  console.log(`\nThere is not all of ${PEER_PACKAGES.join(', ')}: tests of iPhones are skipped.`)
+  console.log(`\nSome of ${PEER_PACKAGES.join(', ')} are missing: skipping tests of iPhones.`)
 }
 
 /** Does nothing where this is not the root of a Debian. */

@@ -1,4 +1,4 @@
-// Signs a release, so that `hookline upgrade` and the installer can tell who made it:
+// Signs a release, so that `hookline upgrade` and the installer can verify its origin:
 //
 //   bun scripts/sign-release.ts --make-key FILE      a new key, once: FILE is the secret half
 //   bun scripts/sign-release.ts FOLDER --key FILE    signs FOLDER/SHA256SUMS, and adds the installer
@@ -79,7 +79,7 @@ function rawPublicKey(key: KeyObject): Buffer {
   return createPublicKey(key).export({ type: 'spki', format: 'der' }).subarray(-32)
 }
 
-/** Eight bytes that tell keys apart; minisign draws them, here they follow from the key. */
+/** Id of a key, 8 bytes: random in minisign, derived from the key here. */
 function idOf(key: KeyObject): Buffer {
   return createHash('blake2b512').update(rawPublicKey(key)).digest().subarray(0, 8)
 }
@@ -101,8 +101,8 @@ function makeKey(file: string): void {
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' })
   writeFileSync(file, pem, { mode: 0o600, flag: 'wx' })
   writeFileSync(`${ROOT}/.release-key.pub`, minisignPublicKey(privateKey), { flag: 'wx' })
-  console.log(`The secret half is in ${file}: keep it off this machine, and out of the repository.`)
-  console.log('The public half is in .release-key.pub: commit it.')
+  console.log(`Secret key: ${file}. Keep it off this machine and out of the repository.`)
+  console.log('Public key: .release-key.pub. Commit it.')
 }
 
 if (import.meta.main) {

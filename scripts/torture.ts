@@ -1,5 +1,5 @@
-// What the suite does a few times, done as often as you like; each prints one line of figures, and ends
-// with 1 where anything went wrong.
+// Endless versions of tests in the suite. Each prints one line of figures, and ends with 1 where anything
+// went wrong.
 //
 //   bun scripts/torture.ts kills --count 1000       kill -9 under load and during a start
 //   bun scripts/torture.ts power --images 100000    power cuts, put together from recordings (Linux, cc)
@@ -17,12 +17,12 @@ import { cutPower, recordLoad } from '../test/executable/torture/power.ts'
 import { compileShim } from '../test/executable/torture/recording.ts'
 import { ScratchFolder } from '../test/support/scratch-folder.ts'
 
-/** How it went, in one line, and everything that should not be so. */
+/** Result on one line, and all faults. */
 type Result = { readonly line: string; readonly faults: readonly string[] }
 
 const HOUR_MS = 3_600_000
 const JUMPS_MS = [25 * HOUR_MS, 8 * 24 * HOUR_MS, 400 * 24 * HOUR_MS]
-/** Longer than the relay waits before it deletes what is old. */
+/** Longer than the relay waits before it deletes old rows. */
 const CLOCK_STAY_MS = 75_000
 /** A recording is cut this often before the next one is made. */
 const IMAGES_OF_ONE = 2_000

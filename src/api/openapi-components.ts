@@ -7,7 +7,7 @@ import { IN_DOCUMENT } from './schema.ts'
 export type Json = null | boolean | number | string | readonly Json[] | JsonObject
 export type JsonObject = { readonly [name: string]: Json }
 
-export type Side = 'request' | 'answer'
+export type Direction = 'request' | 'answer'
 
 const JSON_TYPE = 'application/json'
 const NULL = { type: 'null' }
@@ -17,7 +17,7 @@ export class Components {
   readonly #responses = new Map<string, JsonObject>()
 
   /** The schema as the document has it: a reference where it has a title. */
-  schema(schema: JsonObject, side: Side): JsonObject {
+  schema(schema: JsonObject, side: Direction): JsonObject {
     const { title, ...unnamed } = schema
     if (isWords(schema) && side === 'answer') return this.#openWords(schema, [])
     const written = this.#written(unnamed, side)
@@ -27,7 +27,7 @@ export class Components {
   }
 
   /** Every schema of `content`, by its media type. */
-  content(content: JsonObject, side: Side): JsonObject {
+  content(content: JsonObject, side: Direction): JsonObject {
     return mapObject(content, (media) => {
       return 'schema' in media
         ? { ...media, schema: this.schema(objectIn(media['schema']), side) }
@@ -74,7 +74,7 @@ export class Components {
     return this.#named(`Any${title}${none.length > 0 ? 'OrNull' : ''}`, { description, anyOf })
   }
 
-  #written(schema: JsonObject, side: Side): JsonObject {
+  #written(schema: JsonObject, side: Direction): JsonObject {
     const { example, anyOf, items, properties, [IN_DOCUMENT]: more, ...rest } = schema
     const branches = listIn(anyOf).map(objectIn)
     return {
@@ -91,7 +91,7 @@ export class Components {
   }
 
   /** What may be null besides says so by its type, or where it has a name, around its reference. */
-  #union(branches: readonly JsonObject[], side: Side): JsonObject {
+  #union(branches: readonly JsonObject[], side: Direction): JsonObject {
     const [value = {}, ...others] = branches.filter((branch) => branch['type'] !== 'null')
     if (others.length > 0 || branches.length !== 2) {
       return { anyOf: branches.map((branch) => this.schema(branch, side)) }

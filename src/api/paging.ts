@@ -1,3 +1,5 @@
+import { invalidRequest } from '../domain/errors.ts'
+
 /** A part of a list, newest first unless the list says otherwise. */
 export type Page<T> = {
   readonly data: readonly T[]
@@ -21,6 +23,14 @@ export function decodeCursor(text: string, length: number): readonly number[] | 
   const parts = Buffer.from(text, 'base64url').toString().split('.')
   if (parts.length !== length || !parts.every((part) => /^[0-9]{1,15}$/.test(part))) return null
   return parts.map(Number)
+}
+
+/** The position of a list that goes by one number, or null for its beginning; throws `invalid_request`. */
+export function cursorSeq(cursor: string | null): number | null {
+  if (cursor === null) return null
+  const [seq] = decodeCursor(cursor, 1) ?? []
+  if (seq !== undefined) return seq
+  throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
 }
 
 /** The page of `rows`, which are one more than `limit` where another page follows. */

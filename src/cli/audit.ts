@@ -14,7 +14,6 @@ const UNITS_MS = { m: 60_000, h: 3_600_000, d: 86_400_000 } as const
 
 export const AUDIT_COMMAND: Command = {
   name: 'audit',
-  args: [],
   options: [
     {
       name: 'since',

@@ -21,7 +21,6 @@ const BACKUP_MS_MAX = 3_600_000
 export const BACKUP_COMMANDS: readonly Command[] = [
   {
     name: 'backup',
-    args: [],
     options: [
       {
         name: 'to',
@@ -32,13 +31,7 @@ export const BACKUP_COMMANDS: readonly Command[] = [
     sentence: 'Make a verified backup of the database.',
     run: backUp,
   },
-  {
-    name: 'backups',
-    args: [],
-    options: [],
-    sentence: 'List backups in the data directory.',
-    run: list,
-  },
+  { name: 'backups', sentence: 'List backups in the data directory.', run: list },
   {
     name: 'restore',
     args: [{ name: 'FILE' }],

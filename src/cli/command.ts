@@ -43,8 +43,8 @@ export type Command = {
   readonly name: string
   /** One-word form, where only options follow. */
   readonly short?: string
-  readonly args: readonly Argument[]
-  readonly options: readonly CommandOption[]
+  readonly args?: readonly Argument[]
+  readonly options?: readonly CommandOption[]
   readonly sentence: string
   run(call: Call): Promise<ExitCode>
 }

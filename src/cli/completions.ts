@@ -8,7 +8,6 @@ import { runningRelay } from './own-file.ts'
 export const COMPLETIONS_COMMAND: Command = {
   name: 'completions',
   args: [{ name: 'SHELL', choices: ['bash', 'zsh', 'fish'] }],
-  options: [],
   sentence: 'Print a shell completion script.',
   async run(call) {
     const shell = argument(call, 0)
@@ -56,7 +55,6 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
 export const COMPLETION_IDS_COMMAND: Command = {
   name: 'completion-ids',
   args: [{ name: 'KIND', choices: Object.keys(LISTS) }],
-  options: [],
   sentence: 'Print ids that can come next, with their names.',
   async run(call) {
     const found = await withTimeout(systemClock, PATIENCE_MS, idsOf(call), []).catch(() => [])
@@ -125,7 +123,7 @@ function nextWords(commands: readonly Command[], variable: string): readonly str
   const byLength = commands.toSorted((a, b) => b.name.length - a.name.length)
   return [
     '  case "$line" in',
-    ...byLength.map((one) => clause(`'${one.name}'*`, wordsAfter(one, commands), idsIn(one.args))),
+    ...byLength.map((one) => clause(`'${one.name}'*`, wordsAfter(one, commands), idsIn(one))),
     ...[...groupsOf(commands)].map(([name, words]) => clause(`'${name}'*`, words)),
     clause('*', firstWords(commands)),
     '  esac',
@@ -135,13 +133,13 @@ function nextWords(commands: readonly Command[], variable: string): readonly str
   ]
 }
 
-function idsIn(args: Command['args']): IdKind | undefined {
-  return args.find(({ ids }) => ids !== undefined)?.ids
+function idsIn({ args }: Command): IdKind | undefined {
+  return args?.find(({ ids }) => ids !== undefined)?.ids
 }
 
 /** Options that take an id, each once. */
 function optionsWithIds(commands: readonly Command[]): readonly (readonly [string, IdKind])[] {
-  const options = commands.flatMap((command) => command.options)
+  const options = commands.flatMap((command) => command.options ?? [])
   const known = options.flatMap(({ name, ids }) =>
     ids === undefined ? [] : [[name, ids] as const],
   )
@@ -158,12 +156,13 @@ function fishScript(commands: readonly Command[]): readonly string[] {
       `complete -c hookline -n '__fish_seen_subcommand_from ${group}' -a '${words.join(' ')}'`,
     )
   }
-  for (const { name, args, options } of commands) {
+  for (const command of commands) {
+    const { name, options = [] } = command
     const seen = name
       .split(' ')
       .map((word) => `__fish_seen_subcommand_from ${word}`)
       .join('; and ')
-    const kind = idsIn(args)
+    const kind = idsIn(command)
     if (kind !== undefined) lines.push(`complete -c hookline -n '${seen}' -f ${fishIds(kind)}`)
     for (const option of options) {
       const value = option.ids === undefined ? ' -r' : ` -x ${fishIds(option.ids)}`
@@ -192,8 +191,8 @@ function fishIds(kind: IdKind): string {
 }
 
 function wordsAfter(command: Command, commands: readonly Command[]): ReadonlySet<string> {
-  const choices = command.args.flatMap(({ choices: words }) => words ?? [])
-  const options = [...command.options, ...GLOBAL_OPTIONS].map(({ name }) => `--${name}`)
+  const choices = (command.args ?? []).flatMap(({ choices: words }) => words ?? [])
+  const options = [...(command.options ?? []), ...GLOBAL_OPTIONS].map(({ name }) => `--${name}`)
   const below = groupsOf(commands).get(command.name) ?? []
   return new Set([...below, ...choices, ...options])
 }

@@ -13,15 +13,12 @@ import { table } from './table.ts'
 export const CONFIG_COMMANDS: readonly Command[] = [
   {
     name: 'config',
-    args: [],
-    options: [],
     sentence: 'Print every option and setting, and where its value comes from.',
     run: show,
   },
   {
     name: 'config set',
     args: [{ name: 'NAME', choices: SETTING_NAMES }, { name: 'VALUE' }],
-    options: [],
     sentence: 'Change a setting. Takes effect at once.',
     run: change,
   },

@@ -24,22 +24,14 @@ const FIRST_PAGE_QUERY = { query: { limit: String(FIRST_PAGE.limit) } }
 export const KEY_COMMANDS: readonly Command[] = [
   {
     name: 'keys create',
-    args: [],
     options: [{ name: 'name', value: 'NAME', sentence: 'A name for the key, such as its app.' }],
     sentence: 'Create an API key. Its secret is shown only once.',
     run: createApiKey,
   },
-  {
-    name: 'keys list',
-    args: [],
-    options: [],
-    sentence: 'List API keys, including revoked ones.',
-    run: listApiKeys,
-  },
+  { name: 'keys list', sentence: 'List API keys, including revoked ones.', run: listApiKeys },
   {
     name: 'keys revoke',
     args: [{ name: 'ID', ids: 'keys' }],
-    options: [],
     sentence: 'Revoke an API key permanently. Takes effect at once.',
     run: revokeApiKey,
   },
@@ -48,8 +40,6 @@ export const KEY_COMMANDS: readonly Command[] = [
 export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: 'bridges list',
-    args: [],
-    options: [],
     sentence: 'List iPhone Shortcuts lines, including removed ones.',
     run: listIphones,
   },
@@ -63,14 +53,12 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
   {
     name: 'bridges token',
     args: BRIDGE,
-    options: [],
     sentence: 'Create a new token for an iPhone. The old one stops working at once.',
     run: renewToken,
   },
   {
     name: 'bridges remove',
     args: BRIDGE,
-    options: [],
     sentence: 'Remove an iPhone Shortcuts line permanently.',
     run: removeIphone,
   },
@@ -78,8 +66,6 @@ export const BRIDGE_COMMANDS: readonly Command[] = [
 
 export const SETUP_LINK_COMMAND: Command = {
   name: 'setup-link',
-  args: [],
-  options: [],
   sentence: 'Print a one-time link to set or reset the dashboard password.',
   run: printSetupLink,
 }

@@ -1,4 +1,4 @@
-// What the doctor says of iPhones on the cable: how far each has come, and the screens that nobody knew.
+// The doctor's report on iPhones on the cable: the progress of each, and its unknown screens.
 
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { writeFileAtomically } from '../system/files.ts'
 import type { Call } from './command.ts'
 import { fields } from './table.ts'
 
-/** One paragraph for each phone. */
+/** A paragraph for each phone. */
 export function phoneLines(phones: readonly Phone[]): readonly string[] {
   return phones.flatMap((phone) => {
     const states = statesOf(phone)
@@ -16,7 +16,7 @@ export function phoneLines(phones: readonly Phone[]): readonly string[] {
   })
 }
 
-/** Writes a file for each phone that shows something unknown, and says which. */
+/** Writes a file for each phone that shows an unknown screen, and prints its path. */
 export function writeScreens(call: Call, phones: readonly Phone[], folder: string): void {
   const unknown = phones.filter(({ unknown_screen }) => unknown_screen !== null)
   if (unknown.length === 0)
@@ -29,7 +29,7 @@ export function writeScreens(call: Call, phones: readonly Phone[], folder: strin
   }
 }
 
-/** Neither its name nor its whole id: the line stands at the head of what is sent to others. */
+/** Without the name and the whole id: the line is the head of a file that is sent to others. */
 function headOf({ key, ios_version, battery_percent }: Phone): string {
   const facts = [
     `iPhone …${endOf(key)}`,

@@ -21,7 +21,6 @@ type DoctorTools = { readonly platform: string; readonly run: RunProcess }
 export function doctorCommand(tools: DoctorTools): Command {
   return {
     name: 'doctor',
-    args: [],
     options: [
       {
         name: 'open',

@@ -5,7 +5,6 @@ import { table } from './table.ts'
 export const GUIDE_COMMAND: Command = {
   name: 'guide',
   args: [{ name: 'NAME', isOptional: true, choices: GUIDES.map(({ name }) => name) }],
-  options: [],
   sentence: 'Print a guide of the manual, or list them.',
   async run({ args: [name], out }) {
     if (name === undefined) {

@@ -23,23 +23,14 @@ export const HELP_COMMAND: Command = {
     { name: 'COMMAND', isOptional: true },
     { name: 'SUBCOMMAND', isOptional: true },
   ],
-  options: [],
   sentence: 'List all commands, or describe one.',
   run: printHelp,
 }
 
 export const ABOUT_COMMANDS: readonly Command[] = [
-  {
-    name: 'paths',
-    args: [],
-    options: [],
-    sentence: 'Print where Hookline keeps its files.',
-    run: printPaths,
-  },
+  { name: 'paths', sentence: 'Print where Hookline keeps its files.', run: printPaths },
   {
     name: 'version',
-    args: [],
-    options: [],
     sentence: 'Print the version.',
     async run(call) {
       const about = { version: VERSION, schema: MIGRATIONS.length, bun: Bun.version }
@@ -49,8 +40,6 @@ export const ABOUT_COMMANDS: readonly Command[] = [
   },
   {
     name: 'licenses',
-    args: [],
-    options: [],
     sentence: 'Print the licenses of everything in this executable.',
     async run(call) {
       call.out.data({ text: LICENSES }, LICENSES.split('\n'))
@@ -77,7 +66,7 @@ export const SHORT_HELP: readonly string[] = [
 
 /** Usage, purpose and options of one command. */
 export function helpOf(command: Command): string[] {
-  return [usageOf(command), `  ${command.sentence}`, ...describeOptions(command.options), '']
+  return [usageOf(command), `  ${command.sentence}`, ...describeOptions(command.options ?? []), '']
 }
 
 async function printHelp(call: Call): Promise<ExitCode> {

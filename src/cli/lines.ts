@@ -19,8 +19,6 @@ export const LINE_COMMANDS: readonly Command[] = [
   {
     name: 'lines list',
     short: 'lines',
-    args: [],
-    options: [],
     sentence: 'List phone lines and their status. Short: lines.',
     run: list,
   },
@@ -37,7 +35,6 @@ export const LINE_COMMANDS: readonly Command[] = [
       { name: 'OLD', ids: 'lines' },
       { name: 'NEW', ids: 'lines' },
     ],
-    options: [],
     sentence:
       'Let line NEW replace the vanished line OLD. The same id twice accepts its new number.',
     run: adopt,

@@ -14,8 +14,6 @@ import { EXIT, type Call, type Command } from './command.ts'
 /** Launched on the screen only; listed neither in the help nor in the README. */
 export const MAC_PERMIT_COMMAND: Command = {
   name: 'mac permit',
-  args: [],
-  options: [],
   sentence: 'Send Messages a harmless request, so that macOS asks for permission.',
   async run(call) {
     const { macOsascript: osascriptPath } = call.loadConfig().config

@@ -20,7 +20,6 @@ import { runningRelay } from './own-file.ts'
 
 export const MAC_TRACE_COMMAND: Command = {
   name: 'mac trace',
-  args: [],
   options: [{ name: 'to', value: 'FILE', sentence: 'Where it is written, not over another file.' }],
   sentence: 'Record how Messages writes down ten messages, without what they say.',
   run: trace,

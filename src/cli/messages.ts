@@ -28,7 +28,6 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
       { name: 'ID', ids: 'messages' },
       { name: 'STATUS', choices: ['sent', 'failed'] },
     ],
-    options: [],
     sentence: 'Mark an uncertain message as sent or failed.',
     run: resolve,
   },
@@ -36,7 +35,6 @@ export const MESSAGE_COMMANDS: readonly Command[] = [
 
 export const TAIL_COMMAND: Command = {
   name: 'tail',
-  args: [],
   options: [
     { name: 'line', value: 'ID', ids: 'lines', sentence: 'Only this line (id or number).' },
     { name: 'event', value: 'NAMES', sentence: `Only these events: ${EVENT_NAMES.join(', ')}.` },

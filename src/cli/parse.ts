@@ -25,20 +25,14 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
       words.shift()
     }
   }
-  if (command !== null && !options.has('help')) {
-    requireArguments(command, rest)
-    const missing = command.options.find(
-      ({ name, isRequired }) => isRequired === true && !options.has(name),
-    )
-    if (missing !== undefined) throw new UsageError(`Usage: ${usageOf(command)}`)
-  }
+  if (command !== null && !options.has('help')) requireComplete(command, rest, options)
   return { command, args: rest, options }
 }
 
 /** `hookline keys create [--name NAME]`. */
 export function usageOf(command: Command): string {
-  const args = command.args.map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))
-  const options = command.options.map(({ name, value, isRequired }) => {
+  const args = (command.args ?? []).map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))
+  const options = (command.options ?? []).map(({ name, value, isRequired }) => {
     const written = value === null ? `--${name}` : `--${name} ${value}`
     return isRequired === true ? written : `[${written}]`
   })
@@ -109,12 +103,19 @@ function takeOption(
   options.set(name, value)
 }
 
-function requireArguments(command: Command, given: readonly string[]): void {
-  const least = command.args.filter(({ isOptional }) => isOptional !== true).length
-  if (given.length < least || given.length > command.args.length) {
+/** Throws where arguments or required options are missing, or an argument is none of its choices. */
+function requireComplete(
+  command: Command,
+  given: readonly string[],
+  set: ReadonlyMap<string, string>,
+): void {
+  const { args = [], options = [] } = command
+  const least = args.filter(({ isOptional }) => isOptional !== true).length
+  const lacksOption = options.some(({ name, isRequired }) => isRequired === true && !set.has(name))
+  if (given.length < least || given.length > args.length || lacksOption) {
     throw new UsageError(`Usage: ${usageOf(command)}`)
   }
-  for (const [index, { name, choices }] of command.args.entries()) {
+  for (const [index, { name, choices }] of args.entries()) {
     const value = given[index]
     if (value === undefined || choices === undefined || choices.includes(value)) continue
     throw new UsageError(`${name} must be one of: ${choices.join(', ')}.`)

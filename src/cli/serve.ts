@@ -30,7 +30,6 @@ import { terminalLog, writeLogLine } from './output.ts'
 
 export const SERVE_COMMAND: Command = {
   name: 'serve',
-  args: [],
   options: OPTION_NAMES.filter(isFlag).map((name): CommandOption => ({
     name: OPTIONS[name].name,
     value: OPTIONS[name].kind.placeholder,

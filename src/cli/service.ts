@@ -75,22 +75,17 @@ export function serviceCommands(findPlace: FindPlace): readonly Command[] {
   return [
     {
       name: 'down',
-      args: [],
-      options: [],
       sentence: 'Stop the service. It stays installed and starts again with the machine.',
       run: (call) => stop(openServiceCall(call, findPlace)),
     },
     {
       name: 'service install',
-      args: [],
       options: INSTALL_OPTIONS,
       sentence: 'Start the relay with the machine, or on a Mac when you log in.',
       run: (call) => install(openServiceCall(call, findPlace)),
     },
     {
       name: 'service uninstall',
-      args: [],
-      options: [],
       sentence: 'Stop and remove the service. Your data is kept.',
       run: (call) => uninstall(openServiceCall(call, findPlace)),
     },
@@ -100,7 +95,6 @@ export function serviceCommands(findPlace: FindPlace): readonly Command[] {
 export function logsCommand(findPlace: FindPlace): Command {
   return {
     name: 'logs',
-    args: [],
     options: [
       { name: 'follow', short: 'f', value: null, sentence: 'Keep printing new lines. Short: -f.' },
       {

@@ -58,8 +58,6 @@ const REQUEST_MS_MAX = 15_000
 export function statusCommand(findPlace: FindPlace): Command {
   return {
     name: 'status',
-    args: [],
-    options: [],
     sentence: 'Show whether the relay is running, and its lines. Exit code 3 if it is not.',
     run: (call) => printStatus(openServiceCall(call, findPlace)),
   }

@@ -20,7 +20,6 @@ const NOT_READY: readonly RelayReport['phase'][] = ['starting', 'stopping']
 export function upCommand(findPlace: FindPlace): Command {
   return {
     name: 'up',
-    args: [],
     options: INSTALL_OPTIONS,
     sentence: 'Install or update the service, start it, and show its status.',
     run: (call) => up(openServiceCall(call, findPlace)),

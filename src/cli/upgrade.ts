@@ -34,7 +34,6 @@ import { openServiceCall, type FindPlace, type ServiceCall, refuseForeground } f
 export function upgradeCommand(findPlace: FindPlace): Command {
   return {
     name: 'upgrade',
-    args: [],
     options: [
       {
         name: 'from',
@@ -42,11 +41,7 @@ export function upgradeCommand(findPlace: FindPlace): Command {
         isRequired: true,
         sentence: 'The new executable, with its signed SHA256SUMS beside it.',
       },
-      {
-        name: 'unverified',
-        value: null,
-        sentence: 'Accept a file without a release signature.',
-      },
+      { name: 'unverified', value: null, sentence: 'Accept a file without a release signature.' },
     ],
     sentence: 'Install another version. Rolls back automatically if it fails to start.',
     run: (call) => runUpgrade(openServiceCall(call, findPlace)),
@@ -57,7 +52,6 @@ export function upgradeCommand(findPlace: FindPlace): Command {
 export const CHECK_MIGRATIONS_COMMAND: Command = {
   name: 'check-migrations',
   args: [{ name: 'FILE' }],
-  options: [],
   sentence: 'Migrate and check a copy of a backup.',
   async run(call) {
     const file = resolve(call.surroundings.folder, argument(call, 0))

@@ -25,13 +25,7 @@ const FILTER_OPTIONS: readonly CommandOption[] = [
 ]
 
 export const WEBHOOK_COMMANDS: readonly Command[] = [
-  {
-    name: 'webhooks list',
-    args: [],
-    options: [],
-    sentence: 'List webhooks.',
-    run: list,
-  },
+  { name: 'webhooks list', sentence: 'List webhooks.', run: list },
   {
     name: 'webhooks add',
     args: [{ name: 'URL' }],
@@ -49,7 +43,6 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   {
     name: 'webhooks test',
     args: ID,
-    options: [],
     sentence: 'Send a test event.',
     run: (call) => act(call, 'POST /webhooks/:id/test'),
   },
@@ -66,7 +59,6 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   {
     name: 'webhooks redeliver',
     args: [{ name: 'DELIVERY_ID', ids: 'deliveries' }],
-    options: [],
     sentence: 'Retry a delivery.',
     run: (call) => act(call, 'POST /webhook-deliveries/:id/redeliver'),
   },
@@ -104,14 +96,12 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   {
     name: 'webhooks stop-replay',
     args: ID,
-    options: [],
     sentence: 'Cancel pending deliveries of a replay or retry.',
     run: (call) => act(call, 'DELETE /webhooks/:id/replay'),
   },
   {
     name: 'webhooks rotate-secret',
     args: ID,
-    options: [],
     sentence: 'Create a new signing secret. The old one stays valid for 24 hours.',
     run: (call) => act(call, 'POST /webhooks/:id/rotate-secret'),
   },

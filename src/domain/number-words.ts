@@ -3,8 +3,8 @@ export function grouped(value: number): string {
   return value.toLocaleString('en')
 }
 
-/** "1 event", "30,020 events". */
+/** "1 event", "30,020 events", "2 deliveries". */
 export function countWords(count: number, noun: string): string {
-  const plural = noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`
+  const plural = /[^aeiou]y$/.test(noun) ? `${noun.slice(0, -1)}ies` : `${noun}s`
   return `${grouped(count)} ${count === 1 ? noun : plural}`
 }

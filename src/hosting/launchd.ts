@@ -3,7 +3,6 @@ import { dirname, join } from 'node:path'
 
 import type { Clock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
-import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
 import { executableIn, makeBundle } from './app-bundle.ts'
@@ -17,7 +16,8 @@ import {
 } from './installation.ts'
 import { BUNDLE_ID, launchAgentText } from './property-lists.ts'
 import {
-  SERVICE_ENVIRONMENT,
+  serviceEnvironment,
+  writeIfChanged,
   type Installed,
   type ServiceHost,
   type ServiceOrder,
@@ -42,13 +42,6 @@ export type LaunchdTools = {
   readonly uid: number
 }
 
-export type LaunchdAgent = {
-  readonly label: string
-  readonly uid: number
-  /** Path of its property list. */
-  readonly path: string
-}
-
 /** Log file of the service. */
 export function macLogPath(home: string): string {
   return join(home, 'Library', 'Logs', 'Hookline', 'relay.log')
@@ -70,7 +63,8 @@ const QUESTION_MS_MAX = 120_000
 
 /**
  * LaunchAgent that runs a signed bundle. Not a daemon: Messages can be controlled only in the session at
- * the screen.
+ * the screen. The manual of launchctl(1) says that its texts are no interface: used here are exit codes,
+ * which are its error numbers, and of the texts only the process id.
  */
 export class LaunchdHost implements ServiceHost {
   readonly name = 'LaunchAgent'
@@ -78,14 +72,17 @@ export class LaunchdHost implements ServiceHost {
   readonly #tools: LaunchdTools
   readonly #bundle: string
   readonly #agentPath: string
-  readonly #launchd: Launchd
+  /** Session at the screen, and the service in it. */
+  readonly #domain: string
+  readonly #target: string
 
   constructor(tools: LaunchdTools) {
     const { home, uid } = tools
     this.#tools = tools
     this.#bundle = join(home, 'Applications', 'Hookline.app')
     this.#agentPath = join(home, 'Library', 'LaunchAgents', `${BUNDLE_ID}.plist`)
-    this.#launchd = new Launchd(tools, { label: BUNDLE_ID, uid, path: this.#agentPath })
+    this.#domain = `gui/${uid}`
+    this.#target = `${this.#domain}/${BUNDLE_ID}`
     this.log = new FileLog(macLogPath(home))
   }
 
@@ -104,16 +101,37 @@ export class LaunchdHost implements ServiceHost {
     return { isChanged: isMade || isWritten, warnings: [] }
   }
 
-  start(signal: AbortSignal): Promise<void> {
-    return this.#launchd.start(signal)
+  /** Loads the service, which starts it; starts it where it is loaded but not running. */
+  async start(signal: AbortSignal): Promise<void> {
+    await this.#requireSession(signal)
+    if ((await this.#look(signal)).isLoaded) {
+      // Not with `-k`, which would kill a send that is past its point of no return.
+      const order = this.#order('kickstart', this.#target)
+      await useTool(this.#tools.run, { ...order, purpose: 'start the service' }, signal)
+      return
+    }
+    // It may have been disabled before.
+    await tryTool(this.#tools.run, this.#order('enable', this.#target), signal)
+    await this.#bootstrap(signal)
   }
 
-  stop(signal: AbortSignal): Promise<void> {
-    return this.#launchd.stop(signal)
+  /** Unloads the service and waits for the end of its process, which launchctl does not. */
+  async stop(signal: AbortSignal): Promise<void> {
+    if (!(await this.#look(signal)).isLoaded) return
+    const answer = await askTool(this.#tools.run, this.#order('bootout', this.#target), signal)
+    const { exitCode } = answer
+    if (exitCode !== 0 && !GONE_OR_GOING.includes(exitCode)) throw cannot('stop', answer)
+    const until = this.#tools.clock.monotonic() + STOP_MS_MAX
+    while ((await this.#look(signal)).isLoaded) {
+      if (this.#tools.clock.monotonic() > until || signal.aborted) {
+        throw new HostingError('The service did not stop in time. Check it with: hookline status')
+      }
+      await this.#tools.clock.sleep(POLL_MS, signal)
+    }
   }
 
   async uninstall(dataDir: string, signal: AbortSignal): Promise<void> {
-    await this.#launchd.stop(signal)
+    await this.stop(signal)
     rmSync(this.#agentPath, { force: true })
     rmSync(this.#bundle, { recursive: true, force: true })
     forgetInstallation(dataDir)
@@ -127,7 +145,7 @@ export class LaunchdHost implements ServiceHost {
   }
 
   async state(signal: AbortSignal): Promise<ServiceState> {
-    const { isLoaded, pid } = await this.#launchd.look(signal)
+    const { isLoaded, pid } = await this.#look(signal)
     const loaded = pid === null ? 'starting' : 'running'
     const isInstalled = existsSync(this.#agentPath)
     return { isInstalled, activity: isLoaded ? loaded : 'stopped', pid }
@@ -163,91 +181,35 @@ export class LaunchdHost implements ServiceHost {
     const logPath = macLogPath(home)
     // launchd creates the file but not its folder.
     mkdirSync(dirname(logPath), { recursive: true })
-    const isDefault = dataDir === defaultDataDirectory({ HOME: home }, 'darwin')
-    const place: Record<string, string> = isDefault ? {} : { HOOKLINE_DATA_DIR: dataDir }
-    const environment = { ...SERVICE_ENVIRONMENT, ...place }
+    const environment = serviceEnvironment(dataDir, home, 'darwin')
     const executable = executableIn(this.#bundle)
-    const text = launchAgentText({ executable, environment, logPath })
-    if (readTextOrNull(this.#agentPath) === text) return false
-    mkdirSync(dirname(this.#agentPath), { recursive: true })
-    writeFileAtomically(this.#agentPath, text)
-    return true
-  }
-}
-
-/**
- * User's launchd, through launchctl(1). Its manual says that its texts are no interface: used here are exit
- * codes, which are its error numbers, and of the texts only the process id.
- */
-export class Launchd {
-  readonly #run: RunProcess
-  readonly #clock: Clock
-  readonly #agent: LaunchdAgent
-  /** Session at the screen, and the service in it. */
-  readonly #domain: string
-  readonly #target: string
-
-  constructor(tools: { readonly run: RunProcess; readonly clock: Clock }, agent: LaunchdAgent) {
-    this.#run = tools.run
-    this.#clock = tools.clock
-    this.#agent = agent
-    this.#domain = `gui/${agent.uid}`
-    this.#target = `${this.#domain}/${agent.label}`
+    return writeIfChanged(this.#agentPath, launchAgentText({ executable, environment, logPath }))
   }
 
   /** Not loaded where launchctl gives no answer. */
-  async look(
+  async #look(
     signal: AbortSignal,
   ): Promise<{ readonly isLoaded: boolean; readonly pid: number | null }> {
-    const answer = await tryTool(this.#run, this.#order('print', this.#target), signal)
+    const answer = await tryTool(this.#tools.run, this.#order('print', this.#target), signal)
     if (answer?.exitCode !== 0) return { isLoaded: false, pid: null }
     const pid = /^\s*pid = (\d+)$/m.exec(answer.stdout)?.[1]
     return { isLoaded: true, pid: pid === undefined ? null : Number(pid) }
   }
 
-  /** Loads the service, which starts it; starts it where it is loaded but not running. */
-  async start(signal: AbortSignal): Promise<void> {
-    await this.#requireSession(signal)
-    if ((await this.look(signal)).isLoaded) {
-      // Not with `-k`, which would kill a send that is past its point of no return.
-      const order = this.#order('kickstart', this.#target)
-      await useTool(this.#run, { ...order, purpose: 'start the service' }, signal)
-      return
-    }
-    // It may have been disabled before.
-    await tryTool(this.#run, this.#order('enable', this.#target), signal)
-    await this.#bootstrap(signal)
-  }
-
-  /** Unloads the service and waits for the end of its process, which launchctl does not. */
-  async stop(signal: AbortSignal): Promise<void> {
-    if (!(await this.look(signal)).isLoaded) return
-    const answer = await askTool(this.#run, this.#order('bootout', this.#target), signal)
-    const { exitCode } = answer
-    if (exitCode !== 0 && !GONE_OR_GOING.includes(exitCode)) throw cannot('stop', answer)
-    const until = this.#clock.monotonic() + STOP_MS_MAX
-    while ((await this.look(signal)).isLoaded) {
-      if (this.#clock.monotonic() > until || signal.aborted) {
-        throw new HostingError('The service did not stop in time. Check it with: hookline status')
-      }
-      await this.#clock.sleep(POLL_MS, signal)
-    }
-  }
-
   async #bootstrap(signal: AbortSignal): Promise<void> {
     for (let tries = 1; ; tries += 1) {
-      const order = this.#order('bootstrap', this.#domain, this.#agent.path)
-      const answer = await askTool(this.#run, order, signal)
+      const order = this.#order('bootstrap', this.#domain, this.#agentPath)
+      const answer = await askTool(this.#tools.run, order, signal)
       if (answer.exitCode === 0) return
       const mayPass = STILL_CLEARING.includes(answer.exitCode)
       if (!mayPass || tries === BOOTSTRAP_TRIES || signal.aborted) throw cannot('start', answer)
-      await this.#clock.sleep(BOOTSTRAP_PAUSE_MS, signal)
+      await this.#tools.clock.sleep(BOOTSTRAP_PAUSE_MS, signal)
     }
   }
 
   /** Over ssh and at the login window there is no such session, and launchd reports only a number. */
   async #requireSession(signal: AbortSignal): Promise<void> {
-    const { exitCode } = await askTool(this.#run, this.#order('print', this.#domain), signal)
+    const { exitCode } = await askTool(this.#tools.run, this.#order('print', this.#domain), signal)
     if (exitCode === 0) return
     throw new HostingError(
       'No user is logged in at the screen of this Mac, which Messages needs. Log in as this user ' +

@@ -1,3 +1,8 @@
+import { mkdirSync } from 'node:fs'
+import { dirname } from 'node:path'
+
+import { defaultDataDirectory } from '../system/data-directory.ts'
+import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { ServiceLog } from './service-log.ts'
 
 /** Service manager of the machine: a LaunchAgent on macOS, a systemd user unit on Linux. */
@@ -42,11 +47,26 @@ export type ServiceState = {
   readonly pid: number | null
 }
 
-/** Environment of every service: the relay is restarted when it ends, and has a database since its installation. */
-export const SERVICE_ENVIRONMENT: Readonly<Record<string, string>> = {
-  HOOKLINE_SERVICE: '1',
-  HOOKLINE_EXPECTS_DATABASE: '1',
-}
-
 /** A stopping relay lets a send past its point of no return end first, for up to 75 s. */
 export const STOP_MS_MAX = 90_000
+
+/** Environment of every service: the relay is restarted when it ends, and has a database since its installation. */
+export const SERVICE_ENVIRONMENT = { HOOKLINE_SERVICE: '1', HOOKLINE_EXPECTS_DATABASE: '1' }
+
+/** A service does not see the shell's XDG_DATA_HOME, so any other data directory is named. */
+export function serviceEnvironment(
+  dataDir: string,
+  home: string,
+  platform: 'darwin' | 'linux',
+): Readonly<Record<string, string>> {
+  const isDefault = dataDir === defaultDataDirectory({ HOME: home }, platform)
+  return { ...SERVICE_ENVIRONMENT, ...(isDefault ? {} : { HOOKLINE_DATA_DIR: dataDir }) }
+}
+
+/** Writes the file and its folder; false where the file was so already. */
+export function writeIfChanged(path: string, text: string): boolean {
+  if (readTextOrNull(path) === text) return false
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileAtomically(path, text)
+  return true
+}

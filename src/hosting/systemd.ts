@@ -1,8 +1,6 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 
-import { defaultDataDirectory } from '../system/data-directory.ts'
-import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import {
   executableAt,
@@ -11,7 +9,8 @@ import {
   writeInstallation,
 } from './installation.ts'
 import {
-  SERVICE_ENVIRONMENT,
+  serviceEnvironment,
+  writeIfChanged,
   STOP_MS_MAX,
   type Installed,
   type ServiceHost,
@@ -77,7 +76,9 @@ export class SystemdHost implements ServiceHost {
     const { dataDir, version } = order
     const source = await executableAt(order.executable)
     const before = readInstallation(dataDir)
-    const isWritten = this.#writeUnit(order)
+    const environment = serviceEnvironment(dataDir, this.#tools.home, 'linux')
+    const text = systemdUnit({ executable: order.executable, environment })
+    const isWritten = writeIfChanged(this.#unitPath, text)
     const isLingering = await this.#linger(signal)
     await this.#use('load the unit', ['daemon-reload'], signal)
     await this.#use('enable the service', ['enable', UNIT], signal)
@@ -115,19 +116,6 @@ export class SystemdHost implements ServiceHost {
       activity: activityOf(values.get('ActiveState') ?? ''),
       pid: pid > 0 ? pid : null,
     }
-  }
-
-  /** True where the unit has changed. */
-  #writeUnit({ executable, dataDir }: ServiceOrder): boolean {
-    const { home } = this.#tools
-    // The service does not know the shell's XDG_DATA_HOME.
-    const isDefault = dataDir === defaultDataDirectory({ HOME: home }, 'linux')
-    const place: Record<string, string> = isDefault ? {} : { HOOKLINE_DATA_DIR: dataDir }
-    const text = systemdUnit({ executable, environment: { ...SERVICE_ENVIRONMENT, ...place } })
-    if (readTextOrNull(this.#unitPath) === text) return false
-    mkdirSync(dirname(this.#unitPath), { recursive: true })
-    writeFileAtomically(this.#unitPath, text)
-    return true
   }
 
   /** Without lingering, the user's services start at the first login and end with the last session. */

@@ -136,7 +136,7 @@ function databaseWayBack(
   if (state !== 'damaged') {
     if (state.usableFrom <= schema) return { way: 'keep' }
     // Messages that it has accepted and sent since are in no backup.
-    if (state.unjudgedFrom === null)
+    if (state.uncheckedFrom === null)
       return { way: 'none', why: 'The new version has been in service already.' }
   }
   const made = backupsBeforeMigration(directory.backups, before.version)

@@ -3,8 +3,8 @@ import type { BridgeId } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
-import { badToken, unauthorized, type BridgeCaller, type Peer } from './exchange.ts'
 import { clientAddress } from './hosts.ts'
+import { badToken, unauthorized, type BridgeCaller, type Peer } from './request-context.ts'
 
 export type AuthenticationTools = {
   /** Who calls with this key and secret, or null. */

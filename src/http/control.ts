@@ -8,9 +8,9 @@ import type { Origin } from '../domain/audit.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { mayTake } from './body.ts'
-import { exchangeOf, originOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
-import type { OwnerActions } from './owner.ts'
+import type { OwnerActions } from './owner-routes.ts'
+import { contextOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
 export type ControlActions = OwnerActions & {
@@ -46,7 +46,7 @@ export function controlRoutes(tools: Tools) {
   return new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
     .get('/events', ({ request }) => {
-      const { peer, requestId } = exchangeOf(request)
+      const { peer, requestId } = contextOf(request)
       peer.liftTimeout(0)
       const signal = AbortSignal.any([request.signal, tools.streamsEnd])
       const stream = eventStream(tools.events, tools.clock, signal)
@@ -85,7 +85,11 @@ const WAITING_MAX = 1_000
  * Events as they happen, one line of JSON each, and an empty line every 15 seconds of silence. A
  * reader that falls 1,000 events behind is cut off. Ends when `signal` aborts.
  */
-function eventStream(feed: EventFeed, clock: Clock, signal: AbortSignal): ReadableStream<string> {
+export function eventStream(
+  feed: EventFeed,
+  clock: Clock,
+  signal: AbortSignal,
+): ReadableStream<string> {
   const end = new AbortController()
   const lines = eventLines(feed, clock, AbortSignal.any([signal, end.signal]))
   return new ReadableStream<string>({

@@ -15,9 +15,9 @@ import type { Page, PageRequest } from '../api/paging.ts'
 import { Deleted, NoBody } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import { mayTake, takes } from './body.ts'
-import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { originOf } from './request-context.ts'
 
 export type KeyActions = {
   create(request: { readonly name: string | null; readonly origin: Origin }): Promise<CreatedKey>

@@ -1,25 +1,31 @@
-// The door of the dashboard: cookies count here and nowhere else, and API keys are not looked at. A browser
-// sends the cookie along whoever asks within the same site, and to every port of the host: so it opens
-// nothing without the page key in a header, and what changes anything must come from a page of our own.
+// Sign-in of browsers: cookies count here and nowhere else, and API keys are not looked at. A browser sends
+// the cookie to every port of the host, for any page of the same site: so it opens nothing without the page
+// key in a header, and changes must come from a page of this relay.
 
-import type { Access } from '../access/access.ts'
-import { type DashboardSession, SESSION_LIFE_MS } from '../access/sessions.ts'
+import {
+  type DashboardSession,
+  type DashboardSessions,
+  SESSION_LIFE_MS,
+} from '../access/sessions.ts'
 import { RelayError } from '../domain/errors.ts'
-import { type Exchange, type Peer, signedOut } from './exchange.ts'
 import type { SchemeOptions } from './hosts.ts'
+import {
+  type Peer,
+  type RequestContext,
+  type RoutableRequest,
+  signedOut,
+} from './request-context.ts'
 
-export type DoorTools = SchemeOptions & { readonly access: Pick<Access, 'sessions'> }
-
-/** A request, and its path just as the router will see it. */
-export type Asked = { readonly request: Request; readonly path: string }
+type DashboardAuthTools = SchemeOptions & {
+  readonly access: { readonly sessions: Pick<DashboardSessions, 'find' | 'keep'> }
+}
 
 const API_OF_DASHBOARD = '/dashboard/api/'
 const API = '/api/v1/'
-/** What is there to sign in by. */
+/** Paths that are open before the sign-in. */
 const OPEN = new Set(['/dashboard/session', '/dashboard/setup'])
-/** What a ticket in the path opens, as the browser sends no header of ours when it downloads a file. */
+/** A ticket in the path opens these: a browser that downloads a file sends no header of the page. */
 const BY_TICKET = '/dashboard/downloads/'
-/** Carries the page key. */
 const PAGE_KEY = 'x-hookline-page-key'
 const SAFE_METHODS = new Set(['GET', 'HEAD'])
 
@@ -28,17 +34,21 @@ export function isDashboardPath(path: string): boolean {
 }
 
 /**
- * Lets a request in: throws `forbidden` where another site asks, `signed_out` where nobody is signed in.
- * Gives the request as the routes know it: `/dashboard/api/x` is `/api/v1/x`.
+ * Throws `forbidden` for a page of another site, `signed_out` without a session. Returns the request as
+ * the routes know it: `/dashboard/api/x` is `/api/v1/x`.
  */
-export function admitToDashboard(tools: DoorTools, asked: Asked, exchange: Exchange): Asked {
-  const { request, path } = asked
+export function authenticateBrowser(
+  tools: DashboardAuthTools,
+  target: RoutableRequest,
+  context: RequestContext,
+): RoutableRequest {
+  const { request, path } = target
   requireOwnPage(request)
-  exchange.session = sessionIn(tools, request.headers, exchange.peer)
-  if (OPEN.has(path) || path.startsWith(BY_TICKET)) return asked
-  if (exchange.session === null) throw signedOut()
-  exchange.caller = { kind: 'dashboard' }
-  if (!path.startsWith(API_OF_DASHBOARD)) return asked
+  context.session = sessionIn(tools, request.headers, context.peer)
+  if (OPEN.has(path) || path.startsWith(BY_TICKET)) return target
+  if (context.session === null) throw signedOut()
+  context.caller = { kind: 'dashboard' }
+  if (!path.startsWith(API_OF_DASHBOARD)) return target
   const start = request.url.indexOf(API_OF_DASHBOARD)
   const rest = request.url.slice(start + API_OF_DASHBOARD.length)
   const url = request.url.slice(0, start) + API + rest
@@ -46,19 +56,19 @@ export function admitToDashboard(tools: DoorTools, asked: Asked, exchange: Excha
 }
 
 /**
- * Notes that the session is in use, and gives the `Set-Cookie` that lets the browser keep it as long;
- * null where both were done within the hour. Only reading does it: a change may end the session.
+ * Extends a session that is in use, and returns the `Set-Cookie` that extends it in the browser; null where
+ * both were done within the hour. Reads only: a change may end the session.
  */
 export async function keepSession(
-  tools: DoorTools,
+  tools: DashboardAuthTools,
   request: Request,
-  { peer, session }: Exchange,
+  { peer, session }: Pick<RequestContext, 'peer' | 'session'>,
 ): Promise<string | null> {
   if (session === null || !session.isStale || request.method !== 'GET') return null
   try {
     await tools.access.sessions.keep(session)
   } catch (error) {
-    // A full disk must not hide the page that tells of it.
+    // A full disk must not hide the page that reports it.
     if (error instanceof RelayError && error.code === 'storage_full') return null
     throw error
   }
@@ -67,7 +77,11 @@ export async function keepSession(
   return token === null ? null : cookieFor(token, secure)
 }
 
-function sessionIn(tools: DoorTools, headers: Headers, peer: Peer): DashboardSession | null {
+function sessionIn(
+  tools: DashboardAuthTools,
+  headers: Headers,
+  peer: Peer,
+): DashboardSession | null {
   const token = tokenIn(headers, isSecure(headers, peer, tools))
   const pageKey = headers.get(PAGE_KEY)
   if (token === null || pageKey === null) return null
@@ -75,15 +89,15 @@ function sessionIn(tools: DoorTools, headers: Headers, peer: Peer): DashboardSes
 }
 
 /**
- * Browsers say in `Sec-Fetch-Site` who asks, over HTTPS and to a loopback name; elsewhere the `Origin`
- * that they send with every change must do.
+ * Browsers send `Sec-Fetch-Site` over HTTPS and to a loopback name; elsewhere the `Origin`, which they send
+ * with every change, must do.
  */
 function requireOwnPage(request: Request): void {
   if (SAFE_METHODS.has(request.method)) return
   const { headers } = request
   const site = headers.get('sec-fetch-site')
   if (site === null ? isOwnOrigin(headers) : site === 'same-origin') return
-  throw new RelayError('forbidden', 'Only a page of this relay itself may ask for this.')
+  throw new RelayError('forbidden', 'Only a page of this relay may do this.')
 }
 
 function isOwnOrigin(headers: Headers): boolean {
@@ -98,8 +112,8 @@ const NAME_IF_SECURE = `__Host-${NAME}`
 const TOKEN = /^[A-Za-z0-9_-]{43}$/
 
 /**
- * Whether the browser came by HTTPS: a trusted proxy says so, or it asked for the host of a public url
- * that begins with https. The relay itself speaks HTTP only.
+ * True where the browser came by HTTPS: a trusted proxy says so, or the Host is that of an https public
+ * url. The relay itself speaks HTTP only.
  */
 export function isSecure(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
   const { hosts, isTrustedProxy } = options
@@ -111,7 +125,7 @@ export function isSecure(headers: Headers, peer: Peer, options: SchemeOptions): 
   return protocol === 'https:' && headers.get('host')?.toLowerCase() === host
 }
 
-/** The token in the cookie of this scheme; null where there is none. */
+/** The token in the cookie of this scheme, or null. */
 function tokenIn(headers: Headers, isSecure: boolean): string | null {
   const start = `${nameFor(isSecure)}=`
   const parts = (headers.get('cookie') ?? '').split(';').map((part) => part.trim())
@@ -119,7 +133,7 @@ function tokenIn(headers: Headers, isSecure: boolean): string | null {
   return TOKEN.test(value) ? value : null
 }
 
-/** What `Set-Cookie` says: seven days from now on, or with null that it is over. */
+/** The value of `Set-Cookie`: for seven days from now, or expired where the token is null. */
 export function cookieFor(token: string | null, isSecure: boolean): string {
   const seconds = token === null ? 0 : SESSION_LIFE_MS / 1_000
   const parts = [`${nameFor(isSecure)}=${token ?? ''}`, 'Path=/', `Max-Age=${seconds}`]

@@ -6,9 +6,9 @@ import { Type } from 'typebox'
 import type { ContactCost } from '../api/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { grouped } from '../domain/number-words.ts'
-import { callerOf } from './exchange.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { readHandle, readQuery } from './query.ts'
+import { callerOf } from './request-context.ts'
 
 export type SendPreviews = {
   /** The line that a message would go by now, and whether that line knows the recipient. */

@@ -10,10 +10,10 @@ import type { Clock } from '../system/clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import { takes } from './body.ts'
-import { originOf } from './exchange.ts'
 import { plainCall } from './operation.ts'
-import { backupNamed, sendBackup, type ListBackups, type OwnerActions } from './owner.ts'
+import { backupNamed, sendBackup, type ListBackups, type OwnerActions } from './owner-routes.ts'
 import { requireNoQuery } from './query.ts'
+import { originOf } from './request-context.ts'
 
 export type DownloadTools = {
   readonly clock: Clock

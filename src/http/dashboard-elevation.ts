@@ -2,8 +2,8 @@
 // session must not get done by the way. A change that nobody named here asks.
 
 import { RelayError } from '../domain/errors.ts'
-import { exchangeOf } from './exchange.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
+import { contextOf } from './request-context.ts'
 import type { WebhookActions } from './webhooks.ts'
 
 type Tools = {
@@ -12,7 +12,7 @@ type Tools = {
 }
 
 /** An operation that somebody asks for, as Elysia knows it before the handler. */
-type Asked = {
+type Attempted = {
   readonly request: Request
   /** The path of the route, as `/api/v1/keys/:id`. */
   readonly route: string
@@ -51,17 +51,17 @@ const WITH_PASSWORD = new Set(['GET /api/v1/backups/:name'])
 const READING = new Set(['GET', 'HEAD'])
 
 /** Goes before every handler of the dashboard. */
-export function requirePassword(tools: Tools): (asked: Asked) => void {
+export function requirePassword(tools: Tools): (asked: Attempted) => void {
   return (asked) => {
     if (!asksForPassword(tools, asked)) return
-    const { session } = exchangeOf(asked.request)
+    const { session } = contextOf(asked.request)
     if (session !== null && session.elevatedUntil !== null) return
     const message = 'This asks for the password again: it was given more than an hour ago.'
     throw new RelayError('password_needed', message)
   }
 }
 
-function asksForPassword(tools: Tools, { request, route, params, body }: Asked): boolean {
+function asksForPassword(tools: Tools, { request, route, params, body }: Attempted): boolean {
   const path = route.length > 1 ? route.replace(/\/$/, '') : route
   if (READING.has(request.method)) return WITH_PASSWORD.has(`GET ${path}`)
   const operation = `${request.method} ${path}`

@@ -9,8 +9,8 @@ import { RelayError } from '../domain/errors.ts'
 import type { ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
-import { exchangeOf, sessionOf } from './exchange.ts'
 import { readQuery } from './query.ts'
+import { contextOf, sessionOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
 export type DashboardEventTools = {
@@ -43,7 +43,7 @@ export function dashboardEventRoutes(tools: DashboardEventTools) {
   const { changes, clock, sessions, streamsEnd } = tools
   return new Elysia().get('/dashboard/events', ({ request }) => {
     const { after } = readQuery(request, EventsQuery)
-    const { peer, requestId } = exchangeOf(request)
+    const { peer, requestId } = contextOf(request)
     const session = sessionOf(request)
     const sessionEnd = sessions.endOf(session)
     const isOpen = () => sessions.isOpen(session)

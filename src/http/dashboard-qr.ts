@@ -6,8 +6,8 @@ import { Type } from 'typebox'
 import { encode } from 'uqr'
 
 import { invalidRequest } from '../domain/errors.ts'
-import { exchangeOf, sessionOf } from './exchange.ts'
 import { readQuery } from './query.ts'
+import { contextOf, sessionOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
 const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })
@@ -29,7 +29,7 @@ export function qrRoutes() {
     }
     return respond(qrCode(text), {
       status: 200,
-      requestId: exchangeOf(request).requestId,
+      requestId: contextOf(request).requestId,
       headers: { 'content-type': 'image/svg+xml', 'content-security-policy': POLICY },
     })
   })

@@ -17,9 +17,9 @@ import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { takes } from './body.ts'
 import { cookieFor, isSecure } from './dashboard-auth.ts'
-import { exchangeOf, originOf, sessionOf } from './exchange.ts'
 import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
 import { requireNoQuery } from './query.ts'
+import { contextOf, originOf, sessionOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
 type Tools = SchemeOptions & { readonly access: Access; readonly version: string }
@@ -30,11 +30,11 @@ export function sessionRoutes(tools: Tools) {
     stateOf(tools, request, session)
   const clientOf = (request: Request): Client => ({
     ...originOf(request),
-    isLocal: isLoopbackOnly(request.headers, exchangeOf(request).peer, tools),
+    isLocal: isLoopbackOnly(request.headers, contextOf(request).peer, tools),
   })
   return new Elysia({ prefix: '/dashboard' })
     .onBeforeHandle(({ request }) => requireNoQuery(request))
-    .get('/session', ({ request }) => told(request, exchangeOf(request).session))
+    .get('/session', ({ request }) => told(request, contextOf(request).session))
     .post(
       '/setup',
       async ({ request, body }) =>
@@ -71,7 +71,7 @@ export function sessionRoutes(tools: Tools) {
       data: access.sessions.list().map((seen) => browserSession(seen, sessionOf(request))),
     }))
     .delete('/session', async ({ request }) => {
-      const { session } = exchangeOf(request)
+      const { session } = contextOf(request)
       if (session !== null) await access.signOut(session, originOf(request))
       return withCookie(tools, request, null)
     })
@@ -83,7 +83,7 @@ export function sessionRoutes(tools: Tools) {
 
 function stateOf(tools: Tools, request: Request, session: DashboardSession | null): SessionState {
   const { access, version } = tools
-  const { peer } = exchangeOf(request)
+  const { peer } = contextOf(request)
   const isSignedIn = session !== null
   const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
   return {
@@ -110,7 +110,7 @@ function browserSession(
 
 /** The state, with the cookie that goes with it; without a token it takes the cookie away. */
 function withCookie(tools: Tools, request: Request, opened: NewSession | null): Response {
-  const { requestId, peer } = exchangeOf(request)
+  const { requestId, peer } = contextOf(request)
   const cookie = cookieFor(opened?.token ?? null, isSecure(request.headers, peer, tools))
   const headers = { 'set-cookie': cookie }
   const state = stateOf(tools, request, opened?.session ?? null)

@@ -13,10 +13,10 @@ import type { Clock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { hintFor } from '../webhooks/hints.ts'
 import type { DeliveryActions } from './deliveries.ts'
-import { callerOf } from './exchange.ts'
 import type { MessageActions } from './messages.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { callerOf } from './request-context.ts'
 import type { WebhookActions } from './webhooks.ts'
 
 type ViewTools = SeenDeliveryTools & Parameters<typeof daysOf>[0] & { readonly clock: Clock }

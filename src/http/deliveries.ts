@@ -23,9 +23,9 @@ import type { Timestamp } from '../domain/ids.ts'
 import type { EventName } from '../domain/webhook.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { mayTake, takes } from './body.ts'
-import { callerOf, originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { callerOf, originOf } from './request-context.ts'
 
 type DeliveryFilter = { readonly status?: Delivery['status'] | undefined }
 

@@ -4,7 +4,7 @@ import { Elysia } from 'elysia'
 
 import { RelayError } from '../domain/errors.ts'
 import { findGuide, GUIDES, type Guide } from '../guides/guides.ts'
-import { exchangeOf } from './exchange.ts'
+import { contextOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
 const STYLE = `
@@ -44,7 +44,7 @@ export function guideRoutes() {
 function answer(request: Request, name: string): Response {
   const guide = findGuide(name)
   if (guide === null) throw new RelayError('not_found', `There is no guide "${name}".`)
-  const { requestId } = exchangeOf(request)
+  const { requestId } = contextOf(request)
   return respond(pageOf(guide), { status: 200, requestId, headers: HEADERS })
 }
 

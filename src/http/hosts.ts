@@ -2,7 +2,7 @@
 // rebound to our address comes with a Host that is not ours.
 
 import { isLoopbackAddress } from '../system/network-address.ts'
-import type { Peer } from './exchange.ts'
+import type { Peer } from './request-context.ts'
 
 export type HostOptions = {
   /** This machine's name, as in `<hostname>.local`. */

@@ -2,7 +2,7 @@ import { chmodSync, rmSync } from 'node:fs'
 
 import { systemClock, withTimeout } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
-import type { Peer } from './exchange.ts'
+import type { Peer } from './request-context.ts'
 import { errorResponse, internalError } from './respond.ts'
 import type { Http } from './server.ts'
 

@@ -20,9 +20,9 @@ import { type MessageSource, sentenceOf } from '../domain/message.ts'
 import type { ListFilter } from '../messages/message-service.ts'
 import type { SendAnswer, SendRequest as SendOrder } from '../messages/send.ts'
 import { takes } from './body.ts'
-import { callerOf, exchangeOf, originOf } from './exchange.ts'
 import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
+import { callerOf, contextOf, originOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
 export type MessageActions = {
@@ -124,7 +124,7 @@ export function messageRoutes({ messages, defaultWaitMs }: Tools) {
       '/send',
       async ({ request, body }) => {
         const source = sourceOf(callerOf(request))
-        const { requestId, peer } = exchangeOf(request)
+        const { requestId, peer } = contextOf(request)
         const waitMs = preferredWaitMs(request.headers)
         const key = idempotencyKey(request.headers)
         // A connection that Bun cuts while the caller waits makes the caller send twice.
@@ -194,7 +194,7 @@ const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
  * How long the caller wants to wait for the end of its send, in milliseconds, by `Prefer: wait=N` or
  * `respond-async`; null where it says nothing. What makes no sense is ignored (RFC 7240).
  */
-function preferredWaitMs(headers: Headers): number | null {
+export function preferredWaitMs(headers: Headers): number | null {
   const header = headers.get('prefer')
   if (header === null) return null
   const preferences = header.split(',').map((preference) => {

@@ -5,8 +5,8 @@ import { type TObject, type TSchema, Type } from 'typebox'
 import { errorAnswers } from '../api/errors.ts'
 import { IdPath, type Shape } from '../api/schema.ts'
 import type { ErrorCode } from '../domain/errors.ts'
-import { bridgeOf, callerOf } from './exchange.ts'
 import { requireNoQuery } from './query.ts'
+import { bridgeOf, callerOf } from './request-context.ts'
 import { answerSchema, pathSchema, type Bridged } from './typebox.ts'
 
 type Answers = Readonly<Record<number, TSchema>>

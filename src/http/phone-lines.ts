@@ -7,9 +7,9 @@ import { Deleted } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { takes } from './body.ts'
-import { originOf } from './exchange.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { originOf } from './request-context.ts'
 
 type PhoneLineSettings = {
   readonly label?: string | null | undefined

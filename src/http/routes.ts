@@ -10,7 +10,6 @@ import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 import type { AuthenticationTools } from './authentication.ts'
-import { bridgeRoutes, type Bridge } from './bridge.ts'
 import { controlRoutes, type ControlActions } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
@@ -19,26 +18,27 @@ import type { SendPreviews } from './dashboard-contact-cost.ts'
 import { downloadRoutes } from './dashboard-downloads.ts'
 import { requirePassword } from './dashboard-elevation.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
+import { pageRoutes } from './dashboard-page.ts'
 import { qrRoutes } from './dashboard-qr.ts'
 import { sessionRoutes } from './dashboard-session.ts'
 import { viewRoutes } from './dashboard-views.ts'
-import { pageRoutes } from './dashboard.ts'
 import {
   type DeliveryActions,
   type ReplayActions,
   deliveryRoutes,
   replayRoutes,
 } from './deliveries.ts'
-import { exchangeOf } from './exchange.ts'
 import { guideRoutes } from './guide.ts'
 import type { SchemeOptions } from './hosts.ts'
 import { type MessageActions, type StatsActions, messageRoutes, statsRoutes } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
-import { ownerRoutes } from './owner.ts'
+import { ownerRoutes } from './owner-routes.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
+import { contextOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
-import { swaggerRoutes } from './swagger-page.ts'
+import { bridgeRoutes, type Bridge } from './shortcuts.ts'
+import { swaggerRoutes } from './swagger.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
@@ -140,12 +140,12 @@ function frame(tools: FailureTools) {
   return new Elysia()
     .onError(({ code, error, request }) => {
       if (code === 'NOT_FOUND') return new Response(null, { status: 404 })
-      return answerToFailure(error, exchangeOf(request).requestId, tools)
+      return answerToFailure(error, contextOf(request).requestId, tools)
     })
     .mapResponse(({ responseValue, set, request }) => {
       if (responseValue instanceof Response) return
       const status = typeof set.status === 'number' ? set.status : 200
-      const { requestId } = exchangeOf(request)
+      const { requestId } = contextOf(request)
       return respond(JSON.stringify(responseValue), { status, requestId })
     })
 }

@@ -1,6 +1,6 @@
-// The front door. Every request passes here, in this order: its id, the Host rules, the credentials (keys
-// for the API, a token for shortcuts, a cookie for the dashboard, never one for the other), whether the
-// relay is up, and only then the routes.
+// The entrance of every request. In this order: its id, the Host rules, the credentials (keys for the API, a
+// token for shortcuts, a cookie for the dashboard, never one for the other), the phase of the relay, and
+// only then the routes.
 
 import type { AnyElysia } from 'elysia'
 
@@ -8,9 +8,15 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { Authentication, type AuthenticationTools } from './authentication.ts'
 import { compressed } from './compression.ts'
 import { STARTUP_CHECK_PATH } from './control.ts'
-import { admitToDashboard, isDashboardPath, keepSession } from './dashboard-auth.ts'
-import { openExchange, requestIds, type Exchange, type Peer } from './exchange.ts'
+import { authenticateBrowser, isDashboardPath, keepSession } from './dashboard-auth.ts'
 import { clientAddress, isOurHost, requiresTls, type HostOptions } from './hosts.ts'
+import {
+  type Peer,
+  type RequestContext,
+  type RoutableRequest,
+  requestIds,
+  setContext,
+} from './request-context.ts'
 import { answerToFailure, errorResponse } from './respond.ts'
 import {
   dashboardRoutes,
@@ -24,29 +30,30 @@ import { smallPage, wantsPage } from './small-page.ts'
 
 export type HttpTools = RouteTools & AuthenticationTools & { readonly hosts: HostOptions }
 
-/** The whole API as a function, for the port and for the control socket alike. */
+/** All of HTTP as a function, for the port and for the control socket alike. */
 export type Http = {
   fetch(request: Request, peer: Peer): Promise<Response>
-  /** Ends the streams of events, which would keep their connections open for ever. */
+  /** Ends the streams of events: they would keep their connections open forever. */
   endStreams(): void
 }
 
-type Side = { readonly app: AnyElysia; readonly methodsAt: (path: string) => readonly string[] }
+/** Routes, with the methods that they have for a path. */
+type App = { readonly routes: AnyElysia; readonly methodsAt: (path: string) => readonly string[] }
 
-/** What the network sees, what the control socket sees, and what a browser sees. */
-type Sides = { readonly outside: Side; readonly inside: Side; readonly dashboard: () => Side }
-
-/** A request, and its path just as the router will see it. */
-type Target = { readonly request: Request; readonly path: string }
+type Entrance = {
+  readonly tools: HttpTools
+  readonly authentication: Authentication
+  /** For the network, for the control socket, and for a browser that is signed in. */
+  readonly apps: { readonly network: App; readonly control: App; readonly dashboard: () => App }
+}
 
 const API = '/api/v1'
 const BRIDGE = '/bridge/v1'
-/** What answers also while the relay starts or stops. */
+/** Paths that answer also while the relay starts or stops. */
 const ALWAYS_OPEN = new Set(['/healthz', '/readyz', STARTUP_CHECK_PATH])
-/** Elysia looks for the path from this character on: a shorter host would hide it. */
+/** Elysia searches for the path from this character on: a shorter host would hide it. */
 const ELYSIA_PATH_FROM = 11
 const STRICT_TRANSPORT = ['strict-transport-security', 'max-age=31536000'] as const
-const NO_STREAM = { value: null }
 const NO_PAGE = {
   title: 'Page not found',
   paragraphs: [
@@ -57,18 +64,21 @@ const NO_PAGE = {
 
 export function createHttp(tools: HttpTools): Http {
   const streamsEnd = new AbortController()
-  let dashboard: Side | null = null
-  const sides: Sides = {
-    outside: sideOf(publicRoutes(tools)),
-    inside: sideOf(ownersRoutes(tools, streamsEnd.signal)),
-    // Made for the first browser: that takes 10 ms, which most starts can do without.
-    dashboard: () => (dashboard ??= sideOf(dashboardRoutes(tools, streamsEnd.signal))),
+  let dashboard: App | null = null
+  const entrance: Entrance = {
+    tools,
+    authentication: new Authentication(tools),
+    apps: {
+      network: appOf(publicRoutes(tools)),
+      control: appOf(ownersRoutes(tools, streamsEnd.signal)),
+      // Created for the first browser: that takes 10 ms, which most starts can do without.
+      dashboard: () => (dashboard ??= appOf(dashboardRoutes(tools, streamsEnd.signal))),
+    },
   }
-  const door = { tools, sides, authentication: new Authentication(tools) }
   const nextId = requestIds(tools.random)
   return {
     async fetch(request, peer) {
-      const exchange: Exchange = {
+      const context: RequestContext = {
         requestId: nextId(),
         peer,
         address: () => {
@@ -79,7 +89,7 @@ export function createHttp(tools: HttpTools): Http {
         session: null,
         bridge: null,
       }
-      const response = await answer(door, request, exchange)
+      const response = await answer(entrance, request, context)
       if (requiresTls(tools.hosts, request.headers)) response.headers.set(...STRICT_TRANSPORT)
       tools.metrics.count('hookline_http_responses_total', 'Answers by their status.', {
         status: String(response.status),
@@ -90,71 +100,60 @@ export function createHttp(tools: HttpTools): Http {
   }
 }
 
-type Door = {
-  readonly tools: HttpTools
-  readonly sides: Sides
-  readonly authentication: Authentication
-}
-
-async function answer(door: Door, given: Request, exchange: Exchange): Promise<Response> {
-  const { tools } = door
-  const { requestId } = exchange
+async function answer(
+  entrance: Entrance,
+  given: Request,
+  context: RequestContext,
+): Promise<Response> {
+  const { tools } = entrance
+  const { requestId, peer } = context
   try {
-    const { side, request, path } = admit(door, targetOf(given), exchange)
+    const { app, request, path } = admit(entrance, routable(given), context)
     if (!ALWAYS_OPEN.has(path)) requireRunning(tools.health.life)
-    openExchange(request, exchange)
-    const isSignedIn = exchange.session !== null
-    const cookie = isSignedIn ? await keepSession(tools, request, exchange) : null
-    const response: Response = await side.app.fetch(withoutStream(request))
+    setContext(request, context)
+    const cookie = await keepSession(tools, request, context)
+    const response: Response = await app.routes.fetch(request)
     if (cookie !== null) response.headers.set('set-cookie', cookie)
     // An answer without our id is Elysia's own: no route fits.
-    if (!response.headers.has('x-request-id')) return noRoute(side, { request, path }, requestId)
-    // What never leaves the machine is not worth it.
-    return exchange.peer.isControl ? response : await compressed(response, { request, path })
+    if (!response.headers.has('x-request-id')) return noRoute(app, { request, path }, requestId)
+    // Compression is not worth it for answers that never leave the machine.
+    return peer.isControl ? response : await compressed(response, { request, path })
   } catch (error) {
     return answerToFailure(error, requestId, tools)
   }
 }
 
-/** Asks who it is, in the way of the side that the request goes to. */
+/** Authenticates the caller, each kind of caller in its own way. */
 function admit(
-  { tools, sides, authentication }: Door,
-  target: Target,
-  exchange: Exchange,
-): Target & { readonly side: Side } {
+  { tools, apps, authentication }: Entrance,
+  target: RoutableRequest,
+  context: RequestContext,
+): RoutableRequest & { readonly app: App } {
   const { request, path } = target
-  const { peer } = exchange
-  const side = peer.isControl ? sides.inside : sides.outside
+  const { peer } = context
+  const app = peer.isControl ? apps.control : apps.network
   if (isWithin(path, API)) {
-    exchange.caller = authentication.caller(request, peer)
-    return { ...target, side }
+    context.caller = authentication.caller(request, peer)
+    return { ...target, app }
   }
   if (!peer.isControl && isWithin(path, BRIDGE)) {
-    exchange.bridge = authentication.bridge(request, peer)
-    return { ...target, side }
+    context.bridge = authentication.bridge(request, peer)
+    return { ...target, app }
   }
   requireOurHost(request, peer, tools.hosts)
-  if (peer.isControl || !isDashboardPath(path)) return { ...target, side }
-  return { ...admitToDashboard(tools, target, exchange), side: sides.dashboard() }
+  if (peer.isControl || !isDashboardPath(path)) return { ...target, app }
+  return { ...authenticateBrowser(tools, target, context), app: apps.dashboard() }
+}
+
+function appOf(routes: AnyElysia): App {
+  return { routes, methodsAt: methodsAt(routes) }
 }
 
 /**
- * Elysia asks each request for its `body`, which makes a stream that nobody reads from: `body.ts` reads
- * the bytes. So there is none to be seen.
+ * The path just as the router will see it. A request without a usable Host has a path in place of a URL,
+ * and Elysia misreads URLs with a very short host: both get one that fits.
  */
-function withoutStream(request: Request): Request {
-  return Object.defineProperty(request, 'body', NO_STREAM)
-}
-
-function sideOf(app: AnyElysia): Side {
-  return { app, methodsAt: methodsAt(app) }
-}
-
-/**
- * The path just as the router will see it. A request without a usable Host has no URL but a path, and
- * Elysia misreads URLs with a very short host: both get one that fits.
- */
-function targetOf(given: Request): Target {
+function routable(given: Request): RoutableRequest {
   const { url } = given
   const start = url.indexOf('/', url.indexOf('//') + 2)
   const isPlain = url.startsWith('http') && start >= ELYSIA_PATH_FROM
@@ -181,8 +180,8 @@ function requireOurHost(request: Request, peer: Peer, hosts: HostOptions): void 
   throw new RelayError('misdirected_request', message)
 }
 
-function noRoute(side: Side, { request, path }: Target, requestId: string): Response {
-  const methods = side.methodsAt(path)
+function noRoute(app: App, { request, path }: RoutableRequest, requestId: string): Response {
+  const methods = app.methodsAt(path)
   if (methods.length === 0) {
     const isForPeople = !isWithin(path, API) && !isWithin(path, BRIDGE)
     if (isForPeople && wantsPage(request)) return smallPage(NO_PAGE, { status: 404, requestId })

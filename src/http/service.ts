@@ -10,10 +10,10 @@ import { RelayError } from '../domain/errors.ts'
 import type { AuditFilter } from '../storage/audit.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { AuthenticationTools } from './authentication.ts'
-import { exchangeOf } from './exchange.ts'
 import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
 import { documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery, timeParameter } from './query.ts'
+import { contextOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
 /** Where the relay is in its life. */
@@ -99,13 +99,13 @@ export function healthRoutes(tools: HealthTools) {
   return new Elysia()
     .get('/api/v1/health', async () => ({ data: await findings() }), FINDINGS)
     .get('/healthz', () => ({ status: 'ok' as const }), HEALTHZ)
-    .get('/readyz', ({ request }) => readiness(life, exchangeOf(request).requestId), {
+    .get('/readyz', ({ request }) => readiness(life, contextOf(request).requestId), {
       detail: READYZ,
     })
     .get(
       '/metrics',
       ({ request }) => {
-        const { requestId } = exchangeOf(request)
+        const { requestId } = contextOf(request)
         if (!maySeeMetrics(tools, request)) throw metricsClosed()
         const headers = { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' }
         return respond(metrics.text(), { status: 200, requestId, headers })
@@ -116,7 +116,7 @@ export function healthRoutes(tools: HealthTools) {
 
 function maySeeMetrics(tools: HealthTools, request: Request): boolean {
   const { headers } = request
-  if (tools.isMetricsOpen() || isLoopbackOnly(headers, exchangeOf(request).peer, tools)) return true
+  if (tools.isMetricsOpen() || isLoopbackOnly(headers, contextOf(request).peer, tools)) return true
   const key = headers.get('x-api-key')
   const secret = headers.get('x-api-secret')
   return key !== null && secret !== null && tools.authenticate(key, secret) !== null

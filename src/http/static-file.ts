@@ -4,7 +4,7 @@
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
 
-import { exchangeOf } from './exchange.ts'
+import { contextOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
 /** A packed file. Its bytes are in base64, so that they can stand in the executable's source. */
@@ -86,7 +86,7 @@ export function answerFile(
   file: Served,
   more: Readonly<Record<string, string>>,
 ): Response {
-  const { requestId } = exchangeOf(request)
+  const { requestId } = contextOf(request)
   const accepted = encodingFor(request.headers)
   const encoding = accepted ?? (file.hasPlainForm ? null : 'gzip')
   // One form is not another byte for byte, which a strong tag promises.

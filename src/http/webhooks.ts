@@ -15,9 +15,9 @@ import {
 import type { Origin } from '../domain/audit.ts'
 import type { EventName } from '../domain/webhook.ts'
 import { mayTake, takes } from './body.ts'
-import { originOf } from './exchange.ts'
 import { BY_ID, operation, type Callback } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { originOf } from './request-context.ts'
 
 export type WebhookSettings = {
   readonly url?: string | undefined

@@ -3,7 +3,7 @@
 
 import type { Bridge, BridgeToken, CreatedBridge } from '../api/bridges.ts'
 import type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
-import { decodeCursor, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import { COMMAND_LINE, makerOf, type Origin } from '../domain/audit.ts'
 import {
   BRIDGE_TOKEN_PREFIX,
@@ -249,11 +249,7 @@ function list<K extends CredentialKind, T>(
   { limit, cursor }: PageRequest,
   resource: (credential: Credential<K>) => T,
 ): Page<T> {
-  const before = cursor === null ? null : decodeCursor(cursor, 1)
-  if (cursor !== null && before === null) {
-    throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
-  }
-  const rows = listCredentials(db, kind, { limit: limit + 1, before: before?.[0] ?? null })
+  const rows = listCredentials(db, kind, { limit: limit + 1, before: cursorSeq(cursor) })
   const latest = rows.map((row) => {
     const use = lastUsed?.of(row.id) ?? null
     if (use === null) return row

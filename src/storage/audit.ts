@@ -4,7 +4,7 @@
 import { Database } from 'bun:sqlite'
 
 import type { AuditEntry } from '../api/audit.ts'
-import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
+import { type Page, type PageRequest, cursorSeq, pageOf } from '../api/paging.ts'
 import {
   changedFields,
   type AuditedChange,
@@ -14,7 +14,7 @@ import {
   type AuditAction,
   type Thing,
 } from '../domain/audit.ts'
-import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { RelayError } from '../domain/errors.ts'
 import type { AuditId, Timestamp } from '../domain/ids.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -213,10 +213,7 @@ export function listAudit(
   filter: AuditFilter,
   { limit, cursor }: PageRequest,
 ): Page<AuditEntry> {
-  const before = cursor === null ? null : decodeCursor(cursor, 1)
-  if (cursor !== null && before === null) {
-    throw invalidRequest({ path: 'cursor', message: 'must be a next_cursor of this list' })
-  }
+  const before = cursorSeq(cursor)
   const { conditions, values } = selectionOf(filter)
   const rows = db.sqlite
     .query<Row, [Values]>(
@@ -226,7 +223,7 @@ export function listAudit(
        FROM audit WHERE ${['seq < $seq', ...conditions].join(' AND ')}
        ORDER BY seq DESC LIMIT $limit`,
     )
-    .all({ ...values, seq: before?.[0] ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 })
+    .all({ ...values, seq: before ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 })
   return pageOf(rows, limit, resourceOf, ({ seq }) => [seq])
 }
 

@@ -24,12 +24,12 @@ export type Data = {
   readonly directory: DataDirectory
   /** Seals the secrets of webhooks. */
   readonly secretKey: Uint8Array
-  /** Present where a database that existed was migrated, now or before a crash, and not judged yet. */
-  readonly migration?: UnjudgedMigration | undefined
+  /** Present where a database that existed was migrated, now or before a crash, and not checked yet. */
+  readonly migration?: UncheckedMigration | undefined
   close(): void
 }
 
-export type UnjudgedMigration = {
+export type UncheckedMigration = {
   /** The schema number from before it. */
   readonly from: number
   /** Notes that the relay may serve what was migrated. */
@@ -122,7 +122,7 @@ function takeData(place: Place, { clock, random, log, version }: Tools): Data {
         lock.release()
       }
     }
-    return { db, directory, secretKey, migration: unjudgedMigration(db), close }
+    return { db, directory, secretKey, migration: uncheckedMigration(db), close }
   } catch (error) {
     lock.release()
     throw error
@@ -159,9 +159,9 @@ function secretKeyOf(path: string, { sqlite }: Db, random: Random): Uint8Array {
   )
 }
 
-function unjudgedMigration({ sqlite }: Db): UnjudgedMigration | undefined {
-  const { version, unjudgedFrom } = readSchemaState(sqlite)
+function uncheckedMigration({ sqlite }: Db): UncheckedMigration | undefined {
+  const { version, uncheckedFrom } = readSchemaState(sqlite)
   // An older executable that went back to work has nothing to do with what the newer one migrated.
-  if (unjudgedFrom === null || version > MIGRATIONS.length) return undefined
-  return { from: unjudgedFrom, accept: () => acceptMigration(sqlite) }
+  if (uncheckedFrom === null || version > MIGRATIONS.length) return undefined
+  return { from: uncheckedFrom, accept: () => acceptMigration(sqlite) }
 }

@@ -18,7 +18,7 @@ export const MIGRATIONS: readonly Migration[] = readMigrations()
 /** The oldest schema whose executable may use a database that this one wrote. */
 export const USABLE_FROM = 1
 
-const UNJUDGED_FROM = 'unjudged_from'
+const UNCHECKED_FROM = 'unjudged_from'
 
 const BREAKPOINT = '--> statement-breakpoint'
 
@@ -38,29 +38,29 @@ export type SchemaState = {
   readonly usableFrom: number
   readonly writtenBy: string | null
   /**
-   * The schema from before a migration that nobody has judged yet; null where there is none. It stays
-   * noted over restarts, so that a relay that crashed before its judgement is judged at the next start.
+   * Schema from before a migration that no startup check has passed yet; null where there is none. It is
+   * kept over restarts, so that a relay that crashed before its check is checked at the next start.
    */
-  readonly unjudgedFrom: number | null
+  readonly uncheckedFrom: number | null
 }
 
 export function readSchemaState(sqlite: Database): SchemaState {
   const version = userVersion(sqlite)
-  if (version === 0) return { version, usableFrom: 0, writtenBy: null, unjudgedFrom: null }
+  if (version === 0) return { version, usableFrom: 0, writtenBy: null, uncheckedFrom: null }
   const about = sqlite.query<{ name: string; value: string }, []>('SELECT name, value FROM about')
   const values = new Map(about.all().map((row) => [row.name, row.value]))
-  const unjudgedFrom = Number(values.get(UNJUDGED_FROM) ?? version)
+  const uncheckedFrom = Number(values.get(UNCHECKED_FROM) ?? version)
   return {
     version,
     usableFrom: Number(values.get('usable_from') ?? version),
     writtenBy: values.get('written_by') ?? null,
-    unjudgedFrom: unjudgedFrom < version ? unjudgedFrom : null,
+    uncheckedFrom: uncheckedFrom < version ? uncheckedFrom : null,
   }
 }
 
 /** Notes that the relay may serve what was migrated. */
 export function acceptMigration(sqlite: Database): void {
-  sqlite.query('DELETE FROM about WHERE name = $name').run({ name: UNJUDGED_FROM })
+  sqlite.query('DELETE FROM about WHERE name = $name').run({ name: UNCHECKED_FROM })
 }
 
 /**
@@ -78,7 +78,7 @@ export function migrate(
   try {
     const before = userVersion(sqlite)
     // Before the first of them, for a crash may come after any of them.
-    if (before > 0 && before < migrations.length) noteUnjudged(sqlite, before)
+    if (before > 0 && before < migrations.length) noteUnchecked(sqlite, before)
     for (const [index, migration] of migrations.entries()) {
       if (index >= userVersion(sqlite)) apply(sqlite, migration, index + 1)
     }
@@ -113,11 +113,11 @@ function apply(sqlite: Database, migration: Migration, version: number): void {
   }
 }
 
-/** An earlier note stays: all of it is judged at once. */
-function noteUnjudged(sqlite: Database, from: number): void {
+/** An earlier note stays: all of it is checked at once. */
+function noteUnchecked(sqlite: Database, from: number): void {
   sqlite
     .query('INSERT OR IGNORE INTO about (name, value) VALUES ($name, $from)')
-    .run({ name: UNJUDGED_FROM, from: String(from) })
+    .run({ name: UNCHECKED_FROM, from: String(from) })
 }
 
 /** A disk that is full or fails, and another process: the same start may do better later. */

@@ -1,13 +1,11 @@
-// One attempt of a delivery: sign, post, plan the next one, write it all down.
+// One attempt of a delivery: sign, post, plan the next one, and the record of it.
 
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { askedDelay, delayAfterAttempt } from '../domain/retry.ts'
 import type { Attempt } from '../domain/webhook.ts'
-import type { Db, Tx } from '../storage/database.ts'
+import type { Db } from '../storage/database.ts'
 import type { DeliveryRecord, DueDelivery } from '../storage/delivery-queue.ts'
 import { readEvent } from '../storage/events.ts'
-import type { Writer } from '../storage/writer.ts'
-import { nextTurn, type Clock } from '../system/clock.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
@@ -158,93 +156,4 @@ export function countAttempt(
   outcome: 'succeeded' | 'failed' | 'unreachable',
 ): void {
   metrics.count('hookline_webhook_attempts_total', 'Attempts to deliver to webhooks.', { outcome })
-}
-
-/** Writes one attempt in a transaction, perhaps more than once; returns what to do after the commit. */
-type AttemptWrite = (tx: Tx) => () => void
-
-const BATCH_MAX = 256
-const AGAIN_MS = 1_000
-const GATHER_TURNS = 6
-const GATHER_MAX = 64
-
-/**
- * Writes attempts in batches. One that cannot be written is kept and written again: it stands for an
- * exchange that happened, and without it the same event would go out anew.
- */
-export class AttemptWriter {
-  readonly #tools: { readonly writer: Writer; readonly clock: Clock; readonly log: Log }
-  #unwritten: AttemptWrite[] = []
-  #batchMax = BATCH_MAX
-  #writing: Promise<void> | null = null
-  #signal = new AbortController().signal
-
-  constructor(tools: { readonly writer: Writer; readonly clock: Clock; readonly log: Log }) {
-    this.#tools = tools
-  }
-
-  /** Attempts that are not on disk yet. */
-  get size(): number {
-    return this.#unwritten.length
-  }
-
-  /** Once `signal` aborts, an attempt that cannot be written at once is dropped with an error. */
-  open(signal: AbortSignal): void {
-    this.#signal = signal
-  }
-
-  add(write: AttemptWrite): void {
-    this.#unwritten.push(write)
-    this.#writing ??= this.#writeAll()
-  }
-
-  /** Resolves when everything is on disk, or dropped. */
-  async close(): Promise<void> {
-    await this.#writing
-  }
-
-  async #writeAll(): Promise<void> {
-    while (this.#unwritten.length > 0) {
-      await this.#gather()
-      const batch = this.#unwritten.slice(0, this.#batchMax)
-      const written = await this.#write(batch)
-      this.#unwritten = this.#unwritten.slice(batch.length)
-      if (written.isWritten) {
-        this.#batchMax = BATCH_MAX
-        for (const act of written.afterCommit) act()
-      } else {
-        await this.#keep(batch, written.error)
-      }
-    }
-    this.#writing = null
-  }
-
-  /** A few turns of the event loop bring in answers that arrive together: one flush for all. */
-  async #gather(): Promise<void> {
-    for (let turn = 0; turn < GATHER_TURNS && this.#unwritten.length < GATHER_MAX; turn += 1) {
-      await nextTurn()
-    }
-  }
-
-  async #write(batch: readonly AttemptWrite[]) {
-    try {
-      const writeBatch = (tx: Tx) => batch.map((write) => write(tx))
-      const afterCommit = await this.#tools.writer.write(writeBatch)
-      return { isWritten: true, afterCommit } as const
-    } catch (error) {
-      return { isWritten: false, error } as const
-    }
-  }
-
-  /** One by one from now on, and from the other end, so that no single attempt holds up the rest. */
-  async #keep(batch: readonly AttemptWrite[], error: unknown): Promise<void> {
-    const wasSingle = this.#batchMax === 1
-    this.#batchMax = 1
-    if (wasSingle && this.#signal.aborted) {
-      this.#tools.log.error('a webhook attempt could not be recorded', { error })
-      return
-    }
-    this.#unwritten.push(...batch)
-    await this.#tools.clock.sleep(AGAIN_MS, this.#signal)
-  }
 }

@@ -1,7 +1,7 @@
-// What callers ask of single deliveries: look at them, send them again, send a test.
+// Requests about single deliveries: list them, send them again, send a test.
 
-import { type Page, type PageRequest, pageOf } from '../api/paging.ts'
-import type { Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
+import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
 import { RelayError } from '../domain/errors.ts'
 import { TEST_HANDLE } from '../domain/handle.ts'
 import {
@@ -20,16 +20,17 @@ import {
   listAttempts,
   listDeliveries,
   requestDelivery,
+  type StoredAttempt,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
 import { insertEvent, readEventBody } from '../storage/events.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { payloadOf } from './payload.ts'
-import { positionOf, requireActive, webhookById } from './requests.ts'
-import { attemptResource, deliveryResource } from './resources.ts'
 import type { DeliverySignals } from './signals.ts'
+import { requireActive, webhookById } from './subscriptions.ts'
 
 export type RedeliveryParts = {
   readonly db: Db
@@ -49,7 +50,7 @@ export function createRedelivery(parts: RedeliveryParts) {
     redeliver: (id: string) => redeliver(parts, id),
     listDeliveries(id: string, filter: StatusFilter, page: PageRequest): Page<Delivery> {
       const webhook = webhookById(db, id)
-      const selection = { status: filter.status ?? null, before: positionOf(page.cursor) }
+      const selection = { status: filter.status ?? null, before: cursorSeq(page.cursor) }
       const rows = listDeliveries(db, webhook.id, selection, page.limit + 1)
       return pageOf(rows, page.limit, deliveryResource, ({ seq }) => [seq])
     },
@@ -137,4 +138,36 @@ function samplePayload(name: EventName, stamps: LogicalClock): string {
     readAt: null,
     error: isFailed ? { code: 'test', message: 'This failure is a test.' } : null,
   })
+}
+
+function deliveryResource(delivery: StoredDelivery): Delivery {
+  return {
+    id: delivery.id,
+    webhook_id: delivery.webhookId,
+    event_id: delivery.eventId,
+    event: delivery.event,
+    message_id: delivery.messageId,
+    status: delivery.status,
+    attempt_count: delivery.attemptCount,
+    next_attempt_at: isoTimeOrNull(delivery.nextAttemptAt),
+    created_at: isoTime(delivery.createdAt),
+    completed_at: isoTimeOrNull(delivery.completedAt),
+    ...(delivery.attemptCount === 0
+      ? {}
+      : { last_status_code: delivery.lastStatusCode, last_error: delivery.lastError }),
+  }
+}
+
+/** `showsPrivate`: whether the viewer may see what a receiver on the own network answered. */
+function attemptResource(attempt: StoredAttempt, showsPrivate: boolean): Attempt {
+  const isHidden = attempt.isPrivateTarget && !showsPrivate
+  return {
+    number: attempt.number,
+    trigger: attempt.trigger,
+    started_at: isoTime(attempt.startedAt),
+    duration_ms: attempt.durationMs,
+    status_code: attempt.statusCode,
+    error: attempt.error,
+    response_excerpt: isHidden ? null : attempt.responseExcerpt,
+  }
 }

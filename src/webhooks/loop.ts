@@ -20,7 +20,6 @@ import type { Seal } from '../system/seal.ts'
 import type { Service } from '../system/service.ts'
 import {
   attemptDelivery,
-  AttemptWriter,
   countAttempt,
   observeAttempt,
   recordOf,
@@ -46,8 +45,10 @@ export type DeliveryTools = AttemptTools & {
 }
 
 const UNRECORDED_MAX = 256
+const RECORD_AGAIN_MS = 1_000
 const HELD_UP_MS = 10_000
 const LAST_ATTEMPTS_MS = 10_000
+const NOT_RUNNING = AbortSignal.abort()
 
 /**
  * Sends what is due, from one queue for each webhook. Whatever matters is on disk: after a crash
@@ -56,11 +57,13 @@ const LAST_ATTEMPTS_MS = 10_000
 export class DeliveryLoop implements Service {
   readonly name = 'deliveries'
   readonly #tools: DeliveryTools
-  readonly #attempts: AttemptWriter
   readonly #running = new Set<Promise<void>>()
+  /** Attempts that are not on disk yet. */
+  readonly #recording = new Set<Promise<void>>()
   #queues: WebhookQueues
   #ending = new AbortController()
-  #isStopping = true
+  /** Aborted while the loop does not run. */
+  #signal = NOT_RUNNING
   /** Queues that may have something to begin, longest waiting first. */
   readonly #waiting = new Set<WebhookQueue>()
   /** Attempts in flight to receivers that are not proven. */
@@ -68,22 +71,16 @@ export class DeliveryLoop implements Service {
 
   constructor(tools: DeliveryTools) {
     this.#tools = tools
-    this.#attempts = new AttemptWriter(tools)
     this.#queues = new WebhookQueues(tools)
     tools.metrics.onCollect(() => observeBacklog(tools))
   }
 
   async run(signal: AbortSignal): Promise<void> {
     const { clock, deliverySignals } = this.#tools
-    this.#attempts.open(signal)
     this.#queues = new WebhookQueues(this.#tools)
     this.#waiting.clear()
     this.#ending = new AbortController()
-    this.#isStopping = false
-    const stop = () => {
-      this.#isStopping = true
-    }
-    signal.addEventListener('abort', stop)
+    this.#signal = signal
     try {
       await this.#queues.readAll()
       while (!signal.aborted) {
@@ -94,8 +91,7 @@ export class DeliveryLoop implements Service {
         await deliverySignals.signal.wait(clock, this.#waitMs(), signal)
       }
     } finally {
-      stop()
-      signal.removeEventListener('abort', stop)
+      this.#signal = NOT_RUNNING
       await this.#close()
     }
   }
@@ -121,7 +117,7 @@ export class DeliveryLoop implements Service {
     timer.abort()
     this.#ending.abort()
     await all
-    await this.#attempts.close()
+    await Promise.allSettled(this.#recording)
   }
 
   #waitMs(): number {
@@ -143,10 +139,10 @@ export class DeliveryLoop implements Service {
   }
 
   #hasRoom(): boolean {
-    const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#attempts.size >= UNRECORDED_MAX
+    const isFull = this.#running.size >= IN_FLIGHT_MAX || this.#recording.size >= UNRECORDED_MAX
     // A webhook that was just paused, moved or deleted must be read before anything goes out.
     const isBlind = this.#tools.deliverySignals.hasChanged
-    return !isFull && !isBlind && !this.#isStopping && this.#tools.canDeliver()
+    return !isFull && !isBlind && !this.#signal.aborted && this.#tools.canDeliver()
   }
 
   #beginOne(queue: WebhookQueue): boolean {
@@ -170,7 +166,10 @@ export class DeliveryLoop implements Service {
     const result = await attemptDelivery(this.#tools, queue.receiver, attempt, this.#ending.signal)
     if (typeof result !== 'string') {
       observeAttempt(metrics, result)
-      this.#record(queue, result)
+      const recording: Promise<void> = this.#record(queue, result).finally(() =>
+        this.#recording.delete(recording),
+      )
+      this.#recording.add(recording)
     }
     queue.end(attempt)
     if (result !== 'unreachable') return
@@ -179,27 +178,43 @@ export class DeliveryLoop implements Service {
     deliverySignals.signal.notify()
   }
 
-  #record(queue: WebhookQueue, result: AttemptResult): void {
-    const { clock, deliverySignals } = this.#tools
-    const { attempt } = result
+  /** Writes an attempt until it is on disk: without it the same event would go out anew. */
+  async #record(queue: WebhookQueue, result: AttemptResult): Promise<void> {
+    const { clock, writer, log, deliverySignals } = this.#tools
     const change = queue.learn(result, clock)
     if (change !== null) this.#log(queue, change)
-    this.#attempts.add((tx) => {
-      const now = clock.now()
-      const record = recordOf(result, now)
-      recordAttempt(tx, record)
-      if (change !== null) {
-        this.#queues.save(tx, { id: queue.id, version: attempt.version }, change)
-      }
-      if (change?.isReleased === true) releaseDeliveries(tx, queue.id, now)
-      return () => {
-        queue.pending.settle(attempt.delivery, record.nextAttemptAt)
+    for (;;) {
+      try {
+        const nextAttemptAt = await writer.write((tx) => this.#write(tx, queue, { result, change }))
+        queue.pending.settle(result.attempt.delivery, nextAttemptAt)
         if (change?.isReleased === true) queue.released()
-        if (change !== null || record.nextAttemptAt !== null || this.#waiting.size > 0) {
+        if (change !== null || nextAttemptAt !== null || this.#waiting.size > 0) {
           deliverySignals.signal.notify()
         }
+        return
+      } catch (error) {
+        if (this.#signal.aborted) {
+          log.error('a webhook attempt could not be recorded', { error })
+          return
+        }
+        await clock.sleep(RECORD_AGAIN_MS, this.#signal)
       }
-    })
+    }
+  }
+
+  #write(
+    tx: Tx,
+    queue: WebhookQueue,
+    { result, change }: { readonly result: AttemptResult; readonly change: ReceiverChange | null },
+  ): Timestamp | null {
+    const now = this.#tools.clock.now()
+    const record = recordOf(result, now)
+    recordAttempt(tx, record)
+    if (change !== null) {
+      this.#queues.save(tx, { id: queue.id, version: result.attempt.version }, change)
+    }
+    if (change?.isReleased === true) releaseDeliveries(tx, queue.id, now)
+    return record.nextAttemptAt
   }
 
   /** Once when a receiver goes away, once when it is back. */

@@ -1,7 +1,8 @@
 import type { Message } from '../domain/message.ts'
 import type { EventName } from '../domain/webhook.ts'
 
-type Told = Pick<
+/** The fields of a message that a payload reads. */
+type Payload = Pick<
   Message,
   | 'id'
   | 'guid'
@@ -17,7 +18,7 @@ type Told = Pick<
 >
 
 /**
- * Whether the payload can be made from the message at any time: a failure may be disproved later, while
+ * True where the payload can be made from the message at any time. A failure may be disproved later, while
  * a service that changed since is nearer to the truth.
  */
 export function staysTrue(name: EventName): boolean {
@@ -32,7 +33,7 @@ type Flags = {
 }
 
 /** The body of an event as JSON text: these bytes are signed and sent. */
-export function payloadOf(name: EventName, message: Told): string {
+export function payloadOf(name: EventName, message: Payload): string {
   const { isFromMe, isSent, isDelivered, isRead } = flagsOf(name, message)
   return JSON.stringify({
     event: name,
@@ -54,7 +55,7 @@ export function payloadOf(name: EventName, message: Told): string {
   })
 }
 
-function flagsOf(name: EventName, message: Told): Flags {
+function flagsOf(name: EventName, message: Payload): Flags {
   switch (name) {
     case 'message.received':
       return { isFromMe: false, isSent: true, isDelivered: true, isRead: false }

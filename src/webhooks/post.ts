@@ -1,12 +1,12 @@
 // The one place where the relay calls out over HTTP. A name is resolved once, every address of it is
-// judged, and the judged address is the one that is connected to, so that a name which changes its
+// checked, and the checked address is the one that is connected to, so that a name that changes its
 // address in between leads nowhere.
 
 import { deadline, type Clock } from '../system/clock.ts'
 import { parseHttpDate } from '../system/iso-time.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Lookup } from '../system/network-address.ts'
-import { judgeAddress, parseTarget, type Target, type TargetRules } from './targets.ts'
+import { checkAddress, parseTarget, type Target, type TargetRules } from './targets.ts'
 
 export type PostRequest = {
   readonly url: string
@@ -35,9 +35,9 @@ export type PostResult =
       readonly isPrivateTarget: boolean
     }
   | { readonly result: 'failed'; readonly error: PostError; readonly isPrivateTarget: boolean }
-  /** The box itself is cut off: this says nothing about the receiver. */
+  /** The box itself is cut off: no fault of the receiver. */
   | { readonly result: 'unreachable' }
-  /** `signal` aborted first: nobody knows whether the receiver has it. */
+  /** `signal` aborted first: the receiver may have it or not. */
   | { readonly result: 'aborted' }
 
 /** Posts once, and never rejects; `signal` ends it early. */
@@ -103,7 +103,7 @@ async function exchange(
   const { address: literal, hostname, port } = target
   const found = literal === null ? await addressesOf(lookup, hostname, signal) : [literal]
   if ('result' in found) return found
-  const allowed = judged(rules, found, port)
+  const allowed = allowedOf(rules, found, port)
   if ('result' in allowed) return allowed
 
   let last: PostResult = failed('dns_error', false)
@@ -118,16 +118,16 @@ async function exchange(
   return last
 }
 
-/** Those of the addresses that may be connected to, or why there are none. */
-function judged(rules: TargetRules, addresses: readonly string[], port: number) {
+/** Addresses that may be connected to, or the failure where there are none. */
+function allowedOf(rules: TargetRules, addresses: readonly string[], port: number) {
   const allowed = addresses.flatMap((address): Address[] => {
-    const verdict = judgeAddress(address, port, rules)
-    return verdict.judgement === 'allowed' ? [{ address, isPrivate: verdict.isPrivate }] : []
+    const checked = checkAddress(address, port, rules)
+    return checked.isAllowed ? [{ address, isPrivate: checked.isPrivate }] : []
   })
   return allowed.length === 0 ? failed('forbidden_target', true) : allowed
 }
 
-/** The addresses of a name, or why there are none. */
+/** The addresses of a name, or the failure where there are none. */
 async function addressesOf(
   lookup: Lookup,
   hostname: string,
@@ -210,7 +210,7 @@ async function excerptOf({ body }: Response): Promise<string | null> {
   return UTF8.decode(Buffer.concat(chunks).subarray(0, EXCERPT_BYTES)).replaceAll('\0', '\uFFFD')
 }
 
-/** `Retry-After` in seconds; as a date it is counted from the receiver's own `Date`, if it tells it. */
+/** `Retry-After` in seconds; a date is counted from the receiver's own `Date` header where it has one. */
 function retryAfterOf(headers: Headers, now: number): number | null {
   const text = headers.get('retry-after')?.trim() ?? ''
   if (text === '') return null
@@ -223,7 +223,7 @@ function retryAfterOf(headers: Headers, now: number): number | null {
 const TLS_CODES =
   /^(EPROTO|ERR_TLS|ERR_SSL|CERT_|UNABLE_TO_|SELF_SIGNED|DEPTH_ZERO|HOSTNAME_MISMATCH|INVALID_)/
 
-/** The codes that Bun 1.4 gives to a failed `fetch`; its messages are not looked at. */
+/** The codes that Bun 1.4 gives to a failed `fetch`; its messages are not used. */
 const ERRORS: Readonly<Record<string, PostError>> = {
   EHOSTUNREACH: 'host_unreachable',
   EHOSTDOWN: 'host_unreachable',
@@ -242,7 +242,7 @@ function failureOf(thrown: unknown, isPrivate: boolean, platform: string): PostR
   return isForbiddenByMac ? { result: 'unreachable' } : failed(error, isPrivate)
 }
 
-/** Whether no connection came about, so that another address of the same name may be tried. */
+/** True where no connection came about, so that another address of the same name may be tried. */
 function isUnconnected(result: PostResult): boolean {
   if (result.result === 'unreachable') return true
   if (result.result !== 'failed') return false

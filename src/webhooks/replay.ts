@@ -3,10 +3,12 @@
 // is on its way, and the same call again goes on with the rest.
 
 import type { AuditedChange, Origin } from '../domain/audit.ts'
+import { RelayError } from '../domain/errors.ts'
 import {
   timestamp,
   type ConversationId,
   type DeliveryId,
+  type LineId,
   type Timestamp,
   type WebhookId,
 } from '../domain/ids.ts'
@@ -27,6 +29,7 @@ import {
   writeEventBody,
   type ReplayableEvent,
 } from '../storage/events.ts'
+import { everyLineId } from '../storage/lines.ts'
 import { findMessage } from '../storage/messages.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
@@ -34,8 +37,8 @@ import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { payloadOf } from './payload.ts'
-import { lineIdIn, requireActive, webhookById } from './requests.ts'
 import type { DeliverySignals } from './signals.ts'
+import { requireActive, webhookById } from './subscriptions.ts'
 
 export type ReplayParts = {
   readonly db: Db
@@ -273,4 +276,11 @@ async function stopReplay(
     isFirst = false
   } while (batch === STOP_BATCH)
   return stopped
+}
+
+/** The line with an id as a caller wrote it, deleted ones included; throws `phone_line_not_found`. */
+function lineIdIn(db: Db, text: string): LineId {
+  const known = everyLineId(db).find((id) => id === text)
+  if (known !== undefined) return known
+  throw new RelayError('phone_line_not_found', 'There is no phone line with this phone_line_id.')
 }

@@ -1,10 +1,10 @@
-import { type Page, type PageRequest, pageOf } from '../api/paging.ts'
+import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import type * as api from '../api/webhooks.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
-import { invalidRequest } from '../domain/errors.ts'
-import type { WebhookId } from '../domain/ids.ts'
-import { WEBHOOKS_MAX, type EventName, type Webhook } from '../domain/webhook.ts'
+import { invalidRequest, RelayError, type Issue } from '../domain/errors.ts'
+import { parseId, type WebhookId } from '../domain/ids.ts'
+import { EVENT_NAMES, WEBHOOKS_MAX, type EventName, type Webhook } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
@@ -13,6 +13,7 @@ import {
   listSecrets,
   retireSecrets,
   countWebhooks,
+  findWebhook,
   insertWebhook,
   listWebhooks,
   markWebhookDeleted,
@@ -21,16 +22,14 @@ import {
   type WebhookChanges,
 } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
+import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Subscribers } from './publish.ts'
-import { positionOf, webhookById } from './requests.ts'
-import { webhookResource } from './resources.ts'
 import type { DeliverySignals } from './signals.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
-import type { TargetRules } from './targets.ts'
-import { checkInput, type CheckedInput, type WebhookInput } from './webhook-input.ts'
+import { checkAddress, parseTarget, type TargetRules } from './targets.ts'
 
 export type SubscriptionParts = {
   readonly db: Db
@@ -54,7 +53,7 @@ export function createSubscriptions(parts: SubscriptionParts) {
   return {
     create: (input: NewWebhookInput, origin: Origin) => create(parts, input, origin),
     list: (page: PageRequest): Page<api.Webhook> => {
-      const rows = listWebhooks(parts.db, page.limit + 1, positionOf(page.cursor))
+      const rows = listWebhooks(parts.db, page.limit + 1, cursorSeq(page.cursor))
       return pageOf(rows, page.limit, webhookResource, ({ seq }) => [seq])
     },
     get: (id: string): api.Webhook => webhookResource(webhookById(parts.db, id)),
@@ -231,4 +230,104 @@ function changesOf(
   if (!isActive) return { ...checked, ...moved, isActive: false, disabledReason: null }
   const wasDisabled = webhook.disabledReason !== null
   return { ...checked, ...moved, ...(wasDisabled ? ACTIVE : { isActive: true }) }
+}
+
+/** A new webhook has no breaker yet. */
+function webhookResource(webhook: Webhook & Partial<Pick<StoredWebhook, 'breaker'>>): api.Webhook {
+  const isFailing = webhook.isActive && (webhook.breaker?.failuresInRow ?? 0) > 0
+  return {
+    id: webhook.id,
+    url: webhook.url,
+    events: webhook.events,
+    is_active: webhook.isActive,
+    ...(isFailing ? { is_failing: true } : {}),
+    description: webhook.description,
+    disabled_reason: webhook.disabledReason,
+    created_by: webhook.createdBy,
+    created_at: isoTime(webhook.createdAt),
+    updated_at: isoTime(webhook.updatedAt),
+  }
+}
+
+/** The webhook with an id as a caller wrote it; throws `not_found`. */
+export function webhookById(db: Db, text: string): StoredWebhook {
+  const id = parseId('wh', text)
+  const webhook = id === null ? null : findWebhook(db, id)
+  if (webhook === null) throw new RelayError('not_found', 'There is no webhook with this id.')
+  return webhook
+}
+
+/** Throws `webhook_inactive` unless something may go out to it now. */
+export function requireActive(webhook: StoredWebhook): void {
+  if (webhook.isActive) return
+  throw new RelayError('webhook_inactive', 'The webhook is not active: set is_active first.')
+}
+
+/** A caller's settings of a webhook; fields that are left out stay as they are. */
+export type WebhookInput = {
+  readonly url?: string | undefined
+  readonly events?: readonly string[] | undefined
+  readonly isActive?: boolean | undefined
+  readonly description?: string | null | undefined
+}
+
+type CheckedInput = {
+  readonly url?: string
+  readonly events?: readonly EventName[]
+  readonly isActive?: boolean
+  readonly description?: string | null
+}
+
+const URL_LENGTH_MAX = 2_048
+const DESCRIPTION_LENGTH_MAX = 500
+const CONTROL_CHARACTER = /\p{Cc}/u
+
+/** The input as it is stored; throws `invalid_request` with every field that does not fit. */
+function checkInput(input: WebhookInput, rules: TargetRules): CheckedInput {
+  const { url, events, isActive, description } = input
+  const issues: Issue[] = []
+  const report = (path: string, message: string | null) => {
+    if (message !== null) issues.push({ path, message })
+  }
+  if (url !== undefined) report('url', wrongUrl(url, rules))
+  if (events !== undefined) report('events', wrongEvents(events))
+  if ((description?.length ?? 0) > DESCRIPTION_LENGTH_MAX) {
+    report('description', `must have at most ${DESCRIPTION_LENGTH_MAX} characters`)
+  }
+  if (issues.length > 0) throw invalidRequest(...issues)
+  return {
+    ...(url === undefined ? {} : { url: plainUrl(url) }),
+    ...(events === undefined
+      ? {}
+      : { events: EVENT_NAMES.filter((name) => events.includes(name)) }),
+    ...(isActive === undefined ? {} : { isActive }),
+    ...(description === undefined ? {} : { description }),
+  }
+}
+
+function wrongUrl(url: string, rules: TargetRules): string | null {
+  if (url.length > URL_LENGTH_MAX) return `must have at most ${URL_LENGTH_MAX} characters`
+  if (CONTROL_CHARACTER.test(url)) return 'must not contain control characters'
+  const target = parseTarget(url)
+  if (typeof target === 'string') return target
+  if (target.address === null) return null
+  const checked = checkAddress(target.address, target.port, rules)
+  return checked.isAllowed ? null : `must not name an address that ${checked.why}`
+}
+
+/**
+ * The url as it is called, so that it names the host which is called, however it was typed. A host
+ * alone stays as it was sent, without a slash behind it.
+ */
+function plainUrl(text: string): string {
+  const { origin, href } = new URL(text)
+  return text === origin ? text : href
+}
+
+function wrongEvents(events: readonly string[]): string | null {
+  if (events.length === 0) return 'must name at least one event'
+  const known: readonly string[] = EVENT_NAMES
+  const unknown = events.filter((name) => !known.includes(name))
+  if (unknown.length === 0) return null
+  return `must be of ${EVENT_NAMES.join(', ')}; unknown: ${unknown.slice(0, 5).join(', ')}`
 }

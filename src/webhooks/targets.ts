@@ -1,4 +1,4 @@
-// Where webhooks may go. A box at home has its receivers on its own network and on itself, so these
+// The rules for where webhooks may go. A box at home has its receivers on its own network and on itself, so these
 // are allowed unless the setting says `public`; link-local and metadata services, the relay's own
 // listener and what is no single host never are, in whatever form IPv6 wraps an address.
 
@@ -9,7 +9,7 @@ export type TargetPolicy = (typeof TARGET_POLICIES)[number]
 
 export type TargetRules = {
   readonly policy: () => TargetPolicy
-  /** Whether the relay itself listens there. */
+  /** True where the relay itself listens. */
   readonly isOwnListener: (address: string, port: number) => boolean
 }
 
@@ -21,19 +21,18 @@ export type Target = {
   readonly address: string | null
 }
 
-/** `allowed` says whether the target is private; `forbidden` says why. */
-export type Judgement =
-  | { readonly judgement: 'allowed'; readonly isPrivate: boolean }
-  | { readonly judgement: 'forbidden'; readonly why: string }
+export type AddressCheck =
+  | { readonly isAllowed: true; readonly isPrivate: boolean }
+  | { readonly isAllowed: false; readonly why: string }
 
 type Kind = 'public' | 'private' | 'forbidden'
-/** Where an address leads, told without what wraps it. */
-type Place = { readonly plainAddress: string; readonly kind: Kind }
+/** The destination of an address, without the form of IPv6 that wraps it. */
+type Destination = { readonly plainAddress: string; readonly kind: Kind }
 type Range = { readonly prefix: Uint8Array; readonly bits: number; readonly kind: Kind }
 
-const PLACES_MAX = 1_000
+const DESTINATIONS_MAX = 1_000
 
-/** The target that a URL names, or a sentence on what is wrong with it. */
+/** The target that a URL names, or a sentence on its fault. */
 export function parseTarget(text: string): Target | string {
   const url = URL.canParse(text) ? new URL(text) : null
   if (url === null || !/^https?:$/.test(url.protocol)) {
@@ -46,24 +45,24 @@ export function parseTarget(text: string): Target | string {
   return { url, hostname, port, address: bytesOf(hostname) === null ? null : hostname }
 }
 
-/** Whether a webhook may connect to `address`, which is literal, in any spelling. */
-export function judgeAddress(address: string, port: number, rules: TargetRules): Judgement {
-  const places = placesOf(address)
-  if (places.length === 0) return { judgement: 'forbidden', why: 'is not an IP address' }
-  if (places.some(({ plainAddress }) => rules.isOwnListener(plainAddress, port))) {
-    return { judgement: 'forbidden', why: 'is where the relay itself listens' }
+/** The check of a literal `address`, in any spelling, before a webhook may connect to it. */
+export function checkAddress(address: string, port: number, rules: TargetRules): AddressCheck {
+  const destinations = destinationsOf(address)
+  if (destinations.length === 0) return { isAllowed: false, why: 'is not an IP address' }
+  if (destinations.some(({ plainAddress }) => rules.isOwnListener(plainAddress, port))) {
+    return { isAllowed: false, why: 'is where the relay itself listens' }
   }
-  if (places.some(({ kind }) => kind === 'forbidden')) {
-    return { judgement: 'forbidden', why: 'is link-local, a metadata service, or no single host' }
+  if (destinations.some(({ kind }) => kind === 'forbidden')) {
+    return { isAllowed: false, why: 'is link-local, a metadata service, or no single host' }
   }
-  const isPrivate = places.some(({ kind }) => kind === 'private')
+  const isPrivate = destinations.some(({ kind }) => kind === 'private')
   if (isPrivate && rules.policy() === 'public') {
-    return { judgement: 'forbidden', why: 'is private, and only public targets are allowed' }
+    return { isAllowed: false, why: 'is private, and only public targets are allowed' }
   }
-  return { judgement: 'allowed', isPrivate }
+  return { isAllowed: true, isPrivate }
 }
 
-/** The first range that holds an address says what it is; an address in none is `otherwise`. */
+/** The first range that holds an address decides its kind; an address in none is `otherwise`. */
 const V4_RANGES = rangesOf([
   ['100.100.100.200/32', 'forbidden'],
   ['0.0.0.0/8', 'forbidden'],
@@ -95,7 +94,7 @@ const V6_RANGES = rangesOf([
   ['2000::/3', 'public'],
 ])
 
-/** At which bytes of an IPv6 address an IPv4 address may lie. */
+/** Bytes of an IPv6 address at which an IPv4 address may lie. */
 const AT_END = [12, 13, 14, 15]
 const AFTER_2002 = [2, 3, 4, 5]
 /** After a prefix of 48, 56, 64 or 96 bits (RFC 6052); byte 8 is left out. */
@@ -103,7 +102,7 @@ const AFTER_ANY_PREFIX = [[6, 7, 9, 10], [7, 9, 10, 11], [9, 10, 11, 12], AT_END
 
 type Wrapper = {
   readonly range: Range
-  readonly places: readonly (readonly number[])[]
+  readonly positions: readonly (readonly number[])[]
   readonly mask: number
 }
 
@@ -119,8 +118,8 @@ const WRAPPERS: readonly Wrapper[] = [
   wrapper('2001::/32', [AT_END], 0xff),
 ]
 
-/** Every place that an address may lead to; the same few addresses are judged before every post. */
-const placesOf = memoize(PLACES_MAX, (address): readonly Place[] => {
+/** Destinations of an address, which are several for some forms; every post asks for the same few. */
+const destinationsOf = memoize(DESTINATIONS_MAX, (address): readonly Destination[] => {
   const bytes = bytesOf(address.replace(/%.*$/, ''))
   const inner = bytes === null ? [] : innermost(bytes)
   return inner.map((one) => ({ plainAddress: textOf(one), kind: kindOf(one) }))
@@ -137,8 +136,8 @@ function innermost(bytes: Uint8Array): readonly Uint8Array[] {
   if (bytes.length === 4) return [bytes]
   const found = WRAPPERS.find(({ range }) => holds(range, bytes))
   if (found !== undefined) {
-    const { places, mask } = found
-    const carried = places.map((at) => Uint8Array.from(at, (i) => (bytes[i] ?? 0) ^ mask))
+    const { positions, mask } = found
+    const carried = positions.map((at) => Uint8Array.from(at, (i) => (bytes[i] ?? 0) ^ mask))
     // What begins with zero is filling, unless there is nothing else.
     const real = carried.filter(([first]) => first !== 0)
     return real.length === 0 ? carried : real
@@ -192,6 +191,6 @@ function rangeOf(cidr: string, kind: Kind): Range {
   return { prefix: bytesOf(address) ?? new Uint8Array(), bits: Number(bits), kind }
 }
 
-function wrapper(cidr: string, places: Wrapper['places'], mask = 0): Wrapper {
-  return { range: rangeOf(cidr, 'public'), places, mask }
+function wrapper(cidr: string, positions: Wrapper['positions'], mask = 0): Wrapper {
+  return { range: rangeOf(cidr, 'public'), positions, mask }
 }

@@ -26,7 +26,7 @@ export type MacRig = LineRig &
     readonly fullDiskAccess: { relay: boolean; child: boolean }
     /** The names of the programs that were run, in order. */
     readonly ran: readonly string[]
-    /** Why the driver asked to be started anew. */
+    /** Reasons why the driver asked for a restart. */
     readonly restarts: readonly string[]
   }
 

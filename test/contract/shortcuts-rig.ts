@@ -7,7 +7,7 @@ import type { LineRig } from './line-rig.ts'
 
 const BRIDGE = { key: 'brg_00000000000000000000000000', number: '+12025550147' }
 
-/** An iPhone whose shortcuts call. It keeps what it could not tell yet; nobody can ask it for more. */
+/** An iPhone whose shortcuts call. It keeps what it could not post yet, and cannot be asked for more. */
 export function makeShortcutsRig(): LineRig {
   const clock = new TestClock()
   const make = () => new ShortcutsDriver({ clock, log: silentLog, bridges: () => [BRIDGE] })

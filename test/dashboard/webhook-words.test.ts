@@ -82,9 +82,14 @@ test('a large number is typed before so many are sent, with or without its comma
 })
 
 test('what is sent is counted, and its address leaves out what may be secret', () => {
-  const words = [countWords(1, 'event'), countWords(30_020, 'event'), countWords(2, 'delivery')]
+  const words = [
+    countWords(1, 'event'),
+    countWords(30_020, 'event'),
+    countWords(2, 'delivery'),
+    countWords(3, 'day'),
+  ]
 
-  expect(words).toEqual(['1 event', '30,020 events', '2 deliveries'])
+  expect(words).toEqual(['1 event', '30,020 events', '2 deliveries', '3 days'])
   expect(hostAndPathOf('https://n8n.example/hook/erp?token=secret')).toBe('n8n.example/hook/erp')
   expect(hostAndPathOf('https://n8n.example')).toBe('n8n.example')
 })

@@ -3,7 +3,7 @@
 import { Database } from 'bun:sqlite'
 import { join } from 'node:path'
 
-import type { Letter } from '../support/mac/messages-behaviours.ts'
+import type { CarriedText } from '../support/mac/messages-behaviours.ts'
 import type { Received } from '../support/receiver.ts'
 import {
   STORED_EVENTS,
@@ -15,13 +15,13 @@ import {
 } from './ledgers.ts'
 
 /** The ledgers, with Messages in place of the simulated network: no text is sent to two people. */
-export function readMacLedgers(dataDir: string, letters: readonly Letter[]): Ledgers {
+export function readMacLedgers(dataDir: string, letters: readonly CarriedText[]): Ledgers {
   using relay = new Database(join(dataDir, 'hookline.db'), { readonly: true })
   const messages = relay.query<StoredMessage, []>(STORED_MESSAGES).all()
   const events = relay.query<StoredEvent, []>(STORED_EVENTS).all()
   const integrity = relay.query<{ integrity_check: string }, []>('PRAGMA integrity_check').all()
   const outbound = messages.filter(isOutbound)
-  const idOf = ({ text }: Letter) => outbound.find((one) => one.text === text)?.id ?? text
+  const idOf = ({ text }: CarriedText) => outbound.find((one) => one.text === text)?.id ?? text
   const carried = [...Map.groupBy(letters, idOf)].map(([id, all]) => [id, all.length] as const)
   return {
     messages: new Map(messages.map((message) => [message.id, message])),

@@ -77,7 +77,7 @@ ifBuilt('the one for Intel processors must be signed again before it runs', () =
 ifBuilt('the build says which of them must be signed', () => {
   const { told } = theBuilt()
 
-  expect(told).toContain('hookline-darwin-arm64: from macOS 13.0 on; its signature holds\n')
+  expect(told).toContain('hookline-darwin-arm64: from macOS 13.0 on; signature is valid\n')
   expect(told).toContain('codesign --force --sign - hookline-darwin-x64\n')
   expect(told).not.toContain('codesign --force --sign - hookline-darwin-arm64')
 })
@@ -108,8 +108,8 @@ test('what is no executable for a Mac is refused, not guessed at', () => {
   const script = new TextEncoder().encode('#!/bin/sh\n'.padEnd(64))
   const universal = Uint8Array.from([0xca, 0xfe, 0xba, 0xbe, ...new Uint8Array(60)])
 
-  expect(() => readMachO(script)).toThrow('no thin 64-bit executable')
-  expect(() => readMachO(universal)).toThrow('no thin 64-bit executable')
+  expect(() => readMachO(script)).toThrow('Not a thin 64-bit executable')
+  expect(() => readMachO(universal)).toThrow('Not a thin 64-bit executable')
 })
 
 /** The two executables, or the reason why they cannot be built on this machine. */

@@ -1,10 +1,11 @@
 import { expect, test } from 'bun:test'
 
-import { Launchd } from '../../src/hosting/launchd.ts'
+import { LaunchdHost } from '../../src/hosting/launchd.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { NEVER, RecordingTools, type Called } from './recording-tools.ts'
 
-const AGENT = { label: 'net.hookline.relay', uid: 501, path: '/Volumes/Home/agent.plist' }
+const HOME = '/Volumes/Home'
+const AGENT = `${HOME}/Library/LaunchAgents/net.hookline.relay.plist`
 const TARGET = 'gui/501/net.hookline.relay'
 const LAUNCHCTL = '/bin/launchctl'
 
@@ -32,7 +33,7 @@ const UNKNOWN = {
 class FakeLaunchd {
   readonly clock = new TestClock()
   readonly tools = new RecordingTools((called) => this.#answer(called))
-  readonly launchd = new Launchd({ run: this.tools.run, clock: this.clock }, AGENT)
+  readonly launchd = hostOn(this.tools, this.clock)
   isLoaded = false
   hasSession = true
   bootstraps: number[] = []
@@ -79,7 +80,7 @@ test('a service is switched on and loaded into the session at the screen', async
     [LAUNCHCTL, 'print', 'gui/501'],
     [LAUNCHCTL, 'print', TARGET],
     [LAUNCHCTL, 'enable', TARGET],
-    [LAUNCHCTL, 'bootstrap', 'gui/501', '/Volumes/Home/agent.plist'],
+    [LAUNCHCTL, 'bootstrap', 'gui/501', AGENT],
   ])
 })
 
@@ -195,18 +196,22 @@ test('a service that is not loaded is not stopped', async () => {
   expect(fake.verbs()).toEqual(['print'])
 })
 
-const LOOKS = [
-  [{ stdout: PRINTED }, { isLoaded: true, pid: 4711 }],
-  [{ stdout: WAITING }, { isLoaded: true, pid: null }],
-  [UNKNOWN, { isLoaded: false, pid: null }],
-  [{ end: 'not_started', why: 'ENOENT' } as const, { isLoaded: false, pid: null }],
+const STATES = [
+  [{ stdout: PRINTED }, { activity: 'running', pid: 4711 }],
+  [{ stdout: WAITING }, { activity: 'starting', pid: null }],
+  [UNKNOWN, { activity: 'stopped', pid: null }],
+  [{ end: 'not_started', why: 'ENOENT' } as const, { activity: 'stopped', pid: null }],
 ] as const
 
-for (const [answer, found] of LOOKS) {
-  test(`of ${JSON.stringify(answer).slice(0, 60)}... it is known: ${JSON.stringify(found)}`, async () => {
-    const { run } = new RecordingTools(() => answer)
-    const launchd = new Launchd({ run, clock: new TestClock() }, AGENT)
+for (const [answer, state] of STATES) {
+  test(`${JSON.stringify(answer).slice(0, 60)}... means ${JSON.stringify(state)}`, async () => {
+    const host = hostOn(new RecordingTools(() => answer), new TestClock())
 
-    expect(await launchd.look(NEVER)).toEqual(found)
+    expect(await host.state(NEVER)).toEqual({ isInstalled: false, ...state })
   })
+}
+
+function hostOn({ run }: RecordingTools, clock: TestClock): LaunchdHost {
+  const random = { bytes: (length: number) => new Uint8Array(length), chance: () => 0 }
+  return new LaunchdHost({ run, clock, random, home: HOME, uid: 501 })
 }

@@ -238,9 +238,9 @@ export class UpgradeWorld implements Disposable {
       db.sqlite.run(`UPDATE about SET value = '${build.usableFrom}' WHERE name = 'usable_from'`)
     }
     this.#relay = { build, db, isServing: false, startedAt: this.clock.monotonic() }
-    const { version, unjudgedFrom } = readSchemaState(db.sqlite)
-    const isJudged = unjudgedFrom === null || version > build.schema
-    if (isJudged && build.how === 'works') this.#serve()
+    const { version, uncheckedFrom } = readSchemaState(db.sqlite)
+    const isChecked = uncheckedFrom === null || version > build.schema
+    if (isChecked && build.how === 'works') this.#serve()
   }
 
   #stop(): void {

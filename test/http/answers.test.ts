@@ -2,11 +2,15 @@
 
 import { expect, test } from 'bun:test'
 
+import { RelayError } from '../../src/domain/errors.ts'
+import { answerToFailure } from '../../src/http/respond.ts'
+import { silentLog } from '../../src/system/log.ts'
 import { Signal } from '../../src/system/signal.ts'
-import { CONVERSATION, LINE, LINE_ID, WEBHOOK, createRig } from './http-rig.ts'
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { startHttp } from './http-relay.ts'
 
 test('every answer is JSON that nobody stores or takes for something else, and has its own id', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const headers = { 'x-request-id': 'mine', origin: 'https://elsewhere.example' }
 
   const answers = await Promise.all([
@@ -28,18 +32,18 @@ test('every answer is JSON that nobody stores or takes for something else, and h
 })
 
 test('a known path with another method is 405 and says which it takes', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const answers = await Promise.all([
     rig.call('PUT', '/api/v1/keys'),
     rig.call('GET', '/api/v1/messages/send/'),
-    rig.call('OPTIONS', `/api/v1/webhooks/${WEBHOOK.id}`),
-    rig.call('GET', `/api/v1/phone-lines/${LINE_ID}`),
+    rig.call('OPTIONS', '/api/v1/webhooks/wh_x'),
+    rig.call('GET', '/api/v1/phone-lines/line_x'),
   ])
 
   expect(answers.map((answer) => [answer.status, answer.headers.get('allow')])).toEqual([
     [405, 'POST, GET, HEAD'],
-    [200, null],
+    [404, null],
     [405, 'GET, HEAD, PUT, DELETE'],
     [405, 'PATCH, DELETE'],
   ])
@@ -49,7 +53,7 @@ test('a known path with another method is 405 and says which it takes', async ()
 })
 
 test('HEAD answers as GET does, without the body', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const response = await rig.call('HEAD', '/api/v1/keys')
 
@@ -58,7 +62,7 @@ test('HEAD answers as GET does, without the body', async () => {
 })
 
 test('an unknown route is 404', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   for (const path of [
     '/api/v1',
@@ -76,53 +80,21 @@ test('an unknown route is 404', async () => {
 })
 
 test('phone lines are paged in the order of routing', async () => {
-  const lines = [1, 2, 3].map((n) => ({ ...LINE, id: `line_01k5c3qv7yfxn8t2w9r4d6m00${n}` }))
-  const rig = createRig({
-    lines: { ...createRigLines(), list: () => lines },
-  })
+  const driver = new ScriptedDriver()
+  for (const number of ['+12025550101', '+12025550102', '+12025550103']) driver.add(number)
+  await using rig = await startHttp({ drivers: [driver] })
+  const lines = await rig.lines()
 
-  const first = (await (await rig.call('GET', '/api/v1/phone-lines?limit=2')).json()) as {
-    next_cursor: string
-  }
-  const second = await rig.call('GET', `/api/v1/phone-lines?limit=2&cursor=${first.next_cursor}`)
+  const first = await rig.get('/api/v1/phone-lines?limit=2')
+  const second = await rig.get(`/api/v1/phone-lines?limit=2&cursor=${first.next_cursor}`)
 
-  expect(first).toEqual({
-    data: lines.slice(0, 2),
-    has_more: true,
-    next_cursor: first.next_cursor,
-  } as never)
-  expect(await second.json()).toEqual({ data: lines.slice(2), has_more: false, next_cursor: null })
+  expect(first).toMatchObject({ data: lines.slice(0, 2), has_more: true })
+  expect(second).toEqual({ data: lines.slice(2), has_more: false, next_cursor: null })
 })
 
-test('an answer that does not fit its schema is 500, and nothing of it leaves', async () => {
-  const rig = createRig({
-    conversations: {
-      list: () => ({ data: [], has_more: false, next_cursor: null }),
-      get: () => ({ ...CONVERSATION, message_count: 1.5, text: 'a secret' }),
-      patch: async () => CONVERSATION,
-    },
-  })
-
-  const response = await rig.call('GET', `/api/v1/conversations/${CONVERSATION.id}`)
-
-  expect(response.status).toBe(500)
-  expect(await response.text()).not.toContain('secret')
-  expect(rig.logged.map((line) => line.message)).toEqual(['request failed'])
-  expect(JSON.stringify(rig.logged)).not.toContain('a secret')
-})
-
-test('an unknown error is 500 in the one shape, logged under the id of the request, and a reason to doubt', async () => {
-  const doubtSignal = new Signal()
-  const rig = createRig({
-    doubtSignal,
-    conversations: {
-      list: () => {
-        throw new Error('SELECT secret FROM /var/lib/hookline')
-      },
-      get: () => CONVERSATION,
-      patch: async () => CONVERSATION,
-    },
-  })
+test('an unknown error is 500 in the one shape, logged under the id of the request, and nothing of it leaves', async () => {
+  await using rig = await startHttp()
+  rig.db.sqlite.run('ALTER TABLE conversations RENAME TO secret')
 
   const response = await rig.call('GET', '/api/v1/conversations')
 
@@ -133,16 +105,17 @@ test('an unknown error is 500 in the one shape, logged under the id of the reque
       message: 'Something went wrong in the relay. Its log tells more, under this X-Request-Id.',
     },
   })
-  expect(rig.logged.map((line) => line.fields['request_id'])).toEqual([
-    response.headers.get('x-request-id'),
-  ])
-  expect(doubtSignal.isNotified).toBe(true)
+  const [[, fields] = []] = rig.logged('request failed')
+  expect(fields?.['request_id']).toBe(response.headers.get('x-request-id'))
 })
 
-function createRigLines() {
-  return {
-    patch: () => Promise.resolve(LINE),
-    remove: () => Promise.resolve(),
-    adopt: () => Promise.resolve(LINE),
-  }
-}
+test('an unknown error is a reason to doubt the database, a refusal is none', () => {
+  const doubtSignal = new Signal()
+  const tools = { log: silentLog, doubtSignal }
+
+  answerToFailure(new RelayError('not_found', 'There is nothing.'), 'req_1', tools)
+  const before = doubtSignal.isNotified
+  answerToFailure(new Error('disk I/O error'), 'req_2', tools)
+
+  expect([before, doubtSignal.isNotified]).toEqual([false, true])
+})

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import { createRig } from './http-rig.ts'
+import { startHttp } from './http-relay.ts'
 
 const REFUSED = {
   error: { code: 'unauthorized', message: 'Invalid or missing API credentials' },
@@ -12,27 +11,22 @@ const WRONG: readonly (readonly [string, Readonly<Record<string, string>>])[] = 
   ['without a secret', { 'x-api-secret': '' }],
   ['with a wrong key', { 'x-api-key': 'hl_live_wrong' }],
   ['with a wrong secret', { 'x-api-secret': 'hl_secret_wrong' }],
-  [
-    'with key and secret swapped',
-    { 'x-api-key': 'hl_secret_right', 'x-api-secret': 'hl_live_right' },
-  ],
 ]
 
 for (const [name, headers] of WRONG) {
   test(`spec 5.3, 7: a call ${name} is 401 with the specified body`, async () => {
-    const rig = createRig()
+    await using rig = await startHttp()
 
     const response = await rig.call('GET', '/api/v1/messages', { headers })
 
     expect(response.status).toBe(401)
     expect(await response.json()).toEqual(REFUSED)
     expect(response.headers.get('x-request-id')).toMatch(/^req_/)
-    expect(rig.asked).toEqual([])
   })
 }
 
 test('spec 5.1: a call with neither header is 401', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const request = new Request('http://localhost/api/v1/keys')
 
   const response = await rig.http.fetch(request, {
@@ -46,12 +40,7 @@ test('spec 5.1: a call with neither header is 401', async () => {
 })
 
 test('a call with bad credentials learns nothing of routes, bodies or the state of the relay', async () => {
-  const rig = createRig({
-    health: {
-      ...createHealth(),
-      life: { phase: () => 'starting', isReady: () => false, isStorageFull: () => false },
-    },
-  })
+  await using rig = await startHttp({ phase: 'starting' })
   const headers = { 'x-api-secret': 'wrong' }
 
   const answers = await Promise.all([
@@ -71,11 +60,11 @@ test('a call with bad credentials learns nothing of routes, bodies or the state 
 })
 
 test('credentials in the query count for nothing', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const response = await rig.call(
     'GET',
-    '/api/v1/keys?x-api-key=hl_live_right&x-api-secret=hl_secret_right',
+    `/api/v1/keys?${new URLSearchParams(rig.credentials).toString()}`,
     { headers: { 'x-api-key': '', 'x-api-secret': '' } },
   )
 
@@ -83,7 +72,7 @@ test('credentials in the query count for nothing', async () => {
 })
 
 test('failures are counted, and logged once a minute for each address', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const fail = (address: string) =>
     rig.call('GET', '/api/v1/keys', { address, headers: { 'x-api-key': 'x' } })
 
@@ -92,16 +81,16 @@ test('failures are counted, and logged once a minute for each address', async ()
   await rig.clock.advance(60_000)
   await fail('192.0.2.1')
 
-  expect(rig.logged).toEqual([
-    { message: 'authentication failed', fields: { address: '192.0.2.1', failures: 1 } },
-    { message: 'authentication failed', fields: { address: '192.0.2.2', failures: 1 } },
-    { message: 'authentication failed', fields: { address: '192.0.2.1', failures: 3 } },
+  expect(rig.logged('authentication failed').map(([, fields]) => fields)).toEqual([
+    { address: '192.0.2.1', failures: 1 },
+    { address: '192.0.2.2', failures: 1 },
+    { address: '192.0.2.1', failures: 3 },
   ])
-  expect(rig.metrics.text()).toContain('hookline_authentication_failures_total 5\n')
+  expect(await rig.metrics()).toContain('hookline_authentication_failures_total 5\n')
 })
 
 test('the address behind a proxy is believed only from a trusted one', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const fail = (address: string, forwarded: string) =>
     rig.call('GET', '/api/v1/keys', {
       address,
@@ -111,27 +100,15 @@ test('the address behind a proxy is believed only from a trusted one', async () 
   await fail('192.0.2.1', '198.51.100.7')
   await fail('10.0.0.1', '203.0.113.9, 198.51.100.7, 10.0.0.1')
 
-  expect(rig.logged.map((line) => line.fields['address'])).toEqual(['192.0.2.1', '198.51.100.7'])
+  const addresses = rig.logged('authentication failed').map(([, fields]) => fields['address'])
+  expect(addresses).toEqual(['192.0.2.1', '198.51.100.7'])
 })
 
 test('the control socket asks for no key', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const response = await rig.control('POST', '/api/v1/keys', { body: { name: 'shop' } })
 
   expect(response.status).toBe(201)
-  expect(rig.asked).toEqual([
-    [
-      'keys.create',
-      {
-        name: 'shop',
-        origin: { ...COMMAND_LINE, requestId: expect.stringMatching(/^req_/) },
-      },
-    ],
-  ])
+  expect(await response.json()).toMatchObject({ name: 'shop', created_by: 'cli' })
 })
-
-function createHealth() {
-  const rig = createRig()
-  return { metrics: rig.metrics, isMetricsOpen: () => false, findings: () => Promise.resolve([]) }
-}

@@ -1,12 +1,11 @@
 import { expect, test } from 'bun:test'
 
-import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import type { EventFeed } from '../../src/http/control.ts'
-import { settle } from '../support/test-clock.ts'
-import { DELIVERY, LINE, LINE_ID, createRig, type Rig } from './http-rig.ts'
+import { eventStream, type EventFeed } from '../../src/http/control.ts'
+import { settle, TestClock } from '../support/test-clock.ts'
+import { startHttp } from './http-relay.ts'
 
 const OWNERS_ONLY: readonly (readonly [method: string, path: string, body?: unknown])[] = [
-  ['POST', `/api/v1/phone-lines/${LINE_ID}/adopt`, { from: 'line_x' }],
+  ['POST', '/api/v1/phone-lines/line_y/adopt', { from: 'line_x' }],
   ['GET', '/api/v1/events'],
   ['GET', '/api/v1/settings'],
   ['PUT', '/api/v1/settings/open_metrics', { value: 'on' }],
@@ -15,48 +14,34 @@ const OWNERS_ONLY: readonly (readonly [method: string, path: string, body?: unkn
 
 for (const [method, path, body] of OWNERS_ONLY) {
   test(`${method} ${path} exists on the control socket only`, async () => {
-    const rig = createRig()
+    await using rig = await startHttp()
 
     const response = await rig.call(method, path, body === undefined ? {} : { body })
 
     expect(response.status).toBe(404)
-    expect(rig.asked).toEqual([])
   })
 }
 
-const OWNER = { ...COMMAND_LINE, requestId: expect.stringMatching(/^req_/) }
-
-test('a line is adopted, a setting set, a back-up made', async () => {
-  const rig = createRig()
+test('a setting is set, a backup made, a line adopted', async () => {
+  await using rig = await startHttp()
+  const ask = async (method: string, path: string, body: object) =>
+    (await rig.control(method, `/api/v1${path}`, { body })).json()
 
   const answers = [
-    await rig.control('POST', `/api/v1/phone-lines/${LINE_ID}/adopt`, { body: { from: 'line_x' } }),
-    await rig.control('PUT', '/api/v1/settings/open_metrics', { body: { value: 'on' } }),
-    await rig.control('POST', '/api/v1/backup', { body: { to: '/b.db' } }),
-    await rig.control('POST', '/api/v1/backup'),
+    await ask('PUT', '/settings/open_metrics', { value: 'on' }),
+    await ask('POST', '/backup', { to: '/b.db' }),
+    await ask('POST', '/phone-lines/line_y/adopt', { from: 'line_x' }),
   ]
 
-  const bodies = await Promise.all(answers.map((answer) => answer.json()))
-  expect(bodies[0]).toEqual(LINE)
-  expect(bodies[2]).toEqual({ path: '/b.db', size_bytes: 1 })
-  expect(rig.asked).toEqual([
-    ['lines.adopt', LINE_ID, 'line_x', OWNER],
-    ['settings.set', 'open_metrics', 'on', OWNER],
-    ['backUp', '/b.db', OWNER],
-    ['backUp', null, OWNER],
+  expect(answers).toMatchObject([
+    { name: 'open_metrics', value: 'true', from: 'database', is_locked: false },
+    { path: '/b.db', size_bytes: 0 },
+    { error: { code: 'not_found' } },
   ])
 })
 
-test('the owner sees what a private target answered', async () => {
-  const rig = createRig()
-
-  await rig.control('GET', `/api/v1/webhook-deliveries/${DELIVERY.id}`)
-
-  expect(rig.asked).toEqual([['webhooks.getDelivery', DELIVERY.id, { isTrusted: true }]])
-})
-
 test('bad input on the control socket is refused as everywhere', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const answers = [
     await rig.control('PUT', '/api/v1/settings/x', { body: { value: 5 } }),
@@ -65,40 +50,33 @@ test('bad input on the control socket is refused as everywhere', async () => {
   ]
 
   expect(answers.map((answer) => answer.status)).toEqual([400, 400, 400])
-  expect(rig.asked).toEqual([])
 })
 
-function feedRig(): {
-  readonly rig: Rig
-  readonly tell: (event: string) => void
-  readonly count: () => number
-} {
+/** A stream of events with the clock and the feed behind it. */
+function openStream() {
   const listeners = new Set<(event: string) => void>()
-  const events: EventFeed = {
+  const feed: EventFeed = {
     subscribe(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
     },
   }
-  const settings = { list: () => [], set: () => Promise.reject(new Error('not asked')) }
-  const backUp = () => Promise.resolve({ path: '', size_bytes: 0 })
-  const phones = () => []
-  const scriptCalls = () => []
-  const noteDownload = () => Promise.resolve()
-  const control = { events, phones, scriptCalls, settings, backUp, noteDownload, options: [] }
-  const rig = createRig({ control })
+  const clock = new TestClock()
+  const end = new AbortController()
+  const stream = eventStream(feed, clock, end.signal)
   return {
-    rig,
-    tell: (event) => listeners.forEach((listener) => listener(event)),
+    stream,
+    clock,
+    end: () => end.abort(),
+    tell: (event: string) => listeners.forEach((listener) => listener(event)),
     count: () => listeners.size,
   }
 }
 
 test('events come one line each, with an empty line after 15 seconds of silence', async () => {
-  const { rig, tell } = feedRig()
-  const response = await rig.control('GET', '/api/v1/events')
-  const reader = response.body?.getReader()
-  const next = async () => (await reader?.read())?.value as unknown
+  const { stream, clock, tell } = openStream()
+  const reader = stream.getReader()
+  const next = async () => (await reader.read()).value
 
   const opening = await next()
   await settle()
@@ -106,59 +84,70 @@ test('events come one line each, with an empty line after 15 seconds of silence'
   const told = await next()
   const silence = next()
   await settle()
-  await rig.clock.advance(14_999)
+  await clock.advance(14_999)
   const early = await Promise.race([silence, Promise.resolve('nothing yet')])
-  await rig.clock.advance(1)
+  await clock.advance(1)
 
-  expect(response.headers.get('content-type')).toBe('application/x-ndjson')
-  expect([opening, told, early, await silence].map(asText)).toEqual([
+  expect([opening, told, early, await silence]).toEqual([
     '\n',
     '{"event":"message.sent"}\n',
     'nothing yet',
     '\n',
   ])
-  expect(rig.lifted).toEqual([0])
 })
 
 test('a reader that goes away is forgotten', async () => {
-  const { rig, count } = feedRig()
-  const response = await rig.control('GET', '/api/v1/events')
-  const reader = response.body?.getReader()
-  await reader?.read()
+  const { stream, count } = openStream()
+  const reader = stream.getReader()
+  await reader.read()
   await settle()
   const before = count()
 
-  await reader?.cancel()
+  await reader.cancel()
   await settle()
 
   expect([before, count()]).toEqual([1, 0])
 })
 
 test('a reader that falls 1,000 events behind is cut off', async () => {
-  const { rig, tell, count } = feedRig()
-  const response = await rig.control('GET', '/api/v1/events')
+  const { stream, tell, count } = openStream()
   await settle()
 
   for (let i = 0; i < 5_000; i += 1) tell('{}')
-  const text = await response.text()
+  const text = await new Response(stream as ReadableStream).text()
   await settle()
 
   expect(text.length).toBeLessThan(5_000)
   expect(count()).toBe(0)
 })
 
-test('the streams end when the relay stops', async () => {
-  const { rig, count } = feedRig()
+test('the stream of events is kept open by its route, and ends when the relay stops', async () => {
+  const rig = await startHttp()
   const response = await rig.control('GET', '/api/v1/events')
   const text = response.text()
   await settle()
 
   rig.http.endStreams()
 
-  expect(await text).toBe('\n\n')
-  expect(count()).toBe(0)
+  expect(response.headers.get('content-type')).toBe('application/x-ndjson')
+  expect(rig.lifted).toEqual([0])
+  expect(await text).toStartWith('\n')
+  await rig[Symbol.asyncDispose]()
 })
 
-function asText(chunk: unknown): string {
-  return typeof chunk === 'string' ? chunk : new TextDecoder().decode(chunk as Uint8Array)
-}
+const STARTUP_CHECK = '/api/v1/judgement'
+
+test('the word that it may serve comes by the control socket only', async () => {
+  const words: string[] = []
+  const confirmHealthy = () => void words.push('may serve')
+  await using rig = await startHttp({ phase: 'checking', parts: { confirmHealthy } })
+
+  const outside = await rig.call('POST', STARTUP_CHECK)
+  const before = words.length
+  const inside = await rig.control('POST', STARTUP_CHECK)
+  const other = await rig.control('GET', '/api/v1/settings')
+
+  expect([outside.status, before]).toEqual([404, 0])
+  expect([inside.status, words]).toEqual([200, ['may serve']])
+  expect(other.status).toBe(503)
+})

@@ -2,8 +2,8 @@ import { expect, test } from 'bun:test'
 
 import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { checklist } from '../../src/http/dashboard-checklist.ts'
+import { LINE } from './dashboard-samples.ts'
 import { finding } from './dashboard-samples.ts'
-import { LINE } from './http-rig.ts'
 
 test('a line of which nobody says anything bad passes every check', () => {
   const checks = checklist(phoneLine({ driver: 'mac' }), [])

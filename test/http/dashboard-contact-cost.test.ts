@@ -4,7 +4,7 @@ import type { PhoneLine } from '../../src/api/phone-lines.ts'
 import { contactCost } from '../../src/http/dashboard-contact-cost.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
-import { LINE } from './http-rig.ts'
+import { LINE } from './dashboard-samples.ts'
 
 test('what a message costs of the limit is told in words', () => {
   const free = line({ label: 'Free', new_contacts_today: 12 })

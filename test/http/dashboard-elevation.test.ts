@@ -4,13 +4,9 @@
 import { expect, test } from 'bun:test'
 
 import { dashboardRoutes } from '../../src/http/routes.ts'
-import { silentLog } from '../../src/system/log.ts'
-import { Metrics } from '../../src/system/metrics.ts'
-import { Signal } from '../../src/system/signal.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { TestClock } from '../support/test-clock.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
-import { standIns } from './http-rig.ts'
+import { NO_TOOLS } from './http-relay.ts'
 
 const HOUR = 3_600_000
 const NEEDED = '403 password_needed'
@@ -97,12 +93,7 @@ function pathOf(route: string): string {
 }
 
 test('every operation of the dashboard is in the table', () => {
-  const tools = {
-    ...standIns([], new TestClock(), new Metrics()),
-    log: silentLog,
-    doubtSignal: new Signal(),
-  }
-  const { routes } = dashboardRoutes(tools, new AbortController().signal)
+  const { routes } = dashboardRoutes(NO_TOOLS, new AbortController().signal)
 
   const operations = routes.map(({ method, path }) => `${method} ${path}`)
 

@@ -5,10 +5,8 @@ import { expect, test } from 'bun:test'
 import { openDatabase } from '../../src/storage/database.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
-import { BROWSER, SIGNED_IN } from './access-stand-ins.ts'
 import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'
 import { EventReader } from './event-reader.ts'
-import { createRig } from './http-rig.ts'
 
 const DAY = 86_400_000
 const NAME = 'hookline-2026-11-21T03-00-00Z.db'
@@ -114,54 +112,48 @@ test('the stream of events ends when the session expires', async () => {
   expect([before, stream.isOver]).toEqual([false, true])
 })
 
-/** A relay with one back-up, and a browser that is signed in. */
+/** A relay with one backup, and a browser that is signed in. */
 async function withBackup(folder: ScratchFolder) {
-  await Bun.write(folder.file(NAME), 'the database')
-  const backup = {
-    name: NAME,
-    path: folder.file(NAME),
-    kind: 'daily' as const,
-    created_at: '2026-11-21T03:00:00.000Z',
-    size_bytes: 12,
+  await Bun.write(folder.file(`backups/${NAME}`), 'the database')
+  const relay = await startDashboard({ folder: folder.path })
+  const browser = await relay.claim()
+  return {
+    relay,
+    browser,
+    ticket: async (): Promise<string> =>
+      (await browser.post('/dashboard/downloads', { backup: NAME })).body.url,
+    /** As a browser downloads a file: without the header of the page. */
+    download: (url: string) =>
+      browser.fetch('GET', url, { headers: { 'x-hookline-page-key': null } }),
   }
-  const random = {
-    bytes: (n: number) => crypto.getRandomValues(new Uint8Array(n)),
-    chance: () => 0,
-  }
-  const rig = createRig({ access: SIGNED_IN, listBackups: () => [backup], random })
-  const ticket = async (): Promise<string> => {
-    const body = { backup: NAME }
-    const answer = await rig.call('POST', '/dashboard/downloads', { headers: BROWSER, body })
-    return ((await answer.json()) as { readonly url: string }).url
-  }
-  return { rig, ticket }
 }
 
 test('a download needs a ticket, which is good once and for a minute', async () => {
   using folder = new ScratchFolder()
-  const { rig, ticket } = await withBackup(folder)
+  const { relay, ticket, download } = await withBackup(folder)
+  await using _relay = relay
   const [first, second] = [await ticket(), await ticket()]
 
-  const taken = await rig.call('GET', first)
-  const again = await rig.call('GET', first)
-  await rig.clock.advance(60_000)
-  const late = await rig.call('GET', second)
-  const made = await rig.call('GET', `/dashboard/downloads/${'a'.repeat(43)}`)
+  const taken = await download(first)
+  const again = await download(first)
+  await relay.clock.advance(60_000)
+  const late = await download(second)
+  const made = await download(`/dashboard/downloads/${'a'.repeat(43)}`)
 
   expect(await taken.text()).toBe('the database')
   expect(taken.headers.get('content-disposition')).toBe(`attachment; filename="${NAME}"`)
   expect([again, late, made].map(({ status }) => status)).toEqual([404, 404, 404])
 })
 
-test('a ticket is for a back-up that is listed, and twenty are good at most', async () => {
+test('a ticket is for a backup that is listed, and twenty are good at most', async () => {
   using folder = new ScratchFolder()
-  const { rig, ticket } = await withBackup(folder)
-  const body = { backup: 'secret.key' }
+  const { relay, browser, ticket, download } = await withBackup(folder)
+  await using _relay = relay
 
-  const other = await rig.call('POST', '/dashboard/downloads', { headers: BROWSER, body })
+  const other = await browser.post('/dashboard/downloads', { backup: 'secret.key' })
   const tickets: string[] = []
   while (tickets.length < 21) tickets.push(await ticket())
-  const [first, second] = await Promise.all(tickets.slice(0, 2).map((url) => rig.call('GET', url)))
+  const [first, second] = await Promise.all(tickets.slice(0, 2).map(download))
 
   expect([other.status, first?.status, second?.status]).toEqual([404, 404, 200])
 })

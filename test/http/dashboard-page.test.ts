@@ -6,7 +6,7 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib'
 import { bundlePage } from '../../src/http/page-bundle.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ROOT } from '../support/source-files.ts'
-import { createRig, type More, type Rig } from './http-rig.ts'
+import { startHttp, type More, type HttpRelay } from './http-relay.ts'
 
 const FIRST_BYTES_MAX = 90 * 1_024
 const PAGE_BYTES_MAX = 32 * 1_024
@@ -58,14 +58,14 @@ function withoutTag(response: Response): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(headersOf(response)).filter(([name]) => name !== 'etag'))
 }
 
-async function pathsIn(rig: Rig): Promise<readonly string[]> {
+async function pathsIn(rig: HttpRelay): Promise<readonly string[]> {
   const text = await (await rig.call('GET', '/')).text()
   return [...text.matchAll(/(?:src|href)="([^"]+)"/g)]
     .map((match) => match[1] ?? '')
     .filter((path) => !path.startsWith('data:'))
 }
 
-async function scriptPath(rig: Rig): Promise<string> {
+async function scriptPath(rig: HttpRelay): Promise<string> {
   const path = (await pathsIn(rig)).find((one) => one.endsWith('.js'))
   if (path === undefined) throw new Error('The page has no script.')
   return path
@@ -76,7 +76,7 @@ function headersOf(response: Response): Readonly<Record<string, string>> {
 }
 
 test('the page opens without a key, may load nothing from elsewhere, and is asked for each time', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const response = await rig.call('GET', '/', { headers: { 'x-api-key': '', 'x-api-secret': '' } })
 
@@ -97,7 +97,7 @@ test('the page opens without a key, may load nothing from elsewhere, and is aske
 })
 
 test('all that the page loads are files of its own, named after their content and kept for a year', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const paths = await pathsIn(rig)
   const answers = await Promise.all(paths.map((path) => rig.call('GET', path)))
@@ -114,13 +114,13 @@ test('all that the page loads are files of its own, named after their content an
 })
 
 test('the page has no script or style of its own inside, which its policy would forbid', async () => {
-  const text = await (await createRig().call('GET', '/')).text()
+  const text = await (await (await startHttp()).call('GET', '/')).text()
 
   expect(text).not.toMatch(/<style|\sstyle=|\son[a-z]+=|<script(?![^>]*\ssrc=)/)
 })
 
 test('a file comes in the best form that the browser takes, and is the same in each', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const path = await scriptPath(rig)
   const accepted = ['br, gzip', 'gzip, deflate', 'GZIP;q=0.5, br;q=0', 'identity', 'br;q=0.0']
 
@@ -141,7 +141,7 @@ test('a file comes in the best form that the browser takes, and is the same in e
 })
 
 test('what a browser has already is not sent again, and each form has a tag of its own', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const ask = (headers: More['headers']) => rig.call('GET', '/', headers ? { headers } : {})
   const plain = (await ask({})).headers.get('etag') ?? ''
   const brotli = (await ask({ 'accept-encoding': 'br' })).headers.get('etag') ?? ''
@@ -163,7 +163,7 @@ test('what a browser has already is not sent again, and each form has a tag of i
 })
 
 test('asked for its head only, a file says how long it is and sends nothing', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const headers = { 'accept-encoding': 'br' }
 
   const head = await rig.call('HEAD', '/', { headers })
@@ -176,7 +176,7 @@ test('asked for its head only, a file says how long it is and sends nothing', as
 })
 
 test('what is no file of the page is no route, and the page takes no other method', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const unknown = await rig.call('GET', '/assets/index-00000000.js')
   const climbing = await rig.call('GET', '/assets/..%2f..%2fpackage.json')
@@ -187,7 +187,9 @@ test('what is no file of the page is no route, and the page takes no other metho
 })
 
 test('a page that rebinds DNS does not get this one', async () => {
-  const response = await createRig().call('GET', '/', { headers: { host: 'evil.example.com' } })
+  const response = await (
+    await startHttp()
+  ).call('GET', '/', { headers: { host: 'evil.example.com' } })
 
   expect(response.status).toBe(421)
 })
@@ -229,7 +231,7 @@ test('a page that is opened later loads at most 32 KiB more', () => {
 })
 
 test('what a page loads when it is opened goes out as the first script does', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const path = await scriptPath(rig)
   const later = scriptsBehind(pagesIn(path)).filter((one) => one !== path)
 

@@ -2,12 +2,11 @@
 
 import { expect, test } from 'bun:test'
 
+import { keepSession } from '../../src/http/dashboard-auth.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { storageFull } from '../../src/storage/sqlite-errors.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { BROWSER, signedInLongAgo } from './access-stand-ins.ts'
 import { outcome, PASSWORD, startDashboard, type Browser } from './dashboard-rig.ts'
-import { createRig } from './http-rig.ts'
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
@@ -104,11 +103,19 @@ test('a use after an hour gives the cookie again, and writes once', async () => 
 })
 
 test('a full disk hides nothing from a browser that is signed in', async () => {
-  const rig = createRig({ access: signedInLongAgo(() => Promise.reject(storageFull())) })
+  const request = new Request(`http://localhost${KEYS}`)
+  const session = { tokenSha256: new Uint8Array(32), elevatedUntil: null, isStale: true }
+  const keep = () => Promise.reject(storageFull())
+  const sessions = { find: () => session, keep }
+  const hosts = { hostname: 'relay', publicUrl: null, isOwnAddress: () => true }
+  const tools = { access: { sessions }, hosts, isTrustedProxy: () => false }
 
-  const answer = await rig.call('GET', KEYS, { headers: BROWSER })
-
-  expect([answer.status, answer.headers.has('set-cookie')]).toEqual([200, false])
+  expect(
+    await keepSession(tools, request, {
+      peer: { address: null, isControl: false, liftTimeout() {} },
+      session,
+    }),
+  ).toBeNull()
 })
 
 test('25 browsers stay signed in: the 26th ends the one seen longest ago', async () => {

@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 
 import { branchesOf, relayState } from '../../src/http/dashboard-state.ts'
+import { LINE, WEBHOOK } from './dashboard-samples.ts'
 import { finding } from './dashboard-samples.ts'
-import { LINE, WEBHOOK } from './http-rig.ts'
 
 const NOTHING = { lines: [LINE], findings: [], webhooks: [] }
 

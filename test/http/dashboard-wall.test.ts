@@ -4,9 +4,8 @@ import { expect, test } from 'bun:test'
 
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
-import { BROWSER, SIGNED_IN } from './access-stand-ins.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
-import { createRig } from './http-rig.ts'
+import { startHttp } from './http-relay.ts'
 
 const KEYS = '/dashboard/api/keys'
 
@@ -156,7 +155,7 @@ test('a Host that is not ours is 421 before anything else', async () => {
 test('the control socket has no routes of the dashboard, and the dashboard none of the socket', async () => {
   await using relay = await startDashboard()
   const browser = await relay.claim()
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const onSocket = await rig.control('GET', '/dashboard/session')
   const onDashboard = [
@@ -171,14 +170,14 @@ test('the control socket has no routes of the dashboard, and the dashboard none 
 })
 
 test('a relay that stops or starts says so to a browser that is signed in', async () => {
-  const { metrics } = createRig()
-  const life = { phase: () => 'stopping' as const, isReady: () => true, isStorageFull: () => false }
-  const health = { metrics, life, findings: async () => [], isMetricsOpen: () => false }
-  const rig = createRig({ health, access: SIGNED_IN })
+  const relay = await startDashboard()
+  const browser = await relay.claim()
+  const stopping = relay[Symbol.asyncDispose]()
 
-  const answer = await rig.call('GET', KEYS, { headers: BROWSER })
+  const answer = await browser.get(KEYS)
+  await stopping
 
-  expect(answer.status).toBe(503)
+  expect(outcome(answer)).toBe('503 stopping')
 })
 
 test('the owner reads and changes settings, and sees no URL with a key in it', async () => {
@@ -195,42 +194,30 @@ test('the owner reads and changes settings, and sees no URL with a key in it', a
   expect(JSON.stringify(listed.body)).not.toContain('s3cr3t')
 })
 
-test('the owner makes a back-up by the dashboard, but names no file of the machine', async () => {
-  const rig = createRig({ access: SIGNED_IN })
+test('the owner makes a backup by the dashboard, but names no file of the machine', async () => {
+  await using relay = await startDashboard()
+  const browser = await relay.claim()
 
-  const made = await rig.call('POST', '/dashboard/api/backup', { headers: BROWSER, body: {} })
-  const named = await rig.call('POST', '/dashboard/api/backup', {
-    headers: BROWSER,
-    body: { to: '/x' },
-  })
+  const made = await browser.post('/dashboard/api/backup', {})
+  const named = await browser.post('/dashboard/api/backup', { to: '/x' })
 
   expect([made.status, named.status]).toEqual([200, 400])
-  expect(rig.asked.filter(([name]) => name === 'backUp')).toMatchObject([
-    ['backUp', null, { actor: { kind: 'dashboard' } }],
-  ])
 })
 
-test('the owner downloads a back-up that is listed, and no other file', async () => {
+test('the owner downloads a backup that is listed, and no other file', async () => {
   using folder = new ScratchFolder()
   const name = 'hookline-2026-11-21T03-00-00Z.db'
-  await Bun.write(folder.file(name), 'the database')
+  await Bun.write(folder.file(`backups/${name}`), 'the database')
   await Bun.write(folder.file('secret.key'), 'the key')
-  const backup = {
-    name,
-    path: folder.file(name),
-    kind: 'daily' as const,
-    created_at: '2026-11-21T03:00:00.000Z',
-    size_bytes: 12,
-  }
-  const rig = createRig({ access: SIGNED_IN, listBackups: () => [backup] })
-  const ask = (path: string) =>
-    rig.call('GET', `/dashboard/api/backups${path}`, { headers: BROWSER })
+  await using relay = await startDashboard({ folder: folder.path })
+  const browser = await relay.claim()
+  const ask = (path: string) => browser.fetch('GET', `/dashboard/api/backups${path}`)
 
-  const listed = await (await ask('')).json()
+  const listed = await browser.get('/dashboard/api/backups')
   const taken = await ask(`/${name}`)
   const others = await Promise.all([ask('/secret.key'), ask('/..%2Fsecret.key'), ask('/..')])
 
-  expect(listed).toEqual({ data: [backup] })
+  expect(listed.body.data).toMatchObject([{ name, kind: 'daily', size_bytes: 12 }])
   expect(await taken.text()).toBe('the database')
   expect(taken.headers.get('content-disposition')).toBe(`attachment; filename="${name}"`)
   expect(taken.headers.get('cache-control')).toBe('no-store')

@@ -3,7 +3,7 @@ import { expect, test } from 'bun:test'
 import type { WebhookDay } from '../../src/api/dashboard.ts'
 import type { Webhook } from '../../src/api/webhooks.ts'
 import { daysOf, durationWords } from '../../src/http/dashboard-webhooks.ts'
-import { DELIVERY, WEBHOOK } from './http-rig.ts'
+import { DELIVERY, WEBHOOK } from './dashboard-samples.ts'
 
 const NOW = Date.parse('2026-11-21T12:00:00.000Z')
 const ATTEMPT = {

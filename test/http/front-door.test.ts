@@ -2,8 +2,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { startRelay } from '../support/test-relay.ts'
-import { createRig, type Rig } from './http-rig.ts'
+import { isOurHost } from '../../src/http/hosts.ts'
+import { startHttp, type HttpRelay } from './http-relay.ts'
 
 const OURS = [
   'localhost',
@@ -30,17 +30,21 @@ const NOT_OURS = [
 ]
 const BEHIND = ['/', '/healthz', '/readyz', '/metrics', '/swagger', '/swagger/json', '/nowhere']
 
-for (const host of OURS) {
-  test(`the Host "${host}" is ours`, async () => {
-    const response = await createRig().call('GET', '/healthz', { headers: { host } })
+const HOSTS = {
+  hostname: 'Relay.local',
+  publicUrl: 'https://relay.example.com/x',
+  isOwnAddress: (address: string) => address === '192.168.1.5',
+}
 
-    expect(response.status).toBe(200)
+for (const host of OURS) {
+  test(`the Host "${host}" is ours`, () => {
+    expect(isOurHost(host, HOSTS)).toBe(true)
   })
 }
 
 for (const host of NOT_OURS) {
   test(`the Host "${host}" is not ours: everything but the API is 421`, async () => {
-    const rig = createRig()
+    await using rig = await startHttp()
 
     const answers = await Promise.all(
       BEHIND.map((path) => rig.call('GET', path, { headers: { host } })),
@@ -80,13 +84,10 @@ const WALLED = [...BEHIND, '/swagger/swagger-ui.css', '/dashboard/session', '/da
 
 for (const host of LOOK_ALIKES) {
   test(`the Host "${host}" looks like an address and is none: 421`, async () => {
-    await using relay = await startRelay()
-    const peer = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
+    await using relay = await startHttp()
 
     const answers = await Promise.all(
-      WALLED.map((path) =>
-        relay.app.http.fetch(new Request(`http://localhost${path}`, { headers: { host } }), peer),
-      ),
+      WALLED.map((path) => relay.call('GET', path, { headers: { host } })),
     )
 
     expect(answers.map(({ status }) => status)).toEqual(WALLED.map(() => 421))
@@ -94,7 +95,7 @@ for (const host of LOOK_ALIKES) {
 }
 
 test('a browser at a path that nobody knows gets a page, a program the JSON as ever', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const browser = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
   const page = await rig.call('GET', '/nope', { headers: browser })
@@ -115,8 +116,8 @@ test('a browser at a path that nobody knows gets a page, a program the JSON as e
 
 for (const url of ['http://a/api/v1/keys', 'http://a:1/api/v1/keys?limit=5']) {
   test(`the API answers under ${url}, however short the host`, async () => {
-    const rig = createRig()
-    const headers = { 'x-api-key': 'hl_live_right', 'x-api-secret': 'hl_secret_right' }
+    await using rig = await startHttp()
+    const headers = rig.credentials
     const peer = { address: '127.0.0.1', isControl: false, liftTimeout() {} }
 
     const answers = await Promise.all([
@@ -128,31 +129,26 @@ for (const url of ['http://a/api/v1/keys', 'http://a:1/api/v1/keys?limit=5']) {
   })
 }
 
-function rigIn(phase: 'starting' | 'running' | 'stopping', isReady: boolean): Rig {
-  const { metrics } = createRig()
-  const life = { phase: () => phase, isReady: () => isReady, isStorageFull: () => false }
-  const findings = () => Promise.resolve([])
-  return createRig({ health: { metrics, life, findings, isMetricsOpen: () => false } })
-}
-
-async function statuses(rig: Rig): Promise<Record<string, number>> {
+async function statuses(rig: HttpRelay): Promise<Record<string, number>> {
   const paths = ['/healthz', '/readyz', '/swagger', '/api/v1/keys']
   const answers = await Promise.all(paths.map((path) => rig.call('GET', path)))
   return Object.fromEntries(paths.map((path, i) => [path, answers[i]?.status ?? 0]))
 }
 
 test('while the relay starts only liveness and readiness answer', async () => {
-  const opening = await statuses(rigIn('starting', false))
-  const judged = await statuses(rigIn('starting', true))
+  await using opening = await startHttp({ phase: 'starting' })
+  await using migrated = await startHttp({ phase: 'checking' })
+  const shut = { '/healthz': 200, '/swagger': 503, '/api/v1/keys': 503 }
 
-  expect(opening).toEqual({ '/healthz': 200, '/readyz': 503, '/swagger': 503, '/api/v1/keys': 503 })
-  expect(judged).toEqual({ '/healthz': 200, '/readyz': 200, '/swagger': 503, '/api/v1/keys': 503 })
+  expect(await statuses(opening)).toEqual({ ...shut, '/readyz': 503 })
+  expect(await statuses(migrated)).toEqual({ ...shut, '/readyz': 200 })
 })
 
 test('while the relay stops it is alive and not ready', async () => {
-  const stopping = await statuses(rigIn('stopping', true))
+  const rig = await startHttp()
+  await rig[Symbol.asyncDispose]()
 
-  expect(stopping).toEqual({
+  expect(await statuses(rig)).toEqual({
     '/healthz': 200,
     '/readyz': 503,
     '/swagger': 503,
@@ -161,7 +157,9 @@ test('while the relay stops it is alive and not ready', async () => {
 })
 
 test('a relay that is not up says when to try again', async () => {
-  const response = await rigIn('starting', false).call('GET', '/api/v1/keys')
+  await using rig = await startHttp({ phase: 'starting' })
+
+  const response = await rig.call('GET', '/api/v1/keys')
 
   expect(response.headers.get('retry-after')).toBe('5')
   expect(await response.json()).toEqual({
@@ -172,7 +170,6 @@ test('a relay that is not up says when to try again', async () => {
   })
 })
 
-const OWN_NAME = { hostname: 'relay', isOwnAddress: () => true }
 const TRANSPORTS: readonly (readonly [
   publicUrl: string | null,
   host: string,
@@ -188,7 +185,7 @@ const TRANSPORTS: readonly (readonly [
 for (const [publicUrl, host, sent] of TRANSPORTS) {
   const words = sent === null ? 'not told' : 'told'
   test(`a browser that asks ${host} is ${words} to stay with HTTPS where the public url is ${publicUrl}`, async () => {
-    const rig = createRig({ hosts: { ...OWN_NAME, publicUrl } })
+    await using rig = await startHttp({ environment: { HOOKLINE_PUBLIC_URL: publicUrl ?? '' } })
 
     const answers = await Promise.all(
       ['/healthz', '/swagger', '/nowhere', '/api/v1/keys'].map((path) =>
@@ -202,7 +199,7 @@ for (const [publicUrl, host, sent] of TRANSPORTS) {
 }
 
 test('no page of another site can load an answer, not even one that is refused', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const paths = [
     '/',
     '/swagger',

@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { WEBHOOK, createRig, issuesIn, type Issues } from './http-rig.ts'
+import { startHttp, issuesIn, type Issues } from './http-relay.ts'
 
 const badTime = 'must be a time like 2026-11-21T10:00:00.000Z'
 const badLimit = 'must be a whole number from 1 to 200'
@@ -31,18 +31,17 @@ const QUERIES: readonly (readonly [query: string, issues: Issues])[] = [
 
 for (const [query, issues] of QUERIES) {
   test(`spec 4.5: GET /messages?${query} is 400 and says why`, async () => {
-    const rig = createRig()
+    await using rig = await startHttp()
 
     const response = await rig.call('GET', `/api/v1/messages?${query}`)
 
     expect(response.status).toBe(400)
     expect(await issuesIn(response)).toEqual(issues)
-    expect(rig.asked).toEqual([])
   })
 }
 
 test('no route takes a query parameter that it does not know', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const document = (await (await rig.call('GET', '/swagger/json')).json()) as {
     paths: Record<string, Record<string, unknown>>
   }
@@ -52,9 +51,9 @@ test('no route takes a query parameter that it does not know', async () => {
     '/api/v1/messages/{id}/resolve': { status: 'sent' },
     '/api/v1/conversations/{id}': { automation_paused: true },
     '/api/v1/phone-lines/{id}': { label: null },
-    '/api/v1/webhooks': { url: WEBHOOK.url, events: WEBHOOK.events },
+    '/api/v1/webhooks': { url: 'https://shop.example.com', events: ['message.sent'] },
     '/api/v1/webhooks/{id}': { is_active: true },
-    '/api/v1/webhooks/{id}/replay': { since: WEBHOOK.created_at },
+    '/api/v1/webhooks/{id}/replay': { since: '2026-11-21T10:00:00Z' },
   }
   const routes = Object.entries(document.paths)
     .filter(([path]) => path.startsWith('/api/v1'))
@@ -69,14 +68,12 @@ test('no route takes a query parameter that it does not know', async () => {
     expect(await issuesIn(response)).toEqual([['surprise', 'is not a parameter of this route']])
   }
   expect(routes.length).toBe(34)
-  expect(rig.asked).toEqual([])
 })
 
 test('a path whose id cannot be decoded is 404', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const response = await rig.call('GET', '/api/v1/messages/%ff')
 
   expect(response.status).toBe(404)
-  expect(rig.asked).toEqual([])
 })

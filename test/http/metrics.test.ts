@@ -1,54 +1,49 @@
 // Who may read the metrics.
 
 import { expect, test } from 'bun:test'
+import { hostname } from 'node:os'
 
-import { createRig, type More } from './http-rig.ts'
+import { localName } from '../../src/http/hosts.ts'
+import { startHttp, type More } from './http-relay.ts'
 
 /** A relay without a public url, which strangers ask without a key. */
-const HOSTS = { hostname: 'relay', publicUrl: null, isOwnAddress: () => true }
+const ALONE = { HOOKLINE_PUBLIC_URL: '', HOOKLINE_TRUSTED_PROXIES: '' }
 const NO_KEY = { 'x-api-key': '', 'x-api-secret': '' }
 
-type Outsider = readonly [who: string, more: More, parts?: Parameters<typeof createRig>[0]]
+type Outsider = readonly [who: string, more: More, environment?: Readonly<Record<string, string>>]
 
 const OUTSIDERS: readonly Outsider[] = [
   ['another machine', { address: '192.168.1.9' }],
-  ['a Host that is no loopback name', { headers: { host: '192.168.1.5' } }],
+  ['a Host that is no loopback name', { headers: { host: localName(hostname()) } }],
   ['a proxy on this machine', { headers: { 'x-forwarded-for': '198.51.100.7' } }],
   ['a proxy that says so by Forwarded', { headers: { forwarded: 'for=198.51.100.7' } }],
   ['a proxy that says so by Via', { headers: { via: '1.1 shop' } }],
   ['a proxy that tells the scheme only', { headers: { 'x-forwarded-proto': 'https' } }],
   ['a tunnel', { headers: { 'cf-connecting-ip': '198.51.100.7' } }],
-  ['a trusted proxy that says nothing', {}, { isTrustedProxy: (at) => at === '127.0.0.1' }],
+  ['a trusted proxy that says nothing', {}, { HOOKLINE_TRUSTED_PROXIES: '127.0.0.1' }],
   [
     'this machine where a public url tells of a proxy',
     {},
-    { hosts: { ...HOSTS, publicUrl: 'https://shop.example' } },
+    { HOOKLINE_PUBLIC_URL: 'https://shop.example' },
   ],
   ['a wrong key', { address: '192.168.1.9', headers: { 'x-api-key': 'hl_live_wrong' } }],
 ]
 
-for (const [name, { headers, ...more }, parts] of OUTSIDERS) {
+for (const [name, { headers, ...more }, environment] of OUTSIDERS) {
   test(`the metrics do not answer ${name}, unless the setting opens them`, async () => {
+    await using rig = await startHttp({ environment: { ...ALONE, ...environment } })
     const asking = { ...more, headers: { ...NO_KEY, ...headers } }
-    const closed = createRig({ hosts: HOSTS, ...parts })
-    const { metrics } = closed
-    const isStorageFull = () => false
-    const life = { phase: () => 'running' as const, isReady: () => true, isStorageFull }
-    const findings = () => Promise.resolve([])
-    const health = { metrics, life, findings, isMetricsOpen: () => true }
-    const open = createRig({ hosts: HOSTS, ...parts, health })
 
-    const answers = [
-      await closed.call('GET', '/metrics', asking),
-      await open.call('GET', '/metrics', asking),
-    ]
+    const closed = await rig.call('GET', '/metrics', asking)
+    await rig.control('PUT', '/api/v1/settings/open_metrics', { body: { value: 'on' } })
+    const open = await rig.call('GET', '/metrics', asking)
 
-    expect(answers.map((answer) => answer.status)).toEqual([404, 200])
+    expect([closed.status, open.status]).toEqual([404, 200])
   })
 }
 
 test('the metrics answer this machine in the text format of Prometheus', async () => {
-  const rig = createRig({ hosts: HOSTS })
+  await using rig = await startHttp({ environment: ALONE })
   await rig.call('GET', '/healthz')
 
   const response = await rig.call('GET', '/metrics', { address: '::1', headers: NO_KEY })
@@ -58,7 +53,7 @@ test('the metrics answer this machine in the text format of Prometheus', async (
 })
 
 test('the metrics answer a key and the control socket wherever they come from', async () => {
-  const rig = createRig({ hosts: { ...HOSTS, publicUrl: 'https://shop.example' } })
+  await using rig = await startHttp()
 
   const answers = [
     await rig.call('GET', '/metrics', { address: '192.168.1.9' }),

@@ -1,6 +1,6 @@
 // The OpenAPI document as tests read it: everything that it says, by where it says it.
 
-import { createRig } from './http-rig.ts'
+import { startHttp } from './http-relay.ts'
 
 export type Node = Readonly<Record<string, unknown>>
 export type Place = { readonly path: string; readonly node: Node }
@@ -9,7 +9,8 @@ export type Place = { readonly path: string; readonly node: Node }
 export const DOCUMENTS = ['/swagger/json', '/swagger/whole.json'] as const
 
 export async function readDocument(path: (typeof DOCUMENTS)[number]): Promise<Node> {
-  const response = await createRig().call('GET', path)
+  await using rig = await startHttp()
+  const response = await rig.call('GET', path)
   return (await response.json()) as Node
 }
 

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { brotliDecompressSync } from 'node:zlib'
 
-import { createRig } from './http-rig.ts'
+import { startHttp } from './http-relay.ts'
 
 type Operation = {
   operationId: string
@@ -70,7 +70,8 @@ PUT /api/v1/webhooks/{id} updateWebhook`
 const LINE_ID = 'line_01k5c3qv7yfxn8t2w9r4d6m0ab'
 
 async function readDocument(path = '/swagger/whole.json'): Promise<Document> {
-  const response = await createRig().call('GET', path)
+  await using rig = await startHttp({ environment: { HOOKLINE_PUBLIC_URL: '' } })
+  const response = await rig.call('GET', path)
   return (await response.json()) as Document
 }
 
@@ -189,7 +190,7 @@ test('who tries an operation on the page sends what it needs, and nothing of the
 })
 
 test('the page loads nothing from elsewhere, and its policy forbids it', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
 
   const page = await rig.call('GET', '/swagger')
   const html = await page.text()
@@ -212,7 +213,7 @@ test('the page loads nothing from elsewhere, and its policy forbids it', async (
 })
 
 test('the script of the page is too large to go out as it is', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const ask = (accepted: string) =>
     rig.call('HEAD', '/swagger/swagger-ui-bundle.js', { headers: { 'accept-encoding': accepted } })
 
@@ -223,7 +224,7 @@ test('the script of the page is too large to go out as it is', async () => {
 })
 
 test('a file of the page is compressed, and comes once for as long as it stays the same', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const path = '/swagger/swagger-ui.css'
   const source = Bun.file(new URL(import.meta.resolve('swagger-ui-dist/swagger-ui.css')))
   const ask = (headers: Readonly<Record<string, string>>) => rig.call('GET', path, { headers })
@@ -242,7 +243,7 @@ test('a file of the page is compressed, and comes once for as long as it stays t
 })
 
 test('liveness and readiness need no key', async () => {
-  const rig = createRig()
+  await using rig = await startHttp()
   const headers = { 'x-api-key': '', 'x-api-secret': '' }
 
   const answers = await Promise.all([
@@ -257,10 +258,8 @@ test('liveness and readiness need no key', async () => {
 })
 
 test('a relay whose disk is nearly full is ready, and says that it accepts nothing', async () => {
-  const { metrics } = createRig()
-  const life = { phase: () => 'running' as const, isReady: () => true, isStorageFull: () => true }
-  const findings = () => Promise.resolve([])
-  const rig = createRig({ health: { metrics, life, findings, isMetricsOpen: () => false } })
+  await using rig = await startHttp({ parts: { freeBytes: () => 0 } })
+  await rig.clock.advance(60_000)
 
   const ready = await rig.call('GET', '/readyz')
 

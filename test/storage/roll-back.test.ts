@@ -50,7 +50,7 @@ test('the database of before comes back to the letter, and what was queued in it
     version: MIGRATIONS.length,
     usableFrom: USABLE_FROM,
     writtenBy: '1',
-    unjudgedFrom: null,
+    uncheckedFrom: null,
   })
   expect(messagesIn(directory.database)).toEqual([['msg_a', 'queued']])
   expect(aside).toBe(join(folder.path, 'rolled-back-2026-11-21T10-00-00Z'))

@@ -6,13 +6,9 @@ import { expect, test } from 'bun:test'
 
 import type { AuditEntry } from '../../src/api/audit.ts'
 import { dashboardRoutes, ownersRoutes, publicRoutes } from '../../src/http/routes.ts'
-import { silentLog } from '../../src/system/log.ts'
-import { Metrics } from '../../src/system/metrics.ts'
-import { Signal } from '../../src/system/signal.ts'
 import { PASSWORD } from '../http/dashboard-rig.ts'
-import { standIns } from '../http/http-rig.ts'
+import { NO_TOOLS } from '../http/http-relay.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
-import { TestClock } from '../support/test-clock.ts'
 import type { Json } from '../support/test-relay.ts'
 import { ADDRESS, BACKUP, openStage, type Stage } from './audit-stage.ts'
 
@@ -197,15 +193,10 @@ const UNRECORDED = [
 ]
 
 const TAKES_ALL_AWAY = ['/api/v1/backups/:name', '/dashboard/downloads/:ticket']
-const TOOLS = {
-  ...standIns([], new TestClock(), new Metrics()),
-  log: silentLog,
-  doubtSignal: new Signal(),
-}
 const ROUTES = {
-  key: changingRoutes(publicRoutes(TOOLS)),
-  dashboard: changingRoutes(dashboardRoutes(TOOLS, AbortSignal.abort())),
-  control: changingRoutes(ownersRoutes(TOOLS, AbortSignal.abort())),
+  key: changingRoutes(publicRoutes(NO_TOOLS)),
+  dashboard: changingRoutes(dashboardRoutes(NO_TOOLS, AbortSignal.abort())),
+  control: changingRoutes(ownersRoutes(NO_TOOLS, AbortSignal.abort())),
 }
 
 test('every operation of every way in either leaves an entry or is known not to', () => {

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import type { CablePhone } from '../support/iphone/cable-phone.ts'
 import { NUMBER, UDID } from '../support/iphone/fake-phones.ts'
-import type { CommandName } from '../support/iphone/wda-routes.ts'
+import type { CommandName } from '../support/iphone/wda-commands.ts'
 import { FRIEND, OTHER_FRIEND, PhoneBox, startTwo } from './iphone-relay.ts'
 
 const ASYNC = { Prefer: 'respond-async' }

@@ -35,10 +35,12 @@ for (const schema of SCHEMAS) {
       name,
       told.get(handle ?? personOf(index)),
     ])
-    expect(found).toEqual(kinds.map(([name, kind]) => [name, kind.told]))
+    expect(found).toEqual(kinds.map(([name, kind]) => [name, kind.expected]))
     expect(await countsOf(relay)).toEqual(tally(kinds.map(([, { counts }]) => counts)))
     const services = (await listed(relay)).map(({ service }) => service)
-    expect(services).toHaveLength(kinds.filter(([, { told: text }]) => text !== undefined).length)
+    expect(services).toHaveLength(
+      kinds.filter(([, { expected: text }]) => text !== undefined).length,
+    )
     expect(new Set(services)).toEqual(
       new Set(['iMessage', 'SMS', 'RCS', 'iMessageLite', 'Telegraph']),
     )

@@ -1,4 +1,4 @@
-// A start that has to be judged first, with everything waiting that a relay would do at once: a message
+// A start with a startup check first, with everything waiting that a relay would do at once: a message
 // that is queued, one that a dead process left under way, and an event that no receiver has.
 
 import { expect, test } from 'bun:test'
@@ -90,17 +90,17 @@ test('until it may serve, nothing is sent, delivered, recovered or written; then
   using folder = new ScratchFolder()
   const database = await liveUntilCrash(folder, clock)
   const { app, device, posted } = nextStart(database, clock)
-  const verdict = Promise.withResolvers<boolean>()
+  const check = Promise.withResolvers<boolean>()
   const before = contentOf(database)
 
-  const started = app.start(verdict.promise)
+  const started = app.start(check.promise)
   await clock.advance(HOUR_MS)
   const [still, attendedBefore, postedBefore] = [
     contentOf(database),
     device.attended.length,
     posted.length,
   ]
-  verdict.resolve(true)
+  check.resolve(true)
   await settle()
   await started
   await clock.advance(HOUR_MS)

@@ -2,7 +2,7 @@
 // the devices, the network and time are the test's.
 
 import type { CreatedKey } from '../../src/api/keys.ts'
-import { createApp } from '../../src/app.ts'
+import { createApp, type App } from '../../src/app.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { MessageId } from '../../src/domain/ids.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
@@ -28,6 +28,10 @@ type Options = {
   readonly key?: CreatedKey | null | undefined
   readonly environment?: Readonly<Record<string, string>> | undefined
   readonly parts?: Partial<Parts> | undefined
+  /** Data directory, for the files beside the database. */
+  readonly folder?: string | undefined
+  /** Phase at the beginning of the test; `running` where it is left out. */
+  readonly phase?: 'starting' | 'checking' | undefined
 }
 
 /** JSON from the API: tests look at what they expect, so its shape is theirs to know. */
@@ -49,7 +53,7 @@ export async function startRelay(options: Options = {}) {
     clock,
     data: {
       db,
-      directory: dataDirectoryAt('/nowhere'),
+      directory: dataDirectoryAt(options.folder ?? '/nowhere'),
       secretKey: new Uint8Array(32).fill(7),
       close: () => options.onClose?.(),
     },
@@ -64,7 +68,7 @@ export async function startRelay(options: Options = {}) {
   })
   const startedAt = clock.monotonic()
   const created = options.key ?? (await app.createFirstKey())
-  await app.start()
+  await begin(app, options.phase)
   await settle()
 
   const request = async (
@@ -130,6 +134,12 @@ export async function startRelay(options: Options = {}) {
       await stopping
     },
   }
+}
+
+/** Starts the relay as far as `phase`. */
+async function begin(app: App, phase: Options['phase']): Promise<void> {
+  if (phase === 'checking') void app.start(new Promise(() => {}))
+  if (phase === undefined) await app.start()
 }
 
 function testConfig(environment: Readonly<Record<string, string>>) {

@@ -48,7 +48,7 @@ const FORBIDDEN: readonly (readonly [path: string, target: string])[] = [
   ['src/http/messages.ts', '../lines/catalog.ts'],
   ['src/http/messages.ts', '@sinclair/typebox'],
   ['src/http/messages.ts', '../app.ts'],
-  ['src/http/swagger-page.ts', '../dashboard/index.html'],
+  ['src/http/swagger.ts', '../dashboard/index.html'],
   ['src/http/messages.ts', 'preact'],
   ['src/dashboard/store.ts', '../domain/message.ts'],
   ['src/dashboard/pages/home.tsx', '../../http/messages.ts'],

@@ -111,7 +111,7 @@ function isAllowed(path: string, target: string): boolean {
 function isModuleAllowed(place: string, target: string): boolean {
   const from = moduleOf(place)
   const to = moduleOf(target)
-  if (place === 'http/dashboard.ts' && to === 'dashboard') return true
+  if (place === 'http/dashboard-page.ts' && to === 'dashboard') return true
   if (from === 'kinds' && to === 'kinds') {
     return place === 'lines/catalog.ts' || isDriverAllowed(place, target)
   }

@@ -3,9 +3,11 @@
 
 import { useSignal } from '@preact/signals'
 import type { ComponentChildren } from 'preact'
-import { useId, useRef } from 'preact/hooks'
+import { useId } from 'preact/hooks'
 
 import { fieldError, isDeclined } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
 import { bindTo, Form, SelectField, Switch, TextField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { useDashboard } from '../dashboard.ts'
@@ -114,40 +116,64 @@ type TextProps = Words & {
   /** The text in the field for a value, and the reverse; the value itself where left out. */
   readonly toText?: ((value: string) => string) | undefined
   readonly toValue?: ((text: string) => string) | undefined
-  /** Asks before saving; false keeps the old value. */
-  readonly ask?: ((value: string) => Promise<boolean>) | undefined
+  /** The dialog to confirm before a value is saved; null for a harmless one. */
+  readonly warning?: ((value: string) => Warning | null) | undefined
   /** Content below the field. */
   readonly children?: ComponentChildren
 }
 
+type Warning = { readonly title: string; readonly confirm: string; readonly words: string }
+
 /** Saves when the field loses the focus, or with Enter. */
 export function TextSetting(props: TextProps) {
-  const { toText = same, toValue = same, ask } = props
+  const { toText = same, toValue = same, warning } = props
   const saver = useSetting(props.name)
   const { setting, error, save } = saver
   /** The typed text; null while it is the saved one. */
   const draft = useSignal<string | null>(null)
-  const isFinishing = useRef(false)
+  const asked = useSignal<Warning | null>(null)
   const now = setting === null ? '' : toText(setting.value)
-  async function finish() {
-    // Enter causes two events: the text changed, and the form is submitted.
-    if (isFinishing.current) return
-    isFinishing.current = true
-    const text = draft.value?.trim() ?? now
-    const value = toValue(text)
-    const isWanted = text !== now && (ask === undefined || (await ask(value)))
+  const text = () => draft.value?.trim() ?? now
+  async function store() {
+    asked.value = null
     // A refused text stays, to be corrected.
-    if (!isWanted || (await save(value))) draft.value = null
-    isFinishing.current = false
+    if (await save(toValue(text()))) draft.value = null
   }
-  const bind = bindTo(draft.value ?? now, (text) => (draft.value = text))
-  const send = () => void finish()
+  function finish() {
+    if (text() === now) return drop()
+    asked.value = warning?.(toValue(text())) ?? null
+    if (asked.value === null) void store()
+  }
+  function drop() {
+    asked.value = null
+    draft.value = null
+  }
   return (
     <SettingFrame {...props} saver={saver} shown={now || (setting?.value ?? '')}>
-      <Form class="stack-tight" onChange={send} onSubmit={send}>
-        <TextField {...props} error={error} bind={bind} />
+      <Form class="stack-tight" onChange={finish} onSubmit={finish}>
+        <TextField
+          {...props}
+          error={error}
+          bind={bindTo(draft.value ?? now, (typed) => (draft.value = typed))}
+        />
         {props.children}
       </Form>
+      {asked.value !== null && (
+        <Dialog
+          title={asked.value.title}
+          onClose={drop}
+          actions={
+            <>
+              <Button onClick={drop}>Cancel</Button>
+              <Button look="danger" onClick={() => void store()}>
+                {asked.value.confirm}
+              </Button>
+            </>
+          }
+        >
+          <p>{asked.value.words}</p>
+        </Dialog>
+      )}
     </SettingFrame>
   )
 }

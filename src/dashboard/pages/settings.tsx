@@ -9,7 +9,7 @@ import { fieldError, OF_PASSWORD } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { ActionDialog, Dialog } from '../components/dialog.tsx'
+import { ActionDialog } from '../components/dialog.tsx'
 import { AccountName, PasswordField } from '../components/form.tsx'
 import { Card, Facts, PageHead } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
@@ -156,31 +156,6 @@ function MessagesSection() {
         label="Block API sends during human takeover"
         hint="If off, apps only see the flag."
       />
-      <Retention />
-    </Section>
-  )
-}
-
-const FOREVER = 'forever'
-
-type Question = { readonly days: string; readonly answer: (isYes: boolean) => void }
-
-/** Asks first, since a shorter retention deletes messages permanently. */
-function Retention() {
-  const question = useSignal<Question | null>(null)
-  const ask = (days: string) => {
-    // Anything but a number of days deletes nothing: the relay refuses it.
-    if (!/^[1-9][0-9]*$/.test(days)) return Promise.resolve(true)
-    return new Promise<boolean>((resolve) => {
-      const answer = (isYes: boolean) => {
-        question.value = null
-        resolve(isYes)
-      }
-      question.value = { days, answer }
-    })
-  }
-  return (
-    <>
       <TextSetting
         name="message_retention_days"
         label="Keep messages for (days)"
@@ -189,33 +164,23 @@ function Retention() {
         hint="Older messages are deleted. Leave empty to keep forever."
         toText={(value) => (value === FOREVER ? '' : value)}
         toValue={(text) => (text === '' ? FOREVER : text)}
-        ask={ask}
+        warning={retentionWarning}
       />
-      {question.value !== null && <DeleteDialog {...question.value} />}
-    </>
+    </Section>
   )
 }
 
-function DeleteDialog({ days, answer }: Question) {
-  return (
-    <Dialog
-      title="Delete old messages?"
-      onClose={() => answer(false)}
-      actions={
-        <>
-          <Button onClick={() => answer(false)}>Cancel</Button>
-          <Button look="danger" onClick={() => answer(true)}>
-            Delete
-          </Button>
-        </>
-      }
-    >
-      <p>
-        Messages older than {countWords(Number(days), 'day')} will be deleted within an hour, and
-        from then on. Existing backups still contain them.
-      </p>
-    </Dialog>
-  )
+const FOREVER = 'forever'
+
+/** A shorter retention deletes messages permanently. */
+function retentionWarning(days: string) {
+  // Anything but a number of days deletes nothing: the relay refuses it.
+  if (!/^[1-9][0-9]*$/.test(days)) return null
+  return {
+    title: 'Delete old messages?',
+    confirm: 'Delete',
+    words: `Messages older than ${countWords(Number(days), 'day')} will be deleted within an hour, and from then on. Existing backups still contain them.`,
+  }
 }
 
 type SecurityProps = { readonly browsers: readonly BrowserSession[]; readonly about: About }

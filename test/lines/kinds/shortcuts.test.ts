@@ -33,44 +33,44 @@ function messageWith(id: string) {
 }
 
 /** A line whose events become durable when `letGo` is called. */
-function attendHeld() {
+function runHeld() {
   const clock = new TestClock()
   const bridges = () => [{ key: KEY, number: NUMBER }]
   const driver = new ShortcutsDriver({ clock, log: silentLog, bridges })
   const { promise: gate, resolve: letGo } = Promise.withResolvers<void>()
-  const told: LineEvent[] = []
+  const published: LineEvent[] = []
   const onEvent = async (event: LineEvent) => {
     if (event.type !== 'message') return
-    told.push(event)
+    published.push(event)
     await gate
   }
   const end = new AbortController()
   const ended = driver.run(LINE, { onEvent }, end.signal)
-  return { driver, told, letGo, ended, end: () => end.abort() }
+  return { driver, published, letGo, ended, end: () => end.abort() }
 }
 
 test('a hundred messages may be on their way to the disk; those above come again', async () => {
-  const { driver, told, letGo, ended, end } = attendHeld()
+  const { driver, published, letGo, ended, end } = runHeld()
   const post = (id: number) =>
     driver.receive(KEY, { id: `${id}`, from: '+12025550123', text: 'hello', at: null })
 
   const posts = Array.from({ length: 102 }, (_, id) => post(id))
   await settle()
-  const toldBefore = told.length
+  const publishedBefore = published.length
   letGo()
   const answers = await Promise.all(posts)
   const again = await post(101)
   end()
   await ended
 
-  expect(toldBefore).toBe(100)
+  expect(publishedBefore).toBe(100)
   expect(answers.filter((answer) => answer === 'stored').length).toBe(100)
   expect(answers.slice(100)).toEqual(['not_ready', 'not_ready'])
   expect(again).toBe('stored')
 })
 
 test('what was told when the line ended is not called stored', async () => {
-  const { driver, ended, end } = attendHeld()
+  const { driver, ended, end } = runHeld()
   end()
   await ended
 

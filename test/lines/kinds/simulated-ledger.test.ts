@@ -43,22 +43,22 @@ test('receipts come after a crash, when they are due', async () => {
 
 test('a wall clock that steps back delays no receipt', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await sendTo(rig, attended, '+15550001234')
+  await sendTo(rig, line, '+15550001234')
   rig.clock.step(-3_600_000)
   await rig.clock.advance(800)
 
-  expect(receiptsOf(attended.events).map(({ kind }) => kind)).toEqual(['delivered', 'read'])
+  expect(receiptsOf(line.events).map(({ kind }) => kind)).toEqual(['delivered', 'read'])
 })
 
 test('after a step back the network goes on in whole milliseconds', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.clock.step(-3_600_000)
 
   await rig.clock.advance(0.5)
-  const outcome = await sendTo(rig, attended, '+15550001234')
+  const outcome = await sendTo(rig, line, '+15550001234')
 
   expect(outcome.outcome).toBe('accepted')
 })
@@ -83,17 +83,17 @@ test('a note of another ledger proves nothing', async () => {
   using rig = makeSimulatedRig()
   const unsettled = [{ message: messageOf(rig, 'hello'), note: 'AN-OTHER-LEDGER' }]
 
-  await using attended = await runLine(rig, rig.driver, { unsettled })
+  await using line = await runLine(rig, rig.driver, { unsettled })
 
-  expect(settledOf(attended.events)).toEqual([])
+  expect(settledOf(line.events)).toEqual([])
 })
 
 test('a message that was carried twice is seen twice in the ledger', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await carry(rig, attended, 'hello')
-  await carry(rig, attended, 'hello')
+  await carry(rig, line, 'hello')
+  await carry(rig, line, 'hello')
 
   expect(rig.carried('hello')).toBe(2)
 })
@@ -111,19 +111,19 @@ test('a new ledger is read from its beginning', async () => {
   await rig.receive('four')
   await rig.clock.advance(800)
 
-  const told = messagesOf(second.events).map(({ text, isHistory }) => ({ text, isHistory }))
-  expect(told).toEqual([{ text: 'four', isHistory: false }])
+  const published = messagesOf(second.events).map(({ text, isHistory }) => ({ text, isHistory }))
+  expect(published).toEqual([{ text: 'four', isHistory: false }])
 })
 
 test('a ledger that cannot be written carries nothing, and says so', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run("CREATE TRIGGER full BEFORE INSERT ON pending BEGIN SELECT raise(ABORT, 'full'); END")
   db.close()
 
-  const outcome = await sendTo(rig, attended, '+15550001234')
-  const refused = await attended.send('withdrawn', async () => false)
+  const outcome = await sendTo(rig, line, '+15550001234')
+  const refused = await line.send('withdrawn', async () => false)
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'network_failed', blame: 'line' })
   expect(refused).toEqual(WITHDRAWN)
@@ -149,15 +149,15 @@ test('whom a line could not write to first, and could later, is known to it', as
 
 test('messages that leave in one turn are carried together, or none of them', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const db = new Database(rig.ledgerPath)
   db.run(`CREATE TRIGGER full BEFORE INSERT ON carried WHEN new.recipient = '+15550001235'
     BEGIN SELECT raise(ABORT, 'full'); END`)
   db.close()
 
   const outcomes = await Promise.all([
-    sendTo(rig, attended, '+15550001234'),
-    sendTo(rig, attended, '+15550001235'),
+    sendTo(rig, line, '+15550001234'),
+    sendTo(rig, line, '+15550001235'),
   ])
 
   const failed = { outcome: 'not_sent', reason: 'network_failed', blame: 'line' } as const
@@ -167,48 +167,48 @@ test('messages that leave in one turn are carried together, or none of them', as
 
 test('a line that is telling already tells no receipt before its outcome went through all hands', async () => {
   using rig = makeSimulatedRig(0)
-  await using attended = await runLine(rig, rig.driver)
-  attended.hold()
-  await sendTo(rig, attended, '+15550001234', 'first')
+  await using line = await runLine(rig, rig.driver)
+  line.hold()
+  await sendTo(rig, line, '+15550001234', 'first')
   await rig.clock.advance(0)
   const pass = Promise.withResolvers<boolean>()
   const message = messageOf(rig, 'second')
-  const sending = attended.session().send(message, () => pass.promise, NEVER)
+  const sending = line.session().send(message, () => pass.promise, NEVER)
   const early = sending.then(async (outcome) => {
     for (let hands = 0; hands < 20; hands += 1) await Promise.resolve()
-    return receiptsOf(attended.events).filter(({ guid }) => guid === guidOf(outcome))
+    return receiptsOf(line.events).filter(({ guid }) => guid === guidOf(outcome))
   })
 
   pass.resolve(true)
-  attended.letGo()
+  line.letGo()
 
   expect(await early).toEqual([])
   await rig.clock.advance(0)
-  expect(receiptsOf(attended.events).map(({ guid }) => guid)).toContain(guidOf(await sending) ?? '')
+  expect(receiptsOf(line.events).map(({ guid }) => guid)).toContain(guidOf(await sending) ?? '')
 })
 
 test('what happens while a checkpoint is written is told, but for the next checkpoint', async () => {
   using rig = makeSimulatedRig(0)
-  await using attended = await runLine(rig, rig.driver)
-  const tell = async (text: string) => {
-    await Promise.all(['4', '5'].map((end) => sendTo(rig, attended, `+1555000123${end}`, text)))
+  await using line = await runLine(rig, rig.driver)
+  const sendBoth = async (text: string) => {
+    await Promise.all(['4', '5'].map((end) => sendTo(rig, line, `+1555000123${end}`, text)))
     await rig.clock.advance(0)
   }
-  const told = () => ({
-    receipts: receiptsOf(attended.events).length,
-    checkpoints: attended.events.filter(({ type }) => type === 'checkpoint').length,
+  const published = () => ({
+    receipts: receiptsOf(line.events).length,
+    checkpoints: line.events.filter(({ type }) => type === 'checkpoint').length,
   })
-  const before = told()
+  const before = published()
 
-  attended.hold(({ type }) => type === 'checkpoint')
-  await tell('first')
-  await tell('second')
-  const meanwhile = told()
-  attended.letGo()
+  line.hold(({ type }) => type === 'checkpoint')
+  await sendBoth('first')
+  await sendBoth('second')
+  const meanwhile = published()
+  line.letGo()
   await rig.clock.advance(0)
 
   expect(meanwhile).toEqual({ receipts: 4, checkpoints: before.checkpoints + 1 })
-  expect(told()).toEqual({ receipts: 4, checkpoints: before.checkpoints + 2 })
+  expect(published()).toEqual({ receipts: 4, checkpoints: before.checkpoints + 2 })
 })
 
 test('after 30 days the ledger forgets what was told, and keeps what was not', async () => {

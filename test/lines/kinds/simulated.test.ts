@@ -59,31 +59,31 @@ const RECEIPTS: Readonly<Record<string, readonly string[]>> = {
 for (const [to, receipts] of Object.entries(RECEIPTS)) {
   test(`${to} takes a message, and then: ${receipts.join(', ') || 'nothing'}`, async () => {
     using rig = makeSimulatedRig()
-    await using attended = await runLine(rig, rig.driver)
+    await using line = await runLine(rig, rig.driver)
     const since = rig.clock.now()
 
-    const outcome = await sendTo(rig, attended, to)
+    const outcome = await sendTo(rig, line, to)
     await rig.clock.advance(3_600_000)
 
     expect(outcome.outcome).toBe('accepted')
-    expect(timed(attended, since)).toEqual(receipts)
+    expect(timed(line, since)).toEqual(receipts)
   })
 }
 
 test('without a delay, that it was read is all that is told: it says that it was delivered', async () => {
   using rig = makeSimulatedRig(0)
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const since = rig.clock.now()
 
-  for (const to of ['+15550001234', '+15550000191']) await sendTo(rig, attended, to)
+  for (const to of ['+15550001234', '+15550000191']) await sendTo(rig, line, to)
   await rig.clock.advance(1)
 
-  expect(timed(attended, since)).toEqual(['read +0', 'delivered +0'])
+  expect(timed(line, since)).toEqual(['read +0', 'delivered +0'])
 })
 
 test('0192 is not on iMessage: the message is to blame, and nothing is asked or carried', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   let asked = 0
 
   const message = { ...messageOf(rig, 'hello'), to: deviceHandle('+15550000192') }
@@ -91,7 +91,7 @@ test('0192 is not on iMessage: the message is to blame, and nothing is asked or 
     asked += 1
     return true
   }
-  const outcome = await attended.session().send(message, ask, NEVER)
+  const outcome = await line.session().send(message, ask, NEVER)
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' })
   expect([asked, rig.carried('hello')]).toEqual([0, 0])
@@ -99,9 +99,9 @@ test('0192 is not on iMessage: the message is to blame, and nothing is asked or 
 
 test('0193 is refused by the line, and nothing is carried', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  const outcome = await sendTo(rig, attended, '+15550000193')
+  const outcome = await sendTo(rig, line, '+15550000193')
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'line_refused', blame: 'line' })
   expect(rig.carried('hello')).toBe(0)
@@ -124,16 +124,16 @@ test('0194 is unknown, and stays so', async () => {
 
 test('0195 takes 30 seconds to accept', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const since = rig.clock.now()
 
-  const sent = sendTo(rig, attended, '+15550000195').then(({ outcome }) => {
+  const sent = sendTo(rig, line, '+15550000195').then(({ outcome }) => {
     return { outcome, afterMs: rig.clock.now() - since }
   })
   await rig.clock.advance(60_000)
 
   expect(await sent).toEqual({ outcome: 'accepted', afterMs: 30_000 })
-  expect(timed(attended, since)).toEqual(['sent +30000', 'delivered +30400', 'read +30800'])
+  expect(timed(line, since)).toEqual(['sent +30000', 'delivered +30400', 'read +30800'])
 })
 
 test('0195 is held where nobody can wait, and its receipts settle it', async () => {
@@ -161,23 +161,22 @@ test('0195 is held where nobody can wait, and its receipts settle it', async () 
 
 test('0196 answers with the same text', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await sendTo(rig, attended, '+15550000196', 'anybody there?')
+  await sendTo(rig, line, '+15550000196', 'anybody there?')
   await rig.clock.advance(800)
 
-  const told = messagesOf(attended.events).map(({ handle, text }) => ({ handle, text }))
-  expect(told).toEqual([{ handle: deviceHandle('+15550000196'), text: 'anybody there?' }])
+  const published = messagesOf(line.events).map(({ handle, text }) => ({ handle, text }))
+  expect(published).toEqual([{ handle: deviceHandle('+15550000196'), text: 'anybody there?' }])
 })
 
 test('0197 goes through, and the line is offline for five seconds', async () => {
   using rig = makeSimulatedRig()
-  await using attended = await runLine(rig, rig.driver)
-  const session = attended.session()
-  const kinds = () =>
-    attended.events.map(({ type }) => type).filter((type) => type !== 'checkpoint')
+  await using line = await runLine(rig, rig.driver)
+  const session = line.session()
+  const kinds = () => line.events.map(({ type }) => type).filter((type) => type !== 'checkpoint')
 
-  const outcome = await sendTo(rig, attended, '+15550000197')
+  const outcome = await sendTo(rig, line, '+15550000197')
   const atOnce = kinds()
   await rig.clock.advance(4_999)
   const during = kinds()
@@ -186,7 +185,7 @@ test('0197 goes through, and the line is offline for five seconds', async () => 
   expect(outcome.outcome).toBe('accepted')
   expect([atOnce, during]).toEqual([['online'], ['online', 'offline']])
   expect(kinds()).toEqual(['online', 'offline', 'online', 'receipt', 'receipt'])
-  expect(attended.session()).not.toBe(session)
+  expect(line.session()).not.toBe(session)
 })
 
 test('a message to another simulated line arrives there', async () => {
@@ -197,7 +196,10 @@ test('a message to another simulated line arrives there', async () => {
   await sendTo(rig, first, '+12025550102', 'hello neighbour')
   await rig.clock.advance(400)
 
-  const [told] = messagesOf(second.events)
-  expect([told?.handle, told?.text]).toEqual([deviceHandle('+12025550101'), 'hello neighbour'])
+  const [published] = messagesOf(second.events)
+  expect([published?.handle, published?.text]).toEqual([
+    deviceHandle('+12025550101'),
+    'hello neighbour',
+  ])
   expect(messagesOf(first.events)).toEqual([])
 })

@@ -6,7 +6,7 @@ import type {
   PhoneTroubleReason,
 } from '../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import type { PhoneCable } from '../../../src/lines/kinds/iphone/cable/phone-watch.ts'
-import { FACTS } from './phone-facts.ts'
+import { NUMBER, UDID } from './fake-phones.ts'
 
 /** The cable without its daemon: what is plugged in, and what each phone says of itself. */
 export class FakeCable implements PhoneCable {
@@ -75,4 +75,18 @@ export class FakeCable implements PhoneCable {
     this.#phones.set(udid, phone)
     for (const listener of this.#listeners) listener()
   }
+}
+
+/** What a phone that is fit for a line tells. */
+export const FACTS: PhoneFacts = {
+  reading: 'facts',
+  udid: UDID,
+  name: 'Line one',
+  iosVersion: '18.6.2',
+  number: NUMBER,
+  battery: { percent: 87, isCharging: true },
+  isDeveloperModeOn: true,
+  language: 'en',
+  isLocked: false,
+  timeZone: 'America/New_York',
 }

@@ -2,12 +2,10 @@
 // chunked one is empty, keeps connections open, and answers in the order in which requests came.
 
 import { once } from 'node:events'
-import { createServer, connect, type Server, type Socket } from 'node:net'
+import { connect, createServer, type Server, type Socket } from 'node:net'
 
-import { AgentError } from '../../../src/lines/kinds/iphone/agent/wda-http.ts'
-import type { WdaExchange } from '../../../src/lines/kinds/iphone/agent/wda-http.ts'
-import { Dropped, type WdaCommands } from './wda-commands.ts'
-import type { Answer } from './wda-routes.ts'
+import { AgentError, type WdaExchange } from '../../../src/lines/kinds/iphone/agent/wda-http.ts'
+import { type Answer, Dropped, type WdaCommands } from './wda-commands.ts'
 
 /** The head of a request as it came. */
 export type SeenHead = { readonly line: string; readonly headers: Readonly<Record<string, string>> }

@@ -1,9 +1,20 @@
+// What the core does with one iPhone line: its attendance, its session and the sends in it are the real
+// ones, so that a test hears what the core would.
+
+import type { Handle } from '../../../src/domain/handle.ts'
+import type { LineId } from '../../../src/domain/ids.ts'
+import type { OutgoingMessage, Unsettled } from '../../../src/domain/message.ts'
 import type { PhoneChoice } from '../../../src/domain/value-kind.ts'
+import { Attendance } from '../../../src/lines/attendance.ts'
+import type { LineEvent, PointOfNoReturn } from '../../../src/lines/driver.ts'
 import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import type { LaunchPhone } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
 import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/driver.ts'
+import type { PhoneReport } from '../../../src/lines/kinds/iphone/phone-findings.ts'
 import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
+import { LineSessions } from '../../../src/lines/line-sessions.ts'
+import { NO_SESSION, type SendAnswer } from '../../../src/lines/send-in-flight.ts'
 import { whenAborted } from '../../../src/system/clock.ts'
 import { recordingLog } from '../recording-log.ts'
 import { TestClock } from '../test-clock.ts'
@@ -11,12 +22,13 @@ import { seededRandom } from '../test-relay.ts'
 import { FakeCable } from './fake-cable.ts'
 import { directExchange } from './fake-wda.ts'
 import { MessagesPhone } from './messages-phone.ts'
+import { FRIEND, messageTo, NEVER, run } from './ui-rig.ts'
 import { WdaCommands } from './wda-commands.ts'
 
 const ALL = [{ udid: null, number: null }]
 
 /** A phone with an agent on it. */
-export type RigPhone = {
+type RigPhone = {
   readonly udid: string
   readonly phone: MessagesPhone
   readonly commands: WdaCommands
@@ -107,5 +119,173 @@ export class PhoneLineRig {
   plugIn(udid: string): void {
     this.of(udid).commands.isUnplugged = false
     this.cable.attach(udid)
+  }
+}
+
+const LINE_ID = 'line_00000000000000000000000000' as LineId // A well-formed id; drivers only hand it on.
+const STEP_MS = 250
+
+type HostOptions = {
+  readonly driver?: IphoneDriver
+  readonly checkpoint?: string | null
+  readonly unsettled?: readonly Unsettled[]
+}
+
+type HostSend = {
+  readonly to?: Handle
+  readonly id?: string
+  readonly pass?: PointOfNoReturn
+}
+
+export class PhoneHost {
+  readonly rig: PhoneLineRig
+  readonly udid: string
+  readonly driver: IphoneDriver
+  /** All that was told, in order. */
+  readonly events: LineEvent[] = []
+  /** What ended the attendance by a failure. */
+  readonly failures: string[] = []
+  /** Events that cannot be made durable. */
+  refuses: (event: LineEvent) => boolean = () => false
+  /** How long it takes to make an event durable. */
+  slownessMs: (event: LineEvent) => number = () => 0
+  /** Notes of the points of no return that were granted. */
+  readonly notes: (string | null)[] = []
+  readonly #sessions: LineSessions
+  readonly #attendance: Attendance
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(rig: PhoneLineRig, udid: string, options: HostOptions = {}) {
+    const { clock, log } = rig
+    this.rig = rig
+    this.udid = udid
+    this.driver = options.driver ?? rig.driver()
+    const nothing = () => {}
+    this.#sessions = new LineSessions({
+      clock,
+      log: log.log,
+      onTraffic: nothing,
+      onDrained: nothing,
+    })
+    this.#attendance = new Attendance({
+      take: (event) => this.#take(event),
+      onFailure: (error) => {
+        this.failures.push(error.message)
+        this.#sessions.end()
+      },
+    })
+  }
+
+  /** Attends to a phone until `end`. */
+  static async attend(
+    rig: PhoneLineRig,
+    udid: string,
+    options: HostOptions = {},
+  ): Promise<PhoneHost> {
+    const host = new PhoneHost(rig, udid, options)
+    const found = await host.driver.discover(NEVER)
+    const number = found.find(({ key }) => key === udid)?.number ?? ''
+    const { checkpoint = null, unsettled = [] } = options
+    const line = { id: LINE_ID, key: udid, number, checkpoint, unsettled, open: [] }
+    host.#ended = host.#attendance.run(host.driver, line)
+    return host
+  }
+
+  /** The same, until the line is online. */
+  static async online(
+    rig: PhoneLineRig,
+    udid: string,
+    options: HostOptions = {},
+  ): Promise<PhoneHost> {
+    const host = await PhoneHost.attend(rig, udid, options)
+    await host.until(() => host.isOnline)
+    return host
+  }
+
+  /** What the line said of its state, one after the other. */
+  get said(): readonly string[] {
+    return this.events.flatMap((event) => {
+      if (event.type === 'offline') return [event.reason.code]
+      if (event.type !== 'online') return []
+      return [event.imessageActive ? 'online' : 'online without iMessage']
+    })
+  }
+
+  get isOnline(): boolean {
+    return this.said.at(-1)?.startsWith('online') === true
+  }
+
+  get report(): PhoneReport {
+    const report = this.driver.reports().find(({ key }) => key === this.udid)
+    if (report === undefined) throw new Error('The phone is not reported.')
+    return report
+  }
+
+  /** The highest state that the phone has reached. */
+  get state(): string | undefined {
+    return this.report.states.findLast(({ isReached }) => isReached)?.state
+  }
+
+  get checkpoint(): string | null {
+    const all = this.events.map((event) => ('checkpoint' in event ? event.checkpoint : null))
+    return all.findLast((checkpoint) => checkpoint !== null) ?? null
+  }
+
+  /** Texts of the messages that were told. */
+  get texts(): readonly string[] {
+    return this.events.flatMap((event) => (event.type === 'message' ? [event.message.text] : []))
+  }
+
+  /** Codes of what the health catalogue has of the phone. */
+  async findings(): Promise<readonly string[]> {
+    return (await this.driver.checkup(NEVER)).map(({ code }) => code)
+  }
+
+  /** Hands a message to the session, and lets no time pass. */
+  begin(text: string, options: HostSend = {}): Promise<SendAnswer> {
+    const { to = FRIEND, id = `msg_${text}`, pass = async () => true } = options
+    const message = messageTo(to, text, id, this.rig.clock.now())
+    const granting: PointOfNoReturn = async (note) => {
+      const isGranted = await pass(note)
+      if (isGranted) this.notes.push(note)
+      return isGranted
+    }
+    return this.#sessions.live?.send(message, granting) ?? Promise.resolve(NO_SESSION)
+  }
+
+  /** Sends, and lets time pass until there is an answer. */
+  send(text: string, options: HostSend = {}): Promise<SendAnswer> {
+    return run(this.rig.clock, this.begin(text, options))
+  }
+
+  /** A message as a new attendance is given it, where nobody knows what became of it. */
+  unsettled(text: string, options: HostSend = {}): Unsettled {
+    const { to = FRIEND, id = `msg_${text}` } = options
+    const message: OutgoingMessage = messageTo(to, text, id, this.rig.clock.now())
+    return { message, note: this.notes.at(-1) ?? null }
+  }
+
+  /** Lets time pass until something is so; fails where it is not within `msMax`. */
+  async until(isSo: () => boolean, msMax = 600_000): Promise<void> {
+    for (let ms = 0; !isSo(); ms += STEP_MS) {
+      if (ms > msMax) throw new Error(`Not within ${msMax} ms; said: ${this.said.join(', ')}.`)
+      await this.rig.clock.advance(STEP_MS)
+    }
+  }
+
+  /** Ends the attendance and waits for its sends. */
+  async end(): Promise<void> {
+    this.#attendance.end()
+    this.#sessions.end()
+    await run(this.rig.clock, Promise.all([this.#ended, this.#sessions.drained()]))
+  }
+
+  async #take(event: LineEvent): Promise<void> {
+    if (this.refuses(event)) throw new Error('not durable')
+    this.events.push(event)
+    if (event.type === 'online') this.#sessions.open(event.session)
+    if (event.type === 'offline') this.#sessions.end()
+    const ms = this.slownessMs(event)
+    if (ms > 0) await this.rig.clock.sleep(ms, NEVER)
   }
 }

@@ -1,3 +1,5 @@
+import { expect } from 'bun:test'
+
 import { deviceHandle, type Handle } from '../../../src/domain/handle.ts'
 import { type MessageId, timestamp } from '../../../src/domain/ids.ts'
 import type { OutgoingMessage } from '../../../src/domain/message.ts'
@@ -6,6 +8,7 @@ import type {
   LineEvent,
   PointOfNoReturn,
   Settled,
+  Settlement,
 } from '../../../src/lines/driver.ts'
 import { TaskQueue } from '../../../src/lines/kinds/iphone/agent/task-queue.ts'
 import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
@@ -87,7 +90,7 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
     words: ENGLISH,
     memory,
     own: new OwnSends(),
-    queue: new TaskQueue(clock),
+    queue: new TaskQueue(),
     timeZone: () => 'UTC',
     emit,
   }
@@ -132,4 +135,19 @@ export async function run<T>(clock: TestClock, promise: Promise<T>): Promise<T> 
   over.catch(() => {})
   for (let i = 0; i < 4_000 && !state.isOver; i += 1) await clock.advance(250)
   return await over
+}
+
+/** The name of a bubble. */
+export const GUID = expect.stringMatching(
+  /^ui-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/,
+) as unknown as string // Matches such a text, as bun:test has it.
+
+export const ACCEPTED: Settlement = { outcome: 'accepted', guid: GUID }
+
+export function notSent(reason: string, blame: 'line' | 'message' = 'line'): Settlement {
+  return { outcome: 'not_sent', reason, blame }
+}
+
+export function unknown(reason: string): Settlement {
+  return { outcome: 'unknown', reason }
 }

@@ -2,17 +2,9 @@
 // session at a time, elements that go stale (version 16.7.0: FBWebServer.m, FBSession.m, FBElementCache.m,
 // FBExceptionHandler.m).
 
+import { AgentError } from '../../../src/lines/kinds/iphone/agent/wda-http.ts'
 import type { MessagesPhone } from './messages-phone.ts'
 import { BACK, cellAt } from './messages-tree.ts'
-import {
-  failed,
-  routeOf,
-  succeeded,
-  type Answer,
-  type CommandName,
-  type Route,
-  type WdaError,
-} from './wda-routes.ts'
 
 /** How a request goes wrong, before it is carried out or after. */
 export type Meddling =
@@ -230,5 +222,96 @@ function parse(body: string): Arguments {
     return JSON.parse(body) as Arguments // What the client under test sent: an object.
   } catch {
     return {}
+  }
+}
+
+// The routes and the table of errors of WebDriverAgent 16.7.0 (FBSessionCommands.m, FBElementCommands.m,
+// FBAlertViewCommands.m, FBCustomCommands.m, FBDebugCommands.m; FBCommandStatus.m).
+
+const IN_SESSION = '/session/([^/]+)'
+
+const ROUTES = {
+  status: ['GET', '/status'],
+  session: ['POST', '/session'],
+  settings: ['POST', `${IN_SESSION}/appium/settings`],
+  source: ['GET', `${IN_SESSION}/source`],
+  url: ['POST', `${IN_SESSION}/url`],
+  activate: ['POST', `${IN_SESSION}/wda/apps/activate`],
+  find: ['POST', `${IN_SESSION}/element`],
+  click: ['POST', `${IN_SESSION}/element/([^/]+)/click`],
+  value: ['POST', `${IN_SESSION}/element/([^/]+)/value`],
+  text: ['GET', `${IN_SESSION}/element/([^/]+)/text`],
+  clear: ['POST', `${IN_SESSION}/element/([^/]+)/clear`],
+  tap: ['POST', `${IN_SESSION}/wda/tap`],
+  swipe: ['POST', `${IN_SESSION}/wda/swipe`],
+  alert_text: ['GET', `${IN_SESSION}/alert/text`],
+  alert_buttons: ['GET', `${IN_SESSION}/wda/alert/buttons`],
+  alert_accept: ['POST', `${IN_SESSION}/alert/accept`],
+  locked: ['GET', '/wda/locked'],
+  unlock: ['POST', `${IN_SESSION}/wda/unlock`],
+} as const satisfies Record<string, readonly [method: string, path: string]>
+
+export type CommandName = keyof typeof ROUTES
+
+type Route = {
+  readonly name: CommandName
+  /** Null for a route without one. */
+  readonly session: string | null
+  readonly element: string
+}
+
+export type Answer = { readonly status: number; readonly body: string }
+
+function routeOf(method: string, target: string): Route | null {
+  const path = target.replace(/\?.*$/, '')
+  for (const [name, [verb, pattern]] of Object.entries(ROUTES)) {
+    const match = verb === method ? new RegExp(`^${pattern}$`).exec(path) : null
+    if (match === null) continue
+    // The keys of the table are the names.
+    return { name: name as CommandName, session: match[1] ?? null, element: match[2] ?? '' }
+  }
+  return null
+}
+
+const STATUS = {
+  'no such element': 404,
+  'stale element reference': 404,
+  'no such alert': 404,
+  'invalid session id': 404,
+  'unknown command': 404,
+  'invalid element state': 400,
+  'unexpected alert open': 500,
+  'unknown error': 500,
+} as const satisfies Record<string, number>
+
+type WdaError = keyof typeof STATUS
+
+/** `value.error`, `value.message` and `value.traceback`, beside the session (FBResponsePayload.m). */
+function failed(error: WdaError, sessionId: string | null): Answer {
+  const value = { error, message: 'Descriptions quote what is on the screen.', traceback: '' }
+  return { status: STATUS[error], body: JSON.stringify({ value, sessionId }) }
+}
+
+function succeeded(value: unknown, sessionId: string | null): Answer {
+  return { status: 200, body: JSON.stringify({ value: value ?? null, sessionId }) }
+}
+
+/** The code of the error with which it ends; null where it ends well. */
+export async function codeOf(promise: Promise<unknown>): Promise<string | null> {
+  try {
+    await promise
+    return null
+  } catch (error) {
+    return error instanceof AgentError ? error.code : 'no AgentError'
+  }
+}
+
+/** Meddles with the first command of a name. */
+export function firstOf(name: CommandName, meddling: Meddling) {
+  let isOver = false
+  return (other: CommandName): Meddling | null => {
+    if (isOver || other !== name) return null
+    isOver = true
+    return meddling
   }
 }

@@ -12,7 +12,7 @@ const ALL = 1_000_000
 export const DATABASE_TRACES = {
   backfill_500: {
     // Messages in iCloud writes old messages with new ROWIDs, at any time (openclaw).
-    tells:
+    expects:
       'Nothing live: old rows are history, however high their ROWIDs; then the new message, live.',
     steps: [
       ...many(BACKFILL_ROWS, (index) => {
@@ -25,7 +25,7 @@ export const DATABASE_TRACES = {
   },
   nightly_replay: {
     // 24 to 48 hours old, under new guids, nine in ten of them in the chat with oneself.
-    tells: 'Nothing live. What is there twice is recorded once.',
+    expects: 'Nothing live. What is there twice is recorded once.',
     steps: [0, 10_000].flatMap((t) =>
       many(20, (index) => {
         const date = { at: -25 * HOUR_MS - index * HOUR_MS }
@@ -38,7 +38,7 @@ export const DATABASE_TRACES = {
   },
   replay_after_82_minutes: {
     // The youngest replayed row that was reported; an age fence alone lets it through.
-    tells: 'One message, live: the second row has another guid and is the same message.',
+    expects: 'One message, live: the second row has another guid and is the same message.',
     steps: [
       ...arrives(0, 'a', 'hello', { date: { at: -82 * MINUTE_MS } }),
       ...arrives(10_000, 'b', 'hello', { date: { at: -82 * MINUTE_MS } }),
@@ -46,11 +46,11 @@ export const DATABASE_TRACES = {
   },
   seconds_dates: {
     // From before 10.13; such rows live on in migrated databases.
-    tells: 'One message, live, with the right date.',
+    expects: 'One message, live, with the right date.',
     steps: arrives(0, 'a', 'hello', { date: { at: 0, unit: 's' } }),
   },
   checkpoints: {
-    tells: 'Three messages, live: emptying the WAL hides nothing.',
+    expects: 'Three messages, live: emptying the WAL hides nothing.',
     steps: [
       ...arrives(0, 'a', 'one'),
       { t: 500, op: 'checkpoint' },
@@ -60,7 +60,7 @@ export const DATABASE_TRACES = {
     ],
   },
   sleep_of_8_hours: {
-    tells: 'Both messages, live, the second once the Mac is awake.',
+    expects: 'Both messages, live, the second once the Mac is awake.',
     steps: [
       ...arrives(0, 'a', 'good night'),
       { t: 1_000, op: 'sleep', ms: 8 * HOUR_MS },
@@ -69,7 +69,7 @@ export const DATABASE_TRACES = {
   },
   newest_deleted: {
     // AUTOINCREMENT gives no ROWID twice: the next message has a higher one than those that are gone.
-    tells: 'Three messages, live: deleting the newest two takes nothing back, and hides nothing.',
+    expects: 'Three messages, live: deleting the newest two takes nothing back, and hides nothing.',
     steps: [
       ...arrives(0, 'a', 'one'),
       ...arrives(0, 'b', 'two'),
@@ -79,7 +79,7 @@ export const DATABASE_TRACES = {
   },
   replaced_by_smaller: {
     // The same path, a new file, and a cursor that stands above its highest ROWID (openclaw).
-    tells: 'Twelve messages, live; none of them again from the new file; then the new one, live.',
+    expects: 'Twelve messages, live; none of them again from the new file; then the new one, live.',
     steps: [
       ...many(12, (index) => arrives(index, `row ${index}`, `number ${index}`)),
       { t: 5_000, op: 'replace', keep: 5, order: 'oldest_first', into: 'new_file' },
@@ -88,7 +88,7 @@ export const DATABASE_TRACES = {
   },
   rowids_renumbered: {
     // After a rebuild about 17,000 older messages had higher ROWIDs than the newest (openAGI).
-    tells: 'Twelve messages, live; none of them again; then the new one, live.',
+    expects: 'Twelve messages, live; none of them again; then the new one, live.',
     steps: [
       ...many(12, (index) => arrives(index, `row ${index}`, `number ${index}`)),
       { t: 5_000, op: 'replace', keep: ALL, order: 'newest_first', into: 'same_file' },

@@ -8,25 +8,25 @@ const GROUP = 'chat831234567890123456'
 /** What other people's messages look like on their way in, and rows that are no messages. */
 export const INBOUND_TRACES = {
   inbound: {
-    tells: 'One message, live.',
+    expects: 'One message, live.',
     steps: arrives(0, 'a', 'hello'),
   },
   two_identical_texts: {
-    tells: 'Two messages, live: the same text ten seconds later is another message.',
+    expects: 'Two messages, live: the same text ten seconds later is another message.',
     steps: [...arrives(0, 'a', 'ok'), ...arrives(10_000, 'b', 'ok')],
   },
   join_3s_late: {
     // The row comes before chat_message_join (photon, imsg).
-    tells: 'One message, live, once.',
+    expects: 'One message, live, once.',
     steps: [insert(0, 'a', inboundRow(0, 'hello')), join(3_000, 'a')],
   },
   join_never: {
     // Seen with codes that services send (beeper).
-    tells: 'One message, kept and not announced: nobody can say whether it is of a group.',
+    expects: 'One message, kept and not announced: nobody can say whether it is of a group.',
     steps: [insert(0, 'a', inboundRow(0, 'your code is 123456'))],
   },
   text_late: {
-    tells: 'One message, live, with its text; never one without.',
+    expects: 'One message, live, with its text; never one without.',
     steps: [
       insert(0, 'a', inboundRow(0, null, { is_finished: 0 })),
       join(0, 'a'),
@@ -35,11 +35,11 @@ export const INBOUND_TRACES = {
   },
   text_column_only: {
     // Up to macOS 12 the text is in both; a blob that is missing leaves the column.
-    tells: 'One message, live, with the text of the column.',
+    expects: 'One message, live, with the text of the column.',
     steps: [insert(0, 'a', inboundRow(0, null, { text: 'plain' })), join(0, 'a')],
   },
   edited: {
-    tells: 'One message, live, with its first text; the edit is no second message.',
+    expects: 'One message, live, with its first text; the edit is no second message.',
     steps: [
       ...arrives(0, 'a', 'see you at eigth'),
       update(5_000, 'a', { body: 'see you at eight', date_edited: { at: 5_000 } }),
@@ -47,21 +47,21 @@ export const INBOUND_TRACES = {
   },
   unsent_in_part: {
     // The text column is NULL, and attributedBody holds the parts that are left (beeper).
-    tells: 'One message, live, as it was; taking a part back is no event.',
+    expects: 'One message, live, as it was; taking a part back is no event.',
     steps: [
       ...arrives(0, 'a', 'first part, second part'),
       update(5_000, 'a', { body: 'first part,', date_edited: { at: 5_000 } }),
     ],
   },
   unsent: {
-    tells: 'One message, live, as it was; taking it back is no event.',
+    expects: 'One message, live, as it was; taking it back is no event.',
     steps: [
       ...arrives(0, 'a', 'wrong window'),
       update(5_000, 'a', { body: null, is_empty: 1, date_edited: { at: 5_000 } }),
     ],
   },
   tapback: {
-    tells: 'One message, live; neither the tapback nor its removal is one.',
+    expects: 'One message, live; neither the tapback nor its removal is one.',
     steps: [
       ...arrives(0, 'a', 'lunch?'),
       ...arrives(2_000, 'b', 'Loved a message', reaction(2_000)),
@@ -69,12 +69,12 @@ export const INBOUND_TRACES = {
     ],
   },
   sticker: {
-    tells: 'One message, live; the sticker on it is none.',
+    expects: 'One message, live; the sticker on it is none.',
     steps: [...arrives(0, 'a', 'lunch?'), ...arrives(2_000, 'b', '\uFFFC', reaction(1_000))],
   },
   group: {
     // Adding, renaming, leaving: item types 1, 2 and 3 (BlueBubbles).
-    tells:
+    expects:
       'One message left out: groups are counted, not relayed, and their turns are no messages.',
     steps: [
       insert(0, 'text', inboundRow(0, 'hello all')),
@@ -86,34 +86,34 @@ export const INBOUND_TRACES = {
   },
   two_chats: {
     // A message may be joined to several chats (imsg).
-    tells: 'One message, live, once.',
+    expects: 'One message, live, once.',
     steps: [...arrives(0, 'a', 'hello'), join(0, 'a', SOMEBODY)],
   },
   from_mail: {
-    tells: 'One message, live, from an e-mail address in lower case.',
+    expects: 'One message, live, from an e-mail address in lower case.',
     steps: [
       insert(0, 'a', inboundRow(0, 'hello', { handle: 'Friend@Example.com' })),
       join(0, 'a', BY_MAIL),
     ],
   },
   sms: {
-    tells: 'One message by SMS, live; whether it is kept is for the core to say.',
+    expects: 'One message by SMS, live; whether it is kept is for the core to say.',
     steps: [
       insert(0, 'a', inboundRow(0, 'hello', { handle: SOMEBODY, service: 'SMS' })),
       join(0, 'a', SOMEBODY),
     ],
   },
   attachment_only: {
-    tells:
+    expects:
       'One message with an empty text, live: U+FFFC, the mark of an attachment, is never told.',
     steps: arrives(0, 'a', '\uFFFC', { cache_has_attachments: 1 }),
   },
   spam: {
-    tells: 'One message, kept and not announced.',
+    expects: 'One message, kept and not announced.',
     steps: arrives(0, 'a', 'you have won', { is_spam: 1 }),
   },
   system_row: {
-    tells: 'Nothing.',
+    expects: 'Nothing.',
     steps: arrives(0, 'a', 'FRIEND kept an audio message', { is_system_message: 1, item_type: 5 }),
   },
 } satisfies Readonly<Record<string, Trace>>

@@ -7,9 +7,9 @@ import type { RowValues, TraceStep } from './trace.ts'
 export type Stage = 'account' | 'resolve' | 'send'
 
 /** A message on its way out. */
-export type Letter = { readonly from: string; readonly to: string; readonly text: string }
+export type CarriedText = { readonly from: string; readonly to: string; readonly text: string }
 
-/** Milliseconds from the moment at which the script is told that `send` came through. */
+/** Milliseconds from the moment at which `send` returns to the script. */
 export type Delays = {
   /** How long the script takes until then. */
   readonly scriptMs: number
@@ -39,13 +39,13 @@ export const DELAYS: Delays = {
 /** A step, or the moment at which the network takes the message: what counts for "never twice". */
 export type SendStep =
   | TraceStep
-  | { readonly t: number; readonly op: 'carry'; readonly letter: Letter }
+  | { readonly t: number; readonly op: 'carry'; readonly letter: CarriedText }
 
 /** What becomes of a message that came through `send`. */
 export type Fate = keyof typeof FATES
 
 /** Another person, into whose chat a misrouted message goes. */
-export const SOMEBODY_ELSE = '+15550006666'
+export const OTHER_PERSON = '+15550006666'
 /** FZErrorType 22: the recipient does not exist on iMessage. */
 const NOT_ON_IMESSAGE = 22
 /** FZErrorType 6: no network. */
@@ -59,7 +59,7 @@ const JOIN_LATE_MS = 3_000
 const PREVIEW_MS = 700
 const LINK = /https?:\/\/\S/
 
-type Course = (letter: Letter, delays: Delays) => readonly SendStep[]
+type Course = (letter: CarriedText, delays: Delays) => readonly SendStep[]
 
 const FATES = {
   /** Row, join, sent, delivered, read. */
@@ -113,9 +113,9 @@ const FATES = {
     insert(rowMs, 'sent', { ...ownRow(letter, rowMs), service: 'SMS', body: null }),
   ],
 
-  /** The row appears in the chat with somebody else (imessage-max calls it a mismatch). */
+  /** The row appears in the chat with another person (imessage-max calls it a mismatch). */
   misrouted: (letter, delays) => {
-    const wrong = { ...letter, to: SOMEBODY_ELSE }
+    const wrong = { ...letter, to: OTHER_PERSON }
     return [...writes(wrong, delays), ...carries(wrong, delays)]
   },
 
@@ -178,19 +178,19 @@ export function delayedBy(ms: number, delays: Delays): Delays {
 }
 
 /** What becomes of `letter`, in order of time. */
-export function fateOf(fate: Fate, letter: Letter, delays: Delays): readonly SendStep[] {
+export function fateOf(fate: Fate, letter: CarriedText, delays: Delays): readonly SendStep[] {
   return [...FATES[fate](letter, delays)].sort((a, b) => a.t - b.t)
 }
 
-/** The same as rows of a message that a person typed on the Mac: nobody counts it. */
-export function typedOnTheMac(fate: Fate, letter: Letter): readonly TraceStep[] {
+/** The same as rows of a message that a person typed on the Mac: it is not counted. */
+export function typedOnTheMac(fate: Fate, letter: CarriedText): readonly TraceStep[] {
   return fateOf(fate, letter, DELAYS).flatMap((step) => (step.op === 'carry' ? [] : [step]))
 }
 
 const FAILED: RowValues = { error: NOT_ON_IMESSAGE, is_sent: 0, is_finished: 1 }
 const SENT: RowValues = { error: 0, is_sent: 1, is_finished: 1 }
 
-function ownRow({ from, to, text }: Letter, t: number): RowValues {
+function ownRow({ from, to, text }: CarriedText, t: number): RowValues {
   return {
     handle: to,
     body: text,
@@ -204,12 +204,12 @@ function ownRow({ from, to, text }: Letter, t: number): RowValues {
   }
 }
 
-function writes(letter: Letter, { rowMs, joinMs }: Delays, more: RowValues = {}): TraceStep[] {
+function writes(letter: CarriedText, { rowMs, joinMs }: Delays, more: RowValues = {}): TraceStep[] {
   const row = insert(rowMs, 'sent', { ...ownRow(letter, rowMs), ...more })
   return [row, join(joinMs, 'sent', letter.to)]
 }
 
-function carries(letter: Letter, delays: Delays): SendStep[] {
+function carries(letter: CarriedText, delays: Delays): SendStep[] {
   return [carry(delays.sentMs, letter), ...flags(delays)]
 }
 
@@ -238,6 +238,6 @@ function movedDates(set: RowValues, ms: number): RowValues {
   return Object.fromEntries(moved)
 }
 
-function carry(t: number, letter: Letter): SendStep {
+function carry(t: number, letter: CarriedText): SendStep {
   return { t, op: 'carry', letter }
 }

@@ -1,6 +1,6 @@
 // What a test asks of Messages in a process of its own, over the Unix socket in its folder.
 
-import type { Delays, Letter } from './messages-behaviours.ts'
+import type { Delays, CarriedText } from './messages-behaviours.ts'
 import type { MessagesModel, ScriptCall, ScriptEnd } from './messages-model.ts'
 import type { Behaviour } from './script-behaviours.ts'
 import type { Replacement, TraceStep } from './trace.ts'
@@ -26,7 +26,7 @@ export type Orders = {
   /** Changes what it names; `isRunning` is the process that pgrep finds. */
   setState: [Partial<ModelState>, null]
   carried: [{ readonly text: string }, number]
-  letters: [null, readonly Letter[]]
+  letters: [null, readonly CarriedText[]]
   calls: [null, readonly ScriptCall[]]
   checkpoint: [null, null]
   reopen: [null, null]
@@ -34,7 +34,7 @@ export type Orders = {
 }
 export type OrderName = keyof Orders
 
-/** What a stand-in tells: how it was called. */
+/** What a stand-in expects: how it was called. */
 export type ToolCall = {
   readonly tool: string
   readonly args: readonly string[]

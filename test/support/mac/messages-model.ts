@@ -10,7 +10,7 @@ import {
   DELAYS,
   fateOf,
   type Delays,
-  type Letter,
+  type CarriedText,
   type Stage,
 } from './messages-behaviours.ts'
 import {
@@ -61,7 +61,7 @@ const NOT_UNDERSTOOD = -1708
 export class MessagesModel {
   readonly clock: Clock
   readonly number: string
-  /** The iMessage account, which `exists` where somebody is signed in. */
+  /** The iMessage account, which `exists` where a user is signed in. */
   account = { exists: true, isEnabled: true, isConnected: true }
   /** iMessage accounts of former days, which AppleScript names before that one: switched off. */
   oldAccounts = 0
@@ -76,7 +76,7 @@ export class MessagesModel {
   readonly calls: ScriptCall[] = []
   readonly #player: TracePlayer
   readonly #options: ModelOptions
-  readonly #carried: Letter[] = []
+  readonly #carried: CarriedText[] = []
   readonly #next: Behaviour[] = []
   readonly #behaviours = new Map<string, Behaviour>()
   readonly #closing = new AbortController()
@@ -90,7 +90,7 @@ export class MessagesModel {
     this.number = options.number ?? OWN_NUMBER
     this.delays = { ...DELAYS, ...options.delays }
     this.#options = options
-    const onCarry = (letter: Letter) => void this.#carried.push(letter)
+    const onCarry = (letter: CarriedText) => void this.#carried.push(letter)
     this.#player = new TracePlayer(file, { clock, onCarry, sleep: options.sleep })
   }
 
@@ -104,7 +104,7 @@ export class MessagesModel {
   }
 
   /** What really went out to the network, in order. */
-  get letters(): readonly Letter[] {
+  get letters(): readonly CarriedText[] {
     return this.#carried
   }
 
@@ -193,7 +193,7 @@ export class MessagesModel {
     return this.#send({ from: this.number, to, text: request.text }, course)
   }
 
-  async #send(letter: Letter, course: Course): Promise<ScriptEnd> {
+  async #send(letter: CarriedText, course: Course): Promise<ScriptEnd> {
     this.#next.shift()
     if (course.fate !== null) {
       const delays = delayedBy(course.fateAfterMs, this.delays)

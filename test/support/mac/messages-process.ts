@@ -33,7 +33,7 @@ class MessagesProcess {
   readonly tools: Readonly<Record<string, (call: ToolCall) => Promise<ToolEnd>>> = {
     osascript: async ({ args, stdin }) => {
       const end = await this.#model.handleScript(args, stdin)
-      // One that hangs is not answered until somebody ends it.
+      // One that hangs is not answered until it is ended.
       return end === 'hang' ? new Promise<never>(() => {}) : end
     },
     open: async () => {

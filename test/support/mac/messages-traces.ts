@@ -1,4 +1,4 @@
-// Plays for the Messages stand-in, each a turn that chat.db was seen to take on somebody's Mac, with
+// Plays for the Messages stand-in, each a change of chat.db that was seen on a real Mac, with
 // what a relay must make of it. "Told" is an event at the seam (src/lines/driver.ts),
 // "live" one that is announced, "history" one that is only recorded.
 

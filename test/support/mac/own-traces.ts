@@ -1,20 +1,20 @@
-import { typedOnTheMac, type Letter } from './messages-behaviours.ts'
+import { typedOnTheMac, type CarriedText } from './messages-behaviours.ts'
 import { FRIEND, insert, join, OWN_NUMBER, update } from './trace-steps.ts'
 import type { Trace } from './trace.ts'
 
-const LETTER: Letter = { from: OWN_NUMBER, to: FRIEND, text: 'typed on the Mac' }
-const WITH_LINK: Letter = { ...LETTER, text: 'look at https://example.com/page' }
+const LETTER: CarriedText = { from: OWN_NUMBER, to: FRIEND, text: 'typed on the Mac' }
+const WITH_LINK: CarriedText = { ...LETTER, text: 'look at https://example.com/page' }
 const HOUR_MS = 3_600_000
 
 /** Messages that a person typed on the Mac, or on another device of the same account. */
 export const OWN_TRACES = {
   happy: {
-    tells: 'One message from us; then sent, delivered and read, each once and in this order.',
+    expects: 'One message from us; then sent, delivered and read, each once and in this order.',
     steps: typedOnTheMac('happy', LETTER),
   },
   delivered_without_date: {
     // BlueBubbles handles is_delivered without date_delivered.
-    tells: 'One message from us, and delivered although the row has no date of it.',
+    expects: 'One message from us, and delivered although the row has no date of it.',
     steps: [
       ...typedOnTheMac('stuck', LETTER),
       update(300, 'sent', { is_sent: 1, is_finished: 1 }),
@@ -22,7 +22,7 @@ export const OWN_TRACES = {
     ],
   },
   read_before_delivered_seen: {
-    tells: 'The steps between that no look has seen are told too: sent, delivered, read.',
+    expects: 'The steps between that no look has seen are told too: sent, delivered, read.',
     steps: [
       ...typedOnTheMac('stuck', LETTER),
       update(300, 'sent', {
@@ -36,46 +36,46 @@ export const OWN_TRACES = {
     ],
   },
   failed22_at_once: {
-    tells: 'Nothing, once its time of grace is over: nobody got it.',
+    expects: 'Nothing, once its time of grace is over: nobody got it.',
     steps: typedOnTheMac('failed22_at_once', LETTER),
   },
   failed22_after_2s: {
-    tells: 'Nothing, once its time of grace is over: nobody got it.',
+    expects: 'Nothing, once its time of grace is over: nobody got it.',
     steps: typedOnTheMac('failed22_after_2s', LETTER),
   },
   fails_then_clears: {
-    tells:
+    expects:
       'One message from us, then sent, delivered, read; never failed, for the error went in time.',
     steps: typedOnTheMac('fails_then_clears', LETTER),
   },
   downgraded_to_sms: {
-    tells: 'One message from us, and sent; it is SMS now: never delivered, never read.',
+    expects: 'One message from us, and sent; it is SMS now: never delivered, never read.',
     steps: typedOnTheMac('downgraded_to_sms', LETTER),
   },
   rcs: {
-    tells:
+    expects:
       'One message from us by RCS, with its receipts; whether it is kept is for the core to say.',
     steps: typedOnTheMac('rcs', LETTER),
   },
   ghost_row: {
-    tells: 'Nothing: a row without chat, body and text is no message.',
+    expects: 'Nothing: a row without chat, body and text is no message.',
     steps: typedOnTheMac('ghost_row', LETTER),
   },
   misrouted: {
-    tells: 'One message from us to somebody else, as the row says.',
+    expects: 'One message from us to somebody else, as the row says.',
     steps: typedOnTheMac('misrouted', LETTER),
   },
   url_split_in_two_rows: {
-    tells: 'Two messages from us, the text and the link, each with its receipts.',
+    expects: 'Two messages from us, the text and the link, each with its receipts.',
     steps: typedOnTheMac('url_split_in_two_rows', WITH_LINK),
   },
   own_join_3s_late: {
-    tells: 'One message from us with its receipts, once.',
+    expects: 'One message from us with its receipts, once.',
     steps: typedOnTheMac('join_3s_late', LETTER),
   },
   scheduled: {
     // Send Later writes its row long before, with schedule_type 2 and the date to come.
-    tells: 'Nothing: it is not sent yet.',
+    expects: 'Nothing: it is not sent yet.',
     steps: [
       insert(0, 'later', {
         handle: FRIEND,
@@ -93,7 +93,7 @@ export const OWN_TRACES = {
   },
   self_chat_echo: {
     // A message to oneself is there twice, once from us and once to us.
-    tells: 'Nothing: neither the row from us nor its echo to us is a message with somebody.',
+    expects: 'Nothing: neither the row from us nor its echo to us is a message with somebody.',
     steps: [
       ...typedOnTheMac('happy', { ...LETTER, to: OWN_NUMBER, text: 'note to self' }),
       insert(500, 'echo', {
@@ -111,7 +111,7 @@ export const OWN_TRACES = {
   },
   bogus_date_read: {
     // Beeper drops dates near 2^63 in two places.
-    tells: 'One message from us, sent and delivered; never read.',
+    expects: 'One message from us, sent and delivered; never read.',
     steps: [
       ...typedOnTheMac('stuck', LETTER),
       update(300, 'sent', { is_sent: 1, is_finished: 1 }),

@@ -71,7 +71,7 @@ function valuesOf(set: Entry['set'], { start, handles }: Recording): RowValues {
   if (handle !== undefined) values['handle'] = handle
   const body = set['attributedBody']
   if (body === null) values['body'] = null
-  // Of bytes only their number is told.
+  // Of bytes only their count is recorded.
   else if (body !== undefined) values['body'] = `message ${String(set['ROWID'])}`
   return values
 }

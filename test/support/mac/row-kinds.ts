@@ -21,30 +21,33 @@ const LINK = 'com.apple.messages.URLBalloonProvider'
 const DAY_MS = 86_400_000
 
 export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
-  'a body': { write: direct({}), told: 'announced: hello' },
+  'a body': { write: direct({}), expected: 'announced: hello' },
   'only the column text': {
     write: direct({ attributedBody: null, textColumn: 'plain' }),
-    told: 'announced: plain',
+    expected: 'announced: plain',
   },
 
   // Services.
-  'an SMS': { write: direct({ service: 'SMS' }), told: 'kept: hello', counts: 'sms' },
+  'an SMS': { write: direct({ service: 'SMS' }), expected: 'kept: hello', counts: 'sms' },
   'an SMS in another spelling': {
     write: direct({ service: 'sms' }),
-    told: 'kept: hello',
+    expected: 'kept: hello',
     counts: 'sms',
   },
-  RCS: { write: direct({ service: 'rcs' }), told: 'kept: hello', counts: 'rcs' },
-  'iMessage by satellite': { write: direct({ service: 'iMessageLite' }), told: 'announced: hello' },
-  'an unknown service': { write: direct({ service: 'Telegraph' }), told: 'announced: hello' },
-  'no service': { write: direct({ service: null }), told: 'announced: hello' },
+  RCS: { write: direct({ service: 'rcs' }), expected: 'kept: hello', counts: 'rcs' },
+  'iMessage by satellite': {
+    write: direct({ service: 'iMessageLite' }),
+    expected: 'announced: hello',
+  },
+  'an unknown service': { write: direct({ service: 'Telegraph' }), expected: 'announced: hello' },
+  'no service': { write: direct({ service: null }), expected: 'announced: hello' },
 
   // Senders.
   'a short code': {
     write: ({ file, at }) =>
       void file.receive({ from: '22395(smsft)', text: 'code', at, values: { service: 'SMS' } }),
     handle: '22395',
-    told: 'kept: code',
+    expected: 'kept: code',
     counts: 'sms',
   },
   'an alphanumeric sender': {
@@ -56,32 +59,32 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
         values: { service: 'SMS' },
       }),
     handle: 'AXISBK-S',
-    told: 'kept: code',
+    expected: 'kept: code',
     counts: 'sms',
   },
   'business chat': {
     write: ({ file, at }) => void file.receive({ from: 'urn:biz:5af3', text: 'hello', at }),
     handle: 'urn:biz:5af3',
-    told: 'announced: hello',
+    expected: 'announced: hello',
   },
   'a mail address': {
     write: ({ file, at }) => void file.receive({ from: 'Ann@Example.com', text: 'hello', at }),
     handle: 'ann@example.com',
-    told: 'announced: hello',
+    expected: 'announced: hello',
   },
   'no handle in a direct chat': {
     write: ({ file, from, at }) => {
       const { rowId } = file.addMessage({ at, text: 'hello' })
       file.joinChat(rowId, file.directChat(from))
     },
-    told: 'announced: hello',
+    expected: 'announced: hello',
   },
 
   // Junk.
-  'junk by is_spam': { write: direct({ is_spam: 1 }), told: 'kept: hello', counts: 'spam' },
+  'junk by is_spam': { write: direct({ is_spam: 1 }), expected: 'kept: hello', counts: 'spam' },
   'junk by category': {
     write: direct({ filter_action: 2 }),
-    told: 'kept: hello',
+    expected: 'kept: hello',
     counts: 'spam',
     since: 'macos27',
   },
@@ -90,15 +93,15 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       const { rowId } = file.receive({ from, text: 'hello', at })
       file.db.run(`UPDATE chat_message_join SET filter_action = 2 WHERE message_id = ${rowId}`)
     },
-    told: 'kept: hello',
+    expected: 'kept: hello',
     counts: 'spam',
     since: 'macos27',
   },
-  'a transaction is no junk': { write: direct({ filter_action: 4 }), told: 'announced: hello' },
+  'a transaction is no junk': { write: direct({ filter_action: 4 }), expected: 'announced: hello' },
 
   // Types.
-  'type 2': { write: direct({ associated_message_type: 2 }), told: 'announced: hello' },
-  'type 3': { write: direct({ associated_message_type: 3 }), told: 'announced: hello' },
+  'type 2': { write: direct({ associated_message_type: 2 }), expected: 'announced: hello' },
+  'type 3': { write: direct({ associated_message_type: 3 }), expected: 'announced: hello' },
   'a sticker': reaction(1_000),
   'a reaction': reaction(2_000),
   'a reaction with an emoji': reaction(2_006),
@@ -119,15 +122,15 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
   FaceTime: { write: direct({ item_type: 6 }) },
   'a reply in a thread': {
     write: direct({ thread_originator_guid: 'some-message' }),
-    told: 'announced: hello',
+    expected: 'announced: hello',
   },
-  'an answer while driving': { write: direct({ is_auto_reply: 1 }), told: 'announced: hello' },
+  'an answer while driving': { write: direct({ is_auto_reply: 1 }), expected: 'announced: hello' },
 
   // Text.
-  'a subject': { write: direct({ subject: 'Lunch' }), told: 'announced: Lunch\nhello' },
+  'a subject': { write: direct({ subject: 'Lunch' }), expected: 'announced: Lunch\nhello' },
   'only a subject': {
     write: direct({ subject: 'Lunch', attributedBody: null }),
-    told: 'announced: Lunch',
+    expected: 'announced: Lunch',
   },
   'a subject whose text comes a second later': {
     write: ({ file, from, at, after }) => {
@@ -135,17 +138,17 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       const { rowId } = file.receive({ from, text: '', at, values })
       after(1_000, () => file.set(rowId, { text: 'at noon' }))
     },
-    told: 'announced: Lunch\nat noon',
+    expected: 'announced: Lunch\nat noon',
   },
-  'a photo': { write: direct(body('\uFFFC', ['a'])), told: 'announced: ' },
-  'a photo and text': { write: direct(body('\uFFFClook', ['a'])), told: 'announced: look' },
+  'a photo': { write: direct(body('\uFFFC', ['a'])), expected: 'announced: ' },
+  'a photo and text': { write: direct(body('\uFFFClook', ['a'])), expected: 'announced: look' },
   'text on both sides of a photo': {
     write: direct(body('one\uFFFCtwo', ['a'])),
-    told: 'announced: one\ntwo',
+    expected: 'announced: one\ntwo',
   },
   'text, two photos and text': {
     write: direct(body('one \uFFFC\uFFFC\ntwo ', ['a', 'b'])),
-    told: 'announced: one\ntwo ',
+    expected: 'announced: one\ntwo ',
   },
   'a Genmoji': {
     write: ({ file, from, at }) => {
@@ -153,29 +156,29 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       const { rowId } = file.receive({ from, text: '', at, values })
       file.addAttachment(rowId, 'genmoji', 'cat with a hat')
     },
-    told: 'announced: hi (cat with a hat) there',
+    expected: 'announced: hi (cat with a hat) there',
     since: 'macos15',
   },
   'a Genmoji without words': {
     write: direct({ attributedBody: genmoji('unknown'), cache_has_attachments: 1 }),
-    told: 'announced: hi  there',
+    expected: 'announced: hi  there',
   },
   'a game': {
     write: direct({ attributedBody: null, textColumn: '\uFFFD', balloon_bundle_id: GAME }),
-    told: 'announced: ',
+    expected: 'announced: ',
   },
   'a game in a body': {
     write: direct({ ...body('\uFFFD'), balloon_bundle_id: GAME }),
-    told: 'announced: ',
+    expected: 'announced: ',
   },
   'a poll': {
     write: direct({ ...body('\uFFFD'), balloon_bundle_id: POLL }),
-    told: 'announced: ',
+    expected: 'announced: ',
   },
-  'a typed U+FFFD': { write: direct(body('a \uFFFD b')), told: 'announced: a \uFFFD b' },
+  'a typed U+FFFD': { write: direct(body('a \uFFFD b')), expected: 'announced: a \uFFFD b' },
   'a link and a typed U+FFFD': {
     write: direct({ ...body('https://example.com \uFFFD'), balloon_bundle_id: LINK }),
-    told: 'announced: https://example.com \uFFFD',
+    expected: 'announced: https://example.com \uFFFD',
   },
   'unsent before it was read': {
     write: ({ file, from, at }) => {
@@ -194,7 +197,7 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       unjoined()(place)
       lateJoin(place, place.file.directChat(place.from))
     },
-    told: 'announced: hello',
+    expected: 'announced: hello',
   },
   'a group that comes after 12 s': {
     write: (place) => {
@@ -209,11 +212,11 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       place.file.directChat(place.from)
       unjoined()(place)
     },
-    told: 'announced: hello',
+    expected: 'announced: hello',
   },
   'never joined, of somebody without a chat': {
     write: unjoined(),
-    told: 'kept: hello',
+    expected: 'kept: hello',
     counts: 'unplaced',
   },
   'never joined, with the room of a group': {
@@ -232,7 +235,7 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       place.file.directChat(place.from)
       unjoined({ service: 'SMS' })(place)
     },
-    told: 'kept: hello',
+    expected: 'kept: hello',
     counts: 'sms',
   },
   'deleted in Messages before it was read': {
@@ -247,16 +250,16 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       const { rowId } = file.receive({ from, text: 'hello', at })
       file.joinChat(rowId, file.addChat({ identifier: `${from}-too` }))
     },
-    told: 'announced: hello',
+    expected: 'announced: hello',
   },
 
   // Time, and what is ours.
-  '15 days old': { write: direct({}, 15 * DAY_MS), told: 'kept: hello' },
+  '15 days old': { write: direct({}, 15 * DAY_MS), expected: 'kept: hello' },
   'an SMS of 15 days ago': {
     write: direct({ service: 'SMS' }, 15 * DAY_MS),
-    told: 'kept: hello',
+    expected: 'kept: hello',
   },
-  'typed on the device': { write: own({}), told: 'kept: hello' },
+  'typed on the device': { write: own({}), expected: 'kept: hello' },
   'a reaction of ours': {
     write: own({ associated_message_type: 2_001, associated_message_guid: 'p:0/some-message' }),
   },
@@ -270,7 +273,7 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       const { rowId } = file.receive({ from, text: 'hello', at, values: waiting })
       after(1_000, () => file.set(rowId, { is_sent: 1, is_finished: 1 }))
     },
-    told: 'kept: hello',
+    expected: 'kept: hello',
     since: 'macos15',
   },
 }

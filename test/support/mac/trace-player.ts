@@ -2,13 +2,13 @@ import { toAppleSeconds } from '../../../src/lines/kinds/mac/apple-time.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import { ChatDbFile, type ColumnValue, type MessageValues } from './chat-db-file.ts'
 import { replaceChatDb } from './chat-db-replacement.ts'
-import type { Letter, SendStep } from './messages-behaviours.ts'
+import type { CarriedText, SendStep } from './messages-behaviours.ts'
 import type { RowStep, RowValues, TraceValue } from './trace.ts'
 
 export type PlayerTools = {
   readonly clock: Clock
   /** Called when the network takes a message. */
-  readonly onCarry: (letter: Letter) => void
+  readonly onCarry: (letter: CarriedText) => void
   /** Sends the Mac to sleep; without it a `sleep` only moves what follows. */
   readonly sleep?: ((ms: number) => void) | undefined
 }

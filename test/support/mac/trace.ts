@@ -48,8 +48,8 @@ export type Replacement = {
   readonly into: 'new_file' | 'same_file'
 }
 
-/** A trace with what a line that was attended all the while must tell of it, and what it must not. */
-export type Trace = { readonly tells: string; readonly steps: readonly TraceStep[] }
+/** A trace with the events that a line running all the while must publish, and must not. */
+export type Trace = { readonly expects: string; readonly steps: readonly TraceStep[] }
 
 /** What a step of each kind must have besides `t` and `op`, and of what type. */
 const FIELDS: Readonly<Record<TraceStep['op'], Readonly<Record<string, string>>>> = {

@@ -112,7 +112,7 @@ export class PhoneLine {
       ...tools,
       memory,
       own,
-      queue: new TaskQueue(clock),
+      queue: new TaskQueue(),
       timeZone: () => this.life.phone?.facts?.timeZone ?? ownTimeZone(),
       emit: (event) => this.#onScreenEvent(event),
     }

@@ -121,7 +121,7 @@ function fileErrorOf(error: unknown): ChatDbErrorCode | null {
 // probed and the version never asked; the order of columns means nothing either.
 
 /** Without these, it is unknown what was sent, what failed, or who wrote a message. */
-const ESSENTIAL_COLUMNS = {
+export const ESSENTIAL_COLUMNS = {
   message: [
     'ROWID',
     'guid',

@@ -3,9 +3,12 @@
 // that promises little (the flags have two values); before a value, it keeps the plan of the statement
 // the same whatever is bound.
 
-import type { Database } from 'bun:sqlite'
-
-import type { ChatDbColumn, ChatDbSchema } from './chat-db-open.ts'
+import {
+  ESSENTIAL_COLUMNS,
+  OPTIONAL_COLUMNS,
+  type ChatDbColumn,
+  type ChatDbSchema,
+} from './chat-db-open.ts'
 import type { RawChat, RawExchanged, RawMessage, RawState, SqlValue } from './chat-db-rows.ts'
 
 type MessageColumn = ChatDbColumn<'message'>
@@ -27,36 +30,18 @@ const STATE_COLUMNS = [
   'was_downgraded',
 ] as const satisfies readonly MessageColumn[]
 
-/** Columns of a message, its state included. */
-const MESSAGE_COLUMNS = [
-  ...STATE_COLUMNS,
-  'date',
-  'is_from_me',
-  'is_empty',
-  'is_system_message',
-  'is_service_message',
-  'is_spam',
-  'is_corrupt',
-  'item_type',
-  'associated_message_type',
-  'balloon_bundle_id',
-  'cache_has_attachments',
-  'date_edited',
-  'destination_caller_id',
-  'cache_roomnames',
-  'filter_action',
-  'associated_message_guid',
-] as const satisfies readonly MessageColumn[]
+/** Selected by name; the others need an expression of their own. */
+const MESSAGE_COLUMNS = [...ESSENTIAL_COLUMNS.message, ...OPTIONAL_COLUMNS.message].filter(
+  (column) => !['ROWID', 'attributedBody', 'handle_id', 'text', 'subject'].includes(column),
+)
 
 export type StateColumn = 'id' | (typeof STATE_COLUMNS)[number]
 export type ChatColumn = 'chat_id' | 'chat_guid' | 'chat_style' | 'chat_identifier'
 export type FullColumn =
   | StateColumn
-  | (typeof MESSAGE_COLUMNS)[number]
+  | Exclude<MessageColumn, 'ROWID' | 'attributedBody' | 'handle_id'>
   | ChatColumn
   | 'body'
-  | 'text'
-  | 'subject'
   | 'handle'
   | 'is_junk_in_chat'
 
@@ -76,8 +61,35 @@ const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
 export const JUNK = 2
 const HANDLES = `(SELECT h.ROWID FROM handle h WHERE h.id = +$handle)`
 
-/** Text of every statement, for a database of this schema. */
-export function queriesOf(schema: ChatDbSchema) {
+type Columns<Column extends string> = Readonly<Record<Column, SqlValue>>
+
+/** Rows of each query. */
+export type QueryRows = {
+  readonly dataVersion: Columns<'data_version'>
+  readonly maxRowId: Columns<'value'>
+  readonly sequence: Columns<'value'>
+  readonly lastRows: Columns<'id' | 'guid'>
+  readonly guidsAt: Columns<'id' | 'guid'>
+  readonly rowIdOf: Columns<'value'>
+  readonly rowsAfter: RawMessage
+  readonly rowsAt: RawMessage
+  readonly ownRowsAfter: RawMessage
+  readonly rowsBetween: RawMessage
+  readonly statesAt: RawState
+  readonly ownErrorsBetween: Columns<'error' | 'date'>
+  readonly directChats: RawChat
+  readonly knowsHandle: Columns<'value'>
+  readonly lastWith: RawExchanged
+  readonly duplicates: RawMessage
+  readonly isRecoverable: Columns<'value'>
+  readonly emojiWords: Columns<'guid' | 'words'>
+  readonly ownAliases: Columns<'alias'>
+  readonly receivedAliases: Columns<'alias'>
+}
+export type QueryName = keyof QueryRows
+
+/** Text of every query, for a database of this schema. */
+export function queriesOf(schema: ChatDbSchema): Readonly<Record<QueryName, string>> {
   const column = (name: MessageColumn) => schema.column('m', 'message', name)
   const named = (names: readonly MessageColumn[]) =>
     names.map((name) => `${column(name)} AS ${name}`).join(', ')
@@ -191,41 +203,4 @@ function aliases(schema: ChatDbSchema, isOwn: 0 | 1): string {
     FROM message m LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}
     WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
     ORDER BY m.ROWID DESC LIMIT ${ALIAS_ROWS}`
-}
-
-export type Values = Readonly<Record<string, string | number | bigint | null>>
-export type RawColumns<Column extends string> = Readonly<Record<Column, SqlValue>>
-
-export type Statements = ReturnType<typeof prepareStatements>
-
-/** Prepares every query, once for each connection. */
-export function prepareStatements(db: Database, schema: ChatDbSchema) {
-  const sql = queriesOf(schema)
-  const rows = (text: string) => db.prepare<RawMessage, [Values]>(text)
-  const states = (text: string) => db.prepare<RawState, [Values]>(text)
-  const values = (text: string) => db.prepare<RawColumns<'value'>, [Values]>(text)
-  const guids = (text: string) => db.prepare<RawColumns<'id' | 'guid'>, [Values]>(text)
-  const aliases = (text: string) => db.prepare<RawColumns<'alias'>, [Values]>(text)
-  return {
-    dataVersion: db.prepare<RawColumns<'data_version'>, [Values]>(sql.dataVersion),
-    maxRowId: values(sql.maxRowId),
-    sequence: values(sql.sequence),
-    lastRows: guids(sql.lastRows),
-    guidsAt: guids(sql.guidsAt),
-    rowIdOf: values(sql.rowIdOf),
-    rowsAfter: rows(sql.rowsAfter),
-    rowsAt: rows(sql.rowsAt),
-    ownRowsAfter: rows(sql.ownRowsAfter),
-    rowsBetween: rows(sql.rowsBetween),
-    statesAt: states(sql.statesAt),
-    ownErrorsBetween: db.prepare<RawColumns<'error' | 'date'>, [Values]>(sql.ownErrorsBetween),
-    directChats: db.prepare<RawChat, [Values]>(sql.directChats),
-    knowsHandle: values(sql.knowsHandle),
-    lastWith: db.prepare<RawExchanged, [Values]>(sql.lastWith),
-    duplicates: rows(sql.duplicates),
-    isRecoverable: values(sql.isRecoverable),
-    emojiWords: db.prepare<RawColumns<'guid' | 'words'>, [Values]>(sql.emojiWords),
-    ownAliases: aliases(sql.ownAliases),
-    receivedAliases: aliases(sql.receivedAliases),
-  }
 }

@@ -15,12 +15,7 @@ import {
   probeSchema,
   type DatabaseIdentity,
 } from './chat-db-open.ts'
-import {
-  prepareStatements,
-  type RawColumns,
-  type Statements,
-  type Values,
-} from './chat-db-queries.ts'
+import { queriesOf, type QueryName, type QueryRows } from './chat-db-queries.ts'
 import {
   chatOf,
   exchangedOf,
@@ -57,41 +52,37 @@ const LOOK_UP_MAX = 500
 /** A replay has the date of the message, give or take the precision that it lost on the way. */
 const DUPLICATE_MS = 1_000
 
+type Values = Readonly<Record<string, string | number | bigint | null>>
+type Rows<Name extends QueryName> = readonly QueryRows[Name][]
+type Statements = {
+  readonly [Name in QueryName]: Statement<QueryRows[Name], [Values]>
+}
+
 /** A read-only connection. Every method is one short read or a few, and throws a ChatDbError. */
 export class ChatDb {
   readonly identity: DatabaseIdentity
   readonly #path: string
   readonly #access: FileAccess
   readonly #db: Database
-  readonly #sql: Statements
+  readonly #statements: Statements
 
-  private constructor(parts: {
-    readonly path: string
-    readonly access: FileAccess
-    readonly db: Database
-    readonly identity: DatabaseIdentity
-    readonly statements: Statements
-  }) {
-    this.#path = parts.path
-    this.#access = parts.access
-    this.#db = parts.db
-    this.identity = parts.identity
-    this.#sql = parts.statements
+  private constructor(path: string, access: FileAccess) {
+    const opened = openChatDb(path, access)
+    if (!opened.ok) throw new ChatDbError(opened.code, opened.cause)
+    this.#path = path
+    this.#access = access
+    this.#db = opened.db
+    this.identity = opened.identity
+    try {
+      this.#statements = prepareStatements(opened.db)
+    } catch (error) {
+      opened.db.close()
+      throw error instanceof ChatDbError ? error : new ChatDbError('unreadable', error)
+    }
   }
 
   static open(path: string, access: FileAccess = systemFileAccess()): ChatDb {
-    const opened = openChatDb(path, access)
-    if (!opened.ok) throw new ChatDbError(opened.code, opened.cause)
-    const { db, identity } = opened
-    try {
-      const probe = probeSchema(db)
-      if (!probe.ok) throw new ChatDbError('unreadable', probe.problem)
-      const statements = prepareStatements(db, probe.schema)
-      return new ChatDb({ path, access, db, identity, statements })
-    } catch (error) {
-      db.close()
-      throw error instanceof ChatDbError ? error : new ChatDbError('unreadable', error)
-    }
+    return new ChatDb(path, access)
   }
 
   /** False once the path names another file than the open one: the database was restored. */
@@ -101,74 +92,76 @@ export class ChatDb {
 
   /** Changes with every commit of another connection; each connection has its own numbers. */
   dataVersion(): number {
-    return rowIdOf(this.#one(this.#sql.dataVersion)?.data_version ?? 0n)
+    return rowIdOf(this.#one('dataVersion')?.data_version ?? 0n)
   }
 
   /** 0 while there is no message. */
   maxRowId(): number {
-    return this.#value(this.#sql.maxRowId) ?? 0
+    return this.#value('maxRowId') ?? 0
   }
 
   /** Highest ROWID ever given to a message; deletions do not lower it. */
   sequence(): number {
-    return this.#value(this.#sql.sequence) ?? 0
+    return this.#value('sequence') ?? 0
   }
 
   /** Newest rows, 8 at most: the fingerprint of the database. */
   lastRows(): readonly RowId[] {
-    return this.#all(this.#sql.lastRows).map(idsOf)
+    return this.#all('lastRows').map(idsOf)
   }
 
   /** Guids of the rows that exist. */
   guidsAt(rowIds: readonly number[]): ReadonlyMap<number, string> {
-    const found = this.#at(this.#sql.guidsAt, rowIds).map(idsOf)
+    const found = this.#at('guidsAt', rowIds).map(idsOf)
     return new Map(found.map(({ rowId, guid }) => [rowId, guid]))
   }
 
   /** Rows after a position, in order of ROWID, of both directions. */
   rowsAfter(rowId: number, limit: number): readonly MessageRow[] {
-    return this.#all(this.#sql.rowsAfter, { rowId, limit }).map(messageRowOf)
+    return this.#all('rowsAfter', { rowId, limit }).map(messageRowOf)
   }
 
   rowsAt(rowIds: readonly number[]): readonly MessageRow[] {
-    return this.#at(this.#sql.rowsAt, rowIds).map(messageRowOf)
+    return this.#at('rowsAt', rowIds).map(messageRowOf)
   }
 
   /** Our own rows after a position, in order of ROWID. */
   ownRowsAfter(rowId: number, limit: number): readonly MessageRow[] {
-    return this.#all(this.#sql.ownRowsAfter, { rowId, limit }).map(messageRowOf)
+    return this.#all('ownRowsAfter', { rowId, limit }).map(messageRowOf)
   }
 
   /** Rows dated from `ms` (since 1970) on, oldest first; absurd dates are left out. */
   rowsSince(ms: number, limit: number): readonly MessageRow[] {
-    return this.#dated(this.#sql.rowsBetween, { from: ms, limit }).slice(0, limit).map(messageRowOf)
+    return this.#dated('rowsBetween', { from: ms, limit }).slice(0, limit).map(messageRowOf)
   }
 
   statesAt(rowIds: readonly number[]): readonly OwnState[] {
-    return this.#at(this.#sql.statesAt, rowIds).map(ownStateOf)
+    return this.#at('statesAt', rowIds).map(ownStateOf)
   }
 
   rowIdOf(guid: string): number | null {
-    return this.#value(this.#sql.rowIdOf, { guid })
+    return this.#value('rowIdOf', { guid })
   }
 
   /** Direct iMessage chats with a handle, latest message first, 8 at most. */
   directChats(handle: string): readonly Chat[] {
-    return this.#all(this.#sql.directChats, { handle }).map(chatOf)
+    return this.#all('directChats', { handle }).map(chatOf)
   }
 
   knowsHandle(handle: string): boolean {
-    return this.#one(this.#sql.knowsHandle, { handle }) !== null
+    return this.#one('knowsHandle', { handle }) !== null
   }
 
   /** True for a message in "Recently Deleted". */
   isRecoverable(rowId: number): boolean {
-    return this.#one(this.#sql.isRecoverable, { rowId }) !== null
+    return this.#one('isRecoverable', { rowId }) !== null
   }
 
   /** Names of inline emoji by their transfer guids, without those that have none. */
   emojiWords(guids: readonly string[]): ReadonlyMap<string, string> {
-    const found = this.#all(this.#sql.emojiWords, { guids: JSON.stringify(guids) })
+    const found = this.#all('emojiWords', {
+      guids: JSON.stringify(guids),
+    })
     return new Map(
       found.flatMap(({ guid, words }) => {
         const name = nameOf(words)
@@ -179,12 +172,12 @@ export class ChatDb {
 
   /** Latest messages from and to a handle, latest first. */
   lastWith(handle: string, limit: number): readonly Exchanged[] {
-    return this.#all(this.#sql.lastWith, { handle, limit }).map(exchangedOf)
+    return this.#all('lastWith', { handle, limit }).map(exchangedOf)
   }
 
   /** Our messages with an error, dated from `ms` (since 1970) on: the latest 200, latest first. */
   ownErrorsSince(ms: number): readonly OwnError[] {
-    return this.#dated(this.#sql.ownErrorsBetween, { from: ms, limit: ERRORS_MAX })
+    return this.#dated('ownErrorsBetween', { from: ms, limit: ERRORS_MAX })
       .flatMap(ownErrorOf)
       .sort((a, b) => b.at - a.at)
       .slice(0, ERRORS_MAX)
@@ -200,51 +193,51 @@ export class ChatDb {
     if (at === null || isBlank(row)) return false
     const isFromMe = row.isFromMe ? 1 : 0
     const window = { from: at - DUPLICATE_MS, until: at + DUPLICATE_MS, limit: DUPLICATES_MAX }
-    return this.#dated(this.#sql.duplicates, window, { rowId, handle, isFromMe })
+    return this.#dated('duplicates', window, { rowId, handle, isFromMe })
       .map(messageRowOf)
       .some((other) => isDuplicate(row, other))
   }
 
   /** Addresses that this Mac sends from, with their counts; if it never sent, those it receives on. */
   aliases(): ReadonlyMap<string, number> {
-    const own = countOf(this.#all(this.#sql.ownAliases))
-    return own.size > 0 ? own : countOf(this.#all(this.#sql.receivedAliases))
+    const own = countOf(this.#all('ownAliases'))
+    return own.size > 0 ? own : countOf(this.#all('receivedAliases'))
   }
 
   close(): void {
     // A statement that is not finalised keeps the file open.
-    for (const statement of Object.values(this.#sql)) statement.finalize()
+    for (const statement of Object.values(this.#statements)) statement.finalize()
     this.#db.close()
   }
 
   /** Rows of a range of dates, at most `limit` of each kind of date; dates in seconds are older. */
-  #dated<Row>(
-    statement: Statement<Row, [Values]>,
+  #dated<Name extends QueryName>(
+    name: Name,
     dates: { readonly from: number; readonly until?: number; readonly limit: number },
     values: Values = {},
-  ): readonly Row[] {
+  ): Rows<Name> {
     return appleRanges(dates.from, dates.until).flatMap((range) =>
-      this.#all(statement, { ...values, ...range, limit: dates.limit }),
+      this.#all(name, { ...values, ...range, limit: dates.limit }),
     )
   }
 
-  #at<Row>(statement: Statement<Row, [Values]>, rowIds: readonly number[]): readonly Row[] {
+  #at<Name extends QueryName>(name: Name, rowIds: readonly number[]): Rows<Name> {
     return [...chunksOf(rowIds, LOOK_UP_MAX)].flatMap((some) =>
-      this.#all(statement, { rowIds: JSON.stringify(some) }),
+      this.#all(name, { rowIds: JSON.stringify(some) }),
     )
   }
 
-  #value(statement: Statement<RawColumns<'value'>, [Values]>, values: Values = {}): number | null {
-    const row = this.#one(statement, values)
+  #value(name: 'maxRowId' | 'sequence' | 'rowIdOf', values: Values = {}): number | null {
+    const row = this.#one(name, values)
     return row === null || row.value === null ? null : rowIdOf(row.value)
   }
 
-  #one<Row>(statement: Statement<Row, [Values]>, values: Values = {}): Row | null {
-    return this.#read(() => statement.get(values))
+  #one<Name extends QueryName>(name: Name, values: Values = {}): QueryRows[Name] | null {
+    return this.#read(() => this.#statements[name].get(values))
   }
 
-  #all<Row>(statement: Statement<Row, [Values]>, values: Values = {}): readonly Row[] {
-    return this.#read(() => statement.all(values))
+  #all<Name extends QueryName>(name: Name, values: Values = {}): Rows<Name> {
+    return this.#read(() => this.#statements[name].all(values))
   }
 
   #read<T>(read: () => T): T {
@@ -257,16 +250,25 @@ export class ChatDb {
   }
 }
 
-function idsOf(raw: RawColumns<'id' | 'guid'>): RowId {
+/** Prepares every query, once for each connection. */
+function prepareStatements(db: Database): Statements {
+  const probe = probeSchema(db)
+  if (!probe.ok) throw new ChatDbError('unreadable', probe.problem)
+  const queries = Object.entries(queriesOf(probe.schema))
+  const statements = queries.map(([name, sql]) => [name, db.prepare(sql)] as const)
+  return Object.fromEntries(statements) as Statements // One for each query.
+}
+
+function idsOf(raw: QueryRows['lastRows']): RowId {
   return { rowId: rowIdOf(raw.id), guid: String(raw.guid) }
 }
 
-function ownErrorOf(raw: RawColumns<'error' | 'date'>): readonly OwnError[] {
+function ownErrorOf(raw: QueryRows['ownErrorsBetween']): readonly OwnError[] {
   const at = timeOf(raw.date)
   return at === null ? [] : [{ error: integerOf(raw.error), at }]
 }
 
-function countOf(rows: readonly RawColumns<'alias'>[]): ReadonlyMap<string, number> {
+function countOf(rows: Rows<'ownAliases'>): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const { alias } of rows) {
     const name = nameOf(alias)

@@ -3,7 +3,7 @@ import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { OwnIds, RunProcess, StartProcess } from '../../../system/process.ts'
 import type { Random } from '../../../system/random.ts'
-import type { Found, LineDriver } from '../../driver.ts'
+import type { DriverLine, Found, LineDriver } from '../../driver.ts'
 import { ChatDb } from './chat-db.ts'
 import { lineFindings, numberUnknown, troubleFinding } from './findings.ts'
 import { MacLineRun } from './line-run.ts'
@@ -50,7 +50,7 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
   const script = new MessagesScript({ ...tools, osascriptPath: paths.osascript, onCall })
   const app = new MessagesApp({ ...tools, paths })
   const lookup = new NumberLookup({ ...tools, chatDbPath, open, phoneNumber: options.phoneNumber })
-  let attended: { readonly line: MacLineRun; readonly is: Device } | null = null
+  let current: { readonly run: MacLineRun; readonly line: DriverLine } | null = null
   return {
     kind: 'mac',
     async discover(signal): Promise<readonly Found[]> {
@@ -58,7 +58,7 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
       return key === null ? [] : [{ key, number: await lookup.number(signal) }]
     },
     async checkup(signal): Promise<readonly Finding[]> {
-      if (attended !== null) return lineFindings(attended.line, attended.is)
+      if (current !== null) return lineFindings(current.run, current.line)
       const { trouble } = lookup
       if (trouble !== null) return [troubleFinding(trouble, null)]
       const key = await host.deviceKey(signal)
@@ -66,15 +66,13 @@ export function createMacDriver(options: MacOptions, tools: MacTools): LineDrive
     },
     async run(line, listener, signal) {
       const lineTools = { ...tools, open, script, app, host }
-      const life = new MacLineRun(lineTools, line, listener, signal)
-      attended = { line: life, is: line }
+      const run = new MacLineRun(lineTools, line, listener, signal)
+      current = { run, line }
       try {
-        await life.run()
+        await run.run()
       } finally {
-        attended = null
+        current = null
       }
     },
   }
 }
-
-type Device = { readonly key: string; readonly number: string }

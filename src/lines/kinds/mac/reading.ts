@@ -194,7 +194,7 @@ export class Reading {
     const { own } = this.#tools
     const match = own.match(row)
     if (match !== null) return this.#ownEvent(row, match)
-    // During a send, rows cannot be told apart: its own may lack its text still.
+    // During a send, no row can be matched for certain: its own may lack its text still.
     if (row.isFromMe && own.isInFlight) return 'wait'
     const circumstances = this.#circumstances(db, row, isBackFill)
     const found = classify(row, circumstances)

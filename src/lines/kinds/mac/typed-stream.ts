@@ -46,7 +46,7 @@ export const BLOB_BYTES_MAX = 1_048_576
 const OBJECTS_MAX = 20_000
 const DEPTH_MAX = 64
 const CLASS_CHAIN_MAX = 16
-/** Groups, values, levels, names and letters of types: a few bytes must not ask for endless work. */
+/** Groups, values, levels, names and letters of types: a few bytes must not cause endless work. */
 const STEPS_MAX = 100_000
 
 /**
@@ -134,7 +134,7 @@ class TypedStreamReader {
       case 'array':
         return this.#readArray(shape.length, shape.element)
       case 'struct':
-        return this.#within(() => shape.fields.map((field) => this.#readValue(field)))
+        return this.#nested(() => shape.fields.map((field) => this.#readValue(field)))
     }
   }
 
@@ -142,7 +142,7 @@ class TypedStreamReader {
   #readArray(length: number, element: Shape): readonly TypedValue[] {
     if (length > this.#bytes.left) throw this.#bytes.problem('an array is too long')
     this.#spend(length)
-    return this.#within(() => Array.from({ length }, () => this.#readValue(element)))
+    return this.#nested(() => Array.from({ length }, () => this.#readValue(element)))
   }
 
   #readObject(): TypedObject | null {
@@ -160,7 +160,7 @@ class TypedStreamReader {
     const object: TypedObject = { kind: 'object', class: ownClass, groups }
     // Its content may refer to it.
     this.#numbered[number] = object
-    this.#within(() => this.#readGroupsInto(groups))
+    this.#nested(() => this.#readGroupsInto(groups))
     return object
   }
 
@@ -245,7 +245,7 @@ class TypedStreamReader {
     return number
   }
 
-  #within<T>(read: () => T): T {
+  #nested<T>(read: () => T): T {
     this.#spend(1)
     this.#depth += 1
     if (this.#depth > DEPTH_MAX) throw this.#bytes.problem('values are nested too deep')

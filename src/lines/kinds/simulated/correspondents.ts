@@ -18,7 +18,7 @@ export type Behaviour =
   | { readonly kind: 'not_on_imessage' }
   /** The line itself refuses, after its point of no return. */
   | { readonly kind: 'line_refuses' }
-  /** Carried, but nobody ever says so. */
+  /** Carried, but never confirmed. */
   | { readonly kind: 'nobody_knows' }
 
 const NUMBER_OF_LINE = /^\+1202555(\d{4})$/

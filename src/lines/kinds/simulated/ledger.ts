@@ -100,7 +100,6 @@ type Values = Record<string, string | number | null>
 export class Ledger {
   /** Id of this ledger: a new file has another one. */
   readonly identity: string
-  readonly #db: Database
   readonly #sql: ReturnType<typeof messageStatements> & ReturnType<typeof eventStatements>
   readonly #carry: (messages: readonly CarriedMessage[]) => void
   readonly #bringDue: (what: Values) => void
@@ -113,7 +112,6 @@ export class Ledger {
     db.query("INSERT INTO about VALUES ('identity', $id) ON CONFLICT DO NOTHING").run({
       id: newIdentity,
     })
-    this.#db = db
     this.#sql = { ...messageStatements(db), ...eventStatements(db) }
     this.identity = this.#sql.identity.get()?.value ?? newIdentity
     this.#carry = db.transaction((messages: readonly CarriedMessage[]) => {
@@ -145,7 +143,7 @@ export class Ledger {
     return this.#sql.findSession.get({ line, id }) !== null
   }
 
-  /** Forgets every session of a line except the newest: all that they left open is settled. */
+  /** Forgets every session of a line except the newest: everything that they left open is durably settled. */
   settleSessions(line: string): void {
     this.#sql.deleteOlderSessions.run({ line })
   }
@@ -190,10 +188,6 @@ export class Ledger {
   prune(line: string, what: { readonly position: number; before: number; limit: number }): void {
     this.#sql.pruneEvents.run({ line, ...what })
     this.#sql.pruneCarried.run({ before: what.before, limit: what.limit })
-  }
-
-  close(): void {
-    this.#db.close()
   }
 
   #insert({ carried, session, events }: CarriedMessage): void {

@@ -126,7 +126,7 @@ export class SimulatedLineRun {
         }),
       )
     }
-    if (!this.#signal.aborted) network.settleSessions(this.#line.number)
+    if (!this.#signal.aborted) network.ledger.settleSessions(this.#line.number)
   }
 
   /** Null where it cannot be known. Only the network's own ledger proves that a message was not carried. */
@@ -134,13 +134,13 @@ export class SimulatedLineRun {
     const { network, lineCount } = this.#tools
     const behaviour = behaviourOf(message.to, lineCount)
     if (behaviour.kind === 'nobody_knows') return null
-    const guid = network.guidOf(message.id)
+    const guid = network.ledger.guidOf(message.id)
     if (guid !== null) {
       const isSlow = behaviour.kind === 'carried' && behaviour.acceptMs > 0
       return { outcome: isSlow ? 'held' : 'accepted', guid }
     }
     // A ledger restored to an earlier time does not reach this line's position.
-    const isRestored = this.#checkpoint.position > network.lastPosition()
+    const isRestored = this.#checkpoint.position > network.ledger.lastPosition()
     if (isRestored || !network.isCompleteSince(this.#line.number, note)) return null
     return { outcome: 'not_sent', reason: 'not_carried', blame: 'line', proof: true }
   }
@@ -170,7 +170,7 @@ export class SimulatedLineRun {
     const { network } = this.#tools
     return {
       capacity: CAPACITY,
-      knows: async (handle) => network.hasHistory(this.#line.number, handle),
+      knows: async (handle) => network.ledger.hasHistory(this.#line.number, handle),
       send: (message, pointOfNoReturn, signal) =>
         this.#send(message, session, pointOfNoReturn, signal),
     }
@@ -244,7 +244,7 @@ export class SimulatedLineRun {
 
   #checkpointEvent(): Extract<LineEvent, { readonly type: 'checkpoint' }> {
     const { position, historyUntil } = this.#checkpoint
-    const checkpoint = `${this.#tools.network.identity}:${position}:${historyUntil}`
+    const checkpoint = `${this.#tools.network.ledger.identity}:${position}:${historyUntil}`
     return { type: 'checkpoint', checkpoint }
   }
 
@@ -258,10 +258,10 @@ export class SimulatedLineRun {
 
 /** `identity:position:historyUntil`; without a checkpoint, everything in the ledger is history. */
 function readCheckpoint(network: SimulatedNetwork, text: string | null): Checkpoint {
-  if (text === null) return { position: 0, historyUntil: network.lastPosition() }
+  if (text === null) return { position: 0, historyUntil: network.ledger.lastPosition() }
   const [identity, position, historyUntil] = text.split(':')
-  // Another ledger than the one that was read: it was made anew, and everything in it is new.
-  if (identity !== network.identity) return { position: 0, historyUntil: 0 }
+  // Another ledger than the one that was read: everything in it is new.
+  if (identity !== network.ledger.identity) return { position: 0, historyUntil: 0 }
   return { position: Number(position), historyUntil: Number(historyUntil) }
 }
 

@@ -19,7 +19,7 @@ const KEPT_MS = 30 * 86_400_000
 
 /** Carries messages between simulated lines and persons; its ledger survives a crash. */
 export class SimulatedNetwork {
-  readonly #ledger: Ledger
+  readonly ledger: Ledger
   readonly #clock: Clock
   readonly #random: Random
   readonly #signals = new Map<string, Signal>()
@@ -33,31 +33,21 @@ export class SimulatedNetwork {
   constructor(ledgerPath: string, { clock, random }: NetworkTools) {
     this.#clock = clock
     this.#random = random
-    this.#ledger = new Ledger(ledgerPath, this.#newGuid())
-    this.#time = this.#ledger.lastCarriedAt() ?? 0
+    this.ledger = new Ledger(ledgerPath, this.#newGuid())
+    this.#time = this.ledger.lastCarriedAt() ?? 0
     this.#monotonic = clock.monotonic()
-  }
-
-  /** Id of the ledger: a new ledger is another network. */
-  get identity(): string {
-    return this.#ledger.identity
   }
 
   /** Begins a session of a line and returns its id; earlier sessions carry nothing from now on. */
   beginSession(line: string): string {
     const id = this.#newGuid()
-    this.#ledger.beginSession(line, id)
+    this.ledger.beginSession(line, id)
     return id
-  }
-
-  /** Forgets the earlier sessions of a line: the outcome of everything they left open is durable. */
-  settleSessions(line: string): void {
-    this.#ledger.settleSessions(line)
   }
 
   /** Note of a point of no return: `identity:session:seq of the newest message so far`. */
   noteOf(session: string): string {
-    return `${this.identity}:${session}:${this.#ledger.carriedSeqs().newest}`
+    return `${this.ledger.identity}:${session}:${this.ledger.carriedSeqs().newest}`
   }
 
   /**
@@ -67,8 +57,8 @@ export class SimulatedNetwork {
    */
   isCompleteSince(line: string, note: string | null): boolean {
     const [identity, session = '', seq] = note?.split(':') ?? []
-    const { oldest, newest } = this.#ledger.carriedSeqs()
-    const isSameLedger = identity === this.identity && this.#ledger.hasSession(line, session)
+    const { oldest, newest } = this.ledger.carriedSeqs()
+    const isSameLedger = identity === this.ledger.identity && this.ledger.hasSession(line, session)
     return isSameLedger && Number(seq) <= newest && Number(seq) >= oldest - 1
   }
 
@@ -105,10 +95,10 @@ export class SimulatedNetwork {
   read(line: string, position: number, limit: number): readonly NetworkEvent[] {
     const now = this.#now()
     if (this.#dueAt(line) <= now) {
-      this.#ledger.bringDue(line, now, DUE_MAX)
+      this.ledger.bringDue(line, now, DUE_MAX)
       this.#nextDueAt.delete(line)
     }
-    return this.#ledger.eventsAfter(line, position, limit)
+    return this.ledger.eventsAfter(line, position, limit)
   }
 
   /** Time until the line's next pending event, in milliseconds; Infinity for none. */
@@ -116,32 +106,16 @@ export class SimulatedNetwork {
     return Math.max(0, this.#dueAt(line) - this.#now())
   }
 
-  lastPosition(): number {
-    return this.#ledger.lastPosition()
-  }
-
-  guidOf(messageId: string): string | null {
-    return this.#ledger.guidOf(messageId)
-  }
-
-  hasHistory(line: string, handle: string): boolean {
-    return this.#ledger.hasHistory(line, handle)
-  }
-
   /** Deletes a few entries older than 30 days, of `line` only those up to `position`. */
   prune(line: string, position: number): void {
-    this.#ledger.prune(line, { position, before: this.#now() - KEPT_MS, limit: PRUNE_MAX })
-  }
-
-  close(): void {
-    this.#ledger.close()
+    this.ledger.prune(line, { position, before: this.#now() - KEPT_MS, limit: PRUNE_MAX })
   }
 
   #carryPosted(): void {
     const posted = this.#posted
     this.#posted = []
     try {
-      this.#ledger.carry(posted)
+      this.ledger.carry(posted)
     } catch (error) {
       for (const { reject } of posted) reject(error)
       return
@@ -175,7 +149,7 @@ export class SimulatedNetwork {
   #dueAt(line: string): number {
     const known = this.#nextDueAt.get(line)
     if (known !== undefined) return known
-    const found = this.#ledger.nextDueAt(line) ?? Infinity
+    const found = this.ledger.nextDueAt(line) ?? Infinity
     this.#nextDueAt.set(line, found)
     return found
   }

@@ -6,8 +6,8 @@ import type {
   PhoneTroubleReason,
 } from '../../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import { anchorFindings } from '../../../../src/lines/kinds/iphone/number-anchor.ts'
+import { FACTS } from '../../../support/iphone/fake-cable.ts'
 import { NUMBER, OTHER_UDID, UDID } from '../../../support/iphone/fake-phones.ts'
-import { FACTS } from '../../../support/iphone/phone-facts.ts'
 
 const OTHER_NUMBER = '+15559990002'
 const LINE = { key: 'mac:501', number: NUMBER }

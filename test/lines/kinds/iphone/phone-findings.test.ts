@@ -1,10 +1,182 @@
-import { expect, test } from 'bun:test'
+// What the doctor tells of a phone: how far it has come, what stops it, and the screen that nobody knew.
 
-import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { describe, expect, test } from 'bun:test'
+
+import {
+  type BlockerCode,
+  BLOCKERS,
+  fitnessBlocker,
+  offlineReason,
+  PHONE_STAGES,
+  stageIndex,
+} from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
+import { phoneReport, type PhoneReport } from '../../../../src/lines/kinds/iphone/phone-findings.ts'
+import { FakeCable } from '../../../support/iphone/fake-cable.ts'
+import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { FRIEND, NEVER, OTHER } from '../../../support/iphone/ui-rig.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'
-const OTHER = '00008130-001C25D40C62001C'
-const NEVER = new AbortController().signal
+// The table has no other keys.
+const CODES = Object.keys(BLOCKERS) as readonly BlockerCode[]
+
+function made(): PhoneLineRig {
+  const rig = new PhoneLineRig([UDID])
+  rig.cable.attach(UDID)
+  return rig
+}
+
+function reached({ states }: PhoneReport): readonly string[] {
+  return states.filter(({ isReached }) => isReached).map(({ state }) => state)
+}
+
+function ladder(udidOf: FakeCable): PhoneReport {
+  const [phone] = udidOf.phones()
+  if (phone === undefined) throw new Error('There is no phone.')
+  return phoneReport(phone, null)
+}
+
+describe('of a phone that is no line yet', () => {
+  test.each<readonly [string, (cable: FakeCable) => void, string, BlockerCode | null]>([
+    ['not attached', (cable) => cable.detach(UDID), 'absent', 'device_absent'],
+    ['not trusted', (cable) => cable.refuse(UDID, 'not_trusted'), 'attached', 'not_trusted'],
+    ['not read yet', (cable) => cable.attach(UDID, null), 'attached', 'unreadable'],
+    ['too old', (cable) => cable.tell(UDID, { iosVersion: '16.7' }), 'trusted', 'ios_too_old'],
+    ['fit', () => {}, 'trusted', null],
+  ])('the ladder ends where it stands: %s', (_what, happens, state, code) => {
+    const cable = new FakeCable()
+    cable.attach(UDID)
+
+    happens(cable)
+
+    const report = ladder(cable)
+    expect(reached(report)).toEqual(PHONE_STAGES.slice(0, stageIndex(state as never) + 1))
+    expect(report.stop?.code ?? null).toBe(code)
+  })
+})
+
+test.each<readonly [string, boolean]>([
+  ['16.7.2', true],
+  ['17.3.1', true],
+  ['17.4', true],
+  ['17.4.1', false],
+  ['17.5', false],
+  ['17.10', false],
+  ['18', false],
+  ['26.1', false],
+])('iOS %s is too old: %p', (iosVersion, isOld) => {
+  const cable = new FakeCable()
+  cable.attach(UDID, { iosVersion })
+
+  const stop = fitnessBlocker(cable.phones()[0] ?? null)
+
+  expect(stop?.code === 'ios_too_old').toBe(isOld)
+})
+
+test.each([
+  ['en', false],
+  ['en-US', false],
+  ['es', true],
+  ['de-DE', true],
+  [null, false],
+])('a phone that speaks %p cannot be read: %p', (language, isForeign) => {
+  const cable = new FakeCable()
+  cable.attach(UDID, { language })
+
+  const stop = fitnessBlocker(cable.phones()[0] ?? null)
+
+  expect(stop?.code === 'language_not_english').toBe(isForeign)
+})
+
+test('every stop says what is wrong, why, and what its owner does, and the line says the same', () => {
+  for (const code of CODES) {
+    const { title, why, fix } = BLOCKERS[code]
+
+    expect(title).toMatch(/^[A-Za-z].*[a-zA-Z]$/)
+    for (const sentence of [why, fix]) expect(sentence).toMatch(/^[A-Z].*\.$/)
+    expect(offlineReason({ code, detail: 'Detail.' }).hint).toStartWith(fix)
+  }
+})
+
+test('where the system refuses the socket of usbmuxd that is one finding, of no phone', async () => {
+  const rig = new PhoneLineRig([])
+  rig.cable.isDenied = true
+
+  const findings = await rig.driver().checkup(NEVER)
+
+  expect(findings.map(({ code, severity, key }) => ({ code, severity, key }))).toEqual([
+    { code: 'usbmux_denied', severity: 'error', key: null },
+  ])
+})
+
+test('a line that was thrown further down than its stop is reported where it is', async () => {
+  const rig = made()
+  const host = await PhoneHost.online(rig, UDID)
+  const { phone } = rig.of(UDID)
+  phone.screen = { on: 'elsewhere' }
+  phone.activate = () => {}
+  await host.until(() => rig.launcher.launched.length > 1)
+
+  rig.launcher.preparesForEver.add(UDID)
+  await host.until(() => reached(host.report).at(-1) === 'trusted')
+
+  expect(host.report.stop?.code).toBe('ui_unknown')
+  await host.end()
+})
+
+test('facts of the phone are told, and without them what is known of its trouble', async () => {
+  const cable = new FakeCable()
+  cable.attach(UDID, { name: 'Line one', iosVersion: '18.6.2' })
+  const fit = ladder(cable)
+  cable.attach(UDID, null)
+  cable.refuse(UDID, 'not_trusted')
+
+  const untrusted = ladder(cable)
+
+  expect(fit).toMatchObject({
+    key: UDID,
+    name: 'Line one',
+    iosVersion: '18.6.2',
+    batteryPercent: 87,
+    unknownScreen: null,
+  })
+  expect(untrusted).toMatchObject({ name: null, iosVersion: null, batteryPercent: null })
+})
+
+test('a screen that nobody knows is written down without a word of what anybody wrote', async () => {
+  const rig = made()
+  const host = await PhoneHost.online(rig, UDID)
+  const { phone } = rig.of(UDID)
+  phone.contacts.set(OTHER, 'Aunt Em')
+  phone.receive(FRIEND, 'the secret word')
+  phone.receive(OTHER, 'hello dear')
+  phone.receive(FRIEND, 'call +1 202 555 0188')
+  const list = phone.tree()
+  await rig.clock.advance(30_000)
+  phone.open(FRIEND)
+  const chat = phone.tree()
+
+  // All that the list and the chat show, where no identifier is known.
+  phone.tree = () => JSON.parse(unknownIds(JSON.stringify({ ...list, children: [list, chat] })))
+  await host.until(() => host.report.unknownScreen !== null)
+
+  const screen = host.report.unknownScreen ?? ''
+  expect(screen).toContain('CollectionView #UnknownList')
+  expect(screen).toMatch(/Cell label:\d+/)
+  for (const part of ['secret', 'word', 'hello', 'dear', 'Aunt', 'Em', '202', '555', 'iMessage,']) {
+    expect(screen).not.toContain(part)
+  }
+  expect(screen).not.toMatch(/\d{4}/)
+  await host.end()
+})
+
+function unknownIds(tree: string): string {
+  return tree
+    .replaceAll('ConversationList', 'UnknownList')
+    .replaceAll('TranscriptCollectionView', 'UnknownTranscript')
+    .replaceAll('messageBodyField', 'unknownField')
+}
+
+const UNSEEN = '00008130-001C25D40C62001C'
 
 /** What is found about phones of which `udids` shall be lines, and one is plugged in. */
 async function findingsOf(udids: readonly (string | null)[], attached: readonly string[]) {
@@ -15,7 +187,7 @@ async function findingsOf(udids: readonly (string | null)[], attached: readonly 
 }
 
 test('a phone that shall be a line and was never plugged in is missed, by the end of its UDID', async () => {
-  const found = await findingsOf([UDID, OTHER], [UDID])
+  const found = await findingsOf([UDID, UNSEEN], [UDID])
 
   expect(found.map(({ code, key, why }) => [code, key, why])).toEqual([
     [

@@ -4,8 +4,7 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { LaunchTroubleCode } from '../../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
-import { PhoneHost } from '../../../support/iphone/phone-host.ts'
-import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
 const UDID = '00008110001A2B3C4D5E001E'
 const OTHER_UDID = '00008110000B2B3C4D5E002E'

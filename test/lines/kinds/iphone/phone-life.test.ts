@@ -11,9 +11,8 @@ import type {
   PhoneFacts,
   PhoneTroubleReason,
 } from '../../../../src/lines/kinds/iphone/cable/lockdown.ts'
-import { BLOCKERS, type BlockerCode } from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
-import { PhoneHost } from '../../../support/iphone/phone-host.ts'
-import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { type BlockerCode, BLOCKERS } from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
+import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
 const UDID = '00008110001A2B3C4D5E001E'
 const ALERT = { text: 'Carrier Settings Update', buttons: ['Update'] }

@@ -3,11 +3,9 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { LineEvent } from '../../../../src/lines/driver.ts'
-import { notSent } from '../../../support/iphone/expected-sends.ts'
-import { PhoneHost } from '../../../support/iphone/phone-host.ts'
-import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
-import { FRIEND, OTHER } from '../../../support/iphone/ui-rig.ts'
-import { firstOf } from '../../../support/iphone/wda-checks.ts'
+import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { FRIEND, notSent, OTHER } from '../../../support/iphone/ui-rig.ts'
+import { firstOf } from '../../../support/iphone/wda-commands.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'
 const MINUTE_MS = 60_000

@@ -6,11 +6,9 @@ import { expect, test } from 'bun:test'
 import * as fc from 'fast-check'
 
 import type { Settlement } from '../../../../src/lines/driver.ts'
-import { ACCEPTED, notSent } from '../../../support/iphone/expected-sends.ts'
 import type { TouchEffect } from '../../../support/iphone/messages-phone.ts'
-import { PhoneHost } from '../../../support/iphone/phone-host.ts'
-import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
-import { FRIEND, OTHER, run } from '../../../support/iphone/ui-rig.ts'
+import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { ACCEPTED, FRIEND, notSent, OTHER, run } from '../../../support/iphone/ui-rig.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'
 const STEP_MS = 50

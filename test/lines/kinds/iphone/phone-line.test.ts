@@ -4,11 +4,9 @@
 import { describe, expect, test } from 'bun:test'
 
 import type { DeviceMessage, LineEvent } from '../../../../src/lines/driver.ts'
-import { ACCEPTED, GUID, notSent } from '../../../support/iphone/expected-sends.ts'
 import { NUMBER } from '../../../support/iphone/fake-phones.ts'
-import { PhoneHost } from '../../../support/iphone/phone-host.ts'
-import { PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
-import { FRIEND, OTHER, run } from '../../../support/iphone/ui-rig.ts'
+import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
+import { ACCEPTED, FRIEND, GUID, notSent, OTHER, run } from '../../../support/iphone/ui-rig.ts'
 
 const UDID = '00008110-001A2B3C4D5E001E'
 const OWNERS_NUMBER = '+12025550111'

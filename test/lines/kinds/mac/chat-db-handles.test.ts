@@ -1,4 +1,4 @@
-// What the reader tells of persons: their chats, what was exchanged with them, replays, our own aliases.
+// Reads about a person: their chats, what was exchanged with them, replays, our own aliases.
 
 import { describe, expect, test } from 'bun:test'
 

@@ -1,4 +1,4 @@
-// What the reader tells of a chat.db, on each that macOS makes and on each that may be. Single columns
+// Reads of a chat.db, on each that macOS makes and on each that may be. Single columns
 // are in chat-db-schemas.test.ts, handles in chat-db-handles.test.ts, opening in chat-db-open.test.ts.
 
 import { describe, expect, test } from 'bun:test'

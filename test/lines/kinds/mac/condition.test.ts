@@ -24,39 +24,39 @@ async function codesOf(rig: MacRig): Promise<readonly string[]> {
 
 test('a denied Automation permission stops sending, says so, and receiving goes on', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   rig.model.automation = 'denied'
   await rig.clock.advance(301_000)
   await rig.receive('still there?')
   await rig.clock.advance(1_000)
-  const denied = statesOf(attended.events)
+  const denied = statesOf(line.events)
   const codes = await codesOf(rig)
   rig.model.automation = 'granted'
   await rig.clock.advance(31_000)
 
   expect(denied).toEqual(['online', 'automation_denied'])
   expect(codes).toEqual(['automation_denied'])
-  expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(['still there?'])
-  expect(statesOf(attended.events)).toEqual(['online', 'automation_denied', 'online'])
+  expect(messagesOf(line.events).map(({ text }) => text)).toEqual(['still there?'])
+  expect(statesOf(line.events)).toEqual(['online', 'automation_denied', 'online'])
 })
 
 test('a send that meets a denied permission takes the line offline before it answers', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  // Between two looks of the line, which would tell it, too.
+  // Between two looks of the line, which would publish it, too.
   await rig.clock.advance(20)
   rig.model.automation = 'denied'
-  const outcome = await attended.send('hello', async () => true)
+  const outcome = await line.send('hello', async () => true)
 
   expect(outcome).toMatchObject({ outcome: 'not_sent', blame: 'line' })
-  expect(statesOf(attended.events)).toEqual(['online', 'automation_denied'])
+  expect(statesOf(line.events)).toEqual(['online', 'automation_denied'])
 })
 
 test('an account that is signed out takes the line offline, one that is not connected does not', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   rig.model.account.isConnected = false
   await rig.clock.advance(301_000)
@@ -69,17 +69,17 @@ test('an account that is signed out takes the line offline, one that is not conn
 
   const out = 'messages_signed_out'
   const states = ['online', 'online without iMessage', out, 'online', out]
-  expect(statesOf(attended.events)).toEqual(states)
+  expect(statesOf(line.events)).toEqual(states)
 })
 
 test('an old account that is switched off beside a living one changes nothing', async () => {
   using rig = makeMacRig()
   rig.model.oldAccounts = 2
 
-  await using attended = await runLine(rig, rig.driver)
-  const outcome = await attended.send('hello', async () => true)
+  await using line = await runLine(rig, rig.driver)
+  const outcome = await line.send('hello', async () => true)
 
-  expect(statesOf(attended.events)).toEqual(['online'])
+  expect(statesOf(line.events)).toEqual(['online'])
   expect(outcome).toMatchObject({ outcome: 'accepted' })
 })
 
@@ -88,37 +88,37 @@ test('an account of which this macOS tells nothing takes nothing offline', async
   rig.model.hasAccountProperties = false
   rig.model.account.isConnected = false
 
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   await rig.clock.advance(301_000)
 
-  expect(statesOf(attended.events)).toEqual(['online'])
+  expect(statesOf(line.events)).toEqual(['online'])
 })
 
 test('Messages is started when it does not run, hidden, and started again when it does not answer', async () => {
   using rig = makeMacRig()
   rig.model.quit()
 
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const isStarted = rig.model.isRunning
   rig.model.isAnswering = false
   await rig.clock.advance(301_000 + 60_000 + 60_000)
 
   expect(isStarted).toBe(true)
-  expect(statesOf(attended.events)).toContain('messages_not_answering')
+  expect(statesOf(line.events)).toContain('messages_not_answering')
   expect(rig.model.isAnswering).toBe(true)
   await rig.clock.advance(60_000)
-  expect(statesOf(attended.events).at(-1)).toBe('online')
+  expect(statesOf(line.events).at(-1)).toBe('online')
 })
 
 test('without a user at the screen the line is offline, and it comes back by itself', async () => {
   using rig = makeMacRig()
   rig.mac.hasGuiSession = false
 
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.mac.hasGuiSession = true
   await rig.clock.advance(31_000)
 
-  expect(statesOf(attended.events)).toEqual(['no_gui_session', 'online'])
+  expect(statesOf(line.events)).toEqual(['no_gui_session', 'online'])
 })
 
 test('a database that is not there is looked for again, and what came meanwhile is told', async () => {
@@ -127,8 +127,8 @@ test('a database that is not there is looked for again, and what came meanwhile 
   await first.end()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
 
-  await using attended = await runLine(rig, rig.driver, { checkpoint: first.checkpoint() })
-  const absent = statesOf(attended.events)
+  await using line = await runLine(rig, rig.driver, { checkpoint: first.checkpoint() })
+  const absent = statesOf(line.events)
   const codes = await codesOf(rig)
   renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
   await rig.receive('while you were away')
@@ -136,8 +136,8 @@ test('a database that is not there is looked for again, and what came meanwhile 
 
   expect(absent).toEqual(['chat_db_absent'])
   expect(codes).toEqual(['chat_db_absent'])
-  expect(statesOf(attended.events)).toEqual(['chat_db_absent', 'online'])
-  expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(['while you were away'])
+  expect(statesOf(line.events)).toEqual(['chat_db_absent', 'online'])
+  expect(messagesOf(line.events).map(({ text }) => text)).toEqual(['while you were away'])
 })
 
 test('without Full Disk Access the line says so, and the relay starts anew once it is granted', async () => {
@@ -145,14 +145,14 @@ test('without Full Disk Access the line says so, and the relay starts anew once 
   rig.fullDiskAccess.relay = false
   rig.fullDiskAccess.child = false
 
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const before = [...rig.restarts]
   const codes = await codesOf(rig)
   rig.fullDiskAccess.child = true
   await rig.clock.advance(16_000)
   await rig.driver.discover(NEVER)
 
-  expect(statesOf(attended.events)).toEqual(['full_disk_access'])
+  expect(statesOf(line.events)).toEqual(['full_disk_access'])
   expect(codes).toEqual(['full_disk_access'])
   expect([before, rig.restarts]).toEqual([[], ['Full Disk Access was granted']])
 })
@@ -170,9 +170,9 @@ test('Full Disk Access that is missing before the number is known is told all th
 test('the Mac is kept awake for as long as its line is attended', async () => {
   using rig = makeMacRig()
 
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const during = rig.mac.isKeptAwake()
-  await attended.end()
+  await line.end()
 
   expect([during, rig.mac.isKeptAwake()]).toEqual([true, false])
 })
@@ -195,9 +195,9 @@ test('a line whose history stands on another number says so, and goes on', async
   using rig = makeMacRig({ phoneNumber: '+15550004444' })
   rig.model.receive('+15550003333', 'hello')
 
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const codes = await codesOf(rig)
 
   expect(codes).toEqual(['sends_as_other_number'])
-  expect(statesOf(attended.events)).toEqual(['online'])
+  expect(statesOf(line.events)).toEqual(['online'])
 })

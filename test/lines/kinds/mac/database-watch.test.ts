@@ -13,8 +13,8 @@ const FRIEND = '+15550001111'
 const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 
-/** The line's states and the texts that it told, in order; history in parentheses. */
-function toldOf(events: readonly LineEvent[]): readonly string[] {
+/** States and texts that the line published, in order; history in parentheses. */
+function publishedOf(events: readonly LineEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.type === 'online') return ['online']
     if (event.type === 'offline') return [event.reason.code]
@@ -27,7 +27,7 @@ function receive(rig: MacRig, text: string, at = rig.clock.now()): void {
   rig.model.file.receive({ from: FRIEND, text, at })
 }
 
-/** Renumbers the messages of the same file from 1 on: the newest becomes the first, unless told. */
+/** Renumbers the messages of the same file from 1 on: the newest becomes the first, unless an order is given. */
 function rebuild(rig: MacRig, more: Partial<Replacement> = {}): void {
   const replacement = {
     op: 'replace',
@@ -53,24 +53,24 @@ function mend({ model }: MacRig): void {
 
 test('a database that cannot be read takes the line offline at its third failure, until it can be', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   spoil(rig)
   await rig.clock.advance(1_900)
-  const early = toldOf(attended.events)
+  const early = publishedOf(line.events)
   await rig.clock.advance(20_000)
-  const during = toldOf(attended.events)
+  const during = publishedOf(line.events)
   mend(rig)
   await rig.clock.advance(2_000)
 
   expect(early).toEqual(['online'])
   expect(during).toEqual(['online', 'chat_db_unreadable'])
-  expect(toldOf(attended.events)).toEqual(['online', 'chat_db_unreadable', 'online'])
+  expect(publishedOf(line.events)).toEqual(['online', 'chat_db_unreadable', 'online'])
 })
 
 test('failures are counted anew once the database could be read', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   for (let i = 0; i < 4; i += 1) {
     spoil(rig)
@@ -79,38 +79,38 @@ test('failures are counted anew once the database could be read', async () => {
     await rig.clock.advance(2_000)
   }
 
-  expect(toldOf(attended.events)).toEqual(['online'])
+  expect(publishedOf(line.events)).toEqual(['online'])
 })
 
 test('what came while the Mac was asleep is told as soon as it is awake', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   rig.clock.step(HOUR_MS)
   receive(rig, 'good morning')
   await rig.clock.advance(200)
 
-  expect(toldOf(attended.events)).toEqual(['online', 'good morning'])
+  expect(publishedOf(line.events)).toEqual(['online', 'good morning'])
 })
 
 test('a Mac that wakes up looks at once for a database that was not there', async () => {
   using rig = makeMacRig()
   renameSync(rig.chatDbPath, `${rig.chatDbPath}.away`)
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   renameSync(`${rig.chatDbPath}.away`, rig.chatDbPath)
   rig.clock.step(HOUR_MS)
   await rig.clock.advance(200)
 
-  expect(toldOf(attended.events)).toEqual(['chat_db_absent', 'online'])
+  expect(publishedOf(line.events)).toEqual(['chat_db_absent', 'online'])
 })
 
 test('after a rebuild the row of a message is found that nobody has heard of yet', async () => {
   using rig = makeMacRig()
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('no_row')
-  const { message } = await carry(rig, attended, 'hello')
+  const { message } = await carry(rig, line, 'hello')
 
   rebuild(rig, { keep: 2, into: 'new_file' })
   await rig.clock.advance(6_000)
@@ -123,15 +123,15 @@ test('after a rebuild the row of a message is found that nobody has heard of yet
 
   const outcome = { outcome: 'accepted', guid, service: 'iMessage' } as const
   const settled = { type: 'settled', messageId: message.id, outcome } as const
-  expect(settledOf(attended.events)).toEqual([settled])
+  expect(settledOf(line.events)).toEqual([settled])
 })
 
 test('after a rebuild the receipts of a message are read from where it is now', async () => {
   using rig = makeMacRig()
   for (let i = 0; i < 3; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
-  const sending = carry(rig, attended, 'hello')
+  const sending = carry(rig, line, 'hello')
   rig.clock.after(1_000, () => {
     rig.model.file.set(newestRow(rig.model.file), { is_sent: 1, is_finished: 1 })
   })
@@ -142,29 +142,29 @@ test('after a rebuild the receipts of a message are read from where it is now', 
   rig.model.file.set(1, { is_delivered: 1 })
   await rig.clock.advance(1_000)
 
-  expect(receiptsOf(attended.events).map(({ kind }) => kind)).toEqual(['delivered'])
+  expect(receiptsOf(line.events).map(({ kind }) => kind)).toEqual(['delivered'])
 })
 
 test('a rebuilt database is read again from ten minutes before the last message on', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   receive(rig, 'first')
   await rig.clock.advance(1_000)
   rig.clock.step(20 * MINUTE_MS)
   receive(rig, 'last')
   await rig.clock.advance(1_000)
-  const before = toldOf(attended.events).length
+  const before = publishedOf(line.events).length
 
   receive(rig, 'missed', rig.clock.now() - 9 * MINUTE_MS)
   rebuild(rig)
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events).slice(before)).toEqual(['missed', 'last'])
+  expect(publishedOf(line.events).slice(before)).toEqual(['missed', 'last'])
 })
 
 test('a row that waited for its chat is not looked for at its old place in a rebuilt database', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   receive(rig, 'old', rig.clock.now() - HOUR_MS)
   const { file } = rig.model
   const handle = file.addHandle('+15550002222')
@@ -174,18 +174,18 @@ test('a row that waited for its chat is not looked for at its old place in a reb
   rebuild(rig)
   await rig.clock.advance(65_000)
 
-  expect(messagesOf(attended.events).map(({ text }) => text)).toEqual(['old', 'waits'])
+  expect(messagesOf(line.events).map(({ text }) => text)).toEqual(['old', 'waits'])
 })
 
 test('a copy from before the last messages is noticed, and what comes into it is told', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   for (let i = 0; i < 12; i += 1) receive(rig, `number ${i}`, rig.clock.now() - HOUR_MS + i)
   const { db } = rig.model.file
   // The ROWID that the copy gives next is that of no row that is remembered.
   db.run('DELETE FROM message WHERE ROWID = 10')
   await rig.clock.advance(1_000)
-  const before = toldOf(attended.events).length
+  const before = publishedOf(line.events).length
 
   db.transaction(() => {
     db.run('DELETE FROM message WHERE ROWID > 9')
@@ -195,12 +195,12 @@ test('a copy from before the last messages is noticed, and what comes into it is
   })()
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events).slice(before)).toEqual(['after the restore'])
+  expect(publishedOf(line.events).slice(before)).toEqual(['after the restore'])
 })
 
 test('a database of which no row is known is not read from its beginning', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   receive(rig, 'hello')
   await rig.clock.advance(1_000)
 
@@ -212,5 +212,5 @@ test('a database of which no row is known is not read from its beginning', async
   })()
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events)).toEqual(['online', 'hello', 'and now'])
+  expect(publishedOf(line.events)).toEqual(['online', 'hello', 'and now'])
 })

@@ -14,13 +14,13 @@ const HOUR_MS = 3_600_000
 
 test('a Mac that woke up gives Messages five seconds before it sends', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.clock.step(HOUR_MS)
   await rig.clock.advance(100)
   const wokeUpAt = rig.clock.monotonic()
   let passedAt = 0
 
-  await attended.send('hello', async () => {
+  await line.send('hello', async () => {
     passedAt = rig.clock.monotonic()
     return true
   })
@@ -30,7 +30,7 @@ test('a Mac that woke up gives Messages five seconds before it sends', async () 
 
 test('a database that was replaced while the Mac was asleep is noticed as soon as it is awake', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.receive(FRIEND, 'good night')
   await rig.clock.advance(1_000)
 
@@ -39,16 +39,16 @@ test('a database that was replaced while the Mac was asleep is noticed as soon a
   rig.model.receive(FRIEND, 'good morning')
   await rig.clock.advance(200)
 
-  expect(messagesOf(attended.events).at(-1)?.text).toBe('good morning')
+  expect(messagesOf(line.events).at(-1)?.text).toBe('good morning')
 })
 
 test('an event that could not be made durable ends the line at once, and says why', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   let ended: unknown = 'not yet'
-  void attended.ended().then((error) => (ended = error))
+  void line.ended().then((error) => (ended = error))
 
-  attended.refuse(({ type }) => type === 'message')
+  line.refuse(({ type }) => type === 'message')
   await rig.receive('hello')
   await rig.clock.advance(200)
 
@@ -57,54 +57,54 @@ test('an event that could not be made durable ends the line at once, and says wh
 
 test('nothing is told after an event that could not be made durable, also not of a send', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('hang')
-  const sending = attended.send('hello', async () => true).catch(() => null)
+  const sending = line.send('hello', async () => true).catch(() => null)
   await rig.clock.advance(1_000)
 
-  attended.refuse(({ type }) => type === 'message')
+  line.refuse(({ type }) => type === 'message')
   await rig.receive('hello')
   await rig.clock.advance(1_000)
-  const count = attended.events.length
+  const count = line.events.length
   await sending
 
-  expect(attended.events.length).toBe(count)
+  expect(line.events.length).toBe(count)
 })
 
 test('a line that has ended holds its database open no longer', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.receive(FRIEND, 'hello')
   await rig.clock.advance(1_000)
 
-  await attended.end()
+  await line.end()
   rig.model.file.close()
 
-  // Whoever closes a database last takes its write-ahead log away.
+  // The last connection to close a database removes its write-ahead log.
   expect(existsSync(`${rig.chatDbPath}-wal`)).toBe(false)
 })
 
 /** The line's last good moment, as its checkpoint has it, from its beginning. */
-function goodMs(attended: Awaited<ReturnType<typeof runLine>>, startedAt: number): number {
-  return (readCheckpoint(attended.checkpoint())?.healthyAt ?? 0) - startedAt
+function goodMs(line: Awaited<ReturnType<typeof runLine>>, startedAt: number): number {
+  return (readCheckpoint(line.checkpoint())?.healthyAt ?? 0) - startedAt
 }
 
 test('after a quarter of an hour without trouble the good moment moves on, and a sleep stops it', async () => {
   using rig = makeMacRig()
   const startedAt = rig.clock.now()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   await rig.clock.advance(14 * MINUTE_MS)
   rig.model.receive(FRIEND, 'hello')
   await rig.clock.advance(1_000)
-  const early = goodMs(attended, startedAt)
+  const early = goodMs(line, startedAt)
   await rig.clock.advance(2 * MINUTE_MS)
-  const moved = goodMs(attended, startedAt)
+  const moved = goodMs(line, startedAt)
   rig.clock.step(-HOUR_MS)
   await rig.clock.advance(1_000)
   rig.model.receive(FRIEND, 'hello again')
   await rig.clock.advance(1_000)
-  const kept = goodMs(attended, startedAt)
+  const kept = goodMs(line, startedAt)
   rig.clock.step(32 * HOUR_MS)
   await rig.clock.advance(200)
   rig.model.file.receive({ from: FRIEND, text: 'kept back', at: rig.clock.now() - 30 * HOUR_MS })
@@ -113,16 +113,16 @@ test('after a quarter of an hour without trouble the good moment moves on, and a
   expect(early).toBe(0)
   expect(moved).toBeGreaterThan(15 * MINUTE_MS)
   expect(kept).toBeGreaterThanOrEqual(moved)
-  expect(messagesOf(attended.events).at(-1)).toMatchObject({ text: 'kept back', isHistory: false })
+  expect(messagesOf(line.events).at(-1)).toMatchObject({ text: 'kept back', isHistory: false })
 }, 20_000)
 
 test('while the account has no connection the good moment stays where it was', async () => {
   using rig = makeMacRig()
   rig.model.account.isConnected = false
   const startedAt = rig.clock.now()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   await rig.clock.advance(17 * MINUTE_MS)
 
-  expect(goodMs(attended, startedAt)).toBe(0)
+  expect(goodMs(line, startedAt)).toBe(0)
 }, 20_000)

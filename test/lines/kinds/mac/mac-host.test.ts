@@ -328,9 +328,9 @@ test('a caffeinate that ends is started again after 10 s, and told once', async 
   leaving.abort()
   await keeping
 
-  const told = 'caffeinate ended or cannot be started: the Mac may fall asleep'
+  const published = 'caffeinate ended or cannot be started: the Mac may fall asleep'
   expect([early, later, machine.started.length]).toEqual([1, 2, 3])
-  expect(lines).toEqual([['warn', told, {}]])
+  expect(lines).toEqual([['warn', published, {}]])
 })
 
 test('a caffeinate that ends again and again leaves nothing behind', async () => {

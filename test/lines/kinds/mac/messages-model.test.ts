@@ -1,14 +1,16 @@
-// The Messages stand-in does what it says: else the tests that lean on it prove nothing. Here is what a
-// send leaves in the database; what the script answers is in messages-stand-in.test.ts.
+// The Messages stand-in does what it says: else the tests that lean on it prove nothing. The answers of
+// its script are held by the tests of the driver that reads them.
 
 import { expect, test } from 'bun:test'
 
 import type { Target } from '../../../../src/lines/kinds/mac/script-runner.ts'
+import { MESSAGES_SCRIPT } from '../../../../src/lines/kinds/mac/script.ts'
+import { NEVER } from '../../../../src/system/clock.ts'
 import type { FakeMacOptions } from '../../../support/mac/fake-mac.ts'
-import { DELAYS, SOMEBODY_ELSE, type Fate } from '../../../support/mac/messages-behaviours.ts'
-import { makeModelRig, rowsOf } from '../../../support/mac/model-rig.ts'
+import { DELAYS, OTHER_PERSON, type Fate } from '../../../support/mac/messages-behaviours.ts'
+import { makeModelRig, rowsOf, chatWithFriend } from '../../../support/mac/model-rig.ts'
 import type { Behaviour } from '../../../support/mac/script-behaviours.ts'
-import { FRIEND } from '../../../support/mac/trace-steps.ts'
+import { FRIEND, OWN_NUMBER } from '../../../support/mac/trace-steps.ts'
 
 const TO_FRIEND: Target = { by: 'participant', handle: FRIEND }
 const A_MINUTE_MS = 60_000
@@ -30,7 +32,7 @@ const FATES: Readonly<
   sms: { rows: [`${TEXT} -> ${FRIEND} in ${FRIEND}, SMS, sent`], carried: 1 },
   rcs: { rows: [HAPPY.replace('iMessage', 'RCS')], carried: 1 },
   ghost_row: { rows: [`null -> ${FRIEND} in null, SMS, unfinished`], carried: 0 },
-  misrouted: { rows: [HAPPY.replaceAll(FRIEND, SOMEBODY_ELSE)], carried: 1 },
+  misrouted: { rows: [HAPPY.replaceAll(FRIEND, OTHER_PERSON)], carried: 1 },
   url_split_in_two_rows: {
     rows: [HAPPY.replace(TEXT, 'see'), HAPPY.replace(TEXT, 'https://example.com')],
     carried: 1,
@@ -178,4 +180,80 @@ test('a disabled account fails what it is given, and one that is not connected k
 
   expect(rowsOf(mac.model)).toEqual([`${UNSENT} error 30`, `${UNSENT} unfinished`])
   expect(mac.model.letters).toEqual([])
+})
+
+test('a behaviour of a handle holds for every send to it', async () => {
+  using mac = makeModelRig()
+  mac.model.behave(FRIEND, 'failed22_at_once')
+
+  await mac.ask(mac.script.send(TO_FRIEND, 'one'))
+  await mac.ask(mac.script.send(TO_FRIEND, 'two'))
+  await mac.ask(mac.script.send({ by: 'participant', handle: '+15550003333' }, 'three'))
+  await mac.clock.advance(A_MINUTE_MS)
+
+  expect(mac.model.letters.map(({ text }) => text)).toEqual(['three'])
+})
+
+test('by participant, neither its own number nor one without a plus sign is reached', async () => {
+  using mac = makeModelRig()
+
+  await mac.ask(mac.script.send({ by: 'participant', handle: OWN_NUMBER }, 'to myself'))
+  await mac.ask(mac.script.send({ by: 'participant', handle: '15550001111' }, 'no plus'))
+  await mac.clock.advance(A_MINUTE_MS)
+
+  expect(rowsOf(mac.model)).toEqual([
+    `to myself -> ${OWN_NUMBER} in ${OWN_NUMBER}, iMessage, error 22`,
+    'no plus -> 15550001111 in 15550001111, iMessage, error 22',
+  ])
+})
+
+test('any other script, or one that is called otherwise, does not compile', async () => {
+  using mac = makeModelRig()
+  const order = JSON.stringify({ mode: 'account', route: '', key: '', text: '' })
+
+  const ends = [
+    await mac.model.handleScript(['-l', 'AppleScript', '-e', `${MESSAGES_SCRIPT} `], order),
+    await mac.model.handleScript(['-e', MESSAGES_SCRIPT], order),
+    await mac.model.handleScript(['-', 'account', '', '', ''], MESSAGES_SCRIPT),
+  ]
+
+  expect(ends.map((end) => (end === 'hang' ? null : end.exitCode))).toEqual([1, 1, 1])
+  expect(JSON.stringify(ends)).toContain('(-2741)')
+})
+
+test('Messages is found, ended and started as a process; just started, it finds no chat', async () => {
+  using mac = makeModelRig()
+  const { guid } = chatWithFriend(mac.model)
+  const run = async (path: string, ...args: readonly string[]) => {
+    const end = await mac.run({ path, args, timeoutMs: 1, killAfterMs: 2 }, NEVER)
+    return end.end === 'exited' ? `${end.exitCode} ${end.stdout}`.trim() : end.end
+  }
+  const first = (await run('/usr/bin/pgrep')).split(' ')[1] ?? ''
+
+  const ends = [
+    await run('/bin/kill', '-TERM', '1'),
+    await run('/bin/kill', '-TERM', first),
+    await run('/usr/bin/pgrep'),
+    await run('/usr/bin/open', '-gj', '-a', 'Messages'),
+    await run('/usr/bin/nothing'),
+  ]
+  const second = await run('/usr/bin/pgrep')
+  const cold = await mac.ask(mac.script.check({ by: 'chat', guid }, NEVER))
+  await mac.clock.advance(5_000)
+  const warm = await mac.ask(mac.script.check({ by: 'chat', guid }, NEVER))
+
+  expect(ends).toEqual(['1', '0', '1', '0', 'not_started'])
+  expect(second).toBe(`0 ${Number(first) + 1}`)
+  expect(cold).toEqual({ answer: 'refused', stage: 'resolve', number: -1728 })
+  expect(warm).toEqual({ answer: 'done' })
+})
+
+test('a Mac is awake as long as caffeinate runs', async () => {
+  using mac = makeModelRig()
+
+  const child = mac.start({ path: '/usr/bin/caffeinate', args: [] })
+  const during = mac.isKeptAwake()
+  child.kill('SIGTERM')
+
+  expect([during, mac.isKeptAwake(), await child.ended]).toEqual([true, false, null])
 })

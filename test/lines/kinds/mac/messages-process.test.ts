@@ -1,4 +1,4 @@
-// Messages in a process of its own: reached by real executables, and gone with whoever started it.
+// Messages in a process of its own: reached by real executables, and gone with its parent process.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'

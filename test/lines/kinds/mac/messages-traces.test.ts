@@ -1,4 +1,4 @@
-// The traces can be played and kept. What a relay must tell of each is beside it, and tested elsewhere.
+// The traces can be played and kept. The events that a relay must publish are beside each, and tested elsewhere.
 
 import { expect, test } from 'bun:test'
 

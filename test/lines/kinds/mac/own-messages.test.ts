@@ -1,4 +1,4 @@
-// Whose a row is where more than one answer would do: second rows, previews, rows to somebody else.
+// Owner of a row where more than one message would fit: second rows, previews, rows to other people.
 
 import { expect, test } from 'bun:test'
 
@@ -21,7 +21,7 @@ import { writeOwn } from '../../../support/mac/own-rows.ts'
 import { TEST_START } from '../../../support/test-clock.ts'
 
 const FRIEND = '+15550001111'
-const SOMEBODY_ELSE = '+15550006666'
+const OTHER_PERSON = '+15550006666'
 const ID = 'msg_1' as MessageId // Taken as it is.
 const NOW = TEST_START
 const LINK = 'https://example.com/page'
@@ -83,14 +83,14 @@ test('the same text to somebody else is typed by a person where the message has 
   rig.own.match(rig.row('hello'))
   rig.own.finishSend(ID, false)
 
-  expect(rig.own.match(rig.row('hello', { to: SOMEBODY_ELSE }))).toBeNull()
+  expect(rig.own.match(rig.row('hello', { to: OTHER_PERSON }))).toBeNull()
 })
 
 test('a message went to somebody else once: the next such row is typed by a person', () => {
   using rig = new OwnRig()
   rig.expect('hello')
   rig.own.finishSend(ID, false)
-  const [wrong, typed] = [0, 1].map(() => rig.row('hello', { to: SOMEBODY_ELSE }))
+  const [wrong, typed] = [0, 1].map(() => rig.row('hello', { to: OTHER_PERSON }))
 
   const matches = [wrong, wrong, typed].map((row) =>
     row === undefined ? null : rig.own.match(row),
@@ -106,7 +106,7 @@ test('what a sender sees of other messages is said to whoever tells it, once', (
     rig.expect(text, { messageId })
     rig.own.finishSend(messageId, false)
   }
-  const rows = [rig.row('hello'), rig.row('well', { to: SOMEBODY_ELSE })]
+  const rows = [rig.row('hello'), rig.row('well', { to: OTHER_PERSON })]
 
   for (const row of rows) rig.own.peek(row)
   const first = rows.map((row) => rig.own.match(row)?.kind)
@@ -153,7 +153,7 @@ test('the preview of a link is ours where it comes after a message of ours, with
     rig.row(LINK, PREVIEW, 5_000),
     rig.row(LINK, PREVIEW, 5_001),
     rig.row(LINK, PREVIEW, -1),
-    rig.row(LINK, { ...PREVIEW, to: SOMEBODY_ELSE }, 0),
+    rig.row(LINK, { ...PREVIEW, to: OTHER_PERSON }, 0),
     rig.row(LINK, {}, 0),
   ].map((row) => rig.own.match(row))
 
@@ -262,7 +262,7 @@ test('the same text to somebody else was misrouted for a minute, then a person t
   using db = opened()
 
   const misrouted = [60_000, 60_001].map((ms) =>
-    isMisrouted(expected('hello'), ownRow(db, 'hello', ms, { to: SOMEBODY_ELSE })),
+    isMisrouted(expected('hello'), ownRow(db, 'hello', ms, { to: OTHER_PERSON })),
   )
 
   expect(misrouted).toEqual([true, false])
@@ -271,7 +271,7 @@ test('the same text to somebody else was misrouted for a minute, then a person t
 test('a bare row is the ghost of a message only where it names its recipient', () => {
   using db = opened()
 
-  const ghosts = [FRIEND, SOMEBODY_ELSE].map((handle) => {
+  const ghosts = [FRIEND, OTHER_PERSON].map((handle) => {
     const bare = { is_from_me: 1, is_delivered: 0, handle_id: db.file.addHandle(handle) }
     const { rowId } = db.file.addMessage({ at: NOW, ...bare })
     return isGhost(expected('hello'), rowAt(db, rowId))

@@ -138,7 +138,7 @@ test('the pause ends an hour after the fifth of the latest failures', () => {
 const REST_MS = 10 * MINUTE_MS
 const VANISHED = { outcome: 'unknown', reason: 'no_row' } as const
 
-type Attended = Awaited<ReturnType<typeof runLine>>
+type LineUnderTest = Awaited<ReturnType<typeof runLine>>
 
 function statesOf(events: readonly LineEvent[]): readonly string[] {
   return events.flatMap((event) => {
@@ -148,10 +148,10 @@ function statesOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 /** One message after the other. */
-async function sendEach(rig: MacRig, attended: Attended, behaviours: readonly Behaviour[]) {
+async function sendEach(rig: MacRig, line: LineUnderTest, behaviours: readonly Behaviour[]) {
   for (const [index, behaviour] of behaviours.entries()) {
     rig.model.nextSend(behaviour)
-    await attended.send(`message ${index}`, async () => true)
+    await line.send(`message ${index}`, async () => true)
     // Longer than Messages takes to be started again.
     await rig.clock.advance(21_000)
   }
@@ -165,15 +165,15 @@ const quits = (rig: MacRig) => rig.ran.filter((name) => name === 'kill').length
 
 test('Messages is started again after the second, and the line is offline after the third', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await sendEach(rig, attended, ['no_row'])
+  await sendEach(rig, line, ['no_row'])
   const afterOne = [quits(rig), await findingsOf(rig)]
-  await sendEach(rig, attended, ['ghost_row'])
+  await sendEach(rig, line, ['ghost_row'])
   const afterTwo = [quits(rig), await findingsOf(rig)]
   rig.model.nextSend('no_row')
-  const third = await attended.send('the third', async () => true)
-  const states = statesOf(attended.events)
+  const third = await line.send('the third', async () => true)
+  const states = statesOf(line.events)
 
   expect(afterOne).toEqual([0, []])
   expect(afterTwo).toEqual([1, ['warning sends_vanish']])
@@ -186,40 +186,40 @@ const ROWS: readonly Behaviour[] = ['happy', 'failed22_at_once', 'slow_sending',
 
 test.each(ROWS)('%s between them leaves a row, and the count begins anew', async (behaviour) => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
-  // Known before: nobody new is written to after failures.
+  await using line = await runLine(rig, rig.driver)
+  // Known before: no new contact is written to after failures.
   rig.model.receive(rig.recipient, 'hello')
 
-  await sendEach(rig, attended, ['no_row', 'no_row', behaviour])
+  await sendEach(rig, line, ['no_row', 'no_row', behaviour])
 
-  expect(statesOf(attended.events)).toEqual(['online'])
+  expect(statesOf(line.events)).toEqual(['online'])
   expect(await findingsOf(rig)).toEqual([])
 })
 
 test('a send that Messages did not answer neither adds to the count nor ends it', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await sendEach(rig, attended, ['no_row', 'no_row', 'hang'])
+  await sendEach(rig, line, ['no_row', 'no_row', 'hang'])
   await rig.clock.advance(MINUTE_MS)
-  const before = statesOf(attended.events)
-  await sendEach(rig, attended, ['no_row'])
+  const before = statesOf(line.events)
+  await sendEach(rig, line, ['no_row'])
 
   expect(before).not.toContain('sends_vanish')
-  expect(statesOf(attended.events).at(-1)).toBe('sends_vanish')
+  expect(statesOf(line.events).at(-1)).toBe('sends_vanish')
 })
 
 test('after ten minutes one message is tried, and where it vanishes too the line rests again', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
+  await sendEach(rig, line, ['no_row', 'no_row', 'no_row'])
   await rig.clock.advance(REST_MS)
   const onTrial = await findingsOf(rig)
-  await sendEach(rig, attended, ['no_row'])
+  await sendEach(rig, line, ['no_row'])
 
   const states = ['online', 'sends_vanish', 'online', 'sends_vanish']
-  expect(statesOf(attended.events)).toEqual(states)
+  expect(statesOf(line.events)).toEqual(states)
   expect(onTrial).toEqual(['warning sends_vanish'])
 })
 
@@ -245,26 +245,26 @@ test('each trial that vanishes doubles the rest, up to an hour, and Messages is 
 
 test('a trial that leaves a row brings the line back for good', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
+  await sendEach(rig, line, ['no_row', 'no_row', 'no_row'])
   await rig.clock.advance(REST_MS)
-  await sendEach(rig, attended, ['happy', 'no_row'])
+  await sendEach(rig, line, ['happy', 'no_row'])
 
-  expect(statesOf(attended.events)).toEqual(['online', 'sends_vanish', 'online'])
+  expect(statesOf(line.events)).toEqual(['online', 'sends_vanish', 'online'])
   expect(await findingsOf(rig)).toEqual([])
 })
 
 test('a row that comes late brings the line back at once', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
-  await sendEach(rig, attended, ['no_row', 'no_row', 'no_row'])
-  const before = statesOf(attended.events)
+  await using line = await runLine(rig, rig.driver)
+  await sendEach(rig, line, ['no_row', 'no_row', 'no_row'])
+  const before = statesOf(line.events)
 
   writeOwn(rig.model.file, { to: rig.recipient, text: 'message 2', at: rig.clock.now() })
   await rig.clock.advance(10_000)
 
   expect(before.at(-1)).toBe('sends_vanish')
-  expect(statesOf(attended.events).at(-1)).toBe('online')
+  expect(statesOf(line.events).at(-1)).toBe('online')
   expect(await findingsOf(rig)).toEqual([])
 })

@@ -1,4 +1,4 @@
-// Which rows of chat.db a Mac line tells, when, and whether as news; beside the traces, the borders
+// Rows of chat.db that a Mac line publishes, when, and as news or history; beside the traces, the borders
 // between one and the other.
 
 import { expect, test } from 'bun:test'
@@ -11,50 +11,50 @@ import { writeOwn } from '../../../support/mac/own-rows.ts'
 
 const FRIEND = '+15550001111'
 
-/** What was told, in order: each text, marked where it is history. */
-function toldOf(events: readonly LineEvent[]): readonly string[] {
+/** Published texts in order, marked where they are history. */
+function publishedOf(events: readonly LineEvent[]): readonly string[] {
   return messagesOf(events).map(({ text, isHistory }) => (isHistory ? `${text} (history)` : text))
 }
 
 test('what was on its way when the line was set up is news, what is older is history', async () => {
   using rig = makeMacRig()
   const now = rig.clock.now()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   rig.model.file.receive({ from: FRIEND, text: 'a minute ago', at: now - 60_000 })
   rig.model.file.receive({ from: FRIEND, text: 'long ago', at: now - 61_000 })
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events)).toEqual(['a minute ago', 'long ago (history)'])
+  expect(publishedOf(line.events)).toEqual(['a minute ago', 'long ago (history)'])
 })
 
 test('the same text twice within a second is two messages', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   for (const ms of [0, 500]) {
     rig.model.file.receive({ from: FRIEND, text: 'ok', at: rig.clock.now() + ms })
   }
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events)).toEqual(['ok', 'ok'])
+  expect(publishedOf(line.events)).toEqual(['ok', 'ok'])
 })
 
 test('a row that names no handle is from whom its chat is with', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const row = file.addMessage({ at: rig.clock.now(), text: 'hello' })
   file.joinChat(row.rowId, file.directChat(FRIEND))
   await rig.clock.advance(1_000)
 
-  expect(messagesOf(attended.events)).toMatchObject([{ handle: FRIEND, text: 'hello' }])
+  expect(messagesOf(line.events)).toMatchObject([{ handle: FRIEND, text: 'hello' }])
 })
 
 test('a body may be two seconds late where its row is finished, and ten where it is not', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const [finished, unfinished] = ['+15550002222', '+15550003333']
@@ -66,18 +66,18 @@ test('a body may be two seconds late where its row is finished, and ten where it
     })
     file.joinChat(row.rowId, file.directChat(handle))
   }
-  const told: string[][] = []
+  const published: string[][] = []
   for (const ms of [1_900, 300, 7_500, 500]) {
     await rig.clock.advance(ms)
-    told.push(messagesOf(attended.events).map(({ handle }) => handle))
+    published.push(messagesOf(line.events).map(({ handle }) => handle))
   }
 
-  expect(told).toEqual([[], [finished], [finished], [finished, unfinished]])
+  expect(published).toEqual([[], [finished], [finished], [finished, unfinished]])
 })
 
 test('what is typed on the Mac and not sent yet keeps back nothing of whom it is to', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -85,49 +85,49 @@ test('what is typed on the Mac and not sent yet keeps back nothing of whom it is
   file.receive({ from: FRIEND, text: 'hello', at })
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events)).toEqual(['hello'])
+  expect(publishedOf(line.events)).toEqual(['hello'])
 })
 
 test('many messages at once are told at once', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const texts = Array.from({ length: 250 }, (_, index) => `number ${index}`)
 
   rig.model.file.db.transaction(() => texts.forEach((text) => rig.model.receive(FRIEND, text)))()
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events)).toEqual(texts)
+  expect(publishedOf(line.events)).toEqual(texts)
 })
 
 test('no receipts are told of what was typed long ago', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   const at = rig.clock.now() - 48 * 3_600_000
   writeOwn(rig.model.file, { to: FRIEND, text: 'long ago', at, is_delivered: 1 })
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events)).toEqual(['long ago (history)'])
-  expect(receiptsOf(attended.events)).toEqual([])
+  expect(publishedOf(line.events)).toEqual(['long ago (history)'])
+  expect(receiptsOf(line.events)).toEqual([])
 })
 
 test('a text that cannot be read is told without it, and counted', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   const body = new Uint8Array([1, 2, 3])
   rig.model.receive(FRIEND, '', { attributedBody: body })
   await rig.clock.advance(3_000)
   const findings = await rig.driver.checkup(NEVER)
 
-  expect(toldOf(attended.events)).toEqual([''])
+  expect(publishedOf(line.events)).toEqual([''])
   expect(findings.map(({ code }) => code)).toEqual(['undecodable_bodies'])
 })
 
 test('what we wrote from another address of ours is our own, also where that came later', async () => {
   using rig = makeMacRig()
   rig.model.receive(FRIEND, 'hello')
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const address = 'me@example.com'
   const { file } = rig.model
 
@@ -138,5 +138,5 @@ test('what we wrote from another address of ours is our own, also where that cam
   file.receive({ from: FRIEND, text: 'well', at: rig.clock.now() })
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events)).toEqual(['typed', 'well'])
+  expect(publishedOf(line.events)).toEqual(['typed', 'well'])
 })

@@ -26,9 +26,9 @@ function codesOf(events: readonly LineEvent[]): readonly string[] {
 
 test('a message that does not leave for three minutes makes Messages start again, once', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
-  await attended.send('hello', async () => true)
+  await line.send('hello', async () => true)
 
   await rig.clock.advance(170_000)
   const early = restartsOf(rig.ran)
@@ -39,42 +39,42 @@ test('a message that does not leave for three minutes makes Messages start again
 
 test('a send that Messages did not answer does not start it again while it answers otherwise', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   for (const text of ['one', 'two']) {
     rig.model.nextSend('hang')
-    await attended.send(text, async () => true)
+    await line.send(text, async () => true)
     await rig.clock.advance(10_000)
   }
 
-  expect(codesOf(attended.events)).toEqual(['messages_not_answering', 'messages_not_answering'])
+  expect(codesOf(line.events)).toEqual(['messages_not_answering', 'messages_not_answering'])
   expect(restartsOf(rig.ran)).toBe(0)
 })
 
 test('an account that cannot be asked for takes the line offline, whatever the number', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend(refused('account', -10_000))
 
-  await attended.send('hello', async () => true)
+  await line.send('hello', async () => true)
 
-  expect(codesOf(attended.events)).toEqual(['messages_not_answering'])
+  expect(codesOf(line.events)).toEqual(['messages_not_answering'])
 })
 
-/** By which route somebody is written to, whom Messages has a chat with. */
-async function routeOfNextSend(rig: MacRig, attended: Awaited<ReturnType<typeof runLine>>) {
-  await attended.send('hello', async () => true)
+/** Route to a person with whom Messages has a chat. */
+async function routeOfNextSend(rig: MacRig, line: Awaited<ReturnType<typeof runLine>>) {
+  await line.send('hello', async () => true)
   return rig.model.calls.findLast(({ mode }) => mode === 'send')?.route
 }
 
 test('a Messages that was started finds its chats before anything is sent', async () => {
   using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   rig.model.quit()
   while (!rig.model.isRunning) await rig.clock.advance(10)
-  const route = await routeOfNextSend(rig, attended)
+  const route = await routeOfNextSend(rig, line)
 
   expect(route).toBe('chat')
 })
@@ -82,13 +82,13 @@ test('a Messages that was started finds its chats before anything is sent', asyn
 test('a Messages that was started again finds its chats before anything is sent', async () => {
   using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
-  await attended.send('stuck', async () => true)
+  await line.send('stuck', async () => true)
 
   while (restartsOf(rig.ran) === 0) await rig.clock.advance(100)
   while (!rig.model.isRunning) await rig.clock.advance(10)
-  const route = await routeOfNextSend(rig, attended)
+  const route = await routeOfNextSend(rig, line)
 
   expect(route).toBe('chat')
 })

@@ -1,4 +1,4 @@
-// What a Mac line looks up when it is attended again: messages that a crash left open, and those whose
+// Messages that a Mac line looks up at the start of a run: those that a crash left open, and those whose
 // receipts may have come meanwhile.
 
 import { expect, test } from 'bun:test'
@@ -25,13 +25,13 @@ async function again(
   await first.end()
   between(rig)
   const checkpoint = first.checkpoint()
-  const attended = await runLine(rig, rig.restart(), { checkpoint, ...lineOf(sent) })
+  const line = await runLine(rig, rig.restart(), { checkpoint, ...lineOf(sent) })
   const { model, clock } = rig
   const end = async () => {
-    await attended.end()
+    await line.end()
     rig.close()
   }
-  return { sent, attended, file: model.file, clock, recipient: rig.recipient, end }
+  return { sent, line, file: model.file, clock, recipient: rig.recipient, end }
 }
 
 function kindsOf(events: readonly LineEvent[]): readonly string[] {
@@ -42,26 +42,24 @@ function kindsOf(events: readonly LineEvent[]): readonly string[] {
 }
 
 test('an open message that failed while nobody looked is proven unsent after ten seconds', async () => {
-  const { sent, attended, clock, end } = await again(
+  const { sent, line, clock, end } = await again(
     'stuck',
     ({ model }) => model.file.set(newestRow(model.file), FAILED),
     ({ message, note }) => ({ unsettled: [{ message, note }] }),
   )
 
   await clock.advance(8_000)
-  const early = settledOf(attended.events)
+  const early = settledOf(line.events)
   await clock.advance(3_000)
 
   const outcome = { outcome: 'not_sent', reason: 'network_unavailable', blame: 'message' } as const
   expect(early).toEqual([])
-  expect(settledOf(attended.events)).toEqual([
-    { type: 'settled', messageId: sent.message.id, outcome },
-  ])
+  expect(settledOf(line.events)).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
   await end()
 })
 
 test('a failure that was told is the end of a message: a later row is none of it', async () => {
-  const { attended, clock, file, recipient, end } = await again(
+  const { line, clock, file, recipient, end } = await again(
     'stuck',
     ({ model }) => model.file.set(newestRow(model.file), FAILED),
     ({ message, note }) => ({ unsettled: [{ message, note }] }),
@@ -71,12 +69,12 @@ test('a failure that was told is the end of a message: a later row is none of it
   writeOwn(file, { to: recipient, text: 'hello', at: clock.now() })
   await clock.advance(1_000)
 
-  expect(settledOf(attended.events).map(({ outcome }) => outcome.outcome)).toEqual(['not_sent'])
+  expect(settledOf(line.events).map(({ outcome }) => outcome.outcome)).toEqual(['not_sent'])
   await end()
 })
 
 test('a message that Messages still had is followed from there on', async () => {
-  const { attended, clock, file, end } = await again(
+  const { line, clock, file, end } = await again(
     'stuck',
     () => {},
     ({ message, note, outcome }) => ({
@@ -87,12 +85,12 @@ test('a message that Messages still had is followed from there on', async () => 
   file.set(newestRow(file), { is_sent: 1 })
   await clock.advance(1_000)
 
-  expect(kindsOf(attended.events)).toEqual(['sent'])
+  expect(kindsOf(line.events)).toEqual(['sent'])
   await end()
 })
 
 test('a message that Messages still had is found in a second row, where its own fails', async () => {
-  const { sent, attended, clock, file, recipient, end } = await again(
+  const { sent, line, clock, file, recipient, end } = await again(
     'stuck',
     ({ model }) => model.file.set(newestRow(model.file), FAILED),
     ({ message, note, outcome }) => ({
@@ -104,13 +102,13 @@ test('a message that Messages still had is found in a second row, where its own 
   await clock.advance(30_000)
 
   const outcome = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
-  const told = attended.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
-  expect(told).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
+  const published = line.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
+  expect(published).toEqual([{ type: 'settled', messageId: sent.message.id, outcome }])
   await end()
 })
 
 test('of a message that was sent before, what came meanwhile is told, and not that it was sent', async () => {
-  const { attended, clock, end } = await again(
+  const { line, clock, end } = await again(
     'happy',
     () => {},
     ({ outcome, note }) => ({ open: [{ guid: guidOf(outcome) ?? '', note }] }),
@@ -118,7 +116,7 @@ test('of a message that was sent before, what came meanwhile is told, and not th
 
   await clock.advance(5_000)
 
-  expect(kindsOf(attended.events)).toEqual(['delivered', 'read'])
+  expect(kindsOf(line.events)).toEqual(['delivered', 'read'])
   await end()
 })
 

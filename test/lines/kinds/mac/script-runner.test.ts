@@ -270,7 +270,7 @@ function failed(exitCode: number, stderr: string): ProcessEnd {
   return { end: 'exited', exitCode, stdout: '', stderr }
 }
 
-// What a trace may tell of the runs of the script.
+// Runs of the script as a trace may record them.
 
 const DETAIL = 'enabled,unknown iMessage,disabled,connected «constant»,x SMS,enabled,unknown'
 

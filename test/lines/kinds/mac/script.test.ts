@@ -1,4 +1,4 @@
-// The one AppleScript and what reaches it. No Mac compiles it here: what can be told from its text is
+// The one AppleScript and what reaches it. No Mac compiles it here: what can be seen in its text is
 // that it is whole, and that nothing but its input varies.
 
 import { expect, test } from 'bun:test'

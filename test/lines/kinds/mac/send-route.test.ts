@@ -1,4 +1,4 @@
-// By which way a Mac line writes to somebody with whom Messages has chats: never by one that would make
+// Route of a Mac line to a person with whom Messages has chats: never by one that would make
 // a carrier's text message of it.
 
 import { expect, test } from 'bun:test'
@@ -16,8 +16,8 @@ function receiveBy(rig: MacRig, service: string, more: { readonly guid?: string 
 }
 
 async function sendOne(rig: MacRig) {
-  await using attended = await runLine(rig, rig.driver)
-  const outcome = await attended.send('hello', async () => true)
+  await using line = await runLine(rig, rig.driver)
+  const outcome = await line.send('hello', async () => true)
   await rig.clock.advance(rig.settleMs)
   const sends = rig.model.calls.filter(({ mode }) => mode === 'send')
   return { outcome, sends: sends.map(({ route, key }) => `${route} ${key}`) }

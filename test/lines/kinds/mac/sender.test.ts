@@ -26,11 +26,11 @@ function offlineCodesOf(events: readonly LineEvent[]): readonly string[] {
 test('a refusal that does not speak of the chat is not asked for again by another way', async () => {
   using rig = makeMacRig()
   rig.model.receive(rig.recipient, 'hello')
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   rig.model.automation = 'denied'
   const before = rig.model.calls.length
-  await attended.send('hello', async () => true)
+  await line.send('hello', async () => true)
 
   const asked = rig.model.calls.slice(before).filter(({ mode }) => mode === 'check')
   expect(asked.map(({ route }) => route)).toEqual(['chat'])
@@ -38,12 +38,12 @@ test('a refusal that does not speak of the chat is not asked for again by anothe
 
 test('a send that is aborted while Messages is asked is withdrawn, and nothing is wrong with the line', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const leaving = new AbortController()
   rig.clock.after(50, () => leaving.abort())
   let asked = 0
 
-  const outcome = await attended.send(
+  const outcome = await line.send(
     'hello',
     async () => {
       asked += 1
@@ -55,38 +55,38 @@ test('a send that is aborted while Messages is asked is withdrawn, and nothing i
 
   expect(outcome).toEqual(WITHDRAWN)
   expect([asked, rig.carried('hello')]).toEqual([0, 0])
-  expect(offlineCodesOf(attended.events)).toEqual([])
+  expect(offlineCodesOf(line.events)).toEqual([])
 })
 
 test('a message that was withdrawn at the last moment keeps nothing back that somebody types', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
-  await attended.send('hello', async () => false)
+  await using line = await runLine(rig, rig.driver)
+  await line.send('hello', async () => false)
 
   const letter = { from: rig.model.number, to: rig.recipient, text: 'hello' }
   const typed = rig.model.play(typedOnTheMac('happy', letter))
   await rig.clock.advance(3_000)
   await typed
 
-  expect(messagesOf(attended.events)).toMatchObject([{ text: 'hello', isFromMe: true }])
+  expect(messagesOf(line.events)).toMatchObject([{ text: 'hello', isFromMe: true }])
 })
 
 test('a send that Messages did not answer says so of the line', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('hang')
 
-  const outcome = await attended.send('hello', async () => true)
+  const outcome = await line.send('hello', async () => true)
 
   expect(outcome).toEqual({ outcome: 'unknown', reason: 'no_answer' })
-  expect(offlineCodesOf(attended.events)).toEqual(['messages_not_answering'])
+  expect(offlineCodesOf(line.events)).toEqual(['messages_not_answering'])
 })
 
 test('a message that fails after its sender has answered is found again in a second row', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
-  const { message, outcome } = await carry(rig, attended, 'hello')
+  const { message, outcome } = await carry(rig, line, 'hello')
 
   const { file } = rig.model
   file.set(newestRow(file), { error: 6, is_finished: 1 })
@@ -94,20 +94,20 @@ test('a message that fails after its sender has answered is found again in a sec
   const second = writeOwn(file, { to: rig.recipient, text: 'hello', at: rig.clock.now() })
   await rig.clock.advance(60_000)
 
-  const told = attended.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
+  const published = line.events.filter(({ type }) => !['online', 'checkpoint'].includes(type))
   const accepted = { outcome: 'accepted', guid: second.guid, service: 'iMessage' } as const
   expect(outcome).toMatchObject({ outcome: 'held' })
-  expect(told).toEqual([{ type: 'settled', messageId: message.id, outcome: accepted }])
+  expect(published).toEqual([{ type: 'settled', messageId: message.id, outcome: accepted }])
 })
 
 test('a wait of more than five seconds is told, a shorter one is waited out', async () => {
   const outcomes: string[] = []
   for (const chance of [0.6, 0.99]) {
     using rig = makeMacRig({ random: { ...seededRandom(1), chance: () => chance } })
-    await using attended = await runLine(rig, rig.driver)
+    await using line = await runLine(rig, rig.driver)
 
-    await sendTo(rig, attended, deviceHandle('+15550009001'))
-    const { outcome } = await sendTo(rig, attended, deviceHandle('+15550009002'))
+    await sendTo(rig, line, deviceHandle('+15550009001'))
+    const { outcome } = await sendTo(rig, line, deviceHandle('+15550009002'))
 
     outcomes.push(outcome)
   }
@@ -135,24 +135,24 @@ function settlementsOf(events: readonly LineEvent[]) {
 
 test('an error that cleared is forgotten: the next one has its ten seconds again', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   later(rig, 1_000, NO_NETWORK)
   later(rig, 5_000, WELL)
   later(rig, 7_000, NO_NETWORK)
   later(rig, 14_000, { ...WELL, is_sent: 1 })
 
-  const { outcome } = await carry(rig, attended, 'hello')
+  const { outcome } = await carry(rig, line, 'hello')
 
   expect(outcome).toMatchObject({ outcome: 'accepted' })
 })
 
 test('a second row of an earlier message with the same text is not taken for the one that waits', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const { file } = rig.model
   rig.model.nextSend('stuck', 'stuck')
-  const first = await carry(rig, attended, 'hello')
+  const first = await carry(rig, line, 'hello')
   file.set(newestRow(file), NO_NETWORK)
   later(rig, 2_000, NO_NETWORK)
   let second = ''
@@ -160,10 +160,10 @@ test('a second row of an earlier message with the same text is not taken for the
     second = writeOwn(file, { to: rig.recipient, text: 'hello', at: rig.clock.now() }).guid
   })
 
-  const again = await carry(rig, attended, 'hello', 'again')
+  const again = await carry(rig, line, 'hello', 'again')
   await rig.clock.advance(30_000)
 
-  expect(settlementsOf(attended.events)).toEqual([
+  expect(settlementsOf(line.events)).toEqual([
     [first.message.id, { outcome: 'accepted', guid: second, service: 'iMessage' }],
   ])
   expect(again.outcome).toMatchObject({ outcome: 'not_sent', reason: 'network_unavailable' })
@@ -171,21 +171,21 @@ test('a second row of an earlier message with the same text is not taken for the
 
 test('the row of a text that is sent again, after it failed once, is that of the second message', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck', 'happy')
-  const first = await carry(rig, attended, 'hello')
+  const first = await carry(rig, line, 'hello')
   later(rig, 0, NO_NETWORK)
   await rig.clock.advance(30_000)
 
-  const again = await carry(rig, attended, 'hello', 'again')
+  const again = await carry(rig, line, 'hello', 'again')
   await rig.clock.advance(30_000)
 
   expect([first.outcome, again.outcome]).toMatchObject([
     { outcome: 'held' },
     { outcome: 'accepted' },
   ])
-  expect(settlementsOf(attended.events)).toEqual([])
-  expect(receiptsOf(attended.events).map(({ guid, kind }) => [guid, kind])).toEqual([
+  expect(settlementsOf(line.events)).toEqual([])
+  expect(receiptsOf(line.events).map(({ guid, kind }) => [guid, kind])).toEqual([
     [guidOf(first.outcome) ?? '', 'failed'],
     [guidOf(again.outcome) ?? '', 'delivered'],
     [guidOf(again.outcome) ?? '', 'read'],
@@ -194,11 +194,11 @@ test('the row of a text that is sent again, after it failed once, is that of the
 
 test('the row of a text that is sent again, after nobody heard of it, is that of the second message', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('no_row', 'happy')
-  const first = await carry(rig, attended, 'hello')
+  const first = await carry(rig, line, 'hello')
 
-  const again = await carry(rig, attended, 'hello', 'again')
+  const again = await carry(rig, line, 'hello', 'again')
   const { guid } = writeOwn(rig.model.file, {
     to: rig.recipient,
     text: 'hello',
@@ -208,7 +208,7 @@ test('the row of a text that is sent again, after nobody heard of it, is that of
 
   expect(first.outcome).toEqual({ outcome: 'unknown', reason: 'no_row' })
   expect(again.outcome).toMatchObject({ outcome: 'accepted' })
-  expect(settlementsOf(attended.events)).toEqual([
+  expect(settlementsOf(line.events)).toEqual([
     [first.message.id, { outcome: 'accepted', guid, service: 'iMessage' }],
   ])
 })
@@ -216,14 +216,14 @@ test('the row of a text that is sent again, after nobody heard of it, is that of
 test('a database that cannot be read for a moment does not end a send', async () => {
   for (const ms of MOMENTS) {
     using rig = makeMacRig()
-    await using attended = await runLine(rig, rig.driver)
+    await using line = await runLine(rig, rig.driver)
     const { db } = rig.model.file
     rig.model.nextSend('stuck')
     rig.clock.after(ms, () => db.run('ALTER TABLE message RENAME TO away'))
     rig.clock.after(ms + 200, () => db.run('ALTER TABLE away RENAME TO message'))
     later(rig, 4_000, { is_sent: 1 })
 
-    const { outcome } = await carry(rig, attended, 'hello')
+    const { outcome } = await carry(rig, line, 'hello')
 
     expect([ms, outcome]).toMatchObject([ms, { outcome: 'accepted' }])
   }
@@ -232,7 +232,7 @@ test('a database that cannot be read for a moment does not end a send', async ()
 test('a row that has our ROWID after a rebuild is not ours', async () => {
   using rig = makeMacRig()
   rig.model.receive('+15550003333', 'from before')
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('stuck')
   rig.clock.after(2_000, () => {
     const replacement = {
@@ -244,7 +244,7 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
     void rig.model.play([{ t: 0, ...replacement }])
   })
 
-  const { outcome } = await carry(rig, attended, 'hello')
+  const { outcome } = await carry(rig, line, 'hello')
 
   expect(outcome).toEqual({ outcome: 'held', guid: guidOf(outcome) ?? '', service: 'iMessage' })
 })
@@ -252,18 +252,18 @@ test('a row that has our ROWID after a rebuild is not ours', async () => {
 test('the late row of a message that nobody heard of is told, also where the next one is watched', async () => {
   for (const ms of MOMENTS) {
     using rig = makeMacRig({ model: { delays: { sentMs: 900 } } })
-    await using attended = await runLine(rig, rig.driver)
+    await using line = await runLine(rig, rig.driver)
     rig.model.nextSend('no_row', 'happy')
-    const lost = await carry(rig, attended, 'lost')
+    const lost = await carry(rig, line, 'lost')
     let late = ''
     rig.clock.after(ms, () => {
       late = writeOwn(rig.model.file, { to: rig.recipient, text: 'lost', at: rig.clock.now() }).guid
     })
 
-    await carry(rig, attended, 'next')
+    await carry(rig, line, 'next')
     await rig.clock.advance(10_000)
 
-    expect([ms, settlementsOf(attended.events)]).toEqual([
+    expect([ms, settlementsOf(line.events)]).toEqual([
       ms,
       [[lost.message.id, { outcome: 'accepted', guid: late, service: 'iMessage' }]],
     ])

@@ -36,7 +36,7 @@ function unknown(reason: string): SendOutcome {
   return { outcome: 'unknown', reason }
 }
 
-/** How a send ends, how often the text really went out, and what is told of the message afterwards. */
+/** Outcome of a send, count of texts that really went out, and the events after the outcome. */
 type Expected = {
   readonly behaviour: Behaviour
   readonly outcome: SendOutcome
@@ -102,16 +102,16 @@ describe('a send ends as Messages makes it end', () => {
   for (const { behaviour, outcome, carried, later, text = 'hello' } of EXPECTED) {
     test(`${nameOf(behaviour)} is ${outcome.outcome}`, async () => {
       using rig = makeMacRig()
-      await using attended = await runLine(rig, rig.driver)
+      await using line = await runLine(rig, rig.driver)
       rig.model.nextSend(behaviour)
 
-      const sent = await carry(rig, attended, text)
+      const sent = await carry(rig, line, text)
       await rig.clock.advance(90_000)
 
       expect(sent.outcome).toEqual(outcome)
       expect(rig.carried(text)).toBe(carried)
-      expect(newsOf(attended.events)).toEqual(later)
-      expect(messagesOf(attended.events)).toEqual([])
+      expect(newsOf(line.events)).toEqual(later)
+      expect(messagesOf(line.events)).toEqual([])
     })
   }
 })
@@ -121,7 +121,7 @@ function nameOf(behaviour: Behaviour): string {
   return `${behaviour.number} in stage ${behaviour.refused}`
 }
 
-/** What is told of a message after its outcome, in order; that it was sent goes without saying. */
+/** Events of a message after its outcome, in order; that it was sent goes without saying. */
 function newsOf(events: readonly LineEvent[]): readonly string[] {
   return events.flatMap((event) => {
     if (event.type === 'settled') return [event.outcome.outcome]
@@ -131,15 +131,15 @@ function newsOf(events: readonly LineEvent[]): readonly string[] {
 
 test('what the second run of the script reports before its stage send is proven unsent', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  const outcome = await attended.send('hello', async () => {
+  const outcome = await line.send('hello', async () => {
     rig.model.account.exists = false
     return true
   })
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'messages_refused', blame: 'line' })
-  expect(attended.events.at(-1)).toMatchObject({
+  expect(line.events.at(-1)).toMatchObject({
     type: 'offline',
     reason: { code: 'messages_signed_out' },
   })
@@ -148,9 +148,9 @@ test('what the second run of the script reports before its stage send is proven 
 
 test('a send asks for the account, finds the recipient, and hands the text over once', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await attended.send('hello', async () => true)
+  await line.send('hello', async () => true)
 
   const modes = rig.model.calls.map(({ mode }) => mode)
   expect(modes).toEqual(['account', 'check', 'send'])
@@ -158,10 +158,10 @@ test('a send asks for the account, finds the recipient, and hands the text over 
 
 test('whom Messages has a chat with is written to in that chat, anyone else as a participant', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
-  await attended.send('first', async () => true)
-  await attended.send('second', async () => true)
+  await line.send('first', async () => true)
+  await line.send('second', async () => true)
 
   const sends = rig.model.calls.filter(({ mode }) => mode === 'send')
   expect(sends.map(({ route, key }) => [route, key])).toEqual([
@@ -172,17 +172,17 @@ test('whom Messages has a chat with is written to in that chat, anyone else as a
 
 test('a recipient who is not on iMessage is remembered for seven days', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   rig.model.nextSend('failed22_at_once')
-  await attended.send('hello', async () => true)
+  await line.send('hello', async () => true)
 
   let asked = 0
-  const again = await attended.send('again', async () => {
+  const again = await line.send('again', async () => {
     asked += 1
     return true
   })
   rig.model.receive(rig.recipient, 'I have an iPhone now')
-  const later = await attended.send('now', async () => true)
+  const later = await line.send('now', async () => true)
 
   expect(again).toEqual(failed('not_on_imessage'))
   expect(asked).toBe(0)
@@ -191,18 +191,18 @@ test('a recipient who is not on iMessage is remembered for seven days', async ()
 
 test('after five recipients in an hour who are not on iMessage nobody new is written to', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const friend = deviceHandle('+15550007777')
   rig.model.receive(friend, 'hello')
   for (let i = 0; i < 5; i += 1) {
     rig.model.nextSend('failed22_at_once')
-    await sendTo(rig, attended, deviceHandle(`+1555000800${i}`))
+    await sendTo(rig, line, deviceHandle(`+1555000800${i}`))
   }
   await rig.clock.advance(10_000)
 
-  const toSomebodyNew = await sendTo(rig, attended, deviceHandle('+15550008009'))
-  const toFriend = await sendTo(rig, attended, friend)
-  const online = attended.events.findLast((event) => event.type === 'online')
+  const toSomebodyNew = await sendTo(rig, line, deviceHandle('+15550008009'))
+  const toFriend = await sendTo(rig, line, friend)
+  const online = line.events.findLast((event) => event.type === 'online')
   const findings = await rig.driver.checkup(NEVER)
 
   expect(toSomebodyNew).toMatchObject({ outcome: 'postponed', reason: 'pacing' })
@@ -213,10 +213,10 @@ test('after five recipients in an hour who are not on iMessage nobody new is wri
 
 test('a message that Messages sends once more by SMS, seconds after it was sent, is told with it', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const { file } = rig.model
   rig.model.nextSend('stuck')
-  const sending = carry(rig, attended, 'hello')
+  const sending = carry(rig, line, 'hello')
   await rig.clock.advance(1_000)
   const row = newestRow(file)
   file.set(row, { is_sent: 1 })
@@ -226,7 +226,7 @@ test('a message that Messages sends once more by SMS, seconds after it was sent,
   file.set(row, { service: 'SMS', was_downgraded: 1, is_finished: 1 })
   await rig.clock.advance(20_000)
 
-  const receipts = receiptsOf(attended.events).map(({ kind, service }) => ({ kind, service }))
+  const receipts = receiptsOf(line.events).map(({ kind, service }) => ({ kind, service }))
   expect(outcome).toEqual(ACCEPTED)
   expect(receipts).toEqual([{ kind: 'sent', service: 'SMS' }])
 })
@@ -248,17 +248,17 @@ test('a message that changed its service while the relay was away is told when i
 
 test('messages leave about a second apart, and more between people written to for the first time', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const at: number[] = []
   const timed = async () => {
     at.push(rig.clock.monotonic())
     return true
   }
 
-  for (const text of ['one', 'two', 'three']) await attended.send(text, timed)
+  for (const text of ['one', 'two', 'three']) await line.send(text, timed)
   const strangers: number[] = []
   for (let i = 0; i < 3; i += 1) {
-    await sendTo(rig, attended, deviceHandle(`+1555000900${i}`), async () => {
+    await sendTo(rig, line, deviceHandle(`+1555000900${i}`), async () => {
       strangers.push(rig.clock.monotonic())
       return true
     })

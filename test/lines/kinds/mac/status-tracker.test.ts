@@ -1,4 +1,4 @@
-// How long the tracker waits before it calls a message failed or stuck, what it tells once, and how many
+// How long the tracker waits before it calls a message failed or stuck, what it reports once, and how many
 // it follows.
 
 import { expect, test } from 'bun:test'
@@ -31,12 +31,12 @@ class TrackerRig implements Disposable {
     return writeOwn(this.file, { to: FRIEND, text: 'hello', at: NOW, is_sent: 0, ...values })
   }
 
-  /** What is told `ms` after the beginning. */
+  /** Receipts `ms` after the beginning. */
   sweep(ms: number): readonly string[] {
     return this.tracker.sweep(this.db, NOW + ms).map(({ kind }) => kind)
   }
 
-  /** What is told until each of them was looked at. */
+  /** Receipts until each row was looked at. */
   round(): readonly string[] {
     return Array.from({ length: FOLLOWED_MAX / 200 }, () => this.sweep(1)).flat()
   }
@@ -69,13 +69,13 @@ test('an error has ten seconds to clear, and a second one ten seconds of its own
   const row = rig.write(NO_NETWORK)
   rig.tracker.follow(row, 'held', NOW)
 
-  const told = [rig.sweep(0)]
+  const published = [rig.sweep(0)]
   rig.file.set(row.rowId, { error: 0, is_finished: 0 })
-  told.push(rig.sweep(5_000))
+  published.push(rig.sweep(5_000))
   rig.file.set(row.rowId, NO_NETWORK)
-  for (const ms of [6_000, 12_000, 15_999, 16_000, 17_000]) told.push(rig.sweep(ms))
+  for (const ms of [6_000, 12_000, 15_999, 16_000, 17_000]) published.push(rig.sweep(ms))
 
-  expect(told).toEqual([[], [], [], [], [], ['failed'], []])
+  expect(published).toEqual([[], [], [], [], [], ['failed'], []])
 })
 
 test('a message that Messages is done with and has not sent fails after a minute, unless it waits by intention', () => {
@@ -84,9 +84,9 @@ test('a message that Messages is done with and has not sent fails after a minute
   const delayed = rig.write({ is_finished: 1, is_delayed: 1 })
   for (const row of [failed, delayed]) rig.tracker.follow(row, 'held', NOW)
 
-  const told = [0, 59_999, 60_000, 120_000].map((ms) => rig.sweep(ms))
+  const published = [0, 59_999, 60_000, 120_000].map((ms) => rig.sweep(ms))
 
-  expect(told).toEqual([[], [], ['failed'], []])
+  expect(published).toEqual([[], [], ['failed'], []])
 })
 
 test('what was told of a message is not told again where it is found once more', () => {
@@ -108,9 +108,9 @@ test('each of many messages is looked at again and again', () => {
 
   for (let i = 0; i < 10; i += 1) rig.sweep(i)
   rig.file.set(oldest.rowId, { is_delivered: 1 })
-  const told = [10, 11, 12].flatMap((ms) => rig.sweep(ms))
+  const published = [10, 11, 12].flatMap((ms) => rig.sweep(ms))
 
-  expect(told).toEqual(['delivered'])
+  expect(published).toEqual(['delivered'])
 })
 
 test('twenty thousand are followed: what was read makes room, then the oldest goes', () => {
@@ -122,15 +122,15 @@ test('twenty thousand are followed: what was read makes room, then the oldest go
   const read = { is_delivered: 1, date_read: rig.file.date(NOW) }
 
   rig.file.set(newest.rowId, read)
-  const toldOfNewest = rig.sweep(0)
+  const publishedOfNewest = rig.sweep(0)
   rig.tracker.follow({ rowId: 40_000, guid: 'one more' }, 'sent', NOW)
   rig.file.set(oldest.rowId, { is_delivered: 1 })
-  const toldOfOldest = rig.round()
+  const publishedOfOldest = rig.round()
   rig.tracker.follow({ rowId: 40_001, guid: 'one too many' }, 'sent', NOW)
   rig.file.set(oldest.rowId, read)
 
-  expect(toldOfNewest).toEqual(['delivered', 'read'])
-  expect([toldOfOldest, rig.round()]).toEqual([['delivered'], []])
+  expect(publishedOfNewest).toEqual(['delivered', 'read'])
+  expect([publishedOfOldest, rig.round()]).toEqual([['delivered'], []])
 })
 
 test('a message that moved to another ROWID is followed there only', () => {

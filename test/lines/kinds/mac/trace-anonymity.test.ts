@@ -26,7 +26,12 @@ test('a text becomes a token: the same within a trace, another in the next one',
   expect(next({ name: 'id', isNumeric: false }, '+12025550123')).not.toBe(first)
 })
 
-const TOLD: readonly (readonly [column: string, cell: string, told: string, hidden: string])[] = [
+const TOLD: readonly (readonly [
+  column: string,
+  cell: string,
+  published: string,
+  hidden: string,
+])[] = [
   ['guid', 'any;-;+12025550123', 'any;-;', '+12025550123'],
   ['guid', 'iMessage;+;chat1234', 'iMessage;+;', 'chat1234'],
   ['guid', 'at_0_B7E1D0A4', 'at_0_', 'B7E1D0A4'],
@@ -50,9 +55,9 @@ const TOLD: readonly (readonly [column: string, cell: string, told: string, hidd
   ['cache_roomnames', '', '', ''],
 ]
 
-for (const [column, cell, told, hidden] of TOLD) {
-  test(`of ${JSON.stringify(cell)} in ${column}, ${JSON.stringify(told)} is told`, () => {
-    expect(text(column, cell)).toBe(hidden === '' ? told : told + token(hidden))
+for (const [column, cell, published, hidden] of TOLD) {
+  test(`of ${JSON.stringify(cell)} in ${column}, ${JSON.stringify(published)} is published`, () => {
+    expect(text(column, cell)).toBe(hidden === '' ? published : published + token(hidden))
   })
 }
 
@@ -92,7 +97,7 @@ function token(text: string): string {
   return `#${createHmac('sha256', SALT).update(text).digest('hex').slice(0, 12)}`
 }
 
-// Which rows of a table a trace follows, and that each of their turns is told once.
+// Rows of a table that a trace follows; each of their changes is recorded once.
 
 const plain: Anonymizer = (_, cell) => (typeof cell === 'bigint' ? Number(cell) : null)
 
@@ -118,8 +123,8 @@ class TableRig implements Disposable {
 
   /** What changed, then what came, each as its kind and key. */
   look(): readonly (readonly [op: string, id: unknown])[] {
-    const told = [...this.table.changes(), ...this.table.arrivals()]
-    return told.map(({ op, set }) => [op, set['id']] as const)
+    const published = [...this.table.changes(), ...this.table.arrivals()]
+    return published.map(({ op, set }) => [op, set['id']] as const)
   }
 
   [Symbol.dispose](): void {

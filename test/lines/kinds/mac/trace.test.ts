@@ -240,7 +240,7 @@ test('while it follows, it keeps Messages from nothing', async () => {
   })
 })
 
-/** Plays while the database is followed; what is written last is told, too. */
+/** Plays while the database is followed; what is written last is recorded, too. */
 async function recorded(
   file: ChatDbFile,
   play: (clock: TestClock) => Promise<void>,
@@ -287,8 +287,8 @@ function fillWith(file: ChatDbFile, table: string, secret: string): void {
 
 /** Without the cells that no test set: those of a new row are NULL, 0 or empty. */
 function withoutDefaults(entry: TraceEntry): TraceEntry {
-  const told = Object.entries(entry.set).filter(([, value]) => value !== null && value !== 0)
-  return { ...entry, set: Object.fromEntries(told) }
+  const published = Object.entries(entry.set).filter(([, value]) => value !== null && value !== 0)
+  return { ...entry, set: Object.fromEntries(published) }
 }
 
 function token(text: string): string {

@@ -1,5 +1,5 @@
-// What a Mac line tells of each trace: turns that chat.db was seen to take on somebody's Mac. Told twice
-// is the same as told once, because the core knows a message by its guid.
+// Events of a Mac line for each trace: changes of chat.db that were seen on real Macs. Published twice is
+// the same as published once, because the core knows a message by its guid.
 
 import { describe, expect, test } from 'bun:test'
 
@@ -11,8 +11,8 @@ import { TRACES, type TraceName } from '../../../support/mac/messages-traces.ts'
 
 const DAY_MS = 86_400_000
 
-/** What a trace makes the line tell: messages in order, then receipts in order. */
-type Told = {
+/** Events that a trace causes: messages in order, then receipts in order. */
+type Published = {
   readonly live: readonly string[]
   readonly history: number
   /** Why each message that was withheld was. */
@@ -21,11 +21,11 @@ type Told = {
   readonly receipts: readonly string[]
 }
 
-const NOTHING: Told = { live: [], history: 0, withheld: [], leftOut: [], receipts: [] }
+const NOTHING: Published = { live: [], history: 0, withheld: [], leftOut: [], receipts: [] }
 const STEPS = ['sent', 'delivered', 'read'] as const
 const TYPED = 'typed on the Mac'
 
-const EXPECTED: Readonly<Record<TraceName, Partial<Told>>> = {
+const EXPECTED: Readonly<Record<TraceName, Partial<Published>>> = {
   happy: { live: [`> ${TYPED}`], receipts: ['delivered', 'read'] },
   delivered_without_date: { live: [`> ${TYPED}`], receipts: ['delivered'] },
   read_before_delivered_seen: { live: [`> ${TYPED}`], receipts: ['delivered', 'read'] },
@@ -75,32 +75,31 @@ const EXPECTED: Readonly<Record<TraceName, Partial<Told>>> = {
 
 describe('a Mac line tells of a trace', () => {
   for (const [name, trace] of Object.entries(TRACES)) {
-    test(`${name}: ${trace.tells}`, async () => {
-      const told = await tell(trace.steps)
+    test(`${name}: ${trace.expects}`, async () => {
+      const published = await publish(trace.steps)
 
       const expected = EXPECTED[name as TraceName] // The keys of TRACES are its names.
-      expect(told).toEqual({ ...NOTHING, ...expected })
+      expect(published).toEqual({ ...NOTHING, ...expected })
     })
   }
 })
 
-async function tell(steps: (typeof TRACES)[TraceName]['steps']): Promise<Told> {
+async function publish(steps: (typeof TRACES)[TraceName]['steps']): Promise<Published> {
   using rig = makeMacRig()
   const now = rig.clock.now()
   const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now }
   const checkpoint = checkpointText({ ...start, since: now - 30 * DAY_MS, healthyAt: now })
-  await using attended = await runLine(rig, rig.driver, { checkpoint })
+  await using line = await runLine(rig, rig.driver, { checkpoint })
 
   const played = rig.model.play(steps)
   await rig.clock.advance(25_000)
   await played
   // A row without a chat is waited for a minute.
-  if (readCheckpoint(attended.checkpoint())?.incomplete.length !== 0)
-    await rig.clock.advance(60_000)
-  return toldOf(attended.events)
+  if (readCheckpoint(line.checkpoint())?.incomplete.length !== 0) await rig.clock.advance(60_000)
+  return publishedOf(line.events)
 }
 
-function toldOf(events: readonly LineEvent[]): Told {
+function publishedOf(events: readonly LineEvent[]): Published {
   const messages = new Map(messagesOf(events).map((message) => [message.guid, message]))
   const all = [...messages.values()]
   const withheld = all.filter((message) => typeof message.withheld === 'string')

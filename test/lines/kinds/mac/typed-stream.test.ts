@@ -169,7 +169,7 @@ function string(text: string): unknown {
   return object(['NSString', ...OBJECT.names], { '+': [new TextEncoder().encode(text)] })
 }
 
-/** Groups by their encoding; what follows a blank tells groups of the same types apart. */
+/** Groups by their encoding; the part after a blank distinguishes groups of the same types. */
 function object(
   names: readonly string[],
   groups: Readonly<Record<string, readonly unknown[]>>,

@@ -10,14 +10,14 @@ import { writeOwn } from '../../../support/mac/own-rows.ts'
 
 const FRIEND = '+15550001111'
 
-/** What was told, in order: each text, marked where it is history. */
-function toldOf(events: readonly LineEvent[]): readonly string[] {
+/** Published texts in order, marked where they are history. */
+function publishedOf(events: readonly LineEvent[]): readonly string[] {
   return messagesOf(events).map(({ text, isHistory }) => (isHistory ? `${text} (history)` : text))
 }
 
 test('a row that waits for its chat keeps back who wrote it, and nobody else', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const at = rig.clock.now()
@@ -26,32 +26,32 @@ test('a row that waits for its chat keeps back who wrote it, and nobody else', a
   writeOwn(file, { to: FRIEND, text: 'typed', at })
   file.receive({ from: '+15550002222', text: 'somebody else', at })
   await rig.clock.advance(1_000)
-  const early = toldOf(attended.events)
+  const early = publishedOf(line.events)
   file.joinChat(waiting.rowId, file.directChat(FRIEND))
   await rig.clock.advance(1_000)
 
   expect(early).toEqual(['typed', 'somebody else'])
-  expect(toldOf(attended.events).slice(2)).toEqual(['first', 'second'])
+  expect(publishedOf(line.events).slice(2)).toEqual(['first', 'second'])
 })
 
 test('a row that turns out to be of no use is not waited for any more, also after a crash', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const row = file.addMessage({ at: rig.clock.now(), text: 'hello', handle_id: 0 })
   await rig.clock.advance(1_000)
-  const before = readCheckpoint(attended.checkpoint())?.incomplete
+  const before = readCheckpoint(line.checkpoint())?.incomplete
   file.joinChat(row.rowId, file.addChat({ identifier: 'chat831', style: 43 }))
   await rig.clock.advance(1_000)
 
-  expect([before, readCheckpoint(attended.checkpoint())?.incomplete]).toEqual([[row.rowId], []])
-  expect(toldOf(attended.events)).toEqual([])
+  expect([before, readCheckpoint(line.checkpoint())?.incomplete]).toEqual([[row.rowId], []])
+  expect(publishedOf(line.events)).toEqual([])
 })
 
 test('of rows without a chat two hundred are held at once, and none is passed over', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const { file } = rig.model
   const people = Array.from({ length: 310 }, (_, index) => `+1555100${1_000 + index}`)
 
@@ -61,31 +61,31 @@ test('of rows without a chat two hundred are held at once, and none is passed ov
     }),
   )()
   await rig.clock.advance(1_000)
-  const held = readCheckpoint(attended.checkpoint())?.incomplete.length
+  const held = readCheckpoint(line.checkpoint())?.incomplete.length
   for (const [index, from] of people.entries()) {
     file.joinChat(rows[index]?.rowId ?? 0, file.directChat(from))
   }
   await rig.clock.advance(1_000)
 
   expect(held).toBe(200)
-  expect(toldOf(attended.events)).toEqual(people)
+  expect(publishedOf(line.events)).toEqual(people)
 })
 
 test('who wrote a row without a chat is kept back for ten seconds, and nobody for longer', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
 
   const { file } = rig.model
   const at = rig.clock.now()
   file.addMessage({ at, text: 'without a chat', handle_id: file.addHandle(FRIEND) })
   file.receive({ from: FRIEND, text: 'with one', at })
-  const told: (readonly string[])[] = []
+  const published: (readonly string[])[] = []
   for (const ms of [9_800, 400, 49_500, 500]) {
     await rig.clock.advance(ms)
-    told.push(toldOf(attended.events))
+    published.push(publishedOf(line.events))
   }
 
-  expect(told).toEqual([[], ['with one'], ['with one'], ['with one', 'without a chat']])
+  expect(published).toEqual([[], ['with one'], ['with one'], ['with one', 'without a chat']])
 })
 
 test('a row that waits for its chat is waited for after a crash too, and told once', async () => {
@@ -118,7 +118,7 @@ test('a row that waits for its chat is waited for after a crash too, and told on
 
 test('where two hundred rows wait for their chats, further ones wait ten seconds only, and none keeps others back', async () => {
   using rig = makeMacRig()
-  await using attended = await runLine(rig, rig.driver)
+  await using line = await runLine(rig, rig.driver)
   const { file } = rig.model
 
   file.db.transaction(() => {
@@ -130,15 +130,15 @@ test('where two hundred rows wait for their chats, further ones wait ten seconds
   await rig.clock.advance(12_000)
   file.receive({ from: FRIEND, text: 'with a chat', at: rig.clock.now() })
   await rig.clock.advance(1_000)
-  const held = readCheckpoint(attended.checkpoint())?.incomplete.length
-  const told = [messagesOf(attended.events).length]
+  const held = readCheckpoint(line.checkpoint())?.incomplete.length
+  const published = [messagesOf(line.events).length]
   for (const ms of [10_000, 40_000]) {
     await rig.clock.advance(ms)
-    told.push(messagesOf(attended.events).length)
+    published.push(messagesOf(line.events).length)
   }
 
   expect(held).toBe(250)
-  expect(told).toEqual([1, 51, 251])
+  expect(published).toEqual([1, 51, 251])
 })
 
 test('an old row that is looked at again and again is no back-fill', async () => {
@@ -146,7 +146,7 @@ test('an old row that is looked at again and again is no back-fill', async () =>
   const now = rig.clock.now()
   const start = { rowId: 0, incomplete: [], sequence: 0, lastRows: [], lastAt: now, healthyAt: now }
   const checkpoint = checkpointText({ ...start, since: now - 3_600_000 })
-  await using attended = await runLine(rig, rig.driver, { checkpoint })
+  await using line = await runLine(rig, rig.driver, { checkpoint })
   const { file } = rig.model
   const at = now - 11 * 60_000
 
@@ -155,7 +155,7 @@ test('an old row that is looked at again and again is no back-fill', async () =>
   file.receive({ from: '+15550002222', text: 'as old', at })
   await rig.clock.advance(1_000)
 
-  expect(toldOf(attended.events)).toEqual(['as old'])
+  expect(publishedOf(line.events)).toEqual(['as old'])
 })
 
 test('what is scheduled on the Mac is listed when it goes out, also after a crash, and keeps back nothing', async () => {
@@ -171,11 +171,11 @@ test('what is scheduled on the Mac is listed when it goes out, also after a cras
 
   await using second = await runLine(rig, rig.restart(), { checkpoint: first.checkpoint() })
   await rig.clock.advance(120_000)
-  const before = toldOf(second.events)
+  const before = publishedOf(second.events)
   file.set(rowId, { is_sent: 1, is_finished: 1, at: rig.clock.now() })
   await rig.clock.advance(1_000)
 
-  expect(toldOf(first.events)).toEqual(['hello'])
+  expect(publishedOf(first.events)).toEqual(['hello'])
   expect(before).toEqual([])
   expect(messagesOf(second.events)).toMatchObject([{ text: 'happy birthday', isFromMe: true }])
 })

@@ -1,4 +1,4 @@
-// Stands for osascript, open and pgrep: `messages-tool.ts <socket> <tool> <argument>...` tells Messages in
+// Stands for osascript, open and pgrep: `messages-tool.ts <socket> <tool> <argument>...` informs Messages in
 // its own process how it was called, and ends as that says.
 
 import { askMessages, TOOL_PATH, type ToolCall, type ToolEnd } from '../messages-control.ts'

@@ -1,4 +1,3 @@
-import type { Clock } from '../../../../system/clock.ts'
 import { AgentError } from './wda-http.ts'
 
 /** The order in which tasks that wait are run. */
@@ -11,17 +10,11 @@ const WAITING_MAX = 100
 
 /** Runs one task at a time; of those that wait the most urgent is next, and of equals the first. */
 export class TaskQueue {
-  readonly #clock: Clock
   #waiting: WaitingTask[] = []
-  #startedAt: number | null = null
+  #isBusy = false
 
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  /** Age of the present task in milliseconds; null where none is running. */
-  get runningMs(): number | null {
-    return this.#startedAt === null ? null : this.#clock.monotonic() - this.#startedAt
+  get isBusy(): boolean {
+    return this.#isBusy
   }
 
   /** Rejects with `aborted` where the signal fires before the task has begun. */
@@ -36,8 +29,8 @@ export class TaskQueue {
 
   async #awaitStart(urgency: Urgency, signal: AbortSignal): Promise<void> {
     if (signal.aborted) throw new AgentError('aborted', 'Aborted before its turn.')
-    if (this.#startedAt === null) {
-      this.#startedAt = this.#clock.monotonic()
+    if (!this.#isBusy) {
+      this.#isBusy = true
       return
     }
     if (this.#waiting.length >= WAITING_MAX) throw new AgentError('other', 'Too many wait.')
@@ -55,8 +48,8 @@ export class TaskQueue {
   #startNext(): void {
     const [next] = this.#waiting.toSorted((a, b) => rank(a) - rank(b))
     this.#waiting = this.#waiting.filter((other) => other !== next)
-    // Set at once: a task that comes before the next one wakes finds the queue busy.
-    this.#startedAt = next === undefined ? null : this.#clock.monotonic()
+    // Busy at once: a task may come before the next one wakes.
+    this.#isBusy = next !== undefined
     next?.start()
   }
 }

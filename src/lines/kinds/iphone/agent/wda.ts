@@ -69,7 +69,7 @@ export class PhoneAgent {
   }
 
   static over(exchange: WdaExchange, clock: Clock): PhoneAgent {
-    return new PhoneAgent(new WdaSession(exchange, clock), new TaskQueue(clock), 'poll')
+    return new PhoneAgent(new WdaSession(exchange, clock), new TaskQueue(), 'poll')
   }
 
   /** The same agent, whose commands wait in the queue with this urgency. */
@@ -88,7 +88,7 @@ export class PhoneAgent {
       const status = await this.#session.ask(command, HEALTH_MS_MAX)
       if (isRecord(status) && status['ready'] === true) return
     } catch (error) {
-      if (codeOf(error) === 'stuck' && this.#queue.runningMs !== null) return
+      if (codeOf(error) === 'stuck' && this.#queue.isBusy) return
       throw error
     }
     throw new AgentError('other', 'The agent is not ready.')

@@ -1,26 +1,33 @@
-// Facts about an attached iPhone, read by its service lockdown.
+// Facts about an attached iPhone, read by its service "lockdown": 4 bytes of length, the highest first, and a
+// property list in XML (libimobiledevice). A few values are open to every computer; a trusted one begins a
+// session, from then on in TLS on the same connection, and may ask for the rest.
 
-import { type Clock, deadline } from '../../../../system/clock.ts'
+import type { Duplex } from 'node:stream'
+import { connect, createSecureContext, type SecureContext } from 'node:tls'
+
+import { deadline, type Clock } from '../../../../system/clock.ts'
+import { MuxError, readExactly, StreamEndedError } from './mux-connection.ts'
 import {
-  LOCKDOWN_PORT,
-  LockdownBroken,
-  LockdownRefusal,
-  LockdownSession,
-  readPairRecord,
-} from './lockdown-session.ts'
-import { MuxError } from './mux-connection.ts'
-import { numberOf, type PropertyValue, booleanOf, textOf } from './property-list.ts'
+  booleanOf,
+  bytesOf,
+  dictionaryOf,
+  numberOf,
+  parsePropertyList,
+  PropertyListError,
+  textOf,
+  xmlPropertyList,
+  type PropertyDictionary,
+  type PropertyValue,
+} from './property-list.ts'
 import type { MuxDevice, Usbmux } from './usbmux.ts'
 
 /** The answers of lockdown at one moment. */
 export type PhoneFacts = {
   readonly reading: 'facts'
   readonly udid: string
-  /** As its owner has named it. */
+  /** The owner's name for it. */
   readonly name: string
   readonly iosVersion: string
-  /** As `iPhone15,2`. */
-  readonly productType: string
   /** The number of the SIM in E.164; null where the phone has none or does not know it. */
   readonly number: string | null
   readonly battery: { readonly percent: number; readonly isCharging: boolean } | null
@@ -32,8 +39,6 @@ export type PhoneFacts = {
   readonly isLocked: boolean | null
   /** As `Europe/Berlin`. */
   readonly timeZone: string | null
-  /** As `kCTSIMSupportSIMStatusReady`. */
-  readonly simStatus: string | null
 }
 
 export type PhoneTroubleReason =
@@ -52,16 +57,18 @@ export type PhoneTrouble = {
   /** Null where not even this could be read. */
   readonly name: string | null
   readonly reason: PhoneTroubleReason
-  /** One sentence without secrets. */
+  /** A sentence without secrets. */
   readonly why: string
 }
+
+export type PhoneReading = PhoneFacts | PhoneTrouble
 
 /** A phone that is attached, or was since the relay started. */
 export type Phone = {
   readonly udid: string
   /** Its attachment; null while it is not plugged in. */
   readonly device: MuxDevice | null
-  /** The last that could be read, be it from before the trouble or before it went. */
+  /** The last facts, be they from before a trouble or before it was unplugged. */
   readonly facts: PhoneFacts | null
   /** Null while it can be read. */
   readonly trouble: PhoneTrouble | null
@@ -71,25 +78,9 @@ export type Phone = {
   readonly hasLowBattery: boolean
 }
 
-const E164 = /^\+[1-9][0-9]{6,14}$/
-/** Spaces, dashes, brackets, and the marks of direction that iOS puts around numbers. */
-const NUMBER_DRESSING = /[\s().\-/\u00AD\u2010-\u2015\u200B-\u200F\u202A-\u202E\u2060-\u2069]/gu
-
-/** The number in E.164; null for one without its country. */
-export function phoneNumberOf(text: string): string | null {
-  const plain = text.replaceAll(NUMBER_DRESSING, '')
-  return E164.test(plain) ? plain : null
-}
-
-export type PhoneReading = PhoneFacts | PhoneTrouble
-
-/** Facts that are open to every computer. */
-type OpenFacts = {
-  readonly name: string | null
-  readonly iosVersion: string
-  readonly productType: string
-}
-
+const LOCKDOWN_PORT = 62_078
+const LENGTH_BYTES = 4
+const ANSWER_BYTES_MAX = 1_048_576
 /** A phone that does not answer must not hold up the next one. */
 const READING_MS_MAX = 15_000
 const TEXT_LENGTH_MAX = 200
@@ -111,14 +102,27 @@ const REASON_OF_WORD: Readonly<Record<string, PhoneTroubleReason>> = {
   InvalidPairRecord: 'pairing_stale',
   MissingPairRecord: 'pairing_stale',
 }
+const WORD = /^[A-Za-z]{1,60}$/
 
-/** There is no trust that a session could begin with. */
-class NoTrust extends Error {
+const E164 = /^\+[1-9][0-9]{6,14}$/
+/** Spaces, dashes, brackets, and the marks of direction that iOS puts around numbers. */
+const NUMBER_DRESSING = /[\s().\-/\u00AD\u2010-\u2015\u200B-\u200F\u202A-\u202E\u2060-\u2069]/gu
+
+/** The phone cannot be read: there is no trust, it refused, or what came is not of the protocol. */
+class LockdownError extends Error {
+  override readonly name: string = 'LockdownError'
   readonly reason: PhoneTroubleReason
 
-  constructor(reason: PhoneTroubleReason, why: string) {
+  constructor(why: string, reason: PhoneTroubleReason = 'unreadable') {
     super(why)
     this.reason = reason
+  }
+}
+
+/** The phone answered that it will not, with its word for the cause. */
+class LockdownRefusal extends LockdownError {
+  constructor(word: string) {
+    super(`The phone refused: ${WORD.test(word) ? word : 'unknown'}`, REASON_OF_WORD[word])
   }
 }
 
@@ -127,96 +131,201 @@ class NoTrust extends Error {
  * aborts: any other failure is a trouble, within 15 s.
  */
 export async function readPhone(
-  tools: { readonly mux: Usbmux; readonly clock: Clock },
+  { mux, clock }: { readonly mux: Usbmux; readonly clock: Clock },
   device: MuxDevice,
   signal: AbortSignal,
 ): Promise<PhoneReading> {
-  const limit = deadline(tools.clock, READING_MS_MAX, signal)
-  const seen: { name: string | null } = { name: null }
+  const { udid } = device
+  const limit = deadline(clock, READING_MS_MAX, signal)
+  let name: string | null = null
+  let lockdown: Lockdown | null = null
   try {
-    return await readWithin({ mux: tools.mux, device, seen }, limit.signal)
+    const socket = await mux.connect(device.deviceId, LOCKDOWN_PORT, limit.signal)
+    lockdown = new Lockdown(socket, limit.signal)
+    name = await lockdown.text('DeviceName')
+    const iosVersion = await lockdown.text('ProductVersion')
+    if (iosVersion === null) throw new LockdownError('The phone does not say its iOS version.')
+    await lockdown.startSession(await readPairRecord(mux, device, limit.signal))
+    const rest = await readTrusted(lockdown)
+    return { reading: 'facts', udid, name: name ?? 'iPhone', iosVersion, ...rest }
   } catch (error) {
     signal.throwIfAborted()
-    const { reason, why } = limit.signal.aborted
-      ? { reason: 'unreadable' as const, why: 'The phone does not answer in time.' }
-      : troubleOf(error)
-    return { reading: 'trouble', udid: device.udid, name: seen.name, reason, why }
+    if (limit.signal.aborted) {
+      const why = 'The phone does not answer in time.'
+      return { reading: 'trouble', udid, name, reason: 'unreadable', why }
+    }
+    return { reading: 'trouble', udid, name, ...troubleOf(error) }
   } finally {
+    lockdown?.close()
     limit.clear()
   }
 }
 
-async function readWithin(
-  {
-    mux,
-    device,
-    seen,
-  }: {
-    readonly mux: Usbmux
-    readonly device: MuxDevice
-    /** Takes what is known also where the reading fails later. */
-    readonly seen: { name: string | null }
-  },
-  signal: AbortSignal,
-): Promise<PhoneFacts> {
-  const session = new LockdownSession(await mux.connect(device.deviceId, LOCKDOWN_PORT, signal))
-  try {
-    const open = await readOpen(session, signal)
-    seen.name = open.name
-    const record = await readPairRecord(mux, device, signal)
-    if (record === 'absent') throw new NoTrust('not_trusted', 'There is no pair record for it.')
-    if (record === 'unusable') throw new NoTrust('pairing_stale', 'Its pair record is incomplete.')
-    await session.start(record, signal)
-    return { reading: 'facts', udid: device.udid, ...(await readTrusted(session, open, signal)) }
-  } finally {
-    session.close()
-  }
-}
-
-async function readOpen(session: LockdownSession, signal: AbortSignal): Promise<OpenFacts> {
-  const ask = async (key: string) => shortText(await session.value({ domain: null, key }, signal))
-  const name = await ask('DeviceName')
-  const iosVersion = await ask('ProductVersion')
-  const productType = (await ask('ProductType')) ?? 'unknown'
-  if (iosVersion === null) throw new LockdownBroken('The phone does not say its iOS version.')
-  return { name, iosVersion, productType }
-}
-
 async function readTrusted(
-  session: LockdownSession,
-  open: OpenFacts,
-  signal: AbortSignal,
-): Promise<Omit<PhoneFacts, 'reading' | 'udid'>> {
-  const ask = (key: string, domain: string | null = null) => session.value({ domain, key }, signal)
-  const number = textOf(await ask('PhoneNumber'))
-  const percent = numberOf(await ask('BatteryCurrentCapacity', BATTERY))
-  const isCharging = booleanOf(await ask('BatteryIsCharging', BATTERY)) ?? false
+  lockdown: Lockdown,
+): Promise<Omit<PhoneFacts, 'reading' | 'udid' | 'name' | 'iosVersion'>> {
+  const number = textOf(await lockdown.value('PhoneNumber'))
+  const percent = numberOf(await lockdown.value('BatteryCurrentCapacity', BATTERY))
+  const isCharging = booleanOf(await lockdown.value('BatteryIsCharging', BATTERY)) ?? false
   return {
-    ...open,
-    name: open.name ?? 'iPhone',
     number: number === null ? null : phoneNumberOf(number),
     battery: percent === null ? null : { percent, isCharging },
-    isDeveloperModeOn: booleanOf(await ask('DeveloperModeStatus', FILE_INTEGRITY)),
-    language: shortText(await ask('Language', INTERNATIONAL)),
+    isDeveloperModeOn: booleanOf(await lockdown.value('DeveloperModeStatus', FILE_INTEGRITY)),
+    language: await lockdown.text('Language', INTERNATIONAL),
     // The passcode is set and the screen locked (go-ios).
-    isLocked: booleanOf(await ask('PasswordProtected')),
-    timeZone: shortText(await ask('TimeZone')),
-    simStatus: shortText(await ask('SIMStatus')),
+    isLocked: booleanOf(await lockdown.value('PasswordProtected')),
+    timeZone: await lockdown.text('TimeZone'),
   }
 }
 
-function shortText(value: PropertyValue | null): string | null {
-  return textOf(value)?.slice(0, TEXT_LENGTH_MAX) ?? null
+/** The number in E.164; null for one without its country. */
+export function phoneNumberOf(text: string): string | null {
+  const plain = text.replaceAll(NUMBER_DRESSING, '')
+  return E164.test(plain) ? plain : null
 }
 
 /** The trouble behind an error; throws on what is no failure of the outside. */
-function troubleOf(error: unknown): { readonly reason: PhoneTroubleReason; readonly why: string } {
-  if (error instanceof NoTrust) return { reason: error.reason, why: error.message }
-  if (error instanceof LockdownRefusal) {
-    return { reason: REASON_OF_WORD[error.word] ?? 'unreadable', why: error.message }
-  }
-  if (error instanceof LockdownBroken) return { reason: 'unreadable', why: error.message }
+function troubleOf(error: unknown): Pick<PhoneTrouble, 'reason' | 'why'> {
+  if (error instanceof LockdownError) return { reason: error.reason, why: error.message }
   if (!(error instanceof MuxError)) throw error
   const reason = error.code === 'denied' ? 'usbmux_denied' : 'unreadable'
   return { reason, why: error.message }
+}
+
+/** A connection to lockdown. Rejects with a `LockdownError`. */
+class Lockdown {
+  /** The socket, or TLS on it. */
+  #stream: Duplex
+  readonly #signal: AbortSignal
+
+  /** Takes over a socket whose errors are listened to. */
+  constructor(socket: Duplex, signal: AbortSignal) {
+    this.#stream = socket
+    this.#signal = signal
+  }
+
+  /** The value of `key`; null where the phone has none, or keeps it from us. */
+  async value(key: string, domain: string | null = null): Promise<PropertyValue | null> {
+    const place = domain === null ? {} : { Domain: domain }
+    try {
+      return (await this.#ask({ Request: 'GetValue', ...place, Key: key }))['Value'] ?? null
+    } catch (error) {
+      // GetProhibited, MissingValue and their like.
+      if (error instanceof LockdownRefusal) return null
+      throw error
+    }
+  }
+
+  async text(key: string, domain: string | null = null): Promise<string | null> {
+    return textOf(await this.value(key, domain))?.slice(0, TEXT_LENGTH_MAX) ?? null
+  }
+
+  /** Rejects where the phone does not trust this computer. */
+  async startSession({ hostId, systemBuid, secureContext }: PairRecord): Promise<void> {
+    const ids = { HostID: hostId, SystemBUID: systemBuid }
+    // go-ios names the version (startsession.go), libimobiledevice leaves it out.
+    const answer = await this.#ask({ Request: 'StartSession', ProtocolVersion: '2', ...ids })
+    if (booleanOf(answer['EnableSessionSSL']) === true) await this.#encrypt(secureContext)
+  }
+
+  close(): void {
+    this.#stream.destroy()
+  }
+
+  async #ask(request: PropertyDictionary): Promise<PropertyDictionary> {
+    const payload = Buffer.from(xmlPropertyList({ Label: 'hookline', ...request }))
+    const head = Buffer.alloc(LENGTH_BYTES)
+    head.writeUInt32BE(payload.byteLength)
+    this.#stream.write(Buffer.concat([head, payload]))
+    const answer = await this.#read()
+    const word = textOf(answer['Error'])
+    if (word !== null) throw new LockdownRefusal(word)
+    return answer
+  }
+
+  async #read(): Promise<PropertyDictionary> {
+    try {
+      const head = await readExactly(this.#stream, LENGTH_BYTES, this.#signal)
+      const length = Buffer.from(head).readUInt32BE()
+      if (length > ANSWER_BYTES_MAX) throw new LockdownError('Its answer is too long.')
+      const bytes = await readExactly(this.#stream, length, this.#signal)
+      const answer = dictionaryOf(parsePropertyList(bytes))
+      if (answer !== null) return answer
+      throw new LockdownError('Its answer is no dictionary.')
+    } catch (error) {
+      if (error instanceof StreamEndedError) throw new LockdownError('The connection ended.')
+      if (error instanceof PropertyListError) throw new LockdownError('Its answer is unreadable.')
+      throw error
+    }
+  }
+
+  /**
+   * The phone proves itself by a certificate of no authority, and it is plugged into this computer: like
+   * other programs, this one does not ask for more.
+   */
+  async #encrypt(secureContext: SecureContext): Promise<void> {
+    const secure = connect({ socket: this.#stream, secureContext, rejectUnauthorized: false })
+    this.#stream = secure
+    const ready = Promise.withResolvers<void>()
+    const fail = () => ready.reject(new LockdownError('The encrypted session failed to start.'))
+    secure.once('secureConnect', ready.resolve)
+    // The listener for errors stays: an unhandled one would end the process.
+    for (const name of ['error', 'close', 'end']) secure.on(name, fail)
+    this.#signal.addEventListener('abort', fail)
+    if (this.#signal.aborted) fail()
+    await ready.promise.finally(() => this.#signal.removeEventListener('abort', fail))
+  }
+}
+
+/**
+ * The trust between a computer and a phone, which usbmuxd keeps, with keys in it. It is kept for a session
+ * only, and not as text that an error or a log could show.
+ */
+type PairRecord = {
+  readonly hostId: string
+  readonly systemBuid: string
+  /** Certificate and key of this computer, as TLS wants them: it gives neither back. */
+  readonly secureContext: SecureContext
+}
+
+/** Rejects where there is no record, or an incomplete one, and where usbmuxd could not be asked. */
+async function readPairRecord(
+  mux: Usbmux,
+  device: MuxDevice,
+  signal: AbortSignal,
+): Promise<PairRecord> {
+  // By either name: usbmuxd may have stored it before it wrote UDIDs as it does now.
+  const bytes =
+    (await mux.pairRecord(device.serial, signal)) ??
+    (device.serial === device.udid ? null : await mux.pairRecord(device.udid, signal))
+  if (bytes === null) throw new LockdownError('There is no pair record for it.', 'not_trusted')
+  const record = pairDictionary(bytes)
+  const hostId = textOf(record['HostID'])
+  const secureContext = contextOf(record)
+  if (hostId === null || secureContext === null) {
+    throw new LockdownError('Its pair record is incomplete.', 'pairing_stale')
+  }
+  const systemBuid = textOf(record['SystemBUID']) ?? (await mux.buid(signal))
+  return { hostId, systemBuid, secureContext }
+}
+
+/** Empty where the bytes are no dictionary. */
+function pairDictionary(bytes: Uint8Array): PropertyDictionary {
+  try {
+    return dictionaryOf(parsePropertyList(bytes)) ?? {}
+  } catch {
+    return {}
+  }
+}
+
+/** Null where certificate and key are missing, no PEM, or not of one pair. */
+function contextOf(record: PropertyDictionary): SecureContext | null {
+  const certificate = bytesOf(record['HostCertificate'])
+  const key = bytesOf(record['HostPrivateKey'])
+  if (certificate === null || key === null) return null
+  try {
+    return createSecureContext({ cert: Buffer.from(certificate), key: Buffer.from(key) })
+  } catch {
+    return null
+  }
 }

@@ -243,7 +243,7 @@ const VALUES_MAX = 100_000
 /** No white space may belong to either of two parts: ten thousand of it would be tried for minutes. */
 const HEAD =
   /^\uFEFF?\s*(?:<\?xml[^<>?]*\?>\s*)?(?:<!DOCTYPE\s+plist(?:\s+(?:PUBLIC|SYSTEM)(?:\s+"[^"<>[\]]*"){1,2})?\s*>\s*)?(?=<plist\b)/
-/** One tag of a property list (plist.dtd), a stretch of text, or one of the known entities. */
+/** A tag of a property list (plist.dtd), a stretch of text, or one of the known entities. */
 const PIECE =
   /<(\/?)(plist|dict|array|key|string|data|date|integer|real|true|false)(?: version="[\d.]*")?\s*(\/?)>|[^<&]+|&(?:lt|gt|amp|quot|apos|#\d{1,7}|#x[\da-f]{1,6});/iy
 const CONTAINERS: ReadonlySet<string | undefined> = new Set(['plist', 'dict', 'array'])

@@ -14,8 +14,6 @@ export type ReadLabel = {
   readonly isFromMe: boolean
   /** Null for a bubble of the other side: its label does not say. */
   readonly service: UiService | null
-  /** The name in the label; null for own bubbles, and for a label without a name. */
-  readonly sender: string | null
   readonly text: string
   readonly minutes: number
 }
@@ -44,29 +42,20 @@ export function readLabel(
   const { before, minutes } = split
   const own = words.own.find(({ prefix }) => endOf(before, prefix) !== -1)
   if (side === 'left' || (side === 'unclear' && own === undefined)) {
-    const { sender, text } = splitSender(before, title, words)
-    return { isFromMe: false, service: null, sender, text, minutes }
+    const text = withoutSender(before, title, words)
+    return { isFromMe: false, service: null, text, minutes }
   }
-  const text = own === undefined ? splitSender(before, title, words).text : rest(before, own.prefix)
-  return { isFromMe: true, service: own?.service ?? null, sender: null, text, minutes }
+  const text = own === undefined ? withoutSender(before, title, words) : rest(before, own.prefix)
+  return { isFromMe: true, service: own?.service ?? null, text, minutes }
 }
 
-/** Strips the sender, once: the chat's title, else what stands before the first comma. */
-function splitSender(
-  label: string,
-  title: string,
-  words: UiWords,
-): { readonly sender: string | null; readonly text: string } {
-  if (title !== '' && endOf(label, title) !== -1) {
-    return { sender: title, text: rest(label, title) }
-  }
-  if (endOf(label, words.anonymous) !== -1) {
-    return { sender: null, text: rest(label, words.anonymous) }
+/** Strips the sender, once: the chat's title, else the part before the first comma. */
+function withoutSender(label: string, title: string, words: UiWords): string {
+  for (const sender of [title, words.anonymous]) {
+    if (sender !== '' && endOf(label, sender) !== -1) return rest(label, sender)
   }
   const comma = label.indexOf(', ')
-  return comma === -1
-    ? { sender: null, text: label }
-    : { sender: label.slice(0, comma), text: label.slice(comma + 2) }
+  return comma === -1 ? label : label.slice(comma + 2)
 }
 
 /** The text behind a sender and its comma; empty for a label without a text. */

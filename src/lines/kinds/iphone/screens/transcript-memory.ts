@@ -16,7 +16,6 @@ export type Descriptor = {
   /** `ui-` and a UUID, made of what the bubble was when it was first seen. */
   readonly guid: string
   readonly isFromMe: boolean
-  readonly isAttachment: boolean
   /** Hash and length of the comparable text when it was first seen. */
   readonly hash: string
   readonly length: number
@@ -62,7 +61,7 @@ const STORED_MEMORY = Compile(
 )
 
 const FROM_ME = 1
-const ATTACHMENT = 2
+/** The bit of 2 is unused: stored memories may have it. */
 const REPORTED = 4
 /** The stage is in the bits above the flags. */
 const STAGE_SHIFT = 3
@@ -191,9 +190,8 @@ export function shortHash(text: string): string {
 }
 
 function storedDescriptor(bubble: Descriptor): StoredDescriptor {
-  const { guid, isFromMe, isAttachment, isReported, hash, length, minutes, at, seenAt } = bubble
-  const flags =
-    (isFromMe ? FROM_ME : 0) | (isAttachment ? ATTACHMENT : 0) | (isReported ? REPORTED : 0)
+  const { guid, isFromMe, isReported, hash, length, minutes, at, seenAt } = bubble
+  const flags = (isFromMe ? FROM_ME : 0) | (isReported ? REPORTED : 0)
   const stage = STAGES.indexOf(bubble.stage) << STAGE_SHIFT
   const id = Buffer.from(guid.slice(3).replaceAll('-', ''), 'hex').toString('base64url')
   return [id, flags | stage, hash, length, minutes, at / 1_000, seenAt / 1_000]
@@ -204,7 +202,6 @@ function readDescriptor(stored: StoredDescriptor): Descriptor {
   return {
     guid: guidOf(Buffer.from(id, 'base64url')),
     isFromMe: (flags & FROM_ME) !== 0,
-    isAttachment: (flags & ATTACHMENT) !== 0,
     hash,
     length,
     minutes,

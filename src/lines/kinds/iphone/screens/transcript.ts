@@ -93,12 +93,11 @@ function describe(row: Row, isNew: boolean, nameBubble: NameBubble, now: number)
   if (row.known !== null && isSameText(row.known, text, shortHash)) return row.known
   const seen = { hash: shortHash(text), length: text.length, minutes: bubble.minutes }
   if (row.known !== null) return { ...row.known, ...seen }
-  const { isFromMe, isAttachment } = bubble
+  const { isFromMe } = bubble
   return {
     ...seen,
     guid: nameBubble({ isFromMe, hash: seen.hash, at }),
     isFromMe,
-    isAttachment,
     at,
     seenAt: now,
     stage: isNew && isFromMe && bubble.service === 'iMessage' ? 'sent' : null,

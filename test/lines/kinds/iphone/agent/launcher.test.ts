@@ -6,8 +6,15 @@ import { existsSync, statSync, writeFileSync } from 'node:fs'
 
 import { knownCode } from '../../../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import { OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
-import { FakeTool, isAlive } from '../../../../support/iphone/fake-tool.ts'
-import { BUNDLE, LaunchRig, OTHER, PHONE, SERIAL } from '../../../../support/iphone/launch-rig.ts'
+import {
+  BUNDLE,
+  FakeTool,
+  isAlive,
+  LaunchRig,
+  OTHER,
+  PHONE,
+  SERIAL,
+} from '../../../../support/iphone/launch-rig.ts'
 import { eventually } from '../../../../support/iphone/real-usbmuxd.ts'
 import { ScratchFolder } from '../../../../support/scratch-folder.ts'
 

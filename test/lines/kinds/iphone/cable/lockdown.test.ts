@@ -1,7 +1,7 @@
 // How a phone is read: what it tells everybody, and what it tells those it trusts, through real TLS with
 // the certificates of a made-up pairing. When phones are read is in phone-watch.test.ts.
 
-import { expect, test } from 'bun:test'
+import { expect, spyOn, test } from 'bun:test'
 
 import { build } from 'plist'
 
@@ -11,9 +11,15 @@ import {
   type PhoneTroubleReason,
 } from '../../../../../src/lines/kinds/iphone/cable/lockdown.ts'
 import { SELF_SIGNED } from '../../../../fixtures/self-signed.ts'
+import { binaryPropertyList } from '../../../../support/iphone/binary-plist-writer.ts'
+import { FACTS } from '../../../../support/iphone/fake-cable.ts'
 import { lockdownFrame } from '../../../../support/iphone/fake-lockdown.ts'
-import { PAIR_RECORD, UDID, until } from '../../../../support/iphone/fake-phones.ts'
-import { FACTS } from '../../../../support/iphone/phone-facts.ts'
+import {
+  PAIR_RECORD,
+  secretsOfPairing,
+  UDID,
+  until,
+} from '../../../../support/iphone/fake-phones.ts'
 import { PhoneRig } from '../../../../support/iphone/phone-rig.ts'
 
 /** A key and a certificate that belong together, and that the phone does not know. */
@@ -42,7 +48,7 @@ test('nothing private is asked before the session is encrypted, and no connectio
 
   const open = rig.phone.lockdown.requests.filter(({ isEncrypted }) => !isEncrypted)
   const asked = open.map(({ request, key }) => `${request} ${key ?? ''}`.trim())
-  const values = ['DeviceName', 'ProductVersion', 'ProductType'].map((key) => `GetValue ${key}`)
+  const values = ['DeviceName', 'ProductVersion'].map((key) => `GetValue ${key}`)
   expect(asked).toEqual([...values, 'StartSession'])
   await until(() => rig.phone.lockdown.openCount === 0, 'closed sessions')
   await until(() => rig.rig.mux.connectionCount === 0, 'closed connections')
@@ -62,7 +68,7 @@ test('a phone that does not trust this computer tells its name, and is asked for
     why: 'There is no pair record for it.',
   })
   const asked = rig.phone.lockdown.requests.map(({ request }) => request)
-  expect(asked).toEqual(['GetValue', 'GetValue', 'GetValue'])
+  expect(asked).toEqual(['GetValue', 'GetValue'])
 })
 
 const WORDS: readonly (readonly [word: string, reason: PhoneTroubleReason])[] = [
@@ -108,14 +114,12 @@ test('values that the phone does not have are null, and the rest is read', async
     udid: UDID,
     name: 'iPhone',
     iosVersion: '15.0',
-    productType: 'unknown',
     number: null,
     battery: null,
     isDeveloperModeOn: null,
     language: null,
     isLocked: null,
     timeZone: null,
-    simStatus: null,
   })
 })
 
@@ -146,7 +150,7 @@ test('a phone that closes the connection within TLS is unreadable, whichever end
   rig.phone.pairRecord = Buffer.from(build(FOREIGN_RECORD, { pretty: true }))
   const foreign = await rig.read()
 
-  const why = 'It does not come to an encrypted session.'
+  const why = 'The encrypted session failed to start.'
   expect(closed).toMatchObject({ name: 'Line one', reason: 'unreadable', why })
   expect(foreign).toMatchObject({ name: 'Line one', reason: 'unreadable' })
 })
@@ -157,11 +161,11 @@ test('a phone that hangs, in the open or in TLS, is given up after fifteen secon
 
   lockdown.tlsTrouble = 'hangs'
   const inTls = rig.read()
-  await until(() => lockdown.requests.length === 4, 'a session')
+  await until(() => lockdown.requests.length === 3, 'a session')
   await rig.clock.advance(15_000)
   lockdown.isHanging = true
   const inTheOpen = rig.read()
-  await until(() => lockdown.requests.length === 5, 'a question')
+  await until(() => lockdown.requests.length === 4, 'a question')
   await rig.clock.advance(15_000)
 
   const why = 'The phone does not answer in time.'
@@ -176,7 +180,7 @@ test('one who leaves while a phone is read is not kept waiting', async () => {
   rig.phone.lockdown.tlsTrouble = 'hangs'
 
   const reading = rig.read(leaving.signal).catch((error: unknown) => error)
-  await until(() => rig.phone.lockdown.requests.length === 4, 'a session')
+  await until(() => rig.phone.lockdown.requests.length === 3, 'a session')
   leaving.abort(new Error('left'))
 
   expect(await reading).toEqual(new Error('left'))
@@ -210,3 +214,85 @@ test('a phone without lockdown, and one that has just gone, are unreadable', asy
   expect(refused).toMatchObject({ reason: 'unreadable', why: 'usbmuxd (refused): result 3' })
   expect(gone).toMatchObject({ reason: 'unreadable', why: 'usbmuxd (bad_device): result 2' })
 })
+
+function recordWith(change: Readonly<Record<string, unknown>>): Uint8Array {
+  const fields = Object.entries({ ...PAIR_RECORD, ...change }).filter(([, value]) => value !== null)
+  return Buffer.from(build(Object.fromEntries(fields), { pretty: true }))
+}
+
+test('a pair record is taken in binary, by either name, and with the id of usbmuxd where it has none', async () => {
+  await using rig = await PhoneRig.start({}, UDID.replace('-', ''))
+
+  rig.phone.pairRecord = binaryPropertyList(PAIR_RECORD)
+  const binary = await rig.read()
+  rig.phone.pairRecord = recordWith({ SystemBUID: null })
+  const without = await rig.read()
+  rig.phone.pairRecord = recordWith({})
+  Object.assign(rig.phone, { recordId: UDID })
+  const otherName = await rig.read()
+
+  expect([binary, without, otherName]).toEqual([FACTS, FACTS, FACTS])
+  expect(rig.rig.mux.requestsOf('ReadBUID')).toHaveLength(1)
+})
+
+const UNUSABLE: readonly (readonly [what: string, record: Uint8Array])[] = [
+  ['lacks its key', recordWith({ HostPrivateKey: null })],
+  ['lacks its id', recordWith({ HostID: null })],
+  ['has a key of another pair', recordWith({ HostPrivateKey: PAIR_RECORD.RootPrivateKey })],
+  ['has a key that is none', recordWith({ HostPrivateKey: Buffer.from('no key') })],
+  ['is no property list', Buffer.from('no list')],
+  ['is of another pairing', recordWith({ HostID: 'AAAAAAAA-0000-0000-0000-000000000000' })],
+]
+
+test.each(UNUSABLE)('a pair record that %s is stale', async (_, record) => {
+  await using rig = await PhoneRig.start()
+  rig.phone.pairRecord = record
+
+  const reading = await rig.read()
+
+  expect(reading).toMatchObject({ name: 'Line one', reason: 'pairing_stale' })
+})
+
+test('no key and no certificate is in what is told, however the reading ends', async () => {
+  await using rig = await PhoneRig.start()
+  const { lockdown } = rig.phone
+  const good = rig.phone.pairRecord
+  const secrets = secretsOfPairing()
+  const spies = [spyOn(console, 'error'), spyOn(console, 'warn'), spyOn(console, 'log')]
+
+  const told: unknown[] = [await rig.read()]
+  lockdown.refusal = 'InvalidHostID'
+  told.push(await rig.read())
+  lockdown.refusal = null
+  lockdown.tlsTrouble = 'closes'
+  told.push(await rig.read())
+  lockdown.tlsTrouble = null
+  for (const [, record] of UNUSABLE) {
+    rig.phone.pairRecord = record
+    told.push(await rig.read())
+  }
+  // Damage that the parser of all XML would quote, and an answer that is cut off within the keys.
+  rig.phone.pairRecord = Buffer.from(
+    Buffer.from(good ?? [])
+      .toString()
+      .replaceAll('</data>', '<data '),
+  )
+  told.push(await rig.read())
+  rig.rig.mux.onRequest = ({ type }) => (type === 'ReadPairRecord' ? cutOff(good) : null)
+  told.push(await rig.read().catch((error: unknown) => error))
+
+  const printed = spies.flatMap((spy) => spy.mock.calls)
+  for (const spy of spies) spy.mockRestore()
+  const text = told.map((one) => Bun.inspect(one, { depth: 10 }) + JSON.stringify(one)).join('\n')
+  expect(secrets.filter((secret) => text.includes(secret))).toEqual([])
+  expect(printed).toEqual([])
+  expect(secrets.length).toBeGreaterThan(90)
+})
+
+function cutOff(record: Uint8Array | null): Uint8Array {
+  const payload = Buffer.from(`<plist><dict><key>a</key>${Buffer.from(record ?? []).toString()}`)
+  const head = Buffer.alloc(16)
+  for (const [at, word] of [16 + payload.byteLength, 1, 8, 1].entries())
+    head.writeUInt32LE(word, 4 * at)
+  return Buffer.concat([head, payload])
+}

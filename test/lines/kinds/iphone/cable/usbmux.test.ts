@@ -4,7 +4,9 @@
 import { expect, test } from 'bun:test'
 import { Socket } from 'node:net'
 
+import { normalUdid } from '../../../../../src/domain/udid.ts'
 import {
+  muxAddress,
   MuxError,
   openSocket,
   readExactly,
@@ -296,4 +298,66 @@ test('without usbmuxd there is nobody; a socket that may not be opened is anothe
   ]
 
   expect(codes).toEqual(['absent', 'absent', 'denied', 'denied'])
+})
+
+test('an address is taken in each form that other programs know', () => {
+  const forms: readonly (string | null)[] = [
+    null,
+    '/run/mux',
+    'UNIX:/run/mux',
+    'unix:///run/mux',
+    '127.0.0.1:27015',
+    'tcp://farm.example:27015',
+    '[::1]:27015',
+  ]
+
+  expect(forms.map(muxAddress)).toEqual([
+    { path: '/var/run/usbmuxd' },
+    { path: '/run/mux' },
+    { path: '/run/mux' },
+    { path: '/run/mux' },
+    { host: '127.0.0.1', port: 27_015 },
+    { host: 'farm.example', port: 27_015 },
+    { host: '::1', port: 27_015 },
+  ])
+})
+
+test.each([
+  '',
+  'UNIX:',
+  'mux',
+  'host:',
+  'host:0',
+  'host:70000',
+  'udp://a:1',
+  `/${'x'.repeat(103)}`,
+])('the address "%s" is refused', (text) => {
+  expect(() => muxAddress(text)).toThrow(RangeError)
+})
+
+test('a UDID is the same with and without its dash, in capitals and without', () => {
+  const old = '0123456789abcdef0123456789abcdef01234567'
+  const written = [UDID, UDID.replace('-', ''), UDID.toLowerCase(), old.toUpperCase(), old, 'other']
+
+  expect(written.map(normalUdid)).toEqual([UDID, UDID, UDID, old, old, 'other'])
+})
+
+test('a device list leaves out what does not say which phone it is', async () => {
+  await using rig = await MuxRig.start()
+  const entries = [
+    { MessageType: 'Attached', DeviceID: 1, Properties: { ConnectionType: 'USB' } },
+    { MessageType: 'Attached', Properties: { SerialNumber: UDID } },
+    { MessageType: 'Attached', DeviceID: 3, Properties: { SerialNumber: 'x'.repeat(65) } },
+    {
+      MessageType: 'Attached',
+      DeviceID: 4,
+      Properties: { SerialNumber: UDID, ConnectionType: 'Network' },
+    },
+    'nonsense',
+  ]
+  rig.mux.onRequest = (_, tag) => frame(tag, { DeviceList: entries })
+
+  const devices = await new Usbmux(rig.mux.address, new TestClock()).listDevices(NEVER)
+
+  expect(devices).toEqual([{ udid: UDID, serial: UDID, deviceId: 4, transport: 'network' }])
 })

@@ -15,8 +15,8 @@ import { RelayError } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { mayTake, takes } from './body.ts'
-import { badToken, bridgeOf, exchangeOf } from './exchange.ts'
 import { operation } from './operation.ts'
+import { badToken, bridgeOf, contextOf } from './request-context.ts'
 
 type NotReady = 'not_ready'
 
@@ -109,7 +109,7 @@ export function bridgeRoutes(bridge: Bridge) {
       '/next',
       async ({ request }) => {
         const { id, isGood } = bridgeOf(request)
-        exchangeOf(request).peer.liftTimeout(SILENCE_SECONDS)
+        contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
         const { signal } = request
         const answer = await bridge.next(id, { waitMs: WAIT_MS, isGood, signal })
         if (answer === 'not_ready') throw notReady()

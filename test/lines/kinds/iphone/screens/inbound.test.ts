@@ -4,8 +4,7 @@ import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../../../../src/domain/ids.ts'
 import { pollDelayMs } from '../../../../../src/lines/kinds/iphone/screens/inbound.ts'
-import { GUID } from '../../../../support/iphone/expected-sends.ts'
-import { FRIEND, makeUiRig, OTHER } from '../../../../support/iphone/ui-rig.ts'
+import { FRIEND, GUID, makeUiRig, OTHER } from '../../../../support/iphone/ui-rig.ts'
 
 const QUIET = { reportedCount: 0, groups: 0, named: 0, gaps: 0 }
 

@@ -2,7 +2,7 @@
 
 import { Elysia } from 'elysia'
 
-import { exchangeOf } from './exchange.ts'
+import { contextOf } from './request-context.ts'
 import { respond } from './respond.ts'
 import { answerFile, served, type Served } from './static-file.ts'
 import { swaggerFile, type SwaggerFileName } from './swagger-files.ts'
@@ -129,5 +129,5 @@ function asset(
   body: string,
   headers: Readonly<Record<string, string>>,
 ): Response {
-  return respond(body, { status: 200, requestId: exchangeOf(request).requestId, headers })
+  return respond(body, { status: 200, requestId: contextOf(request).requestId, headers })
 }

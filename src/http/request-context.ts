@@ -5,77 +5,80 @@ import { RelayError } from '../domain/errors.ts'
 import type { BridgeId } from '../domain/ids.ts'
 import type { Random } from '../system/random.ts'
 
+/** A request, and its path just as the router will see it. */
+export type RoutableRequest = { readonly request: Request; readonly path: string }
+
 /** The other end of a connection. */
 export type Peer = {
   /** Its IP address; null on the control socket. */
   readonly address: string | null
-  /** Whether it came by the control socket, which only the owner can open. */
+  /** True on the control socket, which only the owner can open. */
   readonly isControl: boolean
-  /** Lets this request stay silent for so long; 0 is without limit. */
+  /** Raises the idle time-out of this request; 0 is without limit. */
   liftTimeout(seconds: number): void
 }
 
-/** What is known of a request besides itself, from its first moment on. */
-export type Exchange = {
+/** Facts about a request beside itself. */
+export type RequestContext = {
   readonly requestId: string
   readonly peer: Peer
-  /** The client's IP address, as trusted proxies tell it; null on the control socket. */
+  /** The client's IP address, also behind trusted proxies; null on the control socket. */
   readonly address: () => string | null
-  /** Who asks; null until authenticated, and on routes that ask for no key. */
+  /** Null until authenticated, and on routes without a key. */
   caller: Caller | null
-  /** The browser that is signed in, on the dashboard's routes only. */
+  /** The session of the browser, on the dashboard's routes only. */
   session: DashboardSession | null
-  /** The bridge whose shortcut asks, on the bridge's routes only. */
+  /** The bridge whose shortcut calls, on the routes of shortcuts only. */
   bridge: BridgeCaller | null
 }
 
 export type BridgeCaller = {
   readonly id: BridgeId
-  /** Whether its token is good still: a call may wait for long. */
+  /** False once its token is revoked: a call may wait for long. */
   readonly isGood: () => boolean
 }
 
-const exchanges = new WeakMap<Request, Exchange>()
+const contexts = new WeakMap<Request, RequestContext>()
 
-export function openExchange(request: Request, exchange: Exchange): void {
-  exchanges.set(request, exchange)
+export function setContext(request: Request, context: RequestContext): void {
+  contexts.set(request, context)
 }
 
-export function exchangeOf(request: Request): Exchange {
-  const exchange = exchanges.get(request)
-  if (exchange === undefined) throw new Error('A request came past the front door.')
-  return exchange
+export function contextOf(request: Request): RequestContext {
+  const context = contexts.get(request)
+  if (context === undefined) throw new Error('A request has no context.')
+  return context
 }
 
-/** Who asks. A route behind the keys that nobody authenticated for stays shut. */
+/** The caller of an API route; throws `unauthorized` where authentication was missed. */
 export function callerOf(request: Request): Caller {
-  const { caller } = exchangeOf(request)
+  const { caller } = contextOf(request)
   if (caller === null) throw unauthorized()
   return caller
 }
 
-/** Where a change comes from, for the audit trail; on the dashboard also before anybody is signed in. */
+/** The origin of a change, for the audit trail; on the dashboard also before the sign-in. */
 export function originOf(request: Request): Origin {
-  const exchange = exchangeOf(request)
-  return { actor: actorOf(exchange), address: exchange.address(), requestId: exchange.requestId }
+  const context = contextOf(request)
+  return { actor: actorOf(context), address: context.address(), requestId: context.requestId }
 }
 
-function actorOf({ caller, session }: Exchange): Actor {
+function actorOf({ caller, session }: RequestContext): Actor {
   if (caller?.kind === 'key') return { kind: 'key', id: caller.keyId }
   if (caller?.kind === 'cli') return { kind: 'cli', id: null }
   return { kind: 'dashboard', id: session === null ? null : shortId(session) }
 }
 
-/** The browser that asks, on a route of the dashboard. */
+/** The session of the browser, on a route of the dashboard. */
 export function sessionOf(request: Request): DashboardSession {
-  const { session } = exchangeOf(request)
+  const { session } = contextOf(request)
   if (session === null) throw signedOut()
   return session
 }
 
-/** The bridge that asks. A route for bridges that nobody authenticated for stays shut. */
+/** The bridge of a shortcut's route; throws `unauthorized` where authentication was missed. */
 export function bridgeOf(request: Request): BridgeCaller {
-  const { bridge } = exchangeOf(request)
+  const { bridge } = contextOf(request)
   if (bridge === null) throw badToken()
   return bridge
 }
@@ -85,14 +88,14 @@ export function badToken(): RelayError {
 }
 
 export function signedOut(): RelayError {
-  return new RelayError('signed_out', 'Nobody is signed in here.')
+  return new RelayError('signed_out', 'This browser is not signed in.')
 }
 
 export function unauthorized(): RelayError {
   return new RelayError('unauthorized', 'Invalid or missing API credentials')
 }
 
-/** Request ids: random at each start, counted from there. */
+/** Request ids: a random start, counted from there. */
 export function requestIds(random: Random): () => string {
   const start = Buffer.from(random.bytes(6)).toString('base64url').replaceAll(/[-_]/g, '0')
   let count = 0

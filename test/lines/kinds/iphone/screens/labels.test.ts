@@ -2,17 +2,23 @@
 
 import { describe, expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../../../../src/domain/handle.ts'
+import { parseTree } from '../../../../../src/lines/kinds/iphone/agent/ui-tree.ts'
 import {
   placeTimes,
   readDateRow,
 } from '../../../../../src/lines/kinds/iphone/screens/label-time.ts'
 import {
+  conversationCell,
+  isTitleOf,
+  readChatTitle,
   readLabel,
   type ReadLabel,
   type Side,
   sideOf,
 } from '../../../../../src/lines/kinds/iphone/screens/labels.ts'
 import { ENGLISH } from '../../../../../src/lines/kinds/iphone/screens/ui-words.ts'
+import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
 
 const NUMBER = '+1 (202) 555-0123'
 /** As iOS writes it: between marks of direction, with a no-break space. */
@@ -23,7 +29,7 @@ function read(label: string, side: Side, title = NUMBER) {
 }
 
 function inbound(text: string, minutes = 810): ReadLabel {
-  return { isFromMe: false, service: null, sender: NUMBER, text, minutes }
+  return { isFromMe: false, service: null, text, minutes }
 }
 
 const LABELS: readonly (readonly [
@@ -37,7 +43,7 @@ const LABELS: readonly (readonly [
     'an own bubble',
     'Your iMessage, on my way, 12:39\u202FPM',
     'right',
-    { isFromMe: true, service: 'iMessage', sender: null, text: 'on my way', minutes: 759 },
+    { isFromMe: true, service: 'iMessage', text: 'on my way', minutes: 759 },
   ],
   ['a bubble of the other side', `${NUMBER}, hello, 1:30\u202FPM`, 'left', inbound('hello')],
   [
@@ -50,7 +56,7 @@ const LABELS: readonly (readonly [
     'an own text message',
     'Your text message, hi, 9:05 AM',
     'right',
-    { isFromMe: true, service: 'SMS', sender: null, text: 'hi', minutes: 545 },
+    { isFromMe: true, service: 'SMS', text: 'hi', minutes: 545 },
   ],
   [
     'a number between marks of direction',
@@ -83,7 +89,7 @@ const LABELS: readonly (readonly [
     'an inbound label that is an own one, word for word',
     'Your iMessage, hi, 1:30 PM',
     'left',
-    { isFromMe: false, service: null, sender: 'Your iMessage', text: 'hi', minutes: 810 },
+    { isFromMe: false, service: null, text: 'hi', minutes: 810 },
   ],
   [
     'a wide bubble that imitates an own label',
@@ -95,26 +101,26 @@ const LABELS: readonly (readonly [
     'a wide bubble of ours',
     'Your iMessage, a long text, 1:30 PM',
     'unclear',
-    { isFromMe: true, service: 'iMessage', sender: null, text: 'a long text', minutes: 810 },
+    { isFromMe: true, service: 'iMessage', text: 'a long text', minutes: 810 },
   ],
   [
     'a bubble whose sender nobody can name',
     'Message, hello, 1:30 PM',
     'left',
-    { isFromMe: false, service: null, sender: null, text: 'hello', minutes: 810 },
+    { isFromMe: false, service: null, text: 'hello', minutes: 810 },
   ],
   [
     'another sender than the title says',
     'Maybe: Ann, hello, there, 1:30 PM',
     'left',
-    { isFromMe: false, service: null, sender: 'Maybe: Ann', text: 'hello, there', minutes: 810 },
+    { isFromMe: false, service: null, text: 'hello, there', minutes: 810 },
   ],
   ['a bubble of the other side without a text', `${WRITTEN}, 1:30 PM`, 'left', inbound('')],
   [
     'an own bubble without a text',
     'Your iMessage, 1:30 PM',
     'right',
-    { isFromMe: true, service: 'iMessage', sender: null, text: '', minutes: 810 },
+    { isFromMe: true, service: 'iMessage', text: '', minutes: 810 },
   ],
   ['somebody who is typing', `${NUMBER} is typing`, 'left', null],
   ['a message that was taken back', `${NUMBER} unsent a message`, 'left', null],
@@ -233,3 +239,57 @@ test("times are those of the phone's zone, on either side of the change to winte
   expect(before).toEqual([Date.UTC(2026, 10, 1, 4, 30)])
   expect(unknown).toEqual([Date.UTC(2026, 10, 1, 0, 30)])
 })
+
+describe('the title of a chat', () => {
+  const kindOf = (title: string) => readChatTitle(title, ENGLISH)
+
+  test('is a handle, a group or a name', () => {
+    expect(kindOf('\u202A+1\u00A0(202)\u00A0555-0123\u202C')).toEqual({
+      kind: 'direct',
+      handle: FRIEND,
+    })
+    expect(kindOf('Ann@Example.com')).toEqual({
+      kind: 'direct',
+      handle: deviceHandle('ann@example.com'),
+    })
+    expect(kindOf('262 966')).toEqual({ kind: 'direct', handle: deviceHandle('262966') })
+    expect(kindOf(`${NUMBER} & +1 (202) 555-0199`)).toEqual({ kind: 'group' })
+    expect(kindOf('4 People')).toEqual({ kind: 'group' })
+    expect(kindOf('Ann Example')).toEqual({ kind: 'named' })
+    expect(kindOf('')).toEqual({ kind: 'named' })
+  })
+
+  test('fits a number in any spelling, and no other number', () => {
+    const fits = (title: string, handle: string) => isTitleOf(kindOf(title), deviceHandle(handle))
+
+    expect(fits(NUMBER, '+12025550123')).toBe(true)
+    expect(fits('(202) 555-0123', '+12025550123')).toBe(true)
+    expect(fits('1 (202) 555-0123', '+12025550123')).toBe(true)
+    expect(fits('ann@example.com', 'ann@example.com')).toBe(true)
+    expect(fits(NUMBER, '+12025550124')).toBe(false)
+    expect(fits('+44 2025550123', '+12025550123')).toBe(false)
+    expect(fits('+20 25550123', '+12025550123')).toBe(false)
+    expect(fits('0123', '+12025550123')).toBe(false)
+    expect(fits('5550123', '+12025550123')).toBe(false)
+    expect(fits('Ann', '+12025550123')).toBe(false)
+    expect(fits('ann@example.com', '+12025550123')).toBe(false)
+  })
+})
+
+test('a conversation is the same on another day, and another one with another preview', () => {
+  const markOf = (label: string) => conversationCell(cellOf(label), ENGLISH).mark
+
+  const marks = ['1:30\u202FPM', 'Yesterday', 'Monday', '11/21/26'].map((date) =>
+    markOf(`${NUMBER}, hello, there, ${date}`),
+  )
+
+  expect(new Set(marks)).toEqual(new Set([`${NUMBER}, hello, there`]))
+  expect(markOf(`${NUMBER}, hello, there, Monday, Muted, Unread`)).toBe(`${NUMBER}, hello, there\n`)
+  expect(markOf(`${NUMBER}, bye, Monday`)).toBe(`${NUMBER}, bye`)
+})
+
+function cellOf(label: string) {
+  const cell = parseTree({ type: 'Cell', label })
+  if (cell === null) throw new Error('The cell of the test is none.')
+  return cell
+}

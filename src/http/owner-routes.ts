@@ -10,9 +10,9 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
 import type { Settings } from '../storage/settings.ts'
 import { mayTake, takes } from './body.ts'
-import { exchangeOf, originOf } from './exchange.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
+import { contextOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
@@ -63,7 +63,7 @@ export function ownerRoutes(tools: Tools) {
     .post(
       '/backup',
       ({ request, body }) => {
-        const { peer, caller } = exchangeOf(request)
+        const { peer, caller } = contextOf(request)
         const to = body.to ?? null
         // Whoever has a browser's session has no business with the files of this machine.
         if (to !== null && caller?.kind !== 'cli') throw namesFile()
@@ -77,7 +77,7 @@ export function ownerRoutes(tools: Tools) {
 
 /** A browser keeps what it is told, and others look at its screen: it gets no URL with a key in it. */
 function told(setting: Setting, request: Request): Setting {
-  if (exchangeOf(request).caller?.kind === 'cli') return setting
+  if (contextOf(request).caller?.kind === 'cli') return setting
   return { ...setting, value: shownSetting(setting.name, setting.value) }
 }
 
@@ -96,7 +96,7 @@ export async function sendBackup(
 ): Promise<Response> {
   const { name, path } = backupNamed(tools.listBackups, asked.name)
   await tools.noteDownload(name, asked.origin)
-  const { peer, requestId } = exchangeOf(request)
+  const { peer, requestId } = contextOf(request)
   peer.liftTimeout(0)
   const headers = {
     'content-type': 'application/vnd.sqlite3',

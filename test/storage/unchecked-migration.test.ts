@@ -1,4 +1,4 @@
-// What a database remembers of a migration that nobody has judged, and what a failed one means.
+// What a database remembers of a migration that is not checked yet, and what a failed one means.
 
 import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
@@ -34,12 +34,12 @@ function createDatabase(path: string): void {
 /** Opens and closes the database, as a start that ends at once. */
 function start(path: string, ...more: readonly Migration[]): number | null {
   const { db } = openDatabase(path, { version: '2', migrations: [...MIGRATIONS, ...more] })
-  const { unjudgedFrom } = readSchemaState(db.sqlite)
+  const { uncheckedFrom } = readSchemaState(db.sqlite)
   closeDatabase(db)
-  return unjudgedFrom
+  return uncheckedFrom
 }
 
-test('a database that existed is unjudged after its migration, over restarts, until it is accepted', () => {
+test('a database that existed is unchecked after its migration, over restarts, until it is accepted', () => {
   using folder = new ScratchFolder()
   const path = folder.file('hookline.db')
   createDatabase(path)
@@ -53,7 +53,7 @@ test('a database that existed is unjudged after its migration, over restarts, un
   expect(starts).toEqual([null, OWN, OWN, null])
 })
 
-test('a migration that broke off half-way is judged with what came after it', () => {
+test('a migration that broke off half-way is checked with what came after it', () => {
   using folder = new ScratchFolder()
   const path = folder.file('hookline.db')
   createDatabase(path)
@@ -63,13 +63,13 @@ test('a migration that broke off half-way is judged with what came after it', ()
   expect(start(path, ADDS)).toBe(OWN)
 })
 
-test('a new database needs no judgement', () => {
+test('a new database needs no check', () => {
   using folder = new ScratchFolder()
 
   expect(start(folder.file('hookline.db'), ADDS)).toBeNull()
 })
 
-test('the relay learns of an unjudged migration of its own, and not of that of a newer one', () => {
+test('the relay learns of an unchecked migration of its own, and not of that of a newer one', () => {
   using folder = new ScratchFolder()
   const place = { dataDir: folder.path, host: '127.0.0.1', port: 0 }
   const tools = { clock: new TestClock(), random: systemRandom, log: silentLog, version: '1' }
