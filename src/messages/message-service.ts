@@ -197,7 +197,7 @@ function conversationResource(c: Conversation, waitReason: WaitReason): api.Conv
 const DAY_MS = 86_400_000
 
 /** The figures of the last `days` UTC days, today's last; a day without messages has zeros. */
-export function messageStats(
+function messageStats(
   { db, clock }: { readonly db: Db; readonly clock: Clock },
   days: number,
 ): readonly api.DayStats[] {

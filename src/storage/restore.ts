@@ -250,7 +250,7 @@ const OPTION_OF_VARIABLE = new Map(OPTION_NAMES.map((name) => [environmentOf(nam
  * The `hookline.env` that a restore writes: what the backup says, but for what names programs, hosts,
  * ports, files or passwords, which stays as it is unless `takesAll`.
  */
-export function restoredEnvironment(
+function restoredEnvironment(
   present: string,
   backedUp: string,
   takesAll: boolean,

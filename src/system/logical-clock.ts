@@ -45,7 +45,7 @@ export class LogicalClock {
     return timestamp(this.#last)
   }
 
-  /** The lead of the last timestamp over the clock. */
+  /** Milliseconds by which the last timestamp is ahead of the clock. */
   get aheadMs(): number {
     return Math.max(0, this.#last - this.#clock.now())
   }
