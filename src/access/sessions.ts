@@ -130,7 +130,7 @@ export class DashboardSessions {
     return { ...session, elevatedUntil }
   }
 
-  /** Notes that a session is in use, from which its seven days begin anew. */
+  /** Notes a use of the session, which restarts its seven days. */
   async keep({ tokenSha256 }: DashboardSession): Promise<void> {
     const { writer, stamps } = this.#tools
     await writer.write((tx) => markSeen(tx, tokenSha256, stamps.now()))

@@ -8,7 +8,7 @@ import type { PhoneLine } from '../api/phone-lines.ts'
 import { findingWords } from '../domain/finding.ts'
 import { countWords } from '../domain/number-words.ts'
 import { type FindingTree, findingTrees } from '../health/causes.ts'
-import { systemClock } from '../system/clock.ts'
+import { NEVER, systemClock } from '../system/clock.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
 import { phoneLines, writeScreens } from './doctor-phones.ts'
@@ -147,9 +147,8 @@ async function openFirstPane(
 ): Promise<void> {
   const pane = listed.map(({ finding }) => paneOf(finding)).find((one) => one !== null)
   if (pane === undefined) return call.out.note('Nothing to change in System Settings.')
-  const never = new AbortController().signal
   const times = { timeoutMs: 10_000, killAfterMs: 13_000 }
-  const end = await run({ path: '/usr/bin/open', args: [pane], ...times }, never)
+  const end = await run({ path: '/usr/bin/open', args: [pane], ...times }, NEVER)
   if (end.end === 'exited' && end.exitCode === 0) return
   call.out.problem(`System Settings did not open. Try: ${openingOf(pane)}`)
 }

@@ -7,7 +7,7 @@ import { createAudit, type Audit } from '../storage/audit.ts'
 import { backUpBeforeMigration } from '../storage/backup.ts'
 import { closeDatabase, openDatabase, type Db } from '../storage/database.ts'
 import { Writer } from '../storage/writer.ts'
-import { systemClock } from '../system/clock.ts'
+import { NEVER, systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
 import { silentLog } from '../system/log.ts'
@@ -71,7 +71,6 @@ export async function holdUnlessRunning(
   client: ControlClient = clientOf(call),
 ): Promise<HeldDirectory | null> {
   const directory = openDataDirectory(call.loadConfig().config.dataDir)
-  const never = new AbortController().signal
   const until = systemClock.monotonic() + PATIENCE_MS
   for (;;) {
     if (await client.isThere()) return null
@@ -82,7 +81,7 @@ export async function holdUnlessRunning(
       const isHeld = error instanceof HeldElsewhereError
       if (!isHeld || systemClock.monotonic() > until) throw error
     }
-    await systemClock.sleep(POLL_MS, never)
+    await systemClock.sleep(POLL_MS, NEVER)
   }
 }
 

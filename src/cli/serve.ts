@@ -14,7 +14,7 @@ import { NotYetError, openData, requireDatabase, startFailure, type Data } from 
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
 import { LostFileError } from '../storage/open-files.ts'
 import { damageFound } from '../storage/sqlite-errors.ts'
-import { systemClock, whenAborted } from '../system/clock.ts'
+import { NEVER, systemClock, whenAborted } from '../system/clock.ts'
 import { dataDirectoryAt, openDataDirectory } from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock } from '../system/instance-lock.ts'
 import { jsonLog, type Log } from '../system/log.ts'
@@ -147,7 +147,6 @@ async function openDataPatiently({ config, log, ...start }: Start): Promise<Data
   const directory = dataDirectoryAt(config.dataDir)
   if (start.expectsDatabase) requireDatabase(directory)
   if (!existsSync(directory.lock)) await refuseBesideAnother(directory.controlSocket)
-  const never = new AbortController().signal
   const until = systemClock.monotonic() + PATIENCE_MS
   for (;;) {
     try {
@@ -156,7 +155,7 @@ async function openDataPatiently({ config, log, ...start }: Start): Promise<Data
       const task = error instanceof HeldElsewhereError ? (error.holder?.task ?? '') : ''
       if (!SHORT_TASKS.includes(task) || systemClock.monotonic() > until) throw error
     }
-    await systemClock.sleep(LOCK_POLL_MS, never)
+    await systemClock.sleep(LOCK_POLL_MS, NEVER)
   }
 }
 

@@ -16,6 +16,7 @@ import type {
 } from '../hosting/upgrade-tools.ts'
 import { trialPath, upgrade } from '../hosting/upgrade.ts'
 import { tryMigrations } from '../storage/integrity.ts'
+import { NEVER } from '../system/clock.ts'
 import { openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { takeInstanceLock } from '../system/instance-lock.ts'
 import { VERSION } from '../system/version.ts'
@@ -100,17 +101,16 @@ async function hostedService(service: ServiceCall): Promise<Hosted | null> {
   if (installation === null) return null
   const state = await host.state(signal)
   if (!state.isInstalled) return null
-  const never = new AbortController().signal
   const executable = realpathSync(installation.source.path)
   const dataDir = directory.path
   return {
     executable,
     state,
     async start(version) {
-      await host.install({ executable, dataDir, version, codesignIdentity: null }, never)
-      await host.start(never)
+      await host.install({ executable, dataDir, version, codesignIdentity: null }, NEVER)
+      await host.start(NEVER)
     },
-    stop: () => host.stop(never),
+    stop: () => host.stop(NEVER),
   }
 }
 

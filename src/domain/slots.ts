@@ -67,8 +67,8 @@ export function afterAttempt(slots: Slots, trial: Trial): Slots {
 }
 
 /**
- * Whether a webhook with `inFlight` attempts may begin another one: `wait` where others hold what it
- * might take. No webhook holds more than twice what is left over, so that something always is.
+ * The permission of a webhook with `inFlight` attempts to begin another one: `wait` where others hold the
+ * slots that it might take. No webhook holds more than twice what is left over, so that something always is.
  */
 export function mayBegin(
   inFlight: number,

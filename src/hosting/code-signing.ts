@@ -6,6 +6,7 @@ import { X509Certificate } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { NEVER } from '../system/clock.ts'
 import { readTextOrNull, writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
@@ -134,9 +135,8 @@ async function withKeychain(
     await work()
   } finally {
     // Even after an abort.
-    const always = new AbortController().signal
-    await tryTool(run, { path: SECURITY, args: setList }, always)
-    await tryTool(run, { path: SECURITY, args: ['lock-keychain', keychain] }, always)
+    await tryTool(run, { path: SECURITY, args: setList }, NEVER)
+    await tryTool(run, { path: SECURITY, args: ['lock-keychain', keychain] }, NEVER)
   }
 }
 

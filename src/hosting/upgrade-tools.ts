@@ -1,6 +1,6 @@
 // Types of an upgrade, and the relay that it stops and starts, seen from outside.
 
-import type { Clock } from '../system/clock.ts'
+import { NEVER, type Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { InstanceLock } from '../system/instance-lock.ts'
 import type { MinisignKey } from '../system/minisign.ts'
@@ -162,12 +162,11 @@ async function poll<T>(
   limitMs: number,
   ask: () => Promise<T | null>,
 ): Promise<T | null> {
-  const never = new AbortController().signal
   const until = clock.monotonic() + limitMs
   for (;;) {
     const isLast = clock.monotonic() >= until
     const answer = await ask()
     if (answer !== null || isLast) return answer
-    await clock.sleep(POLL_MS, never)
+    await clock.sleep(POLL_MS, NEVER)
   }
 }

@@ -22,7 +22,7 @@ const LOOK_MS = 30_000
 /** Running time that a later start may have to take for time off. */
 const SAVE_MS = 10 * 60_000
 const SAVE_IN_DOUBT_MS = 60_000
-/** Stamps that are less ahead wait until the clock has caught up. */
+/** Timestamps that are less ahead wait until the clock has caught up. */
 const AHEAD_MS_MAX = 24 * 3_600_000
 
 /** Saves the confirmed time, and adopts the wall clock once it has been steady. */

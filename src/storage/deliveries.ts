@@ -5,12 +5,12 @@ import { prepared, type Values } from './statement.ts'
 
 export type StoredDelivery = Delivery & {
   readonly seq: number
-  /** The answer to the last attempt, or the reason why there was none. */
+  /** The answer to the last attempt, or its error. */
   readonly lastStatusCode: number | null
   readonly lastError: string | null
 }
 
-/** `isPrivateTarget`: what a receiver on the own network answered is not for everyone's eyes. */
+/** `isPrivateTarget`: the answer of a receiver on the own network is not for every viewer. */
 export type StoredAttempt = Attempt & { readonly isPrivateTarget: boolean }
 
 export type NewDelivery = {
@@ -35,7 +35,7 @@ const insertion = prepared(({ sqlite }) =>
   ),
 )
 
-/** Puts an event on its way to a webhook; an event is on its way to each webhook once. */
+/** Queues an event for a webhook, once for each webhook. */
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
   insertion(tx).run({ ...delivery })
   touch(tx, delivery.id)
@@ -112,7 +112,7 @@ const request = prepared(({ sqlite }) =>
   ),
 )
 
-/** Asks for a try out of turn; a delivery that was finished starts its schedule anew. */
+/** Requests an attempt at once; a finished delivery starts its schedule over. */
 export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
   request(tx).run({ id, now })
   touch(tx, id)
@@ -128,7 +128,7 @@ export type DeliveryFilter = {
   readonly lineId: LineId | null
 }
 
-/** At most `limit` deliveries of messages that were given up, from `fromSeq` on, oldest first. */
+/** At most `limit` exhausted deliveries of messages, from `fromSeq` on, oldest first. */
 export function listExhausted(
   db: Db,
   webhookId: WebhookId,
@@ -180,7 +180,7 @@ const waiting = prepared(({ sqlite }) =>
   ),
 )
 
-/** Replayed deliveries of a webhook that were neither delivered nor given up yet. */
+/** Replayed deliveries of a webhook that are still pending. */
 export function countReplayed(db: Db, webhookId: WebhookId): number {
   return waiting(db).get({ webhookId })?.count ?? 0
 }
@@ -209,9 +209,9 @@ const exhaustion = prepared(({ sqlite }) =>
 )
 
 /**
- * Stops at most `limit` replayed deliveries, newest first, so that those about to go are the last ones
- * that are stopped; says how many. One that the replay made and that was never tried is as if it had
- * never been; any other one is given up. `inFlight` are left alone: their requests are out.
+ * Stops at most `limit` replayed deliveries, newest first, so that those about to go are stopped last;
+ * returns their number. One that the replay made and that was never tried is deleted; any other one is
+ * exhausted. `inFlight` are left alone: their requests are out.
  */
 export function stopReplayed(tx: Tx, webhookId: WebhookId, { now, inFlight, limit }: Stop): number {
   const rows = latest(tx)

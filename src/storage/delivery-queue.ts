@@ -1,4 +1,4 @@
-// Queries and writes of the delivery loop. Every query goes by one webhook and by an index, so
+// Reads and writes of the delivery loop. Every query goes by one webhook and by an index, so
 // that a long queue of one costs the others nothing.
 
 import type { ConversationId, DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
@@ -6,7 +6,7 @@ import type { Attempt, DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { prepared, type Values } from './statement.ts'
 
-/** A pending delivery as the loop keeps it; the body is read when its turn comes. */
+/** A pending delivery as the loop keeps it; the body is read for each attempt. */
 export type DueDelivery = {
   readonly seq: number
   readonly eventSeq: number
@@ -16,7 +16,7 @@ export type DueDelivery = {
   readonly nextAttemptAt: Timestamp
 }
 
-/** An attempt and what becomes of its delivery by it. */
+/** An attempt, and the state of its delivery after it. */
 export type DeliveryRecord = {
   readonly deliverySeq: number
   readonly attempt: Omit<Attempt, 'number'> & { readonly isPrivateTarget: boolean }
@@ -38,7 +38,7 @@ const due = many(
    ORDER BY next_attempt_at, seq LIMIT +$limit`,
 )
 
-/** Due deliveries of a webhook, longest due first. */
+/** Deliveries that are due to a webhook, longest due first. */
 export function dueDeliveries(db: Db, id: WebhookId, now: number, limit: number): DueDelivery[] {
   return due(db).all({ webhookId: id, now, limit })
 }
@@ -83,7 +83,7 @@ const nextDue = prepared(({ sqlite }) =>
   ),
 )
 
-/** The time at which the next delivery of a webhook becomes due, or null. */
+/** Time at which the next delivery of a webhook becomes due, or null. */
 export function nextDueDelivery(db: Db, webhookId: WebhookId, now: number): Timestamp | null {
   return nextDue(db).get({ webhookId, now })?.at ?? null
 }
@@ -95,7 +95,7 @@ const longestDue = prepared(({ sqlite }) =>
   ),
 )
 
-/** The time since which a delivery has been due to a webhook, or null. */
+/** Time since which a delivery to a webhook has been due, the longest one, or null. */
 export function longestDueDelivery(db: Db, webhookId: WebhookId): Timestamp | null {
   return longestDue(db).get({ webhookId })?.at ?? null
 }
@@ -191,7 +191,7 @@ const backlog = prepared(({ sqlite }) =>
   ),
 )
 
-/** The number of pending deliveries of a webhook, and the time of the oldest one. */
+/** The number of pending deliveries of a webhook, and the creation of the oldest. */
 export function pendingDeliveries(
   db: Db,
   webhookId: WebhookId,

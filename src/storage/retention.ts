@@ -112,7 +112,7 @@ function run(tx: Tx, sql: string, values: Values): number {
 }
 
 const KEPT_MS = 30 * DAY_MS
-/** Deliveries that wait at most for a webhook that the relay deactivated. */
+/** Deliveries kept for a webhook that the relay deactivated. */
 const HELD_MAX = 100_000
 
 /** Deliveries that were finished 30 days ago; their attempts go with them. */
@@ -171,8 +171,8 @@ export function deleteDeletedWebhooks(tx: Tx, limit: number): number {
 }
 
 /**
- * Exhausts what waited for 30 days, or beyond the newest 100,000, for a webhook that the relay
- * deactivated. What the user paused waits for as long as the user likes.
+ * Exhausts deliveries that waited for 30 days, or beyond the newest 100,000, for a webhook that the relay
+ * deactivated. Those of a webhook that its user paused wait without limit.
  */
 export function exhaustHeldDeliveries(
   tx: Tx,
@@ -208,7 +208,7 @@ export function exhaustHeldDeliveries(
   return exhausted
 }
 
-/** The newest pending delivery that is one too many; 0 where there are not that many. */
+/** The newest pending delivery beyond the limit; 0 where there are not that many. */
 function lastTooMany(db: Db, id: WebhookId, heldMax: number): number {
   const row = db.sqlite
     .query<{ seq: number }, [Values]>(

@@ -6,7 +6,7 @@ import type { DisabledReason, EventName, Webhook } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { webhooks, webhookSecrets } from './webhook-schema.ts'
 
-/** A webhook with what the delivery loop thinks of its receiver. */
+/** A webhook with the breaker of its receiver. */
 export type StoredWebhook = Webhook & { readonly seq: number; readonly breaker: Breaker }
 
 export type WebhookChanges = {
@@ -74,8 +74,8 @@ export function updateWebhook(tx: Tx, id: WebhookId, changes: WebhookChanges): v
 }
 
 /**
- * Saves the breaker, and deactivates the webhook where `disable` says why. Does nothing when the
- * webhook was changed since `version`, its `updatedAt`: then the breaker speaks of another one.
+ * Saves the breaker, and deactivates the webhook where `disable` has a reason. Does nothing when the
+ * webhook was changed since `version`, its `updatedAt`: then the breaker is that of an older state.
  */
 export function saveBreaker(
   tx: Tx,
@@ -97,7 +97,7 @@ export function saveBreaker(
   return rows.length > 0
 }
 
-/** A deleted webhook is unknown to everyone; retention takes its rows away. */
+/** A deleted webhook is unknown to every caller; retention deletes its rows. */
 export function markWebhookDeleted(tx: Tx, id: WebhookId, at: Timestamp): void {
   tx.orm
     .update(webhooks)

@@ -32,7 +32,7 @@ import { payloadOf } from './payload.ts'
 import type { DeliverySignals } from './signals.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
 
-export type RedeliveryParts = {
+export type RedeliveryTools = {
   readonly db: Db
   readonly writer: Writer
   readonly stamps: LogicalClock
@@ -42,19 +42,19 @@ export type RedeliveryParts = {
 
 type StatusFilter = { readonly status?: DeliveryStatus | undefined }
 
-export function createRedelivery(parts: RedeliveryParts) {
-  const { db } = parts
+export function createRedelivery(tools: RedeliveryTools) {
+  const { db } = tools
   return {
-    /** A sample of the webhook's first event, tried at once whatever the relay thinks of it. */
-    sendTest: (webhookId: string) => sendTest(parts, webhookId),
-    redeliver: (id: string) => redeliver(parts, id),
+    /** A sample of the webhook's first event, tried at once whatever the state of its breaker. */
+    sendTest: (webhookId: string) => sendTest(tools, webhookId),
+    redeliver: (id: string) => redeliver(tools, id),
     listDeliveries(id: string, filter: StatusFilter, page: PageRequest): Page<Delivery> {
       const webhook = webhookById(db, id)
       const selection = { status: filter.status ?? null, before: cursorSeq(page.cursor) }
       const rows = listDeliveries(db, webhook.id, selection, page.limit + 1)
       return pageOf(rows, page.limit, deliveryResource, ({ seq }) => [seq])
     },
-    /** What a private target answered is shown to a trusted reader only. */
+    /** The answer of a private target is shown to a trusted reader only. */
     getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttempts {
       const delivery = deliveryById(db, id)
       const attempts = listAttempts(db, delivery.seq)
@@ -63,20 +63,20 @@ export function createRedelivery(parts: RedeliveryParts) {
         attempts: attempts.map((attempt) => attemptResource(attempt, reader.isTrusted)),
       }
     },
-    /** The body that each attempt sends; null where its event is not kept any more. */
+    /** The body that each attempt sends; null where its event is no longer kept. */
     getSentBody: (id: string) => readEventBody(db, deliveryById(db, id).eventId),
   }
 }
 
-async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Delivery> {
-  const { writer, stamps, clock, deliverySignals } = parts
+async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Delivery> {
+  const { writer, stamps, clock, deliverySignals } = tools
   return writer.write((tx) => {
     const webhook = webhookById(tx, webhookId)
     requireActive(webhook)
     const [name = 'message.received'] = webhook.events
     const createdAt = stamps.now()
     const eventSeq = insertEvent(tx, {
-      // A test is told by its id, and every id of an event is one of ours.
+      // Tests are known by this prefix; ids of events are made here only.
       id: `evt_test_${stamps.id('evt').slice('evt_'.length)}` as EventId,
       name,
       messageId: null,
@@ -102,8 +102,8 @@ async function sendTest(parts: RedeliveryParts, webhookId: string): Promise<Deli
   })
 }
 
-async function redeliver(parts: RedeliveryParts, text: string): Promise<Delivery> {
-  const { writer, clock, deliverySignals } = parts
+async function redeliver(tools: RedeliveryTools, text: string): Promise<Delivery> {
+  const { writer, clock, deliverySignals } = tools
   return writer.write((tx) => {
     const { id, webhookId } = deliveryById(tx, text)
     requireActive(webhookById(tx, webhookId))
@@ -121,7 +121,7 @@ function deliveryById(db: Db, text: string): StoredDelivery {
   return delivery
 }
 
-/** From a handle and a line that no real message has, so that an answer to it goes nowhere. */
+/** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
 function samplePayload(name: EventName, stamps: LogicalClock): string {
   const now = stamps.now()
   const isFailed = name === 'message.failed'
@@ -158,7 +158,7 @@ function deliveryResource(delivery: StoredDelivery): Delivery {
   }
 }
 
-/** `showsPrivate`: whether the viewer may see what a receiver on the own network answered. */
+/** `showsPrivate`: the viewer may see answers of receivers on the own network. */
 function attemptResource(attempt: StoredAttempt, showsPrivate: boolean): Attempt {
   const isHidden = attempt.isPrivateTarget && !showsPrivate
   return {

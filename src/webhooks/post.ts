@@ -46,7 +46,7 @@ export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostRe
 /** The same by GET, over a connection of its own. */
 export type Get = (request: Omit<PostRequest, 'body'>, signal: AbortSignal) => Promise<PostResult>
 
-export type PostParts = {
+export type PostTools = {
   readonly clock: Clock
   readonly lookup: Lookup
   readonly rules: TargetRules
@@ -65,25 +65,25 @@ type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostReques
 type Call = { readonly url: string; readonly init: Init }
 type Address = { readonly address: string; readonly isPrivate: boolean }
 
-export function createPost(parts: PostParts): Post {
-  const callOut = createCallOut(parts)
+export function createPost(tools: PostTools): Post {
+  const callOut = createCallOut(tools)
   return ({ url, ...request }, signal) =>
     callOut({ url, init: { method: 'POST', ...request } }, signal)
 }
 
-export function createGet(parts: PostParts): Get {
-  const callOut = createCallOut(parts)
+export function createGet(tools: PostTools): Get {
+  const callOut = createCallOut(tools)
   // Calls are rare: a connection that was kept for the next one may be dead by then.
   return ({ url, headers }, signal) => callOut({ url, init: { headers, keepalive: false } }, signal)
 }
 
-function createCallOut(parts: PostParts) {
+function createCallOut(tools: PostTools) {
   // Every attempt of a webhook goes to the same url.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
   return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
-    const limit = deadline(parts.clock, POST_MS_MAX, signal)
+    const limit = deadline(tools.clock, POST_MS_MAX, signal)
     try {
-      const result = await exchange(parts, call.init, targetOf(call.url), limit.signal)
+      const result = await exchange(tools, call.init, targetOf(call.url), limit.signal)
       if (signal.aborted && result.result !== 'answered') return { result: 'aborted' }
       return result
     } finally {
@@ -93,13 +93,13 @@ function createCallOut(parts: PostParts) {
 }
 
 async function exchange(
-  parts: PostParts,
+  tools: PostTools,
   init: Init,
   target: Target | string,
   signal: AbortSignal,
 ): Promise<PostResult> {
   if (typeof target === 'string') return failed('invalid_url', false)
-  const { lookup, rules } = parts
+  const { lookup, rules } = tools
   const { address: literal, hostname, port } = target
   const found = literal === null ? await addressesOf(lookup, hostname, signal) : [literal]
   if ('result' in found) return found
@@ -108,7 +108,7 @@ async function exchange(
 
   let last: PostResult = failed('dns_error', false)
   for (const address of allowed.slice(0, ADDRESSES_MAX)) {
-    const result = await callTo(parts, { init, target, address }, signal)
+    const result = await callTo(tools, { init, target, address }, signal)
     if (!isUnconnected(result)) return result
     // One address without a route, as IPv6 often is, says less than one that refused.
     if (last.result !== 'failed' || last.error === 'dns_error' || result.result === 'failed') {
@@ -155,7 +155,7 @@ async function lookUp(lookup: Lookup, hostname: string, signal: AbortSignal) {
 }
 
 async function callTo(
-  { platform, clock }: PostParts,
+  { platform, clock }: PostTools,
   call: { readonly init: Init; readonly target: Target; readonly address: Address },
   signal: AbortSignal,
 ): Promise<PostResult> {

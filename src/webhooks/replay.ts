@@ -1,12 +1,11 @@
-// Sends many deliveries again: those that a webhook gave up, or what it missed since a time. Counting
-// and sending choose by the same code, batch by batch; what was put on its way before a crash or a stop
-// is on its way, and the same call again goes on with the rest.
+// Sends many deliveries again: exhausted ones, or all that a webhook missed since a time. Counting and
+// sending choose by the same code, batch by batch; deliveries that were put on their way before a crash
+// or a stop stay on it, and the same call again goes on with the rest.
 
 import type { AuditedChange, Origin } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import {
   timestamp,
-  type ConversationId,
   type DeliveryId,
   type LineId,
   type Timestamp,
@@ -32,22 +31,14 @@ import {
 import { everyLineId } from '../storage/lines.ts'
 import { findMessage } from '../storage/messages.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
-import type { Writer } from '../storage/writer.ts'
-import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { LogicalClock } from '../system/logical-clock.ts'
+import type { RedeliveryTools } from './deliveries.ts'
 import { payloadOf } from './payload.ts'
-import type { DeliverySignals } from './signals.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
 
-export type ReplayParts = {
-  readonly db: Db
-  readonly writer: Writer
-  readonly stamps: LogicalClock
-  readonly clock: Clock
-  readonly deliverySignals: DeliverySignals
+export type ReplayTools = RedeliveryTools & {
   readonly audit: Pick<Audit, 'record'>
-  /** The deliveries of a webhook whose requests are out, by their seq. */
+  /** Deliveries of a webhook whose requests are out, by their seq. */
   readonly inFlight: (id: WebhookId) => ReadonlySet<number>
 }
 
@@ -62,7 +53,7 @@ export type RetryRequest = {
 
 export type ReplayRequest = RetryRequest & {
   readonly since: Timestamp
-  /** Whether events from before the webhook was made go too, though nobody waited for them. */
+  /** Events from before the webhook was made go too, though it never waited for them. */
   readonly includesEarlier: boolean
 }
 
@@ -71,10 +62,10 @@ const STOP_BATCH = 5_000
 /** Deliveries that one call puts on its way at most; a second call goes on with the rest. */
 const CALL_MAX = 100_000
 
-export function createReplay(parts: ReplayParts) {
+export function createReplay(tools: ReplayTools) {
   const running = new Set<Run>()
   const runFor = async (id: string, request: RetryRequest, act: Act): Promise<number> => {
-    const { db } = parts
+    const { db } = tools
     const webhook = webhookById(db, id)
     requireActive(webhook)
     const { events, lineId } = request
@@ -82,13 +73,13 @@ export function createReplay(parts: ReplayParts) {
     const run: Run = { webhookId: webhook.id, filter, isStopped: false }
     running.add(run)
     try {
-      return await runToEnd(parts, run, { isDryRun: request.isDryRun, act })
+      return await runToEnd(tools, run, { isDryRun: request.isDryRun, act })
     } finally {
       running.delete(run)
     }
   }
   return {
-    /** Tries what was given up once more; says how many deliveries that are. */
+    /** Tries exhausted deliveries once more; returns their number. */
     retryFailed: (id: string, request: RetryRequest, origin: Origin): Promise<number> =>
       runFor(id, request, {
         origin,
@@ -96,11 +87,10 @@ export function createReplay(parts: ReplayParts) {
         after: auditedFields(request),
         choose(tx, { webhook, fromSeq, run }) {
           const rows = listExhausted(tx, webhook.id, run.filter, { fromSeq, limit: BATCH })
-          const chosen = rows.map((row) => ({ deliveryId: row.id }))
-          return { chosen, nextSeq: seqAfter(rows) }
+          return { sends: rows.map((row) => restart(tx, row.id)), nextSeq: seqAfter(rows) }
         },
       }),
-    /** Sends what was given up since a time, and what the webhook has no delivery of. */
+    /** Sends what was exhausted since a time, and events that the webhook has no delivery of. */
     replay: (id: string, request: ReplayRequest, origin: Origin): Promise<number> =>
       runFor(id, request, {
         origin,
@@ -113,16 +103,16 @@ export function createReplay(parts: ReplayParts) {
         choose(tx, { webhook, fromSeq, run }) {
           const from = fromSeq === 0 ? firstEventSince(tx, request.since) : fromSeq
           const events = listReplayableEvents(tx, webhook.id, from, BATCH)
-          const missing = { webhook, run, request }
-          const chosen = events.flatMap((event) => missed(tx, event, missing) ?? [])
-          return { chosen, nextSeq: seqAfter(events) }
+          const missing = { webhook, filter: run.filter, request }
+          const sends = events.flatMap((event) => sendOfMissed(tx, event, missing) ?? [])
+          return { sends, nextSeq: seqAfter(events) }
         },
       }),
-    /** Replayed deliveries that still wait. */
-    countReplayed: (id: string): number => countReplayed(parts.db, webhookById(parts.db, id).id),
-    /** Stops what still waits of replays and retries; says how many deliveries that were. */
+    /** Replayed deliveries that are still pending. */
+    countReplayed: (id: string): number => countReplayed(tools.db, webhookById(tools.db, id).id),
+    /** Stops pending deliveries of replays and retries; returns their number. */
     stopReplay: (id: string, origin: Origin): Promise<number> =>
-      stopReplay(parts, id, { running, origin }),
+      stopReplay(tools, id, { running, origin }),
   }
 }
 
@@ -133,27 +123,22 @@ type Run = {
   isStopped: boolean
 }
 
-/** A delivery that is to go again, or an event that the webhook has no delivery of. */
-type Chosen = { readonly deliveryId: DeliveryId } | FirstDelivery
+/** Puts one delivery on its way. A dry run counts it and does not call it. */
+type Send = (at: {
+  readonly webhookId: WebhookId
+  readonly newId: () => DeliveryId
+  readonly now: Timestamp
+  readonly replayedAt: Timestamp
+}) => void
 
-type FirstDelivery = {
-  readonly deliveryId: null
-  readonly eventSeq: number
-  readonly conversationId: ConversationId | null
-  /** The body that the event is to get first; null where it has one. */
-  readonly body: string | null
-}
-
-/** Chooses a batch from `fromSeq` on, which is 0 for the first one; `nextSeq` is null after the last. */
-type Choose = (
-  tx: Tx,
-  place: { readonly webhook: StoredWebhook; readonly fromSeq: number; readonly run: Run },
-) => { readonly chosen: readonly Chosen[]; readonly nextSeq: number | null }
-
-/** Chooses what is sent, and what the audit trail says of that. */
+/** The choice of deliveries, batch by batch, and the entry of the audit trail about it. */
 type Act = Pick<AuditedChange, 'action' | 'after'> & {
   readonly origin: Origin
-  readonly choose: Choose
+  /** A batch from `fromSeq` on, which is 0 for the first one; `nextSeq` is null after the last. */
+  readonly choose: (
+    tx: Tx,
+    from: { readonly webhook: StoredWebhook; readonly fromSeq: number; readonly run: Run },
+  ) => { readonly sends: readonly Send[]; readonly nextSeq: number | null }
 }
 
 function auditedFields({ events, lineId }: RetryRequest) {
@@ -161,7 +146,7 @@ function auditedFields({ events, lineId }: RetryRequest) {
 }
 
 async function runToEnd(
-  parts: ReplayParts,
+  { writer, audit, stamps, clock, deliverySignals }: ReplayTools,
   run: Run,
   { isDryRun, act }: { readonly isDryRun: boolean; readonly act: Act },
 ): Promise<number> {
@@ -169,17 +154,23 @@ async function runToEnd(
   let count = 0
   while (fromSeq !== null && count < CALL_MAX) {
     const start: number = fromSeq
-    const batch = await parts.writer.write((tx) => {
+    const batch = await writer.write((tx) => {
       if (run.isStopped) return { count: 0, nextSeq: null }
       const webhook = webhookById(tx, run.webhookId)
       requireActive(webhook)
-      const found = act.choose(tx, { webhook, fromSeq: start, run })
-      if (!isDryRun && start === 0) {
+      const { sends, nextSeq } = act.choose(tx, { webhook, fromSeq: start, run })
+      if (isDryRun) return { count: sends.length, nextSeq }
+      if (start === 0) {
         const about = { kind: 'webhook', id: webhook.id } as const
-        parts.audit.record(tx, act.origin, { action: act.action, about, after: act.after })
+        audit.record(tx, act.origin, { action: act.action, about, after: act.after })
       }
-      if (!isDryRun) send(parts, tx, webhook.id, found.chosen)
-      return { count: found.chosen.length, nextSeq: found.nextSeq }
+      const times = { now: timestamp(clock.now()), replayedAt: stamps.now() }
+      for (const send of sends) {
+        send({ webhookId: webhook.id, newId: () => stamps.id('dlv'), ...times })
+      }
+      deliverySignals.due(webhook.id)
+      writer.afterCommit(() => deliverySignals.signal.notify())
+      return { count: sends.length, nextSeq }
     })
     count += batch.count
     fromSeq = batch.nextSeq
@@ -192,65 +183,53 @@ function seqAfter(rows: readonly { readonly seq: number }[]): number | null {
   return last === undefined || rows.length < BATCH ? null : last.seq + 1
 }
 
+function restart(tx: Tx, id: DeliveryId): Send {
+  return ({ now, replayedAt }) => restartDelivery(tx, id, { now, replayedAt })
+}
+
 type Missing = {
   readonly webhook: StoredWebhook
-  readonly run: Run
+  readonly filter: DeliveryFilter
   readonly request: Pick<ReplayRequest, 'includesEarlier'>
 }
 
-/** What is to be sent of an event; null where the webhook missed nothing, or it is not asked for. */
-function missed(tx: Tx, event: ReplayableEvent, { webhook, run, request }: Missing): Chosen | null {
+/** The sending of an event that the webhook missed; null where it missed nothing, or the filter excludes it. */
+function sendOfMissed(
+  tx: Tx,
+  event: ReplayableEvent,
+  { webhook, filter, request }: Missing,
+): Send | null {
   const { name, deliveryId, deliveryStatus } = event
-  const { events, lineId: wanted } = run.filter
-  if (events?.includes(name) === false) return null
-  const isOfLine = (lineId: string | null) => wanted === null || lineId === wanted
+  if (filter.events?.includes(name) === false) return null
+  const isOfLine = (lineId: string | null) => filter.lineId === null || lineId === filter.lineId
   if (deliveryId !== null) {
-    return deliveryStatus === 'exhausted' && isOfLine(event.lineId) ? { deliveryId } : null
+    const isExhausted = deliveryStatus === 'exhausted' && isOfLine(event.lineId)
+    return isExhausted ? restart(tx, deliveryId) : null
   }
-  // One of the same millisecond came before: later ones have a delivery.
+  // An event of the same millisecond came before: later ones have a delivery.
   const isEarlier = event.createdAt <= webhook.createdAt
   if (!webhook.events.includes(name) || (isEarlier && !request.includesEarlier)) return null
-  return firstDelivery(tx, event, isOfLine)
+  return sendOfFirst(tx, event, isOfLine)
 }
 
-/** The delivery of an event that the webhook has none of; null where the event's message is gone. */
-function firstDelivery(
+/** The first delivery of an event; null where its body was never written and its message is gone. */
+function sendOfFirst(
   tx: Tx,
   { seq: eventSeq, name, messageId, conversationId, hasBody, lineId }: ReplayableEvent,
   isOfLine: (lineId: string | null) => boolean,
-): FirstDelivery | null {
-  const first = { deliveryId: null, eventSeq, conversationId }
-  if (hasBody === 1) return isOfLine(lineId) ? { ...first, body: null } : null
-  const message = messageId === null ? null : findMessage(tx, messageId)
-  if (message === null || !isOfLine(message.lineId)) return null
-  return { ...first, body: payloadOf(name, message) }
-}
-
-function send(
-  { writer, stamps, clock, deliverySignals }: ReplayParts,
-  tx: Tx,
-  webhookId: WebhookId,
-  chosen: readonly Chosen[],
-): void {
-  const replayedAt = stamps.now()
-  const now = timestamp(clock.now())
-  for (const one of chosen) {
-    if (one.deliveryId !== null) {
-      restartDelivery(tx, one.deliveryId, { now, replayedAt })
-      continue
-    }
-    const { eventSeq, conversationId, body } = one
-    if (body !== null) writeEventBody(tx, eventSeq, body)
-    const delivery = { id: stamps.id('dlv'), webhookId, eventSeq, conversationId }
+): Send | null {
+  const message = hasBody === 1 || messageId === null ? null : findMessage(tx, messageId)
+  if (hasBody === 0 && message === null) return null
+  if (!isOfLine(message === null ? lineId : message.lineId)) return null
+  return ({ webhookId, newId, now, replayedAt }) => {
+    if (message !== null) writeEventBody(tx, eventSeq, payloadOf(name, message))
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }
-    insertDelivery(tx, { ...delivery, ...times })
+    insertDelivery(tx, { id: newId(), webhookId, eventSeq, conversationId, ...times })
   }
-  deliverySignals.due(webhookId)
-  writer.afterCommit(() => deliverySignals.signal.notify())
 }
 
 async function stopReplay(
-  { db, writer, stamps, deliverySignals, inFlight, audit }: ReplayParts,
+  { db, writer, stamps, deliverySignals, inFlight, audit }: ReplayTools,
   id: string,
   { running, origin }: { readonly running: ReadonlySet<Run>; readonly origin: Origin },
 ): Promise<number> {
@@ -267,7 +246,7 @@ async function stopReplay(
         audit.record(tx, origin, { action: 'webhook.replay_stopped', about })
       }
       const count = stopReplayed(tx, webhook.id, stop)
-      // What the loop has read ahead must not go out.
+      // Deliveries that the loop has read ahead must not go out.
       deliverySignals.changed(webhook.id)
       writer.afterCommit(() => deliverySignals.signal.notify())
       return count

@@ -31,7 +31,7 @@ import type { DeliverySignals } from './signals.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
 import { checkAddress, parseTarget, type TargetRules } from './targets.ts'
 
-export type SubscriptionParts = {
+export type SubscriptionTools = {
   readonly db: Db
   readonly writer: Writer
   readonly stamps: LogicalClock
@@ -48,29 +48,29 @@ export type NewWebhookInput = WebhookInput & {
   readonly events: readonly string[]
 }
 
-/** What callers do with webhooks. A change is on disk when its promise resolves. */
-export function createSubscriptions(parts: SubscriptionParts) {
+/** The webhooks of the API. A change is on disk when its promise resolves. */
+export function createSubscriptions(tools: SubscriptionTools) {
   return {
-    create: (input: NewWebhookInput, origin: Origin) => create(parts, input, origin),
+    create: (input: NewWebhookInput, origin: Origin) => create(tools, input, origin),
     list: (page: PageRequest): Page<api.Webhook> => {
-      const rows = listWebhooks(parts.db, page.limit + 1, cursorSeq(page.cursor))
+      const rows = listWebhooks(tools.db, page.limit + 1, cursorSeq(page.cursor))
       return pageOf(rows, page.limit, webhookResource, ({ seq }) => [seq])
     },
-    get: (id: string): api.Webhook => webhookResource(webhookById(parts.db, id)),
-    update: (id: string, input: WebhookInput, origin: Origin) => update(parts, id, input, origin),
-    remove: (id: string, origin: Origin) => remove(parts, id, origin),
-    rotateSecret: (id: string, origin: Origin) => rotateSecret(parts, id, origin),
+    get: (id: string): api.Webhook => webhookResource(webhookById(tools.db, id)),
+    update: (id: string, input: WebhookInput, origin: Origin) => update(tools, id, input, origin),
+    remove: (id: string, origin: Origin) => remove(tools, id, origin),
+    rotateSecret: (id: string, origin: Origin) => rotateSecret(tools, id, origin),
   }
 }
 
 async function create(
-  parts: SubscriptionParts,
+  tools: SubscriptionTools,
   input: NewWebhookInput,
   origin: Origin,
 ): Promise<api.CreatedWebhook> {
-  const { stamps, random, seal, rules, deliverySignals, audit } = parts
+  const { stamps, random, seal, rules, deliverySignals, audit } = tools
   const checked = checkInput(input, rules)
-  return change(parts, (tx) => {
+  return change(tools, (tx) => {
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
     }
@@ -87,18 +87,18 @@ async function create(
 
 /** Changes what `input` names; what the relay deactivated is active again by `isActive: true`. */
 async function update(
-  parts: SubscriptionParts,
+  tools: SubscriptionTools,
   id: string,
   input: WebhookInput,
   origin: Origin,
 ): Promise<api.Webhook> {
-  const { db, stamps, rules, deliverySignals, audit } = parts
+  const { db, stamps, rules, deliverySignals, audit } = tools
   webhookById(db, id)
   const checked = checkInput(input, rules)
   if (Object.keys(checked).length === 0) {
     throw invalidRequest({ path: '', message: 'The body must name at least one field to change.' })
   }
-  return change(parts, (tx) => {
+  return change(tools, (tx) => {
     const webhook = webhookById(tx, id)
     updateWebhook(tx, webhook.id, { ...changesOf(webhook, checked), updatedAt: stamps.now() })
     deliverySignals.changed(webhook.id)
@@ -113,29 +113,29 @@ async function update(
   })
 }
 
-/** From now on it is unknown and gets nothing; retention takes its rows away. */
-async function remove(parts: SubscriptionParts, id: string, origin: Origin): Promise<void> {
-  await change(parts, (tx) => {
+/** A deleted webhook is unknown and gets nothing; retention deletes its rows. */
+async function remove(tools: SubscriptionTools, id: string, origin: Origin): Promise<void> {
+  await change(tools, (tx) => {
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
-    markWebhookDeleted(tx, webhook.id, parts.stamps.now())
-    parts.deliverySignals.changed(webhook.id)
+    markWebhookDeleted(tx, webhook.id, tools.stamps.now())
+    tools.deliverySignals.changed(webhook.id)
     deleteSecrets(
       tx,
       secrets.map(({ seq }) => seq),
     )
     const before = auditedFields(webhook)
-    parts.audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
+    tools.audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
   })
 }
 
-/** A new secret; those before it sign too for 24 hours. Mends a webhook whose secret is unreadable. */
+/** A new secret; those before it sign too for 24 hours. A webhook with an unreadable secret is active again. */
 async function rotateSecret(
-  { stamps, random, seal, audit, ...parts }: SubscriptionParts,
+  { stamps, random, seal, audit, ...tools }: SubscriptionTools,
   id: string,
   origin: Origin,
 ): Promise<api.RotatedSecret> {
-  return change(parts, (tx) => {
+  return change(tools, (tx) => {
     const webhook = webhookById(tx, id)
     const secret = newSecret(random)
     const now = stamps.now()
@@ -148,20 +148,20 @@ async function rotateSecret(
       tx,
       useless.map(({ seq }) => seq),
     )
-    const mended = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
-    updateWebhook(tx, webhook.id, { ...mended, updatedAt: now })
-    parts.deliverySignals.changed(webhook.id)
+    const active = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
+    updateWebhook(tx, webhook.id, { ...active, updatedAt: now })
+    tools.deliverySignals.changed(webhook.id)
     audit.record(tx, origin, { action: 'webhook.secret_rotated', about: aboutOf(webhook) })
     return { id: webhook.id, secret: secretText(secret) }
   })
 }
 
-/** A write after which the delivery loop hears its deliverySignals, and `publish` reads the webhooks anew. */
+/** A write after which the delivery loop takes its signals, and `publish` reads the webhooks again. */
 async function change<T>(
-  parts: Pick<SubscriptionParts, 'writer' | 'deliverySignals' | 'subscribers'>,
+  tools: Pick<SubscriptionTools, 'writer' | 'deliverySignals' | 'subscribers'>,
   work: (tx: Tx) => T extends PromiseLike<unknown> ? never : T,
 ): Promise<T> {
-  const { writer, deliverySignals, subscribers } = parts
+  const { writer, deliverySignals, subscribers } = tools
   try {
     return await writer.write<T>((tx) => {
       const value = work(tx)
@@ -170,7 +170,7 @@ async function change<T>(
       return value
     })
   } finally {
-    // What was read inside a commit that failed in the end must not stay.
+    // Subscribers read inside a commit that failed in the end must not stay.
     subscribers.invalidate()
     deliverySignals.signal.notify()
   }
@@ -219,7 +219,7 @@ function webhookOf(
   }
 }
 
-/** Whatever is said of `is_active` is the user's word, and ends what the relay decided. */
+/** `is_active` is the user's decision, and ends that of the relay. */
 function changesOf(
   webhook: StoredWebhook,
   { isActive, ...checked }: CheckedInput,

@@ -138,7 +138,7 @@ function innermost(bytes: Uint8Array): readonly Uint8Array[] {
   if (found !== undefined) {
     const { positions, mask } = found
     const carried = positions.map((at) => Uint8Array.from(at, (i) => (bytes[i] ?? 0) ^ mask))
-    // What begins with zero is filling, unless there is nothing else.
+    // An address that begins with zero is filling, unless there is nothing else.
     const real = carried.filter(([first]) => first !== 0)
     return real.length === 0 ? carried : real
   }

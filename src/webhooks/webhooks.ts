@@ -2,11 +2,11 @@ import { createRedelivery } from './deliveries.ts'
 import { DeliveryLoop, type DeliveryTools } from './loop.ts'
 import { createPublish, EventFeed, Subscribers } from './publish.ts'
 import { createReplay } from './replay.ts'
-import { createSubscriptions, type SubscriptionParts } from './subscriptions.ts'
+import { createSubscriptions, type SubscriptionTools } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
 
 type Tools = Omit<DeliveryTools, 'subscribers'> &
-  Pick<SubscriptionParts, 'audit'> & { readonly rules: TargetRules }
+  Pick<SubscriptionTools, 'audit'> & { readonly rules: TargetRules }
 
 export function createWebhooks(runtime: Tools) {
   const feed = new EventFeed()

@@ -49,7 +49,7 @@ test('a second relay is refused though the lock was deleted, as long as the firs
   const second = await machine.run('serve', '--port', '0')
 
   expect(second.exitCode).toBe(1)
-  expect(second.stderr).toContain('A relay already answers on')
+  expect(second.stderr).toContain('A relay is already running on')
 }, 60_000)
 
 test('a lock file that is garbage is named, with what to do', async () => {

@@ -86,26 +86,6 @@ test('twelve attempts over 73 hours, each with a fresh timestamp, then it is exh
   await rig.stop()
 })
 
-test('a retry is signed for its own time, and a receiver that checks it is content', async () => {
-  const rig = await startRig()
-  const webhook = await rig.webhook()
-  rig.sink.answer = (_, index) => (index === 0 ? 500 : 200)
-  await rig.event()
-
-  await rig.clock.advance(5 * SECOND)
-
-  const receiver = new Webhook(webhook.secret)
-  const [first, second] = rig.sink.posts.map(({ id, timestamp, body, headers }) => ({
-    id,
-    signature: headers['webhook-signature'],
-    expected: receiver.sign(id, new Date(timestamp * SECOND), body),
-  }))
-  expect(second?.id).toBe(first?.id ?? '')
-  expect(second?.signature).toBe(second?.expected ?? '')
-  expect(second?.signature).not.toBe(first?.signature ?? '')
-  await rig.stop()
-})
-
 test('a receiver that is back after two days gets everything, oldest first', async () => {
   const rig = await startRig()
   const webhook = await rig.webhook()
@@ -157,43 +137,6 @@ test('a secret rotated twice: all three sign for 24 hours, newest first', async 
       }),
     )
   }
-})
-
-test('a webhook that its user pauses holds what is pending and gets nothing new', async () => {
-  const rig = await startRig()
-  const webhook = await rig.webhook()
-  rig.sink.answer = () => 500
-  await rig.event('a')
-  await rig.subscriptions.update(webhook.id, { isActive: false }, OWNER)
-  await rig.event('b')
-
-  await rig.clock.advance(DAY)
-  const whilePaused = rig.sink.posts.length
-  rig.sink.answer = () => 200
-  await rig.subscriptions.update(webhook.id, { isActive: true }, OWNER)
-  await rig.clock.advance(SECOND)
-
-  expect(whilePaused).toBe(1)
-  expect(rig.sink.posts.map(({ body }) => JSON.parse(body).message.text)).toEqual([
-    'Message 1',
-    'Message 1',
-  ])
-  expect(rig.deliveries(webhook.id).map(({ status }) => status)).toEqual(['succeeded'])
-  await rig.stop()
-})
-
-test('a deleted webhook gets nothing more, not even what was pending', async () => {
-  const rig = await startRig()
-  const webhook = await rig.webhook()
-  rig.sink.answer = () => 500
-  await rig.event()
-
-  await rig.subscriptions.remove(webhook.id, OWNER)
-  await rig.clock.advance(DAY)
-  await rig.event()
-
-  expect(rig.sink.posts).toHaveLength(1)
-  await rig.stop()
 })
 
 test('a webhook whose key is back switches itself on, and what was held goes out', async () => {

@@ -11,27 +11,6 @@ const stamps = new LogicalClock(clock, systemRandom, 0)
 const inbound = messageOf(1, { conversation: 'a', at: clock.now(), stamps })
 const outbound = { ...inbound, direction: 'outbound', source: 'api' } as const
 
-test('a payload has the ten fields of the specification, in their names and types', () => {
-  const payload = JSON.parse(payloadOf('message.received', inbound))
-
-  expect(payload).toEqual({
-    event: 'message.received',
-    phone_line_id: inbound.lineId,
-    message: {
-      id: inbound.id,
-      guid: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42',
-      text: 'Message 1',
-      handle: '+12025550147',
-      chatIdentifier: '+12025550147',
-      isFromMe: false,
-      service: 'iMessage',
-      isSent: true,
-      isDelivered: true,
-      isRead: false,
-    },
-  })
-})
-
 test('the flags say what the event says, whatever has become of the message since', () => {
   const read = { ...outbound, deliveredAt: outbound.sentAt, readAt: outbound.sentAt }
 

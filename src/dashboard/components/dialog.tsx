@@ -147,7 +147,7 @@ export function DeleteCard({ page, noun, path, consequence, children }: DeletePr
   const { api, notices, router } = useDashboard()
   return (
     <Card title="Delete">
-      <p class="quiet">{children}</p>
+      <p class="small quiet">{children}</p>
       <div class="actions">
         <ConfirmButton
           icon="trash"

@@ -136,7 +136,7 @@ function CountedDialog(props: CountedProps) {
   return (
     <ActionDialog
       title={title}
-      confirm={`Send ${countWords(value, what)}`}
+      confirm={value === 0 ? 'Send' : `Send ${countWords(value, what)}`}
       action={send}
       isReady={value > 0 && isConfirmed(typed.value, value)}
       onClose={onClose}

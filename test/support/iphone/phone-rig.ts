@@ -31,9 +31,11 @@ export class PhoneRig implements AsyncDisposable {
 
   async read(signal = NEVER): Promise<PhoneReading> {
     const mux = new Usbmux(this.rig.mux.address, this.clock)
-    const [device] = await mux.listDevices(NEVER)
-    if (device === undefined) throw new Error('No phone is attached.')
-    return readPhone({ mux, clock: this.clock }, device, signal)
+    const listening = await mux.listen(NEVER)
+    const event = await listening.next(NEVER)
+    listening.close()
+    if (event.event !== 'attached') throw new Error('No phone is attached.')
+    return readPhone({ mux, clock: this.clock }, event.device, signal)
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -109,7 +109,8 @@ export class Launcher implements Service {
 
   /** Runs what has to come before the agent; null once all of it is done. */
   async prepare(phone: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
-    if (!isPhone(phone)) return NO_UDID
+    const trouble = isPhone(phone) ? this.#makeFolder() : NO_UDID
+    if (trouble !== null) return trouble
     const until = AbortSignal.any([signal, this.#over.signal])
     this.#isNeeded.resolve(null)
     await Promise.race([this.#hasHeadStart.promise, whenAborted(until)])
@@ -193,18 +194,26 @@ export class Launcher implements Service {
     return null
   }
 
+  /** Makes the folder where a command names it: go-ios keeps a private key there. */
+  #makeFolder(): LaunchTrouble | null {
+    if (!JSON.stringify(this.#commands).includes('{folder}')) return null
+    try {
+      mkdirSync(this.#options.folder, { recursive: true, mode: 0o700 })
+      return null
+    } catch (error) {
+      return { code: 'tunnel_failed', why: `Its folder cannot be made: ${codeOf(error)}.` }
+    }
+  }
+
   #start(command: CommandLine, phone: LaunchPhone | null): KeptProcess | LaunchTrouble {
     if (this.#over.signal.aborted) return ENDING
-    const { folder, port } = this.#options
     const words = this.#filled(command, phone)
     const missing = words.map((word) => PLACEHOLDER.exec(word)?.[0]).find((name) => name)
     if (missing !== undefined) {
       return { code: 'launcher_absent', why: `No option gives a value for ${missing}.` }
     }
     try {
-      // go-ios keeps a private key there.
-      mkdirSync(folder, { recursive: true, mode: 0o700 })
-      const process = new KeptProcess(this.#tools, words, environmentOf(port))
+      const process = new KeptProcess(this.#tools, words, environmentOf(this.#options.port))
       this.#running.add(process)
       void process.ended.then(() => this.#running.delete(process))
       return process

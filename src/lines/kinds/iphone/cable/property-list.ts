@@ -67,10 +67,6 @@ export function dictionaryOf(value: Given): PropertyDictionary | null {
   return value != null && isDictionary(value) ? value : null
 }
 
-export function listOf(value: Given): readonly PropertyValue[] | null {
-  return Array.isArray(value) ? value : null
-}
-
 export function textOf(value: Given): string | null {
   return typeof value === 'string' ? value : null
 }

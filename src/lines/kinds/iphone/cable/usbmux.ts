@@ -16,7 +16,6 @@ import {
 import {
   bytesOf,
   dictionaryOf,
-  listOf,
   numberOf,
   type PropertyDictionary,
   type PropertyValue,
@@ -53,13 +52,6 @@ export class Usbmux {
     this.#address = address
     this.#clock = clock
     this.#open = open
-  }
-
-  async listDevices(signal: AbortSignal): Promise<readonly MuxDevice[]> {
-    const answer = await this.#askOnce({ MessageType: 'ListDevices' }, signal)
-    const list = listOf(answer['DeviceList'])
-    if (list === null) throw failureOf(answer)
-    return list.map(muxDevice).filter((device) => device !== null)
   }
 
   /**

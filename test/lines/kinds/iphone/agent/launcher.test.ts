@@ -296,6 +296,17 @@ test.each([
   expect<string | null>(knownCode(['first', line])).toBe(code)
 })
 
+test('a folder that cannot be made is a tunnel that does not stand', async () => {
+  await using rig = new LaunchRig('go-ios')
+  writeFileSync(rig.folder.file('data'), '')
+
+  expect(await rig.prepare()).toEqual({
+    code: 'tunnel_failed',
+    why: 'Its folder cannot be made: ENOTDIR.',
+  })
+  expect(rig.tool.calls()).toEqual([])
+})
+
 test('a tunnel that dies is made anew after a second, then ever later, and it is told once', async () => {
   await using rig = new LaunchRig('go-ios')
   rig.does({ tunnel: 'echo address already in use >&2; exit 1' })

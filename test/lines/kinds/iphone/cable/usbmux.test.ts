@@ -65,10 +65,13 @@ test.each([1, 7, 16, 1_000_000])(
     rig.mux.pieceBytes = pieceBytes
     const mux = clientOf(rig)
 
-    const devices = await mux.listDevices(NEVER)
+    const listening = await mux.listen(NEVER)
+    const event = await listening.next(NEVER)
+    listening.close()
     const record = await mux.pairRecord(UDID, NEVER)
 
-    expect(devices).toEqual([{ udid: UDID, serial: UDID, deviceId, transport: 'usb' }])
+    const device = { udid: UDID, serial: UDID, deviceId, transport: 'usb' as const }
+    expect(event).toEqual({ event: 'attached', device })
     expect(Buffer.from(record ?? []).toString()).toContain(PAIR_RECORD.HostID)
   },
 )
@@ -158,7 +161,7 @@ test('silence is given up after five seconds, and its connection closed', async 
   const clock = new TestClock()
   rig.mux.onRequest = () => 'silence'
 
-  const code = codeOf(clientOf(rig, clock).listDevices(NEVER))
+  const code = codeOf(clientOf(rig, clock).buid(NEVER))
   await until(() => rig.mux.requests.length === 1, 'a request')
   await clock.advance(4_999)
   const before = rig.mux.connectionCount
@@ -238,7 +241,7 @@ test('a frame longer than any answer is refused before it is waited for', async 
   const codes: string[] = []
   for (const length of [0, 15, 1_048_577, 4_294_967_295]) {
     rig.mux.onRequest = () => headOnly(length)
-    codes.push(await codeOf(mux.listDevices(NEVER)))
+    codes.push(await codeOf(mux.buid(NEVER)))
   }
 
   expect(codes).toEqual(['protocol', 'protocol', 'protocol', 'protocol'])
@@ -273,7 +276,7 @@ test('a connection that is never taken is given up after five seconds, and its s
   const socket = new Socket()
   const mux = new Usbmux({ path: '/never' }, clock, () => socket)
 
-  const code = codeOf(mux.listDevices(NEVER))
+  const code = codeOf(mux.buid(NEVER))
   await clock.advance(5_000)
 
   expect(await code).toBe('silent')
@@ -291,10 +294,10 @@ test('without usbmuxd there is nobody; a socket that may not be opened is anothe
   }
 
   const codes = [
-    await codeOf(new Usbmux({ path: `${rig.path}-absent` }, clock).listDevices(NEVER)),
-    await codeOf(new Usbmux({ host: '127.0.0.1', port: 1 }, clock).listDevices(NEVER)),
-    await codeOf(new Usbmux(address, clock, refusing('EACCES')).listDevices(NEVER)),
-    await codeOf(new Usbmux(address, clock, refusing('EPERM')).listDevices(NEVER)),
+    await codeOf(new Usbmux({ path: `${rig.path}-absent` }, clock).buid(NEVER)),
+    await codeOf(new Usbmux({ host: '127.0.0.1', port: 1 }, clock).buid(NEVER)),
+    await codeOf(new Usbmux(address, clock, refusing('EACCES')).buid(NEVER)),
+    await codeOf(new Usbmux(address, clock, refusing('EPERM')).buid(NEVER)),
   ]
 
   expect(codes).toEqual(['absent', 'absent', 'denied', 'denied'])
@@ -342,22 +345,22 @@ test('a UDID is the same with and without its dash, in capitals and without', ()
   expect(written.map(normalUdid)).toEqual([UDID, UDID, UDID, old, old, 'other'])
 })
 
-test('a device list leaves out what does not say which phone it is', async () => {
+test('attachments that do not say which phone it is are left out', async () => {
   await using rig = await MuxRig.start()
-  const entries = [
-    { MessageType: 'Attached', DeviceID: 1, Properties: { ConnectionType: 'USB' } },
-    { MessageType: 'Attached', Properties: { SerialNumber: UDID } },
-    { MessageType: 'Attached', DeviceID: 3, Properties: { SerialNumber: 'x'.repeat(65) } },
-    {
-      MessageType: 'Attached',
-      DeviceID: 4,
-      Properties: { SerialNumber: UDID, ConnectionType: 'Network' },
-    },
-    'nonsense',
-  ]
-  rig.mux.onRequest = (_, tag) => frame(tag, { DeviceList: entries })
+  const listening = await clientOf(rig).listen(NEVER)
+  const known = { SerialNumber: UDID, ConnectionType: 'Network' }
+  for (const message of [
+    { DeviceID: 1, Properties: { ConnectionType: 'USB' } },
+    { Properties: { SerialNumber: UDID } },
+    { DeviceID: 3, Properties: { SerialNumber: 'x'.repeat(65) } },
+    { DeviceID: 4, Properties: known },
+  ]) {
+    rig.mux.announceBytes(frame(0, { MessageType: 'Attached', ...message }))
+  }
 
-  const devices = await new Usbmux(rig.mux.address, new TestClock()).listDevices(NEVER)
+  const event = await listening.next(NEVER)
+  listening.close()
 
-  expect(devices).toEqual([{ udid: UDID, serial: UDID, deviceId: 4, transport: 'network' }])
+  const device = { udid: UDID, serial: UDID, deviceId: 4, transport: 'network' as const }
+  expect(event).toEqual({ event: 'attached', device })
 })
