@@ -1,13 +1,8 @@
 // Writes src/guides/command-line.md from the tables of commands, options and settings.
 
 import { COMMAND_GROUPS } from '../src/cli/commands.ts'
-import {
-  environmentOf,
-  flagOf,
-  OPTION_NAMES,
-  OPTIONS,
-  type OptionName,
-} from '../src/domain/option.ts'
+import { optionsOf } from '../src/config.ts'
+import { environmentOf, flagOf, type Option } from '../src/domain/option.ts'
 import {
   defaultSetting,
   printSetting,
@@ -15,7 +10,6 @@ import {
   SETTINGS,
   type SettingName,
 } from '../src/domain/setting.ts'
-import type { ValueKind } from '../src/domain/value-kind.ts'
 
 export const COMMAND_LINE_GUIDE = `${import.meta.dir}/../src/guides/command-line.md`
 
@@ -35,7 +29,7 @@ works as \`…_FILE\`, which names a file that holds the value. \`hookline confi
 
 | flag | environment | default | |
 |---|---|---|---|
-${OPTION_NAMES.map(optionRow).join('\n')}
+${Object.entries(optionsOf()).map(optionRow).join('\n')}
 
 ## Settings
 
@@ -53,12 +47,11 @@ function groupTable({ heading, commands }: (typeof COMMAND_GROUPS)[number]): str
   return [`## ${heading}`, '', '| command | |', '|---|---|', ...rows].join('\n')
 }
 
-function optionRow(name: OptionName): string {
-  const { sentence, default: value, isSecret } = OPTIONS[name]
-  const kind = OPTIONS[name].kind as ValueKind<unknown> // Prints only the default of its own row.
-  const shown = name === 'dataDir' ? '`hookline paths`' : `\`${kind.print(value)}\``
-  const flag = isSecret ? '–' : `\`${flagOf(name)}\``
-  return `| ${flag} | \`${environmentOf(name)}\` | ${shown} | ${sentence} |`
+function optionRow([key, option]: [string, Option<unknown>]): string {
+  const { kind, sentence, default: value, isSecret } = option
+  const shown = key === 'dataDir' ? '`hookline paths`' : `\`${kind.print(value)}\``
+  const flag = isSecret ? '–' : `\`${flagOf(option)}\``
+  return `| ${flag} | \`${environmentOf(option)}\` | ${shown} | ${sentence} |`
 }
 
 function settingRow(name: SettingName): string {

@@ -1,7 +1,8 @@
 // The composition root: the one place that knows everything. It opens the data, gives each module what
 // it needs of the others, and starts and stops the whole.
 
-import { hostname, platform } from 'node:os'
+import { homedir, hostname, platform } from 'node:os'
+import { join } from 'node:path'
 
 import { createAccess } from './access/access.ts'
 import { passwordFindings } from './access/passwords.ts'
@@ -10,12 +11,13 @@ import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
+import type { Finding } from './domain/finding.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { HealthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
-import { aboutResource } from './http/dashboard-about.ts'
+import { aboutResource } from './http/dashboard-views.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
@@ -23,7 +25,9 @@ import { lifeOf } from './http/service.ts'
 import { createAuthenticate } from './keys/authenticate.ts'
 import { createCredentials, createFirstKey } from './keys/credentials.ts'
 import { LastUsed } from './keys/last-used.ts'
+import { LINE_KINDS } from './lines/kinds.ts'
 import { createLineActions } from './lines/line-actions.ts'
+import { createKinds, type CreatedKinds } from './lines/line-kind.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { listBackupResources } from './maintenance/backups.ts'
 import { Heartbeat } from './maintenance/heartbeat.ts'
@@ -38,6 +42,7 @@ import { WaitingCallers } from './messages/waiting-callers.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { recordVersion } from './storage/about.ts'
 import { listAudit } from './storage/audit.ts'
+import { listLiveBridges } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { storageFull } from './storage/sqlite-errors.ts'
 import { argon2id } from './system/hash.ts'
@@ -48,6 +53,7 @@ import {
   isOwnAddress,
   systemLookup,
 } from './system/network-address.ts'
+import { ownIds, processRunner, startProcess, startReadProcess } from './system/process.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import { createGet, createPost } from './webhooks/post.ts'
@@ -86,29 +92,23 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const runtime = openRuntime(config, parts)
   const { log, directory } = runtime
   const life: Life = { phase: 'starting', listener: null }
+  const kinds = createLineKinds(runtime, { config, parts, lines: () => known() })
   const webhooks = createWebhookModule(runtime, { config, parts, life })
-  const messages = createMessageModule(runtime, webhooks, { config, parts, life })
+  const messages = createMessageModule(runtime, { webhooks, kinds }, { config, parts, life })
+  const known = () => messages.lines.lines().map(({ line }) => line)
   const maintenance = createMaintenance({ ...runtime, folder: config.backupFolder })
   const entry = createEntry(runtime, { config, parts, life })
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
-  const { checkHost = async () => [] } = parts
-  runtime.health.include(async () =>
-    (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay),
-  )
-  runtime.health.include(async () =>
-    [runtime.disk, maintenance.clockWatch, maintenance.timetable, heartbeat]
-      .flatMap((one) => one.findings())
-      .map(ofRelay),
-  )
-  const modules = { config, life, webhooks, messages, maintenance, lastUsed, entry }
+  const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
+  includeRelayFindings(runtime, parts, watches)
+  const modules = { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages })
-  const watches = [queues, maintenance.clockWatch, maintenance.timetable, heartbeat]
-  const own = [...runtime.services, lines, dispatch, webhooks.loop, ...watches]
-  const outer = [...(runtime.iphones?.services ?? []), ...(parts.companions ?? [])]
+  const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
+  const outer = [...kinds.services, ...(parts.companions ?? [])]
   const loops = [lastUsed, ...own, new HealthWatch(runtime), ...outer]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
@@ -142,10 +142,48 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   }
 }
 
+/** What is wrong with the machine, and with the relay itself. */
+function includeRelayFindings(
+  { disk, health }: Runtime,
+  { checkHost = async () => [] }: Partial<Parts>,
+  watches: readonly { findings(): readonly Finding[] }[],
+): void {
+  health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
+  health.include(async () => [disk, ...watches].flatMap((watch) => watch.findings()).map(ofRelay))
+}
+
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
 /** What this start is made of. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
+
+/** What drives the lines. */
+function createLineKinds(
+  { wallClock: clock, clock: relayClock, random, log, db, directory }: Runtime,
+  {
+    config,
+    parts,
+    lines,
+  }: Pick<Start, 'config' | 'parts'> & { readonly lines: () => readonly Line[] },
+): CreatedKinds {
+  return createKinds(parts.kinds ?? LINE_KINDS, config, {
+    clock,
+    relayClock,
+    random,
+    log,
+    run: processRunner(clock),
+    start: startProcess,
+    startRead: startReadProcess,
+    self: ownIds(),
+    restart: parts.restart ?? null,
+    platform: platform(),
+    homeFolder: homedir(),
+    pathOf: (name) => join(directory.path, name),
+    callers: () => listLiveBridges(db),
+    drivers: parts.drivers,
+    lines,
+  })
+}
 
 /** Where webhooks may go, and how they get there. */
 function createWebhookModule(runtime: Runtime, { config, parts, life }: Start) {
@@ -172,12 +210,14 @@ type WebhookModule = ReturnType<typeof createWebhookModule>
 
 function createMessageModule(
   runtime: Runtime,
-  { publish }: WebhookModule,
+  { webhooks: { publish }, kinds }: { webhooks: WebhookModule; kinds: CreatedKinds },
   { config, life }: Start,
 ) {
   const { db, clock, writer, stamps, settings, disk, dispatchSignal, health } = runtime
   const lines: LineSupervisor = new LineSupervisor({
     ...runtime,
+    kinds: kinds.kinds,
+    drivers: kinds.drivers,
     intake: (line, event) => intake(line, event),
     loadAttended: (line) => unfinishedOf(db, line.id, clock),
   })
@@ -204,11 +244,7 @@ function createMessageModule(
   }
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
-  health.include(async () => {
-    const macLines = lines.lines().filter(({ line }) => line.driver === 'mac')
-    const found = runtime.iphones?.anchors.findings(macLines.map(({ line }) => line)) ?? []
-    return found.map((finding) => ofLine(finding, macLines))
-  })
+  health.include(async () => kinds.findings().map((finding) => ofLine(finding, lines.lines())))
   observeMessages(runtime.metrics, tools)
   const dispatch = new Dispatch(tools)
   return {
@@ -234,7 +270,11 @@ function createQueueWatch(
   { webhooks, messages }: Pick<Modules, 'webhooks' | 'messages'>,
 ): QueueWatch {
   const lines = () => messages.lines.lines()
-  const ofLines = new LineFindings({ ...runtime, lines })
+  const ofLines = new LineFindings({
+    ...runtime,
+    lines,
+    practiceKinds: messages.lines.practiceKinds,
+  })
   const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
   const queues = new QueueWatch({ ...runtime, lines, troubledWebhooks })
   runtime.health.include(async () => [...ofLines.list(), ...queues.findings()])
@@ -264,6 +304,7 @@ function createEntry(runtime: Runtime, { config, parts, life }: Start) {
 
 type Modules = {
   readonly config: Config
+  readonly kinds: CreatedKinds
   readonly life: Life
   readonly webhooks: WebhookModule
   readonly messages: ReturnType<typeof createMessageModule>
@@ -275,7 +316,7 @@ type Modules = {
 /** What the API does, told in its own words. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, webhooks, messages, maintenance, lastUsed, entry } = modules
+  const { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -285,7 +326,8 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
     ...createCredentials({ ...runtime, lastUsed }),
-    bridge: runtime.shortcuts,
+    bridge: kinds.calls,
+    kinds: kinds.kinds,
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
     conversations: messages.reading.conversations,
@@ -299,8 +341,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     },
     control: {
       events: webhooks.feed,
-      phones: () => runtime.iphones?.driver?.reports() ?? [],
-      scriptCalls: () => runtime.scriptCalls,
+      reports: kinds.reports,
       settings,
       options: runtime.options,
       backUp: maintenance.backUp,
@@ -314,7 +355,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
         ...config,
         version: VERSION,
         address: life.listener?.url ?? NOT_LISTENING,
-        drivers: runtime.drivers,
+        drivers: kinds.drivers,
       }),
     ...entry,
   }

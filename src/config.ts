@@ -6,12 +6,12 @@ import { join, resolve } from 'node:path'
 import {
   environmentOf,
   flagOf,
-  OPTION_NAMES,
-  OPTIONS,
-  PATH_KIND,
-  type OptionName,
+  option,
+  type Option,
+  type OptionTable,
   type OptionValues,
 } from './domain/option.ts'
+import { DEFAULT_RETRY_SCHEDULE_MS } from './domain/retry.ts'
 import {
   SETTINGS,
   SETTING_NAMES,
@@ -19,11 +19,78 @@ import {
   type LockedSettings,
   type SettingName,
 } from './domain/setting.ts'
-import type { ValueKind } from './domain/value-kind.ts'
+import { DAY_MS } from './domain/time.ts'
+import {
+  ADDRESS_RANGE_KIND,
+  BASE_URL_KIND,
+  PASSWORD_KIND,
+  PATH_KIND,
+  durationKind,
+  integerKind,
+  listKind,
+  optionalKind,
+  textKind,
+  type ValueKind,
+} from './domain/value-kind.ts'
+import { LINE_KINDS, type KindOptions } from './lines/kinds.ts'
+import type { LineKind } from './lines/line-kind.ts'
 import { OptionSources, parseOptionFile, type Written } from './system/option-sources.ts'
 
+const OPTIONS_BEFORE_KINDS = {
+  dataDir: option('data-dir', PATH_KIND, {
+    default: null,
+    sentence: 'The folder in which everything is kept.',
+  }),
+  host: option('host', textKind('HOST', 'an address or a name'), {
+    default: '127.0.0.1',
+    sentence: 'The address to listen on.',
+  }),
+  port: option('port', integerKind('PORT', 0, 65_535), {
+    default: 4665,
+    sentence: 'The port to listen on; 0 takes a free one.',
+  }),
+  publicUrl: option('public-url', optionalKind(BASE_URL_KIND, 'none'), {
+    default: null,
+    sentence: 'The address under which others reach the relay, where a proxy stands before it.',
+  }),
+  trustedProxies: option('trusted-proxies', listKind(ADDRESS_RANGE_KIND), {
+    default: [],
+    sentence: 'The proxies whose X-Forwarded-For counts.',
+  }),
+  adminPassword: option('admin-password', optionalKind(PASSWORD_KIND, 'none'), {
+    default: null,
+    sentence: "The dashboard's password, where no setup link is to set it.",
+    isSecret: true,
+  }),
+  backupFolder: option('backup-folder', optionalKind(PATH_KIND, 'none'), {
+    default: null,
+    sentence: 'A second folder for the daily back-ups, best on another disk.',
+  }),
+} as const
+
+const OPTIONS_AFTER_KINDS = {
+  webhookRetryScheduleMs: option('webhook-retry-schedule', listKind(durationKind(1, 30 * DAY_MS)), {
+    isHarmless: true,
+    default: DEFAULT_RETRY_SCHEDULE_MS,
+    sentence: 'The delays between the attempts of a delivery.',
+  }),
+  sendWaitMs: option('send-wait', durationKind(0, 60_000), {
+    isHarmless: true,
+    default: 15_000,
+    sentence: 'How long the answer to a send waits while a line works on it.',
+  }),
+} as const
+
+/** Every option, in the order of the help. */
+export function optionsOf(kinds: readonly LineKind[] = LINE_KINDS): OptionTable {
+  const ofKinds = kinds.map(({ options }) => options)
+  return Object.assign({}, OPTIONS_BEFORE_KINDS, ...ofKinds, OPTIONS_AFTER_KINDS) as OptionTable // Merged.
+}
+
+type CoreOptions = OptionValues<typeof OPTIONS_BEFORE_KINDS & typeof OPTIONS_AFTER_KINDS>
+
 /** The options of this start; times are in milliseconds. */
-export type Config = OptionValues & { readonly lockedSettings: LockedSettings }
+export type Config = CoreOptions & KindOptions & { readonly lockedSettings: LockedSettings }
 
 /** One option or locked setting as `hookline config` tells it. */
 export type ConfigRow = {
@@ -48,7 +115,7 @@ export class ConfigError extends Error {
 
 export type Given = {
   /** Values of flags, by the options' keys. */
-  readonly flags: Readonly<Partial<Record<OptionName, string>>>
+  readonly flags: Readonly<Record<string, string | undefined>>
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly defaultDataDir: string
   /** The folder that relative paths start from. */
@@ -59,27 +126,21 @@ export type Given = {
 
 const DATA_DIR = 'HOOKLINE_DATA_DIR'
 
-/** What `hookline.env` may set: all but where it lies itself. */
-const FILE_VARIABLES: ReadonlySet<string> = new Set(
-  [...OPTION_NAMES.map(environmentOf), ...SETTING_NAMES.map(environmentOfSetting)].filter(
-    (variable) => variable !== DATA_DIR,
-  ),
-)
-
 /** Reads every option, or throws a ConfigError with all that is wrong. */
-export function loadConfig(given: Given): LoadedConfig {
+export function loadConfig(given: Given, kinds?: readonly LineKind[]): LoadedConfig {
+  const table = Object.entries(optionsOf(kinds))
   const early = new OptionSources({ ...given, file: {} }, []).find(
     DATA_DIR,
-    given.flags.dataDir,
+    given.flags['dataDir'],
     '--data-dir',
   )
   const dataDir = resolve(given.folder, early?.text ?? given.defaultDataDir)
   const problems: string[] = []
   const text = given.readText(join(dataDir, 'hookline.env')) ?? ''
-  const file = parseOptionFile(text, FILE_VARIABLES, problems)
+  const file = parseOptionFile(text, fileVariables(table), problems)
   const sources = new OptionSources({ ...given, file }, problems)
 
-  const options = OPTION_NAMES.map((name) => readOption(name, given, sources))
+  const options = table.map((row) => readOption(row, given, sources))
   const settings = SETTING_NAMES.map((name) => readSetting(name, sources)).filter(isThere)
   for (const { problem } of [...options, ...settings]) if (problem !== null) problems.push(problem)
   if (problems.length > 0) throw new ConfigError(problems)
@@ -94,6 +155,16 @@ export function loadConfig(given: Given): LoadedConfig {
   return { config: Object.freeze(config), rows: [...options, ...settings].map(({ row }) => row) }
 }
 
+type Row = readonly [key: string, option: Option<unknown>]
+
+/** Variables that `hookline.env` may set: all but that of its own folder. */
+function fileVariables(table: readonly Row[]): ReadonlySet<string> {
+  const ofOptions = table.map(([, row]) => environmentOf(row))
+  const variables = new Set([...ofOptions, ...SETTING_NAMES.map(environmentOfSetting)])
+  variables.delete(DATA_DIR)
+  return variables
+}
+
 type Reading = {
   readonly key: string
   readonly value: unknown
@@ -101,17 +172,16 @@ type Reading = {
   readonly problem: string | null
 }
 
-function readOption(name: OptionName, given: Given, sources: OptionSources): Reading {
-  const option = OPTIONS[name]
-  const found = sources.find(environmentOf(name), given.flags[name], flagOf(name))
-  const fallback = name === 'dataDir' ? given.defaultDataDir : option.default
-  const kind = option.kind as ValueKind<unknown> // Prints only values of its own row.
-  const { value, problem } = parse(kind, found, fallback, option.isSecret)
+function readOption([key, row]: Row, given: Given, sources: OptionSources): Reading {
+  const { kind, isSecret, name } = row
+  const found = sources.find(environmentOf(row), given.flags[key], flagOf(row))
+  const fallback = key === 'dataDir' ? given.defaultDataDir : row.default
+  const { value, problem } = parse(kind, found, fallback, isSecret)
   const isPath = kind.placeholder === PATH_KIND.placeholder
   const settled = isPath && typeof value === 'string' ? resolve(given.folder, value) : value
-  const printed = option.isSecret && settled !== null ? '(hidden)' : kind.print(settled)
-  const row = { name: option.name, value: printed, from: found?.from ?? 'default' }
-  return { key: name, value: settled, row, problem }
+  const printed = isSecret && settled !== null ? '(hidden)' : kind.print(settled)
+  const shown = { name, value: printed, from: found?.from ?? 'default' }
+  return { key, value: settled, row: shown, problem }
 }
 
 function readSetting(name: SettingName, sources: OptionSources): Reading | null {

@@ -1,21 +1,16 @@
 // The parts that every module shares: the data, the outside world, clock and log. Only `app.ts` builds
 // on it.
 
-import { homedir, platform } from 'node:os'
-
 import type { Config, ConfigRow } from './config.ts'
 import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
-import { createDrivers, createIphones, type ScriptCall } from './lines/catalog.ts'
 import type { LineDriver } from './lines/driver.ts'
-import { ShortcutsDriver } from './lines/kinds/shortcuts/driver.ts'
+import type { LineKind } from './lines/line-kind.ts'
 import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
-import { listLiveBridges } from './storage/credentials.ts'
 import { openData, type Data } from './storage/data.ts'
-import type { Db } from './storage/database.ts'
 import { newestTimestamp } from './storage/messages.ts'
 import { createSettings } from './storage/settings.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
@@ -23,13 +18,11 @@ import { Writer } from './storage/writer.ts'
 import { ChangeFeed } from './system/change-feed.ts'
 import { systemClock, type Clock } from './system/clock.ts'
 import { ConfirmedClock } from './system/confirmed-clock.ts'
-import type { DataDirectory } from './system/data-directory.ts'
 import { freeBytes } from './system/files.ts'
 import type { PasswordHash } from './system/hash.ts'
 import { silentLog, type Log } from './system/log.ts'
 import { LogicalClock } from './system/logical-clock.ts'
 import { Metrics } from './system/metrics.ts'
-import { ownIds, processRunner, startProcess, startReadProcess } from './system/process.ts'
 import { systemRandom, type Random } from './system/random.ts'
 import { createSeal } from './system/seal.ts'
 import type { Service } from './system/service.ts'
@@ -43,6 +36,8 @@ export type Parts = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  readonly kinds: readonly LineKind[]
+  /** In place of the drivers that look for devices. */
   readonly drivers: readonly LineDriver[]
   readonly post: Post
   readonly freeBytes: () => number
@@ -63,8 +58,6 @@ export type Parts = {
   /** Loops that run beside those of the relay. */
   readonly companions: readonly Service[]
 }
-
-const SCRIPT_CALLS_MAX = 500
 
 export type Runtime = ReturnType<typeof openRuntime>
 
@@ -114,7 +107,6 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     writer,
     stamps,
     audit,
-    ...openDrivers(config, parts, { ...outer, relayClock: clock, db, directory }),
     doubtSignal,
     backupWorker,
     services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
@@ -132,51 +124,4 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
 function close(writer: Writer, data: Data): void {
   writer.close()
   data.close()
-}
-
-type DriverRuntime = {
-  /** The machine's; what is dated goes by the relay's. */
-  readonly clock: Clock
-  readonly relayClock: ConfirmedClock
-  readonly random: Random
-  readonly log: Log
-  readonly db: Db
-  readonly directory: DataDirectory
-}
-
-/** What drives the lines. */
-function openDrivers(config: Config, parts: Partial<Parts>, runtime: DriverRuntime) {
-  const { clock, relayClock, random, log, db, directory } = runtime
-  const started = { start: startProcess, startRead: startReadProcess }
-  const outside = { run: processRunner(clock), ...started, self: ownIds() }
-  const { scriptCalls, onScriptCall } = keepScriptCalls()
-  const tools = { clock, random, log, ...outside, restart: parts.restart ?? null, onScriptCall }
-  const shortcuts = new ShortcutsDriver({
-    clock: relayClock,
-    log,
-    bridges: () => listLiveBridges(db),
-  })
-  const options = { ...config, ...placesOf(directory) }
-  const iphones = createIphones(options, tools)
-  const phoneLines = iphones === null || iphones.driver === null ? [] : [iphones.driver]
-  const drivers = parts.drivers ?? [
-    ...createDrivers(options, { ...tools, relayClock }),
-    ...phoneLines,
-  ]
-  return { drivers: [...drivers, shortcuts], shortcuts, iphones, scriptCalls }
-}
-
-/** The last runs of the script for Messages, for whoever traces them. */
-function keepScriptCalls() {
-  const scriptCalls: ScriptCall[] = []
-  const onScriptCall = (call: ScriptCall) => {
-    scriptCalls.push(call)
-    if (scriptCalls.length > SCRIPT_CALLS_MAX) scriptCalls.shift()
-  }
-  return { scriptCalls, onScriptCall }
-}
-
-function placesOf(directory: DataDirectory) {
-  const { simulatedDatabase: simulatedLedgerPath, goIos: goIosFolder } = directory
-  return { platform: platform(), homeFolder: homedir(), simulatedLedgerPath, goIosFolder }
 }

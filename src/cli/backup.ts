@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 
+import { optionsOf } from '../config.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/ids.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
@@ -105,7 +106,10 @@ async function restore(call: Call): Promise<ExitCode> {
     const now = timestamp(systemClock.now())
     const takesEnvironment = call.options.has('with-environment')
     const order = { directory: held.directory, file, version: VERSION, now, takesEnvironment }
-    const { aside, uncertainCount, files, environment } = restoreBackup(order)
+    const { aside, uncertainCount, files, environment } = restoreBackup({
+      ...order,
+      options: optionsOf(),
+    })
     const json = { file, aside, uncertain_messages: uncertainCount, files, environment }
     call.out.data(json, [
       `Restored ${file}.`,

@@ -5,7 +5,7 @@
 
 import type { HealthFinding } from '../api/health.ts'
 import type { ServiceHost } from '../hosting/service-host.ts'
-import { askMessages } from '../lines/catalog.ts'
+import { askMessages } from '../lines/kinds/mac/kind.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { processRunner } from '../system/process.ts'

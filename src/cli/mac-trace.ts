@@ -8,7 +8,8 @@ import { resolve } from 'node:path'
 import { stdin } from 'bun'
 
 import type { ScriptCall } from '../api/owner.ts'
-import { chatDbPath, recordMacTrace, type TraceEntry } from '../lines/catalog.ts'
+import { chatDbPath } from '../lines/kinds/mac/kind.ts'
+import { recordTrace, type TraceEntry } from '../lines/kinds/mac/trace.ts'
 import { systemClock } from '../system/clock.ts'
 import { stopSignal } from '../system/own-process.ts'
 import { systemRandom } from '../system/random.ts'
@@ -34,7 +35,7 @@ type Places = { readonly database: string; readonly file: string }
 async function trace(call: Call): Promise<ExitCode> {
   const { folder } = call.surroundings
   const { macChatDb } = call.loadConfig().config
-  const database = resolve(folder, chatDbPath({ macChatDb, homeFolder: homedir() }))
+  const database = resolve(folder, chatDbPath({ macChatDb }, homedir()))
   const file = resolve(folder, call.options.get('to') ?? FILE_NAME)
   const refusal = refusalFor({ database, file })
   if (refusal !== null) {
@@ -134,7 +135,7 @@ async function recordUntilEnter(
   const enter = new AbortController()
   const signal = AbortSignal.any([stopSignal(), enter.signal])
   const tools = { clock: systemClock, random: systemRandom }
-  const record = recordMacTrace({ path, forMs: TRACE_MS_MAX, write, ...tools }, signal)
+  const record = recordTrace({ path, forMs: TRACE_MS_MAX, write, ...tools }, signal)
   // The record has begun: messages from here on are in it.
   say(INSTRUCTIONS)
   await Promise.race([record, stopAtLine(typed, enter)])

@@ -1,5 +1,4 @@
-import { ConfigError, loadConfig, type LoadedConfig } from '../config.ts'
-import { OPTION_NAMES, OPTIONS } from '../domain/option.ts'
+import { ConfigError, loadConfig, optionsOf, type LoadedConfig } from '../config.ts'
 import { isUnusableDatabase } from '../storage/migrations.ts'
 import { codeOf } from '../storage/sqlite-errors.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
@@ -64,9 +63,9 @@ function withShortForms(args: readonly string[]): readonly string[] {
 }
 
 function load(surroundings: Surroundings, options: ReadonlyMap<string, string>): LoadedConfig {
-  const given = OPTION_NAMES.map((name) => [name, options.get(OPTIONS[name].name)] as const)
+  const rows = Object.entries(optionsOf())
   return loadConfig({
-    flags: Object.fromEntries(given.filter(([, value]) => value !== undefined)),
+    flags: Object.fromEntries(rows.map(([key, { name }]) => [key, options.get(name)])),
     environment: surroundings.environment,
     defaultDataDir: defaultDataDirectory(surroundings.environment),
     folder: surroundings.folder,

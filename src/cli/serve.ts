@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs'
 import { homedir, platform, userInfo } from 'node:os'
 
 import { createApp, listenInSafeMode, listenWithoutSocket, type App } from '../app.ts'
-import type { Config } from '../config.ts'
-import { OPTION_NAMES, OPTIONS, type OptionName } from '../domain/option.ts'
+import { optionsOf, type Config } from '../config.ts'
+import type { OptionTable } from '../domain/option.ts'
 import { HostChecks } from '../hosting/host-checks.ts'
 import { macLogPath } from '../hosting/launchd.ts'
 import { LogRotation } from '../hosting/service-log.ts'
@@ -24,20 +24,23 @@ import { processRunner } from '../system/process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import { logMissingSetup, showBanner } from './banner.ts'
-import { EXIT, type Call, type Command, type CommandOption, type ExitCode } from './command.ts'
+import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { terminalLog, writeLogLine } from './output.ts'
 
-export const SERVE_COMMAND: Command = {
-  name: 'serve',
-  options: OPTION_NAMES.filter(isFlag).map((name): CommandOption => ({
-    name: OPTIONS[name].name,
-    value: OPTIONS[name].kind.placeholder,
-    sentence: OPTIONS[name].sentence,
-  })),
-  sentence: 'Run the relay in the foreground.',
-  run: serve,
+function serveCommand(table: OptionTable): Command {
+  const { dataDir: _, ...flags } = table
+  return {
+    name: 'serve',
+    options: Object.values(flags)
+      .filter(({ isSecret }) => !isSecret)
+      .map(({ name, kind, sentence }) => ({ name, value: kind.placeholder, sentence })),
+    sentence: 'Run the relay in the foreground.',
+    run: serve,
+  }
 }
+
+export const SERVE_COMMAND = serveCommand(optionsOf())
 
 /** Conditions of one start. */
 type Start = {
@@ -61,10 +64,6 @@ const SAFE_MODE_POLL_MS = 2_000
 const NEXT_STEP =
   'Install a matching version with "hookline upgrade --from FILE", or restore a backup with ' +
   '"hookline down", "hookline restore FILE" and "hookline up". "hookline backups" lists them.'
-
-function isFlag(name: OptionName): boolean {
-  return name !== 'dataDir' && !OPTIONS[name].isSecret
-}
 
 async function serve(call: Call): Promise<ExitCode> {
   const { isTerminal, environment } = call.surroundings

@@ -4,10 +4,10 @@
 // passed its point of no return. A reserved place counts on every day until it is spent or given
 // back, so an accepted message keeps its place over midnight.
 
+import { DAY_MS } from './time.ts'
+
 /** A UTC day: whole days since 1970-01-01. */
 export type UtcDay = number
-
-const DAY_MS = 86_400_000
 
 export function utcDayOf(ms: number): UtcDay {
   return Math.floor(ms / DAY_MS)

@@ -1,7 +1,5 @@
 import type { LineId, Timestamp } from './ids.ts'
 
-export type DriverKind = 'mac' | 'iphone' | 'shortcuts' | 'simulated'
-
 /** What a line can do and tell, so that nobody waits for an event that it cannot give. */
 export type Capabilities = {
   readonly new_contacts: boolean
@@ -26,7 +24,8 @@ export const DEFAULT_DAILY_CONTACT_LIMIT = 50
 /** A phone line as it is stored. Whether it is online is known to the supervisor only. */
 export type Line = {
   readonly id: LineId
-  readonly driver: DriverKind
+  /** Name of its kind, as `mac`. */
+  readonly driver: string
   /** What the device is: a platform UUID and user id, a UDID, an ordinal. */
   readonly key: string
   readonly number: string
@@ -55,33 +54,30 @@ export type LineState =
     }
   | { readonly status: 'offline'; readonly reason: OfflineReason }
 
+/** Reasons that every kind of line shares; a kind has more of its own. */
 export const OFFLINE_REASONS = {
   starting: {
     code: 'starting',
+    title: 'The line is starting',
     hint: 'The line is being started; this takes a few seconds.',
-  },
-  not_configured: {
-    code: 'not_configured',
-    hint: 'This start did not ask for the line: start with more simulated lines, or delete it.',
   },
   device_absent: {
     code: 'device_absent',
+    title: 'The device is not connected',
     hint: 'The device of this line is not attached: plug it in and switch it on.',
-  },
-  bridge_removed: {
-    code: 'device_absent',
-    hint: 'The bridge of this line was removed: add one with its number, or delete the line.',
   },
   number_changed: {
     code: 'number_changed',
+    title: 'The device has a new number',
     hint: 'The device has another number now: adopt the line if it is the same one.',
   },
   driver_failed: {
     code: 'driver_failed',
+    title: 'The line stopped with an error',
     hint: 'The line stopped by an error and is started again by itself; the log says why.',
   },
-  stopping: { code: 'stopping', hint: 'The relay is stopping.' },
-} as const satisfies Record<string, OfflineReason>
+  stopping: { code: 'stopping', title: 'The relay is stopping', hint: 'The relay is stopping.' },
+} as const satisfies Record<string, OfflineReason & { readonly title: string }>
 
 /** Whether a message that names no line could go out by this one now. */
 export function isReady(line: {

@@ -1,10 +1,10 @@
 import type { LineId } from './ids.ts'
-import type { DriverKind } from './line.ts'
 
 /** A line as routing sees it, in order of creation. */
 export type RoutingLine = {
   readonly id: LineId
-  readonly driver: DriverKind
+  /** Practice lines are not real: they take a message only where no real line could. */
+  readonly isReal: boolean
   readonly isEnabled: boolean
   readonly isOnline: boolean
   /** Asked only of an online line. */
@@ -35,7 +35,7 @@ export type RecipientView = {
  * The line for a message that names none. Online lines come before offline ones. Among them a contact
  * stays with the first line that knows it; a stranger goes by the line with the fewest new contacts
  * today, so that no line alone writes to all of them. Available = enabled, iMessage active, with budget,
- * configured, and not simulated while an enabled line of another kind exists. `lines` are in order of
+ * configured, and real where an enabled real line exists. `lines` are in order of
  * creation, which decides between equals.
  */
 export function chooseLine(lines: readonly RoutingLine[], recipient: RecipientView): Route {
@@ -69,6 +69,6 @@ function bestOf(lines: readonly RoutingLine[], recipient: RecipientView): LineId
 /** The lines that a message without a line may take at all, whatever their state now. */
 export function usableLines(lines: readonly RoutingLine[]): readonly RoutingLine[] {
   const enabled = lines.filter((line) => line.isEnabled && line.isConfigured)
-  const real = enabled.filter((line) => line.driver !== 'simulated')
+  const real = enabled.filter((line) => line.isReal)
   return real.length > 0 ? real : enabled
 }

@@ -1,8 +1,6 @@
 // How the values of options and settings are written by people: one grammar for flags, environment,
 // files and `config set`.
 
-import { isUdid } from './udid.ts'
-
 /** A kind of value: `parse` gives undefined where the text does not fit. */
 export type ValueKind<T> = {
   /** What help calls it, as `PORT`. */
@@ -27,6 +25,8 @@ export function textKind(placeholder: string, wanted: string): ValueKind<string>
     print: (value) => value,
   }
 }
+
+export const PATH_KIND = textKind('PATH', 'a path')
 
 export function integerKind(placeholder: string, min: number, max: number): ValueKind<number> {
   return {
@@ -114,16 +114,6 @@ const PASSWORD_LENGTH = { min: 12, max: 200 } as const
 /** An option that was good in an earlier version must not keep the relay from starting. */
 const PASSWORD_OPTION_MIN = 8
 
-export const MUX_ADDRESS_KIND: ValueKind<string> = {
-  placeholder: 'ADDRESS',
-  wanted: 'an address of usbmuxd such as UNIX:/var/run/usbmuxd or 127.0.0.1:27015',
-  parse: (text) => {
-    const isPath = /^(?:unix:\/\/|unix:)?\/[^\0]{1,100}$/i.test(text)
-    return isPath || /^(?:tcp:\/\/)?[^\s:/]+:[1-9][0-9]{0,4}$/i.test(text) ? text : undefined
-  },
-  print: (value) => value,
-}
-
 export const PASSWORD_KIND: ValueKind<string> = {
   placeholder: 'PASSWORD',
   wanted: `a password of ${PASSWORD_LENGTH.min} to ${PASSWORD_LENGTH.max} characters`,
@@ -146,48 +136,6 @@ export const PHONE_NUMBER_KIND: ValueKind<string> = {
   wanted: 'a phone number such as +12025550100',
   parse: (text) => (/^\+[1-9][0-9]{6,14}$/.test(text) ? text : undefined),
   print: (value) => value,
-}
-
-/** A phone that shall be a line: `udid` is null for every phone, `number` where its SIM says it. */
-export type PhoneChoice = { readonly udid: string | null; readonly number: string | null }
-
-export const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
-  placeholder: 'UDID=NUMBER',
-  wanted: 'all, or the UDID of an iPhone, with = and its number behind it where its SIM says none',
-  parse: (text) => {
-    if (text === 'all') return { udid: null, number: null }
-    const [udid = '', ...numbers] = text.split('=')
-    const [number = null] = numbers.map((one) => PHONE_NUMBER_KIND.parse(one))
-    const isWhole = numbers.length === 0 || (numbers.length === 1 && number !== null)
-    return isUdid(udid) && isWhole ? { udid, number } : undefined
-  },
-  print: ({ udid, number }) => `${udid ?? 'all'}${number === null ? '' : `=${number}`}`,
-}
-
-const COMMAND_WORD = /(?:[^\s"']|"[^"]*"|'[^']*')+/g
-const UNKNOWN_VALUE = /\{(?!(?:udid|serial|port|bundle|folder|xctestrun)\})\w+\}/
-
-/** A program and its arguments, which are not given to a shell; quotes hold a space together. */
-export const COMMAND_KIND: ValueKind<readonly string[]> = {
-  placeholder: 'COMMAND',
-  wanted:
-    'a command that begins with an absolute path; {udid}, {serial}, {port}, {bundle}, {folder} and {xctestrun} are filled in',
-  parse: (text) => {
-    const words = [...text.matchAll(COMMAND_WORD)].map(([word]) =>
-      word.replaceAll(/"([^"]*)"|'([^']*)'/g, '$1$2'),
-    )
-    const isWhole = text.replaceAll(COMMAND_WORD, '').trim() === '' && !text.includes('\0')
-    return isWhole && !UNKNOWN_VALUE.test(text) && words[0]?.startsWith('/') === true
-      ? words
-      : undefined
-  },
-  print: (words) =>
-    words
-      .map((word) => {
-        if (word !== '' && !/[\s"']/.test(word)) return word
-        return word.includes('"') ? `'${word}'` : `"${word}"`
-      })
-      .join(' '),
 }
 
 export const ADDRESS_RANGE_KIND: ValueKind<string> = {

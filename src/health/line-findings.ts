@@ -26,6 +26,8 @@ import type { HealthFinding } from './catalogue.ts'
 export type WatchedLine = {
   readonly line: Line
   readonly state: LineState
+  /** Practice lines are not real. */
+  readonly isReal: boolean
   /** It was asked for by this start. */
   readonly isConfigured: boolean
 }
@@ -34,6 +36,8 @@ type Tools = {
   readonly db: Db
   readonly stamps: Pick<LogicalClock, 'now'>
   readonly lines: () => readonly WatchedLine[]
+  /** Names of the kinds of practice lines. */
+  readonly practiceKinds: readonly string[]
 }
 
 type Words = Pick<HealthFinding, 'title' | 'why' | 'fix'>
@@ -49,20 +53,18 @@ export class LineFindings {
   }
 
   list(): readonly HealthFinding[] {
-    const { db, stamps, lines } = this.#tools
+    const { db, stamps, lines, practiceKinds } = this.#tools
     const now = stamps.now()
     const all = lines().map(({ line }) => line)
-    const used = lines()
-      .filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
-      .map(({ line }) => line)
+    const used = lines().filter(({ line, isConfigured }) => line.isEnabled && isConfigured)
     // Numbers of practice lines fail on purpose; their limit is as real as any.
-    const real = used.filter(({ driver }) => driver !== 'simulated')
+    const real = used.filter(({ isReal }) => isReal)
     return [
       ...rejectedFindings(db),
       ...all.flatMap((line) => notRelayedFindings(db, line)),
-      ...used.flatMap((line) => this.#limitFinding(line, now) ?? []),
-      ...real.flatMap((line) => this.#failingFinding(line, now) ?? []),
-      ...uncertainFindings(db, all, now),
+      ...used.flatMap(({ line }) => this.#limitFinding(line, now) ?? []),
+      ...real.flatMap(({ line }) => this.#failingFinding(line, now) ?? []),
+      ...uncertainFindings(all, longUncertain(db, now, practiceKinds)),
     ]
   }
 
@@ -120,8 +122,8 @@ function limitFinding(line: Line, { used, limit, level, now }: Use): HealthFindi
   })
 }
 
-function uncertainFindings(db: Db, lines: readonly Line[], now: Timestamp) {
-  const byLine = Map.groupBy(longUncertain(db, now), ({ lineId }) => lineId)
+function uncertainFindings(lines: readonly Line[], uncertain: ReturnType<typeof longUncertain>) {
+  const byLine = Map.groupBy(uncertain, ({ lineId }) => lineId)
   return lines.flatMap((line) => {
     const messages = byLine.get(line.id) ?? []
     const [oldest] = messages

@@ -1,10 +1,11 @@
-// What exists on the control socket only: whoever can open it is the owner.
+// Routes of the control socket only, which nobody but the owner can open.
 
 import { Elysia } from 'elysia'
 
-import type { OptionRow, Phone, ScriptCall, SetupLink } from '../api/owner.ts'
+import type { OptionRow, SetupLink } from '../api/owner.ts'
 import { NoBody } from '../api/schema.ts'
 import type { Origin } from '../domain/audit.ts'
+import type { Reports } from '../lines/line-kind.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { mayTake } from './body.ts'
@@ -15,23 +16,17 @@ import { respond } from './respond.ts'
 
 export type ControlActions = OwnerActions & {
   readonly events: EventFeed
-  readonly phones: () => readonly PhoneReport[]
+  /** Rows of the kinds of lines, by the last part of their path. */
+  readonly reports: Reports
   /** The options of this start as they are printed: secrets are hidden. */
   readonly options: readonly OptionRow[]
-  /** The last runs of the script for Messages, oldest first: what of them a trace may tell. */
-  readonly scriptCalls: () => readonly ScriptCallReport[]
   /** Called by the upgrade that waits for this start; absent where none does. */
   readonly confirmHealthy?: (() => void) | undefined
 }
 
-type ScriptCallReport = Omit<ScriptCall, 'key_prefix'> & { readonly keyPrefix: string | null }
-
-type Tools = Pick<
-  ControlActions,
-  'events' | 'phones' | 'options' | 'scriptCalls' | 'confirmHealthy'
-> & {
+type Tools = Pick<ControlActions, 'events' | 'reports' | 'options' | 'confirmHealthy'> & {
   readonly version: string
-  /** Whether the dashboard has a password. */
+  /** True where the dashboard has a password. */
   readonly access: { hasPassword(): boolean }
   readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
   readonly clock: Clock
@@ -43,7 +38,7 @@ type Tools = Pick<
 export const STARTUP_CHECK_PATH = '/api/v1/judgement'
 
 export function controlRoutes(tools: Tools) {
-  return new Elysia({ prefix: '/api/v1' })
+  const app = new Elysia({ prefix: '/api/v1' })
     .onBeforeHandle(plainCall)
     .get('/events', ({ request }) => {
       const { peer, requestId } = contextOf(request)
@@ -55,12 +50,6 @@ export function controlRoutes(tools: Tools) {
     })
     .get('/about', () => ({ version: tools.version, is_claimed: tools.access.hasPassword() }))
     .get('/options', () => ({ data: tools.options }))
-    .get('/phones', () => ({ data: tools.phones().map(phoneResource) }))
-    .get('/script-calls', () => ({
-      data: tools
-        .scriptCalls()
-        .map(({ keyPrefix, ...call }) => ({ ...call, key_prefix: keyPrefix })),
-    }))
     .post('/setup-link', ({ request }) => tools.createSetupLink(originOf(request)), mayTake(NoBody))
     .post(
       '/judgement',
@@ -70,11 +59,15 @@ export function controlRoutes(tools: Tools) {
       },
       mayTake(NoBody),
     )
+  for (const [name, read] of Object.entries(tools.reports)) {
+    app.get(`/${name}`, () => ({ data: read() }))
+  }
+  return app
 }
 
-/** Tells every event to whoever listens, as the JSON text that webhooks get. */
+/** Every event, as the JSON text that webhooks get. */
 export type EventFeed = {
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (event: string) => void): () => void
 }
 
@@ -127,33 +120,4 @@ async function* eventLines(
     stop()
   }
   return undefined
-}
-
-/** A phone as its driver tells of it. */
-export type PhoneReport = {
-  readonly key: string
-  readonly name: string | null
-  readonly iosVersion: string | null
-  readonly batteryPercent: number | null
-  /** In the order in which they are reached. */
-  readonly states: readonly { readonly state: string; readonly isReached: boolean }[]
-  readonly stop: {
-    readonly code: string
-    readonly title: string
-    readonly why: string
-    readonly fix: string
-  } | null
-  readonly unknownScreen: string | null
-}
-
-export function phoneResource(report: PhoneReport): Phone {
-  return {
-    key: report.key,
-    name: report.name,
-    ios_version: report.iosVersion,
-    battery_percent: report.batteryPercent,
-    states: report.states.map(({ state, isReached }) => ({ state, is_reached: isReached })),
-    stop: report.stop,
-    unknown_screen: report.unknownScreen,
-  }
 }

@@ -1,106 +1,14 @@
-// What must be so for a line to work, and whether it is: the health catalogue tells what is wrong, and
-// the list here what else there is to ask.
+// What a line needs, and whether it has it: the needs come from its kind, what is wrong from the health
+// catalogue.
 
 import type { Check } from '../api/dashboard.ts'
 import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
+import { OFFLINE_REASONS } from '../domain/line.ts'
+import type { ChecklistStep, LineKind } from '../lines/line-kind.ts'
 
-/** What is asked of a line, and the findings or reasons for being offline that deny it. */
-type Step = { readonly title: string; readonly codes: readonly string[] }
-
-/** In the order in which the Mac line finds out: behind the first refusal it knows nothing. */
-const MAC_STEPS: readonly Step[] = [
-  { title: 'The Mac of this line is here', codes: ['device_absent', 'driver_failed'] },
-  {
-    title: 'Hookline may read the messages',
-    codes: ['chat_db_absent', 'full_disk_access', 'wrong_owner', 'chat_db_unreadable'],
-  },
-  { title: 'Somebody is logged in at the screen', codes: ['no_gui_session'] },
-  {
-    title: 'Messages runs and answers',
-    codes: ['messages_not_running', 'messages_not_answering', 'sends_vanish'],
-  },
-  { title: 'Hookline may control Messages', codes: ['automation_denied', 'script_refused'] },
-  {
-    title: 'Messages is signed in to iMessage',
-    codes: ['messages_signed_out', 'imessage_not_connected'],
-  },
-  {
-    title: 'It sends from the number of this line',
-    codes: ['number_unknown', 'number_changed', 'sends_as_other_number'],
-  },
-]
-
-/** What a line may lack without being stopped by it now. */
-const MAC_POWER: Step = {
-  title: 'The Mac stays awake, and comes back after a power cut',
-  codes: ['sleep_enabled', 'autorestart_off', 'auto_login_off', 'filevault_on'],
-}
-
-/** In the order in which a phone climbs to a line. */
-const IPHONE_STEPS: readonly Step[] = [
-  {
-    title: 'The iPhone is plugged in',
-    codes: ['device_absent', 'driver_failed', 'usbmux_denied'],
-  },
-  {
-    title: 'It trusts this computer',
-    codes: ['not_trusted', 'trust_dialog', 'trust_denied', 'pairing_stale', 'passcode_locked'],
-  },
-  {
-    title: 'It can be a line: its iOS, its settings and its power',
-    codes: [
-      'unreadable',
-      'ios_too_old',
-      'developer_mode_off',
-      'language_not_english',
-      'battery_empty',
-      'battery_low',
-    ],
-  },
-  {
-    title: 'What starts the agent is ready',
-    codes: ['launcher_absent', 'launcher_too_old', 'image_mount_failed', 'tunnel_failed'],
-  },
-  {
-    title: 'The agent runs and answers',
-    codes: [
-      'agent_not_installed',
-      'agent_expired',
-      'launch_failed',
-      'passcode_prompt',
-      'agent_starting',
-      'agent_down',
-      'agent_stuck',
-      'agent_shared',
-    ],
-  },
-  {
-    title: 'Messages can be seen on its screen',
-    codes: ['locked', 'alert', 'ui_unknown', 'wrong_chat'],
-  },
-  { title: 'Messages leave by iMessage', codes: ['imessage_off'] },
-  {
-    title: 'It has the number of this line',
-    codes: ['number_changed', 'phone_number_mismatch'],
-  },
-]
-
-const SHORTCUTS_STEPS: readonly Step[] = [
-  { title: 'The bridge of this line is there', codes: ['device_absent', 'driver_failed'] },
-  { title: 'A shortcut asks for messages', codes: ['shortcut_silent'] },
-]
-
-const SIMULATED_STEPS: readonly Step[] = [
-  { title: 'The relay was started with this line', codes: ['not_configured'] },
-]
-
-const STEPS: Readonly<Record<string, readonly Step[]>> = {
-  mac: MAC_STEPS,
-  iphone: IPHONE_STEPS,
-  shortcuts: SHORTCUTS_STEPS,
-  simulated: SIMULATED_STEPS,
-}
+/** The checklist of a kind of line. */
+export type LineNeeds = Pick<LineKind, 'checklist' | 'reasons'>
 
 const PAUSED: Check = {
   state: 'warn',
@@ -117,36 +25,34 @@ const NO_IMESSAGE: Check = {
   fix: "Turn on iMessage in the device's settings.",
 }
 
-/** Reasons for being offline that come without a finding of their own. */
-const DENIALS: Readonly<Record<string, string>> = {
-  device_absent: 'The device is not connected',
-  driver_failed: 'The line stopped with an error',
-  not_configured: 'The relay was started without this line',
-  number_changed: 'The device has a new number',
-  shortcut_silent: 'No shortcut has checked for messages recently',
-}
-
-/** The findings that speak of the machine, not of one line, and matter to a line of this kind. */
-const OF_MACHINE: Readonly<Record<string, readonly string[]>> = {
-  mac: [...MAC_STEPS, MAC_POWER].flatMap(({ codes }) => codes),
-  iphone: IPHONE_STEPS.flatMap(({ codes }) => codes),
-}
-
 /** Findings in whose place the list has a check of its own. */
-const TOLD_OTHERWISE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
+const SHOWN_ELSEWHERE: readonly string[] = ['line_offline', 'limit_near', 'limit_reached']
 
-export function checklist(line: PhoneLine, findings: readonly HealthFinding[]): readonly Check[] {
-  const ofMachine = OF_MACHINE[line.driver] ?? []
-  const own = findings.filter(({ line_id, code }) =>
-    line_id === null ? ofMachine.includes(code) : line_id === line.id,
+export function checklist(
+  { checklist: steps, reasons }: LineNeeds,
+  line: PhoneLine,
+  findings: readonly HealthFinding[],
+): readonly Check[] {
+  const codes = new Set(steps.flatMap((step) => step.codes))
+  const isOfDevice = ({ about }: HealthFinding) =>
+    about.kind !== 'driver' || about.id === line.driver
+  const own = findings.filter((finding) =>
+    finding.line_id === null
+      ? codes.has(finding.code) && isOfDevice(finding)
+      : finding.line_id === line.id,
   )
-  const steps = STEPS[line.driver] ?? []
-  const named = new Set([...steps, MAC_POWER].flatMap(({ codes }) => codes))
-  const others = own.filter(({ code }) => !TOLD_OTHERWISE.includes(code) && !named.has(code))
+  const others = own.filter(({ code }) => !SHOWN_ELSEWHERE.includes(code) && !codes.has(code))
+  const titles = new Map(
+    [...Object.values(OFFLINE_REASONS), ...Object.values(reasons)].map(({ code, title }) => [
+      code,
+      title,
+    ]),
+  )
+  const checksOfStep = (step: ChecklistStep) => checksOf(step, { line, titles }, own)
   return [
-    ...known(steps.flatMap((step) => checksOf(step, line, own))),
-    ...(line.driver === 'mac' ? checksOf(MAC_POWER, line, own) : []),
-    ...(named.has(line.status_reason ?? '') ? [] : unexplained(own)),
+    ...known(steps.filter(({ isBeside }) => isBeside !== true).flatMap(checksOfStep)),
+    ...steps.filter(({ isBeside }) => isBeside === true).flatMap(checksOfStep),
+    ...(codes.has(line.status_reason ?? '') ? [] : unexplained(own)),
     ...(isSilentlyOff(line, own) ? [NO_IMESSAGE] : []),
     ...(line.is_enabled ? [] : [PAUSED]),
     roomForContacts(line),
@@ -169,15 +75,25 @@ export function summaryOf(checks: readonly Check[], isOffline: boolean): string 
   return 'All checks passed. This line can send and receive.'
 }
 
-/** What the Mac that the relay runs on needs, whether or not a line of it is known yet. */
-export function macChecklist(findings: readonly HealthFinding[]): readonly Check[] {
-  const noReason = { status_reason: null, status_hint: null }
-  return known(MAC_STEPS.slice(1).flatMap((step) => checksOf(step, noReason, findings)))
+/** What this machine needs for lines of its own, whether or not it has one yet. */
+export function machineChecklist(
+  kinds: readonly LineNeeds[],
+  findings: readonly HealthFinding[],
+): readonly Check[] {
+  const steps = kinds.flatMap((kind) => kind.checklist).filter((step) => step.isOfMachine === true)
+  const asked = { line: { status_reason: null, status_hint: null }, titles: new Map() }
+  return known(steps.flatMap((step) => checksOf(step, asked, findings)))
+}
+
+type Asked = {
+  readonly line: Pick<PhoneLine, 'status_reason' | 'status_hint'>
+  /** Titles of reasons for being offline. */
+  readonly titles: ReadonlyMap<string, string>
 }
 
 function checksOf(
-  step: Step,
-  line: Pick<PhoneLine, 'status_reason' | 'status_hint'>,
+  step: ChecklistStep,
+  { line, titles }: Asked,
   findings: readonly HealthFinding[],
 ): readonly Check[] {
   const found = findings.filter(({ code }) => step.codes.includes(code))
@@ -186,7 +102,7 @@ function checksOf(
   if (!step.codes.includes(reason)) {
     return [{ state: 'ok', title: step.title, why: null, fix: null }]
   }
-  const title = DENIALS[reason] ?? 'The line is offline'
+  const title = titles.get(reason) ?? 'The line is offline'
   return [{ state: 'bad', title, why: null, fix: line.status_hint }]
 }
 

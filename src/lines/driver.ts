@@ -5,12 +5,13 @@
 import type { Finding } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
-import type { Capabilities, DriverKind, OfflineReason } from '../domain/line.ts'
+import type { Capabilities, OfflineReason } from '../domain/line.ts'
 import type { Carried, OutgoingMessage, Receipt, Unsettled } from '../domain/message.ts'
 import type { LeftOut, Rejection, Withheld } from '../domain/not-relayed.ts'
 
 export type LineDriver = {
-  readonly kind: DriverKind
+  /** Name of its kind, as in the table of kinds. */
+  readonly kind: string
   /** What is attached now. Asked again and again; must not change anything, nor send. */
   discover(signal: AbortSignal): Promise<readonly Found[]>
   /** What keeps the driver or its devices from working, for the health catalogue. */

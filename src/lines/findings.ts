@@ -1,6 +1,6 @@
 import type { FindingSubject, Finding } from '../domain/finding.ts'
 import type { LineId } from '../domain/ids.ts'
-import { lineName, type DriverKind } from '../domain/line.ts'
+import { lineName } from '../domain/line.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LiveLine } from './live-line.ts'
 
@@ -14,7 +14,7 @@ export type LineFinding = Finding & {
 /** What drivers found, named by line, and after it every line that is offline. */
 export function findingsOf(
   lines: readonly LiveLine[],
-  byDriver: ReadonlyMap<DriverKind, readonly Finding[]>,
+  byDriver: ReadonlyMap<string, readonly Finding[]>,
 ): readonly LineFinding[] {
   const found = [...byDriver].flatMap(([driver, findings]) =>
     findings.map((finding): LineFinding => {

@@ -8,6 +8,7 @@ import type { Log } from '../system/log.ts'
 import { Signal } from '../system/signal.ts'
 import { Attendance } from './attendance.ts'
 import type { LineDriver, LineEvent, PointOfNoReturn } from './driver.ts'
+import { kindOf, type KindFacts } from './line-kind.ts'
 import { LineSessions } from './line-sessions.ts'
 import { isSameState, logState, stateOf, type OnlineEvent } from './line-state.ts'
 import type { Intake, LiveLine, LoadAttended } from './live-line.ts'
@@ -20,6 +21,7 @@ export type LineLifeTools = {
   readonly log: Log
   readonly intake: Intake
   readonly loadAttended: LoadAttended
+  readonly kinds: readonly KindFacts[]
   /** Hears when `live()` is another one; `isState` where more than the traffic changed. */
   readonly onChange: (isState: boolean) => void
 }
@@ -35,6 +37,7 @@ const FAILURES_TOLD = 7
 /** One line from its discovery on: whether its device is there, its attendance, its session. */
 export class LineLife {
   readonly #driver: LineDriver | null
+  readonly #kind: KindFacts
   readonly #tools: LineLifeTools
   readonly #wake = new Signal()
   readonly #retired = new AbortController()
@@ -60,6 +63,7 @@ export class LineLife {
   constructor(line: Line, driver: LineDriver | null, tools: LineLifeTools) {
     this.#line = line
     this.#driver = driver
+    this.#kind = kindOf(tools.kinds, line.driver)
     this.#tools = tools
     this.#sessions = new LineSessions({
       clock: tools.clock,
@@ -74,6 +78,10 @@ export class LineLife {
     return this.#line
   }
 
+  get kind(): KindFacts {
+    return this.#kind
+  }
+
   get isFound(): boolean | null {
     return this.#isFound
   }
@@ -86,7 +94,8 @@ export class LineLife {
     this.#live ??= {
       line: this.#line,
       state: this.#state,
-      isConfigured: this.#line.driver !== 'simulated' || this.#isFound !== false,
+      isReal: this.#kind.isReal,
+      isConfigured: this.#kind.isReal || this.#isFound !== false,
       inFlight: this.#sessions.inFlight,
       capacity: this.#openSession()?.capacity ?? 0,
     }
@@ -272,7 +281,7 @@ export class LineLife {
 
   #refresh(): void {
     const state = stateOf({
-      line: this.#line,
+      absence: this.#kind.reasons.absent,
       isStopping: this.#isStopping,
       isFound: this.#isFound,
       otherNumber: this.#otherNumber,

@@ -1,10 +1,4 @@
-import {
-  OFFLINE_REASONS,
-  type DriverKind,
-  type Line,
-  type LineState,
-  type OfflineReason,
-} from '../domain/line.ts'
+import { OFFLINE_REASONS, type Line, type LineState, type OfflineReason } from '../domain/line.ts'
 import type { Log } from '../system/log.ts'
 import type { LineEvent } from './driver.ts'
 
@@ -12,7 +6,8 @@ export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
 /** What is known of a line; `stateOf` says what follows. */
 export type LineFacts = {
-  readonly line: Line
+  /** Why a line of its kind has no device. */
+  readonly absence: OfflineReason
   readonly isStopping: boolean
   /** Whether its device is there; null until the driver was asked. */
   readonly isFound: boolean | null
@@ -24,18 +19,11 @@ export type LineFacts = {
   readonly downReason: OfflineReason | null
 }
 
-/** Why a line has no device, by its kind. */
-const ABSENCE = {
-  mac: 'device_absent',
-  iphone: 'device_absent',
-  shortcuts: 'bridge_removed',
-  simulated: 'not_configured',
-} as const satisfies Record<DriverKind, keyof typeof OFFLINE_REASONS>
-
 export function stateOf(facts: LineFacts): LineState {
   if (facts.isStopping) return offline(OFFLINE_REASONS.stopping)
   if (facts.isFound === false) {
-    return offline(OFFLINE_REASONS[ABSENCE[facts.line.driver]])
+    const { code, hint } = facts.absence
+    return offline({ code, hint })
   }
   if (facts.otherNumber !== null) return offline(OFFLINE_REASONS.number_changed)
   if (facts.online === null) return offline(facts.downReason ?? OFFLINE_REASONS.starting)

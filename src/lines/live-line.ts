@@ -6,7 +6,9 @@ export type LiveLine = {
   /** Its checkpoint is the one from which it was attended last. */
   readonly line: Line
   readonly state: LineState
-  /** Whether this start asked for it; always true of lines that are not simulated. */
+  /** Practice lines are not real. */
+  readonly isReal: boolean
+  /** Whether this start asked for it; always true of real lines. */
   readonly isConfigured: boolean
   /** Sends that a driver has in hand. */
   readonly inFlight: number

@@ -15,6 +15,7 @@ import {
 } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
+import type { KindFacts } from './line-kind.ts'
 import type { LineLife } from './line-life.ts'
 import type { LiveLine } from './live-line.ts'
 import type { LineRegistry } from './registry.ts'
@@ -24,6 +25,7 @@ export type OwnerTools = {
   readonly writer: Writer
   readonly stamps: LogicalClock
   readonly registry: LineRegistry
+  readonly kinds: readonly KindFacts[]
   readonly audit: Pick<Audit, 'record'>
   /** Who asks. */
   readonly origin: Origin
@@ -56,13 +58,11 @@ export async function changeLine(
 export async function removeLine(tools: OwnerTools, id: string): Promise<void> {
   const { writer, stamps, registry, audit, origin } = tools
   const life = requireLife(tools, id)
-  const { driver } = life.line
-  const isMadeByOwner = driver === 'simulated' || driver === 'shortcuts'
-  if (!isMadeByOwner || life.isFound !== false) {
+  if (life.kind.deletable === null || life.isFound !== false) {
+    const deletable = tools.kinds.flatMap((kind) => kind.deletable ?? [])
     throw new RelayError(
       'phone_line_in_use',
-      'Only a simulated line that this start did not ask for can be deleted, and one by Shortcuts ' +
-        'whose bridge was removed.',
+      `This line cannot be deleted. Only these can: ${deletable.join('; ')}.`,
     )
   }
   await registry.retire(life)

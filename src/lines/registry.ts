@@ -1,5 +1,5 @@
 import type { LineId } from '../domain/ids.ts'
-import type { DriverKind, Line } from '../domain/line.ts'
+import type { Line } from '../domain/line.ts'
 import type { LineDriver } from './driver.ts'
 import { LineLife, type LineLifeTools } from './line-life.ts'
 import type { LiveLine } from './live-line.ts'
@@ -29,7 +29,7 @@ export class LineRegistry {
     return [...this.#lives.values()]
   }
 
-  ofDriver(kind: DriverKind): readonly LineLife[] {
+  ofDriver(kind: string): readonly LineLife[] {
     return this.lives().filter((life) => life.line.driver === kind)
   }
 

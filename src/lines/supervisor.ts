@@ -1,7 +1,7 @@
 import type { Origin } from '../domain/audit.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import { DEFAULT_DAILY_CONTACT_LIMIT, type DriverKind, type Line } from '../domain/line.ts'
+import { DEFAULT_DAILY_CONTACT_LIMIT, type Line } from '../domain/line.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db } from '../storage/database.ts'
@@ -21,6 +21,7 @@ import { discoveryOf, type Discovery } from './discovery.ts'
 import { DriverWatch } from './driver-watch.ts'
 import type { Found, LineDriver, PointOfNoReturn } from './driver.ts'
 import { findingsOf, type LineFinding } from './findings.ts'
+import type { KindFacts } from './line-kind.ts'
 import type { Intake, LiveLine, LoadAttended } from './live-line.ts'
 import { adoptLine, changeLine, removeLine, type OwnerTools } from './owner.ts'
 import { LineRegistry } from './registry.ts'
@@ -33,6 +34,7 @@ export type SupervisorTools = {
   readonly clock: Clock
   readonly log: Log
   readonly audit: Pick<Audit, 'record'>
+  readonly kinds: readonly KindFacts[]
   readonly drivers: readonly LineDriver[]
   readonly intake: Intake
   readonly loadAttended: LoadAttended
@@ -50,7 +52,7 @@ export class LineSupervisor implements Service {
   readonly #registry: LineRegistry
   readonly #watches: readonly DriverWatch[]
   /** Drivers that were asked for their devices, whatever they answered. */
-  readonly #asked = new Set<DriverKind>()
+  readonly #asked = new Set<string>()
   readonly #ready = Promise.withResolvers<void>()
 
   constructor(tools: SupervisorTools) {
@@ -85,6 +87,11 @@ export class LineSupervisor implements Service {
 
   find(id: string): LiveLine | null {
     return this.#registry.get(id)?.live() ?? null
+  }
+
+  /** Names of the kinds that are not real. */
+  get practiceKinds(): readonly string[] {
+    return this.#tools.kinds.flatMap(({ isReal, name }) => (isReal ? [] : [name]))
   }
 
   /** Calls `listener` after any change of a line's state or settings. */
@@ -138,7 +145,7 @@ export class LineSupervisor implements Service {
     return { ...this.#tools, registry: this.#registry, origin }
   }
 
-  async #take(kind: DriverKind, found: readonly Found[]): Promise<void> {
+  async #take(kind: string, found: readonly Found[]): Promise<void> {
     const known = this.#registry.ofDriver(kind).map((life) => life.line)
     const discovery = discoveryOf(known, found)
     const { present, absent, takeOvers, arrivals } = discovery
@@ -150,7 +157,7 @@ export class LineSupervisor implements Service {
   }
 
   /** Stores what is new, and lets it run. */
-  async #welcome(kind: DriverKind, { takeOvers, arrivals }: Discovery): Promise<void> {
+  async #welcome(kind: string, { takeOvers, arrivals }: Discovery): Promise<void> {
     const { writer, stamps, log } = this.#tools
     const lines = await writer.write((tx): readonly Line[] => {
       const taken = takeOvers.flatMap(({ id, key, number }) => {
@@ -173,7 +180,7 @@ export class LineSupervisor implements Service {
     }
   }
 
-  #miss(kind: DriverKind, error: Error): void {
+  #miss(kind: string, error: Error): void {
     for (const life of this.#registry.ofDriver(kind)) life.notAsked(error)
     this.#asked.add(kind)
     this.#lookReady()

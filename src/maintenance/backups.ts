@@ -1,6 +1,7 @@
 import { basename, join } from 'node:path'
 
 import { timestamp } from '../domain/ids.ts'
+import { DAY_MS } from '../domain/time.ts'
 import {
   dailyBackup,
   keepNewest,
@@ -25,7 +26,6 @@ export type DailyBackupTools = {
   readonly folder: string | null
 }
 
-const DAY_MS = 86_400_000
 /** A relay that was off at night makes up for it, but not while it starts. */
 const MISSED_AFTER_MS = 15 * 60_000
 

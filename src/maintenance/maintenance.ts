@@ -2,6 +2,7 @@ import { basename } from 'node:path'
 
 import type { Origin } from '../domain/audit.ts'
 import { timestamp } from '../domain/ids.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { recordedIfRoom, type Audit } from '../storage/audit.ts'
 import { backUpTo, createdBackup, type BackupWorker } from '../storage/backup.ts'
 import type { Tx } from '../storage/database.ts'
@@ -100,7 +101,6 @@ export type RetentionTools = {
 const BATCH_ROWS = 500
 /** Between two batches, so that no send or delivery is held up by more than one of them. */
 const PAUSE_MS = 20
-const DAY_MS = 86_400_000
 const SEE_LOG = 'Check the log for the error. The usual cause is a full or failing disk.'
 
 /** Every hour: deletes old rows, in small steps. */

@@ -9,6 +9,8 @@ import type { PointOfNoReturn, SendOutcome } from '../lines/driver.ts'
 export type BoardLine = {
   readonly line: Line
   readonly state: LineState
+  /** Practice lines are not real. */
+  readonly isReal: boolean
   /** This start asked for it. */
   readonly isConfigured: boolean
   /** Sends that it may have in flight; 0 while it has no session. */
@@ -17,6 +19,8 @@ export type BoardLine = {
 
 /** The lines as messages see them; the supervisor is one. */
 export type LineBoard = {
+  /** Names of the kinds that are not real. */
+  readonly practiceKinds: readonly string[]
   /** In order of creation. */
   lines(): readonly BoardLine[]
   find(id: string): BoardLine | null
@@ -29,10 +33,10 @@ export type LineBoard = {
   ): Promise<{ readonly outcome: SendOutcome; readonly isSessionOver: boolean }>
 }
 
-export function toRoutingLine({ line, state, isConfigured }: BoardLine): RoutingLine {
+export function toRoutingLine({ line, state, isReal, isConfigured }: BoardLine): RoutingLine {
   return {
     id: line.id,
-    driver: line.driver,
+    isReal,
     isEnabled: line.isEnabled,
     isOnline: state.status === 'online',
     imessageActive: state.status === 'online' && state.imessageActive,

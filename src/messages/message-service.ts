@@ -8,6 +8,7 @@ import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
   getConversation,
@@ -193,8 +194,6 @@ function conversationResource(c: Conversation, waitReason: WaitReason): api.Conv
     updated_at: isoTime(c.updatedAt),
   }
 }
-
-const DAY_MS = 86_400_000
 
 /** The figures of the last `days` UTC days, today's last; a day without messages has zeros. */
 function messageStats(

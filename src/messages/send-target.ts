@@ -1,7 +1,6 @@
 // Which line a new message goes to, and what speaks against it.
 
-import { endOfUtcDay } from '../domain/contact-limit.ts'
-import { utcDayOf } from '../domain/contact-limit.ts'
+import { endOfUtcDay, utcDayOf } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'
 import {
   TEST_HANDLE,
@@ -14,6 +13,7 @@ import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { MessageSource } from '../domain/message.ts'
 import { usableLines, type Route } from '../domain/routing.ts'
+import { MINUTE_MS } from '../domain/time.ts'
 import { contactUsage, readContact } from '../storage/contacts.ts'
 import { findPaused, hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -34,7 +34,6 @@ type Tools = { readonly db: Db; readonly board: LineBoard; readonly stamps: { no
 
 /** Sends to one handle in a minute that are no loop of two programs yet. */
 const SENDS_PER_MINUTE_MAX = 30
-const MINUTE_MS = 60_000
 
 export function checkedRecipient(to: string): Recipient {
   const recipient = parseRecipient(to)
@@ -67,7 +66,7 @@ export function lineFor(tools: Tools, tx: Tx, target: Target, now: Timestamp): B
   if (recipient.kind === 'email' && !hasConversation(tx, recipient.handle, line.id)) {
     throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
   }
-  if (line.driver !== 'simulated') requireForeign(tools.board, recipient.handle)
+  if (found.isReal) requireForeign(tools.board, recipient.handle)
   return found
 }
 
@@ -112,15 +111,17 @@ export function requireUnpaused(
 /** Two programs that answer each other would send for ever: a real line stops that. */
 export function requireNoLoop(
   tx: Tx,
-  line: Line,
+  { line, isReal }: BoardLine,
   party: {
     readonly handle: Handle
     readonly now: Timestamp
+    readonly practiceKinds: readonly string[]
   },
 ): void {
-  const { handle, now } = party
-  if (line.driver === 'simulated') return
-  const { count, oldest } = sendsToSince(tx, handle, timestamp(now - MINUTE_MS + 1))
+  const { handle, now, practiceKinds } = party
+  if (!isReal) return
+  const since = timestamp(now - MINUTE_MS + 1)
+  const { count, oldest } = sendsToSince(tx, handle, { since, practiceKinds })
   if (count < SENDS_PER_MINUTE_MAX) return
   throw new LoopError(line, Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1_000)))
 }

@@ -109,9 +109,10 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   for (const [lineId, isKnown] of histories) {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
-  const { line } = lineFor(tools, tx, target, now)
+  const found = lineFor(tools, tx, target, now)
+  const { line } = found
   requireUnpaused(tools, tx, { source: request.source, lineId: line.id, handle })
-  requireNoLoop(tx, line, { handle, now })
+  requireNoLoop(tx, found, { handle, now, practiceKinds: tools.board.practiceKinds })
   const history = histories.get(line.id) ?? null
   const contactHold = reserveSlot(tx, line, handle, { history, now })
   if (contactHold === 'full') throw limitReached(tx, line, now)

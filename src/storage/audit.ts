@@ -16,6 +16,7 @@ import {
 } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { AuditId, Timestamp } from '../domain/ids.ts'
+import { DAY_MS } from '../domain/time.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
@@ -50,7 +51,6 @@ const COLUMNS = [
   'after',
 ] as const
 const TEXT_LENGTH_MAX = 300
-const DAY_MS = 86_400_000
 /** Rows of wrong passwords a day; what comes from further addresses is counted in one without address. */
 const REFUSALS_MAX = 100
 const REFUSAL = { action: 'password.refused', about: { kind: 'dashboard', id: null } } as const

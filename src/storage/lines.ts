@@ -1,7 +1,7 @@
 import { and, asc, eq, isNull } from 'drizzle-orm'
 
 import type { LineId } from '../domain/ids.ts'
-import type { DriverKind, Line } from '../domain/line.ts'
+import type { Line } from '../domain/line.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
@@ -11,7 +11,7 @@ import { prepared } from './statement.ts'
 export type LineSettings = Pick<Line, 'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms'>
 
 export type NewLine = {
-  readonly driver: DriverKind
+  readonly driver: string
   readonly key: string
   readonly number: string
   readonly dailyContactLimit: number

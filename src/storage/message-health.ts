@@ -5,7 +5,7 @@ import { timestamp, type LineId, type MessageId, type Timestamp } from '../domai
 import type { Message } from '../domain/message.ts'
 import type { Db } from './database.ts'
 import { LINE_SEQ } from './id-lookup.ts'
-import { prepared, type Values } from './statement.ts'
+import { namesIn, prepared, type Values } from './statement.ts'
 
 /** Newest messages of a line among which its last sends are looked for. */
 const NEWEST_MAX = 200
@@ -51,7 +51,7 @@ const announcedUncertain = prepared(({ sqlite }) =>
     `SELECT m.id, l.id AS lineId
      FROM messages m INDEXED BY messages_by_status CROSS JOIN lines l ON l.seq = m.line_seq
      WHERE m.status = 'uncertain' AND (m.due_at IS NULL OR m.due_at <= +$now)
-       AND l.driver <> 'simulated'
+       AND instr(+$practice, l.driver || ' ') = 0
      ORDER BY m.seq LIMIT ${COUNTED_MAX}`,
   ),
 )
@@ -60,8 +60,12 @@ const announcedUncertain = prepared(({ sqlite }) =>
  * Messages of real lines that are uncertain and were announced as failed, or are due to be: nobody has
  * settled them for ten minutes. Oldest first.
  */
-export function longUncertain(db: Db, now: Timestamp): readonly UncertainRow[] {
-  return announcedUncertain(db).all({ now })
+export function longUncertain(
+  db: Db,
+  now: Timestamp,
+  practiceKinds: readonly string[],
+): readonly UncertainRow[] {
+  return announcedUncertain(db).all({ now, practice: namesIn(practiceKinds) })
 }
 
 export type Waiting = { readonly count: number; readonly oldest: Timestamp }

@@ -8,7 +8,7 @@ import type { Db } from './database.ts'
 import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { messages } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { prepared, type Values } from './statement.ts'
+import { namesIn, prepared, type Values } from './statement.ts'
 
 export type MessageFilter = {
   readonly lineId?: string | undefined
@@ -63,18 +63,22 @@ const sendsSince = prepared(({ sqlite }) =>
     `SELECT count(*) AS count, min(m.created_at) AS oldest
      FROM conversations c JOIN lines l ON l.id = c.line_id
      CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
-     WHERE c.handle = +$handle AND l.driver <> 'simulated' AND m.seq >= +$from
+     WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
        AND m.direction = 'outbound' AND m.source <> 'device'`,
   ),
 )
 
-/** The number of messages that callers sent to a handle since then, on real lines, and the first's time. */
+/** Count of the messages to a handle since then, without those of practice lines, and the first's time. */
 export function sendsToSince(
   db: Db,
   handle: string,
-  since: Timestamp,
+  {
+    since,
+    practiceKinds,
+  }: { readonly since: Timestamp; readonly practiceKinds: readonly string[] },
 ): { readonly count: number; readonly oldest: number } {
-  const row = sendsSince(db).get({ handle, from: firstSeqSince(db, 'messages', since) })
+  const from = firstSeqSince(db, 'messages', since)
+  const row = sendsSince(db).get({ handle, from, practice: namesIn(practiceKinds) })
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 

@@ -13,7 +13,7 @@ import { basename, join } from 'node:path'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { derivedId, timestamp, type Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, sentenceOf } from '../domain/message.ts'
-import { environmentOf, OPTION_NAMES, OPTIONS } from '../domain/option.ts'
+import { environmentOf, type OptionTable } from '../domain/option.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
 import { sha256 } from '../system/hash.ts'
@@ -31,6 +31,8 @@ export type RestoreOrder = {
   /** The version of this executable. */
   readonly version: string
   readonly now: Timestamp
+  /** The options of this version; one of `hookline.env` that is not among them does not come back. */
+  readonly options?: OptionTable | undefined
   /** Programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
   readonly takesEnvironment?: boolean | undefined
 }
@@ -76,7 +78,7 @@ export function restoreBackup(order: RestoreOrder): Restored {
 
 /** The files of the backup, with the `hookline.env` that may come back. */
 function withOwnEnvironment(
-  { directory, takesEnvironment = false }: RestoreOrder,
+  { directory, options = {}, takesEnvironment: takesAll = false }: RestoreOrder,
   files: readonly CarriedFile[],
 ): { readonly files: readonly CarriedFile[]; readonly environment: readonly EnvironmentChange[] } {
   const name = basename(directory.environmentFile)
@@ -84,7 +86,7 @@ function withOwnEnvironment(
   if (carried === undefined) return { files, environment: [] }
   const present = readTextOrNull(directory.environmentFile) ?? ''
   const backedUp = Buffer.from(carried.content).toString()
-  const { text, changes } = restoredEnvironment(present, backedUp, takesEnvironment)
+  const { text, changes } = restoredEnvironment(present, backedUp, { options, takesAll })
   const others = files.filter((file) => file !== carried)
   const isNeeded = changes.some(({ isTaken }) => isTaken)
   const written = isNeeded ? [{ name, content: Buffer.from(text) }] : []
@@ -244,8 +246,6 @@ export type RestoredEnvironment = {
   readonly changes: readonly EnvironmentChange[]
 }
 
-const OPTION_OF_VARIABLE = new Map(OPTION_NAMES.map((name) => [environmentOf(name), OPTIONS[name]]))
-
 /**
  * The `hookline.env` that a restore writes: what the backup says, but for what names programs, hosts,
  * ports, files or passwords, which stays as it is unless `takesAll`.
@@ -253,11 +253,12 @@ const OPTION_OF_VARIABLE = new Map(OPTION_NAMES.map((name) => [environmentOf(nam
 function restoredEnvironment(
   present: string,
   backedUp: string,
-  takesAll: boolean,
+  { options, takesAll }: { readonly options: OptionTable; readonly takesAll: boolean },
 ): RestoredEnvironment {
   const [before, after] = [linesOf(present), linesOf(backedUp)]
+  const known = new Map(Object.values(options).map((row) => [environmentOf(row), row]))
   const isTaken = (variable: string | null) =>
-    takesAll || variable === null || OPTION_OF_VARIABLE.get(variable)?.needsTrust === false
+    takesAll || variable === null || known.get(variable)?.needsTrust === false
   const lines = [
     ...after.filter(({ variable }) => isTaken(variable)),
     ...before.filter(({ variable }) => !isTaken(variable)),
@@ -267,7 +268,8 @@ function restoredEnvironment(
     .filter((variable) => valueIn(before, variable) !== valueIn(after, variable))
     .map((variable) => ({
       variable,
-      value: shown(variable, valueIn(after, variable)),
+      // Only what is known to be no secret is shown.
+      value: shown(valueIn(after, variable), known.get(variable)?.isSecret === false),
       isTaken: isTaken(variable),
     }))
   return { text: lines.map(({ line }) => `${line}\n`).join(''), changes }
@@ -292,8 +294,6 @@ function valueIn(lines: readonly Line[], variable: string): string | null {
   return lines.findLast((line) => line.variable === variable)?.value ?? null
 }
 
-/** Only what is known to be no secret is shown. */
-function shown(variable: string, value: string | null): string | null {
-  if (value === null) return null
-  return OPTION_OF_VARIABLE.get(variable)?.isSecret === false ? value : '(hidden)'
+function shown(value: string | null, isPublic: boolean): string | null {
+  return value === null || isPublic ? value : '(hidden)'
 }

@@ -2,6 +2,7 @@
 // many, so that its caller goes on until they are fewer.
 
 import type { ConversationId, Timestamp, WebhookId } from '../domain/ids.ts'
+import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Tx, Db } from './database.ts'
@@ -9,8 +10,6 @@ import { firstSeqSince } from './seq-by-time.ts'
 import type { Values } from './statement.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
 const WAITING_RECEIPTS_KEPT_MS = HOUR_MS
 const REJECTED_EVENTS_KEPT_MS = 30 * DAY_MS

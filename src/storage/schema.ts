@@ -18,7 +18,6 @@ import { CONTACT_HOLDS, type ContactHold } from '../domain/contact-limit.ts'
 import type { CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
-import type { DriverKind } from '../domain/line.ts'
 import {
   ANSWER_KINDS,
   DIRECTIONS,
@@ -80,7 +79,7 @@ export const lines = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     id: text('id').$type<LineId>().notNull().unique(),
-    driver: text('driver').$type<DriverKind>().notNull(),
+    driver: text('driver').notNull(),
     key: text('device_key').notNull(),
     number: text('phone_number').notNull(),
     label: text('label'),

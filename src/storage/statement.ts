@@ -75,3 +75,8 @@ function sqlName(table: SQLiteTable, name: string): string {
   if (column === undefined) throw new Error(`The table has no column ${name}.`)
   return column.name
 }
+
+/** Names for a test by `instr`, which scans no table, each with a space behind it. */
+export function namesIn(names: readonly string[]): string {
+  return names.map((name) => `${name} `).join('')
+}

@@ -21,6 +21,7 @@
 // Not detected: a jump in the half minute before the process ends is time off to the next one; and a
 // clock that starts wrong and stays so for an hour is believed.
 
+import { HOUR_MS } from '../domain/time.ts'
 import type { Clock } from './clock.ts'
 
 type Span = { readonly from: number; readonly to: number }
@@ -51,7 +52,6 @@ export type ClockDoubt = {
 /** The part that measures ages. */
 export type Age = Pick<ConfirmedClock, 'now' | 'ago' | 'ageOf'>
 
-const HOUR_MS = 3_600_000
 const STEP_MS_MIN = 60_000
 const STEADY_MS = HOUR_MS
 const OFF_MS_COUNTED = HOUR_MS

@@ -4,7 +4,7 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-import { phoneResource } from '../../src/http/control.ts'
+import { phoneResource } from '../../src/lines/kinds/iphone/phone-findings.ts'
 import { hookline } from '../support/executable.ts'
 import { PhoneLineRig } from '../support/iphone/phone-line-rig.ts'
 import { run } from '../support/iphone/ui-rig.ts'

@@ -23,7 +23,7 @@ function seen(
 function line(id: string, changes: Partial<RoutingLine> = {}): RoutingLine {
   return {
     id: id as LineId, // Any name will do: routing only compares.
-    driver: 'mac',
+    isReal: true,
     isEnabled: true,
     isOnline: true,
     imessageActive: true,
@@ -52,7 +52,7 @@ test('a full line is passed over, and full is only said when all are', () => {
 })
 
 test('a simulated line gets nothing while an enabled line of another kind exists', () => {
-  const simulated = line('s', { driver: 'simulated' })
+  const simulated = line('s', { isReal: false })
 
   expect(chooseLine([simulated, line('m', { isOnline: false })], always)).toEqual({
     route: 'queue',
@@ -71,7 +71,7 @@ test('a line whose iMessage is not active takes nothing while another one can', 
 })
 
 test('lines that this start did not ask for do not count', () => {
-  const lines = [line('s', { driver: 'simulated', isConfigured: false, isOnline: false })]
+  const lines = [line('s', { isReal: false, isConfigured: false, isOnline: false })]
 
   expect(chooseLine(lines, always)).toEqual({ route: 'none' })
   expect(chooseLine([], always)).toEqual({ route: 'none' })

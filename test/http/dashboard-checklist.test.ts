@@ -1,9 +1,15 @@
 import { expect, test } from 'bun:test'
 
 import type { PhoneLine } from '../../src/api/phone-lines.ts'
-import { checklist } from '../../src/http/dashboard-checklist.ts'
+import { checklist as checklistOf } from '../../src/http/dashboard-checklist.ts'
+import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { LINE } from './dashboard-samples.ts'
 import { finding } from './dashboard-samples.ts'
+
+function checklist(line: PhoneLine, findings: Parameters<typeof checklistOf>[2]) {
+  const kind = LINE_KINDS.find(({ name }) => name === line.driver)
+  return kind === undefined ? [] : checklistOf(kind, line, findings)
+}
 
 test('a line of which nobody says anything bad passes every check', () => {
   const checks = checklist(phoneLine({ driver: 'mac' }), [])

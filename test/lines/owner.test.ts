@@ -127,6 +127,7 @@ const ONLINE: LiveLine = {
     checkpoint: 'secret',
     createdAt: timestamp(1_795_255_200_000),
   },
+  isReal: true,
   state: { status: 'online', imessageActive: true, capabilities: CAPABILITIES },
   isConfigured: true,
   inFlight: 0,

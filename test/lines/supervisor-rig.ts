@@ -3,6 +3,7 @@ import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
 import type { Line } from '../../src/domain/line.ts'
 import type { OutgoingMessage } from '../../src/domain/message.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
+import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import type { IntakeEvent, LiveLine } from '../../src/lines/live-line.ts'
 import { LineSupervisor } from '../../src/lines/supervisor.ts'
 import { createAudit } from '../../src/storage/audit.ts'
@@ -39,6 +40,7 @@ export function createRig(
       (line) => logged.push(JSON.parse(line)),
       () => clock.now(),
     ),
+    kinds: LINE_KINDS,
     drivers: typeof drivers === 'function' ? drivers(clock) : drivers,
     loadAttended: () => ({ unsettled: [], open: [] }),
     intake: async (line, event) => {

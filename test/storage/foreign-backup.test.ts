@@ -4,6 +4,7 @@ import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { readFileSync, writeFileSync } from 'node:fs'
 
+import { optionsOf } from '../../src/config.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
@@ -27,7 +28,8 @@ function restore(folder: ScratchFolder, takesEnvironment = false) {
   const directory = openDataDirectory(folder.path)
   const now = timestamp(TEST_START)
   const file = folder.file('backup.db')
-  return restoreBackup({ directory, file, version: 'test', now, takesEnvironment })
+  const order = { directory, file, version: 'test', now, takesEnvironment }
+  return restoreBackup({ ...order, options: optionsOf() })
 }
 
 const ALTERED = [

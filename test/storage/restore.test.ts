@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
+import { optionsOf } from '../../src/config.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
@@ -36,7 +37,8 @@ function prepare(folder: ScratchFolder, messages: readonly StoredMessage[]): Dat
 }
 
 function restore(folder: ScratchFolder, directory: DataDirectory, file = 'backup.db') {
-  return restoreBackup({ directory, file: folder.file(file), version: 'test', now: NOW })
+  const options = optionsOf()
+  return restoreBackup({ directory, file: folder.file(file), version: 'test', now: NOW, options })
 }
 
 function rows(path: string, sql: string): unknown {

@@ -2,7 +2,7 @@
 // it behaves: one device, online while it is attended, and every message is accepted.
 
 import type { Finding } from '../../src/domain/finding.ts'
-import type { Capabilities, DriverKind } from '../../src/domain/line.ts'
+import type { Capabilities } from '../../src/domain/line.ts'
 import type { OutgoingMessage } from '../../src/domain/message.ts'
 import type {
   DriverLine,
@@ -38,7 +38,7 @@ export const CAPABILITIES: Capabilities = {
 }
 
 export class MisbehavingDriver implements LineDriver {
-  readonly kind: DriverKind
+  readonly kind: string
   readonly visits: Visit[] = []
   discoveries = 0
   found: readonly Found[]
@@ -49,7 +49,7 @@ export class MisbehavingDriver implements LineDriver {
   knowing: () => Promise<boolean> = async () => false
   capacity = 2
 
-  constructor(kind: DriverKind = 'mac', found: readonly Found[] = [DEVICE]) {
+  constructor(kind: string = 'mac', found: readonly Found[] = [DEVICE]) {
     this.kind = kind
     this.found = found
   }

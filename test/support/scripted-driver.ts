@@ -4,7 +4,6 @@
 import type { Finding } from '../../src/domain/finding.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type MessageId } from '../../src/domain/ids.ts'
-import type { DriverKind } from '../../src/domain/line.ts'
 import type { OutgoingMessage, Receipt, ReceiptKind } from '../../src/domain/message.ts'
 import type { LeftOut } from '../../src/domain/not-relayed.ts'
 import type {
@@ -157,10 +156,10 @@ export class ScriptedDevice {
 }
 
 export class ScriptedDriver implements LineDriver {
-  readonly kind: DriverKind
+  readonly kind: string
   readonly devices: ScriptedDevice[] = []
 
-  constructor(kind: DriverKind = 'mac') {
+  constructor(kind: string = 'mac') {
     this.kind = kind
   }
 

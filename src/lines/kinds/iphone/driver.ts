@@ -1,13 +1,12 @@
 import type { Finding } from '../../../domain/finding.ts'
 import type { Handle } from '../../../domain/handle.ts'
-import { normalUdid } from '../../../domain/udid.ts'
-import type { PhoneChoice } from '../../../domain/value-kind.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Found, LineDriver } from '../../driver.ts'
 import { httpExchange } from './agent/wda-http.ts'
 import { PhoneAgent } from './agent/wda.ts'
 import type { Phone } from './cable/lockdown.ts'
 import type { PhoneCable } from './cable/phone-watch.ts'
+import type { PhoneChoice } from './options.ts'
 import {
   deniedFindings,
   lineFindings,
@@ -18,6 +17,7 @@ import {
 } from './phone-findings.ts'
 import { PhoneLine, type PhoneLineTools } from './phone-line.ts'
 import { ENGLISH } from './screens/ui-words.ts'
+import { normalUdid } from './udid.ts'
 
 type IphoneOptions = {
   readonly phones: readonly PhoneChoice[]

@@ -1,8 +1,8 @@
 // Findings and reports about iPhones that are lines, or are configured as lines.
 
 import type { Finding } from '../../../domain/finding.ts'
-import type { PhoneChoice } from '../../../domain/value-kind.ts'
 import type { Phone } from './cable/lockdown.ts'
+import type { PhoneChoice } from './options.ts'
 import {
   BLOCKERS,
   fallbackIndex,
@@ -178,4 +178,17 @@ const GAPS: Remark = {
   title: 'Messages of a chat may be missing',
   why: 'A chat was cleared, or too many messages arrived while the line was offline.',
   fix: 'Check Messages on the iPhone. This finding clears at the next start of the line.',
+}
+
+/** A report in the API's words. */
+export function phoneResource(report: PhoneReport) {
+  return {
+    key: report.key,
+    name: report.name,
+    ios_version: report.iosVersion,
+    battery_percent: report.batteryPercent,
+    states: report.states.map(({ state, isReached }) => ({ state, is_reached: isReached })),
+    stop: report.stop,
+    unknown_screen: report.unknownScreen,
+  }
 }

@@ -3,11 +3,11 @@
 
 import { mkdirSync } from 'node:fs'
 
-import { isUdid } from '../../../../domain/udid.ts'
 import { whenAborted, type Clock } from '../../../../system/clock.ts'
 import type { Log } from '../../../../system/log.ts'
 import type { ProcessEnd, RunProcess, StartReadProcess } from '../../../../system/process.ts'
 import type { Service } from '../../../../system/service.ts'
+import { isUdid } from '../udid.ts'
 import { KeptProcess } from './kept-process.ts'
 import {
   CALLED_OFF,

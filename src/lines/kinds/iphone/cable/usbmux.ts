@@ -3,8 +3,8 @@
 
 import type { Socket } from 'node:net'
 
-import { normalUdid } from '../../../../domain/udid.ts'
 import { type Clock, deadline } from '../../../../system/clock.ts'
+import { normalUdid } from '../udid.ts'
 import {
   type MuxAddress,
   MuxConnection,

@@ -2,6 +2,7 @@
 // identity: they are distinguished by their side, text, time and order.
 
 import type { Handle } from '../../../../domain/handle.ts'
+import { MINUTE_MS } from '../../../../domain/time.ts'
 import { placeTimes } from './label-time.ts'
 import { comparable } from './labels.ts'
 import type { Bubble } from './messages-screen.ts'
@@ -30,8 +31,6 @@ export type Comparison = {
   /** Something may have been lost between the known bubbles and these. */
   readonly hasGap: boolean
 }
-
-const MINUTE_MS = 60_000
 
 export function compareChat(
   {

@@ -4,7 +4,6 @@
 import { expect, test } from 'bun:test'
 import { Socket } from 'node:net'
 
-import { normalUdid } from '../../../../../src/domain/udid.ts'
 import {
   muxAddress,
   MuxError,
@@ -16,6 +15,7 @@ import {
   muxPort,
   Usbmux,
 } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
+import { normalUdid } from '../../../../../src/lines/kinds/iphone/udid.ts'
 import {
   BUID,
   frame,

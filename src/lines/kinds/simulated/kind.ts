@@ -1,0 +1,49 @@
+import { option } from '../../../domain/option.ts'
+import { integerKind } from '../../../domain/value-kind.ts'
+import type { LineKind } from '../../line-kind.ts'
+import { createSimulatedDriver } from './driver.ts'
+
+const OPTIONS = {
+  simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
+    isHarmless: true,
+    default: 0,
+    sentence: 'How many simulated lines there are.',
+  }),
+  simulatedDelayMs: option('simulated-delay-ms', integerKind('MS', 0, 3_600_000), {
+    isHarmless: true,
+    default: 400,
+    sentence: 'Milliseconds until a simulated person gets a message, and again until it is read.',
+  }),
+} as const
+
+const NOT_CONFIGURED = {
+  code: 'not_configured',
+  title: 'The relay was started without this line',
+  hint: 'This start did not ask for the line: start with more simulated lines, or delete it.',
+}
+
+/** Lines for practice, without a device. */
+export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
+  name: 'simulated',
+  title: 'Simulated',
+  isReal: false,
+  sharesNumber: false,
+  options: OPTIONS,
+  reasons: { absent: NOT_CONFIGURED },
+  deletable: 'simulated lines that this start did not ask for',
+  failures: {
+    not_carried: 'The message had not left when the relay ended; it is not sent again by itself.',
+  },
+  checklist: [{ title: 'The relay was started with this line', codes: [NOT_CONFIGURED.code] }],
+  // Made without lines too: those of earlier starts are then known as not configured.
+  create: (options, { relayClock: clock, random, pathOf }) => ({
+    driver: createSimulatedDriver(
+      {
+        lineCount: options.simulatedLines,
+        delayMs: options.simulatedDelayMs,
+        ledgerPath: pathOf('simulated.db'),
+      },
+      { clock, random },
+    ),
+  }),
+}

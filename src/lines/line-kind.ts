@@ -1,0 +1,180 @@
+// All that the relay needs to know of a kind of line. A kind is one folder of `kinds/` that exports one
+// `LineKind`, and a row in `kinds.ts`; nothing else names it.
+
+import type { Finding } from '../domain/finding.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import { OFFLINE_REASONS, type Line, type OfflineReason } from '../domain/line.ts'
+import type { OptionTable, OptionValues } from '../domain/option.ts'
+import type { Clock } from '../system/clock.ts'
+import type { Log } from '../system/log.ts'
+import type { OwnIds, RunProcess, StartProcess, StartReadProcess } from '../system/process.ts'
+import type { Random } from '../system/random.ts'
+import type { Service } from '../system/service.ts'
+import type { LineDriver } from './driver.ts'
+
+export type LineKind<Table extends OptionTable = OptionTable> = {
+  /** Value of `driver` in the API, as `mac`. */
+  readonly name: string
+  /** Name for people, as "Mac". */
+  readonly title: string
+  /** Practice lines are not real: they yield to real ones, and may fail on purpose. */
+  readonly isReal: boolean
+  /** Its lines send as the number of an iPhone that is another device, as a Mac does. */
+  readonly sharesNumber: boolean
+  readonly options: Table
+  /** Reasons for being offline that come without a finding; `absent` is that of a missing device. */
+  readonly reasons: { readonly absent: TitledReason; readonly [name: string]: TitledReason }
+  /** Lines of it that may be deleted once their device is absent, in words; null where none may. */
+  readonly deletable: string | null
+  /** Sentences for the codes of failed messages. */
+  readonly failures: Readonly<Record<string, string>>
+  /** What a line needs, in the order in which it finds out. */
+  readonly checklist: readonly ChecklistStep[]
+  create(options: OptionValues<Table>, tools: KindTools): KindParts
+}
+
+/** The facts of a kind that its lines go by. */
+export type KindFacts = Pick<LineKind, 'name' | 'isReal' | 'reasons' | 'deletable'>
+
+/** The kind with this name; lines of a kind that this version does not know wait for another one. */
+export function kindOf(kinds: readonly KindFacts[], name: string): KindFacts {
+  const unknown = { name, isReal: true, reasons: { absent: OFFLINE_REASONS.device_absent } }
+  return kinds.find((kind) => kind.name === name) ?? { ...unknown, deletable: null }
+}
+
+export type TitledReason = OfflineReason & { readonly title: string }
+
+/** Something that a line needs, and the findings or offline reasons that deny it. */
+export type ChecklistStep = {
+  readonly title: string
+  readonly codes: readonly string[]
+  /** Asked of this machine too, whether or not it has a line yet. */
+  readonly isOfMachine?: true | undefined
+  /** The line works without it for now. */
+  readonly isBeside?: true | undefined
+}
+
+export type KindTools = {
+  /** The machine's clock. */
+  readonly clock: Clock
+  /** The relay's clock, for what the relay itself dates. */
+  readonly relayClock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly run: RunProcess
+  readonly start: StartProcess
+  readonly startRead: StartReadProcess
+  readonly self: OwnIds
+  /** Starts the relay again, where something does that for it: macOS grants only what starts after it. */
+  readonly restart: ((why: string) => void) | null
+  /** `darwin` on macOS. */
+  readonly platform: string
+  readonly homeFolder: string
+  /** A path in the data directory. */
+  readonly pathOf: (name: string) => string
+  /** Devices that call the relay by a token of their own. */
+  readonly callers: () => readonly { readonly key: string; readonly number: string }[]
+  /** Lines of other kinds whose number is an iPhone's; `isExpected` before they are known. */
+  readonly numberSharers: { readonly isExpected: boolean; lines(): readonly Line[] }
+}
+
+/** What a kind adds to a start of the relay. */
+export type KindParts = {
+  /** Null where this start looks for no device of the kind. */
+  readonly driver: LineDriver | null
+  /** Loops that run as long as the relay. */
+  readonly services?: readonly Service[] | undefined
+  /** Findings about the lines of `numberSharers`, by their keys. */
+  readonly findings?: (() => readonly Finding[]) | undefined
+  /** Rows for the owner on the control socket, by the last part of their path. */
+  readonly reports?: Reports | undefined
+  /** Answers for devices that call the relay. */
+  readonly calls?: DeviceCalls | undefined
+}
+
+export type Reports = Readonly<Record<string, () => readonly Readonly<Record<string, unknown>>[]>>
+
+/** No line of the caller runs now. */
+export type NotReady = 'not_ready'
+
+/** Calls of devices, each by the key of its caller. */
+export type DeviceCalls = {
+  receive(
+    key: string,
+    message: {
+      readonly id: string
+      readonly from: string
+      readonly text: string
+      readonly at: Timestamp | null
+    },
+  ): Promise<'stored' | 'name' | NotReady>
+  next(
+    key: string,
+    asker: {
+      readonly waitMs: number
+      readonly isGood: () => boolean
+      readonly signal: AbortSignal
+    },
+  ): Promise<
+    | {
+        readonly answer: 'message'
+        readonly message: { readonly id: string; readonly to: string; readonly text: string }
+      }
+    | { readonly answer: 'nothing' }
+    | { readonly answer: 'refused' }
+    | NotReady
+  >
+  done(
+    key: string,
+    report: { readonly id: string; readonly isSent: boolean; readonly error: string | null },
+  ): Promise<'noted' | 'unknown' | NotReady>
+}
+
+/** The parts of all kinds together. */
+export type CreatedKinds = {
+  readonly kinds: readonly LineKind[]
+  readonly drivers: readonly LineDriver[]
+  readonly services: readonly Service[]
+  readonly findings: () => readonly Finding[]
+  readonly reports: Reports
+  readonly calls: DeviceCalls
+}
+
+type Start = Omit<KindTools, 'numberSharers'> & {
+  readonly lines: () => readonly Line[]
+  /** Stand in for the drivers that look for devices by themselves. */
+  readonly drivers?: readonly LineDriver[] | undefined
+}
+
+const NO_CALLS: DeviceCalls = {
+  receive: async () => 'not_ready',
+  next: async () => 'not_ready',
+  done: async () => 'not_ready',
+}
+
+/** Kinds come in the order of the table: one that watches `numberSharers` stands behind them. */
+export function createKinds(
+  kinds: readonly LineKind[],
+  options: Readonly<Record<string, unknown>>,
+  { lines, drivers, ...tools }: Start,
+): CreatedKinds {
+  const sharers = new Set(kinds.filter(({ sharesNumber }) => sharesNumber).map(({ name }) => name))
+  const created: KindParts[] = []
+  for (const kind of kinds) {
+    const isExpected = created.some(({ driver }) => driver !== null && sharers.has(driver.kind))
+    const shared = () => lines().filter((line) => sharers.has(line.driver))
+    created.push(kind.create(options, { ...tools, numberSharers: { isExpected, lines: shared } }))
+  }
+  const driversOf = (parts: readonly KindParts[]) => parts.flatMap(({ driver }) => driver ?? [])
+  return {
+    kinds,
+    drivers: [
+      ...(drivers ?? driversOf(created.filter(({ calls }) => calls === undefined))),
+      ...driversOf(created.filter(({ calls }) => calls !== undefined)),
+    ],
+    services: created.flatMap(({ services = [] }) => services),
+    findings: () => created.flatMap(({ findings }) => findings?.() ?? []),
+    reports: Object.assign({}, ...created.map(({ reports = {} }) => reports)) as Reports, // Merged.
+    calls: created.find(({ calls }) => calls !== undefined)?.calls ?? NO_CALLS,
+  }
+}
