@@ -9,13 +9,13 @@ import type { Attempt, Delivery } from './webhooks.ts'
 /** The state of the browser's session: the page's first question, and the answer to every change of it. */
 export type SessionState = {
   readonly state: 'unclaimed' | 'signed_out' | 'signed_in'
-  /** Until when the password is not asked for again; null where it is asked for now. */
+  /** End of the time without another question for the password; null where it is asked for now. */
   readonly elevated_until: string | null
   /** Null while nobody is signed in: it would show a stranger which faults to try. */
   readonly version: string | null
   /** The next step of the setup; null once it is done, and while nobody is signed in. */
   readonly setup_step: string | null
-  /** Whether the browser runs on the relay's own machine. */
+  /** True for a browser on the relay's own machine. */
   readonly is_local: boolean
 }
 
@@ -44,13 +44,13 @@ export const WantedBackup = objectSchema('WantedBackup', {
 export type About = {
   readonly version: string
   readonly data_directory: string
-  /** Where the relay listens: a URL. */
+  /** The URL on which the relay listens. */
   readonly address: string
   readonly public_url: string | null
   readonly trusted_proxies: readonly string[]
   /** The second folder for the daily backups. */
   readonly backup_folder: string | null
-  /** Whether the options set the dashboard's password, which then can be changed there only. */
+  /** True where the options set the dashboard's password, which can then be changed only there. */
   readonly is_password_locked: boolean
   /** The kinds of device that the relay looks for, as `mac`. */
   readonly drivers: readonly string[]
@@ -129,6 +129,6 @@ export type WebhookDay = {
   readonly waiting: number
   /** The newest delivery that was tried, where that failed so far. */
   readonly failing: SeenDelivery | null
-  /** Why the relay stopped delivering, and what to do; null while it delivers. */
+  /** The reason why the relay stopped delivering, with the next step; null while it delivers. */
   readonly stopped: string | null
 }

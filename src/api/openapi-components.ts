@@ -1,6 +1,6 @@
-// What an OpenAPI document says once and points at: named schemas and error answers. A schema is written
-// by the side that it stands on. Requests are closed, as the relay checks them. Answers are open: a later
-// version adds fields and words, and no client that was generated from this document may refuse them.
+// Components of the OpenAPI document: named schemas and error answers. Requests are closed, as the relay checks
+// them. Answers are open: later versions add fields and words, and no client that was generated from this
+// document may refuse them.
 
 import { IN_DOCUMENT } from './schema.ts'
 
@@ -64,7 +64,7 @@ export class Components {
     return keep(this.#schemas, { kind: 'schemas', name, value })
   }
 
-  /** The words that we know, or any other, or what is none: a name for all of that together. */
+  /** The known words, or any other, or one of `none`: named together. */
   #openWords(schema: JsonObject, none: readonly JsonObject[]): JsonObject {
     const title = textIn(schema, 'title')
     const openness = `One of \`${title}\`; a later version may add others.`
@@ -90,7 +90,7 @@ export class Components {
     }
   }
 
-  /** What may be null besides says so by its type, or where it has a name, around its reference. */
+  /** A nullable schema has null in its type, or where it has a name, around its reference. */
   #union(branches: readonly JsonObject[], side: Direction): JsonObject {
     const [value = {}, ...others] = branches.filter((branch) => branch['type'] !== 'null')
     if (others.length > 0 || branches.length !== 2) {
@@ -105,13 +105,13 @@ export class Components {
   }
 }
 
-/** Whether it is one of a few words that have a name together. */
+/** True for a named list of words. */
 function isWords(schema: JsonObject): boolean {
   return 'enum' in schema && 'title' in schema
 }
 
 /**
- * What languages call the words. By itself openapi-generator makes `SENT` of each `sent`, and in Go, where
+ * Names of the words in generated code. By itself openapi-generator makes `SENT` of each `sent`, and in Go, where
  * constants belong to the whole package, two lists with one word in common do not compile.
  */
 function constantsOf(title: string, words: readonly Json[]): JsonObject {
@@ -125,7 +125,7 @@ function textIn(node: JsonObject, name: string): string {
   return typeof text === 'string' ? text : ''
 }
 
-/** Points at what is kept under a name, which may mean one thing only. */
+/** A reference to the component of this name; throws where two differ. */
 function keep(
   kept: Map<string, JsonObject>,
   {
@@ -155,7 +155,7 @@ export function mapObject(node: JsonObject, map: (value: JsonObject) => Json): J
   )
 }
 
-/** The object that `node` is; an empty one where it is none. */
+/** `node` where it is an object, else an empty one. */
 export function objectIn(node: Json | undefined): JsonObject {
   return typeof node === 'object' && node !== null && !isList(node) ? node : {}
 }

@@ -10,7 +10,7 @@ export type Setting = {
   readonly name: SettingName
   readonly value: string
   readonly from: 'default' | 'database' | 'environment'
-  /** Whether the environment decides it. */
+  /** True where the environment decides it. */
   readonly is_locked: boolean
 }
 
@@ -57,7 +57,7 @@ export type Phone = {
   readonly unknown_screen: string | null
 }
 
-/** One run of the script for Messages: `stage` and `number` are where it ended, null where it said nothing. */
+/** One run of the script for Messages: `stage` and `number` are where it ended, null where it reported nothing. */
 export type ScriptCall = {
   /** Milliseconds since 1970. */
   readonly at: number

@@ -7,7 +7,7 @@ export type Page<T> = {
   readonly next_cursor: string | null
 }
 
-/** How much of a list is wanted, and after which page. */
+/** The size of a page, and the page before it. */
 export type PageRequest = { readonly limit: number; readonly cursor: string | null }
 
 const CURSOR_LENGTH_MAX = 200

@@ -7,12 +7,12 @@ import { clientAddress } from './hosts.ts'
 import { badToken, unauthorized, type BridgeCaller, type Peer } from './request-context.ts'
 
 export type AuthenticationTools = {
-  /** Who calls with this key and secret, or null. */
+  /** The caller with this key and secret, or null. */
   readonly authenticate: (key: string, secret: string) => Caller | null
   readonly bridges: {
-    /** Whose token this is, or null. */
+    /** The bridge of this token, or null. */
     ofToken(token: string): BridgeId | null
-    /** Hears of every call of a bridge. */
+    /** Called for every call of a bridge. */
     noteCall(id: BridgeId): void
   }
   readonly isTrustedProxy: (address: string) => boolean
@@ -28,8 +28,8 @@ const ADDRESSES_MAX = 1_000
 const BEARER = /^Bearer +(hlb_[A-Za-z0-9_-]{43}) *$/i
 
 /**
- * Asks every request for its credentials, in its headers and nowhere else. Failures are counted, and
- * logged once a minute for each address; 256 bits need no brake.
+ * Credentials are read from headers and nowhere else. Failures are counted, and
+ * logged once a minute for each address; 256 bits need no rate limit.
  */
 export class Authentication {
   readonly #tools: AuthenticationTools
@@ -39,7 +39,7 @@ export class Authentication {
     this.#tools = tools
   }
 
-  /** Who asks. Throws `unauthorized`, always the same, for everyone else. */
+  /** The caller of the API. Throws `unauthorized`, always the same, for anybody else. */
   caller(request: Request, peer: Peer): Caller {
     if (peer.isControl) return { kind: 'cli' }
     const key = request.headers.get('x-api-key')
@@ -78,7 +78,7 @@ export class Authentication {
     this.#failures.set(address, { loggedAt: now, unlogged: 0 })
   }
 
-  /** A map remembers the order of entries: the first one is the address that was logged longest ago. */
+  /** A map keeps the order of entries: the first address was logged longest ago. */
   #forgetOldest(): void {
     const oldest = this.#failures.keys().next()
     if (this.#failures.size >= ADDRESSES_MAX && !oldest.done) this.#failures.delete(oldest.value)

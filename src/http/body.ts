@@ -13,12 +13,12 @@ const BODY_BYTES_MAX = 256 * 1_024
 const JSON_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?;?$/i
 const DECODER = new TextDecoder('utf-8', { fatal: true })
 
-/** The part of a route's hook that reads a body it needs. */
+/** The part of a route's hook for a required body. */
 export function takes<T extends TSchema>(schema: T) {
   return { parse: [jsonBody], body: requestSchema(schema) }
 }
 
-/** The same for a route that can do without: an empty body is an empty object. */
+/** The same for an optional body: an empty one is an empty object. */
 export function mayTake<T extends TSchema>(schema: T) {
   return { parse: [optionalJsonBody], body: requestSchema(schema) }
 }
@@ -54,7 +54,7 @@ async function bytesOf(request: Request): Promise<Uint8Array> {
     return await request.bytes()
   } catch (error) {
     if (error instanceof DOMException && error.name === 'AbortError') throw new HungUpError()
-    // The one other refusal of Bun: a body without an announced length is beyond the server's own limit.
+    // Bun's only other error: a body without an announced length exceeds the server's own limit.
     if (error instanceof Error && error.constructor === Error) throw tooLarge()
     throw error
   }
@@ -97,7 +97,7 @@ function requireStorableText(body: object): void {
   }
 }
 
-/** A list instead of recursion: a body may be nested as deep as it is long. */
+/** A list in place of recursion: a body may be nested as deep as it is long. */
 function isStorableThroughout(value: unknown): boolean {
   const left: unknown[] = [value]
   while (left.length > 0) {

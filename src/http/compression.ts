@@ -1,8 +1,8 @@
-// JSON answers in gzip, where that gives nothing away. Whoever sees encrypted answers pass knows their
-// sizes, and a compressed size tells how much of what he put into an answer stands in it twice. So two
-// kinds of answers stay as they are:
+// JSON answers in gzip, where that leaks nothing. An observer of encrypted answers knows their sizes, and a
+// compressed size shows how much of a text of his own stands in the answer twice. So two kinds of answers
+// stay uncompressed:
 //
-// - Those with a credential: a key, a token or a signing secret is told once, in the answer to a POST.
+// - Those with a credential: a key, a token or a signing secret is shown once, in the answer to a POST.
 // - Those with the words of several people: a stranger could text a line guess after guess, and read
 //   from the sizes what others wrote to it, codes to sign in among them.
 //
@@ -15,11 +15,11 @@ const LENGTH_MIN = 4_096
 /** 70 KB become 21 KB in 0.2 ms; the usual level takes 1.1 ms to make 14 KB of them. */
 const LEVEL = 1
 
-/** A path that is not here is answered as it is: it must be known first what it holds. */
+/** Paths whose answers are known to be safe; all others stay uncompressed. */
 const SAFE_PATHS =
   /^\/swagger\/|^\/dashboard\/(?:checks|state)$|^\/api\/v1\/(?:bridges|health|keys|phone-lines|settings|stats|webhooks|webhook-deliveries)(?:\/|$)/
 
-/** The answer to `request`, compressed where its client takes that; `path` is as the router saw it. */
+/** The answer to `request`, compressed where its client accepts that; `path` is as the router saw it. */
 export async function compressed(
   response: Response,
   { request, path }: { readonly request: Request; readonly path: string },
@@ -39,7 +39,7 @@ function isSafe({ method, url }: Request, path: string): boolean {
   return SAFE_PATHS.test(path) || isOneConversation(path, url)
 }
 
-/** Its messages are the words of those who can read them all. */
+/** Everybody whose words are in one conversation can read them all anyway. */
 function isOneConversation(path: string, url: string): boolean {
   return path === '/api/v1/messages' && new URL(url).searchParams.has('conversation_id')
 }

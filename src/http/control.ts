@@ -1,4 +1,4 @@
-// What exists on the control socket only: whoever can open it is the owner.
+// Routes of the control socket only, which nobody but the owner can open.
 
 import { Elysia } from 'elysia'
 
@@ -26,7 +26,7 @@ export type ControlActions = OwnerActions & {
 
 type Tools = Pick<ControlActions, 'events' | 'reports' | 'options' | 'confirmHealthy'> & {
   readonly version: string
-  /** Whether the dashboard has a password. */
+  /** True where the dashboard has a password. */
   readonly access: { hasPassword(): boolean }
   readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
   readonly clock: Clock
@@ -65,9 +65,9 @@ export function controlRoutes(tools: Tools) {
   return app
 }
 
-/** Tells every event to whoever listens, as the JSON text that webhooks get. */
+/** Every event, as the JSON text that webhooks get. */
 export type EventFeed = {
-  /** Returns what ends the subscription. */
+  /** Returns a function that ends the subscription. */
   subscribe(listener: (event: string) => void): () => void
 }
 

@@ -2,22 +2,13 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
 import { Conversation, ConversationChanges, ConversationList } from '../api/messages.ts'
-import type { Page, PageRequest } from '../api/paging.ts'
 import { id } from '../api/schema.ts'
+import type { createReading } from '../messages/read.ts'
 import { takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery } from './query.ts'
 
-type ConversationFilter = {
-  readonly lineId?: string | undefined
-  readonly handle?: string | undefined
-}
-
-export type ConversationActions = {
-  list(filter: ConversationFilter, page: PageRequest): Page<Conversation>
-  get(id: string): Conversation
-  patch(id: string, changes: { readonly isAutomationPaused: boolean }): Promise<Conversation>
-}
+export type ConversationActions = ReturnType<typeof createReading>['conversations']
 
 const ConversationQuery = Type.Object({
   ...PAGE_QUERY,
@@ -45,10 +36,10 @@ const GET = operation({
 
 const PATCH = operation({
   id: 'updateConversation',
-  summary: 'Say who answers a conversation',
+  summary: 'Turn human takeover on or off',
   description:
-    'With `automation_paused` a person does. What was accepted before still goes out; whether ' +
-    'later sends of a key are refused, the setting `enforce_automation_pause` decides.',
+    'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
+    '`enforce_automation_pause` decides whether later sends of API keys are refused.',
   tag: 'Conversations',
   answers: { 200: Conversation },
   errors: ['not_found', 'storage_full'],

@@ -3,34 +3,25 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
-import {
-  type Bridge,
-  BridgeCreation,
-  BridgeList,
-  BridgeToken,
-  CreatedBridge,
-} from '../api/bridges.ts'
-import { CreatedKey, type Key, KeyCreation, KeyList, RevokedKey } from '../api/keys.ts'
-import type { Page, PageRequest } from '../api/paging.ts'
+import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../api/bridges.ts'
+import { CreatedKey, KeyCreation, KeyList, RevokedKey } from '../api/keys.ts'
 import { Deleted, NoBody } from '../api/schema.ts'
-import type { Origin } from '../domain/audit.ts'
+import type { createCredentials } from '../keys/credentials.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 import { originOf } from './request-context.ts'
 
-export type KeyActions = {
-  create(request: { readonly name: string | null; readonly origin: Origin }): Promise<CreatedKey>
-  list(page: PageRequest): Page<Key>
-  revoke(id: string, origin: Origin): Promise<RevokedKey>
-}
+type Credentials = ReturnType<typeof createCredentials>
+export type KeyActions = Credentials['keys']
+export type BridgeActions = Credentials['bridges']
 
 const KeyQuery = Type.Object(PAGE_QUERY)
 
 const CREATE_KEY = operation({
   id: 'createKey',
   summary: 'Create a key',
-  description: 'Key and secret are told in this answer only. A body is not required.',
+  description: 'Key and secret are shown only in this answer. The body is optional.',
   tag: 'Keys',
   answers: { 201: CreatedKey },
   errors: ['storage_full'],
@@ -48,7 +39,7 @@ const LIST_KEYS = operation({
 const REVOKE_KEY = operation({
   id: 'revokeKey',
   summary: 'Revoke a key',
-  description: 'At once and for good. Revoking it again answers the same.',
+  description: 'At once and permanently. Revoking it again gives the same answer.',
   tag: 'Keys',
   answers: { 200: RevokedKey },
   errors: ['not_found'],
@@ -71,17 +62,6 @@ export function keyRoutes(keys: KeyActions) {
     })
 }
 
-export type BridgeActions = {
-  create(request: {
-    readonly number: string
-    readonly label: string | null
-    readonly origin: Origin
-  }): Promise<CreatedBridge>
-  list(page: PageRequest): Page<Bridge>
-  renewToken(id: string, origin: Origin): Promise<BridgeToken>
-  remove(id: string, origin: Origin): Promise<void>
-}
-
 const BridgeQuery = Type.Object(PAGE_QUERY)
 
 const LIST_BRIDGES = operation({
@@ -97,8 +77,8 @@ const CREATE_BRIDGE = operation({
   id: 'createBridge',
   summary: 'Create a bridge',
   description:
-    'For an iPhone whose shortcuts send and receive. Its line is listed a few seconds later; the ' +
-    'token is told in this answer only.',
+    'For an iPhone whose shortcuts send and receive. Its line is listed a few seconds later. The ' +
+    'token is shown only in this answer.',
   tag: 'Bridges',
   answers: { 201: CreatedBridge },
   errors: ['bridge_exists', 'storage_full'],
@@ -106,8 +86,8 @@ const CREATE_BRIDGE = operation({
 
 const RENEW_TOKEN = operation({
   id: 'renewBridgeToken',
-  summary: 'Make a new token',
-  description: 'The one before is refused from now on.',
+  summary: 'Create a new token',
+  description: 'The old one stops working at once.',
   tag: 'Bridges',
   answers: { 200: BridgeToken },
   errors: ['not_found', 'storage_full'],
@@ -117,8 +97,8 @@ const REMOVE_BRIDGE = operation({
   id: 'deleteBridge',
   summary: 'Remove a bridge',
   description:
-    'At once and for good; its line is offline from then on and can be deleted. Removing it again ' +
-    'answers the same.',
+    'At once and permanently; its line goes offline and can be deleted. Removing it again gives the ' +
+    'same answer.',
   tag: 'Bridges',
   answers: { 200: Deleted },
   errors: ['not_found', 'storage_full'],

@@ -16,7 +16,7 @@ type Tools = {
   readonly health: Pick<HealthActions, 'findings'>
 }
 
-/** Behind the door of the dashboard. It answers when the devices have. */
+/** For signed-in browsers. Answers once the devices have answered. */
 export function checkRoutes({ kinds, lines, health }: Tools) {
   return new Elysia().onBeforeHandle(plainCall).get('/dashboard/checks', async () => {
     const findings = await health.findings()

@@ -1,5 +1,5 @@
-// Back-ups for the browser to download by itself. It then sends no header of the page, so the address
-// carries a ticket: made for who is signed in and gave the password, good once, for a minute.
+// Backups for the browser to download. A download sends no header of the page, so the address carries a
+// ticket: created for a browser that is signed in and gave the password, valid once, for a minute.
 
 import { Elysia } from 'elysia'
 
@@ -51,7 +51,7 @@ export function downloadRoutes(tools: DownloadTools) {
     })
 }
 
-/** The tickets that are good, by their hash in hexadecimal: 20 at most, the newest ones. */
+/** Valid tickets by their hash in hexadecimal: 20 at most, the newest ones. */
 class Tickets {
   readonly #tools: Pick<DownloadTools, 'clock' | 'random'>
   readonly #good = new Map<string, Ticket>()
@@ -69,7 +69,7 @@ class Tickets {
     return ticket
   }
 
-  /** Uses the ticket up; null where it is not good, or no more. */
+  /** Uses up the ticket; null where it is not valid, or no longer. */
   take(ticket: string): Granted | null {
     const name = nameOf(ticket)
     const found = this.#good.get(name)

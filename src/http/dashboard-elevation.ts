@@ -1,5 +1,5 @@
-// What asks for the password again after an hour: everything that lasts or destroys, which a stolen
-// session must not get done by the way. A change that nobody named here asks.
+// Operations that ask for the password again after an hour: everything that lasts or destroys, so that a
+// stolen session cannot do it. A change that is not listed here asks.
 
 import { RelayError } from '../domain/errors.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
@@ -11,7 +11,7 @@ type Tools = {
   readonly lines: Pick<PhoneLineActions, 'list'>
 }
 
-/** An operation that somebody asks for, as Elysia knows it before the handler. */
+/** An operation, as Elysia knows it before the handler. */
 type Attempted = {
   readonly request: Request
   /** The path of the route, as `/api/v1/keys/:id`. */
@@ -22,7 +22,7 @@ type Attempted = {
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** Changes that do not last, that take nothing away for good, or that ask for the password themselves. */
+/** Changes that do not last, remove nothing permanently, or ask for the password themselves. */
 const FREE = new Set([
   'POST /api/v1/messages/send',
   'POST /api/v1/messages/:id/resolve',
@@ -40,23 +40,23 @@ const FREE = new Set([
   'PUT /dashboard/setup-step',
 ])
 
-/** Changes that ask only where they open something. */
+/** Changes that ask only where they widen access. */
 const CONDITIONAL: Readonly<Record<string, (tools: Tools, id: string, body: Fields) => boolean>> = {
   'PUT /api/v1/webhooks/:id': leadsElsewhere,
   'PATCH /api/v1/phone-lines/:id': opensLine,
 }
 
-/** What is only read, and still takes all there is with it. */
+/** Reads that ask: a backup contains everything. */
 const WITH_PASSWORD = new Set(['GET /api/v1/backups/:name'])
 const READING = new Set(['GET', 'HEAD'])
 
-/** Goes before every handler of the dashboard. */
-export function requirePassword(tools: Tools): (asked: Attempted) => void {
-  return (asked) => {
-    if (!asksForPassword(tools, asked)) return
-    const { session } = contextOf(asked.request)
+/** Guard of every route of the dashboard. */
+export function requirePassword(tools: Tools): (attempted: Attempted) => void {
+  return (attempted) => {
+    if (!asksForPassword(tools, attempted)) return
+    const { session } = contextOf(attempted.request)
     if (session !== null && session.elevatedUntil !== null) return
-    const message = 'This asks for the password again: it was given more than an hour ago.'
+    const message = 'Enter the password again: the last time was more than an hour ago.'
     throw new RelayError('password_needed', message)
   }
 }
@@ -77,7 +77,7 @@ function leadsElsewhere({ webhooks }: Tools, id: string, body: Fields): boolean 
   return isMoved || (body['is_active'] === true && !webhook.is_active)
 }
 
-/** More strangers a day, or the one-time codes that come as SMS. */
+/** True for more new contacts a day, or the one-time codes that arrive as SMS. */
 function opensLine({ lines }: Tools, id: string, body: Fields): boolean {
   const line = lines.list().find((one) => one.id === id)
   if (line === undefined) return false

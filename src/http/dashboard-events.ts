@@ -1,5 +1,4 @@
-// What changes, told to the page as it happens: server-sent events with a position in them, from which
-// a page that lost its connection goes on.
+// Changes as server-sent events. Each has a position, from which a page that lost its connection resumes.
 
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
@@ -16,17 +15,17 @@ import { respond } from './respond.ts'
 export type DashboardEventTools = {
   readonly changes: Changes
   readonly clock: Clock
-  /** Each session has an end, and its streams end with it. */
+  /** Streams end with their session. */
   readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
   /** Ends all streams. */
   readonly streamsEnd: AbortSignal
 }
 
-/** Connections die when nothing comes: Bun's own time-out is lifted, but not those of proxies. */
+/** Keeps silent connections open: Bun's own time-out is lifted, those of proxies are not. */
 const HEARTBEAT_MS = 15_000
-/** After how long a browser that lost the stream comes back by itself. */
+/** Delay after which a browser that lost the stream reconnects. */
 const RETRY_MS = 1_000
-/** Streams in all. */
+/** Limit over all browsers. */
 const STREAMS_MAX = 100
 const STREAMS_RETRY_SECONDS = 10
 
@@ -34,11 +33,11 @@ const EventsQuery = Type.Object({ after: Type.Optional(Type.String()) })
 
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
-  // nginx would gather the events of minutes before it passes them on.
+  // nginx would buffer the events of minutes.
   'x-accel-buffering': 'no',
 }
 
-/** `GET /dashboard/events?after=<position>`; the door before it knows who asks. */
+/** `GET /dashboard/events?after=<position>`, for signed-in browsers. */
 export function dashboardEventRoutes(tools: DashboardEventTools) {
   const { changes, clock, sessions, streamsEnd } = tools
   return new Elysia().get('/dashboard/events', ({ request }) => {
@@ -48,7 +47,7 @@ export function dashboardEventRoutes(tools: DashboardEventTools) {
     const sessionEnd = sessions.endOf(session)
     const isOpen = () => sessions.isOpen(session)
     const signal = AbortSignal.any([request.signal, streamsEnd, sessionEnd])
-    // A browser that comes back by itself says here what it saw last; its address is still the old one.
+    // A browser that reconnects by itself sends its position here; its URL is still the old one.
     const position = request.headers.get('last-event-id') ?? after ?? null
     if (changes.watcherCount >= STREAMS_MAX) throw tooManyStreams()
     peer.liftTimeout(0)
@@ -67,15 +66,15 @@ function tooManyStreams(): RelayError {
 
 type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
   readonly signal: AbortSignal
-  /** What the watcher has seen; null where it has read nothing yet. */
+  /** Position of the watcher; null before its first read. */
   readonly position: string | null
-  /** False once the session expired, which is looked at before each sign of life. */
+  /** False once the session has expired, which is checked before each heartbeat. */
   readonly isOpen: () => boolean
 }
 
 /**
- * Reads the changes at the pace of its reader, so that nothing piles up for a slow one: whoever falls
- * behind by more than is kept is told to read afresh. Ends when `signal` aborts.
+ * Reads changes at the pace of its reader, so that nothing piles up for a slow one. A reader that falls
+ * behind the changes that are kept gets `reset`, and reloads everything. Ends when `signal` aborts.
  */
 function changeStream(watch: Watch): ReadableStream<string> {
   const end = new AbortController()
@@ -93,7 +92,7 @@ function changeStream(watch: Watch): ReadableStream<string> {
         await events.return(undefined)
       },
     },
-    // Nothing begins before somebody reads, and then somebody ends it too.
+    // Starts with the first read, so that the reader also ends it.
     { highWaterMark: 0 },
   )
 }
@@ -106,10 +105,10 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
     let position = watch.position ?? changes.position
     yield `retry: ${RETRY_MS}\n\n${watch.position === null ? event('position', position, {}) : ''}`
     while (!signal.aborted && isOpen()) {
-      const told = changes.since(position)
-      position = told === null ? changes.position : (told.at(-1)?.position ?? position)
-      if (told === null) yield event('reset', position, {})
-      else if (told.length > 0) yield told.map(changeEvent).join('')
+      const changed = changes.since(position)
+      position = changed === null ? changes.position : (changed.at(-1)?.position ?? position)
+      if (changed === null) yield event('reset', position, {})
+      else if (changed.length > 0) yield changed.map(changeEvent).join('')
       else if (!(await isNotified(wake, clock, signal))) yield ': still here\n\n'
     }
   } finally {
@@ -118,7 +117,7 @@ async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   return undefined
 }
 
-/** Whether there is news; false after a silence in which the connection wants a sign of life. */
+/** False after a silence, when a heartbeat is due. */
 async function isNotified(wake: Signal, clock: Clock, signal: AbortSignal): Promise<boolean> {
   const from = clock.monotonic()
   await wake.wait(clock, HEARTBEAT_MS, signal)

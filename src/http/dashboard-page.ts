@@ -1,5 +1,5 @@
-// Serves the page from the executable: its files have names that change with their content, so that
-// a browser keeps them for good and asks for nothing but the page itself again.
+// The page, served from the executable. File names change with the content, so that a browser caches the
+// files forever and revalidates only the page itself.
 
 import { Elysia } from 'elysia'
 
@@ -39,10 +39,10 @@ export function pageRoutes() {
 
 /**
  * The files that the build embedded. A run from source has none: it bundles the page each time that it
- * is opened, so that what was edited meanwhile is seen.
+ * is opened, with the latest edits.
  */
 function pageFiles(): (isOpened: boolean) => Promise<Files> {
-  // scripts/build.ts puts `embedded` in the place of what Bun makes of an HTML file.
+  // scripts/build.ts replaces Bun's module of an HTML file by one with `embedded`.
   const { embedded, index } = page as typeof page & { readonly embedded?: readonly StaticFile[] }
   let known = embedded === undefined ? null : Promise.resolve(filesOf(embedded))
   let isBundling = false

@@ -1,4 +1,4 @@
-// Who is signed in to the dashboard, and how one gets in and out.
+// Sign-in and sign-out of browsers, and their sessions.
 
 import { Elysia } from 'elysia'
 
@@ -26,7 +26,7 @@ type Tools = SchemeOptions & { readonly access: Access; readonly version: string
 
 export function sessionRoutes(tools: Tools) {
   const { access } = tools
-  const told = (request: Request, session: DashboardSession | null) =>
+  const stateFor = (request: Request, session: DashboardSession | null) =>
     stateOf(tools, request, session)
   const clientOf = (request: Request): Client => ({
     ...originOf(request),
@@ -34,7 +34,7 @@ export function sessionRoutes(tools: Tools) {
   })
   return new Elysia({ prefix: '/dashboard' })
     .onBeforeHandle(({ request }) => requireNoQuery(request))
-    .get('/session', ({ request }) => told(request, contextOf(request).session))
+    .get('/session', ({ request }) => stateFor(request, contextOf(request).session))
     .post(
       '/setup',
       async ({ request, body }) =>
@@ -50,20 +50,23 @@ export function sessionRoutes(tools: Tools) {
     .post(
       '/session/elevate',
       async ({ request, body }) =>
-        told(request, await access.elevate(sessionOf(request), body.password, clientOf(request))),
+        stateFor(
+          request,
+          await access.elevate(sessionOf(request), body.password, clientOf(request)),
+        ),
       takes(SignIn),
     )
     .post(
       '/password',
       async ({ request, body }) =>
-        told(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
+        stateFor(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
       takes(NewPassword),
     )
     .put(
       '/setup-step',
       async ({ request, body }) => {
         await access.saveSetupStep(body.step)
-        return told(request, sessionOf(request))
+        return stateFor(request, sessionOf(request))
       },
       takes(SetupStep),
     )
@@ -95,7 +98,6 @@ function stateOf(tools: Tools, request: Request, session: DashboardSession | nul
   }
 }
 
-/** A browser that is signed in; when it was last seen is right to the hour. */
 function browserSession(
   { tokenSha256, createdAt, lastSeenAt }: ListedSession,
   own: DashboardSession,
@@ -108,7 +110,7 @@ function browserSession(
   }
 }
 
-/** The state, with the cookie that goes with it; without a token it takes the cookie away. */
+/** The state with its cookie; without a session the cookie is deleted. */
 function withCookie(tools: Tools, request: Request, opened: NewSession | null): Response {
   const { requestId, peer } = contextOf(request)
   const cookie = cookieFor(opened?.token ?? null, isSecure(request.headers, peer, tools))

@@ -29,7 +29,7 @@ type Known = {
 /** A relay has a handful of webhooks. */
 const WEBHOOKS_MAX = 200
 
-/** Behind the door of the dashboard. It answers when the devices have. */
+/** For signed-in browsers. Answers once the devices have answered. */
 export function stateRoutes({ lines, webhooks, health }: Tools) {
   return new Elysia().onBeforeHandle(plainCall).get('/dashboard/state', async () => {
     const findings = await health.findings()
@@ -74,14 +74,14 @@ function lineWords(ready: number, all: number): string {
   return ready === all ? `All ${all} lines are ready` : `${ready} of ${all} lines ready`
 }
 
-/** "7 of 20 webhooks are failing". A stopped one is not counted as failing. */
+/** "7 of 20 webhooks are failing". A stopped webhook does not count as failing. */
 function webhookWords(webhooks: readonly Webhook[]): string {
   if (webhooks.length === 0) return 'no webhooks'
   const stopped = webhooks.filter((webhook) => webhook.disabled_reason !== null).length
   const failing = webhooks.filter((webhook) => webhook.is_failing === true).length
-  const told = [shareWords(stopped, webhooks.length, 'stopped')].filter(() => stopped > 0)
-  if (failing > 0) told.push(shareWords(failing, webhooks.length, 'failing'))
-  return told.join(', ') || 'all webhooks working'
+  const parts = [shareWords(stopped, webhooks.length, 'stopped')].filter(() => stopped > 0)
+  if (failing > 0) parts.push(shareWords(failing, webhooks.length, 'failing'))
+  return parts.join(', ') || 'all webhooks working'
 }
 
 function shareWords(count: number, all: number, what: string): string {

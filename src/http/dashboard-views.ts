@@ -1,22 +1,116 @@
-// What the page is told ready to be shown: it would otherwise carry the knowledge for that in its script.
+// Small views of the page: the cost of a message in new contacts, the relay itself, QR codes.
 
 import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+import { encode } from 'uqr'
 
-import { checkRoutes } from './dashboard-checks.ts'
-import { contactCostRoutes } from './dashboard-contact-cost.ts'
-import { stateRoutes } from './dashboard-state.ts'
-import { webhookViewRoutes } from './dashboard-webhooks.ts'
+import type { About, ContactCost } from '../api/dashboard.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
+import { invalidRequest } from '../domain/errors.ts'
+import { grouped } from '../domain/number-words.ts'
+import type { createReading } from '../messages/read.ts'
+import { plainCall } from './operation.ts'
+import type { PhoneLineActions } from './phone-lines.ts'
+import { readHandle, readQuery } from './query.ts'
+import { callerOf, contextOf, sessionOf } from './request-context.ts'
+import { respond } from './respond.ts'
 
-type Tools = Parameters<typeof checkRoutes>[0] &
-  Parameters<typeof contactCostRoutes>[0] &
-  Parameters<typeof stateRoutes>[0] &
-  Parameters<typeof webhookViewRoutes>[0]
+export type SendPreviews = Pick<ReturnType<typeof createReading>['beside'], 'previewSend'>
 
-/** Behind the door of the dashboard: whoever asks is signed in. */
-export function viewRoutes(tools: Tools) {
-  return new Elysia()
-    .use(stateRoutes(tools))
-    .use(checkRoutes(tools))
-    .use(contactCostRoutes(tools))
-    .use(webhookViewRoutes(tools))
+type CostTools = SendPreviews & { readonly lines: Pick<PhoneLineActions, 'list'> }
+
+const CostQuery = Type.Object({ to: Type.String(), phone_line_id: Type.Optional(Type.String()) })
+
+export function contactCostRoutes({ lines, previewSend }: CostTools) {
+  return new Elysia().get('/dashboard/contact-cost', ({ request }) => {
+    callerOf(request)
+    const query = readQuery(request, CostQuery)
+    const to = readHandle(query.to) ?? ''
+    const preview = previewSend({ to, lineId: query.phone_line_id ?? null })
+    const line = lines.list().find(({ id }) => id === preview.lineId)
+    return contactCost(line ?? null, preview.knowsContact)
+  })
+}
+
+export function contactCost(line: PhoneLine | null, knowsContact: boolean): ContactCost {
+  if (line === null) {
+    return { before: '', name: null, after: 'No line is ready. The message will wait for one.' }
+  }
+  const name = line.label ?? line.phone_number
+  const { new_contacts_today: used, daily_contact_limit: limit } = line
+  if (knowsContact) {
+    return { before: 'Existing contact of ', name, after: ". Doesn't count toward today's limit." }
+  }
+  if (used >= limit) return { before: '', name, after: ' has no new contacts left today.' }
+  const after = `. ${grouped(used)} of ${grouped(limit)} used today.`
+  return { before: 'New contact for ', name, after }
+}
+
+type Start = {
+  readonly version: string
+  readonly address: string
+  readonly drivers: readonly { readonly kind: string }[]
+  readonly dataDir: string
+  readonly publicUrl: string | null
+  readonly trustedProxies: readonly string[]
+  readonly backupFolder: string | null
+  readonly adminPassword: string | null
+}
+
+export function aboutRoutes({ about }: { readonly about: () => About }) {
+  return new Elysia().onBeforeHandle(plainCall).get('/dashboard/about', () => about())
+}
+
+export function aboutResource(start: Start): About {
+  return {
+    version: start.version,
+    data_directory: start.dataDir,
+    address: start.address,
+    public_url: start.publicUrl,
+    trusted_proxies: start.trustedProxies,
+    backup_folder: start.backupFolder,
+    is_password_locked: start.adminPassword !== null,
+    drivers: start.drivers.map(({ kind }) => kind),
+  }
+}
+
+const QrQuery = Type.Object({ text: Type.Optional(Type.String()) })
+
+/** A link that opens a new text, as in RFC 5724 but for the `?&` that iOS and Android share. */
+const TEXT_LINK = /^sms:[\w.+@-]{3,254}\?&body=[\w.!~*'()%-]{0,300}$/
+/** The quiet zone around the code, in modules; scanners want four. */
+const BORDER = 4
+/** Opened by itself, the image must not run or load anything. */
+const POLICY = "default-src 'none'; frame-ancestors 'none'"
+
+/** For signed-in browsers. Throws `invalid_request` for anything but a link to a new text. */
+export function qrRoutes() {
+  return new Elysia().get('/dashboard/qr', ({ request }) => {
+    sessionOf(request)
+    const { text } = readQuery(request, QrQuery)
+    if (text === undefined || !TEXT_LINK.test(text)) {
+      throw invalidRequest({ path: 'text', message: 'must be a link that opens a text' })
+    }
+    return respond(qrCode(text), {
+      status: 200,
+      requestId: contextOf(request).requestId,
+      headers: { 'content-type': 'image/svg+xml', 'content-security-policy': POLICY },
+    })
+  })
+}
+
+/** Black on white in either theme, for cameras: one stroke for each run of dark modules. */
+function qrCode(text: string): string {
+  const { size, data } = encode(text, { ecc: 'M', border: BORDER })
+  const path = data
+    .flatMap((row, y) => {
+      const modules = row.map((isDark) => (isDark ? '1' : '0')).join('')
+      return [...modules.matchAll(/1+/g)].map((run) => `M${run.index} ${y + 0.5}h${run[0].length}`)
+    })
+    .join('')
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size} ${size}">` +
+    '<rect width="100%" height="100%" fill="#fff"/>' +
+    `<path stroke="#000" shape-rendering="crispEdges" d="${path}"/></svg>`
+  )
 }

@@ -27,7 +27,6 @@ const DeliveryQuery = Type.Object({
   status: Type.Optional(DeliveryStatus),
 })
 
-/** Behind the door of the dashboard. */
 export function webhookViewRoutes(tools: ViewTools) {
   const { webhooks, clock } = tools
   return new Elysia({ prefix: '/dashboard' })
@@ -59,7 +58,7 @@ type ListedDelivery = ReturnType<DeliveryActions['listDeliveries']>['data'][numb
 /** A relay has a handful of webhooks. */
 const WEBHOOKS_MAX = 200
 const LOOKED_AT = 50
-/** While a receiver fails the newest ones wait untried, behind those that it fails at. */
+/** While a receiver fails, the newest deliveries wait untried behind the failing ones. */
 const LOOKED_AT_FOR_TRIED = 200
 
 const RESUME = 'Events are kept for 30 days. Fix the problem, and turn the webhook back on.'
@@ -122,7 +121,7 @@ const CAUSES: Readonly<Record<string, string>> = {
   manual: 'requested by you',
 }
 
-/** `knownUrl` is that of its webhook, for whoever reads many of one. Throws `not_found`. */
+/** `knownUrl` saves the look-up of the webhook's URL. Throws `not_found`. */
 function seenDelivery(
   { webhooks }: { readonly webhooks: Pick<SeenDeliveryTools['webhooks'], 'get' | 'getDelivery'> },
   id: string,
@@ -159,7 +158,7 @@ function sentRequest(tools: SeenDeliveryTools, id: string): SentRequest {
   }
 }
 
-/** Null where it is not kept any more. */
+/** Null where it is no longer kept. */
 function messageOf({ messages }: Pick<SeenDeliveryTools, 'messages'>, id: string): Message | null {
   try {
     return messages.get(id)
@@ -177,7 +176,7 @@ type Sent = {
   readonly version: string
 }
 
-/** The request line and headers, without what is the secret's. */
+/** The request line and headers, without the signature. */
 export function headersOf({ delivery, attempt, url, version }: Sent): string {
   const timestamp = Math.floor((parseIsoTime(attempt.started_at) ?? 0) / 1_000)
   return [

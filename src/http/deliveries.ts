@@ -1,9 +1,8 @@
 // Deliveries: single ones, those that failed, and events since a time.
 
 import { Elysia } from 'elysia'
-import { type Static, Type } from 'typebox'
+import { Type } from 'typebox'
 
-import type { Page, PageRequest } from '../api/paging.ts'
 import { NoBody, TIME_WANTED } from '../api/schema.ts'
 import {
   Delivery,
@@ -17,28 +16,18 @@ import {
   RetryRequest,
   StoppedReplay,
 } from '../api/webhooks.ts'
-import type { Origin } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Timestamp } from '../domain/ids.ts'
-import type { EventName } from '../domain/webhook.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
+import type { createRedelivery } from '../webhooks/deliveries.ts'
+import type { createReplay } from '../webhooks/replay.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 import { callerOf, originOf } from './request-context.ts'
 
-type DeliveryFilter = { readonly status?: Delivery['status'] | undefined }
-
-export type DeliveryActions = {
-  /** A sample of the webhook's first event, on its way at once. */
-  sendTest(webhookId: string): Promise<Delivery>
-  listDeliveries(webhookId: string, filter: DeliveryFilter, page: PageRequest): Page<Delivery>
-  /** What a private target answered is told to trusted callers only. */
-  getDelivery(id: string, reader: { readonly isTrusted: boolean }): DeliveryWithAttempts
-  /** The body that each attempt sends; null where its event is not kept any more. */
-  getSentBody(id: string): string | null
-  redeliver(id: string): Promise<Delivery>
-}
+export type DeliveryActions = ReturnType<typeof createRedelivery>
+export type ReplayActions = ReturnType<typeof createReplay>
 
 const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
@@ -67,7 +56,7 @@ const LIST = operation({
 const GET = operation({
   id: 'getWebhookDelivery',
   summary: 'Read a delivery with its attempts',
-  description: 'With what the receiver answered each time.',
+  description: 'With the answer of the endpoint to each attempt.',
   tag: 'Webhooks',
   answers: { 200: DeliveryWithAttempts },
   errors: ['not_found'],
@@ -75,8 +64,8 @@ const GET = operation({
 
 const REDELIVER = operation({
   id: 'redeliverWebhookDelivery',
-  summary: 'Send a delivery again',
-  description: 'With the same event id, at once.',
+  summary: 'Retry a delivery',
+  description: 'At once, with the same event id.',
   tag: 'Webhooks',
   answers: { 202: Delivery },
   errors: ['not_found', 'webhook_inactive', 'storage_full'],
@@ -118,36 +107,14 @@ export function deliveryRoutes(deliveries: DeliveryActions) {
     )
 }
 
-type Retry = {
-  readonly events: readonly EventName[] | null
-  readonly lineId: string | null
-  /** Counts, and changes nothing. */
-  readonly isDryRun: boolean
-}
-
-type Replay = Retry & {
-  readonly since: Timestamp
-  /** Whether events from before the webhook was made go too. */
-  readonly includesEarlier: boolean
-}
-
-/** Each says how many deliveries it is about. */
-export type ReplayActions = {
-  retryFailed(webhookId: string, retry: Retry, origin: Origin): Promise<number>
-  replay(webhookId: string, replay: Replay, origin: Origin): Promise<number>
-  /** What still waits of both. */
-  countReplayed(webhookId: string): number
-  stopReplay(webhookId: string, origin: Origin): Promise<number>
-}
-
 const ERRORS = ['not_found', 'phone_line_not_found', 'webhook_inactive', 'storage_full'] as const
 
 const RETRY = operation({
   id: 'retryFailedDeliveries',
   summary: 'Retry failed deliveries',
   description:
-    'Sends every delivery of this webhook that was given up again, with a whole new schedule: at ' +
-    'most 100,000 in one call.',
+    'Retries every failed delivery of this webhook, with a new schedule of attempts: at most 100,000 ' +
+    'in one call.',
   tag: 'Webhooks',
   answers: { 200: RetryAnswer, 202: RetryAnswer },
   errors: ERRORS,
@@ -157,9 +124,9 @@ const REPLAY = operation({
   id: 'replayWebhook',
   summary: 'Send past events',
   description:
-    'Sends what was given up since a time, and what the webhook has no delivery of. Events from ' +
+    'Sends events since a time that failed, or that were never queued for this webhook. Events from ' +
     'before the webhook was created stay unsent unless `include_earlier` is true. At most 100,000 ' +
-    'in one call; the same call again goes on with the rest.',
+    'in one call; the same call again continues with the rest.',
   tag: 'Webhooks',
   answers: { 200: ReplayAnswer, 202: ReplayAnswer },
   errors: ERRORS,
@@ -167,8 +134,8 @@ const REPLAY = operation({
 
 const STATE = operation({
   id: 'getReplay',
-  summary: 'Read how much of a replay waits',
-  description: 'Deliveries that a replay or a retry put on their way and that are still pending.',
+  summary: 'Read the progress of a replay',
+  description: 'How many deliveries of replays and retries are still pending.',
   tag: 'Webhooks',
   answers: { 200: ReplayState },
   errors: ['not_found'],
@@ -178,9 +145,9 @@ const STOP = operation({
   id: 'stopReplay',
   summary: 'Stop a replay',
   description:
-    'Stops what still waits of replays and retries. A delivery that had failed before is given up ' +
-    'again; an event that was not sent yet is as if it had never been replayed. Requests that are ' +
-    'out at this moment are not called back.',
+    'Cancels pending deliveries of replays and retries. A delivery that had failed before is failed ' +
+    'again; an event that was not sent yet is as if it had never been replayed. Requests in flight ' +
+    'are not aborted.',
   tag: 'Webhooks',
   answers: { 200: StoppedReplay },
   errors: ['not_found', 'storage_full'],
@@ -224,7 +191,7 @@ export function replayRoutes(replays: ReplayActions) {
     )
 }
 
-function retryIn(body: Static<typeof RetryRequest>): Retry {
+function retryIn(body: RetryRequest) {
   const { events = null, phone_line_id: lineId = null, dry_run: isDryRun = false } = body
   return { events, lineId, isDryRun }
 }

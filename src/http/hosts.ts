@@ -1,5 +1,5 @@
-// Which Host names are ours, and who is on this machine. A page in the owner's browser whose name is
-// rebound to our address comes with a Host that is not ours.
+// Host names of this relay, and requests from this machine. A page in the owner's browser whose name is
+// rebound to the relay's address sends a Host of another name.
 
 import { isLoopbackAddress } from '../system/network-address.ts'
 import type { Peer } from './request-context.ts'
@@ -7,24 +7,24 @@ import type { Peer } from './request-context.ts'
 export type HostOptions = {
   /** This machine's name, as in `<hostname>.local`. */
   readonly hostname: string
-  /** The address under which the relay is reached from elsewhere, where there is one. */
+  /** The URL of the relay from elsewhere, or null. */
   readonly publicUrl: string | null
-  /** Tells an IP literal of this machine from everything else, names included. */
+  /** True for an IP literal of this machine; false for anything else, names included. */
   readonly isOwnAddress: (address: string) => boolean
 }
 
-/** How a request may have come here. */
+/** Ways to the relay. */
 export type SchemeOptions = {
   readonly hosts: Pick<HostOptions, 'publicUrl'>
   readonly isTrustedProxy: (address: string) => boolean
 }
 
 const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?$/
-/** The headers by which proxies say that they pass something on. */
+/** Headers that proxies add to requests. */
 const FORWARDING =
   /^(?:forwarded|via|cdn-loop|x-(?:forwarded|original|envoy)(?:-.+)?|x-(?:real|client)-ip|true-client-ip|.+-connecting-ip|.+-client-ip)$/
 
-/** Whether a `Host` header names this relay. */
+/** True where a `Host` header names this relay. */
 export function isOurHost(header: string | null, options: HostOptions): boolean {
   const name = nameIn(header)
   if (name === null) return false
@@ -34,9 +34,9 @@ export function isOurHost(header: string | null, options: HostOptions): boolean 
 }
 
 /**
- * Whether a request was made on this machine, to this machine, by nobody else's errand. A proxy need not
- * say that it passes something on: a trusted one never counts, and where a public url tells of one,
- * loopback alone proves nothing.
+ * True where a request was made on this machine, to this machine, and not by a proxy. A proxy need not
+ * declare itself: a trusted one never counts, and where a public url implies one, loopback alone proves
+ * nothing.
  */
 export function isLoopbackOnly(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
   if (peer.isControl) return true
@@ -48,8 +48,8 @@ export function isLoopbackOnly(headers: Headers, peer: Peer, options: SchemeOpti
 }
 
 /**
- * Whether browsers shall come by HTTPS only: to a public url with https. One with a port of its own shares
- * its name with other programs, which they would then ask by HTTPS too.
+ * True where browsers must come by HTTPS: to a public url with https. With a port of its own it shares its
+ * name with other programs, to which browsers would then apply HTTPS too.
  */
 export function requiresTls({ publicUrl }: SchemeOptions['hosts'], headers: Headers): boolean {
   if (publicUrl === null) return false
@@ -57,7 +57,7 @@ export function requiresTls({ publicUrl }: SchemeOptions['hosts'], headers: Head
   return protocol === 'https:' && port === '' && nameIn(headers.get('host')) === nameIn(host)
 }
 
-/** Whom a request comes from: `X-Forwarded-For` counts only from trusted proxies. */
+/** The address of the client: `X-Forwarded-For` counts only from trusted proxies. */
 export function clientAddress(
   headers: Headers,
   peer: Peer,
@@ -73,12 +73,12 @@ function isLoopbackName(name: string): boolean {
   return name === 'localhost' || isLoopbackAddress(name)
 }
 
-/** `<hostname>.local`; macOS tells its host name with that ending already, others with a domain. */
+/** `<hostname>.local`; macOS includes that ending in its host name, other systems a domain. */
 export function localName(hostname: string): string {
   return `${hostname.toLowerCase().replace(/\..*$/, '')}.local`
 }
 
-/** The name in a `Host` header without its port; null where it is malformed, or came twice. */
+/** The name in a `Host` header without its port; null for a malformed or repeated header. */
 function nameIn(header: string | null): string | null {
   const match = HOST.exec((header ?? '').toLowerCase())
   const name = match?.[1] ?? match?.[2]

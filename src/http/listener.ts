@@ -9,11 +9,11 @@ import type { Http } from './server.ts'
 export type Listener = {
   readonly url: string
   readonly port: number
-  /** Takes no more connections, lets what runs end for `graceMs`, then cuts what is left. */
+  /** Accepts no more connections, waits `graceMs` for running requests, then closes the rest. */
   stop(graceMs: number): Promise<void>
 }
 
-/** Nobody can listen there; a person is needed. */
+/** The address cannot be listened on; a person is needed. */
 export class CannotListenError extends Error {
   override readonly name = 'CannotListenError'
 }
@@ -79,7 +79,7 @@ export function listenOnSocket(
   options: { readonly path: string; readonly log: Log },
 ): Pick<Listener, 'stop'> {
   const { path, log } = options
-  // What a crash left behind; the instance lock says that no relay is on it.
+  // Left behind by a crash: the instance lock proves that no relay uses it.
   rmSync(path, { force: true })
   const server = started(path, () =>
     Bun.serve({
@@ -102,7 +102,7 @@ function common(log: Log) {
   return {
     development: false,
     maxRequestBodySize: BODY_BYTES_HARD_MAX,
-    // The last net: whatever comes this far tells nothing of itself.
+    // The last resort: nothing of an unknown error is shown.
     error: (error: unknown) => {
       log.error('request failed beyond the routes', { error })
       return errorResponse(internalError(), 'req_unknown')

@@ -2,7 +2,6 @@ import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 
 import {
-  type DayStats,
   Message,
   MessageDirection,
   MessageList,
@@ -11,30 +10,25 @@ import {
   SendRequest,
   Stats,
 } from '../api/messages.ts'
-import type { Page, PageRequest } from '../api/paging.ts'
 import { id } from '../api/schema.ts'
-import type { Origin } from '../domain/audit.ts'
 import type { Caller } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { type MessageSource, sentenceOf } from '../domain/message.ts'
-import type { ListFilter } from '../messages/read.ts'
-import type { SendAnswer, SendRequest as SendOrder } from '../messages/send.ts'
+import type { ListFilter, createReading } from '../messages/read.ts'
+import type { SendAnswer, createSend } from '../messages/send.ts'
 import { takes } from './body.ts'
 import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
 import { callerOf, contextOf, originOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
-export type MessageActions = {
-  send(request: SendOrder): Promise<SendAnswer>
-  list(filter: ListFilter, page: PageRequest): Page<Message>
-  get(id: string): Message
-  resolve(id: string, status: 'sent' | 'failed', origin: Origin): Promise<Message>
-}
+type Reading = ReturnType<typeof createReading>
+
+export type MessageActions = Reading['messages'] & { readonly send: ReturnType<typeof createSend> }
 
 type Tools = { readonly messages: MessageActions; readonly defaultWaitMs: number }
 
-/** What a connection may stay silent beyond the wait, in seconds. */
+/** Idle time of a connection beyond the wait. */
 const SILENCE_SECONDS = 10
 const REPLAYED = { 'idempotency-replayed': 'true' }
 
@@ -43,13 +37,13 @@ const SendHeaders = Type.Object({
     Type.String({
       minLength: 1,
       maxLength: 255,
-      description: 'Repeats of the same request get the first answer again, for 7 days.',
+      description: 'Retries of the same request get the first answer again, for 7 days.',
       example: 'order-1042-ready',
     }),
   ),
   Prefer: Type.Optional(
     Type.String({
-      description: '`wait=N` waits N seconds at most (up to 60), `respond-async` not at all.',
+      description: '`wait=N` waits at most N seconds (up to 60), `respond-async` not at all.',
       example: 'wait=15',
     }),
   ),
@@ -71,12 +65,12 @@ const SEND = documentationOf({
   id: 'sendMessage',
   summary: 'Send a message',
   description:
-    'Nothing is lost once it is accepted. 200 when the line took it in time; 202 when it is ' +
-    'queued or still under way. Set an `Idempotency-Key`, so that a repeat never sends twice.',
+    'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
+    'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
   tag: 'Messages',
   headers: SendHeaders,
   answers: { 200: Message, 202: Message },
-  answerHeaders: { 'Idempotency-Replayed': '`true` where this is the first answer again.' },
+  answerHeaders: { 'Idempotency-Replayed': '`true` where this is the first answer, repeated.' },
   errors: [
     'invalid_recipient',
     'phone_line_not_found',
@@ -103,7 +97,7 @@ const LIST = operation({
 const GET = operation({
   id: 'getMessage',
   summary: 'Read a message',
-  description: 'As it is now: its status and the times of its steps.',
+  description: 'Its current status, and the times of its steps.',
   tag: 'Messages',
   answers: { 200: Message },
   errors: ['not_found'],
@@ -112,7 +106,7 @@ const GET = operation({
 const RESOLVE = operation({
   id: 'resolveMessage',
   summary: 'Settle an uncertain message',
-  description: 'For somebody who looked at the device and knows whether it left.',
+  description: 'Mark it as sent or failed, after a look at the device.',
   tag: 'Messages',
   answers: { 200: Message },
   errors: ['not_found', 'not_uncertain', 'storage_full'],
@@ -191,8 +185,8 @@ const WAIT = /^wait\s*=\s*"?([0-9]{1,9})"?$/
 const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
 
 /**
- * How long the caller wants to wait for the end of its send, in milliseconds, by `Prefer: wait=N` or
- * `respond-async`; null where it says nothing. What makes no sense is ignored (RFC 7240).
+ * Wait for the end of a send, in milliseconds, by `Prefer: wait=N` or `respond-async`; null without a
+ * preference. A preference that makes no sense is ignored (RFC 7240).
  */
 export function preferredWaitMs(headers: Headers): number | null {
   const header = headers.get('prefer')
@@ -212,10 +206,7 @@ function idempotencyKey(headers: Headers): string | null {
   throw invalidRequest({ path: 'Idempotency-Key', message })
 }
 
-export type StatsActions = {
-  /** The figures of that many UTC days, today's last. */
-  readonly stats: (days: number) => readonly DayStats[]
-}
+export type StatsActions = Pick<Reading['beside'], 'stats'>
 
 const DAYS_MAX = 200
 const DAYS_DEFAULT = 14
@@ -233,8 +224,8 @@ const STATS = operation({
   id: 'getStats',
   summary: 'Read figures by day',
   description:
-    'Messages by line and UTC day on which they were recorded, oldest day first, and by what has ' +
-    'become of them until now. Messages that still wait are in none of the figures.',
+    'Messages by line, UTC day on which they were recorded, and current outcome; oldest day first. ' +
+    'Queued messages are not counted.',
   tag: 'Messages',
   query: StatsQuery,
   answers: { 200: Stats },

@@ -1,5 +1,5 @@
-// The OpenAPI document. The plugin's raw document comes as 3.0 with what only 3.1 knows, with three
-// content types for every body, and with path parameters that it did not see; here it becomes valid.
+// The OpenAPI document. The plugin's raw document says 3.0 but uses 3.1, with three content types for every
+// body, and lacks path parameters; here it becomes valid.
 
 import { swagger } from '@elysiajs/swagger'
 import { Elysia, type AnyElysia } from 'elysia'
@@ -16,7 +16,7 @@ import {
 import { LINE_DRIVER } from '../api/phone-lines.ts'
 import type { LineKind } from '../lines/line-kind.ts'
 
-/** The address of the API; asked for once it listens. */
+/** The address of the API, known once it listens. */
 type Server = () => string
 
 const RAW_PATH = '/raw'
@@ -25,9 +25,9 @@ const DESCRIPTION = `A self-hosted iMessage relay. Every route under \`/api/v1\`
 every answer carries an \`X-Request-Id\`, under which the log of the relay tells more.
 
 Requests are closed: a field that is not listed here is refused. Answers are open: a later version may
-add fields, and values to every schema whose name begins with \`Any\`. Pass over what you do not know.`
+add fields, and values to every schema whose name begins with \`Any\`. Ignore what you do not know.`
 
-/** Of the interface: strangers read the document, and need not know which relay runs. */
+/** Of the interface: the document is public, and does not show the version of the relay. */
 const API_VERSION = '1.0.0'
 
 const TAGS = [
@@ -35,10 +35,10 @@ const TAGS = [
   { name: 'Conversations', description: 'All messages of a line with a handle.' },
   { name: 'Phone lines', description: 'The numbers that send and receive.' },
   { name: 'Webhooks', description: 'Events on their way to you, signed after Standard Webhooks.' },
-  { name: 'Keys', description: 'Who may call.' },
-  { name: 'Bridges', description: 'The ways in for iPhones that are lines by Shortcuts.' },
-  { name: 'Shortcuts', description: 'What the shortcuts of such an iPhone call, with its token.' },
-  { name: 'Service', description: 'How the relay is.' },
+  { name: 'Keys', description: 'Credentials of API clients.' },
+  { name: 'Bridges', description: 'Access for iPhones that are lines by Shortcuts.' },
+  { name: 'Shortcuts', description: 'Called by the shortcuts of such an iPhone, with its token.' },
+  { name: 'Service', description: 'State of the relay.' },
 ]
 
 const SECURITY_SCHEMES = {
@@ -48,7 +48,7 @@ const SECURITY_SCHEMES = {
 } as const
 const BOTH_HEADERS = { apiKey: [], apiSecret: [] }
 
-/** The document of `api` as JSON text; made at the first call, and kept. */
+/** The document of `api` as JSON text; created at the first call. */
 export function openApiDocument(
   api: AnyElysia,
   kinds: readonly LineKind[],
@@ -103,7 +103,7 @@ function validDocument(raw: JsonObject, server: Server): object {
   }
 }
 
-/** The ways in that some operation takes, and those of all others. */
+/** The security schemes of the operations, and the default. */
 function schemesOf(operations: readonly Json[]): object {
   const named = operations.flatMap((operation) => listIn(objectIn(operation)['security']))
   const used = new Set([BOTH_HEADERS, ...named].flatMap((scheme) => Object.keys(objectIn(scheme))))
@@ -139,14 +139,14 @@ function bodyOf(schema: JsonObject, components: Components): JsonObject {
   return { required, content: { 'application/json': media } }
 }
 
-/** What is wrong with a body can be wrong only where there is one. */
+/** Errors of bodies, only where there is a body. */
 function responsesOf(responses: JsonObject, hasBody: boolean): JsonObject {
   const ofBodies = plainJson(errorAnswers(BODY_ERRORS))
   const others = Object.entries(responses).filter(([status]) => !(status in ofBodies))
   return { ...Object.fromEntries(others), ...(hasBody ? ofBodies : {}) }
 }
 
-/** What the relay sends, its receiver reads: to the receiver it is an answer. */
+/** A request of the relay is to its receiver as open as an answer. */
 function callbacksOf(callbacks: JsonObject, components: Components): JsonObject {
   const read = (operation: JsonObject) => {
     const { content, ...body } = objectIn(operation['requestBody'])
@@ -157,15 +157,15 @@ function callbacksOf(callbacks: JsonObject, components: Components): JsonObject 
 }
 
 /**
- * What a body must say and no more, where all of that has an example: whoever tries the page sends it as
- * it is, and has no line with the id of an example.
+ * The required fields of a body, where all of them have an example: readers of the page send it as it is,
+ * and have no line with the id of an example.
  */
 function bodyExample(schema: JsonObject): { readonly example?: Json } {
   const names = listIn(schema['required']).map(String)
   const properties = objectIn(schema['properties'])
-  const told = names.map((name) => [name, objectIn(properties[name])['example']] as const)
-  const isWhole = names.length > 0 && told.every(([, value]) => value !== undefined)
-  return isWhole ? { example: Object.fromEntries(told) as JsonObject } : {} // None is undefined.
+  const examples = names.map((name) => [name, objectIn(properties[name])['example']] as const)
+  const isWhole = names.length > 0 && examples.every(([, value]) => value !== undefined)
+  return isWhole ? { example: Object.fromEntries(examples) as JsonObject } : {} // None is undefined.
 }
 
 function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
@@ -173,7 +173,7 @@ function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
   return 'schema' in media ? objectIn(media['schema']) : null
 }
 
-/** What an object is in JSON: typebox keeps marks of its own in schemas. */
+/** An object as JSON: typebox keeps marks of its own in schemas. */
 function plainJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject // JSON text is parsed.
 }

@@ -1,4 +1,4 @@
-// How a route is told to Elysia and to the OpenAPI document, in one piece.
+// An operation: a route's hook for Elysia and its part of the OpenAPI document, in one piece.
 
 import { type TObject, type TSchema, Type } from 'typebox'
 
@@ -28,13 +28,13 @@ export type Operation<A extends Answers> = {
   readonly query?: TObject | undefined
   readonly headers?: TObject | undefined
   readonly answers: A
-  /** What can go wrong beyond what can go wrong everywhere. */
+  /** Errors beyond those of every route. */
   readonly errors?: readonly ErrorCode[] | undefined
   /** Headers of the successful answers, by name. */
   readonly answerHeaders?: Readonly<Record<string, string>> | undefined
-  /** The request that the relay makes because of it. */
+  /** A request of the relay that follows from it. */
   readonly callback?: Callback | undefined
-  /** What it asks for instead of a key: the token of a bridge, or nothing. */
+  /** Credentials in place of a key. */
   readonly asksFor?: 'bridge_token' | 'nothing' | undefined
 }
 
@@ -60,8 +60,8 @@ const EVERYWHERE: readonly ErrorCode[] = [
 export const BY_ID = { params: pathSchema(IdPath) }
 
 /**
- * What goes before the handler of a route that takes no query. The front door asked for credentials
- * already; a route that it should have missed stays shut.
+ * Guard of a route without a query. Credentials were checked at the entrance; a route that it missed stays
+ * shut.
  */
 export function plainCall({ request }: { readonly request: Request }): void {
   callerOf(request)
@@ -76,7 +76,7 @@ export function operation<A extends Answers>(op: Operation<A>) {
   ])
   return {
     beforeHandle: guardOf(op),
-    // One checked schema for each answer, under the same status.
+    // A checked schema for each answer, under the same status.
     response: Object.fromEntries(checked) as {
       [S in keyof A]: A[S] extends TSchema ? Bridged<Shape<A[S]>> : never
     },
@@ -93,7 +93,7 @@ function bridgeCall({ request }: { readonly request: Request }): void {
 function guardOf({ asksFor, query }: Operation<Answers>): typeof plainCall {
   if (asksFor === 'nothing') return () => {}
   if (asksFor === 'bridge_token') return bridgeCall
-  // A handler that reads a query refuses what it does not know.
+  // A handler that reads its query refuses unknown parameters.
   return query === undefined ? plainCall : ({ request }) => void callerOf(request)
 }
 
@@ -136,7 +136,7 @@ function callbackOf({ id, summary, description, to, body }: Callback) {
 }
 
 const SECURITY = {
-  // As the document says of every route.
+  // The document's default.
   key: {},
   bridge_token: { security: [{ bridgeToken: [] }] },
   nothing: { security: [] },
@@ -154,16 +154,16 @@ function parametersOf(place: 'query' | 'header', schema: TObject | undefined) {
       field
     const required = schema?.required?.includes(name) === true && !('default' in field)
     const about = description === undefined ? {} : { description }
-    // A named schema is described where it is defined too.
+    // A named schema is also described where it is defined.
     const shape = rest.title === undefined ? rest : { ...rest, ...about }
     return { name, in: place, required, ...about, schema: shape }
   })
 }
 
 function headersOf(headers: Readonly<Record<string, string>>) {
-  const told = Object.entries(headers).map(([name, description]) => [
+  const entries = Object.entries(headers).map(([name, description]) => [
     name,
     { description, schema: Type.String() },
   ])
-  return Object.fromEntries(told)
+  return Object.fromEntries(entries)
 }

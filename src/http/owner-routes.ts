@@ -1,4 +1,4 @@
-// What only the owner may, over the control socket or signed in to the dashboard: never with a key.
+// Routes for the owner, over the control socket or signed in to the dashboard: never with a key.
 
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
@@ -18,9 +18,9 @@ import { pathSchema } from './typebox.ts'
 
 export type OwnerActions = {
   readonly settings: Pick<Settings, 'list' | 'set'>
-  /** Writes a verified back-up to `to`, or among the daily ones. */
+  /** Writes a verified backup to `to`, or among the daily ones. */
   readonly backUp: (to: string | null, origin: Origin) => Promise<MadeBackup>
-  /** Records that somebody takes a back-up of this name away. */
+  /** Records the download of a backup. */
   readonly noteDownload: (name: string, origin: Origin) => Promise<void>
 }
 
@@ -45,12 +45,12 @@ export function ownerRoutes(tools: Tools) {
       { ...BY_ID, ...takes(Adoption) },
     )
     .get('/settings', ({ request }) => ({
-      data: settings.list().map((setting) => told(setting, request)),
+      data: settings.list().map((setting) => shownTo(setting, request)),
     }))
     .put(
       '/settings/:name',
       async ({ params, body, request }) =>
-        told(await settings.set(params.name, body.value, originOf(request)), request),
+        shownTo(await settings.set(params.name, body.value, originOf(request)), request),
       { ...BY_NAME, ...takes(NewValue) },
     )
     .get('/backups', () => ({ data: listBackups() }))
@@ -65,7 +65,7 @@ export function ownerRoutes(tools: Tools) {
       ({ request, body }) => {
         const { peer, caller } = contextOf(request)
         const to = body.to ?? null
-        // Whoever has a browser's session has no business with the files of this machine.
+        // A browser's session gives no access to the files of this machine.
         if (to !== null && caller?.kind !== 'cli') throw namesFile()
         // A large database takes longer to copy than a connection may stay silent.
         peer.liftTimeout(0)
@@ -75,16 +75,16 @@ export function ownerRoutes(tools: Tools) {
     )
 }
 
-/** A browser keeps what it is told, and others look at its screen: it gets no URL with a key in it. */
-function told(setting: Setting, request: Request): Setting {
+/** Hides URLs with a key from browsers, which keep answers and show them on a screen. */
+function shownTo(setting: Setting, request: Request): Setting {
   if (contextOf(request).caller?.kind === 'cli') return setting
   return { ...setting, value: shownSetting(setting.name, setting.value) }
 }
 
-/** The name must be one of the list: no other file can be asked for. */
+/** Throws `not_found` for any other file than a listed backup. */
 export function backupNamed(listBackups: ListBackups, name: string): Backup {
   const found = listBackups().find((backup) => backup.name === name)
-  if (found === undefined) throw new RelayError('not_found', 'There is no back-up of this name.')
+  if (found === undefined) throw new RelayError('not_found', 'There is no backup of this name.')
   return found
 }
 
@@ -92,10 +92,10 @@ export function backupNamed(listBackups: ListBackups, name: string): Backup {
 export async function sendBackup(
   request: Request,
   tools: Pick<Tools, 'listBackups' | 'noteDownload'>,
-  asked: { readonly name: string; readonly origin: Origin },
+  download: { readonly name: string; readonly origin: Origin },
 ): Promise<Response> {
-  const { name, path } = backupNamed(tools.listBackups, asked.name)
-  await tools.noteDownload(name, asked.origin)
+  const { name, path } = backupNamed(tools.listBackups, download.name)
+  await tools.noteDownload(name, download.origin)
   const { peer, requestId } = contextOf(request)
   peer.liftTimeout(0)
   const headers = {

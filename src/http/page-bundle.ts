@@ -1,5 +1,5 @@
 // The page as files to serve: bundled for the browser, named after their content, and compressed. The
-// build does it once and embeds the result; a run from source does it when somebody opens the page.
+// build does it once and embeds the result; a run from source does it when the page is opened.
 
 import { packFile, type StaticFile } from './static-file.ts'
 
@@ -28,7 +28,7 @@ export async function bundlePage(index: string): Promise<readonly StaticFile[]> 
     entrypoints: [index],
     target: 'browser',
     minify: true,
-    // What is imported while the page runs becomes a file of its own.
+    // Modules that are imported while the page runs become files of their own.
     splitting: true,
     plugins: [shortElements],
     define: { 'process.env.NODE_ENV': '"production"' },

@@ -4,28 +4,14 @@ import { Type } from 'typebox'
 import type { Page, PageRequest } from '../api/paging.ts'
 import { PhoneLine, PhoneLineChanges, PhoneLineList } from '../api/phone-lines.ts'
 import { Deleted } from '../api/schema.ts'
-import type { Origin } from '../domain/audit.ts'
 import { invalidRequest } from '../domain/errors.ts'
+import type { createLineActions } from '../lines/line-actions.ts'
 import { takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 import { originOf } from './request-context.ts'
 
-type PhoneLineSettings = {
-  readonly label?: string | null | undefined
-  readonly dailyContactLimit?: number | undefined
-  readonly isEnabled?: boolean | undefined
-  readonly relaySms?: boolean | undefined
-}
-
-export type PhoneLineActions = {
-  /** By creation, which is the order of ids. */
-  list(): readonly PhoneLine[]
-  patch(id: string, changes: PhoneLineSettings, origin: Origin): Promise<PhoneLine>
-  remove(id: string, origin: Origin): Promise<void>
-  /** Takes over the vanished line `from`; with its own id, accepts a changed number. */
-  adopt(id: string, from: string, origin: Origin): Promise<PhoneLine>
-}
+export type PhoneLineActions = ReturnType<typeof createLineActions>
 
 const LineQuery = Type.Object(PAGE_QUERY)
 
@@ -49,9 +35,9 @@ const PATCH = operation({
 
 const REMOVE = operation({
   id: 'deletePhoneLine',
-  summary: 'Delete a line that nobody asks for',
+  summary: 'Delete an unused line',
   description:
-    'A simulated one that this start did not ask for, or one by Shortcuts whose bridge was ' +
+    'A simulated line that the relay was started without, or a Shortcuts line whose bridge was ' +
     'removed. Its messages keep its id and number.',
   tag: 'Phone lines',
   answers: { 200: Deleted },
@@ -71,11 +57,12 @@ export function phoneLineRoutes(lines: PhoneLineActions) {
     .patch(
       '/:id',
       ({ request, params, body }) => {
+        const { label, daily_contact_limit, is_enabled, relay_sms } = body
         const changes = {
-          label: body.label,
-          dailyContactLimit: body.daily_contact_limit,
-          isEnabled: body.is_enabled,
-          relaySms: body.relay_sms,
+          ...(label === undefined ? {} : { label }),
+          ...(daily_contact_limit === undefined ? {} : { dailyContactLimit: daily_contact_limit }),
+          ...(is_enabled === undefined ? {} : { isEnabled: is_enabled }),
+          ...(relay_sms === undefined ? {} : { relaySms: relay_sms }),
         }
         return lines.patch(params.id, changes, originOf(request))
       },

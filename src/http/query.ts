@@ -1,5 +1,5 @@
-// Query parameters: each at most once, none that the route does not know. A schema says what they
-// are and documents them; the values are read here, because a query has no types but text.
+// Query parameters: each at most once, no unknown ones. A schema defines and documents them; their values
+// are parsed here, because a query has no types but text.
 
 import { type Static, type TObject, type TSchema, Type } from 'typebox'
 
@@ -19,14 +19,16 @@ export const PAGE_QUERY = {
     minimum: 1,
     maximum: LIMIT_MAX,
     default: LIMIT_DEFAULT,
-    description: 'How many entries a page has at most.',
+    description: 'Maximum number of entries in a page.',
   }),
   cursor: Type.Optional(
-    Type.String({ description: '`next_cursor` of the page before; without it, the first page.' }),
+    Type.String({
+      description: '`next_cursor` of the previous page; the first page where it is left out.',
+    }),
   ),
 }
 
-/** A time with its zone; what comes out is in milliseconds. */
+/** A time with its zone; its value is in milliseconds. */
 export function timeParameter(description: string) {
   const example = '2026-11-21T10:00:00.000Z'
   return Type.Optional(
@@ -41,12 +43,12 @@ export function pageOfQuery(query: {
   return { limit: query.limit, cursor: query.cursor ?? null }
 }
 
-/** A number whose `+` nobody escaped arrives with a space in front. */
+/** A number with an unescaped `+` arrives with a space in front. */
 export function readHandle(text: string | undefined): string | undefined {
   return text?.replace(/^ (?=[0-9])/, '+')
 }
 
-/** The route takes no query. */
+/** Throws for any query. */
 export function requireNoQuery(request: Request): void {
   if (request.url.includes('?')) readQuery(request, Type.Object({}))
 }
@@ -87,7 +89,7 @@ function readWord(words: unknown, text: string): Read {
 }
 
 function readTime(text: string): Read {
-  // A "+" that nobody escaped arrives as a space; a time has no other use for one.
+  // An unescaped "+" arrives as a space; a time has no other use for one.
   const value = parseIsoTime(text.replace(' ', '+'))
   return value === null ? { message: TIME_WANTED } : { value }
 }

@@ -1,4 +1,4 @@
-// Answers: how each is written, and what becomes of errors.
+// Answers, and those to errors.
 
 import { ERRORS, type ErrorAnswer } from '../api/errors.ts'
 import { RelayError } from '../domain/errors.ts'
@@ -6,8 +6,8 @@ import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
 
 /**
- * An answer, in JSON unless its headers say otherwise: stored by nobody between, taken for no other type,
- * and loaded by no page of another site, which could tell by it that a relay runs here.
+ * An answer, in JSON unless its headers say otherwise: never cached, never sniffed for another type, and
+ * not loadable by other sites, which could detect a relay by it.
  */
 export function respond(
   body: string | Blob | ReadableStream<string> | null,
@@ -49,7 +49,7 @@ export function errorResponse(
 
 export type FailureTools = {
   readonly log: Log
-  /** Rung at what nobody foresaw: the database may be to blame. */
+  /** Notified at unknown errors: the database may be to blame. */
   readonly doubtSignal: Signal
 }
 
@@ -58,10 +58,10 @@ export class HungUpError extends Error {
   override readonly name = 'HungUpError'
 }
 
-/** As proxies count it; nobody is there to read it. */
+/** nginx's status for it; no client reads it. */
 const HUNG_UP_STATUS = 499
 
-/** The answer to whatever was thrown. What is not for the caller is logged, and nothing of it leaves. */
+/** The answer to a thrown error. Unknown errors are logged, and nothing of them is shown. */
 export function answerToFailure(
   thrown: unknown,
   requestId: string,
@@ -84,7 +84,7 @@ export function internalError(): RelayError {
   return new RelayError('internal_error', message)
 }
 
-/** Elysia wraps what a body parser throws. */
+/** Elysia wraps errors of a body parser. */
 function unwrapped(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof RelayError) return error
   const { cause } = error

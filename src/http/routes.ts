@@ -1,4 +1,4 @@
-// All routes, as Elysia knows them; and what is known of a path when no route fits.
+// All routes, and the methods of a path where no route fits.
 
 import { Elysia, type AnyElysia } from 'elysia'
 
@@ -14,15 +14,15 @@ import type { AuthenticationTools } from './authentication.ts'
 import { controlRoutes, type ControlActions } from './control.ts'
 import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
-import { aboutRoutes } from './dashboard-about.ts'
-import type { SendPreviews } from './dashboard-contact-cost.ts'
+import { checkRoutes } from './dashboard-checks.ts'
 import { downloadRoutes } from './dashboard-downloads.ts'
 import { requirePassword } from './dashboard-elevation.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { pageRoutes } from './dashboard-page.ts'
-import { qrRoutes } from './dashboard-qr.ts'
 import { sessionRoutes } from './dashboard-session.ts'
-import { viewRoutes } from './dashboard-views.ts'
+import { stateRoutes } from './dashboard-state.ts'
+import { type SendPreviews, aboutRoutes, contactCostRoutes, qrRoutes } from './dashboard-views.ts'
+import { webhookViewRoutes } from './dashboard-webhooks.ts'
 import {
   type DeliveryActions,
   type ReplayActions,
@@ -48,7 +48,7 @@ export type RouteTools = SchemeOptions &
   StatsActions &
   SendPreviews & {
     readonly version: string
-    /** The address of the API for those who made a client of its document. */
+    /** The address of the API for generated clients. */
     readonly serverUrl: () => string
     readonly clock: Clock
     readonly random: Random
@@ -59,7 +59,7 @@ export type RouteTools = SchemeOptions &
     readonly kinds: readonly LineKind[]
     readonly lines: PhoneLineActions
     readonly messages: MessageActions
-    /** How long the answer to a send waits where the caller says nothing. */
+    /** Wait of a send without a preference. */
     readonly defaultWaitMs: number
     readonly conversations: ConversationActions
     readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
@@ -68,26 +68,25 @@ export type RouteTools = SchemeOptions &
     readonly control: ControlActions
     /** Back-ups of the data directory, newest first. */
     readonly listBackups: () => readonly Backup[]
-    /** Who may see the dashboard. */
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: Changes
     readonly about: () => About
   }
 
-/** What the network sees. */
+/** For the network. */
 export function publicRoutes(tools: RouteTools): AnyElysia {
   const api = apiRoutes(tools)
   const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
   const documents = {
     api: openApiDocument(api, tools.kinds, tools.serverUrl),
-    // The page calls the relay that it comes from, by whatever name that was reached.
+    // The page calls the relay that it was loaded from, under the same name.
     whole: openApiDocument(whole, tools.kinds, () => '/'),
   }
   return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes()).use(guideRoutes())
 }
 
-/** What the control socket sees: the same, and what is the owner's only. */
+/** For the control socket: the API, and the owner's routes. */
 export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   const { control } = tools
   return frame(tools)
@@ -96,7 +95,7 @@ export function ownersRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyEly
     .use(controlRoutes({ ...tools, ...control, streamsEnd }))
 }
 
-/** What a browser sees behind the dashboard's door: the same as the owner, but for the control socket's own. */
+/** For a browser that is signed in: the API, the owner's routes, and those of the page. */
 export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): AnyElysia {
   return frame(tools)
     .onBeforeHandle(requirePassword(tools))
@@ -104,7 +103,10 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
-    .use(viewRoutes(tools))
+    .use(stateRoutes(tools))
+    .use(checkRoutes(tools))
+    .use(contactCostRoutes(tools))
+    .use(webhookViewRoutes(tools))
     .use(qrRoutes())
     .use(downloadRoutes({ ...tools, ...tools.control }))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
@@ -137,7 +139,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(healthRoutes({ ...tools, ...tools.health }))
 }
 
-/** How every answer is written. Elysia's own words, and those of unknown errors, never leave. */
+/** The form of every answer. Elysia's own messages, and those of unknown errors, are never shown. */
 function frame(tools: FailureTools) {
   return new Elysia()
     .onError(({ code, error, request }) => {

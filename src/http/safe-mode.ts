@@ -1,5 +1,5 @@
-// What a relay answers that cannot use its database: who looks, by browser, program or command line,
-// learns that a person is needed, and on the machine itself why, and what to do.
+// Answers of a relay that cannot use its database: browsers, programs and the command line see that a person
+// is needed; on the machine itself also the reason and the next step.
 
 import { RelayError } from '../domain/errors.ts'
 import type { Log } from '../system/log.ts'
@@ -12,15 +12,15 @@ import type { Http } from './server.ts'
 import { smallPage, wantsPage } from './small-page.ts'
 
 export type SafeMode = {
-  /** Why the database cannot be used: whole sentences, for the owner. */
+  /** The reason in whole sentences, for the owner. */
   readonly reason: string
-  /** What the owner does about it: whole sentences. */
+  /** The next step of the owner, in whole sentences. */
   readonly nextStep: string
   /** The error code of its answers. */
   readonly code: 'starting' | 'storage_full'
 }
 
-/** Nothing gets better by itself, but a program that asks again does no harm. */
+/** Retries do no harm, though nothing improves by itself. */
 const RETRY_SECONDS = 60
 
 /** Listens as the relay would, on the port and on the control socket (`path`). */
@@ -58,7 +58,7 @@ export function createSafeMode(
   const nextId = requestIds(options.random)
   return {
     async fetch(request, peer) {
-      // The reason names folders of this machine: they are for nobody else.
+      // The reason names folders of this machine: it is for the owner alone.
       const isOwner = isLoopbackOnly(request.headers, peer, options)
       return answer(mode, { request, isOwner, requestId: nextId() })
     },

@@ -16,17 +16,16 @@ import { PAGE_QUERY, pageOfQuery, readQuery, timeParameter } from './query.ts'
 import { contextOf } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 
-/** Where the relay is in its life. */
+/** The relay's phase, and its disk. */
 export type Life = {
   /** `checking` is the startup check: the database is open, and only the listener runs. */
   phase(): 'starting' | 'checking' | 'running' | 'stopping'
-  /** Whether the database is open and migrated. */
+  /** True once the database is open and migrated. */
   isReady(): boolean
-  /** Whether the disk is nearly full, so that nothing is accepted. */
+  /** True while the disk is nearly full and nothing is accepted. */
   isStorageFull(): boolean
 }
 
-/** The life of a relay by its phase and its disk. */
 export function lifeOf(
   relay: { readonly phase: ReturnType<Life['phase']> },
   disk: { readonly isLow: boolean },
@@ -41,7 +40,7 @@ export function lifeOf(
 export type HealthActions = {
   readonly life: Life
   readonly metrics: Metrics
-  /** Whether a setting opens the metrics to others than this machine. */
+  /** True where a setting opens the metrics to other machines. */
   readonly isMetricsOpen: () => boolean
   readonly findings: () => Promise<readonly HealthFinding[]>
 }
@@ -50,7 +49,7 @@ const RETRY_SECONDS = 5
 
 const FINDINGS = operation({
   id: 'listHealthFindings',
-  summary: 'What is the matter',
+  summary: 'List problems',
   description: 'Everything that keeps the relay, a line or a webhook from working.',
   tag: 'Service',
   answers: { 200: HealthFindings },
@@ -58,8 +57,8 @@ const FINDINGS = operation({
 
 const HEALTHZ = operation({
   id: 'getLiveness',
-  summary: 'Whether the process lives',
-  description: 'Answers also while the relay starts or stops.',
+  summary: 'Check liveness',
+  description: 'Also answers while the relay starts or stops.',
   tag: 'Service',
   answers: { 200: Alive },
   asksFor: 'nothing',
@@ -67,10 +66,10 @@ const HEALTHZ = operation({
 
 const READYZ = documentationOf({
   id: 'getReadiness',
-  summary: 'Whether the relay is ready',
+  summary: 'Check readiness',
   description:
-    '200 once its database is open and migrated, 503 before that and while it stops. A relay that is ready ' +
-    'and accepts nothing, because its disk is nearly full, says so by `storage_full`.',
+    '200 once its database is open and migrated, 503 before that and while it stops. `storage_full` is true ' +
+    'where it is ready and accepts nothing, because its disk is nearly full.',
   tag: 'Service',
   answers: { 200: Ready },
   errors: ['starting', 'stopping'],
@@ -80,7 +79,7 @@ const READYZ = documentationOf({
 const METRICS = documentationOf({
   id: 'getMetrics',
   summary: 'Figures for Prometheus',
-  description: 'For this machine, and for calls with a key, unless a setting opens it to everyone.',
+  description: 'For this machine and for calls with a key, unless a setting opens it to everyone.',
   tag: 'Service',
   answers: {},
   errors: ['not_found'],
@@ -122,7 +121,7 @@ function maySeeMetrics(tools: HealthTools, request: Request): boolean {
   return key !== null && secret !== null && tools.authenticate(key, secret) !== null
 }
 
-/** Refuses what is asked before the relay is up, or while it goes down. */
+/** Throws while the relay starts or stops. */
 export function requireRunning(life: Life): void {
   const phase = life.phase()
   if (phase !== 'running') throw notRunning(phase === 'stopping' ? 'stopping' : 'starting')
@@ -162,7 +161,7 @@ const AuditQuery = Type.Object({
 
 const LIST_AUDIT = operation({
   id: 'listAudit',
-  summary: 'List who changed what',
+  summary: 'List changes',
   description:
     'Newest first: changes of keys, bridges, webhooks, lines and settings, sign-ins, restores and ' +
     'upgrades. Kept for 400 days; no secret is in it.',

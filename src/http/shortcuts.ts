@@ -1,5 +1,5 @@
-// What the shortcuts of an iPhone call: one posts what comes in, another asks what to send and says that
-// it is done. Each call carries the token of its bridge.
+// Routes for the shortcuts of an iPhone: one posts incoming messages, another asks for messages to send and
+// reports their outcome. Each call carries the token of its bridge.
 
 import { Elysia } from 'elysia'
 
@@ -19,16 +19,15 @@ import { operation } from './operation.ts'
 import { badToken, bridgeOf, contextOf } from './request-context.ts'
 
 const WAIT_MS = 25_000
-/** What a connection may stay silent: the wait, and 10 s for what comes after it. */
+/** Idle time of a connection: the wait, and 10 s more. */
 const SILENCE_SECONDS = 35
 const NOT_READY_SECONDS = 5
 
 const RECEIVE = operation({
   id: 'bridgeReceive',
-  summary: 'Tell a message that came in',
+  summary: 'Report an incoming message',
   description:
-    'Stored for good once this answers 200; until then the shortcut should try again with the ' +
-    'same `id`.',
+    'Stored once this answers 200; until then the shortcut should retry with the same `id`.',
   tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: StoredMessage },
@@ -39,8 +38,8 @@ const NEXT = operation({
   id: 'bridgeNext',
   summary: 'Ask for a message to send',
   description:
-    'Waits up to 25 s for one. A message is handed out once: one whose `done` does not come ' +
-    'within 5 minutes is `uncertain`, and never handed out again.',
+    'Waits up to 25 s. Each message is handed out once: without its `done` within 5 minutes it is ' +
+    '`uncertain`, and never handed out again.',
   tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: NextMessage },
@@ -48,8 +47,8 @@ const NEXT = operation({
 
 const DONE = operation({
   id: 'bridgeDone',
-  summary: 'Say what became of a message',
-  description: 'Counts whenever it comes; a repeat changes nothing.',
+  summary: 'Report the outcome of a message',
+  description: 'Counts whenever it arrives; repeating it changes nothing.',
   tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: NotedReport },
@@ -105,7 +104,7 @@ function notReady(): RelayError {
 
 function invalidSender(): RelayError {
   const message =
-    'The sender is a name. Delete this contact on the iPhone, so that it tells the number.'
+    'The sender is a name. Delete this contact on the iPhone, so that it shows the number.'
   return new RelayError('invalid_sender', message)
 }
 

@@ -4,7 +4,7 @@ import { respond } from './respond.ts'
 
 type SmallPage = {
   readonly title: string
-  /** Paragraphs in HTML: what comes from elsewhere is escaped already. */
+  /** Paragraphs in HTML, with text from elsewhere already escaped. */
   readonly paragraphs: readonly string[]
 }
 
@@ -12,7 +12,7 @@ const STYLE =
   'body{font:16px/1.5 system-ui,sans-serif;max-width:36rem;margin:12vh auto;padding:0 1.25rem}' +
   'h1{font-size:1.5rem}'
 
-/** Whether a person at a browser asks, and no program. */
+/** True for a browser, false for a program. */
 export function wantsPage(request: Request): boolean {
   return (request.headers.get('accept') ?? '').includes('text/html')
 }

@@ -1,5 +1,5 @@
-// Files that are served from memory: compressed once, at build, and each form of them one Blob, so that
-// many clients at once cost no more than what their sockets take.
+// Files served from memory: compressed once, at build, each encoding one Blob, so that many clients at once
+// cost no more memory than their sockets.
 
 import { promisify } from 'node:util'
 import { brotliCompress, constants, gzip } from 'node:zlib'
@@ -7,9 +7,9 @@ import { brotliCompress, constants, gzip } from 'node:zlib'
 import { contextOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
-/** A packed file. Its bytes are in base64, so that they can stand in the executable's source. */
+/** A packed file. Its bytes are in base64, for the executable's source. */
 export type StaticFile = {
-  /** As it is asked for: `/assets/main-1a2b3c4d.js`. */
+  /** The path of its URL: `/assets/main-1a2b3c4d.js`. */
   readonly path: string
   readonly type: string
   readonly hash: string
@@ -24,7 +24,7 @@ type Encoding = 'br' | 'gzip' | null
 export type Served = {
   readonly type: string
   readonly hash: string
-  /** Whether it also goes out as it is. */
+  /** True where it is also served uncompressed. */
   readonly hasPlainForm: boolean
   readonly body: (encoding: Encoding) => Blob
 }
@@ -38,7 +38,7 @@ const PLAIN_BYTES_MAX = 512 * 1_024
 const inGzip = promisify(gzip)
 const inBrotli = promisify(brotliCompress)
 
-/** `best` takes a second for each 600 KB; `quick` is for files that a run from source packs when asked. */
+/** `best` takes a second for each 600 KB; `quick` is for runs from source. */
 export type Effort = 'best' | 'quick'
 
 export async function packFile(
@@ -60,7 +60,7 @@ export async function packFile(
   }
 }
 
-/** Decodes a form of the file when it is first asked for: most runs of the executable never serve it. */
+/** Decodes an encoding of the file at its first use: most runs of the executable never serve it. */
 export function served({ type, hash, sizeBytes, brotli, gzip }: StaticFile): Served {
   const bodies = new Map<Encoding, Blob>()
   const made = (encoding: Encoding): Blob => {
@@ -80,7 +80,7 @@ export function served({ type, hash, sizeBytes, brotli, gzip }: StaticFile): Ser
   }
 }
 
-/** The file in the best form that the client takes; 304 where the client has it. */
+/** The file in the best encoding that the client accepts; 304 where the client has it. */
 export function answerFile(
   request: Request,
   file: Served,
@@ -89,7 +89,7 @@ export function answerFile(
   const { requestId } = contextOf(request)
   const accepted = encodingFor(request.headers)
   const encoding = accepted ?? (file.hasPlainForm ? null : 'gzip')
-  // One form is not another byte for byte, which a strong tag promises.
+  // The encodings differ in bytes, so that a strong tag would promise too much.
   const tag = `"${file.hash}${encoding === null ? '' : `-${encoding}`}"`
   const headers = { 'content-type': file.type, vary: 'accept-encoding', etag: tag, ...more }
   if (isKnown(tag, request.headers.get('if-none-match'))) {
@@ -99,7 +99,7 @@ export function answerFile(
   return respond(file.body(encoding), { status: 200, requestId, headers: encoded })
 }
 
-/** The encodings that a client takes: it names them, and `q=0` takes one back. */
+/** The encodings that a client accepts: `q=0` excludes one. */
 export function acceptedEncodings(headers: Headers): readonly string[] {
   return (headers.get('accept-encoding') ?? '')
     .toLowerCase()

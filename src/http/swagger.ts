@@ -72,13 +72,13 @@ addEventListener('DOMContentLoaded', () =>
 )
 `
 
-/** Their names stay the same when an upgrade brings others. */
+/** Revalidated: their names stay the same over upgrades. */
 const ASKED_AGAIN = { 'cache-control': 'no-cache' }
 
-/** The API, of which clients are made, and the whole, which has the routes for shortcuts too. */
+/** The API, for generated clients, and the whole, with the routes for shortcuts. */
 type Documents = Readonly<Record<'api' | 'whole', () => Promise<string>>>
 
-/** The documents are asked for once somebody wants to read them. */
+/** The documents are created at the first request for them. */
 export function swaggerRoutes(documents: Documents) {
   const hidden = { detail: { hide: true } }
   const files = new Map<SwaggerFileName, Promise<Served>>()

@@ -8,7 +8,7 @@ import { Compile } from 'typebox/compile'
 import { type Shape, TIME_WANTED } from '../api/schema.ts'
 import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
 
-/** What Elysia takes for a schema, as the Standard Schema specification has it. */
+/** A schema for Elysia, by the Standard Schema specification. */
 export type Bridged<T> = {
   readonly '~standard': {
     readonly types?: { readonly input: T; readonly output: T } | undefined
@@ -20,17 +20,17 @@ type Fault = ReturnType<ReturnType<typeof Compile>['Errors']>[number]
 const ISSUES_MAX = 20
 const NAME_LENGTH_MAX = 100
 
-/** What a caller sends: unknown fields and wrong types are 400, named one by one. */
+/** For requests: unknown fields and wrong types are 400, each named. */
 export function requestSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
   return bridged(schema, (faults) => invalidRequest(...issuesOf(faults)))
 }
 
-/** Path parameters: what does not fit names nothing that we have. */
+/** For path parameters: a wrong one names nothing that exists. */
 export function pathSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
   return bridged(schema, () => new RelayError('not_found', 'There is nothing at this path.'))
 }
 
-/** What we answer: a failure is a fault of ours. The values stay out of the log. */
+/** For answers: a failure is a bug of the relay. Values stay out of the log. */
 export function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>> {
   return bridged(schema, (faults) => {
     const issues = issuesOf(faults).map((issue) => `${issue.path} ${issue.message}`)
@@ -38,7 +38,7 @@ export function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>
   })
 }
 
-/** Throws what `refusal` makes, which keeps Elysia from writing the refused value into its error. */
+/** Throws the error of `refusal`: Elysia's own would contain the refused value. */
 function bridged<T extends TSchema, V>(
   schema: T,
   refusal: (faults: readonly Fault[]) => Error,
@@ -61,8 +61,8 @@ function issuesOf(faults: readonly Fault[]): Issue[] {
 }
 
 /**
- * An unknown field is told for itself and for its object, and a union tells each of its branches: of
- * those only the one whose type is right helps, and where there is one, the union says nothing more.
+ * typebox reports an unknown field for itself and for its object, and a union with each of its branches. Of
+ * the branches only one with the right type helps; where there is one, the union itself is left out.
  */
 function isTelling(fault: Fault, faults: readonly Fault[]): boolean {
   const isHelpfulBranch = (other: Fault) =>

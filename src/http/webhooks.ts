@@ -1,7 +1,6 @@
 import { Elysia } from 'elysia'
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 
-import type { Page, PageRequest } from '../api/paging.ts'
 import { Deleted, NoBody } from '../api/schema.ts'
 import {
   CreatedWebhook,
@@ -12,35 +11,13 @@ import {
   WebhookCreation,
   WebhookList,
 } from '../api/webhooks.ts'
-import type { Origin } from '../domain/audit.ts'
-import type { EventName } from '../domain/webhook.ts'
+import type { WebhookInput, createSubscriptions } from '../webhooks/subscriptions.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation, type Callback } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 import { originOf } from './request-context.ts'
 
-export type WebhookSettings = {
-  readonly url?: string | undefined
-  readonly events?: readonly EventName[] | undefined
-  readonly isActive?: boolean | undefined
-  readonly description?: string | null | undefined
-}
-
-export type WebhookActions = {
-  create(
-    input: WebhookSettings & { readonly url: string; readonly events: readonly EventName[] },
-    origin: Origin,
-  ): Promise<CreatedWebhook>
-  list(page: PageRequest): Page<Webhook>
-  get(id: string): Webhook
-  /** Fields that are left out stay as they are. */
-  update(id: string, changes: WebhookSettings, origin: Origin): Promise<Webhook>
-  remove(id: string, origin: Origin): Promise<void>
-  rotateSecret(
-    id: string,
-    origin: Origin,
-  ): Promise<{ readonly id: string; readonly secret: string }>
-}
+export type WebhookActions = ReturnType<typeof createSubscriptions>
 
 const WebhookQuery = Type.Object(PAGE_QUERY)
 
@@ -58,7 +35,7 @@ const EVENT: Callback = {
 const CREATE = operation({
   id: 'createWebhook',
   summary: 'Create a webhook',
-  description: 'The signing secret is told in this answer only.',
+  description: 'The signing secret is shown only in this answer.',
   tag: 'Webhooks',
   callback: EVENT,
   answers: { 201: CreatedWebhook },
@@ -77,7 +54,7 @@ const LIST = operation({
 const GET = operation({
   id: 'getWebhook',
   summary: 'Read a webhook',
-  description: 'Without its secret, which is told once.',
+  description: 'Without its secret.',
   tag: 'Webhooks',
   answers: { 200: Webhook },
   errors: ['not_found'],
@@ -95,7 +72,7 @@ const UPDATE = operation({
 const REMOVE = operation({
   id: 'deleteWebhook',
   summary: 'Delete a webhook',
-  description: 'At once and for good: nothing more goes to it, nor what still waits.',
+  description: 'At once and permanently: pending deliveries are not sent either.',
   tag: 'Webhooks',
   answers: { 200: Deleted },
   errors: ['not_found'],
@@ -104,7 +81,7 @@ const REMOVE = operation({
 const ROTATE = operation({
   id: 'rotateWebhookSecret',
   summary: 'Give a webhook a new secret',
-  description: 'The old one signs too for 24 hours. The new one is told in this answer only.',
+  description: 'The old one stays valid for 24 hours. The new one is shown only in this answer.',
   tag: 'Webhooks',
   answers: { 200: RotatedSecret },
   errors: ['not_found', 'storage_full'],
@@ -144,7 +121,7 @@ export function webhookRoutes(webhooks: WebhookActions) {
     )
 }
 
-function settingsIn(body: Static<typeof WebhookChanges>): WebhookSettings {
+function settingsIn(body: WebhookChanges): WebhookInput {
   const { url, events, is_active, description } = body
   return { url, events, isActive: is_active, description }
 }

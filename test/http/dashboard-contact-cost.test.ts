@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import type { PhoneLine } from '../../src/api/phone-lines.ts'
-import { contactCost } from '../../src/http/dashboard-contact-cost.ts'
+import { contactCost } from '../../src/http/dashboard-views.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { outcome, startDashboard } from './dashboard-rig.ts'
 import { LINE } from './dashboard-samples.ts'
