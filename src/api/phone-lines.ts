@@ -47,6 +47,8 @@ const NotRelayed = objectSchema(
   'Messages of one kind that arrived on the line and were not announced.',
 )
 
+export const LINE_DRIVER = 'LineDriver'
+
 export const PhoneLine = objectSchema('PhoneLine', {
   id: id('line', 'Identifies the line.'),
   phone_number: Type.String({ example: '+12025550101' }),
@@ -54,7 +56,8 @@ export const PhoneLine = objectSchema('PhoneLine', {
   status: enumOf('LineStatus', ['online', 'offline']),
   imessage_active: Type.Boolean({ description: 'Whether iMessage is activated on the line.' }),
   daily_contact_limit: LINE_SETTINGS.daily_contact_limit,
-  driver: enumOf<string>('LineDriver', ['mac', 'iphone', 'shortcuts', 'simulated']),
+  // Its words are the names of the kinds of lines; the document lists them.
+  driver: Type.String({ title: LINE_DRIVER }),
   status_reason: nullable(Type.String({ description: 'A code for why it is offline.' })),
   status_hint: nullable(Type.String({ description: 'What the owner can do about it.' })),
   new_contacts_today: Type.Integer({ description: 'How much of the limit is used.' }),

@@ -28,7 +28,7 @@ import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { terminalLog, writeLogLine } from './output.ts'
 
-function serveCommand(table: OptionTable): Command {
+export function serveCommand(table: OptionTable): Command {
   const { dataDir: _, ...flags } = table
   return {
     name: 'serve',

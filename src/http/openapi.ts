@@ -13,6 +13,8 @@ import {
   mapObject,
   objectIn,
 } from '../api/openapi-components.ts'
+import { LINE_DRIVER } from '../api/phone-lines.ts'
+import type { LineKind } from '../lines/line-kind.ts'
 
 /** The address of the API, known once it listens. */
 type Server = () => string
@@ -47,15 +49,23 @@ const SECURITY_SCHEMES = {
 const BOTH_HEADERS = { apiKey: [], apiSecret: [] }
 
 /** The document of `api` as JSON text; created at the first call. */
-export function openApiDocument(api: AnyElysia, server: Server): () => Promise<string> {
+export function openApiDocument(
+  api: AnyElysia,
+  kinds: readonly LineKind[],
+  server: Server,
+): () => Promise<string> {
   let made: Promise<string> | null = null
   return () => {
-    made ??= makeDocument(api, server)
+    made ??= makeDocument(api, kinds, server)
     return made
   }
 }
 
-async function makeDocument(api: AnyElysia, server: Server): Promise<string> {
+async function makeDocument(
+  api: AnyElysia,
+  kinds: readonly LineKind[],
+  server: Server,
+): Promise<string> {
   const documented = new Elysia().use(api).use(
     swagger({
       path: '/page',
@@ -64,7 +74,10 @@ async function makeDocument(api: AnyElysia, server: Server): Promise<string> {
     }),
   )
   const response = await documented.handle(new Request(`http://localhost${RAW_PATH}`))
-  const raw = (await response.json()) as JsonObject // The plugin answers with a document.
+  const words = kinds.map(({ name }) => name)
+  const withWords = (_: string, value: Json) =>
+    objectIn(value)['title'] === LINE_DRIVER ? { ...objectIn(value), enum: words } : value
+  const raw = JSON.parse(await response.text(), withWords) as JsonObject // The plugin's document.
   return JSON.stringify(validDocument(objectIn(raw['paths']), server))
 }
 

@@ -79,9 +79,9 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
   const api = apiRoutes(tools)
   const whole = new Elysia().use(api).use(bridgeRoutes(tools.bridge))
   const documents = {
-    api: openApiDocument(api, tools.serverUrl),
+    api: openApiDocument(api, tools.kinds, tools.serverUrl),
     // The page calls the relay that it was loaded from, under the same name.
-    whole: openApiDocument(whole, () => '/'),
+    whole: openApiDocument(whole, tools.kinds, () => '/'),
   }
   return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes()).use(guideRoutes())
 }

@@ -26,8 +26,6 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly reasons: { readonly absent: TitledReason; readonly [name: string]: TitledReason }
   /** Lines of it that may be deleted once their device is absent, in words; null where none may. */
   readonly deletable: string | null
-  /** Sentences for the codes of failed messages. */
-  readonly failures: Readonly<Record<string, string>>
   /** What a line needs, in the order in which it finds out. */
   readonly checklist: readonly ChecklistStep[]
   create(options: OptionValues<Table>, tools: KindTools): KindParts

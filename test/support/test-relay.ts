@@ -7,6 +7,7 @@ import { loadConfig } from '../../src/config.ts'
 import type { MessageId } from '../../src/domain/ids.ts'
 import type { EventName } from '../../src/domain/webhook.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
+import type { LineKind } from '../../src/lines/line-kind.ts'
 import type { Parts } from '../../src/runtime.ts'
 import { openDatabase, type OpenedDatabase } from '../../src/storage/database.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
@@ -49,7 +50,7 @@ export async function startRelay(options: Options = {}) {
   const clock = options.clock ?? new TestClock()
   const database = options.database ?? openDatabase(':memory:', { version: 'test' })
   const { db } = database
-  const app = createApp(testConfig(options.environment ?? {}), {
+  const app = createApp(testConfig(options.environment ?? {}, options.parts?.kinds), {
     clock,
     data: {
       db,
@@ -142,9 +143,9 @@ async function begin(app: App, phase: Options['phase']): Promise<void> {
   if (phase === undefined) await app.start()
 }
 
-function testConfig(environment: Readonly<Record<string, string>>) {
+function testConfig(environment: Readonly<Record<string, string>>, kinds?: readonly LineKind[]) {
   const given = { flags: {}, environment, defaultDataDir: '/nowhere', folder: '/' }
-  return loadConfig({ ...given, readText: () => null }).config
+  return loadConfig({ ...given, readText: () => null }, kinds).config
 }
 
 /** A database in memory has no file that a thread could copy. */

@@ -18,7 +18,6 @@ export const SHORTCUTS_KIND: LineKind = {
     silent: { ...SILENT, title: 'No shortcut has checked for messages recently' },
   },
   deletable: 'Shortcuts lines whose bridge was removed',
-  failures: { refused_by_phone: 'The shortcut on the iPhone could not send the message.' },
   checklist: [
     { title: 'The bridge of this line is there', codes: ['device_absent', 'driver_failed'] },
     { title: 'A shortcut asks for messages', codes: [SILENT.code] },

@@ -31,9 +31,6 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   options: OPTIONS,
   reasons: { absent: NOT_CONFIGURED },
   deletable: 'simulated lines that this start did not ask for',
-  failures: {
-    not_carried: 'The message had not left when the relay ended; it is not sent again by itself.',
-  },
   checklist: [{ title: 'The relay was started with this line', codes: [NOT_CONFIGURED.code] }],
   // Made without lines too: those of earlier starts are then known as not configured.
   create: (options, { relayClock: clock, random, pathOf }) => ({
