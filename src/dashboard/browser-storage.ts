@@ -1,4 +1,4 @@
-// What the browser stores for pages of this port, and for no others. Access may be blocked, and then throws.
+// The browser's storage for pages of this port, and for no others. Access may be blocked, and then throws.
 
 /** False in some private windows, and where a browser setting forbids storage. */
 export function isStorageAvailable(): boolean {

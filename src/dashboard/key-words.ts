@@ -20,7 +20,7 @@ export function creatorWords({ created_by }: Key, keys: readonly Key[]): string 
 
 type FirstCall = {
   readonly curl: string
-  /** Whom it goes to, in a sentence. */
+  /** Its recipient, in a sentence. */
   readonly recipient: string
 }
 

@@ -12,7 +12,7 @@ export type Actor = {
   readonly id: string | null
 }
 
-/** Where a change comes from. */
+/** Origin of a change. */
 export type Origin = {
   readonly actor: Actor
   /** The client's IP address; null on the control socket and on the command line. */
@@ -89,16 +89,16 @@ export type AuditFields = Readonly<
   Record<string, string | number | boolean | null | readonly string[]>
 >
 
-/** A change, as whoever makes it describes it. */
+/** A change, as its author describes it. */
 export type AuditedChange = {
   readonly action: AuditAction
   readonly about: Thing
-  /** Null where there was nothing before, or nothing can be told of it. */
+  /** Null where there was nothing before, or nothing is known of it. */
   readonly before?: AuditFields | null | undefined
   readonly after?: AuditFields | null | undefined
 }
 
-/** What `created_by` says. */
+/** Value of `created_by`. */
 export function makerOf({ actor }: Origin): KeyId | 'cli' | 'dashboard' {
   // Only a key has an id of a key.
   if (actor.kind === 'key') return actor.id as KeyId

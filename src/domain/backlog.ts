@@ -14,7 +14,7 @@ export function nextSlowSince(before: SlowSince, waitedMs: number, now: number):
   return waitedMs < tooLongMs ? null : (before ?? now)
 }
 
-/** Whether a queue has been too slow for so long that the owner should know. */
+/** True once a queue has been too slow for so long that the owner should know. */
 export function isBacklog(since: SlowSince, now: number): boolean {
   return since !== null && now - since >= GRACE_MS
 }

@@ -1,4 +1,4 @@
-// What the relay thinks of a receiver. Once it has failed twice in a row, a probe goes out now and then whatever the
+// The relay's opinion of a receiver. Once it has failed twice in a row, a probe goes out now and then whatever the
 // schedules of its deliveries say, so that a receiver that is back is noticed soon. After five failures
 // in a row the breaker is open: nothing but probes goes out, one at a time, until the first success
 // closes it. Pure: the delivery loop keeps the state and says what happened.
@@ -9,13 +9,13 @@ import type { DisabledReason } from './webhook.ts'
 export type Breaker = {
   /** Failures since the last success: of probes while it is open, of all others while it is closed. */
   readonly failuresInRow: number
-  /** When the first of them was. */
+  /** Time of the first of them. */
   readonly failingSince: Timestamp | null
-  /** Until when nothing goes out, except what somebody asks for: the receiver wants it so. */
+  /** Until then nothing goes out but what the owner asks for: the receiver's own wish. */
   readonly restUntil: Timestamp | null
-  /** When the next probe is due; null where there is nothing to find out, or an open one has had none. */
+  /** Time at which the next probe is due; null where none is needed, or an open breaker has had none. */
   readonly probeAt: Timestamp | null
-  /** When it answered 410 for the first time. */
+  /** Time of its first 410. */
   readonly goneAt: Timestamp | null
 }
 
@@ -26,9 +26,9 @@ export type Failure = {
   /** Milliseconds for which the receiver asked to be left alone. */
   readonly askedMs: number | null
   readonly isProbe: boolean
-  /** Whether it is the event that is refused: it was before, and then another one was taken. */
+  /** True where the event itself is refused: it failed before, and another event succeeded since. */
   readonly isOfEvent: boolean
-  /** How long ago something was, counting only time that is confirmed. */
+  /** Age of something, counting confirmed time only. */
   readonly ageOf: (at: Timestamp) => number
 }
 
@@ -54,7 +54,7 @@ export function isOpen(breaker: Breaker): boolean {
   return breaker.failuresInRow >= OPENS_AT_FAILURES
 }
 
-/** Whether it is time to see whether the receiver is back. */
+/** True when it is time to check whether the receiver is back. */
 export function isProbeDue(breaker: Breaker, now: number): boolean {
   const { probeAt } = breaker
   return probeAt === null ? isOpen(breaker) : probeAt <= now
@@ -67,7 +67,7 @@ export function afterSuccess(breaker: Breaker, isProbe: boolean): Breaker {
   return { ...CLOSED, restUntil: isProbe ? null : breaker.restUntil }
 }
 
-/** Whether nothing has succeeded for so long that the receiver was away, rather than refused one event. */
+/** True when nothing has succeeded for so long that the receiver was down, rather than refused one event. */
 export function wasAway({ failingSince }: Breaker, now: number): boolean {
   return failingSince !== null && now - failingSince >= PROBE_MS_MIN
 }
@@ -88,7 +88,7 @@ export function afterFailure(
     failuresInRow: failuresInRow + (isOpen(breaker) === isProbe && !isOfEvent ? 1 : 0),
     failingSince: isNews ? failingSince : breaker.failingSince,
     restUntil: later(breaker.restUntil, asked),
-    // The first retry of a delivery is soon enough to tell an outage from a single refusal.
+    // The first retry of a delivery is soon enough to distinguish an outage from a single refusal.
     probeAt: isNews && failuresInRow > 0 ? probeAfter(failure, failingSince) : breaker.probeAt,
     goneAt: goneAfter(breaker, failure),
   }

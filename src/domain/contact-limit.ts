@@ -1,4 +1,4 @@
-// Who is a new contact of a line, and what counts against the line's daily limit. A contact is new
+// New contacts of a line, and what counts against its daily limit. A contact is new
 // when the line has no history with it. One new contact takes one place of the day, however many
 // messages go to it: `reserved` while its messages wait, `spent` on the day on which one of them
 // passed its point of no return. A reserved place counts on every day until it is spent or given
@@ -13,12 +13,12 @@ export function utcDayOf(ms: number): UtcDay {
   return Math.floor(ms / DAY_MS)
 }
 
-/** When the count starts anew, in milliseconds since 1970. */
+/** Time of the next reset, in milliseconds since 1970. */
 export function endOfUtcDay(ms: number): number {
   return (utcDayOf(ms) + 1) * DAY_MS
 }
 
-/** What a line knows of one handle. */
+/** A line's history with one handle. */
 export type Contact = {
   /** Since when there is history, or null. */
   readonly knownAt: number | null
@@ -33,7 +33,7 @@ export type Contact = {
 export const NO_CONTACT: Contact = { knownAt: null, queued: 0, passed: 0, spentDay: null }
 
 /**
- * What a message holds of its line's budget: nothing (`none`) where the contact is known, and `undecided`
+ * A message's share of its line's budget: nothing (`none`) where the contact is known, and `undecided`
  * where the line was offline when the message was accepted.
  */
 export const CONTACT_HOLDS = ['none', 'undecided', 'reserved', 'spent'] as const
@@ -71,7 +71,7 @@ export function placeOf(contact: Contact): 'none' | 'reserved' | UtcDay {
   return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'
 }
 
-/** How much of a line's daily limit is used: `near` from four fifths on. */
+/** Used part of a line's daily limit: `near` from four fifths on. */
 export type LimitLevel = 'room' | 'near' | 'reached'
 
 const NEAR_FROM = 0.8

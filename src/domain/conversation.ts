@@ -13,7 +13,7 @@ export type Conversation = {
   readonly service: string
   readonly messageCount: number
   readonly lastMessage: Message | null
-  /** Whether a person answers it, and programs should not. */
+  /** True while a person answers it, and programs should not. */
   readonly isAutomationPaused: boolean
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp

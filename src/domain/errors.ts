@@ -1,4 +1,4 @@
-// What a caller did or met. `http/errors.ts` alone knows which HTTP status a code has.
+// Errors for the caller. `http/errors.ts` alone knows which HTTP status a code has.
 
 export type ErrorCode =
   | 'invalid_request'

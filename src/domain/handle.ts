@@ -1,7 +1,7 @@
 import type { Branded } from './ids.ts'
 
 /**
- * Whom we talk to: a number in E.164, an e-mail address in lower case, or, from a device, any string
+ * The other side of a conversation: a number in E.164, an e-mail address in lower case, or, from a device, any string
  * of up to 255 characters.
  */
 export type Handle = Branded<string, 'Handle'>
@@ -16,7 +16,7 @@ const HANDLE_LENGTH_MAX = 255
 /** The sender that a test event names; a real line refuses to send to it. */
 export const TEST_HANDLE = deviceHandle('+12025550100')
 
-/** What a client may write in `to`: E.164 or an e-mail address; null for anything else. */
+/** A client's `to`: E.164 or an e-mail address; null for anything else. */
 export function parseRecipient(text: string): Recipient | null {
   if (E164.test(text)) return { kind: 'phone', handle: deviceHandle(text) }
   const address = text.toLowerCase()
@@ -26,7 +26,7 @@ export function parseRecipient(text: string): Recipient | null {
   return null
 }
 
-/** A handle as a device tells it: cut to 255 characters, e-mail addresses in lower case. */
+/** A handle as reported by a device: cut to 255 characters, e-mail addresses in lower case. */
 export function deviceHandle(text: string): Handle {
   const cut = text.slice(0, HANDLE_LENGTH_MAX).toWellFormed().replaceAll('\0', '\uFFFD')
   return (cut.includes('@') ? cut.toLowerCase() : cut) as Handle // Normalised: the brand's meaning.

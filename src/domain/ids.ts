@@ -79,7 +79,7 @@ export function derivedId<P extends IdPrefix>(prefix: P, at: Timestamp, hash: Ui
   return idFromBytes(prefix, uuidV7(at, hash))
 }
 
-/** What `derivedId` gives for the moment inside another id: its time is taken as it is written there. */
+/** `derivedId` for the moment inside another id, whose time is taken as written there. */
 export function siblingId<P extends IdPrefix>(
   prefix: P,
   sibling: Id<IdPrefix>,

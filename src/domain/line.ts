@@ -1,6 +1,6 @@
 import type { LineId, Timestamp } from './ids.ts'
 
-/** What a line can do and tell, so that nobody waits for an event that it cannot give. */
+/** Abilities and reports of a line, so that no client waits for an event that it cannot give. */
 export type Capabilities = {
   readonly new_contacts: boolean
   readonly choose_service: boolean
@@ -26,7 +26,7 @@ export type Line = {
   readonly id: LineId
   /** Name of its kind, as `mac`. */
   readonly driver: string
-  /** What the device is: a platform UUID and user id, a UDID, an ordinal. */
+  /** Identity of the device: a platform UUID and user id, a UDID, an ordinal. */
   readonly key: string
   readonly number: string
   readonly label: string | null
@@ -37,15 +37,15 @@ export type Line = {
   readonly createdAt: Timestamp
 }
 
-/** What the owner knows the line by. */
+/** Name of the line for its owner. */
 export function lineName({ label, number }: Pick<Line, 'label' | 'number'>): string {
   return label ?? number
 }
 
-/** Why a line is offline: a code, and one sentence that the owner can act on. */
+/** Reason why a line is offline: a code, and one sentence that the owner can act on. */
 export type OfflineReason = { readonly code: string; readonly hint: string }
 
-/** What a line is doing now. */
+/** Current state of a line. */
 export type LineState =
   | {
       readonly status: 'online'
@@ -79,7 +79,7 @@ export const OFFLINE_REASONS = {
   stopping: { code: 'stopping', title: 'The relay is stopping', hint: 'The relay is stopping.' },
 } as const satisfies Record<string, OfflineReason & { readonly title: string }>
 
-/** Whether a message that names no line could go out by this one now. */
+/** True if a message that names no line could go via this one now. */
 export function isReady(line: {
   readonly isEnabled: boolean
   readonly isOnline: boolean

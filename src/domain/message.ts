@@ -28,7 +28,7 @@ export type Direction = (typeof DIRECTIONS)[number]
 export const MESSAGE_SOURCES = ['api', 'cli', 'dashboard', 'device'] as const
 export type MessageSource = (typeof MESSAGE_SOURCES)[number]
 
-/** Why a queued message has not left. The first six are kept with it, the others follow from its line. */
+/** Reasons why a queued message has not left. The first six are kept with it, the others follow from its line. */
 export const QUEUED_REASONS = [
   'earlier_message',
   'same_text_uncertain',
@@ -42,7 +42,7 @@ export const QUEUED_REASONS = [
 ] as const
 export type QueuedReason = (typeof QUEUED_REASONS)[number]
 
-/** How a send was answered: it left in time, it goes on, or the line refused it for good. */
+/** Answer to a send: sent in time, still going on, or permanently refused by the line. */
 export const ANSWER_KINDS = ['sent', 'accepted', 'send_failed'] as const
 export type AnswerKind = (typeof ANSWER_KINDS)[number]
 
@@ -54,7 +54,7 @@ export const TEXT_LENGTH_MAX = 20_000
 export const QUEUED_MS_MAX = 24 * 3_600_000
 /** For how long a device may hold a message without a word before it counts as uncertain. */
 export const HELD_MS_MAX = 24 * 3_600_000
-/** How long a message stays `uncertain` before `message.failed` says so. */
+/** Time that a message stays `uncertain` before `message.failed` is published. */
 export const UNCERTAIN_ANNOUNCED_AFTER_MS = 600_000
 
 /** A message, in either direction. `seq` is the order in which the relay recorded messages. */
@@ -97,23 +97,23 @@ export type ReceiptKind = (typeof RECEIPT_KINDS)[number]
 
 /** The service that carries a message, as the device spells it: `iMessage`, `SMS`, `RCS`. */
 export type Carried = {
-  /** Left out where the device does not tell: then it stays what it was, `iMessage` at first. */
+  /** Left out where the device does not report it: then it stays what it was, `iMessage` at first. */
   readonly service?: string | undefined
 }
 
 /**
- * A service other than before may come with any receipt, also with one of a step that was told: Messages
+ * A service other than before may come with any receipt, also with one of a step that was announced: Messages
  * may fall back to SMS seconds after it has called a message sent.
  */
 export type Receipt = Carried & {
   readonly guid: string
   readonly kind: ReceiptKind
   readonly at: Timestamp
-  /** Why it failed, for `failed`; null otherwise. */
+  /** Reason of the failure, for `failed`; null otherwise. */
   readonly reason: string | null
 }
 
-/** What becomes of a message by what the device says of it. */
+/** Progress of a message, by the reports of its device. */
 export type Progress = {
   readonly status: MessageStatus
   readonly sentAt: Timestamp | null
@@ -130,9 +130,9 @@ const STEPS = ['sent', 'delivered', 'read'] as const
 const STEP_RANK: Readonly<Record<string, number>> = { sent: 1, delivered: 2, read: 3 }
 
 /**
- * What a receipt makes of an outbound message, or null where it changes nothing. A status only
+ * An outbound message after a receipt, or null where it changes nothing. A status only
  * rises; skipped steps are filled in with the same time and their events come first. No step is dated
- * before the one below it: some devices tell the minute only. `failed` and `uncertain` yield to proof; `failed` never follows `delivered`; nothing follows `expired`.
+ * before the one below it: some devices report the minute only. `failed` and `uncertain` yield to proof; `failed` never follows `delivered`; nothing follows `expired`.
  */
 export function progressBy(
   message: Stamped,
@@ -210,13 +210,13 @@ export function sentenceOf(code: string): string {
   return SENTENCES[code] ?? `The device refused the message: ${code.replaceAll('_', ' ')}.`
 }
 
-/** What only the way out needs to know of a message. */
+/** Fields that only the way out needs. */
 export type Outbound = Message & {
-  /** Whether the caller named the line. */
+  /** True if the caller named the line. */
   readonly isPinned: boolean
   /** The next try of a queued message, or the announcement of an uncertain one. */
   readonly dueAt: Timestamp | null
-  /** How many rounds of lines refused it, and which lines did so in this round. */
+  /** Number of rounds in which lines refused it, and the lines that did so in this round. */
   readonly round: number
   readonly refusedBy: readonly LineId[]
   readonly contactHold: ContactHold

@@ -1,4 +1,4 @@
-// What a line receives and announces to nobody. None of it is dropped without a count.
+// Messages that a line receives and announces to nobody. None of it is dropped without a count.
 
 export const NOT_RELAYED_KINDS = [
   'sms',
@@ -12,10 +12,10 @@ export const NOT_RELAYED_KINDS = [
 
 export type NotRelayedKind = (typeof NOT_RELAYED_KINDS)[number]
 
-/** Why the device itself keeps a message from being announced: it is listed as history. */
+/** Reasons by which the device itself keeps a message from being announced: it is listed as history. */
 export type Withheld = Extract<NotRelayedKind, 'spam' | 'unplaced'>
 
-/** What never becomes a message: it is counted and nothing else. */
+/** Rows that never become a message: they are counted and nothing else. */
 export type LeftOut = Extract<NotRelayedKind, 'group' | 'unplaced' | 'not_understood'>
 
 /** A message came from a contact's name, to which nobody can answer. */
@@ -30,12 +30,12 @@ export function carrierKind(service: string): Extract<NotRelayedKind, 'sms' | 'r
   return service === 'RCS' ? 'rcs' : null
 }
 
-/** Whether the line relays the kind now: what was counted came before. */
+/** True if the line relays the kind now: the counted messages came before. */
 export function isRelayedNow(line: { readonly relaySms: boolean }, kind: NotRelayedKind): boolean {
   return line.relaySms && (kind === 'sms' || kind === 'rcs')
 }
 
-/** How the owner gets what was not relayed, in one sentence. */
+/** The way to get what was not relayed, in one sentence. */
 export function hintFor(line: { readonly relaySms: boolean }, kind: NotRelayedKind): string {
   if (isRelayedNow(line, kind)) return 'relay_sms is on: new ones are announced; these are listed.'
   return NOT_RELAYED_WORDS[kind].hint

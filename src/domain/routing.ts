@@ -9,7 +9,7 @@ export type RoutingLine = {
   readonly isOnline: boolean
   /** Asked only of an online line. */
   readonly imessageActive: boolean
-  /** Whether this start asked for the line; always true of real ones. */
+  /** True if this start asked for the line; always true of real ones. */
   readonly isConfigured: boolean
 }
 
@@ -23,11 +23,11 @@ export type Route =
 
 /** The recipient as each line sees them. */
 export type RecipientView = {
-  /** Whether the line has written with them, or they with it. */
+  /** True if the line has written to them, or they to it. */
   readonly knowsContact: (id: LineId) => boolean
-  /** Whether the line may write to them today. */
+  /** True if the line may write to them today. */
   readonly hasBudget: (id: LineId) => boolean
-  /** How many new contacts the line has had today. */
+  /** Number of new contacts that the line has had today. */
   readonly newContacts: (id: LineId) => number
 }
 

@@ -1,4 +1,4 @@
-/** How many of a line's finished sends are looked at, and how old they may be. */
+/** Number of a line's finished sends that are looked at, and their greatest age. */
 export const SENDS_JUDGED_MAX = 10
 export const SENDS_JUDGED_MS = 3_600_000
 
@@ -6,7 +6,7 @@ const FAILING_FROM = 3
 const FAILING_UNTIL = 2
 
 /**
- * Whether a line fails to send, by its last finished sends. One failure is an accident and two may be one
+ * Decides by its last finished sends whether a line fails to send. One failure is an accident and two may be one
  * outage, so it takes three; a line that failed before is well again when at most one is left among them.
  */
 export function isFailing(failedCount: number, wasFailing: boolean): boolean {
@@ -23,7 +23,7 @@ const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
   'resolved_by_hand',
 ])
 
-/** Whether a failure with this code speaks against the line. */
+/** True if a failure with this code speaks against the line. */
 export function isOfLine(code: string | null): boolean {
   return code === null || !NOT_OF_THE_LINE.has(code)
 }

@@ -7,7 +7,7 @@ type Setting<T> = {
   readonly kind: ValueKind<T>
   readonly default: T
   readonly sentence: string
-  /** Whether a value may hold a key, as a URL does that somebody is called by. */
+  /** True if a value may hold a key, as the URL of a monitor does. */
   readonly isSecret: boolean
 }
 
@@ -35,7 +35,7 @@ export const SETTINGS = {
   }),
   announce_device_messages: setting(SWITCH_KIND, {
     default: false,
-    sentence: 'Whether webhooks hear of messages that somebody types on the device itself.',
+    sentence: 'Announce messages typed on the device itself to webhooks too.',
   }),
   enforce_automation_pause: setting(SWITCH_KIND, {
     default: false,
@@ -47,8 +47,7 @@ export const SETTINGS = {
   }),
   message_retention_days: setting(optionalKind(integerKind('DAYS', 1, DAYS_MAX), 'forever'), {
     default: null,
-    sentence:
-      'After how many days messages are deleted, and with them what no webhook was to be told of them.',
+    sentence: 'Days after which messages and their unsubscribed events are deleted.',
   }),
   backups_kept: setting(integerKind('N', 1, 365), {
     default: 7,
@@ -77,7 +76,7 @@ export function isSettingName(name: string): name is SettingName {
   return Object.hasOwn(SETTINGS, name)
 }
 
-/** What `text` means for the setting; undefined where it does not fit. */
+/** Value of `text` for the setting; undefined where it is invalid. */
 export function parseSetting<N extends SettingName>(
   name: N,
   text: string,
@@ -89,7 +88,7 @@ export function printSetting<N extends SettingName>(name: N, value: SettingValue
   return kindOf(name).print(value)
 }
 
-/** A value, as printed, for whoever may look on: of a secret URL only where it leads. */
+/** A value as printed where others may look on: of a secret URL only its host. */
 export function shownSetting(name: string, value: string): string {
   const isSecret = isSettingName(name) && SETTINGS[name].isSecret
   if (!isSecret || !URL.canParse(value)) return value

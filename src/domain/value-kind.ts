@@ -1,11 +1,11 @@
-// How the values of options and settings are written by people: one grammar for flags, environment,
+// The written form of options and settings: one grammar for flags, environment,
 // files and `config set`.
 
 /** A kind of value: `parse` gives undefined where the text does not fit. */
 export type ValueKind<T> = {
-  /** What help calls it, as `PORT`. */
+  /** Name in the help, as `PORT`. */
   readonly placeholder: string
-  /** What would be right: follows "must be". */
+  /** The right form: follows "must be". */
   readonly wanted: string
   parse(text: string): T | undefined
   print(value: T): string
@@ -72,7 +72,7 @@ export function durationKind(minMs: number, maxMs: number): ValueKind<number> {
   }
 }
 
-/** What `kind` takes, several times with commas between; at least once. */
+/** One or more values of `kind`, with commas between. */
 export function listKind<T>(kind: ValueKind<T>): ValueKind<readonly T[]> {
   return {
     placeholder: `${kind.placeholder},…`,
@@ -109,7 +109,7 @@ export const BASE_URL_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
-/** How many characters a new password has. */
+/** Number of characters of a new password. */
 const PASSWORD_LENGTH = { min: 12, max: 200 } as const
 /** An option that was good in an earlier version must not keep the relay from starting. */
 const PASSWORD_OPTION_MIN = 8
@@ -121,7 +121,7 @@ export const PASSWORD_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
-/** Whether somebody may choose this password now. */
+/** True if the owner may choose this password now. */
 export function isPasswordLength(password: string): boolean {
   return hasLength(password, PASSWORD_LENGTH.min)
 }

@@ -1,4 +1,4 @@
-// What a line needs, and whether it has it: the needs come from its kind, what is wrong from the health
+// Needs of a line, and whether they are met: the needs come from its kind, faults from the health
 // catalogue.
 
 import type { Check } from '../api/dashboard.ts'
@@ -60,13 +60,13 @@ export function checklist(
   ]
 }
 
-/** Whether iMessage is off and no finding says so with its reason. */
+/** True if iMessage is off and no finding says so with its reason. */
 function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean {
   const isTold = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
   return line.status === 'online' && !line.imessage_active && !isTold
 }
 
-/** How a line stands as a whole, in a sentence. */
+/** State of the line as a whole, in a sentence. */
 export function summaryOf(checks: readonly Check[], isOffline: boolean): string {
   const has = (wanted: Check['state']) => checks.some(({ state }) => state === wanted)
   if (has('bad')) return 'Fix the failed checks, from the top down. The list updates automatically.'
@@ -75,7 +75,7 @@ export function summaryOf(checks: readonly Check[], isOffline: boolean): string 
   return 'All checks passed. This line can send and receive.'
 }
 
-/** What this machine needs for lines of its own, whether or not it has one yet. */
+/** Needs of this machine for lines of its own, whether or not it has one yet. */
 export function machineChecklist(
   kinds: readonly LineNeeds[],
   findings: readonly HealthFinding[],

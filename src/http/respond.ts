@@ -80,7 +80,7 @@ export function answerToFailure(
 }
 
 export function internalError(): RelayError {
-  const message = 'Something went wrong in the relay. Its log tells more, under this X-Request-Id.'
+  const message = 'Something went wrong in the relay. Its log has details under this X-Request-Id.'
   return new RelayError('internal_error', message)
 }
 

@@ -30,7 +30,7 @@ export type Served = {
 }
 
 /**
- * What is larger goes out compressed only, also to clients that ask for it as it is: to copy 1.7 MB to each
+ * Larger files go out compressed only, also to clients that ask for it as it is: to copy 1.7 MB to each
  * of a thousand sockets holds the event loop up for four seconds, and no browser needs it.
  */
 const PLAIN_BYTES_MAX = 512 * 1_024

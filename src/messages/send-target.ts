@@ -1,4 +1,4 @@
-// Which line a new message goes to, and what speaks against it.
+// The line that a new message goes to, and what speaks against it.
 
 import { endOfUtcDay, utcDayOf } from '../domain/contact-limit.ts'
 import { RelayError } from '../domain/errors.ts'

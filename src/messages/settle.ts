@@ -111,13 +111,13 @@ export function assignGuid(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
-  told: Carried & { readonly guid: string },
+  report: Carried & { readonly guid: string },
 ): Outbound {
-  const carried = carriedBy(tx, message, told)
-  if (carried === message && message.platformGuid === told.guid) return message
-  rememberGuid(tx, message.lineId, told.guid, message.id)
-  const named = saveMessage(tx, { ...carried, platformGuid: told.guid }, tools.stamps.now())
-  return applyWaiting(tools, tx, named, told.guid)
+  const carried = carriedBy(tx, message, report)
+  if (carried === message && message.platformGuid === report.guid) return message
+  rememberGuid(tx, message.lineId, report.guid, message.id)
+  const named = saveMessage(tx, { ...carried, platformGuid: report.guid }, tools.stamps.now())
+  return applyWaiting(tools, tx, named, report.guid)
 }
 
 /** `accepted`: sent now, whatever came before; with its guid where the device gave one. */

@@ -139,7 +139,7 @@ function entriesIn(path: string): readonly (string | number | null)[][] {
 }
 
 /**
- * A URL that may hold a key: where it leads, and a fingerprint by which two of them can be told apart
+ * A URL that may hold a key: where it leads, and a fingerprint that distinguishes two of them
  * and a known one be recognised.
  */
 export function auditedUrl(url: string): string {

@@ -68,7 +68,7 @@ export function requireDatabase(directory: DataDirectory): void {
   throw new NotYetError(
     `${database} is not there, and this service does not begin a new relay in its place. If ${path} ` +
       'lies on a disk that is not mounted, mount it; if it was moved, move it back: the relay then goes ' +
-      `on by itself. Or ${wayBack(directory)}. To begin anew without what was there: hookline keys create`,
+      `on by itself. Or ${wayBack(directory)}. To start over without that data: hookline keys create`,
     'starting',
     isThere,
   )

@@ -21,7 +21,7 @@ type OpenFile = {
   identity: Identity
 }
 
-/** `journal_size_limit`: a longer log is cut to this when it starts anew. */
+/** `journal_size_limit`: a longer log is cut to this when it starts over. */
 export const LOG_BYTES_LIMIT = 64 * 1024 * 1024
 
 const HEADER_BYTES = 32

@@ -38,7 +38,7 @@ export function requireOwnSchema(database: Database): void {
   throw new UnusableDatabaseError(
     names.length === 0
       ? 'Parts of its schema are missing.'
-      : `Its schema was changed by somebody else: ${names.slice(0, 5).join(', ')}.`,
+      : `Its schema was changed by another program: ${names.slice(0, 5).join(', ')}.`,
   )
 }
 

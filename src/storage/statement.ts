@@ -3,7 +3,7 @@ import type { SQLiteTable } from 'drizzle-orm/sqlite-core'
 
 import type { Db } from './database.ts'
 
-// SQLite prepares a statement anew, at ten times the cost of running it, whenever a value is bound that
+// SQLite prepares a statement again, at ten times the cost of running it, whenever a value is bound that
 // might change its plan: one that is compared on a table with partial indexes, or a LIMIT (measured
 // with SQLite 3.54: 3 µs in place of 0.2). Behind a unary plus it may not look at the value, so hot
 // queries write their parameters as `+$name`.

@@ -178,7 +178,7 @@ export class DeliveryLoop implements Service {
     deliverySignals.signal.notify()
   }
 
-  /** Writes an attempt until it is on disk: without it the same event would go out anew. */
+  /** Writes an attempt until it is on disk: without it the same event would go out again. */
   async #record(queue: WebhookQueue, result: AttemptResult): Promise<void> {
     const { clock, writer, log, deliverySignals } = this.#tools
     const change = queue.learn(result, clock)

@@ -102,7 +102,7 @@ test('an unknown error is 500 in the one shape, logged under the id of the reque
   expect(await response.json()).toEqual({
     error: {
       code: 'internal_error',
-      message: 'Something went wrong in the relay. Its log tells more, under this X-Request-Id.',
+      message: 'Something went wrong in the relay. Its log has details under this X-Request-Id.',
     },
   })
   const [[, fields] = []] = rig.logged('request failed')

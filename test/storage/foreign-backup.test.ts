@@ -85,7 +85,7 @@ for (const [what, sql] of [
     altered.close()
     const before = readFileSync(directory.database)
 
-    expect(() => restore(folder)).toThrow('Its schema was changed by somebody else')
+    expect(() => restore(folder)).toThrow('Its schema was changed by another program')
 
     expect(readFileSync(directory.database).equals(before)).toBe(true)
   })
