@@ -35,18 +35,16 @@ import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
 import { waitReasonOf } from './messages/line-board.ts'
-import { observeMessages } from './messages/measures.ts'
-import { createReading } from './messages/read.ts'
-import { failOrphans, recoverMessages } from './messages/recovery.ts'
+import { observeMessages, createReading } from './messages/message-service.ts'
 import { createSend } from './messages/send.ts'
+import { failOrphans, recoverMessages } from './messages/settle.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
-import { listAudit } from './storage/audit-list.ts'
+import { recordVersion } from './storage/about.ts'
+import { listAudit } from './storage/audit.ts'
 import { listLiveBridges } from './storage/credentials.ts'
-import { wakeLimited } from './storage/message-queue.ts'
-import { recordVersion } from './storage/served-version.ts'
+import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
 import { storageFull } from './storage/sqlite-errors.ts'
-import { unfinishedOf } from './storage/unsettled.ts'
 import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
 import {
@@ -226,7 +224,7 @@ function createMessageModule(
   lines.onChange((id) => {
     dispatchSignal.notify()
     runtime.healthSignal.notify()
-    runtime.changes.tell([{ what: 'line', id }])
+    runtime.changes.publish([{ what: 'line', id }])
   })
   const waitReason = (lineId: LineId) => waitReasonOf(lines, lineId, !disk.isLow)
   const callers = new WaitingCallers({ clock, writer, waitReason })

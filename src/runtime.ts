@@ -7,26 +7,26 @@ import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
 import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
+import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
-import { readClockMemory } from './storage/clock-memory.ts'
-import { damageFound } from './storage/damage.ts'
 import { openData, type Data } from './storage/data.ts'
-import { newestStamp } from './storage/messages.ts'
+import { newestTimestamp } from './storage/messages.ts'
 import { createSettings } from './storage/settings.ts'
+import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
-import { Changes } from './system/changes.ts'
+import { ChangeFeed } from './system/change-feed.ts'
 import { systemClock, type Clock } from './system/clock.ts'
 import { ConfirmedClock } from './system/confirmed-clock.ts'
 import { freeBytes } from './system/files.ts'
 import type { PasswordHash } from './system/hash.ts'
 import { silentLog, type Log } from './system/log.ts'
+import { LogicalClock } from './system/logical-clock.ts'
 import { Metrics } from './system/metrics.ts'
 import { systemRandom, type Random } from './system/random.ts'
 import { createSeal } from './system/seal.ts'
 import type { Service } from './system/service.ts'
 import { Signal } from './system/signal.ts'
-import { Stamps } from './system/stamps.ts'
 import { VERSION } from './system/version.ts'
 import type { Post } from './webhooks/post.ts'
 import { DeliverySignals } from './webhooks/signals.ts'
@@ -85,13 +85,13 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     writer.abandon(error)
     fatal.resolve(error)
   }
-  const changes = new Changes({ clock, random })
+  const changes = new ChangeFeed({ clock, random })
   const writer = new Writer(db, fail, () => disk.check(), changes)
   const onDamage = (error: unknown) => fail(damageFound(directory, error))
   db.guard.onDamage(onDamage)
   const backupWorker = parts.backupWorker ?? new BackupWorker(onDamage)
   const assertIntact = () => backupWorker.assertIntact(directory.database)
-  const stamps = new Stamps(clock, random, newestStamp(db))
+  const stamps = new LogicalClock(clock, random, newestTimestamp(db))
   const audit = createAudit({ writer, stamps, log })
   return {
     ...outer,

@@ -4,8 +4,8 @@
 import type { Database } from 'bun:sqlite'
 
 import { systemClock } from '../../src/system/clock.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { RelayProcess, temporaryDataDir } from '../../test/support/relay-process.ts'
 import { UNDER } from './cores.ts'
 import { openPopulation } from './population.ts'
@@ -41,7 +41,7 @@ export async function createDelivered({ urls, events, count }: Backlog): Promise
 }
 
 function lay(sqlite: Database, events: number): void {
-  const stamps = new Stamps(systemClock, systemRandom, 0)
+  const stamps = new LogicalClock(systemClock, systemRandom, 0)
   const { conversation } = openPopulation(sqlite)
   const hooks = sqlite.query<{ id: string }, []>('SELECT id FROM webhooks').all()
   const addEvent = sqlite.prepare<{ seq: number }, [Record<string, string | number>]>(

@@ -4,8 +4,8 @@ import type { Database } from 'bun:sqlite'
 
 import type { MessageStatus } from '../../src/domain/message.ts'
 import { systemClock } from '../../src/system/clock.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 
 type Party = {
   readonly conversationSeq: number
@@ -26,7 +26,7 @@ const STEP_MS = 500
 
 /** Ways to put a line, conversations and messages into `sqlite`. */
 export function openPopulation(sqlite: Database) {
-  const stamps = new Stamps(systemClock, systemRandom, 0)
+  const stamps = new LogicalClock(systemClock, systemRandom, 0)
   const line = firstLine(sqlite) ?? addLine(sqlite, stamps)
   const parties = new Map<number, Party>()
   const statement = sqlite.prepare<null, [Values]>(
@@ -83,7 +83,7 @@ function firstLine(sqlite: Database): Numbered | null {
   return sqlite.query<Numbered, []>('SELECT seq, id FROM lines LIMIT 1').get()
 }
 
-function addLine(sqlite: Database, stamps: Stamps): Numbered {
+function addLine(sqlite: Database, stamps: LogicalClock): Numbered {
   return added(
     sqlite,
     `INSERT INTO lines (id, driver, device_key, phone_number, daily_contact_limit, is_enabled,

@@ -5,8 +5,13 @@ import { RELAY_ITSELF, type Origin, type Thing } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { timestamp } from '../domain/ids.ts'
 import { recordedIfRoom, type Audit } from '../storage/audit.ts'
-import { hasSignedIn, noteSignIn } from '../storage/dashboard-networks.ts'
-import { getOwner, savePassword, saveSetupStep } from '../storage/dashboard-owner.ts'
+import {
+  hasSignedIn,
+  noteSignIn,
+  getOwner,
+  savePassword,
+  saveSetupStep,
+} from '../storage/dashboard-access.ts'
 import type { Tx } from '../storage/database.ts'
 import type { Clock } from '../system/clock.ts'
 import type { PasswordHash } from '../system/hash.ts'

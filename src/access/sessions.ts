@@ -10,13 +10,13 @@ import {
   markSeen,
   type ListedSession,
   type SessionRow,
-} from '../storage/dashboard-sessions.ts'
+} from '../storage/dashboard-access.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import { equalBytes, sha256 } from '../system/hash.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Random } from '../system/random.ts'
-import type { Stamps } from '../system/stamps.ts'
 
 /** A browser that is signed in. */
 export type DashboardSession = {
@@ -46,7 +46,7 @@ export type SessionTools = {
   readonly db: Db
   readonly writer: Pick<Writer, 'write' | 'afterCommit'>
   readonly clock: Age
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly random: Random
 }
 

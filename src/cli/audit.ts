@@ -1,7 +1,7 @@
 import type { AuditEntry } from '../api/audit.ts'
 import { AUDIT_ACTIONS, type AuditAction } from '../domain/audit.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { listAudit } from '../storage/audit-list.ts'
+import { listAudit } from '../storage/audit.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
 import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'

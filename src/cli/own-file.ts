@@ -11,8 +11,8 @@ import { NEVER, systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, openDataDirectory, type DataDirectory } from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock, type InstanceLock } from '../system/instance-lock.ts'
 import { silentLog } from '../system/log.ts'
+import { LogicalClock } from '../system/logical-clock.ts'
 import { systemRandom, type Random } from '../system/random.ts'
-import { Stamps } from '../system/stamps.ts'
 import { VERSION } from '../system/version.ts'
 import { NoRelayError, type Call } from './command.ts'
 import { ControlClient } from './control-client.ts'
@@ -22,7 +22,7 @@ export type OwnFile = {
   readonly directory: DataDirectory
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly random: Random
   readonly audit: Audit
 }
@@ -96,7 +96,7 @@ async function withOwnFile<T>(
   })
   const writer = new Writer(db, () => {})
   try {
-    const stamps = new Stamps(systemClock, systemRandom, 0)
+    const stamps = new LogicalClock(systemClock, systemRandom, 0)
     // A command has no log; the audit trail records its change.
     const audit = createAudit({ writer, stamps, log: silentLog })
     return await work({ directory, db, writer, stamps, audit, random: systemRandom })

@@ -4,12 +4,12 @@
 import type * as api from '../api/health.ts'
 import type { FindingSubject, Finding } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
-import type { Changes } from '../system/changes.ts'
+import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
-import type { Stamps } from '../system/stamps.ts'
 
 /** A finding with its line, where it has one. Without `about` it is about that line, or the relay. */
 export type HealthFinding = Omit<Finding, 'key'> & {
@@ -43,7 +43,7 @@ const REPORTED_MS = 3_600_000
 const REPORTED_MAX = 100
 
 export class HealthCatalogue {
-  readonly #stamps: Stamps
+  readonly #stamps: LogicalClock
   readonly #sources: FindingSource[] = []
   readonly #since = new Map<string, Timestamp>()
   readonly #reported = new Map<
@@ -52,7 +52,7 @@ export class HealthCatalogue {
   >()
   #reading: Promise<readonly api.HealthFinding[]> | null = null
 
-  constructor(stamps: Stamps) {
+  constructor(stamps: LogicalClock) {
     this.#stamps = stamps
   }
 
@@ -134,7 +134,7 @@ function nameOf(finding: HealthFinding): string {
 
 type HealthWatchTools = {
   readonly clock: Clock
-  readonly changes: Pick<Changes, 'isWatched' | 'tell'>
+  readonly changes: Pick<ChangeFeed, 'isWatched' | 'publish'>
   readonly health: Pick<HealthCatalogue, 'list'>
   /** Notified where a module knows of a change: the rest is seen at the next look. */
   readonly healthSignal: Signal
@@ -168,7 +168,7 @@ export class HealthWatch implements Service {
   async #look(): Promise<void> {
     const { changes, health } = this.#tools
     const found = JSON.stringify(await health.list())
-    if (found !== this.#seen) changes.tell([{ what: 'health', id: 'health' }])
+    if (found !== this.#seen) changes.publish([{ what: 'health', id: 'health' }])
     this.#seen = found
   }
 }

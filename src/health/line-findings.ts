@@ -16,11 +16,10 @@ import { countWords, grouped } from '../domain/number-words.ts'
 import { isFailing, isOfLine, SENDS_JUDGED_MAX, SENDS_JUDGED_MS } from '../domain/send-failures.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
-import { countRejected } from '../storage/guids.ts'
+import { countRejected, listNotRelayed, type NotRelayedCount } from '../storage/intake-records.ts'
 import { COUNTED_MAX, finishedSends, longUncertain } from '../storage/message-health.ts'
-import { listNotRelayed, type NotRelayedCount } from '../storage/not-relayed.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { HealthFinding } from './catalogue.ts'
 
 /** A line as the findings need it. */
@@ -35,7 +34,7 @@ export type WatchedLine = {
 
 type Tools = {
   readonly db: Db
-  readonly stamps: Pick<Stamps, 'now'>
+  readonly stamps: Pick<LogicalClock, 'now'>
   readonly lines: () => readonly WatchedLine[]
   /** Names of the kinds of practice lines. */
   readonly practiceKinds: readonly string[]

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 
 import { Conversation, ConversationChanges, ConversationList } from '../api/messages.ts'
 import { id } from '../api/schema.ts'
-import type { createReading } from '../messages/read.ts'
+import type { createReading } from '../messages/message-service.ts'
 import { takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery } from './query.ts'

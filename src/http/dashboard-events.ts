@@ -5,7 +5,7 @@ import { Type } from 'typebox'
 
 import type { DashboardSessions } from '../access/sessions.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { Changes, ToldChange } from '../system/changes.ts'
+import type { ChangeFeed, PublishedChange } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { readQuery } from './query.ts'
@@ -13,7 +13,7 @@ import { contextOf, sessionOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
 export type DashboardEventTools = {
-  readonly changes: Changes
+  readonly changes: ChangeFeed
   readonly clock: Clock
   /** Streams end with their session. */
   readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
@@ -124,7 +124,7 @@ async function isNotified(wake: Signal, clock: Clock, signal: AbortSignal): Prom
   return signal.aborted || clock.monotonic() - from < HEARTBEAT_MS
 }
 
-function changeEvent({ change, position }: ToldChange): string {
+function changeEvent({ change, position }: PublishedChange): string {
   const { what, id, conversationId } = change
   const where = conversationId === undefined ? {} : { conversation_id: conversationId }
   return event('change', position, { what, id, ...where })

@@ -12,7 +12,7 @@ import {
   SetupStep,
   SignIn,
 } from '../api/dashboard.ts'
-import type { ListedSession } from '../storage/dashboard-sessions.ts'
+import type { ListedSession } from '../storage/dashboard-access.ts'
 import { equalBytes } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import { takes } from './body.ts'

@@ -7,7 +7,7 @@ import type { About } from '../api/dashboard.ts'
 import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { DeviceCalls, LineKind } from '../lines/line-kind.ts'
-import type { Changes } from '../system/changes.ts'
+import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
 import type { AuthenticationTools } from './authentication.ts'
@@ -70,7 +70,7 @@ export type RouteTools = SchemeOptions &
     readonly listBackups: () => readonly Backup[]
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
-    readonly changes: Changes
+    readonly changes: ChangeFeed
     readonly about: () => About
   }
 

@@ -33,14 +33,14 @@ import type { Db, Tx } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Random } from '../system/random.ts'
-import type { Stamps } from '../system/stamps.ts'
 import { BRIDGE_USE_MS, type LastUsed } from './last-used.ts'
 
 export type CredentialTools = {
   readonly db: Db
   readonly writer: Pick<Writer, 'write'>
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly random: Random
   readonly audit: Pick<Audit, 'record'>
 }

@@ -4,16 +4,16 @@ import { utcDayOf } from '../domain/contact-limit.ts'
 import type { LineId } from '../domain/ids.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
+import { listNotRelayed } from '../storage/intake-records.ts'
 import type { LineSettings } from '../storage/lines.ts'
-import { listNotRelayed } from '../storage/not-relayed.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { LineSnapshot } from './line-snapshot.ts'
 import { phoneLineResource } from './resource.ts'
 import type { LineSupervisor } from './supervisor.ts'
 
 type Tools = {
   readonly db: Db
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly lines: LineSupervisor
   /** The limit of a line was changed: what waits for it may go. */
   readonly onLimit: (id: LineId) => Promise<void>

@@ -14,7 +14,7 @@ import {
   type LineSettings,
 } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { KindFacts } from './line-kind.ts'
 import type { LineRunner } from './line-runner.ts'
 import type { LineSnapshot } from './line-snapshot.ts'
@@ -23,7 +23,7 @@ import type { LineRegistry } from './registry.ts'
 export type LineAdminTools = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly registry: LineRegistry
   readonly kinds: readonly KindFacts[]
   readonly audit: Pick<Audit, 'record'>

@@ -1,7 +1,7 @@
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { NO_CAPABILITIES } from '../domain/line.ts'
 import { hintFor } from '../domain/not-relayed.ts'
-import type { NotRelayedCount } from '../storage/not-relayed.ts'
+import type { NotRelayedCount } from '../storage/intake-records.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LineSnapshot } from './line-snapshot.ts'
 

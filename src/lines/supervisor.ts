@@ -15,8 +15,8 @@ import {
 import type { Writer } from '../storage/writer.ts'
 import { whenAborted, withTimeout, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
-import type { Stamps } from '../system/stamps.ts'
 import { discoveryOf, type Discovery } from './discovery.ts'
 import { DriverWatch } from './driver-watch.ts'
 import type { Found, LineDriver, PointOfNoReturn } from './driver.ts'
@@ -30,7 +30,7 @@ import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
 export type SupervisorTools = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly clock: Clock
   readonly log: Log
   readonly audit: Pick<Audit, 'record'>

@@ -1,17 +1,17 @@
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
-import { saveClockMemory } from '../storage/clock-memory.ts'
+import { saveClockMemory } from '../storage/about.ts'
 import { bringBackChanges, wakeHeldBack } from '../storage/message-queue.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ClockDoubt, ClockMemory, ConfirmedClock } from '../system/confirmed-clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
-import type { Stamps } from '../system/stamps.ts'
 
 export type ClockWatchTools = {
   readonly clock: ConfirmedClock
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly log: Log
   readonly writer: Pick<Writer, 'write'>
   /** Called when the clock came into doubt, or the doubt was settled. */
@@ -22,7 +22,7 @@ const LOOK_MS = 30_000
 /** Running time that a later start may have to take for time off. */
 const SAVE_MS = 10 * 60_000
 const SAVE_IN_DOUBT_MS = 60_000
-/** Stamps that are less ahead wait until the clock has caught up. */
+/** Timestamps that are less ahead wait until the clock has caught up. */
 const AHEAD_MS_MAX = 24 * 3_600_000
 
 /** Saves the confirmed time, and adopts the wall clock once it has been steady. */

@@ -11,8 +11,6 @@ import {
   deleteFinishedDeliveries,
   exhaustHeldDeliveries,
   oldEventsPurge,
-} from '../storage/delivery-retention.ts'
-import {
   deleteOldAudit,
   deleteOldIdempotency,
   deleteOldMessages,
@@ -22,22 +20,22 @@ import {
 } from '../storage/retention.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
-import type { Changes } from '../system/changes.ts'
+import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Age, ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import type { Log } from '../system/log.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Signal } from '../system/signal.ts'
-import type { Stamps } from '../system/stamps.ts'
 import { dailyBackupJob } from './backups.ts'
 import { ClockWatch } from './clock-watch.ts'
 import { Timetable, type Job } from './timetable.ts'
 
 export type MaintenanceTools = RetentionTools & {
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly log: Log
   readonly audit: Pick<Audit, 'record'>
   readonly directory: DataDirectory
-  readonly changes: Pick<Changes, 'tell'>
+  readonly changes: Pick<ChangeFeed, 'publish'>
   readonly dispatchSignal: Signal
   readonly healthSignal: Signal
   readonly backupWorker: Pick<BackupWorker, 'take'>
@@ -51,7 +49,7 @@ export function createMaintenance(tools: MaintenanceTools) {
   const worker: Pick<BackupWorker, 'take'> = {
     async take(order) {
       const made = await tools.backupWorker.take(order)
-      changes.tell([{ what: 'backup', id: basename(order.to) }])
+      changes.publish([{ what: 'backup', id: basename(order.to) }])
       return made
     },
   }

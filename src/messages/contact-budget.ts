@@ -1,4 +1,4 @@
-// What a message takes of its line's daily contacts, step by step: see domain/contact-limit. All of
+// The steps of a message through its line's daily contacts: see domain/contact-limit. All of
 // it happens in the transaction that moves the message.
 
 import {
@@ -18,16 +18,16 @@ import type { Db, Tx } from '../storage/database.ts'
 type Step = { readonly name: ContactStep; readonly now: Timestamp }
 type Who = { readonly lineId: LineId; readonly handle: Handle }
 
-/** What the line's device says of a handle; null when it could not be asked. */
+/** The device's answer whether it has history with a handle; null when it could not be asked. */
 export type History = boolean | null
 
-/** Whether the line can take a message to `handle` today. */
+/** True where the line can take a message to `handle` today. */
 export function hasBudget(db: Db, line: Line, handle: Handle, now: Timestamp): boolean {
   const contact = readContact(db, line.id, handle)
   return isCovered(contact) || contact.queued > 0 || slotsLeft(db, line, now) > 0
 }
 
-/** Whether the line has written to `handle`, or has history with it, as far as is stored. */
+/** True where the line has written to `handle`, or has history with it, as far as is stored. */
 export function knowsContact(db: Db, lineId: LineId, handle: Handle): boolean {
   return isCovered(readContact(db, lineId, handle))
 }
@@ -42,7 +42,7 @@ function slotsLeft(db: Db, line: Line, now: Timestamp): number {
   return line.dailyContactLimit - newContacts(db, line.id, now)
 }
 
-/** What an accepted message holds, or `full` where the line has no place left for it. */
+/** The hold of an accepted message, or `full` where the line has no slot left for it. */
 export function reserveSlot(
   tx: Tx,
   line: Line,

@@ -11,7 +11,7 @@ import {
 } from '../storage/message-queue.ts'
 import { saveMessage } from '../storage/messages.ts'
 
-/** When a queued message may go, and why not before. */
+/** The time from which a queued message may go, and the reason why not before. */
 type Position = Pick<Outbound, 'dueAt' | 'queuedReason'>
 
 /** The position of a message that comes last into the conversation. */

@@ -4,8 +4,8 @@ import { QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
 import type { SendOutcome } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { outgoing } from '../storage/message-queue.ts'
 import { findMessage, saveMessage } from '../storage/messages.ts'
-import { outgoing } from '../storage/unsettled.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
@@ -30,7 +30,7 @@ export type AttemptTools = SettleTools & {
   readonly mayLeave: () => boolean
 }
 
-/** How long an outcome that could not be written waits before it is written again. */
+/** The wait before an outcome that could not be written is written again. */
 const REWRITE_MS = 1_000
 
 /**
@@ -76,7 +76,7 @@ async function holdBack(tools: AttemptTools, id: MessageId, dueAt: Timestamp): P
   })
 }
 
-/** Where an outcome cannot be written: who hears of it, and when to give up. */
+/** Called where an outcome cannot be written; `signal` ends the tries. */
 type Trouble = { readonly onUnwritten: () => void; readonly signal: AbortSignal }
 
 type Result = {

@@ -1,4 +1,4 @@
-// The way in: what a device tells becomes a message or a receipt, with conversation, contact,
+// The way in: an event of a device becomes a message or a receipt, with conversation, contact,
 // deliveries and the line's checkpoint in one transaction. A crash before the commit reads the row
 // again; after it, the guid stops a double.
 
@@ -18,10 +18,15 @@ import type { DeviceMessage, LeftOutMessage, LineEvent } from '../lines/driver.t
 import { markKnown } from '../storage/contacts.ts'
 import { noteMessage, openConversation } from '../storage/conversations.ts'
 import type { Tx } from '../storage/database.ts'
-import { keepReceipt, messageIdOfGuid, rejectEvent, rememberGuid } from '../storage/guids.ts'
+import {
+  keepReceipt,
+  messageIdOfGuid,
+  rejectEvent,
+  rememberGuid,
+  countNotRelayed,
+} from '../storage/intake-records.ts'
 import { saveCheckpoint } from '../storage/lines.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
-import { countNotRelayed } from '../storage/not-relayed.ts'
 import { NotWrittenError } from '../storage/sqlite-errors.ts'
 import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
@@ -98,7 +103,7 @@ function takeMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessa
   else if (tools.announcesDeviceMessages()) tools.publish(tx, 'message.sent', message)
 }
 
-/** Why news is announced to nobody; null where it is announced. */
+/** The kind of a message that is announced to nobody; null where it is announced. */
 function notRelayedKind(line: Line, { withheld, service }: DeviceMessage): NotRelayedKind | null {
   return withheld ?? (line.relaySms ? null : carrierKind(service))
 }
@@ -185,7 +190,7 @@ function takeSettled(
 
 /**
  * A message that the device gave a guid was handed over. One of a backup is the past: a restore never
- * causes a send. One whose failure was announced may have been sent again by whoever heard of it.
+ * causes a send. One whose failure was announced may have been sent again by a receiver.
  */
 function mayGoAgain({ status, error, dueAt, platformGuid }: Outbound): boolean {
   if (platformGuid !== null || error?.code === 'restored') return false
@@ -214,7 +219,7 @@ async function reject(
 }
 
 /**
- * Whether the storage is at fault, not the event: a full disk, a group that was rolled back, a database
+ * True where the storage is at fault, not the event: a full disk, a group that was rolled back, a database
  * that is busy. Whatever else fails, fails for this event again and again.
  */
 function isPassing(error: unknown): boolean {

@@ -11,20 +11,20 @@ export type BoardLine = {
   readonly state: LineState
   /** Practice lines are not real. */
   readonly isReal: boolean
-  /** Whether this start asked for it. */
+  /** This start asked for it. */
   readonly isConfigured: boolean
-  /** How many sends it may have in flight; 0 while it has no session. */
+  /** Sends that it may have in flight; 0 while it has no session. */
   readonly capacity: number
 }
 
-/** What the way out needs of the lines; the supervisor is one. */
+/** The lines as messages see them; the supervisor is one. */
 export type LineBoard = {
   /** Names of the kinds that are not real. */
   readonly practiceKinds: readonly string[]
   /** In order of creation. */
   lines(): readonly BoardLine[]
   find(id: string): BoardLine | null
-  /** Whether the device has history with `handle`; null when it cannot be asked in time. */
+  /** True where the device has history with `handle`; null when it cannot be asked in time. */
   knows(id: LineId, handle: Handle): Promise<boolean | null>
   send(
     id: LineId,
@@ -44,12 +44,12 @@ export function toRoutingLine({ line, state, isReal, isConfigured }: BoardLine):
   }
 }
 
-/** Whether dispatch may give the line a message now. */
+/** True where dispatch may give the line a message now. */
 export function takesMessages({ line, state }: BoardLine): boolean {
   return line.isEnabled && state.status === 'online' && state.imessageActive
 }
 
-/** Why a message waits that has no reason of its own, or null where its line is ready. */
+/** The reason of its line, for a message that waits without a reason of its own; null where the line is ready. */
 export function waitReasonOf(
   board: Pick<LineBoard, 'find'>,
   lineId: LineId,

@@ -27,7 +27,7 @@ import { routeFor } from './requeue.ts'
 
 export type Target = { readonly recipient: Recipient; readonly lineId: string | null }
 
-/** What each line's device said of the recipient; a line that is missing could not be asked. */
+/** Each device's answer about the recipient; a line that is missing could not be asked. */
 export type Histories = ReadonlyMap<LineId, History>
 
 type Tools = { readonly db: Db; readonly board: LineBoard; readonly stamps: { now(): Timestamp } }
@@ -90,7 +90,7 @@ export function limitReached(db: Db, line: Line, now: Timestamp): RelayError {
 }
 
 /**
- * Where the setting says so, programs stay out of a conversation that a person answers. A person who
+ * If the setting says so, programs stay out of a conversation that a person answers. A person who
  * sends, by the command line or the dashboard, is never refused.
  */
 export function requireUnpaused(
@@ -176,11 +176,11 @@ function routed({ board }: Tools, tx: Tx, recipient: Recipient, now: Timestamp):
   return found
 }
 
-/** Where a message would go if it were sent now, as far as is known without asking a device. */
+/** The line of a message if it were sent now, as far as is known without asking a device. */
 export type SendPreview = {
   /** Null where no line could take it now. */
   readonly lineId: LineId | null
-  /** Whether that line has written with the recipient before. */
+  /** That line has written with the recipient before. */
   readonly knowsContact: boolean
 }
 

@@ -21,7 +21,6 @@ import type { Settings } from '../storage/settings.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
 import type { Signal } from '../system/signal.ts'
-import { answerOf, type Answer } from './answer.ts'
 import { reserveSlot } from './contact-budget.ts'
 import { initialPosition } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
@@ -38,13 +37,14 @@ import {
   type Histories,
   type Target,
 } from './send-target.ts'
+import { answerOf, type Answer } from './waiting-callers.ts'
 
 export type SendRequest = {
   readonly to: string
   readonly text: string
   readonly lineId: string | null
   readonly idempotencyKey: string | null
-  /** How long the answer may wait for the line, in milliseconds; null for the configured time. */
+  /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
   readonly source: MessageSource
 }
@@ -94,7 +94,7 @@ export function createSend(tools: SendTools): (request: SendRequest) => Promise<
   }
 }
 
-/** What a request came to: an answer that was given before, or a message whose end is waited for. */
+/** The result of a request: an answer that was given before, or a message whose end is waited for. */
 type Accepted = { readonly messageId: string; readonly isReplay: boolean } & (
   | { readonly answer: Answer }
   | { readonly answer: null; readonly message: Outbound }

@@ -1,4 +1,4 @@
-// What becomes of an outbound message, and all that goes with it in the same transaction: its place
+// The ends of an outbound message, and all that goes with them in the same transaction: its place
 // in the day's budget, its guid, its events, the answer to who waits, the turn of the next one.
 
 import {
@@ -11,21 +11,26 @@ import {
   type Receipt,
 } from '../domain/message.ts'
 import { noteService } from '../storage/conversations.ts'
-import type { Tx } from '../storage/database.ts'
-import { rememberGuid, takeReceipts } from '../storage/guids.ts'
-import { announcementAt } from '../storage/message-queue.ts'
+import type { Tx, Db } from '../storage/database.ts'
+import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
+import {
+  announcementAt,
+  queuedOnDeletedLines,
+  sendingWithoutGuid,
+} from '../storage/message-queue.ts'
 import { saveMessage } from '../storage/messages.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Publish } from '../webhooks/publish.ts'
 import { confirmContact, releaseSlot } from './contact-budget.ts'
 import { promoteNext, wakeSameText } from './conversation-order.ts'
 import type { WaitingCallers } from './waiting-callers.ts'
 
 export type SettleTools = {
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly publish: Publish
   readonly callers: WaitingCallers
-  /** Whether what a person types on the device is announced like what the relay sends. */
+  /** Messages typed on the device are announced like those that the relay sends. */
   readonly announcesDeviceMessages: () => boolean
 }
 
@@ -100,7 +105,7 @@ export function makeUncertain(
 
 /**
  * The device's guid of a message, and its service. Receipts that came before it are applied now: a
- * device may tell that a message was delivered before it answers that it took it.
+ * device may report a message delivered before it answers that it took it.
  */
 export function assignGuid(
   tools: SettleTools,
@@ -115,7 +120,7 @@ export function assignGuid(
   return applyWaiting(tools, tx, named, told.guid)
 }
 
-/** `accepted`: sent now, whatever came before; with its guid where the device told one. */
+/** `accepted`: sent now, whatever came before; with its guid where the device gave one. */
 export function acceptMessage(
   tools: SettleTools,
   tx: Tx,
@@ -170,4 +175,27 @@ function settle(tools: SettleTools, tx: Tx, message: Outbound, progress: Progres
     tools.callers.settled(tx, saved)
   }
   return saved
+}
+
+type Tools = SettleTools & { readonly db: Db; readonly writer: Writer }
+
+/**
+ * Before anything runs: what a dead process left past its point of no return is uncertain, until its
+ * driver finds its row. A message that the device holds (it has a guid) goes on waiting for its
+ * receipt.
+ */
+export async function recoverMessages(tools: Tools): Promise<number> {
+  const left = sendingWithoutGuid(tools.db)
+  if (left.length === 0) return 0
+  await tools.writer.write((tx) => {
+    for (const message of left) makeUncertain(tools, tx, message, 'outcome_unknown')
+  })
+  return left.length
+}
+
+/** After a line was deleted: what was queued on it has failed, and says so. */
+export async function failOrphans(tools: Tools): Promise<void> {
+  await tools.writer.write((tx) => {
+    for (const message of queuedOnDeletedLines(tx)) failMessage(tools, tx, message, 'line_removed')
+  })
 }

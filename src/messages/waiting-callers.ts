@@ -1,11 +1,10 @@
 import type { MessageId } from '../domain/ids.ts'
-import type { Message } from '../domain/message.ts'
+import type { Message, AnswerKind } from '../domain/message.ts'
 import type { Tx } from '../storage/database.ts'
-import { keepFirstAnswer } from '../storage/idempotency.ts'
+import { keepFirstAnswer, type KeptAnswer } from '../storage/idempotency.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
-import { answerOf, type Answer } from './answer.ts'
-import type { WaitReason } from './resource.ts'
+import { type WaitReason, messageResource } from './resource.ts'
 
 type Waiting = {
   readonly idempotencyKey: string | null
@@ -61,4 +60,24 @@ export class WaitingCallers {
     this.#isStopping = true
     for (const those of this.#waiting.values()) for (const { resolve } of those) resolve(null)
   }
+}
+
+/** The answer to a send; `body` is the message as JSON text, kept word for word for repeats. */
+export type Answer = KeptAnswer
+
+/** The answer to the caller who sent `message`, as it is now. */
+export function answerOf(message: Message, waitReason: WaitReason): Answer {
+  const isSent = message.sentAt !== null
+  const resource = {
+    ...messageResource(message, waitReason),
+    // The contract of a send: `iMessage` always, and `sent` however far it came since.
+    service: 'iMessage',
+    ...(isSent ? { status: 'sent' } : {}),
+  }
+  return { kind: kindOf(message), body: JSON.stringify(resource) }
+}
+
+function kindOf(message: Message): AnswerKind {
+  if (message.status === 'failed') return 'send_failed'
+  return message.sentAt === null ? 'accepted' : 'sent'
 }

@@ -1,8 +1,18 @@
-// The tables of who may see the dashboard. No password, token or cookie can be read from them.
+// The tables of the dashboard's sign-in and of the audit trail. No password, token, cookie or other
+// secret can be read from them.
 
-import { blob, integer, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+import { blob, integer, sqliteTable, text, index } from 'drizzle-orm/sqlite-core'
 
-import { at } from './columns.ts'
+import {
+  ACTOR_KINDS,
+  AUDIT_ACTIONS,
+  THING_KINDS,
+  type ActorKind,
+  type AuditAction,
+  type ThingKind,
+} from '../domain/audit.ts'
+import type { AuditId } from '../domain/ids.ts'
+import { at, checkJson, checkWord } from './columns.ts'
 
 /** The one owner of the relay, in the row 1; there is none until a password is set. */
 export const dashboardOwner = sqliteTable('dashboard_owner', {
@@ -35,3 +45,35 @@ export const dashboardNetworks = sqliteTable('dashboard_networks', {
   network: text('network').primaryKey(),
   signedInAt: at('signed_in_at').notNull(),
 })
+
+/** The audit trail. */
+export const audit = sqliteTable(
+  'audit',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<AuditId>().notNull().unique(),
+    at: at('at').notNull(),
+    /** The latest of the acts that the row counts. */
+    lastAt: at('last_at').notNull(),
+    count: integer('count').notNull(),
+    actorKind: text('actor_kind').$type<ActorKind>().notNull(),
+    actorId: text('actor_id'),
+    address: text('address'),
+    requestId: text('request_id'),
+    action: text('action').$type<AuditAction>().notNull(),
+    aboutKind: text('about_kind').$type<ThingKind>().notNull(),
+    aboutId: text('about_id'),
+    /** JSON of the fields that changed. */
+    before: text('before'),
+    after: text('after'),
+  },
+  (t) => [
+    checkWord('actor_kind', ACTOR_KINDS),
+    checkWord('action', AUDIT_ACTIONS),
+    checkWord('about_kind', THING_KINDS),
+    checkJson('before'),
+    checkJson('after'),
+    index('audit_by_age').on(t.at),
+    index('audit_by_action').on(t.action, t.at),
+  ],
+)

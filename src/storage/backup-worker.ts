@@ -4,7 +4,7 @@ import { assertIntact } from './integrity.ts'
 import { SourceDamagedError, takeSnapshot, type Snapshot, type SnapshotOrder } from './snapshot.ts'
 import { codeOf, isCorrupt } from './sqlite-errors.ts'
 
-/** What to copy, or the path of the database to check. */
+/** A copy to make, or the path of a database to check. */
 export type BackupRequest = { readonly id: number } & (
   | { readonly order: SnapshotOrder }
   | { readonly database: string }
@@ -16,7 +16,7 @@ export type BackupReply =
       readonly id: number
       readonly problem: string
       readonly code: string | null
-      /** Whether the database that was to be copied or checked is damaged. */
+      /** The database that was to be copied or checked is damaged. */
       readonly isSourceDamaged: boolean
     }
 

@@ -123,7 +123,7 @@ export async function backUpTo(
   return { path, size_bytes: sizeBytes }
 }
 
-/** What the audit trail says of it. A whole backup opens everything that the relay seals. */
+/** The audited change of a new backup. A whole backup opens everything that the relay seals. */
 export function createdBackup(
   path: string,
   { isWhole }: { readonly isWhole: boolean },

@@ -10,7 +10,7 @@ export const at = (name: string) => integer(name).$type<Timestamp>()
 export const flag = (name: string) => integer(name, { mode: 'boolean' })
 
 // CHECKs find damage: where random bytes hit a row, SQLite returns it as if it were intact, and only its
-// integrity check, which looks at every CHECK, can tell.
+// integrity check, which looks at every CHECK, finds them.
 
 /** The column holds one of `words`, or NULL. SQLite builds a table for an IN at each write; for an OR it does not. */
 export const checkWord = (column: string, words: readonly string[]) => {

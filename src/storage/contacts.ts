@@ -5,11 +5,9 @@ import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contac
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared } from './statement.ts'
+import { prepared, type Values } from './statement.ts'
 
-type Values = Record<string, string | number | null>
-
-/** How many places of the day are taken, and by what. */
+/** Places of the day that are taken. */
 export type ContactUsage = { readonly reserved: number; readonly spent: number }
 
 const one = prepared(({ sqlite }) =>
@@ -54,7 +52,7 @@ export function changeContact(
   const from = placeOf(before)
   const to = placeOf(after)
   if (from === to) return
-  tx.touched?.push({ what: 'line', id: who.lineId })
+  tx.changes?.push({ what: 'line', id: who.lineId })
   addToPlace(tx, who.lineId, from, -1)
   addToPlace(tx, who.lineId, to, 1)
 }

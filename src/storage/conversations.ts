@@ -3,14 +3,12 @@ import { and, eq, getTableColumns, gt, inArray, lt, sql } from 'drizzle-orm'
 import type { Conversation } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
 import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { conversations, messages } from './schema.ts'
-import { prepared } from './statement.ts'
-
-type Values = Record<string, string | number>
+import { prepared, type Values } from './statement.ts'
 
 const byLineAndHandle = prepared(({ sqlite }) =>
   sqlite.prepare<{ id: ConversationId }, [Values]>(
@@ -33,7 +31,7 @@ const insertion = prepared(({ sqlite }) =>
 /** The conversation of a line with a handle; made where there is none. */
 export function openConversation(
   tx: Tx,
-  stamps: Stamps,
+  stamps: LogicalClock,
   party: {
     readonly lineId: LineId
     readonly phoneNumber: string
@@ -235,7 +233,7 @@ export function conversationsOf(db: Db, handle: string): readonly ConversationId
     .map((row) => row.id)
 }
 
-/** Whether any of these lines has a conversation with the handle: asked for e-mail addresses. */
+/** True where the line, or any line for null, has a conversation with the handle: asked for e-mail addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
   const text = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL${
     lineId === null ? '' : ' AND line_id = $lineId'
@@ -244,7 +242,7 @@ export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): 
 }
 
 function touch(tx: Tx, id: ConversationId): void {
-  tx.touched?.push({ what: 'conversation', id })
+  tx.changes?.push({ what: 'conversation', id })
 }
 
 function select(db: Db) {

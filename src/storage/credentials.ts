@@ -1,9 +1,7 @@
 import type { Credential, CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { BridgeId, KeyId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared } from './statement.ts'
-
-type Values = Record<string, string | number | null | Uint8Array>
+import { prepared, type Values } from './statement.ts'
 
 /** The secret of a key or the token of a bridge: its hash, and the characters that are shown of it. */
 export type StoredSecret = {
@@ -144,7 +142,7 @@ export function saveLastUsed(tx: Tx, id: CredentialId, at: Timestamp): void {
 }
 
 function touchKey(tx: Tx, id: CredentialId): void {
-  tx.touched?.push({ what: 'key', id })
+  tx.changes?.push({ what: 'key', id })
 }
 
 /** Credentials and webhooks that a key made and that still live: neither revoked nor deleted. */

@@ -8,7 +8,6 @@ import { takeInstanceLock } from '../system/instance-lock.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { backUpBeforeMigration } from './backup.ts'
-import { damageFound, wayBack } from './damage.ts'
 import { closeDatabase, openDatabase, type Db } from './database.ts'
 import {
   acceptMigration,
@@ -17,9 +16,9 @@ import {
   UnusableDatabaseError,
 } from './migrations.ts'
 import { OpenFiles } from './open-files.ts'
-import { isDamage, isDiskFull } from './sqlite-errors.ts'
+import { damageFound, wayBack, isDamage, isDiskFull } from './sqlite-errors.ts'
 
-/** What lies in the data directory, opened. */
+/** The data directory, opened. */
 export type Data = {
   readonly db: Db
   readonly directory: DataDirectory
@@ -75,7 +74,7 @@ export function requireDatabase(directory: DataDirectory): void {
   )
 }
 
-/** What to throw for `error`, which a start met: a NotYetError where the disk is full, and words for damage. */
+/** The error to throw for `error`, which a start met: a NotYetError where the disk is full, and words for damage. */
 export function startFailure(directory: DataDirectory, error: unknown): unknown {
   const { path } = directory
   const hasRoom = () => freeBytes(path) >= FREE_BYTES_LEAST
@@ -130,7 +129,7 @@ function takeData(place: Place, { clock, random, log, version }: Tools): Data {
   }
 }
 
-/** What is left to do once the database is open; closes it where that fails. */
+/** The steps after the database is open; closes it where one of them fails. */
 function prepare(
   directory: DataDirectory,
   db: Db,

@@ -1,10 +1,9 @@
-import { constants, type Database } from 'bun:sqlite'
+import { constants, Database } from 'bun:sqlite'
 
 import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
-import type { Change } from '../system/changes.ts'
+import type { Change } from '../system/change-feed.ts'
 import { LastingDatabase } from '../system/lasting-database.ts'
-import { damageFound, wayBack } from './damage.ts'
 import { Guard } from './guard.ts'
 import {
   APPLICATION_ID,
@@ -16,6 +15,7 @@ import {
   type Migration,
 } from './migrations.ts'
 import { LOG_BYTES_LIMIT } from './open-files.ts'
+import { damageFound, wayBack } from './sqlite-errors.ts'
 
 /** The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. */
 export type Db = {
@@ -28,8 +28,8 @@ declare const inTransaction: unique symbol
 /** A `Db` inside the writer's transaction. Whatever writes takes one, so nothing writes outside. */
 export type Tx = Db & {
   readonly [inTransaction]: true
-  /** What was changed, told after the commit; null while nobody watches. */
-  readonly touched: Change[] | null
+  /** Changes to publish after the commit; null while nobody watches. */
+  readonly changes: Change[] | null
 }
 
 const SQLITE_VERSION_MIN = [3, 37] as const
@@ -54,16 +54,16 @@ const PRAGMAS = [
 export type OpenOptions = {
   /** The version of this executable, noted in the file. */
   readonly version: string
-  /** Called before the first migration of a database that existed; its path is told on refusal. */
+  /** Called before the first migration of a database that existed; the refusal names the path that it gives. */
   readonly backUp?: ((sqlite: Database, schemaVersion: number) => string) | undefined
-  /** Where backups lie, for the sentence that refuses a newer database. */
+  /** The folder of the backups, for the sentence that refuses a newer database. */
   readonly backupsPath?: string | undefined
   readonly migrations?: readonly Migration[] | undefined
 }
 
 export type OpenedDatabase = {
   readonly db: Db
-  /** Whether a database that existed before was migrated, and where it was backed up. */
+  /** The schema number before a migration, and the path of the backup made before it. */
   readonly migratedFrom: number | null
   readonly backupPath: string | null
 }
@@ -130,4 +130,13 @@ function requireSqliteVersion(sqlite: Database): void {
   throw new UnusableDatabaseError(
     `The system's SQLite is ${row?.version ?? 'unknown'}; Hookline needs 3.37 or newer.`,
   )
+}
+
+/** Opens a database file as it is. Functions that its schema names are not run (SQLite's `trusted_schema`). */
+export function openRaw(path: string, access: 'read' | 'write'): Database {
+  const options = access === 'read' ? { readonly: true } : { readwrite: true }
+  const database = new Database(path, { ...options, strict: true })
+  database.run('PRAGMA trusted_schema = OFF')
+  database.run('PRAGMA busy_timeout = 5000')
+  return database
 }

@@ -4,7 +4,7 @@
 import type { ConversationId, DeliveryId, Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Attempt, DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared } from './statement.ts'
+import { prepared, type Values } from './statement.ts'
 
 /** A pending delivery as the loop keeps it; the body is read for each attempt. */
 export type DueDelivery = {
@@ -26,8 +26,6 @@ export type DeliveryRecord = {
   readonly nextAttemptAt: Timestamp | null
   readonly completedAt: Timestamp | null
 }
-
-type Values = Record<string, string | number | null>
 
 const DUE = `seq, event_seq AS eventSeq, conversation_id AS conversationId,
   scheduled_count AS scheduledCount, next_attempt_at AS nextAttemptAt`
@@ -135,9 +133,9 @@ export function recordAttempt(tx: Tx, record: DeliveryRecord): void {
   })
   if (changes === 0) return
   attempted(tx).run({ deliverySeq, ...attempt, isPrivateTarget: attempt.isPrivateTarget ? 1 : 0 })
-  if (tx.touched === null) return
+  if (tx.changes === null) return
   const row = idOf(tx).get({ deliverySeq })
-  if (row !== null) tx.touched.push({ what: 'delivery', id: row.id })
+  if (row !== null) tx.changes.push({ what: 'delivery', id: row.id })
 }
 
 const idOf = prepared(({ sqlite }) =>

@@ -44,7 +44,7 @@ const reading = prepared(({ sqlite }) =>
   ),
 )
 
-/** What is sent of an event; null where it is not kept. */
+/** Id and body of an event that is sent; null where it is not kept. */
 export function readEvent(
   db: Db,
   seq: number,

@@ -6,7 +6,7 @@ import { prepared, type Values } from './statement.ts'
 /** The first answer under a key, word for word. */
 export type KeptAnswer = { readonly kind: AnswerKind; readonly body: string }
 
-/** What was accepted under an `Idempotency-Key`; without an answer while the request runs, and after a crash. */
+/** A request that was accepted under an `Idempotency-Key`; without an answer while the request runs, and after a crash. */
 export type IdempotencyRecord = {
   readonly fingerprint: string
   readonly messageId: MessageId

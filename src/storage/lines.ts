@@ -2,12 +2,12 @@ import { and, asc, eq, isNull } from 'drizzle-orm'
 
 import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
 import { prepared } from './statement.ts'
 
-/** What the owner may change of a line. */
+/** Fields of a line that the owner may change. */
 export type LineSettings = Pick<Line, 'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms'>
 
 export type NewLine = {
@@ -55,7 +55,7 @@ export function getLine(db: Db, id: LineId): Line | null {
   return found ?? null
 }
 
-export function insertLine(tx: Tx, stamps: Stamps, line: NewLine): Line {
+export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
   const inserted: Line = {
     ...line,
     id: stamps.id('line'),
@@ -94,13 +94,13 @@ const savingCheckpoint = prepared(({ sqlite }) =>
   ),
 )
 
-/** Where the driver left off, in its own words. */
+/** The driver's position, in its own words. */
 export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
   savingCheckpoint(tx).run({ id, checkpoint })
 }
 
 /** The line is listed no more; its messages keep its id and number. */
-export function deleteLine(tx: Tx, stamps: Stamps, id: LineId): void {
+export function deleteLine(tx: Tx, stamps: LogicalClock, id: LineId): void {
   tx.orm.update(lines).set({ deletedAt: stamps.now() }).where(isLive(id)).run()
 }
 

@@ -1,13 +1,11 @@
-// What the health findings ask of messages. Each query goes by an index and ends at a bound: it costs
+// Questions of the health findings about messages. Each query goes by an index and ends at a bound: it costs
 // the same beside a million messages.
 
 import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { Db } from './database.ts'
 import { LINE_SEQ } from './id-lookup.ts'
-import { prepared, namesIn } from './statement.ts'
-
-type Values = Record<string, string | number>
+import { namesIn, prepared, type Values } from './statement.ts'
 
 /** Newest messages of a line among which its last sends are looked for. */
 const NEWEST_MAX = 200
@@ -33,7 +31,7 @@ const newestOfLine = prepared(({ sqlite }) =>
   ),
 )
 
-/** What the relay sent by a line lately and what became of it, the last to finish first. */
+/** Recent sends of the relay by a line with their ends, the last to finish first. */
 export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
   return newestOfLine(db)
     .all({ lineId })

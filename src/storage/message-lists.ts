@@ -1,15 +1,14 @@
 import { and, asc, desc, eq, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
 
-import type { Timestamp } from '../domain/ids.ts'
+import type { UtcDay } from '../domain/contact-limit.ts'
+import type { Timestamp, LineId } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { conversationSeq, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { messages } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { prepared, namesIn } from './statement.ts'
-
-type Values = Record<string, string | number>
+import { namesIn, prepared, type Values } from './statement.ts'
 
 export type MessageFilter = {
   readonly lineId?: string | undefined
@@ -22,7 +21,7 @@ export type MessageFilter = {
   readonly createdBefore?: Timestamp | undefined
 }
 
-/** How many rows, and after which; `before` is the cursor's seq. */
+/** The size of a page, and its start; `before` is the cursor's seq. */
 export type Newest = { readonly limit: number; readonly before: number | null }
 
 /** Messages newest first. */
@@ -83,7 +82,7 @@ export function sendsToSince(
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
-/** Where a reader of changes stands. */
+/** The position of a reader of changes. */
 export type ChangeCursor = { readonly updatedAt: number; readonly revision: number }
 
 /**
@@ -142,4 +141,25 @@ function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
     given(direction, sql`${messages.direction} = ${direction}`),
     given(status, sql`${messages.status} = ${status}`),
   ]
+}
+
+/** Messages of one line that were recorded on one day, by what has become of them until now. */
+export type MessageDay = {
+  readonly day: UtcDay
+  readonly lineId: LineId
+  readonly sent: number
+  readonly received: number
+  readonly failed: number
+  readonly uncertain: number
+}
+
+/** Every line's days from `firstDay` on, oldest first; a day without messages has no row. */
+export function listMessageDays(db: Db, firstDay: UtcDay): readonly MessageDay[] {
+  return db.sqlite
+    .query<MessageDay, [{ readonly firstDay: number }]>(
+      `SELECT d.day, l.id AS lineId, d.sent, d.received, d.failed, d.uncertain
+       FROM message_days d JOIN lines l ON l.seq = d.line_seq
+       WHERE d.day >= $firstDay ORDER BY d.day, d.line_seq`,
+    )
+    .all({ firstDay })
 }

@@ -3,10 +3,17 @@
 
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
-import { UNCERTAIN_ANNOUNCED_AFTER_MS, type Outbound } from '../domain/message.ts'
+import {
+  UNCERTAIN_ANNOUNCED_AFTER_MS,
+  type Outbound,
+  type OutgoingMessage,
+  type Unsettled,
+} from '../domain/message.ts'
+import type { Age } from '../system/confirmed-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { CONVERSATION_SEQ, LINE_SEQ } from './id-lookup.ts'
 import { findMessage, messagesWhere } from './messages.ts'
+import { firstSeqSince } from './seq-by-time.ts'
 import { prepared, type Values } from './statement.ts'
 
 type IdRow = { readonly id: MessageId }
@@ -72,7 +79,7 @@ const sameTextUncertain = prepared(({ sqlite }) =>
   ),
 )
 
-/** When the last uncertain message of a conversation with this text will be announced; null for none. */
+/** The time at which the last uncertain message of the conversation with this text is announced; null for none. */
 export function sameTextUncertainUntil(
   db: Db,
   message: Pick<Outbound, 'conversationId' | 'text'>,
@@ -178,7 +185,7 @@ const announceable = ids(
    WHERE status = 'uncertain' AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
 )
 
-/** Uncertain messages of which `message.failed` has to tell now. */
+/** Uncertain messages that `message.failed` has to announce now. */
 export function messagesToAnnounce(db: Db, now: number, limit: number): readonly MessageId[] {
   return announceable(db, { now, limit })
 }
@@ -204,7 +211,7 @@ export function wakeHeldBack(tx: Tx, now: number): void {
     .run({ now })
 }
 
-/** What a wait may still be after the time of a wrong clock: that of an announcement, the longest. */
+/** The longest wait after the time of a wrong clock: that of an announcement. */
 const WAIT_MS_MAX = UNCERTAIN_ANNOUNCED_AFTER_MS
 
 /**
@@ -230,15 +237,93 @@ export function wakeLimited(tx: Tx, lineId: LineId, now: number): void {
     .run({ lineId, now })
 }
 
-/** When a message that becomes uncertain now is announced. */
+/** The time at which a message that becomes uncertain now is announced. */
 export function announcementAt(now: Timestamp): Timestamp {
   return (now + UNCERTAIN_ANNOUNCED_AFTER_MS) as Timestamp // A sum of whole milliseconds.
 }
 
-/** How many messages have a status; meant for those that are passed through, which are few. */
+/** The number of messages with a status that is passed through; those are few. */
 export function countByStatus(db: Db, status: 'queued' | 'sending' | 'uncertain'): number {
   const counting = db.sqlite.query<{ count: number }, [Values]>(
     'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status',
   )
   return counting.get({ status })?.count ?? 0
+}
+
+/** Turns what a dead process left as `sending` into `uncertain`, but for what the device holds. */
+export function sendingWithoutGuid(db: Db): readonly Outbound[] {
+  const rows = db.sqlite
+    .query<IdRow, []>(
+      `SELECT id FROM messages INDEXED BY messages_by_status
+       WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
+    )
+    .all()
+  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
+}
+
+const UNSETTLED_MS_MAX = 7 * 86_400_000
+const UNSETTLED_MAX = 1_000
+const OPEN_MS_MAX = 30 * 86_400_000
+const OPEN_MAX = 10_000
+
+// One status at a time, and from a seq on, so that the index alone gives the order and the bound.
+const newestOfStatus = prepared(({ sqlite }) =>
+  sqlite.prepare<{ id: MessageId; seq: number }, [Values]>(
+    `SELECT id, seq FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
+     ORDER BY seq DESC LIMIT +$limit`,
+  ),
+)
+
+const newestWithGuid = prepared(({ sqlite }) =>
+  sqlite.prepare<{ guid: string; note: string | null; seq: number }, [Values]>(
+    `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
+       AND direction = 'outbound' AND platform_guid IS NOT NULL
+     ORDER BY seq DESC LIMIT +$limit`,
+  ),
+)
+
+/** Messages of a line that its driver claims before it reads anything new. */
+export type Unfinished = {
+  readonly unsettled: readonly Unsettled[]
+  readonly open: readonly { readonly guid: string; readonly note: string | null }[]
+}
+
+export function unfinishedOf(db: Db, lineId: LineId, age: Age): Unfinished {
+  const weekAgo = {
+    lineId,
+    from: firstSeqSince(db, 'messages', age.ago(UNSETTLED_MS_MAX)),
+    limit: UNSETTLED_MAX,
+  }
+  // The newest: older ones were looked for at earlier starts already.
+  const unsettled = ['sending', 'uncertain']
+    .flatMap((status) => newestOfStatus(db).all({ ...weekAgo, status }))
+    .sort((a, b) => a.seq - b.seq)
+    .slice(-UNSETTLED_MAX)
+    .flatMap((row) => findMessage(db, row.id) ?? [])
+  const monthAgo = {
+    lineId,
+    from: firstSeqSince(db, 'messages', age.ago(OPEN_MS_MAX)),
+    limit: OPEN_MAX,
+  }
+  const open = ['sent', 'delivered']
+    .flatMap((status) => newestWithGuid(db).all({ ...monthAgo, status }))
+    .sort((a, b) => a.seq - b.seq)
+    .slice(-OPEN_MAX)
+  return {
+    unsettled: unsettled.map((m) => ({ message: outgoing(m), note: m.note })),
+    open: open.map(({ guid, note }) => ({ guid, note })),
+  }
+}
+
+/** The part of a message that a driver is given. */
+export function outgoing(message: Outbound): OutgoingMessage {
+  return {
+    id: message.id,
+    to: message.handle,
+    text: message.text,
+    createdAt: message.createdAt,
+    platformGuid: message.platformGuid,
+  }
 }

@@ -131,7 +131,7 @@ function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
 }
 
 function touch(tx: Tx, { id, conversationId }: NewMessage): void {
-  tx.touched?.push({ what: 'message', id, conversationId })
+  tx.changes?.push({ what: 'message', id, conversationId })
 }
 
 export type MessagePlace = PartyIds & { readonly phoneNumber: string }
@@ -181,7 +181,7 @@ export function newMessage(
 }
 
 /** The newest timestamp that is stored, so that a clock that steps back reorders nothing. */
-export function newestStamp(db: Db): number {
+export function newestTimestamp(db: Db): number {
   const row = db.sqlite
     .query<{ at: number | null }, []>('SELECT max(updated_at) AS at FROM messages')
     .get()

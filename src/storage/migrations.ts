@@ -27,7 +27,7 @@ export class UnusableDatabaseError extends Error {
   override readonly name = 'UnusableDatabaseError'
 }
 
-/** Whether what was thrown says that the database is unusable or damaged, and no retry helps. */
+/** True where the database is unusable or damaged, and no retry helps. */
 export function isUnusableDatabase(error: unknown): boolean {
   return error instanceof UnusableDatabaseError || isCorrupt(error)
 }

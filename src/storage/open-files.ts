@@ -1,10 +1,10 @@
-// Whether the files that a relay has open still lie in its data directory. An open file can be moved,
+// The files that a relay has open must still lie in its data directory. An open file can be moved,
 // deleted or replaced, and SQLite goes on writing into one that no later start will find.
 
 import { closeSync, openSync, readSync, statSync } from 'node:fs'
 
 import type { DataDirectory } from '../system/data-directory.ts'
-import { wayBack } from './damage.ts'
+import { wayBack } from './sqlite-errors.ts'
 
 /** A file of the data directory is not the one that the relay has open; the message says what to do. */
 export class LostFileError extends Error {
@@ -94,7 +94,7 @@ function identityOf(path: string): Identity | null {
   }
 }
 
-/** Whether the log begins as SQLite writes it (https://sqlite.org/fileformat2.html#walformat). */
+/** True where the log begins as SQLite writes it (https://sqlite.org/fileformat2.html#walformat). */
 function hasLogHeader(path: string): boolean {
   const header = Buffer.alloc(HEADER_BYTES)
   const file = openSync(path, 'r')

@@ -13,16 +13,14 @@ import { basename, join } from 'node:path'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { derivedId, timestamp, type Timestamp } from '../domain/ids.ts'
 import { UNCERTAIN_ANNOUNCED_AFTER_MS, sentenceOf } from '../domain/message.ts'
-import type { OptionTable } from '../domain/option.ts'
+import { environmentOf, type OptionTable } from '../domain/option.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
 import { sha256 } from '../system/hash.ts'
 import { insertAuditEntry, keepTrail } from './audit.ts'
 import { timeForName } from './backup.ts'
-import { closeDatabase, openDatabase } from './database.ts'
+import { closeDatabase, openDatabase, openRaw } from './database.ts'
 import { UnusableDatabaseError } from './migrations.ts'
-import { openRaw } from './open-raw.ts'
-import { restoredEnvironment, type EnvironmentChange } from './restored-environment.ts'
 import { requireOwnSchema } from './schema-check.ts'
 import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
@@ -35,14 +33,14 @@ export type RestoreOrder = {
   readonly now: Timestamp
   /** The options of this version; one of `hookline.env` that is not among them does not come back. */
   readonly options?: OptionTable | undefined
-  /** Whether programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
+  /** Programs, hosts, ports, files and passwords of its `hookline.env` come back too. */
   readonly takesEnvironment?: boolean | undefined
 }
 
 export type Restored = {
-  /** Where the files that were replaced lie now; null where there were none. */
+  /** The folder in which the replaced files lie now; null where there were none. */
   readonly aside: string | null
-  /** How many messages became uncertain. */
+  /** The number of messages that became uncertain. */
   readonly uncertainCount: number
   /** The names of the files that came back beside the database. */
   readonly files: readonly string[]
@@ -50,7 +48,7 @@ export type Restored = {
   readonly environment: readonly EnvironmentChange[]
 }
 
-/** What a backup may bring along; any other name is left in it. */
+/** Files that a backup may bring along; any other name is left in it. */
 const CARRIED_NAMES = ['secret.key', 'hookline.env']
 
 /**
@@ -120,7 +118,7 @@ function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): 
         sentence: sentenceOf('restored'),
         changedAt: Math.max(now, newestChange(sqlite)),
       }).changes
-    // Who was logged out since the backup stays logged out.
+    // Sessions that were signed out since the backup stay so.
     sqlite.run('DELETE FROM dashboard_sessions')
     // Nothing waits any more, so no place of the day is reserved.
     sqlite.run('UPDATE contacts SET queued = 0 WHERE queued > 0')
@@ -223,7 +221,7 @@ function emptyWriteAheadLog(path: string): void {
     present.run('PRAGMA wal_checkpoint(TRUNCATE)')
     present.close()
   } catch {
-    // What cannot be opened is being replaced.
+    // A file that cannot be opened is being replaced anyway.
   }
 }
 
@@ -232,4 +230,70 @@ function newestChange(sqlite: Database): Timestamp {
     .query<{ at: number | null }, []>('SELECT max(updated_at) AS at FROM messages')
     .get()
   return timestamp(row?.at ?? 0)
+}
+
+/** A line of `hookline.env` that differs between the backup and what is there. */
+export type EnvironmentChange = {
+  readonly variable: string
+  /** The value in the backup: null where the variable is missing, `(hidden)` for a secret. */
+  readonly value: string | null
+  /** False where the present line stays, because it takes a person's word to change it. */
+  readonly isTaken: boolean
+}
+
+export type RestoredEnvironment = {
+  readonly text: string
+  readonly changes: readonly EnvironmentChange[]
+}
+
+/**
+ * The `hookline.env` that a restore writes: what the backup says, but for what names programs, hosts,
+ * ports, files or passwords, which stays as it is unless `takesAll`.
+ */
+function restoredEnvironment(
+  present: string,
+  backedUp: string,
+  { options, takesAll }: { readonly options: OptionTable; readonly takesAll: boolean },
+): RestoredEnvironment {
+  const [before, after] = [linesOf(present), linesOf(backedUp)]
+  const known = new Map(Object.values(options).map((row) => [environmentOf(row), row]))
+  const isTaken = (variable: string | null) =>
+    takesAll || variable === null || known.get(variable)?.needsTrust === false
+  const lines = [
+    ...after.filter(({ variable }) => isTaken(variable)),
+    ...before.filter(({ variable }) => !isTaken(variable)),
+  ]
+  const variables = new Set([...before, ...after].flatMap(({ variable }) => variable ?? []))
+  const changes = [...variables]
+    .filter((variable) => valueIn(before, variable) !== valueIn(after, variable))
+    .map((variable) => ({
+      variable,
+      // Only what is known to be no secret is shown.
+      value: shown(valueIn(after, variable), known.get(variable)?.isSecret === false),
+      isTaken: isTaken(variable),
+    }))
+  return { text: lines.map(({ line }) => `${line}\n`).join(''), changes }
+}
+
+type Line = { readonly line: string; readonly variable: string | null; readonly value: string }
+
+/** Lines as `parseOptionFile` reads them; comments have no variable. */
+function linesOf(text: string): readonly Line[] {
+  return text
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+    .map((line) => {
+      const match = /^(?:export\s+)?([A-Z][A-Z0-9_]*)\s*=\s*(.*)$/.exec(line)
+      const isComment = match === null && line.startsWith('#')
+      return { line, variable: isComment ? null : (match?.[1] ?? line), value: match?.[2] ?? '' }
+    })
+}
+
+function valueIn(lines: readonly Line[], variable: string): string | null {
+  return lines.findLast((line) => line.variable === variable)?.value ?? null
+}
+
+function shown(value: string | null, isPublic: boolean): string | null {
+  return value === null || isPublic ? value : '(hidden)'
 }

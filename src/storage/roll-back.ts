@@ -7,12 +7,12 @@ import { join } from 'node:path'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { flush } from '../system/files.ts'
 import { listBackups, timeForName } from './backup.ts'
+import { openRaw } from './database.ts'
 import { readSchemaState, type SchemaState } from './migrations.ts'
-import { openRaw } from './open-raw.ts'
 import { exchange } from './restore.ts'
 import { requireIntegrity } from './snapshot.ts'
 
-/** What the database at `path` says of itself; null where there is none. Throws where it is damaged. */
+/** The schema state of the database at `path`; null where there is none. Throws where it is damaged. */
 export function schemaStateOf(path: string): SchemaState | null {
   if (!existsSync(path)) return null
   const database = openRaw(path, 'read')

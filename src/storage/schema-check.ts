@@ -1,4 +1,4 @@
-// Whether a file that somebody hands to a restore is a database of ours, before anything in it runs: a
+// The check that a file given to a restore is a database of ours, before anything in it runs: a
 // planted trigger, view or CHECK would act with each later write.
 
 import { Database } from 'bun:sqlite'
@@ -14,7 +14,7 @@ import { BACKUP_FILES_TABLE } from './snapshot.ts'
 
 type Entry = { readonly type: string; readonly name: string; readonly sql: string | null }
 
-/** What SQLite makes by itself, whatever our schema says. */
+/** Tables that SQLite makes by itself. */
 const MADE_BY_SQLITE = new Set(['sqlite_stat1', 'sqlite_stat4', 'sqlite_sequence'])
 
 /** Throws an UnusableDatabaseError unless the schema is, to the letter, what our migrations make. */

@@ -35,7 +35,7 @@ import {
 import { NOT_RELAYED_KINDS, type NotRelayedKind } from '../domain/not-relayed.ts'
 import { at, checkJson, checkLetters, checkWord, flag } from './columns.ts'
 
-/** What the file says of itself: `usable_from`, `written_by`. */
+/** Facts that the file keeps about itself: see `about.ts` and `migrations.ts`. */
 export const about = sqliteTable('about', {
   name: text('name').primaryKey(),
   value: text('value').notNull(),
@@ -100,7 +100,7 @@ export const lines = sqliteTable(
   ],
 )
 
-/** How many new contacts a line spent on a day. */
+/** New contacts that a line spent on a day. */
 export const contactDays = sqliteTable(
   'contact_days',
   {
@@ -138,7 +138,7 @@ export const conversations = sqliteTable(
     service: text('service').notNull(),
     messageCount: integer('message_count').notNull(),
     lastSeq: integer('last_seq').notNull(),
-    /** Whether a person answers it, and programs should not. */
+    /** A person answers it, and programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
     /** The conversation to which its last message moved; null where it has messages of its own. */
     movedTo: integer('moved_to').references((): AnySQLiteColumn => conversations.seq, {
@@ -181,15 +181,15 @@ export const messages = sqliteTable(
     guid: text('guid').notNull(),
     platformGuid: text('platform_guid'),
     source: text('source').$type<MessageSource>().notNull(),
-    /** Whether the caller named the line. */
+    /** The caller named the line. */
     isPinned: flag('is_pinned').notNull().default(false),
     queuedReason: text('queued_reason').$type<QueuedReason>(),
     /**
-     * When something must be done: the next try of a queued message (null while an earlier message
+     * The time of the next step: the next try of a queued message (null while an earlier message
      * of the conversation goes first), or the announcement of an uncertain one (null once made).
      */
     dueAt: at('due_at'),
-    /** How many rounds of lines refused it, and which lines did so in this round. */
+    /** Rounds of lines that refused it, and the lines that did so in this round. */
     round: integer('round').notNull().default(0),
     refusedBy: text('refused_by', { mode: 'json' }).$type<readonly LineId[]>(),
     contactHold: text('contact_hold').$type<ContactHold>().notNull().default('none'),
@@ -231,7 +231,7 @@ export const messages = sqliteTable(
   ],
 )
 
-/** Every guid that a line told or was given, for good: guids outlive their messages. */
+/** Every guid of a line, for good: guids outlive their messages. */
 export const knownGuids = sqliteTable(
   'known_guids',
   {
@@ -251,7 +251,7 @@ export const waitingReceipts = sqliteTable(
     kind: text('kind').$type<ReceiptKind>().notNull(),
     at: at('at').notNull(),
     reason: text('reason'),
-    /** The service that carried the message, where the device told one. */
+    /** The service that carried the message, where the device named one. */
     service: text('service'),
     recordedAt: at('recorded_at').notNull(),
   },
@@ -262,7 +262,7 @@ export const waitingReceipts = sqliteTable(
   ],
 )
 
-/** What a device told and intake refused: shown in the health catalogue. */
+/** Events of a device that intake refused: shown in the health catalogue. */
 export const rejectedEvents = sqliteTable(
   'rejected_events',
   {
@@ -274,7 +274,7 @@ export const rejectedEvents = sqliteTable(
   (t) => [index('rejected_events_by_age').on(t.recordedAt)],
 )
 
-/** How many messages of each kind a line did not relay, since when, and when the last one came. */
+/** Messages that a line did not relay, by kind, with the times of the first and the last. */
 export const notRelayed = sqliteTable(
   'not_relayed',
   {
@@ -287,7 +287,7 @@ export const notRelayed = sqliteTable(
   (t) => [primaryKey({ columns: [t.lineId, t.kind] }), checkWord('kind', NOT_RELAYED_KINDS)],
 )
 
-/** What was accepted under an `Idempotency-Key`, and the first answer, word for word. */
+/** Requests that were accepted under an `Idempotency-Key`, and the first answer, word for word. */
 export const idempotency = sqliteTable(
   'idempotency',
   {
@@ -299,4 +299,21 @@ export const idempotency = sqliteTable(
     createdAt: at('created_at').notNull(),
   },
   (t) => [checkWord('answer', ANSWER_KINDS), index('idempotency_by_age').on(t.createdAt)],
+)
+
+/**
+ * Messages of a line and UTC day by what became of them. Triggers on `messages` keep it in the very
+ * statement that changes a message; the initial migration makes them. Retention leaves it alone.
+ */
+export const messageDays = sqliteTable(
+  'message_days',
+  {
+    day: integer('day').notNull(),
+    lineSeq: integer('line_seq').notNull(),
+    sent: integer('sent').notNull(),
+    received: integer('received').notNull(),
+    failed: integer('failed').notNull(),
+    uncertain: integer('uncertain').notNull(),
+  },
+  (t) => [primaryKey({ columns: [t.day, t.lineSeq] })],
 )

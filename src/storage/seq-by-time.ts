@@ -1,4 +1,4 @@
-// Where a moment lies in a table. `seq` grows with `created_at`, so halving finds it, with some twenty
+// The seq of a moment in a table. `seq` grows with `created_at`, so halving finds it, with some twenty
 // looks at a million rows: an index over `created_at` would have to be paid for by every row.
 
 import type { Db } from './database.ts'

@@ -12,7 +12,7 @@ import {
   type SettingName,
   type SettingValues,
 } from '../domain/setting.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import { auditedUrl, type Audit } from './audit.ts'
 import type { Db } from './database.ts'
 import type { Writer } from './writer.ts'
@@ -28,7 +28,7 @@ export type Settings = {
 export function createSettings(tools: {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly audit: Pick<Audit, 'record'>
   readonly locked: LockedSettings
 }): Settings {
@@ -47,7 +47,7 @@ export function createSettings(tools: {
              ON CONFLICT DO UPDATE SET value = $value, updated_at = $now`,
           )
           .run({ name, value, now: stamps.now() })
-        tx.touched?.push({ what: 'setting', id: name })
+        tx.changes?.push({ what: 'setting', id: name })
         audit.record(tx, origin, {
           action: 'setting.changed',
           about: { kind: 'setting', id: name },

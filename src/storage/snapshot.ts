@@ -1,16 +1,16 @@
-// A verified copy of a database. It blocks whoever calls it, so a running relay calls it in a Worker.
+// A verified copy of a database. It blocks its caller, so a running relay calls it in a Worker.
 
 import type { Database } from 'bun:sqlite'
 import { chmodSync, rmSync, statSync } from 'node:fs'
 
 import { flush, renameDurably } from '../system/files.ts'
-import { openRaw } from './open-raw.ts'
+import { openRaw } from './database.ts'
 import { isCorrupt, isDiskFull } from './sqlite-errors.ts'
 
 export type SnapshotOrder = {
   /** The database to copy. */
   readonly from: string
-  /** Where the copy goes; what stood there is replaced. */
+  /** The path of the copy; a file there is replaced. */
   readonly to: string
   /** Files that the copy takes along, by name: see `takeFiles`. */
   readonly files: readonly CarriedFile[]

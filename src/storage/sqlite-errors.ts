@@ -1,4 +1,4 @@
-// What SQLite throws, and what it means to whoever wanted to write.
+// Errors of SQLite, and what they mean to a caller who wanted to write.
 
 import { RelayError } from '../domain/errors.ts'
 
@@ -7,17 +7,17 @@ export class NotWrittenError extends Error {
   override readonly name = 'NotWrittenError'
 }
 
-/** Whether SQLite says that the disk, or the file's allowed size, is full. */
+/** True where the disk, or the file's allowed size, is full. */
 export function isDiskFull(error: unknown): boolean {
   return codesOf(error).some((code) => ['SQLITE_FULL', 'ENOSPC', 'EDQUOT'].includes(code))
 }
 
-/** Whether SQLite says that the file is damaged, whatever the disk does. */
+/** True where the file is damaged, whatever the disk does. */
 export function isCorrupt(error: unknown): boolean {
   return codesOf(error).some((code) => /^SQLITE_(CORRUPT|NOTADB)/.test(code))
 }
 
-/** Whether SQLite says that the file, or what it lies on, is not sound. */
+/** True where the file, or the disk under it, is damaged. */
 export function isDamage(error: unknown): boolean {
   return codesOf(error).some((code) => /^SQLITE_(IOERR|CORRUPT|NOTADB)/.test(code))
 }
@@ -34,7 +34,7 @@ function codesOf(error: unknown): string[] {
   return [...code, ...codesOf(error.cause)]
 }
 
-/** What a caller is told of a relay that must not go on: nothing of it was accepted. */
+/** The refusal of a relay that must not go on: nothing was accepted. */
 export function relayStopping(cause: unknown): RelayError {
   const error = new RelayError('stopping', 'The relay is stopping: try again in a few seconds.', {
     retryAfterSeconds: 5,
@@ -43,7 +43,7 @@ export function relayStopping(cause: unknown): RelayError {
   return error
 }
 
-/** What a caller is told while nothing can be stored. */
+/** The refusal while nothing can be stored. */
 export function storageFull(
   cause?: unknown,
   message = 'The disk of the relay is full.',
@@ -51,4 +51,22 @@ export function storageFull(
   const error = new RelayError('storage_full', message, { retryAfterSeconds: 30 })
   error.cause = cause
   return error
+}
+
+/** The paths of a database and its backups. */
+export type DatabasePlace = { readonly database: string; readonly backups?: string | undefined }
+
+/** The error that an owner is shown for damage or a failing disk: which file, and what to do. */
+export function damageFound(place: DatabasePlace, cause: unknown): Error {
+  const { database } = place
+  const message = isCorrupt(cause)
+    ? `${database} is damaged. Stop the relay and ${wayBack(place)}.`
+    : `The disk fails under ${database}. Check the disk; if the file suffered, ${wayBack(place)}.`
+  return new Error(message, { cause })
+}
+
+/** The way to bring a database back: the end of a sentence. */
+export function wayBack({ backups }: Pick<DatabasePlace, 'backups'>): string {
+  const where = backups === undefined ? '' : ` (backups: ${backups})`
+  return `restore a backup with "hookline restore FILE"${where}`
 }

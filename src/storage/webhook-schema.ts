@@ -99,9 +99,9 @@ export const deliveries = sqliteTable(
     attemptCount: integer('attempt_count').notNull().default(0),
     scheduledCount: integer('scheduled_count').notNull().default(0),
     nextAttemptAt: at('next_attempt_at'),
-    /** When somebody asked for a try out of turn; null once it was made. */
+    /** The time at which a caller asked for an attempt out of turn; null once it was made. */
     requestedAt: at('requested_at'),
-    /** When a replay or a retry put it on its way; equals `created_at` where the replay made it. */
+    /** The time at which a replay or a retry queued it; equals `created_at` where the replay made it. */
     replayedAt: at('replayed_at'),
     createdAt: at('created_at').notNull(),
     completedAt: at('completed_at'),
@@ -140,7 +140,7 @@ export const attempts = sqliteTable(
     statusCode: integer('status_code'),
     error: text('error'),
     responseExcerpt: text('response_excerpt'),
-    /** Whether it went to a private address: then keys are not shown what was answered. */
+    /** It went to a private address: keys are not shown the answer. */
     isPrivateTarget: flag('is_private_target').notNull(),
   },
   (t) => [

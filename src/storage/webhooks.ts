@@ -1,11 +1,10 @@
-import { and, count, desc, eq, isNull, lt, sql } from 'drizzle-orm'
+import { and, count, desc, eq, isNull, lt, sql, inArray } from 'drizzle-orm'
 
-import type { Breaker } from '../domain/breaker.ts'
-import { CLOSED } from '../domain/breaker.ts'
+import { type Breaker, CLOSED } from '../domain/breaker.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { DisabledReason, EventName, Webhook } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
-import { webhooks } from './webhook-schema.ts'
+import { webhooks, webhookSecrets } from './webhook-schema.ts'
 
 /** A webhook with the breaker of its receiver. */
 export type StoredWebhook = Webhook & { readonly seq: number; readonly breaker: Breaker }
@@ -113,10 +112,55 @@ export function deleteWebhookRow(tx: Tx, id: WebhookId): void {
 }
 
 function touch(tx: Tx, id: WebhookId): void {
-  tx.touched?.push({ what: 'webhook', id })
+  tx.changes?.push({ what: 'webhook', id })
 }
 
 function storedWebhook(row: typeof webhooks.$inferSelect): StoredWebhook {
   const { failuresInRow, failingSince, restUntil, probeAt, goneAt, deletedAt: _, ...webhook } = row
   return { ...webhook, breaker: { failuresInRow, failingSince, restUntil, probeAt, goneAt } }
+}
+
+/** A signing secret, sealed. A retired one signs beside its successors for a while. */
+export type StoredSecret = {
+  readonly seq: number
+  readonly sealed: Uint8Array
+  readonly retiredAt: Timestamp | null
+}
+
+export function insertSecret(
+  tx: Tx,
+  webhookId: WebhookId,
+  sealed: Uint8Array,
+  createdAt: Timestamp,
+): void {
+  tx.orm
+    .insert(webhookSecrets)
+    .values({ webhookId, sealed: Buffer.from(sealed), createdAt })
+    .run()
+}
+
+/** All secrets of a webhook, newest first. */
+export function listSecrets(db: Db, webhookId: WebhookId): StoredSecret[] {
+  const { seq, sealed, retiredAt } = webhookSecrets
+  return db.orm
+    .select({ seq, sealed, retiredAt })
+    .from(webhookSecrets)
+    .where(eq(webhookSecrets.webhookId, webhookId))
+    .orderBy(desc(seq))
+    .all()
+}
+
+export function retireSecrets(tx: Tx, webhookId: WebhookId, at: Timestamp): void {
+  tx.orm
+    .update(webhookSecrets)
+    .set({ retiredAt: at })
+    .where(and(eq(webhookSecrets.webhookId, webhookId), isNull(webhookSecrets.retiredAt)))
+    .run()
+}
+
+export function deleteSecrets(tx: Tx, seqs: readonly number[]): void {
+  tx.orm
+    .delete(webhookSecrets)
+    .where(inArray(webhookSecrets.seq, [...seqs]))
+    .run()
 }

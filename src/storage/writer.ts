@@ -1,4 +1,4 @@
-import type { Changes } from '../system/changes.ts'
+import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Db, Tx } from './database.ts'
 import { TakenOverError, type Guard } from './guard.ts'
 import { LostFileError } from './open-files.ts'
@@ -16,10 +16,9 @@ type Waiting = {
 /** Settles the promise of a work once its group is committed. */
 type Settle = () => void
 
-/** The feed of what each commit changed. */
-type ChangeFeed = Pick<Changes, 'isWatched' | 'tell'>
+type Changes = Pick<ChangeFeed, 'isWatched' | 'publish'>
 
-const NO_FEED: ChangeFeed = { isWatched: false, tell() {} }
+const NO_FEED: Changes = { isWatched: false, publish() {} }
 
 /** Works that share a commit at most. */
 const GROUP_MAX = 512
@@ -36,7 +35,7 @@ export class Writer {
   readonly #guard: Guard
   readonly #onFatal: (error: unknown) => void
   readonly #onDiskFull: () => void
-  readonly #changes: ChangeFeed
+  readonly #changes: Changes
   readonly #waiting: Waiting[] = []
   readonly #afterCommit: (() => void)[] = []
   #isScheduled = false
@@ -51,10 +50,10 @@ export class Writer {
     db: Db,
     onFatal: (error: unknown) => void,
     onDiskFull: () => void = () => {},
-    changes: ChangeFeed = NO_FEED,
+    changes: Changes = NO_FEED,
   ) {
     this.#control = prepareControl(db)
-    this.#tx = { ...db, touched: null } as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
+    this.#tx = { ...db, changes: null } as Tx // Only `#commitGroup` hands it out, between BEGIN and COMMIT.
     this.#guard = db.guard
     this.#onFatal = onFatal
     this.#onDiskFull = onDiskFull
@@ -115,8 +114,8 @@ export class Writer {
   #commitGroup(): void {
     const group = this.#waiting.splice(0, GROUP_MAX)
     if (group.length === 0) return
-    const touched = this.#changes.isWatched ? [] : null
-    this.#tx.touched = touched
+    const changes = this.#changes.isWatched ? [] : null
+    this.#tx.changes = changes
     let settles: readonly Settle[]
     try {
       this.#control.begin.run()
@@ -130,12 +129,12 @@ export class Writer {
     }
     for (const settle of settles) settle()
     for (const act of this.#afterCommit.splice(0)) this.#perform(act)
-    if (touched !== null) this.#changes.tell(touched)
+    if (changes !== null) this.#changes.publish(changes)
   }
 
   /** Runs one work in its savepoint; throws where SQLite rolled back the whole group by itself. */
   #runOne({ work, resolve, reject }: Waiting): Settle {
-    const before = { acts: this.#afterCommit.length, touched: this.#tx.touched?.length ?? 0 }
+    const before = { acts: this.#afterCommit.length, changes: this.#tx.changes?.length ?? 0 }
     this.#control.savepoint.run()
     try {
       const value = work(this.#tx) as never // `write` tied the type of this value to that of its promise.
@@ -147,7 +146,7 @@ export class Writer {
       this.#control.rollbackTo.run()
       this.#control.release.run()
       this.#afterCommit.length = before.acts
-      this.#tx.touched?.splice(before.touched)
+      this.#tx.changes?.splice(before.changes)
       const reason = this.#reasonFor(error)
       return () => reject(reason)
     }

@@ -27,7 +27,7 @@ import { insertEvent, readEventBody } from '../storage/events.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import { payloadOf } from './payload.ts'
 import type { DeliverySignals } from './signals.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
@@ -35,7 +35,7 @@ import { requireActive, webhookById } from './subscriptions.ts'
 export type RedeliveryTools = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly clock: Clock
   readonly deliverySignals: DeliverySignals
 }
@@ -122,7 +122,7 @@ function deliveryById(db: Db, text: string): StoredDelivery {
 }
 
 /** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
-function samplePayload(name: EventName, stamps: Stamps): string {
+function samplePayload(name: EventName, stamps: LogicalClock): string {
   const now = stamps.now()
   const isFailed = name === 'message.failed'
   return payloadOf(name, {

@@ -14,10 +14,10 @@ import {
 import { findWebhook, listWebhooks, saveBreaker, updateWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Seal } from '../system/seal.ts'
 import type { Service } from '../system/service.ts'
-import type { Stamps } from '../system/stamps.ts'
 import {
   attemptDelivery,
   countAttempt,
@@ -35,7 +35,7 @@ import { openSecrets } from './signature.ts'
 
 export type DeliveryTools = AttemptTools & {
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly seal: Seal
   readonly deliverySignals: DeliverySignals
   readonly subscribers: Subscribers

@@ -14,7 +14,7 @@ import { listWebhooks } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { sha256 } from '../system/hash.ts'
-import type { Stamps } from '../system/stamps.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import { payloadOf, staysTrue } from './payload.ts'
 import type { DeliverySignals } from './signals.ts'
 
@@ -27,7 +27,7 @@ export type Publish = (tx: Tx, name: EventName, message: Message) => void
 
 export type PublishTools = {
   readonly writer: Pick<Writer, 'afterCommit'>
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly clock: Clock
   readonly subscribers: Subscribers
   readonly deliverySignals: DeliverySignals

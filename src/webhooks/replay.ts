@@ -14,7 +14,14 @@ import {
 import type { EventName } from '../domain/webhook.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { insertDelivery } from '../storage/deliveries.ts'
+import {
+  insertDelivery,
+  countReplayed,
+  listExhausted,
+  restartDelivery,
+  stopReplayed,
+  type DeliveryFilter,
+} from '../storage/deliveries.ts'
 import {
   firstEventSince,
   listReplayableEvents,
@@ -23,13 +30,6 @@ import {
 } from '../storage/events.ts'
 import { everyLineId } from '../storage/lines.ts'
 import { findMessage } from '../storage/messages.ts'
-import {
-  countReplayed,
-  listExhausted,
-  restartDelivery,
-  stopReplayed,
-  type DeliveryFilter,
-} from '../storage/replayed-deliveries.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { RedeliveryTools } from './deliveries.ts'

@@ -2,7 +2,7 @@
 
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
-import { listSecrets } from '../storage/webhook-secrets.ts'
+import { listSecrets } from '../storage/webhooks.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'

@@ -12,8 +12,6 @@ import {
   insertSecret,
   listSecrets,
   retireSecrets,
-} from '../storage/webhook-secrets.ts'
-import {
   countWebhooks,
   findWebhook,
   insertWebhook,
@@ -25,9 +23,9 @@ import {
 } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Random } from '../system/random.ts'
 import type { Seal } from '../system/seal.ts'
-import type { Stamps } from '../system/stamps.ts'
 import type { Subscribers } from './publish.ts'
 import type { DeliverySignals } from './signals.ts'
 import { newSecret, SECRETS_MAX, secretText } from './signature.ts'
@@ -36,7 +34,7 @@ import { checkAddress, parseTarget, type TargetRules } from './targets.ts'
 export type SubscriptionTools = {
   readonly db: Db
   readonly writer: Writer
-  readonly stamps: Stamps
+  readonly stamps: LogicalClock
   readonly random: Random
   readonly seal: Seal
   readonly rules: TargetRules
@@ -203,7 +201,7 @@ const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as cons
 
 function webhookOf(
   { url = '', events = [], isActive = true, description = null }: CheckedInput,
-  { stamps, createdBy }: { readonly stamps: Stamps; readonly createdBy: string },
+  { stamps, createdBy }: { readonly stamps: LogicalClock; readonly createdBy: string },
 ): Webhook {
   const now = stamps.now()
   const id: WebhookId = stamps.id('wh')

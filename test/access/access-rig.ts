@@ -7,7 +7,7 @@ import { Writer } from '../../src/storage/writer.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import type { PasswordHash } from '../../src/system/hash.ts'
 import { silentLog } from '../../src/system/log.ts'
-import { Stamps } from '../../src/system/stamps.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 
@@ -41,7 +41,7 @@ export function openAccess() {
   const clock = new TestClock()
   const random = seededRandom(1)
   const real = new Writer(db, () => {})
-  const stamps = new Stamps(clock, random, 0)
+  const stamps = new LogicalClock(clock, random, 0)
   const passwordHash = new PlainHash()
   const faults: Error[] = []
   const write: Writer['write'] = (work) => {

@@ -7,9 +7,9 @@ import {
   ofWebhook,
   type HealthFinding,
 } from '../../src/health/catalogue.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Signal } from '../../src/system/signal.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 function found(code: string, key: string | null = null) {
@@ -20,7 +20,7 @@ function found(code: string, key: string | null = null) {
 /** A catalogue whose findings are what `now` holds. */
 function catalogue() {
   const clock = new TestClock()
-  const health = new HealthCatalogue(new Stamps(clock, systemRandom, 0))
+  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0))
   const now: HealthFinding[] = []
   health.include(async () => [...now])
   return { clock, health, now }
@@ -80,14 +80,14 @@ const FINDING = ofRelay(found('disk_low'))
 /** A watch that runs, over a catalogue that says what `findings` holds. */
 function running(isWatched: boolean) {
   const clock = new TestClock()
-  const health = new HealthCatalogue(new Stamps(clock, systemRandom, 0))
+  const health = new HealthCatalogue(new LogicalClock(clock, systemRandom, 0))
   const findings: (typeof FINDING)[] = []
   const seen = { asked: 0, told: 0 }
   health.include(async () => {
     seen.asked += 1
     return [...findings]
   })
-  const changes = { isWatched, tell: () => void (seen.told += 1) }
+  const changes = { isWatched, publish: () => void (seen.told += 1) }
   const healthSignal = new Signal()
   const end = new AbortController()
   const watch = new HealthWatch({ clock, changes, health, healthSignal })
@@ -142,7 +142,7 @@ test('while nobody watches it asks nobody', async () => {
 })
 
 test('two who ask the catalogue at once put one question to the drivers', async () => {
-  const health = new HealthCatalogue(new Stamps(new TestClock(), systemRandom, 0))
+  const health = new HealthCatalogue(new LogicalClock(new TestClock(), systemRandom, 0))
   let asked = 0
   health.include(async () => {
     asked += 1

@@ -8,7 +8,7 @@ import { Elysia } from 'elysia'
 import { dashboardEventRoutes } from '../../src/http/dashboard-events.ts'
 import { setContext } from '../../src/http/request-context.ts'
 import { answerToFailure } from '../../src/http/respond.ts'
-import { Changes, type Change } from '../../src/system/changes.ts'
+import { ChangeFeed, type Change } from '../../src/system/change-feed.ts'
 import { silentLog } from '../../src/system/log.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
@@ -27,7 +27,7 @@ const LINE: Change = { what: 'line', id: 'line_1' }
 /** The route of the stream for one browser that is signed in, and the changes that it watches. */
 function signedIn() {
   const clock = new TestClock()
-  const changes = new Changes({ clock, random: seededRandom(1) })
+  const changes = new ChangeFeed({ clock, random: seededRandom(1) })
   const [logOut, stop] = [new AbortController(), new AbortController()]
   const sessions = { isOpen: () => true, endOf: () => logOut.signal }
   const routes = dashboardEventRoutes({ changes, clock, sessions, streamsEnd: stop.signal })
@@ -74,7 +74,7 @@ function signedIn() {
       return changes.position
     },
     tell: async (...told: readonly Change[]) => {
-      changes.tell(told)
+      changes.publish(told)
       await clock.advance(100)
     },
   }
@@ -146,7 +146,7 @@ test('a page that was away when more than ten thousand things changed must read 
   const { begin, open, changes, clock } = signedIn()
   const start = begin()
   for (let i = 0; i < 11; i += 1) {
-    changes.tell(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
+    changes.publish(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
     await clock.advance(100)
   }
 
@@ -161,7 +161,7 @@ test('nothing piles up for a page that does not read: once it does, it reads afr
   const reader = response.body?.getReader()
   await reader?.read()
   for (let i = 0; i < 12; i += 1) {
-    changes.tell(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
+    changes.publish(Array.from({ length: 950 }, (_, j) => ({ what: 'key', id: `key_${i}_${j}` })))
     await clock.advance(100)
   }
 

@@ -13,8 +13,8 @@ import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 const NOW = '2026-11-21T10:00:00.000Z'
@@ -31,7 +31,7 @@ function createTools(): Rig {
     () => {},
     () => {},
   )
-  const stamps = new Stamps(clock, systemRandom, TEST_START)
+  const stamps = new LogicalClock(clock, systemRandom, TEST_START)
   const callerOf = createAuthenticate({ db, lastUsed: { note() {} } })
   const audit = createAudit({ writer, stamps, log: silentLog })
   return { db, writer, stamps, audit, random: systemRandom, clock, callerOf }

@@ -9,8 +9,8 @@ import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer, type Work } from '../../src/storage/writer.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 async function createRig() {
@@ -29,7 +29,7 @@ async function createRig() {
     },
   }
   const lastUsed = new LastUsed({ clock, writer })
-  const stamps = new Stamps(clock, systemRandom, TEST_START)
+  const stamps = new LogicalClock(clock, systemRandom, TEST_START)
   const audit = createAudit({ writer: real, stamps, log: silentLog })
   const key = await createKey(
     { db, writer: real, stamps, audit, random: systemRandom },

@@ -8,8 +8,8 @@ import { timestamp, type LineId } from '../../src/domain/ids.ts'
 import type { Line } from '../../src/domain/line.ts'
 import { discoveryOf } from '../../src/lines/discovery.ts'
 import { insertLine, listLines } from '../../src/storage/lines.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { DEVICE, MisbehavingDriver, untilAborted } from '../support/misbehaving-driver.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { settle } from '../support/test-clock.ts'
@@ -82,7 +82,7 @@ test('a device that vanishes leaves its line offline, and takes it up again when
 
 test('a line whose driver is not there is absent; a simulated one is not configured', async () => {
   const db = memory()
-  const stamps = new Stamps(new TestClock(1), systemRandom, 0)
+  const stamps = new LogicalClock(new TestClock(1), systemRandom, 0)
   const rig = createRig([new MisbehavingDriver('simulated', [])], db)
   await rig.writer.write((tx) => {
     const device = { key: '1', number: '+12025550101', dailyContactLimit: 50 }

@@ -11,8 +11,8 @@ import { openDatabase, type Db } from '../../src/storage/database.ts'
 import { saveCheckpoint } from '../../src/storage/lines.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { jsonLog, silentLog } from '../../src/system/log.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { settle, TestClock } from '../support/test-clock.ts'
 
 export type Logged = { readonly level: string; readonly message: string }
@@ -29,7 +29,7 @@ export function createRig(
   const logged: Logged[] = []
   const taken: { readonly line: Line; readonly event: IntakeEvent }[] = []
   const gate = { intake: async (_event: IntakeEvent): Promise<void> => {} }
-  const stamps = new Stamps(clock, systemRandom, 0)
+  const stamps = new LogicalClock(clock, systemRandom, 0)
   const supervisor = new LineSupervisor({
     db,
     writer,

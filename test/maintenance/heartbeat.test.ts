@@ -8,8 +8,8 @@ import { openDatabase } from '../../src/storage/database.ts'
 import { createSettings } from '../../src/storage/settings.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { TestClock } from '../support/test-clock.ts'
 
@@ -22,7 +22,7 @@ async function openHeartbeat(url = URL_A, locked: LockedSettings = {}) {
   const clock = new TestClock()
   const { db } = openDatabase(':memory:', { version: 'test' })
   const writer = new Writer(db, () => {})
-  const stamps = new Stamps(clock, systemRandom, 0)
+  const stamps = new LogicalClock(clock, systemRandom, 0)
   const settings = createSettings({
     db,
     writer,

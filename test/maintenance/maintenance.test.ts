@@ -9,13 +9,13 @@ import { BackupWorker } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { insertEvent } from '../../src/storage/events.ts'
 import { Writer } from '../../src/storage/writer.ts'
-import type { Change } from '../../src/system/changes.ts'
+import type { Change } from '../../src/system/change-feed.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { Signal } from '../../src/system/signal.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { settingsOf } from './chosen-settings.ts'
@@ -31,13 +31,17 @@ function startMaintenance(folder: ScratchFolder) {
   const writer = new Writer(db, () => {})
   const maintenance = createMaintenance({
     clock: confirmed,
-    stamps: new Stamps(confirmed, systemRandom, 0),
+    stamps: new LogicalClock(confirmed, systemRandom, 0),
     log: silentLog,
     writer,
-    audit: createAudit({ writer, stamps: new Stamps(clock, systemRandom, 0), log: silentLog }),
+    audit: createAudit({
+      writer,
+      stamps: new LogicalClock(clock, systemRandom, 0),
+      log: silentLog,
+    }),
     settings: settingsOf({}),
     directory,
-    changes: { tell: (changes) => told.push(...changes) },
+    changes: { publish: (changes) => told.push(...changes) },
     dispatchSignal: new Signal(),
     healthSignal: new Signal(),
     backupWorker: new BackupWorker(),

@@ -221,6 +221,31 @@ test('api, events: they are written down without a webhook, so that a later one 
   ])
 })
 
+test('api, webhooks: a replay and a retry are counted first, carried out, and stopped', async () => {
+  await using relay = await startSpecRelay()
+  const { id } = await relay.webhook(['message.sent'])
+  relay.sink.answer = () => 500
+  await relay.send({ to: READER, text: 'hello' })
+  await relay.clock.advance(4 * 24 * 60 * 60_000)
+  const ask = async (method: string, path: string, body?: object) => {
+    const answer = await relay.request(method, `${WEBHOOKS}/${id}/${path}`, body)
+    return [answer.status, answer.body]
+  }
+
+  expect(await ask('POST', 'replay', { ...SINCE, dry_run: true })).toEqual([
+    200,
+    { replayed: 0, would_replay: 1 },
+  ])
+  expect(await ask('POST', 'retry-failed', { dry_run: true })).toEqual([
+    200,
+    { retried: 0, would_retry: 1 },
+  ])
+  expect(await ask('POST', 'retry-failed')).toEqual([202, { retried: 1 }])
+  expect(await ask('GET', 'replay')).toEqual([200, { waiting: 1 }])
+  expect(await ask('DELETE', 'replay')).toEqual([200, { stopped: 1 }])
+  expect(await ask('GET', 'replay')).toEqual([200, { waiting: 0 }])
+})
+
 test('api, events: message.failed is opt-in by name, and adds the error', async () => {
   await using relay = await startSpecRelay()
   const [line] = await relay.lines()

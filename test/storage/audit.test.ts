@@ -5,17 +5,16 @@ import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE, type AuditFields, type Origin } from '../../src/domain/audit.ts'
 import { timestamp } from '../../src/domain/ids.ts'
-import { listAudit, type AuditFilter } from '../../src/storage/audit-list.ts'
-import { createAudit } from '../../src/storage/audit.ts'
+import { recordVersion } from '../../src/storage/about.ts'
+import { listAudit, type AuditFilter, createAudit } from '../../src/storage/audit.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { restoreBackup } from '../../src/storage/restore.ts'
 import { deleteOldAudit } from '../../src/storage/retention.ts'
-import { recordVersion } from '../../src/storage/served-version.ts'
 import { takeSnapshot } from '../../src/storage/snapshot.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
-import { Stamps } from '../../src/system/stamps.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
@@ -30,7 +29,7 @@ function openTrail(path = ':memory:') {
   const clock = new TestClock()
   const writer = new Writer(db, () => {})
   const { log, lines } = recordingLog()
-  const audit = createAudit({ writer, stamps: new Stamps(clock, seededRandom(1), 0), log })
+  const audit = createAudit({ writer, stamps: new LogicalClock(clock, seededRandom(1), 0), log })
   return {
     db,
     clock,

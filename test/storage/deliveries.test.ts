@@ -12,7 +12,7 @@ import {
   deleteFinishedDeliveries,
   exhaustHeldDeliveries,
   oldEventsPurge,
-} from '../../src/storage/delivery-retention.ts'
+} from '../../src/storage/retention.ts'
 import { settle } from '../support/test-clock.ts'
 import { OWNER, EVERYTHING, startRig, type Rig } from '../support/webhook-rig.ts'
 

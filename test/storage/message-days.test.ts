@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 
 import { MESSAGE_STATUSES } from '../../src/domain/message.ts'
 import { openDatabase } from '../../src/storage/database.ts'
-import { listMessageDays } from '../../src/storage/message-days.ts'
+import { listMessageDays } from '../../src/storage/message-lists.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TEST_START } from '../support/test-clock.ts'
 

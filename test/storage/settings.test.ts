@@ -7,14 +7,14 @@ import { openDatabase } from '../../src/storage/database.ts'
 import { createSettings } from '../../src/storage/settings.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { TestClock } from '../support/test-clock.ts'
 
 function openSettings(locked: LockedSettings = {}) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   const writer = new Writer(db, () => {})
-  const stamps = new Stamps(new TestClock(), systemRandom, 0)
+  const stamps = new LogicalClock(new TestClock(), systemRandom, 0)
   const audit = createAudit({ writer, stamps, log: silentLog })
   const tools = { db, writer, stamps, audit, locked }
   return { settings: createSettings(tools), tools }

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import type { LineId } from '../../src/domain/ids.ts'
 import { openDatabase } from '../../src/storage/database.ts'
-import { unfinishedOf } from '../../src/storage/unsettled.ts'
+import { unfinishedOf } from '../../src/storage/message-queue.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 import { TEST_START } from '../support/test-clock.ts'
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { openDatabase, type Tx } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'
-import type { Change } from '../../src/system/changes.ts'
+import type { Change } from '../../src/system/change-feed.ts'
 import { settle } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
 import { fail, names, openWriter, put } from './writer-rig.ts'
@@ -66,32 +66,32 @@ test('acts run after the commit, and not for a work that was undone', async () =
 function openWatchedWriter(isWatched: boolean) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   const told: (readonly Change[])[] = []
-  const tell = (changes: readonly Change[]) => {
+  const publish = (changes: readonly Change[]) => {
     told.push(db.sqlite.inTransaction ? [] : changes)
   }
   const writer = new Writer(
     db,
     () => {},
     () => {},
-    { isWatched, tell },
+    { isWatched, publish },
   )
   return { db, writer, told }
 }
 
-const touching = (id: string) => (tx: Tx) => void tx.touched?.push({ what: 'key', id })
+const changing = (id: string) => (tx: Tx) => void tx.changes?.push({ what: 'key', id })
 
 test('what a commit changed is told once it is done, without what was undone', async () => {
   const { writer, told } = openWatchedWriter(true)
 
   await Promise.allSettled([
-    writer.write(touching('before')),
+    writer.write(changing('before')),
     writer.write((tx) => {
-      touching('undone')(tx)
+      changing('undone')(tx)
       throw new Error('no')
     }),
-    writer.write(touching('after')),
+    writer.write(changing('after')),
   ])
-  await writer.write(touching('later'))
+  await writer.write(changing('later'))
 
   expect(told).toEqual([
     [
@@ -110,11 +110,11 @@ test('a commit that fails tells nothing of what it would have changed', async ()
   )
 
   const writing = writer.write((tx) => {
-    touching('lost')(tx)
+    changing('lost')(tx)
     tx.sqlite.run('INSERT INTO child VALUES (1)')
   })
   await writing.catch(() => {})
-  await writer.write(touching('kept'))
+  await writer.write(changing('kept'))
 
   expect(told).toEqual([[{ what: 'key', id: 'kept' }]])
 })
@@ -122,9 +122,9 @@ test('a commit that fails tells nothing of what it would have changed', async ()
 test('while nobody watches, nothing is taken down', async () => {
   const { writer, told } = openWatchedWriter(false)
 
-  const touched = await writer.write((tx) => ({ isTaken: tx.touched !== null }))
+  const taken = await writer.write((tx) => ({ isTaken: tx.changes !== null }))
 
-  expect(touched).toEqual({ isTaken: false })
+  expect(taken).toEqual({ isTaken: false })
   expect(told).toEqual([])
 })
 

@@ -4,7 +4,7 @@ import { expect } from 'bun:test'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import { listAudit } from '../../src/storage/audit-list.ts'
+import { listAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { startDashboard, type Browser } from '../http/dashboard-rig.ts'

@@ -13,10 +13,10 @@ import { Writer } from '../../src/storage/writer.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { sha256 } from '../../src/system/hash.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { Metrics } from '../../src/system/metrics.ts'
 import type { Random } from '../../src/system/random.ts'
 import { createSeal } from '../../src/system/seal.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { createRedelivery } from '../../src/webhooks/deliveries.ts'
 import { DeliveryLoop } from '../../src/webhooks/loop.ts'
 import { createPublish, EventFeed, Subscribers } from '../../src/webhooks/publish.ts'
@@ -55,7 +55,7 @@ export async function startRig(options: Options = {}) {
   const random = countingRandom()
   const fatal: unknown[] = []
   const writer = new Writer(db, (error) => fatal.push(error))
-  const stamps = new Stamps(clock, random, 0)
+  const stamps = new LogicalClock(clock, random, 0)
   const deliverySignals = new DeliverySignals()
   const subscribers = new Subscribers(db)
   const seal = createSeal(options.secretKey ?? new Uint8Array(32).fill(7), random)
@@ -161,7 +161,7 @@ export const ALL: readonly EventName[] = [
 
 export function messageOf(
   seq: number,
-  given: { readonly conversation: string; readonly at: number; readonly stamps: Stamps },
+  given: { readonly conversation: string; readonly at: number; readonly stamps: LogicalClock },
 ): Message {
   const now = timestamp(given.at)
   return {

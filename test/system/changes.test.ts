@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { Changes, type Change } from '../../src/system/changes.ts'
+import { ChangeFeed, type Change } from '../../src/system/change-feed.ts'
 import { Signal } from '../../src/system/signal.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom } from '../support/test-relay.ts'
@@ -10,7 +10,7 @@ const LINE: Change = { what: 'line', id: 'line_1' }
 
 function watched() {
   const clock = new TestClock()
-  const changes = new Changes({ clock, random: seededRandom(1) })
+  const changes = new ChangeFeed({ clock, random: seededRandom(1) })
   const unwatch = changes.watch(new Signal())
   return { clock, changes, unwatch, start: changes.position }
 }
@@ -26,8 +26,8 @@ test('what was told is there a tenth of a second later, in order, each with its 
   const { clock, changes, start } = watched()
   const [epoch] = start.split('-')
 
-  changes.tell([MESSAGE])
-  changes.tell([LINE])
+  changes.publish([MESSAGE])
+  changes.publish([LINE])
   await clock.advance(99)
   const before = changes.since(start)
   await clock.advance(1)
@@ -44,9 +44,9 @@ test('what was told is there a tenth of a second later, in order, each with its 
 test('many changes of one thing are one, and one more after that is another', async () => {
   const { clock, changes, start } = watched()
 
-  for (let i = 0; i < 50; i += 1) changes.tell([MESSAGE])
+  for (let i = 0; i < 50; i += 1) changes.publish([MESSAGE])
   await clock.advance(100)
-  changes.tell([MESSAGE])
+  changes.publish([MESSAGE])
   await clock.advance(100)
 
   expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE, MESSAGE])
@@ -54,11 +54,11 @@ test('many changes of one thing are one, and one more after that is another', as
 
 test('a watcher is woken by news, and not before there are any', async () => {
   const clock = new TestClock()
-  const changes = new Changes({ clock, random: seededRandom(1) })
+  const changes = new ChangeFeed({ clock, random: seededRandom(1) })
   const wake = new Signal()
   changes.watch(wake)
 
-  changes.tell([MESSAGE])
+  changes.publish([MESSAGE])
   const wasNotified = wake.isNotified
   await clock.advance(100)
 
@@ -68,9 +68,9 @@ test('a watcher is woken by news, and not before there are any', async () => {
 
 test('nothing is taken down while nobody watches, and the first who comes starts anew', async () => {
   const clock = new TestClock()
-  const changes = new Changes({ clock, random: seededRandom(1) })
+  const changes = new ChangeFeed({ clock, random: seededRandom(1) })
 
-  changes.tell([MESSAGE])
+  changes.publish([MESSAGE])
   const wasWatched = changes.isWatched
   changes.watch(new Signal())
   await clock.advance(100)
@@ -86,7 +86,7 @@ test('a watcher that comes back within a minute goes on where it was', async () 
 
   unwatch()
   await clock.advance(59_000)
-  changes.tell([MESSAGE])
+  changes.publish([MESSAGE])
   await clock.advance(100)
   changes.watch(new Signal())
   await clock.advance(3_600_000)
@@ -101,7 +101,7 @@ test('one that comes back later must read afresh: nobody took down what it misse
   unwatch()
   await clock.advance(60_000)
   const wasWatched = changes.isWatched
-  changes.tell([MESSAGE])
+  changes.publish([MESSAGE])
   await clock.advance(100)
   changes.watch(new Signal())
 
@@ -117,7 +117,7 @@ test('the last of two watchers ends the watch, not the first', async () => {
   unwatch()
   unwatch()
   await clock.advance(120_000)
-  changes.tell([MESSAGE])
+  changes.publish([MESSAGE])
   await clock.advance(100)
 
   expect(changes.since(start)?.map(({ change }) => change)).toEqual([MESSAGE])
@@ -129,11 +129,11 @@ test('ten thousand changes are told again, and one more is too many', async () =
   const [epoch] = start.split('-')
 
   for (let i = 0; i < 10_000; i += 1_000) {
-    changes.tell(numbered(1_000, i))
+    changes.publish(numbered(1_000, i))
     await clock.advance(100)
   }
   const all = changes.since(start)
-  changes.tell([LINE])
+  changes.publish([LINE])
   await clock.advance(100)
 
   expect(all?.length).toBe(10_000)
@@ -150,7 +150,7 @@ test('however long it runs, the last ten thousand are the right ones', async () 
   const [epoch] = start.split('-')
 
   for (let i = 0; i < 35_000; i += 1_000) {
-    changes.tell(numbered(1_000, i))
+    changes.publish(numbered(1_000, i))
     await clock.advance(100)
   }
 
@@ -166,10 +166,10 @@ test('however long it runs, the last ten thousand are the right ones', async () 
 test('a rush is one word, read afresh, and while it lasts that comes once a second', async () => {
   const { clock, changes, start } = watched()
 
-  changes.tell(numbered(1_001))
+  changes.publish(numbered(1_001))
   await clock.advance(100)
   const afterRush = changes.position
-  changes.tell(numbered(1_001))
+  changes.publish(numbered(1_001))
   await clock.advance(999)
   const meanwhile = changes.since(afterRush)
   await clock.advance(1)
@@ -183,12 +183,12 @@ test('a rush is one word, read afresh, and while it lasts that comes once a seco
 test('after a rush changes come one by one again', async () => {
   const { clock, changes } = watched()
 
-  changes.tell(numbered(1_001))
+  changes.publish(numbered(1_001))
   await clock.advance(100)
-  changes.tell([LINE])
+  changes.publish([LINE])
   await clock.advance(1_000)
   const position = changes.position
-  changes.tell([MESSAGE])
+  changes.publish([MESSAGE])
   await clock.advance(100)
 
   expect(changes.since(position)?.map(({ change }) => change)).toEqual([MESSAGE])
@@ -197,7 +197,7 @@ test('after a rush changes come one by one again', async () => {
 test('a position that is not of this start, or none at all, must read afresh', async () => {
   const { clock, changes, start } = watched()
   const [epoch] = start.split('-')
-  changes.tell([MESSAGE])
+  changes.publish([MESSAGE])
   await clock.advance(100)
 
   const odd = ['', '-', '-0', `${epoch}`, `${epoch}-`, `${epoch}-2`, `${epoch}--1`, `${epoch}-1e0`]

@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { TEST_START, TestClock } from '../support/test-clock.ts'
 
 test('a clock that steps back reorders nothing, and time goes on until it has caught up', async () => {
   const clock = new TestClock()
-  const stamps = new Stamps(clock, systemRandom, 0)
+  const stamps = new LogicalClock(clock, systemRandom, 0)
   const before = stamps.now()
 
   clock.step(-3_600_000)
@@ -22,13 +22,13 @@ test('a clock that steps back reorders nothing, and time goes on until it has ca
 })
 
 test('stamps go on from the newest one that is stored', () => {
-  const stamps = new Stamps(new TestClock(), systemRandom, TEST_START + 5_000)
+  const stamps = new LogicalClock(new TestClock(), systemRandom, TEST_START + 5_000)
 
   expect(stamps.now()).toBe((TEST_START + 5_000) as never)
 })
 
 test('ten thousand ids of one millisecond are distinct and in order', () => {
-  const stamps = new Stamps(new TestClock(), systemRandom, 0)
+  const stamps = new LogicalClock(new TestClock(), systemRandom, 0)
 
   const ids = Array.from({ length: 10_000 }, () => stamps.id('msg'))
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'bun:test'
 
+import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
-import { Stamps } from '../../src/system/stamps.ts'
 import { payloadOf } from '../../src/webhooks/payload.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { messageOf } from '../support/webhook-rig.ts'
 
 const clock = new TestClock()
-const stamps = new Stamps(clock, systemRandom, 0)
+const stamps = new LogicalClock(clock, systemRandom, 0)
 const inbound = messageOf(1, { conversation: 'a', at: clock.now(), stamps })
 const outbound = { ...inbound, direction: 'outbound', source: 'api' } as const
 

@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import { RelayError } from '../../src/domain/errors.ts'
 import type { WebhookId } from '../../src/domain/ids.ts'
-import { listSecrets } from '../../src/storage/webhook-secrets.ts'
+import { listSecrets } from '../../src/storage/webhooks.ts'
 import { ALL, codeOf, EVERYTHING, OWNER, startRig } from '../support/webhook-rig.ts'
 
 const URL = 'https://receiver.example/hook'

@@ -1,4 +1,4 @@
-// What changed lately, for those who watch. A change says which thing it was, never what is in it:
+// Recent changes, for pages that watch. A change names the thing, never its content:
 // who wants to know reads the thing again.
 
 import type { Clock } from './clock.ts'
@@ -18,20 +18,20 @@ export type Change = {
     | 'backup'
     | 'session'
   readonly id: string
-  /** Where the thing is a message: the conversation that shows it. */
+  /** For a message: the conversation that shows it. */
   readonly conversationId?: string | undefined
 }
 
 /** A change, and the position that a watcher has reached with it. */
-export type ToldChange = { readonly change: Change; readonly position: string }
+export type PublishedChange = { readonly change: Change; readonly position: string }
 
 /** Changes of one thing within this time are one. */
 const GATHER_MS = 100
-/** More of them at once are told by one word, read everything afresh, and such a rush more slowly. */
+/** More of them at once become one change, read everything afresh, and such a rush is released more slowly. */
 const GATHERED_MAX = 1_000
 const RUSH_GATHER_MS = 1_000
 const KEPT_MAX = 10_000
-/** How long changes are still taken down when the last watcher is gone: it may come back. */
+/** The time for which changes are still recorded when the last watcher is gone: it may come back. */
 const LINGER_MS = 60_000
 const EPOCH_BYTES = 6
 
@@ -39,14 +39,14 @@ const EPOCH_BYTES = 6
  * The last 10,000 changes, numbered. A position is `<epoch>-<number>`. The epoch is another one after
  * each start, and after each gap in which nobody watched and so nothing was taken down.
  */
-export class Changes {
+export class ChangeFeed {
   readonly #clock: Clock
   readonly #random: Random
   readonly #signals = new Set<Signal>()
   readonly #gathered = new Map<string, Change>()
-  /** Empty until somebody watches. */
+  /** Empty until the first watcher. */
   #epoch = ''
-  /** The changes up to number `#last`, at least as many as are told again. */
+  /** The changes up to number `#last`, at least as many as `since` gives again. */
   #kept: Change[] = []
   #last = 0
   #isWatched = false
@@ -58,7 +58,7 @@ export class Changes {
     this.#random = tools.random
   }
 
-  /** Whether changes are taken down: asked on hot paths, which do no more than that else. */
+  /** True while changes are recorded: asked on hot paths, which do nothing else then. */
   get isWatched(): boolean {
     return this.#isWatched
   }
@@ -67,7 +67,7 @@ export class Changes {
     return this.#signals.size
   }
 
-  /** Where somebody stands who has read everything just now. */
+  /** The position of a watcher who has read everything just now. */
   get position(): string {
     return this.#positionAt(this.#last)
   }
@@ -88,7 +88,7 @@ export class Changes {
   }
 
   /** Takes changes down; does nothing while nobody watches. */
-  tell(changes: readonly Change[]): void {
+  publish(changes: readonly Change[]): void {
     if (!this.#isWatched || changes.length === 0) return
     if (this.#gathered.size === 0) {
       this.#clock.after(this.#isRush ? RUSH_GATHER_MS : GATHER_MS, () => this.#release())
@@ -96,8 +96,8 @@ export class Changes {
     for (const change of changes) this.#gathered.set(`${change.what} ${change.id}`, change)
   }
 
-  /** What came after `position`, oldest first; null where all must be read afresh. */
-  since(position: string): readonly ToldChange[] | null {
+  /** Changes after `position`, oldest first; null where all must be read afresh. */
+  since(position: string): readonly PublishedChange[] | null {
     const [epoch, number = ''] = position.split('-')
     if (epoch !== this.#epoch || !/^[0-9]{1,15}$/.test(number)) return null
     const count = this.#last - Number(number)

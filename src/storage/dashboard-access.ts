@@ -1,8 +1,46 @@
 import type { Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared } from './statement.ts'
+import { prepared, type Values } from './statement.ts'
 
-type Values = Record<string, string | number | null | Uint8Array>
+export type DashboardOwner = {
+  readonly passwordHash: string
+  /** The step of the set-up that comes next; null once it is done. */
+  readonly setupStep: string | null
+}
+
+/** The owner of the relay; null until a password is set. */
+export function getOwner(db: Db): DashboardOwner | null {
+  return db.sqlite
+    .query<DashboardOwner, []>(
+      `SELECT password_hash AS passwordHash, setup_step AS setupStep FROM dashboard_owner
+       WHERE id = 1`,
+    )
+    .get()
+}
+
+/** Sets the password; the first one begins the set-up at `firstStep`. */
+export function savePassword(
+  tx: Tx,
+  password: {
+    readonly passwordHash: string
+    readonly firstStep: string
+    readonly now: Timestamp
+  },
+): void {
+  tx.sqlite
+    .query<null, [Values]>(
+      `INSERT INTO dashboard_owner (id, password_hash, password_set_at, setup_step)
+       VALUES (1, $passwordHash, $now, $firstStep)
+       ON CONFLICT DO UPDATE SET password_hash = $passwordHash, password_set_at = $now`,
+    )
+    .run({ ...password })
+}
+
+export function saveSetupStep(tx: Tx, step: string | null): void {
+  tx.sqlite
+    .query<null, [Values]>('UPDATE dashboard_owner SET setup_step = $step WHERE id = 1')
+    .run({ step })
+}
 
 export type SessionRow = {
   readonly lastSeenAt: Timestamp
@@ -105,5 +143,39 @@ export function keepLatestSessions(tx: Tx, before: Timestamp, count: number): vo
 
 /** Sessions have no ids that others may see, so it is said of all of them at once. */
 function touch(tx: Tx): void {
-  tx.touched?.push({ what: 'session', id: 'all' })
+  tx.changes?.push({ what: 'session', id: 'all' })
+}
+
+/** Networks that are remembered, those that signed in last. */
+const NETWORKS_MAX = 100
+
+/** True where the password was given from this network after `after`. */
+export function hasSignedIn(db: Db, network: string, after: Timestamp): boolean {
+  const found = db.sqlite
+    .query<{ network: string }, [Values]>(
+      `SELECT network FROM dashboard_networks
+       WHERE network = $network AND signed_in_at > $after`,
+    )
+    .get({ network, after })
+  return found !== null
+}
+
+/** Notes that the password was given from this network, and forgets those from before `after`. */
+export function noteSignIn(
+  tx: Tx,
+  signIn: { readonly network: string; readonly now: Timestamp; readonly after: Timestamp },
+): void {
+  const { network, now, after } = signIn
+  tx.sqlite
+    .query<null, [Values]>(
+      `INSERT INTO dashboard_networks (network, signed_in_at) VALUES ($network, $now)
+       ON CONFLICT DO UPDATE SET signed_in_at = $now`,
+    )
+    .run({ network, now })
+  tx.sqlite
+    .query<null, [Values]>(
+      `DELETE FROM dashboard_networks WHERE signed_in_at <= $after OR network NOT IN (
+         SELECT network FROM dashboard_networks ORDER BY signed_in_at DESC LIMIT $max)`,
+    )
+    .run({ after, max: NETWORKS_MAX })
 }

@@ -1,10 +1,8 @@
 import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { Receipt } from '../domain/message.ts'
-import type { Rejection } from '../domain/not-relayed.ts'
+import type { Rejection, NotRelayedKind } from '../domain/not-relayed.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared } from './statement.ts'
-
-type Values = Record<string, string | number | null>
+import { prepared, type Values } from './statement.ts'
 
 const byGuid = prepared(({ sqlite }) =>
   sqlite.prepare<{ id: MessageId }, [Values]>(
@@ -81,7 +79,7 @@ export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timesta
 
 type Rejected = {
   readonly lineId: LineId
-  /** Why, where a driver said so; null for what intake refused. */
+  /** The driver's reason; null for what intake refused. */
   readonly reason: Rejection | null
   readonly count: number
 }
@@ -95,4 +93,43 @@ export function countRejected(db: Db): readonly Rejected[] {
        FROM rejected_events GROUP BY 1, 2`,
     )
     .all({ named: 'sender_is_a_name' satisfies Rejection })
+}
+
+/** Messages of one kind that a line did not relay. */
+export type NotRelayedCount = {
+  readonly kind: NotRelayedKind
+  readonly count: number
+  readonly since: Timestamp
+  readonly lastAt: Timestamp
+}
+
+const counting = prepared(({ sqlite }) =>
+  sqlite.prepare<null, [Values]>(
+    `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
+     VALUES ($lineId, $kind, 1, $now, $now)
+     ON CONFLICT DO UPDATE SET count = count + 1, last_at = $now`,
+  ),
+)
+
+/** Counts one more. The caller keeps a message from being counted twice, by its guid. */
+export function countNotRelayed(
+  tx: Tx,
+  lineId: LineId,
+  kind: NotRelayedKind,
+  now: Timestamp,
+): void {
+  counting(tx).run({ lineId, kind, now })
+  tx.changes?.push({ what: 'line', id: lineId })
+}
+
+const reading = prepared(({ sqlite }) =>
+  sqlite.prepare<NotRelayedCount, [Values]>(
+    `SELECT kind, count, since, last_at AS lastAt FROM not_relayed WHERE line_id = $lineId
+     ORDER BY kind`,
+  ),
+)
+
+/** The counts of a line by kind. */
+export function listNotRelayed(db: Db, lineId: LineId): readonly NotRelayedCount[] {
+  return reading(db).all({ lineId })
 }

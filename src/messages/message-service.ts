@@ -1,12 +1,14 @@
-// Reading, and settling by hand.
+// Messages and conversations as the API has them: read, listed, counted, and settled by hand.
 
 import type * as api from '../api/messages.ts'
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import type { Origin } from '../domain/audit.ts'
+import { utcDayOf } from '../domain/contact-limit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { parseId, type Timestamp } from '../domain/ids.ts'
+import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
+import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
   getConversation,
@@ -15,19 +17,26 @@ import {
   type ConversationFilter,
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
-import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
+import {
+  listChanges,
+  listMessages,
+  type MessageFilter,
+  listMessageDays,
+  type MessageDay,
+} from '../storage/message-lists.ts'
+import { countByStatus } from '../storage/message-queue.ts'
 import { findMessage } from '../storage/messages.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
+import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
-import type { LineBoard } from './line-board.ts'
+import { type LineBoard, takesMessages } from './line-board.ts'
 import { messageResource, type WaitReason } from './resource.ts'
 import { previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
-import { messageStats } from './stats.ts'
 
-/** What can be changed of a conversation. */
+/** Fields of a conversation that can be changed. */
 export type ConversationChanges = { readonly isAutomationPaused: boolean }
 
 export type ListFilter = MessageFilter & {
@@ -46,7 +55,7 @@ type Tools = SettleTools & {
   readonly audit: Pick<Audit, 'record'>
 }
 
-/** Lists, single messages and conversations, as the API tells them. */
+/** Lists, single messages and conversations, as the API has them. */
 export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
@@ -101,7 +110,7 @@ async function resolveByHand(
   return messageResource(existing(tools.db, id), tools.waitReason)
 }
 
-/** What was accepted before goes on: a pause holds nothing back. */
+/** Messages that were accepted before go on: a pause holds nothing back. */
 async function patchConversation(
   { writer, waitReason }: Tools,
   id: string,
@@ -184,4 +193,53 @@ function conversationResource(c: Conversation, waitReason: WaitReason): api.Conv
     created_at: isoTime(c.createdAt),
     updated_at: isoTime(c.updatedAt),
   }
+}
+
+/** The figures of the last `days` UTC days, today's last; a day without messages has zeros. */
+function messageStats(
+  { db, clock }: { readonly db: Db; readonly clock: Clock },
+  days: number,
+): readonly api.DayStats[] {
+  const today = utcDayOf(clock.now())
+  const first = today - days + 1
+  const byDay = Map.groupBy(listMessageDays(db, first), ({ day }) => day)
+  return Array.from({ length: days }, (_, place) => {
+    const lines = byDay.get(first + place) ?? []
+    return {
+      date: isoTime(timestamp((first + place) * DAY_MS)).slice(0, 'YYYY-MM-DD'.length),
+      ...figuresOf(lines),
+      lines: lines.map((line) => ({ phone_line_id: line.lineId, ...figuresOf([line]) })),
+    }
+  })
+}
+
+function figuresOf(lines: readonly MessageDay[]): api.MessageFigures {
+  const sum = (of: (line: MessageDay) => number) =>
+    lines.reduce((total, line) => total + of(line), 0)
+  return {
+    sent: sum(({ sent }) => sent),
+    received: sum(({ received }) => received),
+    failed: sum(({ failed }) => failed),
+    uncertain: sum(({ uncertain }) => uncertain),
+  }
+}
+
+const STATUSES = ['queued', 'sending', 'uncertain'] as const
+
+/** Tells, whenever the metrics are read, what waits and which lines take messages. */
+export function observeMessages(
+  metrics: Metrics,
+  { db, board }: { readonly db: Db; readonly board: Pick<LineBoard, 'lines'> },
+): void {
+  metrics.onCollect(() => {
+    for (const status of STATUSES) {
+      const count = countByStatus(db, status)
+      metrics.set('hookline_messages', 'Messages that are not settled.', count, { status })
+    }
+    for (const found of board.lines()) {
+      const labels = { line: found.line.id, driver: found.line.driver }
+      const value = takesMessages(found) ? 1 : 0
+      metrics.set('hookline_line_ready', 'Whether a line takes messages.', value, labels)
+    }
+  })
 }

@@ -11,25 +11,25 @@ import type { Random } from './random.ts'
 
 const COUNTER_MAX = 0xfff
 
-/** How fast stamps go on while the wall clock is behind them: it catches up, and delays still end. */
+/** The speed of timestamps while the wall clock is behind them: it catches up, and delays still end. */
 const SPEED_WHEN_AHEAD = 0.5
 
 /**
- * Stamps and new ids. A stamp is never below the one before: after a wall clock that stepped back they
- * go on from the last stamp, more slowly, until it has caught up, so nothing is reordered and nothing
+ * Timestamps and new ids. A timestamp is never below the one before: after a wall clock that stepped back
+ * they go on from the last one, more slowly, until it has caught up, so nothing is reordered and nothing
  * that waits stands still. Take them inside the transaction that stores them: their order is then
  * the order of commits.
  */
-export class Stamps {
+export class LogicalClock {
   readonly #clock: Clock
   readonly #random: Random
   #last: number
-  /** When a stamp was ahead of the wall clock last, on the monotonic one; null since that caught up. */
+  /** The last time at which a timestamp was ahead of the wall clock, on the monotonic one; null since that caught up. */
   #aheadAt: number | null = null
   #idAt = 0
   #counter = 0
 
-  /** `last` is the newest stamp that is stored. */
+  /** `last` is the newest timestamp that is stored. */
   constructor(clock: Clock, random: Random, last: number) {
     this.#clock = clock
     this.#random = random
@@ -45,7 +45,7 @@ export class Stamps {
     return timestamp(this.#last)
   }
 
-  /** How far the last stamp is ahead of the clock. */
+  /** Milliseconds by which the last timestamp is ahead of the clock. */
   get aheadMs(): number {
     return Math.max(0, this.#last - this.#clock.now())
   }

@@ -1,0 +1,56 @@
+// Facts that the database keeps about itself, in rows of `about`.
+
+import { RELAY_ITSELF } from '../domain/audit.ts'
+import type { ClockMemory } from '../system/confirmed-clock.ts'
+import { recordedIfRoom, type Audit } from './audit.ts'
+import type { Db, Tx } from './database.ts'
+import type { Values } from './statement.ts'
+import type { Writer } from './writer.ts'
+
+const CLOCK = 'clock'
+const SERVED_BY = 'served_by'
+
+/** Null in a database that was never run with it. */
+export function readClockMemory(db: Db): ClockMemory | null {
+  const value = readAbout(db, CLOCK)
+  return value === null ? null : (JSON.parse(value) as ClockMemory) // `saveClockMemory` wrote it.
+}
+
+export function saveClockMemory(tx: Tx, memory: ClockMemory): void {
+  writeAbout(tx, CLOCK, JSON.stringify(memory))
+}
+
+/**
+ * Records an upgrade at the first start of another version, however that came here. A version that was
+ * taken back before it served anybody leaves no trace.
+ */
+export function recordVersion(
+  tools: { readonly writer: Pick<Writer, 'write'>; readonly audit: Pick<Audit, 'record'> },
+  version: string,
+): Promise<void> {
+  const recording = tools.writer.write((tx) => {
+    const before = readAbout(tx, SERVED_BY)
+    if (before === version) return
+    writeAbout(tx, SERVED_BY, version)
+    if (before === null) return
+    tools.audit.record(tx, RELAY_ITSELF, {
+      action: 'relay.upgraded',
+      about: { kind: 'relay', id: null },
+      before: { version: before },
+      after: { version },
+    })
+  })
+  return recordedIfRoom(recording)
+}
+
+function readAbout({ sqlite }: Db, name: string): string | null {
+  const row = sqlite
+    .query<{ value: string }, [Values]>('SELECT value FROM about WHERE name = $name')
+    .get({ name })
+  return row?.value ?? null
+}
+
+function writeAbout({ sqlite }: Tx, name: string, value: string): void {
+  const sql = 'INSERT OR REPLACE INTO about (name, value) VALUES ($name, $value)'
+  sqlite.query<null, [Values]>(sql).run({ name, value })
+}
