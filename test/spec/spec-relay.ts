@@ -15,6 +15,7 @@ import {
 import { WebhookSink } from '../support/webhook-sink.ts'
 
 type Options = {
+  readonly environment?: Readonly<Record<string, string>> | undefined
   readonly lines?: number | undefined
   readonly log?: Log | undefined
 }
@@ -39,14 +40,14 @@ export const EVENTS = ['message.received', 'message.sent', 'message.delivered', 
 const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
 
 /** Starts a relay with simulated lines, one where nothing else is said, and a sink for webhooks. */
-export async function startSpecRelay({ lines = 1, log }: Options = {}) {
+export async function startSpecRelay({ lines = 1, log, environment }: Options = {}) {
   const folder = new ScratchFolder()
   const clock = new TestClock()
   const sink = new WebhookSink(clock)
   const options = { lineCount: lines, delayMs: 400, ledgerPath: folder.file('simulated.db') }
   const drivers = [createSimulatedDriver(options, { clock, random: seededRandom(2) })]
   const parts = log === undefined ? {} : { log }
-  const relay = await startRelay({ drivers, clock, post: sink.post, parts })
+  const relay = await startRelay({ drivers, clock, post: sink.post, environment, parts })
   return {
     ...relay,
     sink,

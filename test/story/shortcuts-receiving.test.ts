@@ -101,7 +101,7 @@ test('a name in place of a number is refused with what to do, and counted once i
   expect(answers[0]?.body.error).toEqual({
     code: 'invalid_sender',
     message:
-      'The sender is a name. Delete this contact on the iPhone, so that it tells the number.',
+      'The sender is a name. Delete this contact on the iPhone, so that it shows the number.',
   })
   expect(stored).toEqual([])
   expect(finding).toMatchObject({

@@ -37,6 +37,7 @@ test('a line is starting, and then online with all that it can do', async () => 
       type: 'offline',
       reason: {
         code: 'starting',
+        title: 'The line is starting',
         hint: 'The line is being started; this takes a few seconds.',
       },
     },
