@@ -43,7 +43,12 @@ export function lineName({ label, number }: Pick<Line, 'label' | 'number'>): str
 }
 
 /** Why a line is offline: a code, and one sentence that the owner can act on. */
-export type OfflineReason = { readonly code: string; readonly hint: string }
+export type OfflineReason = {
+  readonly code: string
+  readonly hint: string
+  /** Heading of the check that it denies. */
+  readonly title?: string | undefined
+}
 
 /** What a line is doing now. */
 export type LineState =
