@@ -219,7 +219,7 @@ function createMessageModule(
     kinds: kinds.kinds,
     drivers: kinds.drivers,
     intake: (line, event) => intake(line, event),
-    loadAttended: (line) => unfinishedOf(db, line.id, clock),
+    loadUnfinished: (line) => unfinishedOf(db, line.id, clock),
   })
   lines.onChange((id) => {
     dispatchSignal.notify()

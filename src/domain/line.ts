@@ -43,7 +43,12 @@ export function lineName({ label, number }: Pick<Line, 'label' | 'number'>): str
 }
 
 /** Reason why a line is offline: a code, and one sentence that the owner can act on. */
-export type OfflineReason = { readonly code: string; readonly hint: string }
+export type OfflineReason = {
+  readonly code: string
+  readonly hint: string
+  /** Heading of the check that it denies. */
+  readonly title?: string | undefined
+}
 
 /** Current state of a line. */
 export type LineState =

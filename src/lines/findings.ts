@@ -2,7 +2,7 @@ import type { FindingSubject, Finding } from '../domain/finding.ts'
 import type { LineId } from '../domain/ids.ts'
 import { lineName } from '../domain/line.ts'
 import { sha256 } from '../system/hash.ts'
-import type { LiveLine } from './live-line.ts'
+import type { LineSnapshot } from './line-snapshot.ts'
 
 /** A finding, and the line that it speaks of where its device is one. */
 export type LineFinding = Finding & {
@@ -13,7 +13,7 @@ export type LineFinding = Finding & {
 
 /** What drivers found, named by line, and after it every line that is offline. */
 export function findingsOf(
-  lines: readonly LiveLine[],
+  lines: readonly LineSnapshot[],
   byDriver: ReadonlyMap<string, readonly Finding[]>,
 ): readonly LineFinding[] {
   const found = [...byDriver].flatMap(([driver, findings]) =>
@@ -41,7 +41,7 @@ function deviceIdOf(key: string): string {
 }
 
 function offlineFinding(
-  { line, state }: LiveLine,
+  { line, state }: LineSnapshot,
   ofDriver: readonly Finding[],
 ): LineFinding | null {
   if (state.status === 'online') return null

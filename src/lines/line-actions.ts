@@ -7,7 +7,7 @@ import type { Db } from '../storage/database.ts'
 import { listNotRelayed } from '../storage/intake-records.ts'
 import type { LineSettings } from '../storage/lines.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import type { LiveLine } from './live-line.ts'
+import type { LineSnapshot } from './line-snapshot.ts'
 import { phoneLineResource } from './resource.ts'
 import type { LineSupervisor } from './supervisor.ts'
 
@@ -23,7 +23,7 @@ type Tools = {
 
 /** Lines as the API tells and changes them. */
 export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
-  const told = (live: LiveLine): PhoneLine => {
+  const told = (live: LineSnapshot): PhoneLine => {
     const { reserved, spent } = contactUsage(db, live.line.id, utcDayOf(stamps.now()))
     const notRelayed = listNotRelayed(db, live.line.id)
     return phoneLineResource(live, { newContactsToday: reserved + spent, notRelayed })

@@ -1,39 +1,39 @@
 import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { LineDriver } from './driver.ts'
-import { LineLife, type LineLifeTools } from './line-life.ts'
-import type { LiveLine } from './live-line.ts'
+import { LineRunner, type LineRunnerTools } from './line-runner.ts'
+import type { LineSnapshot } from './line-snapshot.ts'
 
-type RegistryTools = Omit<LineLifeTools, 'onChange'> & { readonly drivers: readonly LineDriver[] }
+type RegistryTools = Omit<LineRunnerTools, 'onChange'> & { readonly drivers: readonly LineDriver[] }
 
 /** All lines by creation, each with its life. */
 export class LineRegistry {
   readonly #tools: RegistryTools
-  readonly #lives = new Map<string, LineLife>()
-  readonly #running = new Map<LineLife, Promise<void>>()
+  readonly #lives = new Map<string, LineRunner>()
+  readonly #running = new Map<LineRunner, Promise<void>>()
   readonly #listeners: ((id: LineId) => void)[] = []
   #signal: AbortSignal | null = null
-  #lines: readonly LiveLine[] | null = null
+  #lines: readonly LineSnapshot[] | null = null
 
   constructor(tools: RegistryTools) {
     this.#tools = tools
   }
 
   /** The same array until something changes: dispatch reads it thousands of times per second. */
-  lines(): readonly LiveLine[] {
-    this.#lines ??= this.lives().map((life) => life.live())
+  lines(): readonly LineSnapshot[] {
+    this.#lines ??= this.lives().map((life) => life.snapshot())
     return this.#lines
   }
 
-  lives(): readonly LineLife[] {
+  lives(): readonly LineRunner[] {
     return [...this.#lives.values()]
   }
 
-  ofDriver(kind: string): readonly LineLife[] {
+  ofDriver(kind: string): readonly LineRunner[] {
     return this.lives().filter((life) => life.line.driver === kind)
   }
 
-  get(id: string): LineLife | null {
+  get(id: string): LineRunner | null {
     return this.#lives.get(id) ?? null
   }
 
@@ -42,23 +42,23 @@ export class LineRegistry {
   }
 
   /** Lists a line, in the place of the one with its id, and lets it run where the relay runs. */
-  add(line: Line): LineLife {
+  add(line: Line): LineRunner {
     const driver = this.#tools.drivers.find(({ kind }) => kind === line.driver) ?? null
     const onChange = (isState: boolean) => this.#touch(line.id, isState)
-    const life = new LineLife(line, driver, { ...this.#tools, onChange })
+    const life = new LineRunner(line, driver, { ...this.#tools, onChange })
     this.#lives.set(line.id, life)
     this.#start(life)
     this.#touch(line.id, true)
     return life
   }
 
-  /** Resolves when the line is attended no more. */
-  async retire(life: LineLife): Promise<void> {
+  /** Resolves when the line does not run any more. */
+  async retire(life: LineRunner): Promise<void> {
     life.retire()
     await this.#running.get(life)
   }
 
-  unlist(life: LineLife): void {
+  unlist(life: LineRunner): void {
     if (this.#lives.get(life.line.id) === life) this.#lives.delete(life.line.id)
     this.#touch(life.line.id, true)
   }
@@ -73,7 +73,7 @@ export class LineRegistry {
     await Promise.all(this.#running.values())
   }
 
-  #start(life: LineLife): void {
+  #start(life: LineRunner): void {
     if (this.#signal === null || this.#signal.aborted) return
     const running = life.run(this.#signal).finally(() => this.#running.delete(life))
     this.#running.set(life, running)

@@ -3,7 +3,7 @@ import { NO_CAPABILITIES } from '../domain/line.ts'
 import { hintFor } from '../domain/not-relayed.ts'
 import type { NotRelayedCount } from '../storage/intake-records.ts'
 import { isoTime } from '../system/iso-time.ts'
-import type { LiveLine } from './live-line.ts'
+import type { LineSnapshot } from './line-snapshot.ts'
 
 type Counts = {
   readonly newContactsToday: number
@@ -11,7 +11,7 @@ type Counts = {
 }
 
 export function phoneLineResource(
-  { line, state }: LiveLine,
+  { line, state }: LineSnapshot,
   { newContactsToday, notRelayed }: Counts,
 ): PhoneLine {
   const isOnline = state.status === 'online'

@@ -21,9 +21,9 @@ import { discoveryOf, type Discovery } from './discovery.ts'
 import { DriverWatch } from './driver-watch.ts'
 import type { Found, LineDriver, PointOfNoReturn } from './driver.ts'
 import { findingsOf, type LineFinding } from './findings.ts'
+import { adoptLine, changeLine, removeLine, type LineAdminTools } from './line-admin.ts'
 import type { KindFacts } from './line-kind.ts'
-import type { Intake, LiveLine, LoadAttended } from './live-line.ts'
-import { adoptLine, changeLine, removeLine, type OwnerTools } from './owner.ts'
+import type { Intake, LineSnapshot, LoadUnfinished } from './line-snapshot.ts'
 import { LineRegistry } from './registry.ts'
 import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
 
@@ -37,7 +37,7 @@ export type SupervisorTools = {
   readonly kinds: readonly KindFacts[]
   readonly drivers: readonly LineDriver[]
   readonly intake: Intake
-  readonly loadAttended: LoadAttended
+  readonly loadUnfinished: LoadUnfinished
 }
 
 /** How long a stop waits: for drivers to let go, and for sends past their point of no return. */
@@ -45,7 +45,7 @@ const STOP_MS_MAX = 10_000
 const STOP_SENDS_MS_MAX = 60_000
 const READY_MS_MAX = 5_000
 
-/** Finds lines, keeps each of them attended, and hands messages to their sessions. */
+/** Finds lines, keeps each of them running, and hands messages to their sessions. */
 export class LineSupervisor implements Service {
   readonly name = 'lines'
   readonly #tools: SupervisorTools
@@ -81,12 +81,12 @@ export class LineSupervisor implements Service {
   }
 
   /** All lines, by creation, oldest first; the same array until something changes. */
-  lines(): readonly LiveLine[] {
+  lines(): readonly LineSnapshot[] {
     return this.#registry.lines()
   }
 
-  find(id: string): LiveLine | null {
-    return this.#registry.get(id)?.live() ?? null
+  find(id: string): LineSnapshot | null {
+    return this.#registry.get(id)?.snapshot() ?? null
   }
 
   /** Names of the kinds that are not real. */
@@ -114,7 +114,7 @@ export class LineSupervisor implements Service {
   }
 
   /** Changes what the owner may change; throws `not_found`. */
-  patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<LiveLine> {
+  patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<LineSnapshot> {
     return changeLine(this.#ownerTools(origin), id, changes)
   }
 
@@ -127,7 +127,7 @@ export class LineSupervisor implements Service {
    * Gives a vanished line the device of another one, whichever of the two is named first; with the
    * same id twice, accepts the line's changed number.
    */
-  adopt(id: string, from: string, origin: Origin): Promise<LiveLine> {
+  adopt(id: string, from: string, origin: Origin): Promise<LineSnapshot> {
     return adoptLine(this.#ownerTools(origin), id, from)
   }
 
@@ -141,7 +141,7 @@ export class LineSupervisor implements Service {
     return findingsOf(this.lines(), new Map(found))
   }
 
-  #ownerTools(origin: Origin): OwnerTools {
+  #ownerTools(origin: Origin): LineAdminTools {
     return { ...this.#tools, registry: this.#registry, origin }
   }
 
@@ -188,7 +188,7 @@ export class LineSupervisor implements Service {
 
   #lookReady(): void {
     if (this.#asked.size < this.#watches.length) return
-    const isStarting = ({ state }: LiveLine) =>
+    const isStarting = ({ state }: LineSnapshot) =>
       state.status === 'offline' && state.reason.code === 'starting'
     if (!this.lines().some(isStarting)) this.#ready.resolve()
   }

@@ -4,7 +4,7 @@ import type { Line } from '../../src/domain/line.ts'
 import type { OutgoingMessage } from '../../src/domain/message.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
-import type { IntakeEvent, LiveLine } from '../../src/lines/live-line.ts'
+import type { IntakeEvent, LineSnapshot } from '../../src/lines/line-snapshot.ts'
 import { LineSupervisor } from '../../src/lines/supervisor.ts'
 import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase, type Db } from '../../src/storage/database.ts'
@@ -42,7 +42,7 @@ export function createRig(
     ),
     kinds: LINE_KINDS,
     drivers: typeof drivers === 'function' ? drivers(clock) : drivers,
-    loadAttended: () => ({ unsettled: [], open: [] }),
+    loadUnfinished: () => ({ unsettled: [], open: [] }),
     intake: async (line, event) => {
       await gate.intake(event)
       taken.push({ line, event })
@@ -71,7 +71,7 @@ export function createRig(
       await running
     },
     /** The only line that there is. */
-    line(): LiveLine {
+    line(): LineSnapshot {
       const [only] = supervisor.lines()
       if (only === undefined) throw new Error('No line was found.')
       return only

@@ -4,7 +4,6 @@
 import type { Handle } from '../../../src/domain/handle.ts'
 import type { LineId } from '../../../src/domain/ids.ts'
 import type { OutgoingMessage, Unsettled } from '../../../src/domain/message.ts'
-import { Attendance } from '../../../src/lines/attendance.ts'
 import type { LineEvent, PointOfNoReturn } from '../../../src/lines/driver.ts'
 import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import type { LaunchPhone } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
@@ -13,6 +12,7 @@ import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/
 import type { PhoneChoice } from '../../../src/lines/kinds/iphone/options.ts'
 import type { PhoneReport } from '../../../src/lines/kinds/iphone/phone-findings.ts'
 import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
+import { LineRun } from '../../../src/lines/line-run.ts'
 import { LineSessions } from '../../../src/lines/line-sessions.ts'
 import { NO_SESSION, type SendAnswer } from '../../../src/lines/send-in-flight.ts'
 import { whenAborted } from '../../../src/system/clock.ts'
@@ -152,7 +152,7 @@ export class PhoneHost {
   /** Notes of the points of no return that were granted. */
   readonly notes: (string | null)[] = []
   readonly #sessions: LineSessions
-  readonly #attendance: Attendance
+  readonly #attendance: LineRun
   #ended: Promise<void> = Promise.resolve()
 
   constructor(rig: PhoneLineRig, udid: string, options: HostOptions = {}) {
@@ -167,7 +167,7 @@ export class PhoneHost {
       onTraffic: nothing,
       onDrained: nothing,
     })
-    this.#attendance = new Attendance({
+    this.#attendance = new LineRun({
       take: (event) => this.#take(event),
       onFailure: (error) => {
         this.failures.push(error.message)

@@ -6,15 +6,15 @@ const EVENTS_MAX = 1_000
 type Core = {
   /** Makes an event durable; called in the order of the events. */
   readonly take: (event: LineEvent) => Promise<void>
-  /** Hears at once, and once, when the attendance ends by a failure. */
+  /** Called at once, and once, when the run fails. */
   readonly onFailure: (error: Error) => void
 }
 
 /**
- * One call of a driver's `attend`. It ends when we end it, when the driver returns or throws, and when
+ * One run of a line by its driver. It ends when it is ended, when the driver returns or throws, and when
  * an event could not be made durable: a later one, with its checkpoint, must not be taken then.
  */
-export class Attendance implements LineListener {
+export class LineRun implements LineListener {
   readonly #controller = new AbortController()
   readonly #pending = new Set<Promise<void>>()
   readonly #core: Core
@@ -44,7 +44,7 @@ export class Attendance implements LineListener {
   }
 
   async onEvent(event: LineEvent): Promise<void> {
-    if (this.isOver) throw new Error('The line is not attended any more.')
+    if (this.isOver) throw new Error('This run of the line is over.')
     if (this.#pending.size >= EVENTS_MAX) {
       throw this.#fail(new Error(`More than ${EVENTS_MAX} events were not waited for.`))
     }

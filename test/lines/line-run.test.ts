@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { IntakeEvent } from '../../src/lines/live-line.ts'
+import type { IntakeEvent } from '../../src/lines/line-snapshot.ts'
 import { CAPABILITIES, MisbehavingDriver } from '../support/misbehaving-driver.ts'
 import { createRig, peek, startRig } from './supervisor-rig.ts'
 
@@ -114,11 +114,11 @@ test('what a driver tells after its signal aborted is refused', async () => {
   await rig.stop()
   const told = await listener.onEvent(checkpoint('late')).catch(textOf)
 
-  expect(told).toBe('The line is not attended any more.')
+  expect(told).toBe('This run of the line is over.')
   expect(rig.events()).toEqual([])
 })
 
-test('an event that could not be made durable ends the attendance, and no later one is taken', async () => {
+test('an event that could not be made durable ends the run, and no later one is taken', async () => {
   const driver = new MisbehavingDriver()
   const rig = await startRig([driver])
   const { listener, signal } = driver.visit()
@@ -128,7 +128,7 @@ test('an event that could not be made durable ends the attendance, and no later 
   rig.gate.intake = async () => {}
   const refused = await listener.onEvent(checkpoint('two')).catch(textOf)
 
-  expect([failed, refused]).toEqual(['disk full', 'The line is not attended any more.'])
+  expect([failed, refused]).toEqual(['disk full', 'This run of the line is over.'])
   expect([signal.aborted, rig.events(), rig.reason()]).toEqual([true, [], 'driver_failed'])
   await rig.clock.advance(1_000)
   expect(rig.reason()).toBeNull()

@@ -6,44 +6,44 @@ import { getLine } from '../storage/lines.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { Signal } from '../system/signal.ts'
-import { Attendance } from './attendance.ts'
 import type { LineDriver, LineEvent, PointOfNoReturn } from './driver.ts'
 import { kindOf, type KindFacts } from './line-kind.ts'
+import { LineRun } from './line-run.ts'
 import { LineSessions } from './line-sessions.ts'
+import type { Intake, LineSnapshot, LoadUnfinished } from './line-snapshot.ts'
 import { isSameState, logState, stateOf, type OnlineEvent } from './line-state.ts'
-import type { Intake, LiveLine, LoadAttended } from './live-line.ts'
 import type { LiveSession } from './live-session.ts'
 import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
 
-export type LineLifeTools = {
+export type LineRunnerTools = {
   readonly db: Db
   readonly clock: Clock
   readonly log: Log
   readonly intake: Intake
-  readonly loadAttended: LoadAttended
+  readonly loadUnfinished: LoadUnfinished
   readonly kinds: readonly KindFacts[]
-  /** Hears when `live()` is another one; `isState` where more than the traffic changed. */
+  /** Called when `snapshot()` changes; `isState` where more than the traffic did. */
   readonly onChange: (isState: boolean) => void
 }
 
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
-/** A line that was attended for so long is healthy again: its delay starts anew. */
+/** A run of this length is healthy: the delay starts again from its minimum. */
 const HEALTHY_MS = 60_000
 const LOOK_MS = 60_000
-/** So many attendances that fail in a row are an error in the log, once: 1, 2, 4 … 60 s. */
+/** Failed runs in a row that are an error in the log, once: 1, 2, 4 … 60 s. */
 const FAILURES_TOLD = 7
 
-/** One line from its discovery on: whether its device is there, its attendance, its session. */
-export class LineLife {
+/** One line from its discovery on: its device, its run, its sessions. */
+export class LineRunner {
   readonly #driver: LineDriver | null
   readonly #kind: KindFacts
-  readonly #tools: LineLifeTools
+  readonly #tools: LineRunnerTools
   readonly #wake = new Signal()
   readonly #retired = new AbortController()
   readonly #sessions: LineSessions
   #line: Line
-  #attendance: Attendance | null = null
+  #lineRun: LineRun | null = null
   #online: OnlineEvent | null = null
   /** Null until the driver was asked. */
   #isFound: boolean | null = null
@@ -51,16 +51,16 @@ export class LineLife {
   /** The device's number where that is not the stored one. */
   #otherNumber: string | null = null
   #downReason: OfflineReason | null = null
-  /** What the last attendance failed by, for the log. */
+  /** Error of the last run, for the log. */
   #error: Error | null = null
-  /** Attendances in a row that ended early. */
+  /** Runs in a row that ended early. */
   #failures = 0
   #isStopping = false
   #state: LineState = { status: 'offline', reason: OFFLINE_REASONS.starting }
-  #live: LiveLine | null = null
+  #live: LineSnapshot | null = null
 
   /** `driver` is null where this start has none of the line's kind. */
-  constructor(line: Line, driver: LineDriver | null, tools: LineLifeTools) {
+  constructor(line: Line, driver: LineDriver | null, tools: LineRunnerTools) {
     this.#line = line
     this.#driver = driver
     this.#kind = kindOf(tools.kinds, line.driver)
@@ -90,7 +90,7 @@ export class LineLife {
     return this.#otherNumber
   }
 
-  live(): LiveLine {
+  snapshot(): LineSnapshot {
     this.#live ??= {
       line: this.#line,
       state: this.#state,
@@ -117,7 +117,7 @@ export class LineLife {
     this.#isFound = true
     this.#foundNumber = number
     if (number !== null) this.#otherNumber = number === this.#line.number ? null : number
-    if (!this.#mayAttend()) this.#endAttendance()
+    if (!this.#mayRun()) this.#endRun()
     if (isNews) this.#wake.notify()
     this.#refresh()
   }
@@ -127,7 +127,7 @@ export class LineLife {
     this.#downReason = null
     this.#error = null
     this.#failures = 0
-    this.#endAttendance()
+    this.#endRun()
     this.#refresh()
   }
 
@@ -139,7 +139,7 @@ export class LineLife {
     this.#refresh()
   }
 
-  /** The line is attended no more; `run` returns soon. */
+  /** Ends the line for good; `run` returns soon. */
   retire(): void {
     this.#retired.abort()
   }
@@ -149,19 +149,19 @@ export class LineLife {
     const signal = AbortSignal.any([stop, this.#retired.signal])
     const end = () => {
       this.#isStopping = true
-      this.#endAttendance()
+      this.#endRun()
       this.#refresh()
     }
     signal.addEventListener('abort', end)
     this.#isStopping = signal.aborted
     while (!signal.aborted) {
-      if (!this.#mayAttend()) {
+      if (!this.#mayRun()) {
         await this.#wake.wait(clock, LOOK_MS, signal)
         continue
       }
-      await this.#attend()
+      await this.#runOnce()
       const delayMs = Math.min(DELAY_MS_MIN * 2 ** (this.#failures - 1), DELAY_MS_MAX)
-      if (this.#mayAttend()) await this.#wake.wait(clock, delayMs, signal)
+      if (this.#mayRun()) await this.#wake.wait(clock, delayMs, signal)
     }
     signal.removeEventListener('abort', end)
   }
@@ -188,21 +188,21 @@ export class LineLife {
     return this.#state.status === 'online' ? this.#sessions.live : null
   }
 
-  #mayAttend(): boolean {
+  #mayRun(): boolean {
     if (this.#driver === null || this.#isFound !== true) return false
     return this.#foundNumber === null || this.#foundNumber === this.#line.number
   }
 
-  async #attend(): Promise<void> {
+  async #runOnce(): Promise<void> {
     const { clock } = this.#tools
     const startedAt = clock.monotonic()
-    const attendance = new Attendance({
+    const lineRun = new LineRun({
       take: (event) => this.#take(event),
       onFailure: (error) => this.#fail(error),
     })
-    this.#attendance = attendance
-    await this.#run(attendance)
-    if (this.#attendance === attendance) this.#endAttendance()
+    this.#lineRun = lineRun
+    await this.#begin(lineRun)
+    if (this.#lineRun === lineRun) this.#endRun()
     this.#failures = clock.monotonic() - startedAt >= HEALTHY_MS ? 1 : this.#failures + 1
     if (this.#failures === FAILURES_TOLD && this.#error !== null) {
       const fields = { line_id: this.#line.id, error: this.#error }
@@ -211,15 +211,15 @@ export class LineLife {
     await this.drained()
   }
 
-  async #run(attendance: Attendance): Promise<void> {
-    const { db, loadAttended } = this.#tools
+  async #begin(lineRun: LineRun): Promise<void> {
+    const { db, loadUnfinished } = this.#tools
     if (this.#driver === null) return
     try {
       // Read again: intake has moved the checkpoint since.
       this.#line = getLine(db, this.#line.id) ?? this.#line
       const { id, key, number, checkpoint } = this.#line
-      const attended = { id, key, number, checkpoint, ...loadAttended(this.#line) }
-      await attendance.run(this.#driver, attended)
+      const driverLine = { id, key, number, checkpoint, ...loadUnfinished(this.#line) }
+      await lineRun.run(this.#driver, driverLine)
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)))
     }
@@ -232,9 +232,9 @@ export class LineLife {
     this.#refresh()
   }
 
-  #endAttendance(): void {
-    this.#attendance?.end()
-    this.#attendance = null
+  #endRun(): void {
+    this.#lineRun?.end()
+    this.#lineRun = null
     this.#endSession()
   }
 

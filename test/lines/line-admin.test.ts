@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp, type LineId } from '../../src/domain/ids.ts'
 import { findingsOf } from '../../src/lines/findings.ts'
-import type { LiveLine } from '../../src/lines/live-line.ts'
+import type { LineSnapshot } from '../../src/lines/line-snapshot.ts'
 import { phoneLineResource } from '../../src/lines/resource.ts'
 import { listLines } from '../../src/storage/lines.ts'
 import { CAPABILITIES, DEVICE, MisbehavingDriver } from '../support/misbehaving-driver.ts'
@@ -114,7 +114,7 @@ test('a number that has not changed cannot be accepted', async () => {
   await rig.stop()
 })
 
-const ONLINE: LiveLine = {
+const ONLINE: LineSnapshot = {
   line: {
     id: 'line_a' as LineId, // Any id does.
     driver: 'mac',
@@ -134,7 +134,7 @@ const ONLINE: LiveLine = {
   capacity: 1,
 }
 
-const OFFLINE: LiveLine = {
+const OFFLINE: LineSnapshot = {
   ...ONLINE,
   state: { status: 'offline', reason: { code: 'asleep', hint: 'Wake it.' } },
 }

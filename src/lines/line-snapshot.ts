@@ -2,8 +2,8 @@ import type { Line, LineState } from '../domain/line.ts'
 import type { DriverLine, LineEvent } from './driver.ts'
 
 /** A line and what it is doing now. */
-export type LiveLine = {
-  /** Its checkpoint is the one from which it was attended last. */
+export type LineSnapshot = {
+  /** Its checkpoint is that of the last start of its run. */
   readonly line: Line
   readonly state: LineState
   /** Practice lines are not real. */
@@ -26,4 +26,4 @@ export type IntakeEvent = Extract<
 export type Intake = (line: Line, event: IntakeEvent) => Promise<void>
 
 /** The messages of a line that its driver must look for before it reads anything new. */
-export type LoadAttended = (line: Line) => Pick<DriverLine, 'unsettled' | 'open'>
+export type LoadUnfinished = (line: Line) => Pick<DriverLine, 'unsettled' | 'open'>

@@ -16,11 +16,11 @@ import {
 import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { KindFacts } from './line-kind.ts'
-import type { LineLife } from './line-life.ts'
-import type { LiveLine } from './live-line.ts'
+import type { LineRunner } from './line-runner.ts'
+import type { LineSnapshot } from './line-snapshot.ts'
 import type { LineRegistry } from './registry.ts'
 
-export type OwnerTools = {
+export type LineAdminTools = {
   readonly db: Db
   readonly writer: Writer
   readonly stamps: LogicalClock
@@ -32,10 +32,10 @@ export type OwnerTools = {
 }
 
 export async function changeLine(
-  tools: OwnerTools,
+  tools: LineAdminTools,
   id: string,
   changes: Partial<LineSettings>,
-): Promise<LiveLine> {
+): Promise<LineSnapshot> {
   const life = requireLife(tools, id)
   const { writer, audit, origin } = tools
   const changed = await writer.write((tx) => {
@@ -55,7 +55,7 @@ export async function changeLine(
 }
 
 /** Only a line that somebody asked for, and nobody does any more, can be deleted. */
-export async function removeLine(tools: OwnerTools, id: string): Promise<void> {
+export async function removeLine(tools: LineAdminTools, id: string): Promise<void> {
   const { writer, stamps, registry, audit, origin } = tools
   const life = requireLife(tools, id)
   if (life.kind.deletable === null || life.isFound !== false) {
@@ -79,7 +79,11 @@ export async function removeLine(tools: OwnerTools, id: string): Promise<void> {
  * of the other: its id and its conversations go on. With the same id twice, the line's changed number
  * is accepted.
  */
-export async function adoptLine(tools: OwnerTools, id: string, from: string): Promise<LiveLine> {
+export async function adoptLine(
+  tools: LineAdminTools,
+  id: string,
+  from: string,
+): Promise<LineSnapshot> {
   const life = requireLife(tools, id)
   const other = requireLife(tools, from)
   if (life === other) return acceptNumber(tools, life)
@@ -95,10 +99,10 @@ export async function adoptLine(tools: OwnerTools, id: string, from: string): Pr
 }
 
 async function takeOver(
-  { db, writer, stamps, registry, audit, origin }: OwnerTools,
-  vanished: LineLife,
-  present: LineLife,
-): Promise<LiveLine> {
+  { db, writer, stamps, registry, audit, origin }: LineAdminTools,
+  vanished: LineRunner,
+  present: LineRunner,
+): Promise<LineSnapshot> {
   await registry.retire(present)
   try {
     const changed = await writer.write((tx): Line | null => {
@@ -116,7 +120,7 @@ async function takeOver(
     registry.unlist(present)
     const live = replaced(vanished, changed)
     vanished.found(live.line.number)
-    return vanished.live()
+    return vanished.snapshot()
   } catch (error) {
     const line = getLine(db, present.line.id)
     if (line !== null) registry.add(line).found(line.number)
@@ -125,9 +129,9 @@ async function takeOver(
 }
 
 async function acceptNumber(
-  { writer, audit, origin }: OwnerTools,
-  life: LineLife,
-): Promise<LiveLine> {
+  { writer, audit, origin }: LineAdminTools,
+  life: LineRunner,
+): Promise<LineSnapshot> {
   const number = life.otherNumber
   if (number === null) {
     throw invalidRequest({
@@ -161,13 +165,13 @@ function auditedFields(line: Line): AuditFields {
   }
 }
 
-function replaced(life: LineLife, line: Line | null): LiveLine {
+function replaced(life: LineRunner, line: Line | null): LineSnapshot {
   if (line === null) throw noLine()
   life.replace(line)
-  return life.live()
+  return life.snapshot()
 }
 
-function requireLife({ registry }: OwnerTools, id: string): LineLife {
+function requireLife({ registry }: LineAdminTools, id: string): LineRunner {
   const life = registry.get(id)
   if (life === null) throw noLine()
   return life
