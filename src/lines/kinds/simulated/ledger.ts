@@ -115,6 +115,8 @@ export class Ledger {
     this.#sql = { ...messageStatements(db), ...eventStatements(db) }
     this.identity = this.#sql.identity.get()?.value ?? newIdentity
     this.#carry = db.transaction((messages: readonly CarriedMessage[]) => {
+      const lines = new Map(messages.map(({ session, carried }) => [session, carried.line]))
+      for (const [session, line] of lines) this.#requireNewest(line, session)
       for (const message of messages) this.#insert(message)
     }).immediate
     this.#bringDue = db.transaction((what: Values) => {
@@ -190,11 +192,14 @@ export class Ledger {
     this.#sql.pruneCarried.run({ before: what.before, limit: what.limit })
   }
 
-  #insert({ carried, session, events }: CarriedMessage): void {
-    const { line, to: handle } = carried
+  #requireNewest(line: string, session: string): void {
     if (this.#sql.newestSession.get({ line })?.id !== session) {
       throw new Error('The session is over.')
     }
+  }
+
+  #insert({ carried, events }: CarriedMessage): void {
+    const { line, to: handle } = carried
     this.#sql.insertCarried.run(carried)
     this.#sql.insertRecipient.run({ line, handle })
     for (const event of events) {
