@@ -356,6 +356,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
         version: VERSION,
         address: life.listener?.url ?? NOT_LISTENING,
         drivers: kinds.drivers,
+        kinds: kinds.kinds,
       }),
     ...entry,
   }

@@ -40,6 +40,21 @@ export const WantedBackup = objectSchema('WantedBackup', {
   backup: Type.String({ maxLength: 200 }),
 })
 
+/** The facts of a kind of line, whether or not this start has one. */
+export type KindInfo = {
+  /** `driver` of its lines. */
+  readonly name: string
+  readonly title: string
+  /** False for practice: messages stay on this machine, and incoming ones can be simulated. */
+  readonly is_real: boolean
+  /** True where its lines need permissions of this machine. */
+  readonly needs_permissions: boolean
+  /** `status_reason` with which a line may be deleted; null where none may. */
+  readonly deletable_reason: string | null
+  /** Starts a relay with lines to try without a device; null where it has none. */
+  readonly trial_command: string | null
+}
+
 /** The relay itself, and the options of its start. */
 export type About = {
   readonly version: string
@@ -54,6 +69,8 @@ export type About = {
   readonly is_password_locked: boolean
   /** The kinds of device that the relay looks for, as `mac`. */
   readonly drivers: readonly string[]
+  /** Every kind of line that this version has. */
+  readonly kinds: readonly KindInfo[]
 }
 
 /** A finding that follows from no other, and those that follow from it. */

@@ -1,4 +1,4 @@
-import { isSimulated, SIMULATED_READER } from './line-kinds.ts'
+import { isSimulated, type Kinds, SIMULATED_READER } from './line-kinds.ts'
 import { isReady } from './line-words.ts'
 import type { CreatedKey, Key, PhoneLine } from './resources.ts'
 
@@ -30,11 +30,11 @@ type FirstCall = {
  */
 export function firstCall(
   { key, secret }: Pick<CreatedKey, 'key' | 'secret'>,
-  lines: readonly PhoneLine[],
+  { lines, kinds }: { readonly lines: readonly PhoneLine[]; readonly kinds: Kinds },
   origin: string,
 ): FirstCall {
   const ready = lines.filter(isReady)
-  const simulated = ready.find(isSimulated)
+  const simulated = ready.find((line) => isSimulated(line, kinds))
   const line = simulated ?? ready[0] ?? lines[0]
   const to = simulated === undefined ? 'NUMBER' : SIMULATED_READER
   const named = line === undefined ? {} : { phone_line_id: line.id }

@@ -1,37 +1,38 @@
-// Everything in the page that depends on a line's kind.
+// Everything in the page that depends on a line's kind, by the facts that the relay gives of each kind.
 
-import type { PhoneLine } from './resources.ts'
+import type { About, KindInfo, PhoneLine } from './resources.ts'
 
-const NAMES: Readonly<Record<string, string>> = {
-  mac: 'Messages on this Mac',
-  iphone: 'iPhone',
-  shortcuts: 'iPhone via Shortcuts',
-  simulated: 'Simulated: nothing leaves this machine',
+export type Kinds = readonly KindInfo[]
+
+/** Undefined for a line of a kind that this version does not know. */
+function kindOf({ driver }: PhoneLine, kinds: Kinds): KindInfo | undefined {
+  return kinds.find(({ name }) => name === driver)
 }
 
-export function kindName({ driver }: PhoneLine): string {
-  return NAMES[driver] ?? driver
+export function kindName(line: PhoneLine, kinds: Kinds): string {
+  return kindOf(line, kinds)?.title ?? line.driver
 }
 
 /** True where messages stay on this machine, and incoming ones can be simulated. */
-export function isSimulated({ driver }: PhoneLine): boolean {
-  return driver === 'simulated'
+export function isSimulated(line: PhoneLine, kinds: Kinds): boolean {
+  return kindOf(line, kinds)?.is_real === false
 }
 
 /** True where setup begins with the permissions of this machine. */
-export function needsPermissions(drivers: readonly string[]): boolean {
-  return drivers.includes('mac')
+export function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): boolean {
+  return kinds.some(({ name, needs_permissions }) => needs_permissions && drivers.includes(name))
 }
 
-const UNUSED = ['simulated not_configured', 'shortcuts device_absent']
-
 /** True for a line that the owner asked for and no longer does; the relay deletes no other. */
-export function isDeletable({ driver, status_reason }: PhoneLine): boolean {
-  return UNUSED.includes(`${driver} ${status_reason}`)
+export function isDeletable(line: PhoneLine, kinds: Kinds): boolean {
+  const reason = kindOf(line, kinds)?.deletable_reason ?? null
+  return reason !== null && line.status_reason === reason
 }
 
 /** Starts a relay to try without a device. */
-export const TRIAL_COMMAND = 'hookline serve --simulated-lines 2'
+export function trialCommand(kinds: Kinds): string {
+  return kinds.find(({ trial_command }) => trial_command !== null)?.trial_command ?? ''
+}
 
 /** A simulated contact that reads messages, and one that also replies with the same text. */
 export const SIMULATED_READER = '+12025550123'

@@ -9,6 +9,7 @@ export type {
   Check,
   ContactCost,
   FindingBranch,
+  KindInfo,
   LineChecks,
   RelayState,
   SeenAttempt,

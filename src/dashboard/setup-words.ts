@@ -1,4 +1,5 @@
 import { needsPermissions } from './line-kinds.ts'
+import type { About } from './resources.ts'
 
 // Length is all that counts: rules about symbols and capitals make people choose what is easy to guess.
 const LENGTH_MIN = 12
@@ -40,10 +41,10 @@ export type StepName = SetupStep['name']
 /** The steps of a relay, in their order. */
 export type Steps = readonly [SetupStep, ...SetupStep[]]
 
-/** The steps that apply to these kinds of line. */
-export function stepsFor(drivers: readonly string[]): Steps {
+/** The steps that apply to the kinds of line that this relay looks for. */
+export function stepsFor(about: Pick<About, 'drivers' | 'kinds'>): Steps {
   const [, ...others] = SETUP_STEPS
-  return needsPermissions(drivers) ? SETUP_STEPS : others
+  return needsPermissions(about) ? SETUP_STEPS : others
 }
 
 /** The step of this name; the first where the relay has no such step. */

@@ -6,6 +6,7 @@ import type {
   Backup,
   BrowserSession,
   Key,
+  KindInfo,
   LineChecks,
   Page,
   PhoneLine,
@@ -29,6 +30,8 @@ export const useKeys = (): Read<All<Key>> => useRead(`keys${ALL}`, 'key')
 export const useSettings = (): Read<All<Setting>> => useRead('settings', 'setting')
 export const useBackups = (): Read<All<Backup>> => useRead('backups', 'backup')
 export const useAbout = (): Read<About> => useRead('/dashboard/about')
+/** Empty until they are known: a view that depends on them waits for `useAbout`. */
+export const useKinds = (): readonly KindInfo[] => useAbout().value?.kinds ?? []
 export const useBrowsers = (): Read<All<BrowserSession>> =>
   useRead('/dashboard/sessions', 'session')
 export const useChecks = (): Read<All<LineChecks>> => useRead(CHECKS, 'health', 'line')

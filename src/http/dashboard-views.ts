@@ -4,10 +4,11 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { encode } from 'uqr'
 
-import type { About, ContactCost } from '../api/dashboard.ts'
+import type { About, ContactCost, KindInfo } from '../api/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
+import type { LineKind } from '../lines/line-kind.ts'
 import type { createReading } from '../messages/message-service.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
@@ -50,6 +51,7 @@ type Start = {
   readonly version: string
   readonly address: string
   readonly drivers: readonly { readonly kind: string }[]
+  readonly kinds: readonly LineKind[]
   readonly dataDir: string
   readonly publicUrl: string | null
   readonly trustedProxies: readonly string[]
@@ -71,6 +73,18 @@ export function aboutResource(start: Start): About {
     backup_folder: start.backupFolder,
     is_password_locked: start.adminPassword !== null,
     drivers: start.drivers.map(({ kind }) => kind),
+    kinds: start.kinds.map(kindInfo),
+  }
+}
+
+export function kindInfo(kind: LineKind): KindInfo {
+  return {
+    name: kind.name,
+    title: kind.title,
+    is_real: kind.isReal,
+    needs_permissions: kind.checklist.some(({ isOfMachine }) => isOfMachine === true),
+    deletable_reason: kind.deletable === null ? null : kind.reasons.absent.code,
+    trial_command: kind.trialCommand ?? null,
   }
 }
 

@@ -15,12 +15,14 @@ import type { LineDriver } from './driver.ts'
 export type LineKind<Table extends OptionTable = OptionTable> = {
   /** Value of `driver` in the API, as `mac`. */
   readonly name: string
-  /** Name for people, as "Mac". */
+  /** Name for people, as "iPhone via Shortcuts". */
   readonly title: string
   /** Practice lines are not real: they yield to real ones, and may fail on purpose. */
   readonly isReal: boolean
   /** Its lines send as the number of an iPhone that is another device, as a Mac does. */
   readonly sharesNumber: boolean
+  /** Starts a relay with lines to try without a device. */
+  readonly trialCommand?: string | undefined
   readonly options: Table
   /** Reasons for being offline that come without a finding; `absent` is that of a missing device. */
   readonly reasons: { readonly absent: TitledReason; readonly [name: string]: TitledReason }

@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import { creatorWords, firstCall, keyName } from '../../src/dashboard/key-words.ts'
-import { phoneLine } from './samples.ts'
+import { KINDS, phoneLine } from './samples.ts'
 
 const CREATED = { key: 'hl_live_k', secret: 'hl_secret_s' }
 const ORIGIN = 'https://relay.example.com'
@@ -13,7 +13,7 @@ test('the first call works as it stands by a simulated line that is online', () 
     phoneLine({ id: 'line_up' }),
   ]
 
-  const { curl, recipient } = firstCall(CREATED, lines, ORIGIN)
+  const { curl, recipient } = firstCall(CREATED, { lines, kinds: KINDS }, ORIGIN)
 
   expect(curl).toBe(
     `curl -X POST https://relay.example.com/api/v1/messages/send \\
@@ -29,14 +29,14 @@ test('the first call works as it stands by a simulated line that is online', () 
 test('on a real line the number is left for the reader, so that no stranger is written to', () => {
   const lines = [phoneLine({ id: 'line_mac', driver: 'mac' })]
 
-  const { curl, recipient } = firstCall(CREATED, lines, ORIGIN)
+  const { curl, recipient } = firstCall(CREATED, { lines, kinds: KINDS }, ORIGIN)
 
   expect(curl).toContain('"to":"NUMBER","text":"Hello from Hookline","phone_line_id":"line_mac"')
   expect(recipient).toContain('Replace NUMBER')
 })
 
 test('without any line the call names none', () => {
-  const { curl } = firstCall(CREATED, [], ORIGIN)
+  const { curl } = firstCall(CREATED, { lines: [], kinds: KINDS }, ORIGIN)
 
   expect(curl).toContain(`-d '{"to":"NUMBER","text":"Hello from Hookline"}'`)
 })

@@ -5,7 +5,7 @@ import { expect, test } from 'bun:test'
 import { kindName } from '../../src/dashboard/line-kinds.ts'
 import { isReady, lineState, testOutcome } from '../../src/dashboard/line-words.ts'
 import { stateSentence, whyNot } from '../../src/dashboard/message-words.ts'
-import { message, phoneLine } from './samples.ts'
+import { KINDS, message, phoneLine } from './samples.ts'
 
 test("the state of the relay is one sentence, with the day's messages once they are known", () => {
   const state = {
@@ -51,7 +51,7 @@ test('a line says in a word whether a message could go out by it', () => {
 test('every kind of line has words', () => {
   const kinds = ['mac', 'iphone', 'shortcuts', 'simulated']
 
-  expect(kinds.map((driver) => kindName(phoneLine({ driver })))).toEqual([
+  expect(kinds.map((driver) => kindName(phoneLine({ driver }), KINDS))).toEqual([
     'Messages on this Mac',
     'iPhone',
     'iPhone via Shortcuts',

@@ -1,6 +1,11 @@
 // Answers of the API with all their fields, for tests that look at some of them.
 
 import type { Message, PhoneLine, SeenDelivery, Webhook } from '../../src/dashboard/resources.ts'
+import { kindInfo } from '../../src/http/dashboard-views.ts'
+import { LINE_KINDS } from '../../src/lines/kinds.ts'
+
+/** The kinds of line, as the relay answers them. */
+export const KINDS = LINE_KINDS.map(kindInfo)
 
 const TIME = '2026-11-21T10:00:00.000Z'
 

@@ -10,6 +10,7 @@ import {
 } from '../../src/dashboard/setup-words.ts'
 import { isPasswordLength } from '../../src/domain/value-kind.ts'
 import { openAccess } from '../access/access-rig.ts'
+import { KINDS } from './samples.ts'
 
 test('setup starts with the step that the relay remembers first', async () => {
   const { access, claim } = openAccess()
@@ -19,7 +20,7 @@ test('setup starts with the step that the relay remembers first', async () => {
 })
 
 test('each step leads to the next, and the last one to the end', () => {
-  const steps = stepsFor(['mac', 'simulated'])
+  const steps = stepsFor({ drivers: ['mac', 'simulated'], kinds: KINDS })
   const names = steps.map(({ name }) => name)
 
   expect(names.map((name) => stepBeside(name, 1, steps))).toEqual(['line', 'message', 'key', null])
@@ -32,7 +33,7 @@ test('each step leads to the next, and the last one to the end', () => {
 })
 
 test('where no Mac asks for permissions, setup starts with the line', () => {
-  const steps = stepsFor(['simulated'])
+  const steps = stepsFor({ drivers: ['simulated'], kinds: KINDS })
 
   expect(steps.map(({ name }) => name)).toEqual(['line', 'message', 'key'])
   expect(stepNamed('permissions', steps).name).toBe('line')
@@ -40,7 +41,7 @@ test('where no Mac asks for permissions, setup starts with the line', () => {
 })
 
 test('a step of another version starts setup over', () => {
-  const steps = stepsFor(['mac'])
+  const steps = stepsFor({ drivers: ['mac'], kinds: KINDS })
 
   expect(stepNamed('message', steps).name).toBe('message')
   expect(stepNamed('telephone', steps).name).toBe('permissions')

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import type { KindInfo } from '../../src/api/dashboard.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import { outcome, PASSWORD, startDashboard } from './dashboard-rig.ts'
 
@@ -9,6 +10,11 @@ const ABOUT = '/dashboard/about'
 const SESSIONS = '/dashboard/sessions'
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
+
+function kind(name: string, title: string, others: Partial<KindInfo> = {}): KindInfo {
+  const needs = { needs_permissions: false, deletable_reason: null, trial_command: null }
+  return { name, title, is_real: true, ...needs, ...others }
+}
 
 test('the relay tells what it is and what it was started with', async () => {
   await using relay = await startDashboard({
@@ -32,6 +38,16 @@ test('the relay tells what it is and what it was started with', async () => {
     backup_folder: '/backups',
     is_password_locked: false,
     drivers: ['mac', 'shortcuts'],
+    kinds: [
+      kind('mac', 'Messages on this Mac', { needs_permissions: true }),
+      kind('iphone', 'iPhone'),
+      kind('shortcuts', 'iPhone via Shortcuts', { deletable_reason: 'device_absent' }),
+      kind('simulated', 'Simulated: nothing leaves this machine', {
+        is_real: false,
+        deletable_reason: 'not_configured',
+        trial_command: 'hookline serve --simulated-lines 2',
+      }),
+    ],
   })
 })
 

@@ -7,8 +7,6 @@ import { sourceFiles } from '../support/source-files.ts'
 
 /** Files that name kinds for a reason of their own. */
 const EXCEPTIONS: readonly string[] = [
-  // The words of the page for each kind.
-  'src/dashboard/line-kinds.ts',
   // Guides have the names of kinds, and are chosen by a reader.
   'src/guides/guides.ts',
 ]

@@ -27,7 +27,7 @@ import type {
   RelayState,
 } from '../resources.ts'
 import { stepNamed, stepsFor } from '../setup-words.ts'
-import { useAbout, useLines, useRelayState } from '../sources.ts'
+import { useAbout, useKinds, useLines, useRelayState } from '../sources.ts'
 import { combine } from '../store.ts'
 import { NewContactsMeter } from './line-figures.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
@@ -37,6 +37,7 @@ export function HomePage() {
   const all = combine({
     state: useRelayState(),
     lines: useLines(),
+    about: useAbout(),
     recent: useRead<Page<Message>>('messages?limit=10', 'message'),
   })
   return (
@@ -137,7 +138,7 @@ function UnfinishedSetup({ step, lines, recent }: SetupProps & { readonly step: 
 function NextStep({ name }: { readonly name: string }) {
   const about = useAbout().value
   if (about === null) return <>{'\u00A0'}</>
-  const steps = stepsFor(about.drivers)
+  const steps = stepsFor(about)
   const step = stepNamed(name, steps)
   return (
     <>
@@ -207,6 +208,7 @@ function keyOf({ code, about }: HealthFinding): string {
 
 /** Each line with its state and the new contacts it has left for today. */
 function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
+  const kinds = useKinds()
   if (lines.length === 0) {
     return (
       <EmptyState
@@ -230,7 +232,7 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
           </div>
           <p class="small quiet home-line-about">
             {line.label !== null && <span class="figures">{line.phone_number} · </span>}
-            {line.status_hint ?? kindName(line)}
+            {line.status_hint ?? kindName(line, kinds)}
           </p>
           <NewContactsMeter line={line} />
         </li>

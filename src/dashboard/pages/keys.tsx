@@ -17,7 +17,7 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { creatorWords, firstCall, keyName } from '../key-words.ts'
 import type { CreatedKey, Key, RevokedKey } from '../resources.ts'
-import { useKeys, useLines, useWebhooks } from '../sources.ts'
+import { useKeys, useKinds, useLines, useWebhooks } from '../sources.ts'
 
 export function KeysPage() {
   const keys = useKeys()
@@ -172,7 +172,7 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
 /** Key and secret, and a first call with both. */
 function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   const lines = useLines().value?.data ?? []
-  const { curl, recipient } = firstCall(created, lines, location.origin)
+  const { curl, recipient } = firstCall(created, { lines, kinds: useKinds() }, location.origin)
   const parts = [
     ['Key', 'Key', created.key],
     ['Secret', 'Secret', created.secret],

@@ -12,6 +12,7 @@ import { useDashboard, useRead } from '../dashboard.ts'
 import { kindName } from '../line-kinds.ts'
 import { statusWords } from '../message-words.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
+import { useKinds } from '../sources.ts'
 import { combine } from '../store.ts'
 import { clockTime, isoTime } from '../time-words.ts'
 
@@ -26,7 +27,7 @@ export function LineSubtitle({ line }: Props) {
   return (
     <>
       {line.label !== null && <span class="figures">{line.phone_number} · </span>}
-      {kindName(line)}
+      {kindName(line, useKinds())}
     </>
   )
 }

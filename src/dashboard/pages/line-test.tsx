@@ -15,6 +15,7 @@ import { useDashboard, useRead } from '../dashboard.ts'
 import { isSimulated, SIMULATED_ECHO } from '../line-kinds.ts'
 import { isReady, testOutcome, type TestOutcome } from '../line-words.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
+import { useKinds } from '../sources.ts'
 
 /** A busy line receives others meanwhile. */
 const LATEST = 50
@@ -42,6 +43,7 @@ type RunProps = TestProps & { readonly code: string; readonly onAgain: () => voi
 function TestRun({ line, code, onAgain, onArrived }: RunProps) {
   const path = withQuery('messages', { phone_line_id: line.id, limit: LATEST })
   const latest = useRead<Page<Message>>(path, 'message')
+  const kinds = useKinds()
   const arrived = useRef<TestOutcome | null>(null)
   const seen = testOutcome(latest.value?.data ?? [], line, code)
   // On a busy line the text soon is no longer among the latest.
@@ -55,7 +57,7 @@ function TestRun({ line, code, onAgain, onArrived }: RunProps) {
   if (outcome.outcome === 'arrived') return <Arrived message={outcome.message} onAgain={onAgain} />
   return (
     <>
-      {isSimulated(line) ? (
+      {isSimulated(line, kinds) ? (
         <SimulatedTest line={line} text={text} />
       ) : (
         <PhoneTest line={line} text={text} />

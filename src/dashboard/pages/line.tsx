@@ -18,7 +18,7 @@ import { useDashboard } from '../dashboard.ts'
 import { isDeletable, isSimulated } from '../line-kinds.ts'
 import { lineName, lineState } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
-import { useChecks, useLines } from '../sources.ts'
+import { useAbout, useChecks, useKinds, useLines } from '../sources.ts'
 import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineTest } from './line-test.tsx'
@@ -33,7 +33,7 @@ export function LineView({ id }: { readonly id: string }) {
       noun="Line"
       id={id}
       of={lines}
-      isHeld={useChecks().now.state === 'loading'}
+      isHeld={[useChecks(), useAbout()].some(({ now }) => now.state === 'loading')}
       whyMissing="It was deleted, or merged into another line."
       head={(line) => (
         <PageHead
@@ -52,6 +52,7 @@ export function LineView({ id }: { readonly id: string }) {
 type AllProps = Props & { readonly lines: readonly PhoneLine[] }
 
 function LineParts({ line, lines }: AllProps) {
+  const kinds = useKinds()
   return (
     <>
       <AdoptLine line={line} lines={lines} />
@@ -67,7 +68,7 @@ function LineParts({ line, lines }: AllProps) {
           </Card>
           <LineSettings line={line} />
           <Capabilities line={line} />
-          {isDeletable(line) && (
+          {isDeletable(line, kinds) && (
             <DeleteCard
               page="lines"
               noun="line"
@@ -85,8 +86,10 @@ function LineParts({ line, lines }: AllProps) {
 
 /** After a device or its number was replaced, only the owner knows if the line is still the same. */
 function AdoptLine({ line, lines }: AllProps) {
+  const kinds = useKinds()
   if (line.status_reason === 'number_changed') return <AcceptNumber line={line} />
-  const pairs = pairsOf(line, lines)
+  // A simulated line is deleted and added again instead.
+  const pairs = isSimulated(line, kinds) ? [] : pairsOf(line, lines)
   if (pairs.length === 0) return null
   return (
     <div class="stack-tight">
@@ -165,8 +168,6 @@ function useAdopt(id: string, from: string) {
 
 /** The pairs that `line` could be part of, as the relay allows them. */
 function pairsOf(line: PhoneLine, lines: readonly PhoneLine[]): readonly Pair[] {
-  // A simulated line is deleted and added again instead.
-  if (isSimulated(line)) return []
   const others = lines.filter(({ id, driver }) => id !== line.id && driver === line.driver)
   return isMissing(line)
     ? others.filter((other) => !isMissing(other)).map((present) => ({ missing: line, present }))

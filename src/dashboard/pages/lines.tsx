@@ -7,10 +7,11 @@ import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { TRIAL_COMMAND } from '../line-kinds.ts'
+import { trialCommand } from '../line-kinds.ts'
 import { lineName, lineState } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
-import { useLineChecks, useLines } from '../sources.ts'
+import { useAbout, useKinds, useLineChecks, useLines } from '../sources.ts'
+import { combine } from '../store.ts'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
 import { LineView } from './line.tsx'
 
@@ -27,11 +28,12 @@ function LineList() {
       <Skeleton kind="card" count={2} />
     </div>
   )
+  const all = combine({ lines: useLines(), about: useAbout() })
   return (
     <>
       <PageHead title="Lines">The Macs and iPhones that send and receive for the relay.</PageHead>
-      <WhenReady of={useLines()} skeleton={skeleton}>
-        {({ data }) =>
+      <WhenReady of={all} skeleton={skeleton}>
+        {({ lines: { data } }) =>
           data.length === 0 ? (
             <NoLines />
           ) : (
@@ -79,7 +81,7 @@ function NoLines() {
       <EmptyState
         icon="lines"
         title="No phone line yet"
-        action={<CodeBlock what="Command" text={TRIAL_COMMAND} />}
+        action={<CodeBlock what="Command" text={trialCommand(useKinds())} />}
       >
         On a Mac that is signed in to Messages, the line appears automatically. If it doesn't, Home
         shows what's missing. To try Hookline without one, start the relay with:

@@ -16,11 +16,11 @@ import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { creatorWords, keyName } from '../key-words.ts'
-import { isSimulated, kindName, TRIAL_COMMAND } from '../line-kinds.ts'
+import { isSimulated, kindName, trialCommand } from '../line-kinds.ts'
 import { isReady, lineName, lineOption, lineState } from '../line-words.ts'
 import type { Key, PhoneLine } from '../resources.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-words.ts'
-import { useAbout, useChecks, useKeys, useLines } from '../sources.ts'
+import { useAbout, useChecks, useKeys, useKinds, useLines } from '../sources.ts'
 import { CreateKey } from './keys.tsx'
 import { CheckCard } from './line-checks.tsx'
 import { ReceiveTest } from './line-test.tsx'
@@ -62,9 +62,7 @@ function SetupSteps() {
       {name === null ? (
         <SetupDone />
       ) : (
-        <WhenReady of={about}>
-          {({ drivers }) => <Step name={name} steps={stepsFor(drivers)} />}
-        </WhenReady>
+        <WhenReady of={about}>{(value) => <Step name={name} steps={stepsFor(value)} />}</WhenReady>
       )}
     </div>
   )
@@ -186,13 +184,14 @@ function LineStep({ steps }: StepsProps) {
           <strong>A simulated line</strong> messages simulated contacts, and nothing leaves this
           computer. Use it for development and testing. Start the relay with:
         </p>
-        <CodeBlock what="Command" text={TRIAL_COMMAND} />
+        <CodeBlock what="Command" text={trialCommand(useKinds())} />
       </Card>
     </StepFrame>
   )
 }
 
 function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
+  const kinds = useKinds()
   if (lines.length === 0) {
     return <p class="setup-nothing quiet">No lines yet. New lines appear here automatically.</p>
   }
@@ -204,7 +203,7 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
             <strong>
               <PersonText>{lineName(line)}</PersonText>
             </strong>
-            <span class="small quiet one-line">{line.status_hint ?? kindName(line)}</span>
+            <span class="small quiet one-line">{line.status_hint ?? kindName(line, kinds)}</span>
           </span>
           <Badge of={lineState(line)} />
         </li>
@@ -237,10 +236,11 @@ type TextProps = { readonly lines: readonly PhoneLine[]; readonly onArrived: () 
 
 function FirstText({ lines, onArrived }: TextProps) {
   const chosen = useSignal<string | null>(null)
+  const kinds = useKinds()
   const usable = lines.filter(isReady)
   const line =
     usable.find(({ id }) => id === chosen.value) ??
-    usable.find((each) => !isSimulated(each)) ??
+    usable.find((each) => !isSimulated(each, kinds)) ??
     usable[0]
   if (line === undefined) {
     return (

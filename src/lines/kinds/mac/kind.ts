@@ -92,7 +92,7 @@ const CHECKLIST: readonly ChecklistStep[] = [
 /** Messages on this computer. */
 export const MAC_KIND: LineKind<typeof OPTIONS> = {
   name: 'mac',
-  title: 'Mac',
+  title: 'Messages on this Mac',
   isReal: true,
   sharesNumber: true,
   options: OPTIONS,

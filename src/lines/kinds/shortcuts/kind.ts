@@ -5,7 +5,7 @@ import { SILENT } from './line-run.ts'
 /** iPhones without a cable, whose shortcuts call the relay. */
 export const SHORTCUTS_KIND: LineKind = {
   name: 'shortcuts',
-  title: 'iPhone by Shortcuts',
+  title: 'iPhone via Shortcuts',
   isReal: true,
   sharesNumber: false,
   options: {},

@@ -25,9 +25,10 @@ const NOT_CONFIGURED = {
 /** Lines for practice, without a device. */
 export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   name: 'simulated',
-  title: 'Simulated',
+  title: 'Simulated: nothing leaves this machine',
   isReal: false,
   sharesNumber: false,
+  trialCommand: 'hookline serve --simulated-lines 2',
   options: OPTIONS,
   reasons: { absent: NOT_CONFIGURED },
   deletable: 'simulated lines that this start did not ask for',
