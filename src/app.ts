@@ -106,7 +106,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const modules = { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
-  const queues = createQueueWatch(runtime, { webhooks, messages })
+  const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
   const outer = [...kinds.services, ...(parts.companions ?? [])]
   const loops = [lastUsed, ...own, new HealthWatch(runtime), ...outer]
@@ -231,6 +231,7 @@ function createMessageModule(
   const tools = {
     ...runtime,
     publish,
+    sentenceOf: kinds.sentenceOf,
     callers,
     waitReason,
     board: lines,
@@ -267,12 +268,13 @@ function createMessageModule(
 /** Findings about messages and deliveries, for the health catalogue. */
 function createQueueWatch(
   runtime: Runtime,
-  { webhooks, messages }: Pick<Modules, 'webhooks' | 'messages'>,
+  { webhooks, messages, kinds }: Pick<Modules, 'webhooks' | 'messages' | 'kinds'>,
 ): QueueWatch {
   const lines = () => messages.lines.lines()
   const ofLines = new LineFindings({
     ...runtime,
     lines,
+    sentenceOf: kinds.sentenceOf,
     practiceKinds: messages.lines.practiceKinds,
   })
   const troubledWebhooks = () => new Set(webhooks.loop.findings().map(({ key }) => key))
@@ -328,6 +330,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     ...createCredentials({ ...runtime, lastUsed }),
     bridge: kinds.calls,
     kinds: kinds.kinds,
+    sentenceOf: kinds.sentenceOf,
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
     conversations: messages.reading.conversations,

@@ -137,9 +137,10 @@ const STEP_RANK: Readonly<Record<string, number>> = { sent: 1, delivered: 2, rea
 export function progressBy(
   message: Stamped,
   receipt: { readonly kind: ReceiptKind; readonly at: Timestamp; readonly reason: string | null },
+  sentenceOf: SentenceOf,
 ): Progress | null {
   if (message.status === 'expired' || message.status === 'received') return null
-  if (receipt.kind === 'failed') return failBy(message, receipt.reason)
+  if (receipt.kind === 'failed') return failBy(message, receipt.reason, sentenceOf)
 
   const rank = STEP_RANK[message.status] ?? 0
   const reached = STEP_RANK[receipt.kind] ?? 0
@@ -161,7 +162,11 @@ export function progressBy(
 }
 
 /** The end of a message that did not leave, or that the device gave up. */
-export function failBy(message: Stamped, reason: string | null): Progress | null {
+export function failBy(
+  message: Stamped,
+  reason: string | null,
+  sentenceOf: SentenceOf,
+): Progress | null {
   const isFinal = message.status === 'failed' || message.status === 'expired'
   if (isFinal || message.deliveredAt !== null || message.status === 'received') return null
   return {
@@ -174,40 +179,28 @@ export function failBy(message: Stamped, reason: string | null): Progress | null
   }
 }
 
-const SENTENCES: Readonly<Record<string, string>> = {
+/** Failures that are of no kind of line. */
+export const FAILURES = {
   send_failed: 'The device could not send the message.',
   line_refused: 'Every line that may take the message refused it, again and again.',
   outcome_unknown: 'The message was handed to the device, and nobody can say whether it left.',
   restored: 'The message comes from a back-up, and nobody can say whether it left since.',
   expired: 'The message waited for longer than 24 hours and was not sent.',
   not_on_imessage: 'The recipient is not on iMessage.',
-  not_carried: 'The message had not left when the relay ended; it is not sent again by itself.',
   line_removed: 'The phone line of the message was deleted.',
   session_ended: 'The line went away while it sent the message, and never said what became of it.',
   driver_error: 'The line failed while it sent the message.',
   resolved_by_hand: 'Somebody settled by hand that the message did not arrive.',
-  send_timed_out: 'The device gave the message up: it took too long to send.',
-  network_unavailable: 'The device gave the message up: it had no network.',
-  imessage_server_error: 'Apple refused the message for a reason of its own.',
-  imessage_account_problem: 'The iMessage account of the line is not in order.',
-  system_update_needed: 'The device asks for an update of its system before it sends.',
-  encryption_failed: 'The message could not be encrypted for the recipient.',
-  recipient_rejected: 'The recipient does not take messages from this line.',
-  misrouted: 'The device sent the message into another conversation.',
-  refused_by_phone: 'The shortcut on the iPhone could not send the message.',
-  not_delivered: 'Messages says that the message was not delivered.',
-  unconfirmed: 'The message was handed to the iPhone, and its chat does not show it.',
-  unsupported_characters: 'The text has characters that an iPhone cannot type.',
-  compose_mismatch: 'The iPhone could not take the text as it was written.',
-  composer_dirty: 'The iPhone holds another text that could not be cleared.',
-  wrong_chat: 'Messages on the iPhone opened another chat than the one of the recipient.',
-  ui_unknown: 'The iPhone shows something that Hookline does not know.',
-  ghost_row: 'The device took the message and never sent it.',
-}
+} as const
 
 /** A sentence for a machine's reason, for `error.message`. */
-export function sentenceOf(code: string): string {
-  return SENTENCES[code] ?? `The device refused the message: ${code.replaceAll('_', ' ')}.`
+export type SentenceOf = (code: string) => string
+
+/** The sentences of the relay itself and of its kinds of line. */
+export function sentencesOf(ofKinds: readonly Readonly<Record<string, string>>[]): SentenceOf {
+  const sentences = new Map([FAILURES, ...ofKinds].flatMap((each) => Object.entries(each)))
+  return (code) =>
+    sentences.get(code) ?? `The device refused the message: ${code.replaceAll('_', ' ')}.`
 }
 
 /** Fields that only the way out needs. */

@@ -4,7 +4,7 @@
 import { endOfUtcDay, limitLevel, utcDayOf, type LimitLevel } from '../domain/contact-limit.ts'
 import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
 import { lineName, type Line, type LineState } from '../domain/line.ts'
-import { sentenceOf } from '../domain/message.ts'
+import type { SentenceOf } from '../domain/message.ts'
 import {
   hintFor,
   isRelayedNow,
@@ -38,6 +38,7 @@ type Tools = {
   readonly lines: () => readonly WatchedLine[]
   /** Names of the kinds of practice lines. */
   readonly practiceKinds: readonly string[]
+  readonly sentenceOf: SentenceOf
 }
 
 type Words = Pick<HealthFinding, 'title' | 'why' | 'fix'>
@@ -88,7 +89,7 @@ export class LineFindings {
       return null
     }
     this.#failing.add(line.id)
-    const reason = sentenceOf(failed[0]?.errorCode ?? 'send_failed')
+    const reason = this.#tools.sentenceOf(failed[0]?.errorCode ?? 'send_failed')
     return ofLine(line, 'messages_failing', 'warning', {
       title: `Messages on line ${lineName(line)} are failing`,
       why: `${failed.length} of its last ${countWords(judged.length, 'message')} in the past hour failed. Latest reason: ${reason}`,

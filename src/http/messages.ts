@@ -13,7 +13,7 @@ import {
 import { id } from '../api/schema.ts'
 import type { Caller } from '../domain/credential.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { type MessageSource, sentenceOf } from '../domain/message.ts'
+import type { MessageSource, SentenceOf } from '../domain/message.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
 import type { SendAnswer, createSend } from '../messages/send.ts'
 import { takes } from './body.ts'
@@ -26,7 +26,11 @@ type Reading = ReturnType<typeof createReading>
 
 export type MessageActions = Reading['messages'] & { readonly send: ReturnType<typeof createSend> }
 
-type Tools = { readonly messages: MessageActions; readonly defaultWaitMs: number }
+type Tools = {
+  readonly messages: MessageActions
+  readonly defaultWaitMs: number
+  readonly sentenceOf: SentenceOf
+}
 
 /** Idle time of a connection beyond the wait. */
 const SILENCE_SECONDS = 10
@@ -112,7 +116,7 @@ const RESOLVE = operation({
   errors: ['not_found', 'not_uncertain', 'storage_full'],
 })
 
-export function messageRoutes({ messages, defaultWaitMs }: Tools) {
+export function messageRoutes({ messages, defaultWaitMs, sentenceOf }: Tools) {
   return new Elysia({ prefix: '/api/v1/messages' })
     .post(
       '/send',
@@ -133,7 +137,7 @@ export function messageRoutes({ messages, defaultWaitMs }: Tools) {
           waitMs,
           source,
         })
-        return sendResponse(answer, requestId)
+        return sendResponse(answer, { requestId, sentenceOf })
       },
       { beforeHandle: plainCall, ...takes(SendRequest), detail: SEND },
     )
@@ -166,7 +170,10 @@ function filterIn(query: Static<typeof MessageQuery>): ListFilter {
   }
 }
 
-function sendResponse(answer: SendAnswer, requestId: string): Response {
+function sendResponse(
+  answer: SendAnswer,
+  { requestId, sentenceOf }: { readonly requestId: string; readonly sentenceOf: SentenceOf },
+): Response {
   const headers = answer.isReplay ? REPLAYED : {}
   if (answer.kind === 'send_failed') {
     const details = { message_id: answer.messageId, reason: answer.reason }

@@ -6,6 +6,7 @@ import type { Access } from '../access/access.ts'
 import type { About } from '../api/dashboard.ts'
 import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Origin } from '../domain/audit.ts'
+import type { SentenceOf } from '../domain/message.ts'
 import type { DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
@@ -61,6 +62,7 @@ export type RouteTools = SchemeOptions &
     readonly messages: MessageActions
     /** Wait of a send without a preference. */
     readonly defaultWaitMs: number
+    readonly sentenceOf: SentenceOf
     readonly conversations: ConversationActions
     readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
     readonly listAudit: ListAudit

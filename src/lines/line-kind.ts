@@ -4,6 +4,7 @@
 import type { Finding } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
 import { OFFLINE_REASONS, type Line, type OfflineReason } from '../domain/line.ts'
+import { type SentenceOf, sentencesOf } from '../domain/message.ts'
 import type { OptionTable, OptionValues } from '../domain/option.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -26,6 +27,8 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly options: Table
   /** Reasons for being offline that come without a finding; `absent` is that of a missing device. */
   readonly reasons: { readonly absent: TitledReason; readonly [name: string]: TitledReason }
+  /** Sentences for the codes of `error` that only its lines have. */
+  readonly failures: Readonly<Record<string, string>>
   /** Lines of it that may be deleted once their device is absent, in words; null where none may. */
   readonly deletable: string | null
   /** What a line needs, in the order in which it finds out. */
@@ -133,6 +136,7 @@ export type DeviceCalls = {
 /** The parts of all kinds together. */
 export type CreatedKinds = {
   readonly kinds: readonly LineKind[]
+  readonly sentenceOf: SentenceOf
   readonly drivers: readonly LineDriver[]
   readonly services: readonly Service[]
   readonly findings: () => readonly Finding[]
@@ -168,6 +172,7 @@ export function createKinds(
   const driversOf = (parts: readonly KindParts[]) => parts.flatMap(({ driver }) => driver ?? [])
   return {
     kinds,
+    sentenceOf: sentencesOf(kinds.map(({ failures }) => failures)),
     drivers: [
       ...(drivers ?? driversOf(created.filter(({ calls }) => calls === undefined))),
       ...driversOf(created.filter(({ calls }) => calls !== undefined)),

@@ -2,13 +2,14 @@
 // in the day's budget, its guid, its events, the answer to who waits, the turn of the next one.
 
 import {
+  FAILURES,
   failBy,
   progressBy,
-  sentenceOf,
   type Outbound,
   type Progress,
   type Carried,
   type Receipt,
+  type SentenceOf,
 } from '../domain/message.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Tx, Db } from '../storage/database.ts'
@@ -27,6 +28,7 @@ import { promoteNext, wakeSameText } from './conversation-order.ts'
 import type { WaitingCallers } from './waiting-callers.ts'
 
 export type SettleTools = {
+  readonly sentenceOf: SentenceOf
   readonly stamps: LogicalClock
   readonly publish: Publish
   readonly callers: WaitingCallers
@@ -42,7 +44,7 @@ export function applyReceipt(
   receipt: Omit<Receipt, 'guid'>,
 ): Outbound {
   const carried = carriedBy(tx, message, receipt)
-  const progress = progressBy(message, receipt)
+  const progress = progressBy(message, receipt, tools.sentenceOf)
   if (progress !== null) return settle(tools, tx, carried, progress)
   return carried === message ? message : saveMessage(tx, carried, tools.stamps.now())
 }
@@ -61,7 +63,7 @@ export function failMessage(
   message: Outbound,
   reason: string,
 ): Outbound {
-  const progress = failBy(message, reason)
+  const progress = failBy(message, reason, tools.sentenceOf)
   return progress === null ? message : settle(tools, tx, message, progress)
 }
 
@@ -72,7 +74,7 @@ export function expireMessage(tools: SettleTools, tx: Tx, message: Outbound): Ou
     sentAt: null,
     deliveredAt: null,
     readAt: null,
-    error: { code: 'expired', message: sentenceOf('expired') },
+    error: { code: 'expired', message: FAILURES.expired },
     events: ['message.failed'],
   })
 }
@@ -94,7 +96,7 @@ export function makeUncertain(
       status: 'uncertain',
       queuedReason: null,
       dueAt: announcementAt(now),
-      error: { code: 'outcome_unknown', message: `${sentenceOf('outcome_unknown')}${because}` },
+      error: { code: 'outcome_unknown', message: `${FAILURES.outcome_unknown}${because}` },
     },
     now,
   )

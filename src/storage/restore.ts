@@ -12,7 +12,7 @@ import { basename, join } from 'node:path'
 
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { derivedId, timestamp, type Timestamp } from '../domain/ids.ts'
-import { UNCERTAIN_ANNOUNCED_AFTER_MS, sentenceOf } from '../domain/message.ts'
+import { FAILURES, UNCERTAIN_ANNOUNCED_AFTER_MS } from '../domain/message.ts'
 import { environmentOf, type OptionTable } from '../domain/option.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
@@ -115,7 +115,7 @@ function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): 
       )
       .run({
         dueAt: now + UNCERTAIN_ANNOUNCED_AFTER_MS,
-        sentence: sentenceOf('restored'),
+        sentence: FAILURES.restored,
         changedAt: Math.max(now, newestChange(sqlite)),
       }).changes
     // Sessions that were signed out since the backup stay so.

@@ -1,8 +1,9 @@
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
-import { failBy, progressBy, type MessageStatus } from '../../src/domain/message.ts'
+import { failBy, progressBy, sentencesOf, type MessageStatus } from '../../src/domain/message.ts'
 
+const sentenceOf = sentencesOf([])
 const at = timestamp(1_000)
 const later = timestamp(2_000)
 
@@ -16,7 +17,11 @@ function stamped(status: MessageStatus, sentAt = false, deliveredAt = false) {
 }
 
 test('a read receipt on a queued message fills in the skipped steps, their events first', () => {
-  const progress = progressBy(stamped('queued'), { kind: 'read', at: later, reason: null })
+  const progress = progressBy(
+    stamped('queued'),
+    { kind: 'read', at: later, reason: null },
+    sentenceOf,
+  )
 
   expect(progress).toEqual({
     status: 'read',
@@ -31,7 +36,7 @@ test('a read receipt on a queued message fills in the skipped steps, their event
 test('a step is never dated before the one below it: a phone may tell the minute only', () => {
   const receipt = { kind: 'read', at: timestamp(500), reason: null } as const
 
-  const progress = progressBy(stamped('delivered', true, true), receipt)
+  const progress = progressBy(stamped('delivered', true, true), receipt, sentenceOf)
 
   expect(progress?.readAt).toBe(at)
 })
@@ -39,9 +44,11 @@ test('a step is never dated before the one below it: a phone may tell the minute
 test('a status only rises', () => {
   const delivered = stamped('delivered', true, true)
 
-  expect(progressBy(delivered, { kind: 'sent', at: later, reason: null })).toBeNull()
-  expect(progressBy(delivered, { kind: 'delivered', at: later, reason: null })).toBeNull()
-  expect(progressBy(delivered, { kind: 'read', at: later, reason: null })).toEqual({
+  expect(progressBy(delivered, { kind: 'sent', at: later, reason: null }, sentenceOf)).toBeNull()
+  expect(
+    progressBy(delivered, { kind: 'delivered', at: later, reason: null }, sentenceOf),
+  ).toBeNull()
+  expect(progressBy(delivered, { kind: 'read', at: later, reason: null }, sentenceOf)).toEqual({
     status: 'read',
     sentAt: at,
     deliveredAt: at,
@@ -52,7 +59,11 @@ test('a status only rises', () => {
 })
 
 test.each(['failed', 'uncertain'] as const)('%s yields to proof', (status) => {
-  const progress = progressBy(stamped(status), { kind: 'sent', at: later, reason: null })
+  const progress = progressBy(
+    stamped(status),
+    { kind: 'sent', at: later, reason: null },
+    sentenceOf,
+  )
 
   expect(progress?.status).toBe('sent')
   expect(progress?.error).toBeNull()
@@ -60,20 +71,22 @@ test.each(['failed', 'uncertain'] as const)('%s yields to proof', (status) => {
 
 test('a message that was sent and then failed was sent when it was, also where proof comes later', () => {
   const receipt = { kind: 'delivered', at: later, reason: null } as const
-  const progress = progressBy(stamped('failed', true), receipt)
+  const progress = progressBy(stamped('failed', true), receipt, sentenceOf)
 
   expect(progress).toMatchObject({ status: 'delivered', sentAt: at, deliveredAt: later })
   expect(progress?.events).toEqual(['message.sent', 'message.delivered'])
 })
 
 test('failed never follows delivered, and nothing follows expired', () => {
-  expect(failBy(stamped('delivered', true, true), 'x')).toBeNull()
-  expect(failBy(stamped('expired'), 'x')).toBeNull()
-  expect(progressBy(stamped('expired'), { kind: 'read', at: later, reason: null })).toBeNull()
+  expect(failBy(stamped('delivered', true, true), 'x', sentenceOf)).toBeNull()
+  expect(failBy(stamped('expired'), 'x', sentenceOf)).toBeNull()
+  expect(
+    progressBy(stamped('expired'), { kind: 'read', at: later, reason: null }, sentenceOf),
+  ).toBeNull()
 })
 
 test('a failure of a sent message keeps when it was sent and says why', () => {
-  expect(failBy(stamped('sent', true), 'not_on_imessage')).toEqual({
+  expect(failBy(stamped('sent', true), 'not_on_imessage', sentenceOf)).toEqual({
     status: 'failed',
     sentAt: at,
     deliveredAt: null,

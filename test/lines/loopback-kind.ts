@@ -27,6 +27,7 @@ export const LOOPBACK_KIND: LineKind<typeof OPTIONS> = {
   sharesNumber: false,
   options: OPTIONS,
   reasons: { absent: OFFLINE_REASONS.device_absent },
+  failures: { loop_open: 'The loop is open.' },
   deletable: null,
   checklist: [{ title: 'The loop is closed', codes: ['device_absent', 'loop_open'] }],
   create: (options, { relayClock }) => ({

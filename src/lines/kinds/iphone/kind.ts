@@ -64,6 +64,16 @@ const CHECKLIST: readonly ChecklistStep[] = [
   },
 ]
 
+const FAILURES: LineKind['failures'] = {
+  not_delivered: 'Messages says that the message was not delivered.',
+  unconfirmed: 'The message was handed to the iPhone, and its chat does not show it.',
+  unsupported_characters: 'The text has characters that an iPhone cannot type.',
+  compose_mismatch: 'The iPhone could not take the text as it was written.',
+  composer_dirty: 'The iPhone holds another text that could not be cleared.',
+  wrong_chat: 'Messages on the iPhone opened another chat than the one of the recipient.',
+  ui_unknown: 'The iPhone shows something that Hookline does not know.',
+}
+
 /** iPhones on a cable. */
 export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
   name: 'iphone',
@@ -72,6 +82,7 @@ export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
   sharesNumber: false,
   options: IPHONE_OPTIONS,
   reasons: { absent: OFFLINE_REASONS.device_absent },
+  failures: FAILURES,
   deletable: null,
   checklist: CHECKLIST,
   create: createIphone,

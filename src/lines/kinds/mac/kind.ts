@@ -89,6 +89,18 @@ const CHECKLIST: readonly ChecklistStep[] = [
   },
 ]
 
+const FAILURES: LineKind['failures'] = {
+  send_timed_out: 'The device gave the message up: it took too long to send.',
+  network_unavailable: 'The device gave the message up: it had no network.',
+  imessage_server_error: 'Apple refused the message for a reason of its own.',
+  imessage_account_problem: 'The iMessage account of the line is not in order.',
+  system_update_needed: 'The device asks for an update of its system before it sends.',
+  encryption_failed: 'The message could not be encrypted for the recipient.',
+  recipient_rejected: 'The recipient does not take messages from this line.',
+  misrouted: 'The device sent the message into another conversation.',
+  ghost_row: 'The device took the message and never sent it.',
+}
+
 /** Messages on this computer. */
 export const MAC_KIND: LineKind<typeof OPTIONS> = {
   name: 'mac',
@@ -97,6 +109,7 @@ export const MAC_KIND: LineKind<typeof OPTIONS> = {
   sharesNumber: true,
   options: OPTIONS,
   reasons: { absent: OFFLINE_REASONS.device_absent },
+  failures: FAILURES,
   deletable: null,
   checklist: CHECKLIST,
   create: createMac,

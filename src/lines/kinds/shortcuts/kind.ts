@@ -17,6 +17,7 @@ export const SHORTCUTS_KIND: LineKind = {
     },
     silent: { ...SILENT, title: 'No shortcut has checked for messages recently' },
   },
+  failures: { refused_by_phone: 'The shortcut on the iPhone could not send the message.' },
   deletable: 'Shortcuts lines whose bridge was removed',
   checklist: [
     { title: 'The bridge of this line is there', codes: ['device_absent', 'driver_failed'] },

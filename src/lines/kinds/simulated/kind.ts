@@ -31,6 +31,9 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   trialCommand: 'hookline serve --simulated-lines 2',
   options: OPTIONS,
   reasons: { absent: NOT_CONFIGURED },
+  failures: {
+    not_carried: 'The message had not left when the relay ended; it is not sent again by itself.',
+  },
   deletable: 'simulated lines that this start did not ask for',
   checklist: [{ title: 'The relay was started with this line', codes: [NOT_CONFIGURED.code] }],
   // Made without lines too: those of earlier starts are then known as not configured.
