@@ -34,6 +34,7 @@ export function trialCommand(kinds: Kinds): string {
   return kinds.find(({ trial_command }) => trial_command !== null)?.trial_command ?? ''
 }
 
+// Numbers of the simulated network, which the guides name too: no other kind of line has such contacts.
 /** A simulated contact that reads messages, and one that also replies with the same text. */
 export const SIMULATED_READER = '+12025550123'
 export const SIMULATED_ECHO = '+12025550196'

@@ -5,14 +5,23 @@ import { expect, test } from 'bun:test'
 import { serveCommand } from '../../src/cli/serve.ts'
 import { optionsOf } from '../../src/config.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
+import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { startDashboard } from '../http/dashboard-rig.ts'
+import { hookline } from '../support/executable.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
 import { LOOPBACK_KIND } from './loopback-kind.ts'
 
 const KINDS = [...LINE_KINDS, LOOPBACK_KIND]
 
+const LOOP = {
+  drivers: 'own',
+  environment: { HOOKLINE_LOOPBACK_NUMBER: '+12025550155' },
+  parts: { kinds: KINDS },
+} as const
+
 function startLoop() {
-  const environment = { HOOKLINE_LOOPBACK_NUMBER: '+12025550155' }
-  return startRelay({ drivers: 'own', environment, parts: { kinds: KINDS } })
+  return startRelay(LOOP)
 }
 
 test('the option of a new kind is a flag of serve', () => {
@@ -48,4 +57,48 @@ test("the API's document names a new kind, and the health catalogue has its find
 
   expect(document).toContain('"enum":["mac","iphone","shortcuts","simulated","loopback"]')
   expect(findings).toContainEqual(expect.objectContaining({ code: 'loop_open' }))
+})
+
+test('doctor prints the findings of a new kind', async () => {
+  using folder = new ScratchFolder()
+  await using relay = await startLoop()
+  await relay.clock.advance(10_000)
+  const owner = { address: null, isControl: true, liftTimeout: () => {} }
+  const server = Bun.serve({
+    unix: dataDirectoryAt(folder.path).controlSocket,
+    fetch: (request) => relay.app.http.fetch(request, owner),
+  })
+
+  const { stdout, stderr } = await hookline(['doctor'], { HOOKLINE_DATA_DIR: folder.path })
+  await server.stop(true)
+
+  expect(stderr).toBe('')
+  expect(stdout).toContain('warning: The loop is open')
+  expect(stdout).toContain('fix  Close it.')
+})
+
+test('the dashboard has the facts of a new kind, and the checklist of its lines', async () => {
+  await using relay = await startDashboard(LOOP)
+  await relay.clock.advance(10_000)
+  const browser = await relay.claim()
+
+  const about = (await browser.get('/dashboard/about')).body
+  const { data: checks } = (await browser.get('/dashboard/checks')).body
+  const [line] = await relay.lines()
+
+  expect(about.kinds).toContainEqual({
+    name: 'loopback',
+    title: 'Loopback',
+    is_real: true,
+    needs_permissions: false,
+    deletable_reason: null,
+    trial_command: null,
+  })
+  expect(about.drivers).toContain('loopback')
+  expect(checks.find(({ line_id }: Json) => line_id === line.id).checks).toContainEqual({
+    state: 'warn',
+    title: 'The loop is open',
+    why: 'A test opened it.',
+    fix: 'Close it.',
+  })
 })
