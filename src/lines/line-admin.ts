@@ -1,10 +1,15 @@
 // What the owner of the relay does to its lines.
 
+import type { PhoneLine } from '../api/phone-lines.ts'
 import type { AuditFields, Origin } from '../domain/audit.ts'
+import { utcDayOf } from '../domain/contact-limit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Audit } from '../storage/audit.ts'
+import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
+import { listNotRelayed } from '../storage/intake-records.ts'
 import {
   changeNumber,
   deleteLine,
@@ -17,8 +22,8 @@ import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { KindFacts } from './line-kind.ts'
 import type { LineRunner } from './line-runner.ts'
-import type { LineSnapshot } from './line-snapshot.ts'
-import type { LineRegistry } from './registry.ts'
+import { phoneLineResource, type LineSnapshot } from './line-state.ts'
+import type { LineRegistry, LineSupervisor } from './supervisor.ts'
 
 export type LineAdminTools = {
   readonly db: Db
@@ -179,4 +184,40 @@ function requireLife({ registry }: LineAdminTools, id: string): LineRunner {
 
 function noLine(): RelayError {
   return new RelayError('not_found', 'There is no phone line with this id.')
+}
+
+type Tools = {
+  readonly db: Db
+  readonly stamps: LogicalClock
+  readonly lines: LineSupervisor
+  /** The limit of a line was changed: what waits for it may go. */
+  readonly onLimit: (id: LineId) => Promise<void>
+  /** A line was deleted: what waits on it will never go. */
+  readonly onDeleted: () => Promise<void>
+}
+
+/** Lines as the API tells and changes them. */
+export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
+  const told = (live: LineSnapshot): PhoneLine => {
+    const { reserved, spent } = contactUsage(db, live.line.id, utcDayOf(stamps.now()))
+    const notRelayed = listNotRelayed(db, live.line.id)
+    return phoneLineResource(live, { newContactsToday: reserved + spent, notRelayed })
+  }
+  return {
+    list: () => lines.lines().map(told),
+    async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<PhoneLine> {
+      const live = await lines.patch(id, changes, origin)
+      if (changes.dailyContactLimit !== undefined) await onLimit(live.line.id)
+      return told(lines.find(id) ?? live)
+    },
+    async remove(id: string, origin: Origin): Promise<void> {
+      await lines.remove(id, origin)
+      await onDeleted()
+    },
+    async adopt(id: string, from: string, origin: Origin): Promise<PhoneLine> {
+      const live = await lines.adopt(id, from, origin)
+      await onDeleted()
+      return told(live)
+    },
+  }
 }

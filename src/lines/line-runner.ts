@@ -6,14 +6,19 @@ import { getLine } from '../storage/lines.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { Signal } from '../system/signal.ts'
-import type { LineDriver, LineEvent, PointOfNoReturn } from './driver.ts'
+import type { DriverLine, LineDriver, LineEvent, LineListener, PointOfNoReturn } from './driver.ts'
 import { kindOf, type KindFacts } from './line-kind.ts'
-import { LineRun } from './line-run.ts'
-import { LineSessions } from './line-sessions.ts'
-import type { Intake, LineSnapshot, LoadUnfinished } from './line-snapshot.ts'
-import { isSameState, logState, stateOf, type OnlineEvent } from './line-state.ts'
-import type { LiveSession } from './live-session.ts'
+import {
+  isSameState,
+  logState,
+  stateOf,
+  type Intake,
+  type LineSnapshot,
+  type LoadUnfinished,
+  type OnlineEvent,
+} from './line-state.ts'
 import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
+import { LineSessions, type LiveSession } from './session.ts'
 
 export type LineRunnerTools = {
   readonly db: Db
@@ -297,5 +302,74 @@ export class LineRunner {
   #touch(isState: boolean): void {
     this.#live = null
     this.#tools.onChange(isState)
+  }
+}
+
+/** How many events of one line may be on their way to the disk. */
+const EVENTS_MAX = 1_000
+
+type Core = {
+  /** Makes an event durable; called in the order of the events. */
+  readonly take: (event: LineEvent) => Promise<void>
+  /** Called at once, and once, when the run fails. */
+  readonly onFailure: (error: Error) => void
+}
+
+/**
+ * One run of a line by its driver. It ends when it is ended, when the driver returns or throws, and when
+ * an event could not be made durable: a later one, with its checkpoint, must not be taken then.
+ */
+export class LineRun implements LineListener {
+  readonly #controller = new AbortController()
+  readonly #pending = new Set<Promise<void>>()
+  readonly #core: Core
+  #hasFailed = false
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  get isOver(): boolean {
+    return this.#controller.signal.aborted
+  }
+
+  /** Runs the line; resolves when the driver has returned and its last event is settled. */
+  async run(driver: LineDriver, line: DriverLine): Promise<void> {
+    try {
+      await driver.run(line, this, this.#controller.signal)
+      if (!this.isOver) this.#fail(new Error('The driver left the line by itself.'))
+    } catch (error) {
+      if (!this.isOver) this.#fail(error)
+    }
+    await Promise.allSettled(this.#pending)
+  }
+
+  end(): void {
+    this.#controller.abort()
+  }
+
+  async onEvent(event: LineEvent): Promise<void> {
+    if (this.isOver) throw new Error('This run of the line is over.')
+    if (this.#pending.size >= EVENTS_MAX) {
+      throw this.#fail(new Error(`More than ${EVENTS_MAX} events were not waited for.`))
+    }
+    const taken = this.#core.take(event)
+    this.#pending.add(taken)
+    try {
+      await taken
+    } catch (error) {
+      throw this.#fail(error)
+    } finally {
+      this.#pending.delete(taken)
+    }
+  }
+
+  #fail(cause: unknown): Error {
+    const error = cause instanceof Error ? cause : new Error(String(cause))
+    if (this.#hasFailed) return error
+    this.#hasFailed = true
+    this.end()
+    this.#core.onFailure(error)
+    return error
   }
 }

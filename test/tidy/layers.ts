@@ -18,7 +18,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   config: [...BASE, 'lines/line-kind', 'kinds'],
   guides: [],
   storage: BASE,
-  kinds: [...BASE, 'lines/driver', 'lines/line-events', 'lines/line-kind'],
+  kinds: [...BASE, 'lines/driver', 'lines/line-kind'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
   messages: [...BELOW_FEATURES, 'lines/driver', 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
