@@ -5,7 +5,7 @@ import { deadline, type Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Found, LineDriver } from './driver.ts'
 
-/** What a driver's answer means for the lines that are known of it. */
+/** Consequences of a driver's answer for its known lines. */
 export type Discovery = {
   readonly present: readonly { readonly id: LineId; readonly number: string | null }[]
   readonly absent: readonly LineId[]
@@ -19,7 +19,7 @@ export type Discovery = {
   readonly arrivals: readonly { readonly key: string; readonly number: string }[]
 }
 
-/** `known` are all lines of one driver, `found` what it says is attached now. */
+/** `known` are all lines of one driver, `found` the devices attached now. */
 export function discoveryOf(known: readonly Line[], found: readonly Found[]): Discovery {
   const devices = new Map(found.map((device) => [device.key, device]))
   const present: { id: LineId; number: string | null }[] = []
@@ -56,11 +56,11 @@ type WatchTools = {
 const EVERY_MS = 5_000
 const ANSWER_MS_MAX = 10_000
 
-/** Asks one driver again and again what is attached; one that hangs holds up nobody else. */
+/** Asks one driver for its devices, again and again; one that hangs holds up no other. */
 export class DriverWatch {
   readonly driver: LineDriver
   readonly #tools: WatchTools
-  /** Whether a question is open, be it overdue: a driver has one of each kind at most. */
+  /** True while a question is open, be it overdue: a driver has one of each kind at most. */
   #isDiscovering = false
   #isCheckingUp = false
   #failure: Error | null = null
@@ -77,7 +77,7 @@ export class DriverWatch {
     }
   }
 
-  /** What the driver says of itself, and that it cannot say which devices there are. */
+  /** The driver's own findings, and one where it cannot look for devices. */
   async checkup(signal: AbortSignal): Promise<readonly Finding[]> {
     const { kind } = this.driver
     const own = this.#failure === null ? [] : [failureFinding(kind, this.#failure)]

@@ -14,7 +14,7 @@ import type { NotRelayedCount } from '../storage/intake-records.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
-import type { DriverLine, LineEvent } from './driver.ts'
+import type { LineEvent } from './driver.ts'
 
 /** A line and what it is doing now. */
 export type LineSnapshot = {
@@ -23,40 +23,28 @@ export type LineSnapshot = {
   readonly state: LineState
   /** Practice lines are not real. */
   readonly isReal: boolean
-  /** Whether this start asked for it; always true of real lines. */
+  /** True where this start asked for it, and of all real lines. */
   readonly isConfigured: boolean
   /** Sends that a driver has in hand. */
   readonly inFlight: number
-  /** How many sends it takes at once; 0 while it has no session. */
+  /** Sends that it may have in flight; 0 while it has no session. */
   readonly capacity: number
 }
 
-/** What a device tells and must be written down. */
-export type IntakeEvent = Extract<
-  LineEvent,
-  { readonly type: 'message' | 'left_out' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
->
-
-/** Makes an event durable: resolves then, and rejects where that is impossible now. */
-export type Intake = (line: Line, event: IntakeEvent) => Promise<void>
-
-/** The messages of a line that its driver must look for before it reads anything new. */
-export type LoadUnfinished = (line: Line) => Pick<DriverLine, 'unsettled' | 'open'>
-
 export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
-/** What is known of a line; `stateOf` says what follows. */
+/** Facts that a line's state follows from. */
 export type LineFacts = {
-  /** Why a line of its kind has no device. */
+  /** Reason of its kind for having no device. */
   readonly absence: OfflineReason
   readonly isStopping: boolean
-  /** Whether its device is there; null until the driver was asked. */
+  /** True where its device is there; null until the driver was asked. */
   readonly isFound: boolean | null
   /** The device's number where that is not the stored one. */
   readonly otherNumber: string | null
-  /** What the driver said last, while a session lives and none before it has a send left. */
+  /** The driver's last `online`, while its session is open and no earlier one has a send left. */
   readonly online: OnlineEvent | null
-  /** Why the line went down last. */
+  /** Reason of its last failure or `offline`. */
   readonly downReason: OfflineReason | null
 }
 
@@ -149,7 +137,7 @@ export type LineFinding = Finding & {
   readonly about?: FindingSubject | undefined
 }
 
-/** What drivers found, named by line, and after it every line that is offline. */
+/** Findings of the drivers, named by line, and after them every line that is offline. */
 export function findingsOf(
   lines: readonly LineSnapshot[],
   byDriver: ReadonlyMap<string, readonly Finding[]>,
@@ -157,8 +145,8 @@ export function findingsOf(
   const found = [...byDriver].flatMap(([driver, findings]) =>
     findings.map((finding): LineFinding => {
       const { key } = finding
-      const live = lines.find(({ line }) => line.driver === driver && line.key === key)
-      if (live !== undefined) return { ...finding, lineId: live.line.id }
+      const snapshot = lines.find(({ line }) => line.driver === driver && line.key === key)
+      if (snapshot !== undefined) return { ...finding, lineId: snapshot.line.id }
       const isOfDriver = key === null
       const about: FindingSubject = isOfDriver
         ? { kind: 'driver', id: driver }
@@ -166,8 +154,8 @@ export function findingsOf(
       return { ...finding, lineId: null, about }
     }),
   )
-  const offline = lines.flatMap((live) => {
-    const finding = offlineFinding(live, byDriver.get(live.line.driver) ?? [])
+  const offline = lines.flatMap((snapshot) => {
+    const finding = offlineFinding(snapshot, byDriver.get(snapshot.line.driver) ?? [])
     return finding === null ? [] : [finding]
   })
   return [...found, ...offline]

@@ -14,7 +14,7 @@ type SessionsTools = {
   readonly onDrained: () => void
 }
 
-/** The sessions of one line: the one that lives, and those that are over but have sends left. */
+/** The sessions of one line: the open one, and those that are over but have sends left. */
 export class LineSessions {
   readonly #tools: SessionsTools
   readonly #ending = new Map<LiveSession, Promise<void>>()
@@ -24,8 +24,8 @@ export class LineSessions {
     this.#tools = tools
   }
 
-  /** One hand at a time: null also while a session before has a send that did not return. */
-  get live(): LiveSession | null {
+  /** The open session; null also while an earlier one has a send that did not return. */
+  get current(): LiveSession | null {
     return this.#ending.size === 0 ? this.#latest : null
   }
 
@@ -77,11 +77,11 @@ type SessionTools = {
   readonly onTraffic: () => void
 }
 
-/** How long a send may go on after its session ended. */
+/** Time for a send to return after its session has ended. */
 const OVERDUE_MS = 90_000
 const KNOWS_MS_MAX = 100
 
-/** A driver's session while it lives, with the sends that it has in hand. */
+/** A driver's session, with the sends that it has in hand. */
 export class LiveSession {
   readonly #session: LineSession
   readonly #tools: SessionTools

@@ -20,7 +20,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   storage: BASE,
   kinds: [...BASE, 'lines/driver', 'lines/line-kind'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
-  messages: [...BELOW_FEATURES, 'lines/driver', 'webhooks/publish'],
+  messages: [...BELOW_FEATURES, 'lines/driver', 'lines/line-state', 'webhooks/publish'],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
   dashboard: ['api', 'domain/number-words', 'domain/webhook-url'],
