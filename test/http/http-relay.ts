@@ -83,8 +83,12 @@ export async function issuesIn(response: Response): Promise<Issues> {
   return error.details.issues.map(({ path, message }) => [path, message])
 }
 
+/** The part of the tools that is copied, and so has to have what routes are made of. */
+const NO_CONTROL = { reports: {} }
 // Whatever is read of it or called is the same again.
-const nothing: object = new Proxy(() => nothing, { get: () => nothing })
+const nothing: object = new Proxy(() => nothing, {
+  get: (_target, name) => (name === 'control' ? NO_CONTROL : nothing),
+})
 
 /** Tools with which routes can be listed, and nothing asked. */
 export const NO_TOOLS = nothing as RouteTools
