@@ -313,7 +313,7 @@ type Modules = {
   readonly entry: ReturnType<typeof createEntry>
 }
 
-/** What the API does, told in its own words. */
+/** The API's actions, in its own terms. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
   const { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry } = modules
