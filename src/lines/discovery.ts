@@ -53,7 +53,7 @@ type WatchTools = {
   readonly onFailure: (error: Error) => void
 }
 
-const EVERY_MS = 5_000
+const INTERVAL_MS = 5_000
 const ANSWER_MS_MAX = 10_000
 
 /** Asks one driver for its devices, again and again; one that hangs holds up no other. */
@@ -72,8 +72,8 @@ export class DriverWatch {
 
   async run(signal: AbortSignal): Promise<void> {
     while (!signal.aborted) {
-      if (!this.#isDiscovering) await this.#look(signal)
-      await this.#tools.clock.sleep(EVERY_MS, signal)
+      if (!this.#isDiscovering) await this.#discover(signal)
+      await this.#tools.clock.sleep(INTERVAL_MS, signal)
     }
   }
 
@@ -97,7 +97,7 @@ export class DriverWatch {
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #discover(signal: AbortSignal): Promise<void> {
     const { log, onFound, onFailure } = this.#tools
     const driver = this.driver.kind
     this.#isDiscovering = true

@@ -55,7 +55,7 @@ export async function changeLine(
     }
     return after
   })
-  return replaced(runner, changed)
+  return replaceLine(runner, changed)
 }
 
 /** Deletes a line of a kind that allows it, once its device is absent. */
@@ -122,7 +122,7 @@ async function takeOver(
       return takeOverLine(tx, vanished.line.id, device)
     })
     registry.unlist(present)
-    const snapshot = replaced(vanished, changed)
+    const snapshot = replaceLine(vanished, changed)
     vanished.found(snapshot.line.number)
     return vanished.snapshot()
   } catch (error) {
@@ -152,7 +152,7 @@ async function acceptNumber(
     })
     return changeNumber(tx, runner.line.id, number)
   })
-  return replaced(runner, changed)
+  return replaceLine(runner, changed)
 }
 
 function aboutOf({ id }: Line) {
@@ -169,7 +169,7 @@ function auditedFields(line: Line): AuditFields {
   }
 }
 
-function replaced(runner: LineRunner, line: Line | null): LineSnapshot {
+function replaceLine(runner: LineRunner, line: Line | null): LineSnapshot {
   if (line === null) throw noLine()
   runner.replace(line)
   return runner.snapshot()

@@ -16,7 +16,7 @@ import {
   type OnlineEvent,
 } from './line-state.ts'
 import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
-import { LineSessions, type LiveSession } from './session.ts'
+import { LineSessions, type OpenSession } from './session.ts'
 
 /** Events that are stored. */
 export type IntakeEvent = Extract<
@@ -41,7 +41,7 @@ const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
 /** A run of this length is healthy: the delay starts again from its minimum. */
 const HEALTHY_MS = 60_000
-const LOOK_MS = 60_000
+const RECHECK_MS = 60_000
 /** Failed runs in a row that are an error in the log, once: 1, 2, 4 … 60 s. */
 const FAILURES_LOGGED = 7
 
@@ -143,7 +143,7 @@ export class LineRunner {
   }
 
   /** The driver could not say which devices there are; what was known stays as it was. */
-  notAsked(error: Error): void {
+  discoveryFailed(error: Error): void {
     if (this.#isFound !== null) return
     this.#downReason = OFFLINE_REASONS.driver_failed
     this.#error = error
@@ -167,7 +167,7 @@ export class LineRunner {
     this.#isStopping = signal.aborted
     while (!signal.aborted) {
       if (!this.#mayRun()) {
-        await this.#wake.wait(clock, LOOK_MS, signal)
+        await this.#wake.wait(clock, RECHECK_MS, signal)
         continue
       }
       await this.#runOnce()
@@ -195,7 +195,7 @@ export class LineRunner {
     this.#sessions.giveUp(which)
   }
 
-  #openSession(): LiveSession | null {
+  #openSession(): OpenSession | null {
     return this.#state.status === 'online' ? this.#sessions.current : null
   }
 
@@ -208,7 +208,7 @@ export class LineRunner {
     const { clock } = this.#tools
     const startedAt = clock.monotonic()
     const lineRun = new LineRun({
-      take: (event) => this.#take(event),
+      take: (event) => this.#handle(event),
       onFailure: (error) => this.#fail(error),
     })
     this.#lineRun = lineRun
@@ -250,7 +250,7 @@ export class LineRunner {
   }
 
   /** Synchronous up to the intake: events reach the writer in the driver's order. */
-  async #take(event: LineEvent): Promise<void> {
+  async #handle(event: LineEvent): Promise<void> {
     switch (event.type) {
       case 'online':
         this.#goOnline(event)

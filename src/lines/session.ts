@@ -17,15 +17,15 @@ type SessionsTools = {
 /** The sessions of one line: the open one, and those that are over but have sends left. */
 export class LineSessions {
   readonly #tools: SessionsTools
-  readonly #ending = new Map<LiveSession, Promise<void>>()
-  #latest: LiveSession | null = null
+  readonly #ending = new Map<OpenSession, Promise<void>>()
+  #latest: OpenSession | null = null
 
   constructor(tools: SessionsTools) {
     this.#tools = tools
   }
 
   /** The open session; null also while an earlier one has a send that did not return. */
-  get current(): LiveSession | null {
+  get current(): OpenSession | null {
     return this.#ending.size === 0 ? this.#latest : null
   }
 
@@ -39,7 +39,7 @@ export class LineSessions {
   open(session: LineSession): void {
     if (this.#latest?.isOf(session) === true) return
     this.end()
-    this.#latest = new LiveSession(session, this.#tools)
+    this.#latest = new OpenSession(session, this.#tools)
   }
 
   end(): void {
@@ -63,7 +63,7 @@ export class LineSessions {
     }
   }
 
-  async #forget(session: LiveSession, ended: Promise<void>): Promise<void> {
+  async #forget(session: OpenSession, ended: Promise<void>): Promise<void> {
     await ended
     this.#ending.delete(session)
     if (this.#ending.size === 0) this.#tools.onDrained()
@@ -82,7 +82,7 @@ const OVERDUE_MS = 90_000
 const KNOWS_MS_MAX = 100
 
 /** A driver's session, with the sends that it has in hand. */
-export class LiveSession {
+export class OpenSession {
   readonly #session: LineSession
   readonly #tools: SessionTools
   readonly #controller = new AbortController()

@@ -47,10 +47,10 @@ export class LineSupervisor implements Service {
     const { clock, log, drivers } = tools
     this.#tools = tools
     this.#registry = new LineRegistry(tools)
-    this.#registry.onChange(() => this.#lookReady())
+    this.#registry.onChange(() => this.#checkReady())
     this.#watches = drivers.map((driver) => {
-      const onFound = (found: readonly Found[]) => this.#take(driver.kind, found)
-      const onFailure = (error: Error) => this.#miss(driver.kind, error)
+      const onFound = (found: readonly Found[]) => this.#applyFound(driver.kind, found)
+      const onFailure = (error: Error) => this.#discoveryFailed(driver.kind, error)
       return new DriverWatch(driver, { clock, log, onFound, onFailure })
     })
     for (const line of listLines(tools.db)) this.#registry.add(line)
@@ -64,7 +64,7 @@ export class LineSupervisor implements Service {
 
   /** Resolves when the state of every line is known, or after five seconds. */
   async whenReady(): Promise<void> {
-    this.#lookReady()
+    this.#checkReady()
     await withTimeout(this.#tools.clock, READY_MS_MAX, this.#ready.promise, null)
   }
 
@@ -133,19 +133,19 @@ export class LineSupervisor implements Service {
     return { ...this.#tools, registry: this.#registry, origin }
   }
 
-  async #take(kind: string, found: readonly Found[]): Promise<void> {
+  async #applyFound(kind: string, found: readonly Found[]): Promise<void> {
     const known = this.#registry.ofDriver(kind).map((runner) => runner.line)
     const discovery = discoveryOf(known, found)
     const { present, absent, takeOvers, arrivals } = discovery
     for (const id of [...absent, ...takeOvers.map(({ id }) => id)]) this.#registry.get(id)?.lost()
     for (const { id, number } of present) this.#registry.get(id)?.found(number)
-    if (takeOvers.length + arrivals.length > 0) await this.#welcome(kind, discovery)
+    if (takeOvers.length + arrivals.length > 0) await this.#storeFound(kind, discovery)
     this.#asked.add(kind)
-    this.#lookReady()
+    this.#checkReady()
   }
 
   /** Stores what is new, and lets it run. */
-  async #welcome(kind: string, { takeOvers, arrivals }: Discovery): Promise<void> {
+  async #storeFound(kind: string, { takeOvers, arrivals }: Discovery): Promise<void> {
     const { writer, stamps, log } = this.#tools
     const lines = await writer.write((tx): readonly Line[] => {
       const taken = takeOvers.flatMap(({ id, key, number }) => {
@@ -168,13 +168,13 @@ export class LineSupervisor implements Service {
     }
   }
 
-  #miss(kind: string, error: Error): void {
-    for (const runner of this.#registry.ofDriver(kind)) runner.notAsked(error)
+  #discoveryFailed(kind: string, error: Error): void {
+    for (const runner of this.#registry.ofDriver(kind)) runner.discoveryFailed(error)
     this.#asked.add(kind)
-    this.#lookReady()
+    this.#checkReady()
   }
 
-  #lookReady(): void {
+  #checkReady(): void {
     if (this.#asked.size < this.#watches.length) return
     const isStarting = ({ state }: LineSnapshot) =>
       state.status === 'offline' && state.reason.code === 'starting'

@@ -5,7 +5,7 @@ import type { RoutingLine } from '../domain/routing.ts'
 import type { PointOfNoReturn, SendOutcome } from '../lines/driver.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
 
-/** The lines as messages see them; the supervisor is one. */
+/** Lines as messages see them; the supervisor implements it. */
 export type LineDirectory = {
   /** Names of the kinds that are not real. */
   readonly practiceKinds: readonly string[]
