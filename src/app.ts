@@ -26,7 +26,7 @@ import { createAuthenticate } from './keys/authenticate.ts'
 import { createCredentials, createFirstKey } from './keys/credentials.ts'
 import { LastUsed } from './keys/last-used.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
-import { createLineActions } from './lines/line-actions.ts'
+import { createLineActions } from './lines/line-admin.ts'
 import { createKinds, type CreatedKinds } from './lines/line-kind.ts'
 import { LineSupervisor } from './lines/supervisor.ts'
 import { listBackupResources } from './maintenance/backups.ts'
@@ -34,7 +34,7 @@ import { Heartbeat } from './maintenance/heartbeat.ts'
 import { createMaintenance } from './maintenance/maintenance.ts'
 import { Dispatch } from './messages/dispatch.ts'
 import { createIntake } from './messages/intake.ts'
-import { waitReasonOf } from './messages/line-board.ts'
+import { waitReasonOf } from './messages/line-directory.ts'
 import { observeMessages, createReading } from './messages/message-service.ts'
 import { createSend } from './messages/send.ts'
 import { failOrphans, recoverMessages } from './messages/settle.ts'
@@ -234,7 +234,7 @@ function createMessageModule(
     sentenceOf: kinds.sentenceOf,
     callers,
     waitReason,
-    board: lines,
+    directory: lines,
     defaultWaitMs: config.sendWaitMs,
     announcesDeviceMessages: () => settings.get('announce_device_messages'),
     mayLeave: () => life.phase !== 'stopping' && !disk.isLow,
@@ -315,7 +315,7 @@ type Modules = {
   readonly entry: ReturnType<typeof createEntry>
 }
 
-/** What the API does, told in its own words. */
+/** The API's actions, in its own terms. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
   const { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry } = modules

@@ -92,7 +92,7 @@ type CoreOptions = OptionValues<typeof OPTIONS_BEFORE_KINDS & typeof OPTIONS_AFT
 /** The options of this start; times are in milliseconds. */
 export type Config = CoreOptions & KindOptions & { readonly lockedSettings: LockedSettings }
 
-/** One option or locked setting as `hookline config` tells it. */
+/** One option or locked setting as `hookline config` prints it. */
 export type ConfigRow = {
   readonly name: string
   readonly value: string

@@ -51,7 +51,7 @@ export type Parts = {
   readonly options: readonly ConfigRow[]
   /** Called by the upgrade that waits for this start to be healthy. */
   readonly confirmHealthy: () => void
-  /** Starts the process anew; left out where nothing does that for it. */
+  /** Restarts the process; left out where nothing does that for it. */
   readonly restart: (why: string) => void
   /** What is wrong with the machine, where the relay is a service of it. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>

@@ -79,6 +79,8 @@ export type FindingBranch = {
   readonly consequences: readonly HealthFinding[]
   /** The part of the dashboard in which something can be done about it. */
   readonly place: { readonly name: string; readonly href: string }
+  /** Path of the page of the manual that explains the finding. */
+  readonly guide: string | null
 }
 
 /** "Is it working?" in one word and one sentence. */

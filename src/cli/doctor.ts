@@ -7,6 +7,7 @@ import type { HealthFinding } from '../api/health.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { findingWords } from '../domain/finding.ts'
 import { countWords } from '../domain/number-words.ts'
+import { guideOf } from '../guides/finding-guides.ts'
 import { type FindingTree, findingTrees } from '../health/causes.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
 import { processRunner, type RunProcess } from '../system/process.ts'
@@ -109,10 +110,12 @@ function describe(
   const head = `${finding.severity}: ${finding.title}${because}`
   const line = nameOf(finding.line_id, lines)
   const pane = isMac ? paneOf(finding) : null
+  const guide = guideOf(finding.code)
   const more: readonly (readonly [string, string])[] = [
     ...(line === null ? [] : [['line', line] as const]),
     ['why', finding.why],
     ['fix', finding.fix],
+    ...(guide === null ? [] : [['see', `hookline guide ${guide.split('#')[0]}`] as const]),
     ...(pane === null ? [] : [['open', openingOf(pane)] as const]),
   ]
   const rows = [...fields([[`${number}.`, head]]), ...fields(more).map((row) => `    ${row}`)]

@@ -62,8 +62,8 @@ export function checklist(
 
 /** True if iMessage is off and no finding says so with its reason. */
 function isSilentlyOff(line: PhoneLine, own: readonly HealthFinding[]): boolean {
-  const isTold = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
-  return line.status === 'online' && !line.imessage_active && !isTold
+  const isExplained = own.some(({ code }) => WITHOUT_IMESSAGE.includes(code))
+  return line.status === 'online' && !line.imessage_active && !isExplained
 }
 
 /** State of the line as a whole, in a sentence. */
@@ -85,7 +85,7 @@ export function machineChecklist(
   return known(steps.flatMap((step) => checksOf(step, asked, findings)))
 }
 
-type Asked = {
+type CheckedLine = {
   readonly line: Pick<PhoneLine, 'status_reason' | 'status_hint'>
   /** Titles of reasons for being offline. */
   readonly titles: ReadonlyMap<string, string>
@@ -93,7 +93,7 @@ type Asked = {
 
 function checksOf(
   step: ChecklistStep,
-  { line, titles }: Asked,
+  { line, titles }: CheckedLine,
   findings: readonly HealthFinding[],
 ): readonly Check[] {
   const found = findings.filter(({ code }) => step.codes.includes(code))

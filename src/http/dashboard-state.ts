@@ -8,6 +8,7 @@ import type { PhoneLine } from '../api/phone-lines.ts'
 import type { Webhook } from '../api/webhooks.ts'
 import { isReady } from '../domain/line.ts'
 import { countWords } from '../domain/number-words.ts'
+import { guideOf } from '../guides/finding-guides.ts'
 import { type FindingTree, findingTrees } from '../health/causes.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
@@ -47,14 +48,14 @@ export function relayState({ lines, webhooks, findings }: Known): RelayState {
     }),
   ).length
   return {
-    ...verdict(lines.length, ready, findings),
+    ...result(lines.length, ready, findings),
     lines: lineWords(ready, lines.length),
     webhooks: webhookWords(webhooks),
     findings: branchesOf(findings),
   }
 }
 
-function verdict(
+function result(
   all: number,
   ready: number,
   findings: readonly HealthFinding[],
@@ -95,7 +96,13 @@ export function branchesOf(findings: readonly HealthFinding[]): readonly Finding
     cause: finding,
     consequences: findingsIn(consequences),
     place: placeOf(finding),
+    guide: guidePathOf(finding),
   }))
+}
+
+function guidePathOf({ code }: HealthFinding): string | null {
+  const guide = guideOf(code)
+  return guide === null ? null : `/guide/${guide}`
 }
 
 function findingsIn(trees: readonly FindingTree[]): readonly HealthFinding[] {

@@ -66,9 +66,13 @@ export function createSafeMode(
   }
 }
 
-type Asked = { readonly request: Request; readonly isOwner: boolean; readonly requestId: string }
+type RequestContext = {
+  readonly request: Request
+  readonly isOwner: boolean
+  readonly requestId: string
+}
 
-function answer(mode: SafeMode, { request, isOwner, requestId }: Asked): Response {
+function answer(mode: SafeMode, { request, isOwner, requestId }: RequestContext): Response {
   const path = pathOf(request)
   if (path === '/healthz') return alive(isOwner ? mode : null, requestId)
   const isPage = !path.startsWith('/api') && path !== '/readyz' && wantsPage(request)

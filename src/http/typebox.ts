@@ -55,7 +55,7 @@ function bridged<T extends TSchema, V>(
 
 function issuesOf(faults: readonly Fault[]): Issue[] {
   return faults
-    .filter((fault) => isTelling(fault, faults))
+    .filter((fault) => isInformative(fault, faults))
     .flatMap(issuesOfOne)
     .slice(0, ISSUES_MAX)
 }
@@ -64,7 +64,7 @@ function issuesOf(faults: readonly Fault[]): Issue[] {
  * typebox reports an unknown field for itself and for its object, and a union with each of its branches. Of
  * the branches only one with the right type helps; where there is one, the union itself is left out.
  */
-function isTelling(fault: Fault, faults: readonly Fault[]): boolean {
+function isInformative(fault: Fault, faults: readonly Fault[]): boolean {
   const isHelpfulBranch = (other: Fault) =>
     isBranch(other) && other.keyword !== 'type' && other.instancePath === fault.instancePath
   if (fault.keyword === 'additionalProperties') return false

@@ -12,9 +12,9 @@ import type { LeftOut, Rejection, Withheld } from '../domain/not-relayed.ts'
 export type LineDriver = {
   /** Name of its kind, as in the table of kinds. */
   readonly kind: string
-  /** What is attached now. Asked again and again; must not change anything, nor send. */
+  /** Devices attached now. Asked again and again; must not change anything, nor send. */
   discover(signal: AbortSignal): Promise<readonly Found[]>
-  /** What keeps the driver or its devices from working, for the health catalogue. */
+  /** Causes that keep the driver or its devices from working, for the health catalogue. */
   checkup(signal: AbortSignal): Promise<readonly Finding[]>
   /**
    * Runs one line until `signal` aborts, then returns. It may throw: the supervisor marks the line
@@ -30,7 +30,7 @@ export type DriverLine = {
   readonly id: LineId
   readonly key: string
   readonly number: string
-  /** Where the driver left off: its own words, opaque to everyone else. */
+  /** The driver's own position in its device's history, opaque to everyone else. */
   readonly checkpoint: string | null
   /** Messages that are `sending` or `uncertain`: 7 days back, 1,000 at most, oldest first. */
   readonly unsettled: readonly Unsettled[]
@@ -47,9 +47,9 @@ export type LineListener = {
 export type PointOfNoReturn = (note: string | null) => Promise<boolean>
 
 export type LineSession = {
-  /** How many sends may be in flight at once. */
+  /** Sends that may be in flight at once. */
   readonly capacity: number
-  /** Whether the device has history with `handle`. */
+  /** True where the device has history with `handle`. */
   knows(handle: Handle): Promise<boolean>
   /**
    * First does all that can fail harmlessly, then asks `pointOfNoReturn`, and only on true does what
@@ -81,7 +81,7 @@ export type SendOutcome =
    */
   | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
 
-/** What can become of a message that has passed its point of no return. */
+/** End of a message that has passed its point of no return. */
 export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
 
 /**
@@ -137,7 +137,7 @@ export type LineEvent =
   /** Something arrived that nobody can use; it is counted, and shown in the health catalogue. */
   | { readonly type: 'rejected'; readonly reason: Rejection }
 
-/** A message that the device tells: inbound, or typed on the device itself. */
+/** A message of the device: inbound, or typed on the device itself. */
 export type DeviceMessage = {
   readonly guid: string
   readonly handle: Handle
@@ -148,7 +148,7 @@ export type DeviceMessage = {
   readonly at: Timestamp
   /** History is recorded and never announced: it was there before the relay was. */
   readonly isHistory: boolean
-  /** Why news is recorded like history, and counted; absent where it is announced. */
+  /** Reason to record news like history, and count it; absent where it is announced. */
   readonly withheld?: Withheld | null | undefined
 }
 
@@ -157,4 +157,37 @@ export type LeftOutMessage = {
   readonly kind: LeftOut
   /** The device's date of the message. */
   readonly at: Timestamp
+}
+
+/** Events of one line run on their way from the driver to the core. */
+export class LineEvents {
+  readonly #listener: LineListener
+  readonly #signal: AbortSignal
+  #failure: Error | null = null
+
+  /** `signal` is that of the line run. */
+  constructor(listener: LineListener, signal: AbortSignal) {
+    this.#listener = listener
+    this.#signal = signal
+  }
+
+  /** Set once an event could not be stored: nothing is published from then on. */
+  get failure(): Error | null {
+    return this.#failure
+  }
+
+  /**
+   * Resolves with true when all events are durable, and with false where the run has ended: then none
+   * is published. Rejects where one could not be stored, and in every call after that.
+   */
+  async publish(events: readonly LineEvent[]): Promise<boolean> {
+    if (this.#failure !== null) throw this.#failure
+    if (this.#signal.aborted) return false
+    const results = await Promise.allSettled(events.map((event) => this.#listener.onEvent(event)))
+    const failed = results.find((result) => result.status === 'rejected')
+    if (failed === undefined) return true
+    const { reason } = failed
+    this.#failure = reason instanceof Error ? reason : new Error(String(reason))
+    throw this.#failure
+  }
 }

@@ -1,10 +1,15 @@
-// What the owner of the relay does to its lines.
+// The owner's changes of lines, and lines as the API answers with them.
 
+import type { PhoneLine } from '../api/phone-lines.ts'
 import type { AuditFields, Origin } from '../domain/audit.ts'
+import { utcDayOf } from '../domain/contact-limit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Audit } from '../storage/audit.ts'
+import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
+import { listNotRelayed } from '../storage/intake-records.ts'
 import {
   changeNumber,
   deleteLine,
@@ -17,8 +22,8 @@ import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { KindFacts } from './line-kind.ts'
 import type { LineRunner } from './line-runner.ts'
-import type { LineSnapshot } from './line-snapshot.ts'
-import type { LineRegistry } from './registry.ts'
+import { phoneLineResource, type LineSnapshot } from './line-state.ts'
+import type { LineRegistry, LineSupervisor } from './supervisor.ts'
 
 export type LineAdminTools = {
   readonly db: Db
@@ -27,7 +32,6 @@ export type LineAdminTools = {
   readonly registry: LineRegistry
   readonly kinds: readonly KindFacts[]
   readonly audit: Pick<Audit, 'record'>
-  /** Who asks. */
   readonly origin: Origin
 }
 
@@ -36,11 +40,11 @@ export async function changeLine(
   id: string,
   changes: Partial<LineSettings>,
 ): Promise<LineSnapshot> {
-  const life = requireLife(tools, id)
+  const runner = requireRunner(tools, id)
   const { writer, audit, origin } = tools
   const changed = await writer.write((tx) => {
-    const before = getLine(tx, life.line.id)
-    const after = patchLine(tx, life.line.id, changes)
+    const before = getLine(tx, runner.line.id)
+    const after = patchLine(tx, runner.line.id, changes)
     if (before !== null && after !== null) {
       audit.record(tx, origin, {
         action: 'line.changed',
@@ -51,27 +55,27 @@ export async function changeLine(
     }
     return after
   })
-  return replaced(life, changed)
+  return replaceLine(runner, changed)
 }
 
-/** Only a line that somebody asked for, and nobody does any more, can be deleted. */
+/** Deletes a line of a kind that allows it, once its device is absent. */
 export async function removeLine(tools: LineAdminTools, id: string): Promise<void> {
   const { writer, stamps, registry, audit, origin } = tools
-  const life = requireLife(tools, id)
-  if (life.kind.deletable === null || life.isFound !== false) {
+  const runner = requireRunner(tools, id)
+  if (runner.kind.deletable === null || runner.isFound !== false) {
     const deletable = tools.kinds.flatMap((kind) => kind.deletable ?? [])
     throw new RelayError(
       'phone_line_in_use',
       `This line cannot be deleted. Only these can: ${deletable.join('; ')}.`,
     )
   }
-  await registry.retire(life)
+  await registry.retire(runner)
   await writer.write((tx) => {
-    deleteLine(tx, stamps, life.line.id)
-    const before = auditedFields(life.line)
-    audit.record(tx, origin, { action: 'line.deleted', about: aboutOf(life.line), before })
+    deleteLine(tx, stamps, runner.line.id)
+    const before = auditedFields(runner.line)
+    audit.record(tx, origin, { action: 'line.deleted', about: aboutOf(runner.line), before })
   })
-  registry.unlist(life)
+  registry.unlist(runner)
 }
 
 /**
@@ -84,10 +88,10 @@ export async function adoptLine(
   id: string,
   from: string,
 ): Promise<LineSnapshot> {
-  const life = requireLife(tools, id)
-  const other = requireLife(tools, from)
-  if (life === other) return acceptNumber(tools, life)
-  const [vanished, present] = life.isFound === true ? [other, life] : [life, other]
+  const runner = requireRunner(tools, id)
+  const other = requireRunner(tools, from)
+  if (runner === other) return acceptNumber(tools, runner)
+  const [vanished, present] = runner.isFound === true ? [other, runner] : [runner, other]
   const isPair = vanished.isFound === false && present.isFound === true
   if (!isPair || vanished.line.driver !== present.line.driver) {
     throw new RelayError(
@@ -118,8 +122,8 @@ async function takeOver(
       return takeOverLine(tx, vanished.line.id, device)
     })
     registry.unlist(present)
-    const live = replaced(vanished, changed)
-    vanished.found(live.line.number)
+    const snapshot = replaceLine(vanished, changed)
+    vanished.found(snapshot.line.number)
     return vanished.snapshot()
   } catch (error) {
     const line = getLine(db, present.line.id)
@@ -130,9 +134,9 @@ async function takeOver(
 
 async function acceptNumber(
   { writer, audit, origin }: LineAdminTools,
-  life: LineRunner,
+  runner: LineRunner,
 ): Promise<LineSnapshot> {
-  const number = life.otherNumber
+  const number = runner.otherNumber
   if (number === null) {
     throw invalidRequest({
       path: 'from',
@@ -142,13 +146,13 @@ async function acceptNumber(
   const changed = await writer.write((tx) => {
     audit.record(tx, origin, {
       action: 'line.adopted',
-      about: aboutOf(life.line),
-      before: { phone_number: life.line.number },
+      about: aboutOf(runner.line),
+      before: { phone_number: runner.line.number },
       after: { phone_number: number },
     })
-    return changeNumber(tx, life.line.id, number)
+    return changeNumber(tx, runner.line.id, number)
   })
-  return replaced(life, changed)
+  return replaceLine(runner, changed)
 }
 
 function aboutOf({ id }: Line) {
@@ -165,18 +169,54 @@ function auditedFields(line: Line): AuditFields {
   }
 }
 
-function replaced(life: LineRunner, line: Line | null): LineSnapshot {
+function replaceLine(runner: LineRunner, line: Line | null): LineSnapshot {
   if (line === null) throw noLine()
-  life.replace(line)
-  return life.snapshot()
+  runner.replace(line)
+  return runner.snapshot()
 }
 
-function requireLife({ registry }: LineAdminTools, id: string): LineRunner {
-  const life = registry.get(id)
-  if (life === null) throw noLine()
-  return life
+function requireRunner({ registry }: LineAdminTools, id: string): LineRunner {
+  const runner = registry.get(id)
+  if (runner === null) throw noLine()
+  return runner
 }
 
 function noLine(): RelayError {
   return new RelayError('not_found', 'There is no phone line with this id.')
+}
+
+type Tools = {
+  readonly db: Db
+  readonly stamps: LogicalClock
+  readonly lines: LineSupervisor
+  /** The limit of a line was changed: what waits for it may go. */
+  readonly onLimit: (id: LineId) => Promise<void>
+  /** A line was deleted: what waits on it will never go. */
+  readonly onDeleted: () => Promise<void>
+}
+
+/** The API's calls on lines. */
+export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
+  const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
+    const { reserved, spent } = contactUsage(db, snapshot.line.id, utcDayOf(stamps.now()))
+    const notRelayed = listNotRelayed(db, snapshot.line.id)
+    return phoneLineResource(snapshot, { newContactsToday: reserved + spent, notRelayed })
+  }
+  return {
+    list: () => lines.lines().map(resourceOf),
+    async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<PhoneLine> {
+      const snapshot = await lines.patch(id, changes, origin)
+      if (changes.dailyContactLimit !== undefined) await onLimit(snapshot.line.id)
+      return resourceOf(lines.find(id) ?? snapshot)
+    },
+    async remove(id: string, origin: Origin): Promise<void> {
+      await lines.remove(id, origin)
+      await onDeleted()
+    },
+    async adopt(id: string, from: string, origin: Origin): Promise<PhoneLine> {
+      const snapshot = await lines.adopt(id, from, origin)
+      await onDeleted()
+      return resourceOf(snapshot)
+    },
+  }
 }

@@ -6,21 +6,32 @@ import { getLine } from '../storage/lines.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { Signal } from '../system/signal.ts'
-import type { LineDriver, LineEvent, PointOfNoReturn } from './driver.ts'
+import type { DriverLine, LineDriver, LineEvent, LineListener, PointOfNoReturn } from './driver.ts'
 import { kindOf, type KindFacts } from './line-kind.ts'
-import { LineRun } from './line-run.ts'
-import { LineSessions } from './line-sessions.ts'
-import type { Intake, LineSnapshot, LoadUnfinished } from './line-snapshot.ts'
-import { isSameState, logState, stateOf, type OnlineEvent } from './line-state.ts'
-import type { LiveSession } from './live-session.ts'
+import {
+  isSameState,
+  logState,
+  stateOf,
+  type LineSnapshot,
+  type OnlineEvent,
+} from './line-state.ts'
 import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
+import { LineSessions, type OpenSession } from './session.ts'
+
+/** Events that are stored. */
+export type IntakeEvent = Extract<
+  LineEvent,
+  { readonly type: 'message' | 'left_out' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
+>
 
 export type LineRunnerTools = {
   readonly db: Db
   readonly clock: Clock
   readonly log: Log
-  readonly intake: Intake
-  readonly loadUnfinished: LoadUnfinished
+  /** Makes an event durable; rejects where that is impossible now. */
+  readonly intake: (line: Line, event: IntakeEvent) => Promise<void>
+  /** The messages that the driver must look for before it reads anything new. */
+  readonly loadUnfinished: (line: Line) => Pick<DriverLine, 'unsettled' | 'open'>
   readonly kinds: readonly KindFacts[]
   /** Called when `snapshot()` changes; `isState` where more than the traffic did. */
   readonly onChange: (isState: boolean) => void
@@ -30,9 +41,9 @@ const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
 /** A run of this length is healthy: the delay starts again from its minimum. */
 const HEALTHY_MS = 60_000
-const LOOK_MS = 60_000
+const RECHECK_MS = 60_000
 /** Failed runs in a row that are an error in the log, once: 1, 2, 4 … 60 s. */
-const FAILURES_TOLD = 7
+const FAILURES_LOGGED = 7
 
 /** One line from its discovery on: its device, its run, its sessions. */
 export class LineRunner {
@@ -57,7 +68,7 @@ export class LineRunner {
   #failures = 0
   #isStopping = false
   #state: LineState = { status: 'offline', reason: OFFLINE_REASONS.starting }
-  #live: LineSnapshot | null = null
+  #snapshot: LineSnapshot | null = null
 
   /** `driver` is null where this start has none of the line's kind. */
   constructor(line: Line, driver: LineDriver | null, tools: LineRunnerTools) {
@@ -68,7 +79,7 @@ export class LineRunner {
     this.#sessions = new LineSessions({
       clock: tools.clock,
       log: tools.log,
-      onTraffic: () => this.#touch(false),
+      onTraffic: () => this.#changed(false),
       onDrained: () => this.#refresh(),
     })
     if (driver === null) this.lost()
@@ -91,7 +102,7 @@ export class LineRunner {
   }
 
   snapshot(): LineSnapshot {
-    this.#live ??= {
+    this.#snapshot ??= {
       line: this.#line,
       state: this.#state,
       isReal: this.#kind.isReal,
@@ -99,14 +110,14 @@ export class LineRunner {
       inFlight: this.#sessions.inFlight,
       capacity: this.#openSession()?.capacity ?? 0,
     }
-    return this.#live
+    return this.#snapshot
   }
 
   /** The line as it is stored from now on: settings, number or device changed. */
   replace(line: Line): void {
     this.#line = line
     if (this.#otherNumber === line.number) this.#otherNumber = null
-    this.#touch(true)
+    this.#changed(true)
     this.#refresh()
     this.#wake.notify()
   }
@@ -132,7 +143,7 @@ export class LineRunner {
   }
 
   /** The driver could not say which devices there are; what was known stays as it was. */
-  notAsked(error: Error): void {
+  discoveryFailed(error: Error): void {
     if (this.#isFound !== null) return
     this.#downReason = OFFLINE_REASONS.driver_failed
     this.#error = error
@@ -156,7 +167,7 @@ export class LineRunner {
     this.#isStopping = signal.aborted
     while (!signal.aborted) {
       if (!this.#mayRun()) {
-        await this.#wake.wait(clock, LOOK_MS, signal)
+        await this.#wake.wait(clock, RECHECK_MS, signal)
         continue
       }
       await this.#runOnce()
@@ -184,8 +195,8 @@ export class LineRunner {
     this.#sessions.giveUp(which)
   }
 
-  #openSession(): LiveSession | null {
-    return this.#state.status === 'online' ? this.#sessions.live : null
+  #openSession(): OpenSession | null {
+    return this.#state.status === 'online' ? this.#sessions.current : null
   }
 
   #mayRun(): boolean {
@@ -197,14 +208,14 @@ export class LineRunner {
     const { clock } = this.#tools
     const startedAt = clock.monotonic()
     const lineRun = new LineRun({
-      take: (event) => this.#take(event),
+      take: (event) => this.#handle(event),
       onFailure: (error) => this.#fail(error),
     })
     this.#lineRun = lineRun
     await this.#begin(lineRun)
     if (this.#lineRun === lineRun) this.#endRun()
     this.#failures = clock.monotonic() - startedAt >= HEALTHY_MS ? 1 : this.#failures + 1
-    if (this.#failures === FAILURES_TOLD && this.#error !== null) {
+    if (this.#failures === FAILURES_LOGGED && this.#error !== null) {
       const fields = { line_id: this.#line.id, error: this.#error }
       this.#tools.log.error('line fails again and again', fields)
     }
@@ -239,7 +250,7 @@ export class LineRunner {
   }
 
   /** Synchronous up to the intake: events reach the writer in the driver's order. */
-  async #take(event: LineEvent): Promise<void> {
+  async #handle(event: LineEvent): Promise<void> {
     switch (event.type) {
       case 'online':
         this.#goOnline(event)
@@ -285,17 +296,86 @@ export class LineRunner {
       isStopping: this.#isStopping,
       isFound: this.#isFound,
       otherNumber: this.#otherNumber,
-      online: this.#sessions.live === null ? null : this.#online,
+      online: this.#sessions.current === null ? null : this.#online,
       downReason: this.#downReason,
     })
     if (isSameState(state, this.#state)) return
     this.#state = state
     logState(this.#tools.log, this.#line, state, this.#error)
-    this.#touch(true)
+    this.#changed(true)
   }
 
-  #touch(isState: boolean): void {
-    this.#live = null
+  #changed(isState: boolean): void {
+    this.#snapshot = null
     this.#tools.onChange(isState)
+  }
+}
+
+/** Events of one line on their way to the disk. */
+const EVENTS_MAX = 1_000
+
+type Core = {
+  /** Stores an event; called in the order of the events. */
+  readonly take: (event: LineEvent) => Promise<void>
+  /** Called at once, and once, when the run fails. */
+  readonly onFailure: (error: Error) => void
+}
+
+/**
+ * One run of a line by its driver. It ends when it is ended, when the driver returns or throws, and when
+ * an event could not be made durable: a later one, with its checkpoint, must not be taken then.
+ */
+export class LineRun implements LineListener {
+  readonly #controller = new AbortController()
+  readonly #pending = new Set<Promise<void>>()
+  readonly #core: Core
+  #hasFailed = false
+
+  constructor(core: Core) {
+    this.#core = core
+  }
+
+  get isOver(): boolean {
+    return this.#controller.signal.aborted
+  }
+
+  /** Runs the line; resolves when the driver has returned and its last event is settled. */
+  async run(driver: LineDriver, line: DriverLine): Promise<void> {
+    try {
+      await driver.run(line, this, this.#controller.signal)
+      if (!this.isOver) this.#fail(new Error('The driver left the line by itself.'))
+    } catch (error) {
+      if (!this.isOver) this.#fail(error)
+    }
+    await Promise.allSettled(this.#pending)
+  }
+
+  end(): void {
+    this.#controller.abort()
+  }
+
+  async onEvent(event: LineEvent): Promise<void> {
+    if (this.isOver) throw new Error('This run of the line is over.')
+    if (this.#pending.size >= EVENTS_MAX) {
+      throw this.#fail(new Error(`More than ${EVENTS_MAX} events were not waited for.`))
+    }
+    const taken = this.#core.take(event)
+    this.#pending.add(taken)
+    try {
+      await taken
+    } catch (error) {
+      throw this.#fail(error)
+    } finally {
+      this.#pending.delete(taken)
+    }
+  }
+
+  #fail(cause: unknown): Error {
+    const error = cause instanceof Error ? cause : new Error(String(cause))
+    if (this.#hasFailed) return error
+    this.#hasFailed = true
+    this.end()
+    this.#core.onFailure(error)
+    return error
   }
 }

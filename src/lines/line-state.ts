@@ -1,21 +1,50 @@
-import { OFFLINE_REASONS, type Line, type LineState, type OfflineReason } from '../domain/line.ts'
+import type { PhoneLine } from '../api/phone-lines.ts'
+import type { Finding, FindingSubject } from '../domain/finding.ts'
+import type { LineId } from '../domain/ids.ts'
+import {
+  NO_CAPABILITIES,
+  OFFLINE_REASONS,
+  lineName,
+  type Line,
+  type LineState,
+  type OfflineReason,
+} from '../domain/line.ts'
+import { hintFor } from '../domain/not-relayed.ts'
+import type { NotRelayedCount } from '../storage/intake-records.ts'
+import { sha256 } from '../system/hash.ts'
+import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import type { LineEvent } from './driver.ts'
 
+/** A line and what it is doing now. */
+export type LineSnapshot = {
+  /** Its checkpoint is that of the last start of its run. */
+  readonly line: Line
+  readonly state: LineState
+  /** Practice lines are not real. */
+  readonly isReal: boolean
+  /** True where this start asked for it, and of all real lines. */
+  readonly isConfigured: boolean
+  /** Sends that a driver has in hand. */
+  readonly inFlight: number
+  /** Sends that it may have in flight; 0 while it has no session. */
+  readonly capacity: number
+}
+
 export type OnlineEvent = Extract<LineEvent, { readonly type: 'online' }>
 
-/** What is known of a line; `stateOf` says what follows. */
+/** Facts that a line's state follows from. */
 export type LineFacts = {
-  /** Why a line of its kind has no device. */
+  /** Reason of its kind for having no device. */
   readonly absence: OfflineReason
   readonly isStopping: boolean
-  /** Whether its device is there; null until the driver was asked. */
+  /** True where its device is there; null until the driver was asked. */
   readonly isFound: boolean | null
   /** The device's number where that is not the stored one. */
   readonly otherNumber: string | null
-  /** What the driver said last, while a session lives and none before it has a send left. */
+  /** The driver's last `online`, while its session is open and no earlier one has a send left. */
   readonly online: OnlineEvent | null
-  /** Why the line went down last. */
+  /** Reason of its last failure or `offline`. */
   readonly downReason: OfflineReason | null
 }
 
@@ -64,4 +93,98 @@ export function logState(log: Log, line: Line, state: LineState, error: Error | 
 
 function offline(reason: OfflineReason): LineState {
   return { status: 'offline', reason }
+}
+
+type Counts = {
+  readonly newContactsToday: number
+  readonly notRelayed: readonly NotRelayedCount[]
+}
+
+export function phoneLineResource(
+  { line, state }: LineSnapshot,
+  { newContactsToday, notRelayed }: Counts,
+): PhoneLine {
+  const isOnline = state.status === 'online'
+  return {
+    id: line.id,
+    phone_number: line.number,
+    label: line.label,
+    status: state.status,
+    status_reason: isOnline ? null : state.reason.code,
+    status_hint: isOnline ? null : state.reason.hint,
+    imessage_active: isOnline && state.imessageActive,
+    daily_contact_limit: line.dailyContactLimit,
+    new_contacts_today: newContactsToday,
+    is_enabled: line.isEnabled,
+    relay_sms: line.relaySms,
+    driver: line.driver,
+    capabilities: isOnline ? state.capabilities : NO_CAPABILITIES,
+    not_relayed: notRelayed.map((count) => ({
+      kind: count.kind,
+      count: count.count,
+      since: isoTime(count.since),
+      last_at: isoTime(count.lastAt),
+      hint: hintFor(line, count.kind),
+    })),
+    created_at: isoTime(line.createdAt),
+  }
+}
+
+/** A finding, and the line that it speaks of where its device is one. */
+export type LineFinding = Finding & {
+  readonly lineId: LineId | null
+  /** Given where there is no line. */
+  readonly about?: FindingSubject | undefined
+}
+
+/** Findings of the drivers, named by line, and after them every line that is offline. */
+export function findingsOf(
+  lines: readonly LineSnapshot[],
+  byDriver: ReadonlyMap<string, readonly Finding[]>,
+): readonly LineFinding[] {
+  const found = [...byDriver].flatMap(([driver, findings]) =>
+    findings.map((finding): LineFinding => {
+      const { key } = finding
+      const snapshot = lines.find(({ line }) => line.driver === driver && line.key === key)
+      if (snapshot !== undefined) return { ...finding, lineId: snapshot.line.id }
+      const isOfDriver = key === null
+      const about: FindingSubject = isOfDriver
+        ? { kind: 'driver', id: driver }
+        : { kind: 'device', id: deviceIdOf(key) }
+      return { ...finding, lineId: null, about }
+    }),
+  )
+  const offline = lines.flatMap((snapshot) => {
+    const finding = offlineFinding(snapshot, byDriver.get(snapshot.line.driver) ?? [])
+    return finding === null ? [] : [finding]
+  })
+  return [...found, ...offline]
+}
+
+/** A name for a device that gives away neither its UDID nor its hardware UUID. */
+function deviceIdOf(key: string): string {
+  return sha256(key).toHex().slice(0, 16)
+}
+
+function offlineFinding(
+  { line, state }: LineSnapshot,
+  ofDriver: readonly Finding[],
+): LineFinding | null {
+  if (state.status === 'online') return null
+  const { code, hint } = state.reason
+  const cause = ofDriver.find(
+    (finding) =>
+      (finding.severity === 'error' || finding.code === code) &&
+      (finding.key === null || finding.key === line.key),
+  )
+  return {
+    code: 'line_offline',
+    severity: code === 'not_configured' || code === 'stopping' ? 'info' : 'warning',
+    title: `The line ${lineName(line)} is offline`,
+    why: 'Outgoing messages wait until it is back, for up to 24 hours.',
+    fix: hint,
+    key: line.key,
+    depends_on: cause?.code ?? null,
+    lineId: line.id,
+  }
 }

@@ -3,14 +3,14 @@ import { WITHDRAWN, type LineSession, type PointOfNoReturn, type SendOutcome } f
 
 export type SendAnswer = {
   readonly outcome: SendOutcome
-  /** Whether the session was over when the answer came: the line's own state may be the reason. */
+  /** The session was over when the answer came: the line's own state may be the reason. */
   readonly isSessionOver: boolean
 }
 
 /** For a message whose line has no session: the driver never saw it. */
 export const NO_SESSION: SendAnswer = { outcome: WITHDRAWN, isSessionOver: true }
 
-/** How far a send got: `granted` only where the driver was told so. */
+/** Progress of a send: `granted` only where the driver was answered so. */
 type Leave = 'unasked' | 'asked' | 'granted' | 'refused'
 
 type Order = {
@@ -34,7 +34,7 @@ export class SendInFlight {
   readonly #resolve: (answer: SendAnswer) => void
   #leave: Leave = 'unasked'
   #isAnswered = false
-  /** What the driver said while its question was still open. */
+  /** The driver's outcome while its question was still open. */
   #early: SendOutcome | null = null
 
   constructor(order: Order) {
@@ -107,7 +107,7 @@ export class SendInFlight {
     else this.#end({ outcome: 'not_sent', reason, blame: 'line' })
   }
 
-  /** While the question is open, its transaction comes first: the outcome is told after it. */
+  /** While the question is open, its transaction comes first: the outcome comes after it. */
   #end(outcome: SendOutcome): void {
     if (this.#leave === 'asked') this.#early = outcome
     else this.#settle(outcome)

@@ -4,7 +4,6 @@ import type { LineId } from '../domain/ids.ts'
 import { DEFAULT_DAILY_CONTACT_LIMIT, type Line } from '../domain/line.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
 import type { Audit } from '../storage/audit.ts'
-import type { Db } from '../storage/database.ts'
 import {
   getLine,
   insertLine,
@@ -13,34 +12,23 @@ import {
   type LineSettings,
 } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
-import { whenAborted, withTimeout, type Clock } from '../system/clock.ts'
-import type { Log } from '../system/log.ts'
+import { whenAborted, withTimeout } from '../system/clock.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Service } from '../system/service.ts'
-import { discoveryOf, type Discovery } from './discovery.ts'
-import { DriverWatch } from './driver-watch.ts'
+import { DriverWatch, discoveryOf, type Discovery } from './discovery.ts'
 import type { Found, LineDriver, PointOfNoReturn } from './driver.ts'
-import { findingsOf, type LineFinding } from './findings.ts'
 import { adoptLine, changeLine, removeLine, type LineAdminTools } from './line-admin.ts'
-import type { KindFacts } from './line-kind.ts'
-import type { Intake, LineSnapshot, LoadUnfinished } from './line-snapshot.ts'
-import { LineRegistry } from './registry.ts'
+import { LineRunner, type LineRunnerTools } from './line-runner.ts'
+import { findingsOf, type LineFinding, type LineSnapshot } from './line-state.ts'
 import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
 
-export type SupervisorTools = {
-  readonly db: Db
+export type SupervisorTools = RegistryTools & {
   readonly writer: Writer
   readonly stamps: LogicalClock
-  readonly clock: Clock
-  readonly log: Log
   readonly audit: Pick<Audit, 'record'>
-  readonly kinds: readonly KindFacts[]
-  readonly drivers: readonly LineDriver[]
-  readonly intake: Intake
-  readonly loadUnfinished: LoadUnfinished
 }
 
-/** How long a stop waits: for drivers to let go, and for sends past their point of no return. */
+/** Longest waits of a stop: for drivers to return, and for sends past their point of no return. */
 const STOP_MS_MAX = 10_000
 const STOP_SENDS_MS_MAX = 60_000
 const READY_MS_MAX = 5_000
@@ -59,10 +47,10 @@ export class LineSupervisor implements Service {
     const { clock, log, drivers } = tools
     this.#tools = tools
     this.#registry = new LineRegistry(tools)
-    this.#registry.onChange(() => this.#lookReady())
+    this.#registry.onChange(() => this.#checkReady())
     this.#watches = drivers.map((driver) => {
-      const onFound = (found: readonly Found[]) => this.#take(driver.kind, found)
-      const onFailure = (error: Error) => this.#miss(driver.kind, error)
+      const onFound = (found: readonly Found[]) => this.#applyFound(driver.kind, found)
+      const onFailure = (error: Error) => this.#discoveryFailed(driver.kind, error)
       return new DriverWatch(driver, { clock, log, onFound, onFailure })
     })
     for (const line of listLines(tools.db)) this.#registry.add(line)
@@ -74,9 +62,9 @@ export class LineSupervisor implements Service {
     await this.#stop()
   }
 
-  /** Resolves when every line that there is has told its state, or after five seconds. */
+  /** Resolves when the state of every line is known, or after five seconds. */
   async whenReady(): Promise<void> {
-    this.#lookReady()
+    this.#checkReady()
     await withTimeout(this.#tools.clock, READY_MS_MAX, this.#ready.promise, null)
   }
 
@@ -99,7 +87,7 @@ export class LineSupervisor implements Service {
     this.#registry.onChange(listener)
   }
 
-  /** Whether the device has history with `handle`; null where it cannot be asked in 100 ms. */
+  /** True where the device has history with `handle`; null where it cannot be asked in 100 ms. */
   async knows(id: LineId, handle: Handle): Promise<boolean | null> {
     return (await this.#registry.get(id)?.knows(handle)) ?? null
   }
@@ -115,12 +103,12 @@ export class LineSupervisor implements Service {
 
   /** Changes what the owner may change; throws `not_found`. */
   patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<LineSnapshot> {
-    return changeLine(this.#ownerTools(origin), id, changes)
+    return changeLine(this.#adminTools(origin), id, changes)
   }
 
-  /** Deletes a line that nobody asks for any more; throws `phone_line_in_use` for any other. */
+  /** Deletes a line that is not configured any more; throws `phone_line_in_use` for any other. */
   remove(id: string, origin: Origin): Promise<void> {
-    return removeLine(this.#ownerTools(origin), id)
+    return removeLine(this.#adminTools(origin), id)
   }
 
   /**
@@ -128,10 +116,10 @@ export class LineSupervisor implements Service {
    * same id twice, accepts the line's changed number.
    */
   adopt(id: string, from: string, origin: Origin): Promise<LineSnapshot> {
-    return adoptLine(this.#ownerTools(origin), id, from)
+    return adoptLine(this.#adminTools(origin), id, from)
   }
 
-  /** What drivers find wrong, and every line that is offline. */
+  /** Findings of the drivers, and every line that is offline. */
   async checkup(signal: AbortSignal): Promise<readonly LineFinding[]> {
     const found = await Promise.all(
       this.#watches.map(async (watch) => {
@@ -141,23 +129,23 @@ export class LineSupervisor implements Service {
     return findingsOf(this.lines(), new Map(found))
   }
 
-  #ownerTools(origin: Origin): LineAdminTools {
+  #adminTools(origin: Origin): LineAdminTools {
     return { ...this.#tools, registry: this.#registry, origin }
   }
 
-  async #take(kind: string, found: readonly Found[]): Promise<void> {
-    const known = this.#registry.ofDriver(kind).map((life) => life.line)
+  async #applyFound(kind: string, found: readonly Found[]): Promise<void> {
+    const known = this.#registry.ofDriver(kind).map((runner) => runner.line)
     const discovery = discoveryOf(known, found)
     const { present, absent, takeOvers, arrivals } = discovery
-    for (const id of [...absent, ...takeOvers.map((one) => one.id)]) this.#registry.get(id)?.lost()
+    for (const id of [...absent, ...takeOvers.map(({ id }) => id)]) this.#registry.get(id)?.lost()
     for (const { id, number } of present) this.#registry.get(id)?.found(number)
-    if (takeOvers.length + arrivals.length > 0) await this.#welcome(kind, discovery)
+    if (takeOvers.length + arrivals.length > 0) await this.#storeFound(kind, discovery)
     this.#asked.add(kind)
-    this.#lookReady()
+    this.#checkReady()
   }
 
   /** Stores what is new, and lets it run. */
-  async #welcome(kind: string, { takeOvers, arrivals }: Discovery): Promise<void> {
+  async #storeFound(kind: string, { takeOvers, arrivals }: Discovery): Promise<void> {
     const { writer, stamps, log } = this.#tools
     const lines = await writer.write((tx): readonly Line[] => {
       const taken = takeOvers.flatMap(({ id, key, number }) => {
@@ -174,19 +162,19 @@ export class LineSupervisor implements Service {
     })
     for (const line of lines) {
       log.info('line found', { line_id: line.id, driver: kind })
-      const life = this.#registry.get(line.id) ?? this.#registry.add(line)
-      life.replace(line)
-      life.found(line.number)
+      const runner = this.#registry.get(line.id) ?? this.#registry.add(line)
+      runner.replace(line)
+      runner.found(line.number)
     }
   }
 
-  #miss(kind: string, error: Error): void {
-    for (const life of this.#registry.ofDriver(kind)) life.notAsked(error)
+  #discoveryFailed(kind: string, error: Error): void {
+    for (const runner of this.#registry.ofDriver(kind)) runner.discoveryFailed(error)
     this.#asked.add(kind)
-    this.#lookReady()
+    this.#checkReady()
   }
 
-  #lookReady(): void {
+  #checkReady(): void {
     if (this.#asked.size < this.#watches.length) return
     const isStarting = ({ state }: LineSnapshot) =>
       state.status === 'offline' && state.reason.code === 'starting'
@@ -195,12 +183,93 @@ export class LineSupervisor implements Service {
 
   async #stop(): Promise<void> {
     const { clock } = this.#tools
-    const lives = this.#registry.lives()
+    const runners = this.#registry.runners()
     await withTimeout(clock, STOP_MS_MAX, this.#registry.ended(), null)
-    for (const life of lives) life.giveUp('waiting')
-    const drained = Promise.all(lives.map((life) => life.drained()))
+    for (const runner of runners) runner.giveUp('waiting')
+    const drained = Promise.all(runners.map((runner) => runner.drained()))
     await withTimeout(clock, STOP_SENDS_MS_MAX - STOP_MS_MAX, drained, null)
-    for (const life of lives) life.giveUp('all')
+    for (const runner of runners) runner.giveUp('all')
     await drained
+  }
+}
+
+type RegistryTools = Omit<LineRunnerTools, 'onChange'> & { readonly drivers: readonly LineDriver[] }
+
+/** All lines by creation, each with its runner. */
+export class LineRegistry {
+  readonly #tools: RegistryTools
+  readonly #runners = new Map<string, LineRunner>()
+  readonly #running = new Map<LineRunner, Promise<void>>()
+  readonly #listeners: ((id: LineId) => void)[] = []
+  #signal: AbortSignal | null = null
+  #lines: readonly LineSnapshot[] | null = null
+
+  constructor(tools: RegistryTools) {
+    this.#tools = tools
+  }
+
+  /** The same array until something changes: dispatch reads it thousands of times per second. */
+  lines(): readonly LineSnapshot[] {
+    this.#lines ??= this.runners().map((runner) => runner.snapshot())
+    return this.#lines
+  }
+
+  runners(): readonly LineRunner[] {
+    return [...this.#runners.values()]
+  }
+
+  ofDriver(kind: string): readonly LineRunner[] {
+    return this.runners().filter((runner) => runner.line.driver === kind)
+  }
+
+  get(id: string): LineRunner | null {
+    return this.#runners.get(id) ?? null
+  }
+
+  onChange(listener: (id: LineId) => void): void {
+    this.#listeners.push(listener)
+  }
+
+  /** Lists a line, in the place of the one with its id, and lets it run where the relay runs. */
+  add(line: Line): LineRunner {
+    const driver = this.#tools.drivers.find(({ kind }) => kind === line.driver) ?? null
+    const onChange = (isState: boolean) => this.#changed(line.id, isState)
+    const runner = new LineRunner(line, driver, { ...this.#tools, onChange })
+    this.#runners.set(line.id, runner)
+    this.#start(runner)
+    this.#changed(line.id, true)
+    return runner
+  }
+
+  /** Resolves when the line does not run any more. */
+  async retire(runner: LineRunner): Promise<void> {
+    runner.retire()
+    await this.#running.get(runner)
+  }
+
+  unlist(runner: LineRunner): void {
+    if (this.#runners.get(runner.line.id) === runner) this.#runners.delete(runner.line.id)
+    this.#changed(runner.line.id, true)
+  }
+
+  start(signal: AbortSignal): void {
+    this.#signal = signal
+    for (const runner of this.#runners.values()) this.#start(runner)
+  }
+
+  /** Resolves when no line runs any more. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#running.values())
+  }
+
+  #start(runner: LineRunner): void {
+    if (this.#signal === null || this.#signal.aborted) return
+    const running = runner.run(this.#signal).finally(() => this.#running.delete(runner))
+    this.#running.set(runner, running)
+  }
+
+  #changed(id: LineId, isState: boolean): void {
+    this.#lines = null
+    if (isState) for (const listener of this.#listeners) listener(id)
   }
 }

@@ -10,7 +10,7 @@ import type { Writer } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
 import { consumeSlot } from './contact-budget.ts'
-import { takesMessages, type LineBoard } from './line-board.ts'
+import { takesMessages, type LineDirectory } from './line-directory.ts'
 import { moveTo, postpone, refuse, routeFor, withdraw } from './requeue.ts'
 import {
   acceptMessage,
@@ -25,7 +25,7 @@ export type AttemptTools = SettleTools & {
   readonly writer: Writer
   readonly clock: ConfirmedClock
   readonly log: Log
-  readonly board: LineBoard
+  readonly directory: LineDirectory
   /** False while the disk is nearly full or the relay stops: nothing may leave then. */
   readonly mayLeave: () => boolean
 }
@@ -42,14 +42,14 @@ export async function attempt(
   message: Outbound,
   trouble: Trouble,
 ): Promise<void> {
-  const { board, writer } = tools
+  const { directory, writer } = tools
   const settledAt = timeOfDoubt(tools, message)
   if (settledAt !== null) return holdBack(tools, message.id, settledAt)
   if (message.contactHold === 'undecided') await askHistory(tools, message)
   const { lineId } = message
   // The outcome goes to the writer in the turn in which it arrives: outcomes and events keep the
   // driver's order.
-  const { result, written } = await board
+  const { result, written } = await directory
     .send(lineId, outgoing(message), (note) => {
       const what = { id: message.id, lineId }
       return writer.write((tx) => passPointOfNoReturn(tools, tx, what, note))
@@ -86,9 +86,9 @@ type Result = {
 }
 
 /** Asks the device about a recipient that was accepted while it could not be asked. */
-async function askHistory({ board, writer, stamps }: AttemptTools, message: Outbound) {
+async function askHistory({ directory, writer, stamps }: AttemptTools, message: Outbound) {
   const { lineId, handle } = message
-  if ((await board.knows(lineId, handle)) !== true) return
+  if ((await directory.knows(lineId, handle)) !== true) return
   await writer.write((tx) => markKnown(tx, { lineId, handle }, stamps.now()))
 }
 
@@ -101,7 +101,7 @@ function passPointOfNoReturn(
 ): boolean {
   const message = findMessage(tx, what.id)
   const now = tools.stamps.now()
-  const found = tools.board.find(what.lineId)
+  const found = tools.directory.find(what.lineId)
   if (message?.status !== 'queued' || message.lineId !== what.lineId) return false
   if (found === null || !takesMessages(found) || !tools.mayLeave()) return false
   if (tools.clock.mayBeOlder(message.createdAt, QUEUED_MS_MAX)) return false
@@ -133,7 +133,7 @@ function passPointOfNoReturn(
 function waitForBudget(tools: AttemptTools, tx: Tx, message: Outbound, now: Timestamp): void {
   const route = message.isPinned
     ? null
-    : routeFor(tx, tools.board, { handle: message.handle, now }, [message.lineId])
+    : routeFor(tx, tools.directory, { handle: message.handle, now }, [message.lineId])
   if (route?.route === 'take') {
     moveTo(tools, tx, message, { lineId: route.lineId, now })
     return

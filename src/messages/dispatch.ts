@@ -3,6 +3,7 @@
 
 import type { LineId, MessageId } from '../domain/ids.ts'
 import { HELD_MS_MAX, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import type { LineSnapshot } from '../lines/line-state.ts'
 import type { Tx } from '../storage/database.ts'
 import {
   dueMessages,
@@ -18,7 +19,7 @@ import { nextTurn } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import { attempt, type AttemptTools } from './dispatch-attempt.ts'
-import { takesMessages, type BoardLine } from './line-board.ts'
+import { takesMessages } from './line-directory.ts'
 import { moveTo, routeFor } from './requeue.ts'
 import { expireMessage, makeUncertain } from './settle.ts'
 
@@ -61,13 +62,13 @@ export class Dispatch implements Service {
     await this.#giveUpHeld()
     await this.#announce()
     if (!this.#tools.mayLeave() || signal.aborted) return
-    const { board } = this.#tools
-    for (const line of board.lines()) if (takesMessages(line)) this.#dispatchTo(line, signal)
-    for (const line of board.lines()) if (!takesMessages(line)) await this.#moveAway(line)
+    const { directory } = this.#tools
+    for (const line of directory.lines()) if (takesMessages(line)) this.#dispatchTo(line, signal)
+    for (const line of directory.lines()) if (!takesMessages(line)) await this.#moveAway(line)
   }
 
   /** Gives a line the due messages that it has room for. */
-  #dispatchTo({ line, capacity }: BoardLine, signal: AbortSignal): void {
+  #dispatchTo({ line, capacity }: LineSnapshot, signal: AbortSignal): void {
     const { db, stamps } = this.#tools
     const busy = countOf(this.#inHand, line.id)
     if (busy >= capacity || countOf(this.#unwritten, line.id) > 0) return
@@ -97,9 +98,9 @@ export class Dispatch implements Service {
   }
 
   /** A message that named no line leaves one that cannot take it, as soon as another one can. */
-  async #moveAway({ line }: BoardLine): Promise<void> {
-    const { db, stamps, writer, board } = this.#tools
-    if (!board.lines().some(takesMessages)) return
+  async #moveAway({ line }: LineSnapshot): Promise<void> {
+    const { db, stamps, writer, directory } = this.#tools
+    if (!directory.lines().some(takesMessages)) return
     const ids = movableMessages(db, { lineId: line.id, now: stamps.now() }, BATCH_MAX)
     const free = ids.filter((id) => !this.#inHand.has(id))
     if (free.length === 0) return
@@ -109,7 +110,7 @@ export class Dispatch implements Service {
       for (const id of free) {
         const message = findMessage(tx, id)
         if (message?.status !== 'queued' || message.lineId !== line.id) continue
-        const route = routeFor(tx, board, { handle: message.handle, now }, [line.id])
+        const route = routeFor(tx, directory, { handle: message.handle, now }, [line.id])
         if (route.route !== 'take') continue
         moveTo(this.#tools, tx, message, { lineId: route.lineId, now })
         count += 1
@@ -164,9 +165,9 @@ export class Dispatch implements Service {
   }
 
   #untilNext(): number {
-    const { db, board, stamps } = this.#tools
+    const { db, directory, stamps } = this.#tools
     const now = stamps.now()
-    const dueAt = board.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
+    const dueAt = directory.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
     const soonest = Math.min(nextAnnouncementAt(db) ?? Infinity, ...dueAt)
     return Math.min(TICK_MS_MAX, Math.max(0, soonest - now))
   }

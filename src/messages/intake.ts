@@ -32,7 +32,7 @@ import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
-import type { LineBoard } from './line-board.ts'
+import type { LineDirectory } from './line-directory.ts'
 import { requeue } from './requeue.ts'
 import { acceptMessage, applyReceipt, assignGuid, failMessage, type SettleTools } from './settle.ts'
 
@@ -45,7 +45,7 @@ export type IntakeTools = SettleTools & {
   readonly writer: Writer
   readonly log: Log
   readonly dispatchSignal: Signal
-  readonly board: LineBoard
+  readonly directory: LineDirectory
 }
 
 const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/

@@ -31,7 +31,7 @@ import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
-import { type LineBoard, takesMessages } from './line-board.ts'
+import { type LineDirectory, takesMessages } from './line-directory.ts'
 import { messageResource, type WaitReason } from './resource.ts'
 import { previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
@@ -48,7 +48,7 @@ type Tools = SettleTools & {
   readonly db: Db
   readonly writer: Writer
   readonly clock: Clock
-  readonly board: LineBoard
+  readonly directory: LineDirectory
   readonly waitReason: WaitReason
   /** Wakes dispatch. */
   readonly dispatchSignal: Signal
@@ -226,17 +226,17 @@ function figuresOf(lines: readonly MessageDay[]): api.MessageFigures {
 
 const STATUSES = ['queued', 'sending', 'uncertain'] as const
 
-/** Tells, whenever the metrics are read, what waits and which lines take messages. */
+/** Gauges of waiting messages and of lines that take messages, counted when the metrics are read. */
 export function observeMessages(
   metrics: Metrics,
-  { db, board }: { readonly db: Db; readonly board: Pick<LineBoard, 'lines'> },
+  { db, directory }: { readonly db: Db; readonly directory: Pick<LineDirectory, 'lines'> },
 ): void {
   metrics.onCollect(() => {
     for (const status of STATUSES) {
       const count = countByStatus(db, status)
       metrics.set('hookline_messages', 'Messages that are not settled.', count, { status })
     }
-    for (const found of board.lines()) {
+    for (const found of directory.lines()) {
       const labels = { line: found.line.id, driver: found.line.driver }
       const value = takesMessages(found) ? 1 : 0
       metrics.set('hookline_line_ready', 'Whether a line takes messages.', value, labels)

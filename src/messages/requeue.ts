@@ -23,7 +23,7 @@ import {
   reserveSlot,
 } from './contact-budget.ts'
 import { promoteNext, reorder, wakeSameText } from './conversation-order.ts'
-import { toRoutingLine, waitReasonOf, type LineBoard } from './line-board.ts'
+import { toRoutingLine, waitReasonOf, type LineDirectory } from './line-directory.ts'
 import { failMessage, type SettleTools } from './settle.ts'
 
 /** Delays in milliseconds before the rounds that follow the first one. */
@@ -34,17 +34,17 @@ const WITHDRAWN_DELAY_MS = 1_000
 /** A line that is patient for longer than this lets another one have the message. */
 const MOVES_AFTER_MS = 10_000
 
-type Tools = SettleTools & { readonly board: LineBoard }
+type Tools = SettleTools & { readonly directory: LineDirectory }
 
 /** The line for a message that names none, `except` those that refused it. */
 export function routeFor(
   db: Db,
-  board: Pick<LineBoard, 'lines'>,
+  directory: Pick<LineDirectory, 'lines'>,
   message: { readonly handle: Handle; readonly now: Timestamp },
   except: readonly LineId[] = [],
 ): Route {
   const isEmail = message.handle.includes('@')
-  const lines = board
+  const lines = directory
     .lines()
     .filter(({ line }) => !except.includes(line.id))
     .filter(({ line }) => !isEmail || hasConversation(db, message.handle, line.id))
@@ -75,7 +75,8 @@ export function withdraw(tools: Tools, tx: Tx, message: Outbound): void {
   }
   if (queued === message) return
   saveMessage(tx, queued, now)
-  if (waitReasonOf(tools.board, message.lineId, true) !== null) tools.callers.settled(tx, queued)
+  if (waitReasonOf(tools.directory, message.lineId, true) !== null)
+    tools.callers.settled(tx, queued)
 }
 
 /**
@@ -104,7 +105,9 @@ function tryAgain(tools: Tools, tx: Tx, message: Outbound, reason: string): void
   const contactHold = reserveAgain(tx, message, now)
   const refusedBy = [...message.refusedBy, message.lineId]
   const queued: Outbound = { ...unsent(message), contactHold, refusedBy }
-  const next = message.isPinned ? null : routeFor(tx, tools.board, { ...queued, now }, refusedBy)
+  const next = message.isPinned
+    ? null
+    : routeFor(tx, tools.directory, { ...queued, now }, refusedBy)
   if (next?.route === 'take') {
     const atOnce = { ...queued, dueAt: now, queuedReason: null }
     moveTo(tools, tx, atOnce, { lineId: next.lineId, now })
@@ -130,7 +133,7 @@ export function postpone(tools: Tools, tx: Tx, message: Outbound, delayMs: numbe
   const now = tools.stamps.now()
   const refusedBy = [...message.refusedBy, message.lineId]
   const mayMove = !message.isPinned && delayMs > MOVES_AFTER_MS
-  const next = mayMove ? routeFor(tx, tools.board, { ...message, now }, refusedBy) : null
+  const next = mayMove ? routeFor(tx, tools.directory, { ...message, now }, refusedBy) : null
   if (next?.route === 'take') {
     moveTo(tools, tx, { ...message, refusedBy }, { lineId: next.lineId, now })
     return
@@ -142,7 +145,7 @@ export function postpone(tools: Tools, tx: Tx, message: Outbound, delayMs: numbe
 
 /** The next round begins with the first line again, not with the one that refused last. */
 function startRoundInOrder(tools: Tools, tx: Tx, message: Outbound, now: Timestamp): Outbound {
-  const first = message.isPinned ? null : routeFor(tx, tools.board, { ...message, now })
+  const first = message.isPinned ? null : routeFor(tx, tools.directory, { ...message, now })
   if (first?.route !== 'take' || first.lineId === message.lineId) return message
   return moveTo(tools, tx, message, { lineId: first.lineId, now })
 }
@@ -157,7 +160,7 @@ export function moveTo(
   message: Outbound,
   to: { readonly lineId: LineId; readonly now: Timestamp },
 ): Outbound {
-  const target = tools.board.find(to.lineId)
+  const target = tools.directory.find(to.lineId)
   if (target === null) return message
   const { now } = to
   const behind = queuedBehind(tx, message)

@@ -3,7 +3,7 @@ import type { LineId } from '../domain/ids.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
-/** Tells why a message waits that has no reason of its own: its line's. */
+/** The reason of its line, for a message that waits without a reason of its own. */
 export type WaitReason = (lineId: LineId) => QueuedReason | null
 
 export function messageResource(message: Message, waitReason: WaitReason): api.Message {

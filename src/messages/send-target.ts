@@ -14,6 +14,7 @@ import type { Line } from '../domain/line.ts'
 import type { MessageSource } from '../domain/message.ts'
 import { usableLines, type Route } from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
+import type { LineSnapshot } from '../lines/line-state.ts'
 import { contactUsage, readContact } from '../storage/contacts.ts'
 import { findPaused, hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -22,7 +23,7 @@ import { lineOnTheWayTo } from '../storage/message-queue.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { knowsContact, type History } from './contact-budget.ts'
-import { toRoutingLine, type BoardLine, type LineBoard } from './line-board.ts'
+import { toRoutingLine, type LineDirectory } from './line-directory.ts'
 import { routeFor } from './requeue.ts'
 
 export type Target = { readonly recipient: Recipient; readonly lineId: string | null }
@@ -30,7 +31,11 @@ export type Target = { readonly recipient: Recipient; readonly lineId: string | 
 /** Each device's answer about the recipient; a line that is missing could not be asked. */
 export type Histories = ReadonlyMap<LineId, History>
 
-type Tools = { readonly db: Db; readonly board: LineBoard; readonly stamps: { now(): Timestamp } }
+type Tools = {
+  readonly db: Db
+  readonly directory: LineDirectory
+  readonly stamps: { now(): Timestamp }
+}
 
 /** Sends to one handle in a minute that are no loop of two programs yet. */
 const SENDS_PER_MINUTE_MAX = 30
@@ -48,10 +53,10 @@ export function checkedRecipient(to: string): Recipient {
 export async function askHistories(tools: Tools, target: Target): Promise<Histories> {
   const histories = new Map<LineId, History>()
   const { handle } = target.recipient
-  for (const { line, state } of candidates(tools.board, target)) {
+  for (const { line, state } of candidates(tools.directory, target)) {
     if (state.status !== 'online') continue
     if (readContact(tools.db, line.id, handle).knownAt !== null) break
-    const history = await tools.board.knows(line.id, handle)
+    const history = await tools.directory.knows(line.id, handle)
     histories.set(line.id, history)
     if (history === true) break
   }
@@ -59,14 +64,15 @@ export async function askHistories(tools: Tools, target: Target): Promise<Histor
 }
 
 /** The line of a new message. Throws where it cannot be accepted. */
-export function lineFor(tools: Tools, tx: Tx, target: Target, now: Timestamp): BoardLine {
+export function lineFor(tools: Tools, tx: Tx, target: Target, now: Timestamp): LineSnapshot {
   const { recipient, lineId } = target
-  const found = lineId === null ? routed(tools, tx, recipient, now) : pinned(tools.board, lineId)
+  const found =
+    lineId === null ? routed(tools, tx, recipient, now) : pinned(tools.directory, lineId)
   const { line } = found
   if (recipient.kind === 'email' && !hasConversation(tx, recipient.handle, line.id)) {
     throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
   }
-  if (found.isReal) requireForeign(tools.board, recipient.handle)
+  if (found.isReal) requireForeign(tools.directory, recipient.handle)
   return found
 }
 
@@ -111,7 +117,7 @@ export function requireUnpaused(
 /** Two programs that answer each other would send for ever: a real line stops that. */
 export function requireNoLoop(
   tx: Tx,
-  { line, isReal }: BoardLine,
+  { line, isReal }: LineSnapshot,
   party: {
     readonly handle: Handle
     readonly now: Timestamp
@@ -140,18 +146,18 @@ export class LoopError extends RelayError {
   }
 }
 
-function candidates(board: LineBoard, { lineId }: Target): readonly BoardLine[] {
-  if (lineId === null) return board.lines().filter(({ line }) => isUsable(board, line.id))
-  const found = board.find(lineId)
+function candidates(directory: LineDirectory, { lineId }: Target): readonly LineSnapshot[] {
+  if (lineId === null) return directory.lines().filter(({ line }) => isUsable(directory, line.id))
+  const found = directory.find(lineId)
   return found === null ? [] : [found]
 }
 
-function isUsable(board: LineBoard, id: LineId): boolean {
-  return usableLines(board.lines().map(toRoutingLine)).some((line) => line.id === id)
+function isUsable(directory: LineDirectory, id: LineId): boolean {
+  return usableLines(directory.lines().map(toRoutingLine)).some((line) => line.id === id)
 }
 
-function pinned(board: LineBoard, lineId: string): BoardLine {
-  const found = board.find(lineId)
+function pinned(directory: LineDirectory, lineId: string): LineSnapshot {
+  const found = directory.find(lineId)
   if (found === null) {
     throw new RelayError('phone_line_not_found', 'There is no phone line with this phone_line_id.')
   }
@@ -161,16 +167,16 @@ function pinned(board: LineBoard, lineId: string): BoardLine {
   return found
 }
 
-function routed({ board }: Tools, tx: Tx, recipient: Recipient, now: Timestamp): BoardLine {
+function routed({ directory }: Tools, tx: Tx, recipient: Recipient, now: Timestamp): LineSnapshot {
   const { handle, kind } = recipient
-  const route = routeBehind(board, tx, handle, now) ?? routeFor(tx, board, { handle, now })
+  const route = routeBehind(directory, tx, handle, now) ?? routeFor(tx, directory, { handle, now })
   if (route.route === 'none') {
     if (kind === 'email' && !hasConversation(tx, handle, null)) {
       throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
     }
     throw new RelayError('no_phone_line', 'The relay has no phone line that is enabled.')
   }
-  const found = board.find(route.lineId)
+  const found = directory.find(route.lineId)
   if (found === null) throw new RelayError('no_phone_line', 'The phone line has just been removed.')
   if (route.route === 'full') throw limitReached(tx, found.line, now)
   return found
@@ -186,12 +192,13 @@ export type SendPreview = {
 
 /** `lineId` is the line that the caller names, or null. */
 export function previewSend(
-  { db, board, stamps }: Tools,
+  { db, directory, stamps }: Tools,
   { to, lineId }: { readonly to: string; readonly lineId: string | null },
 ): SendPreview {
   const recipient = parseRecipient(to)
   const handle = recipient?.handle ?? NOBODY
-  const found = lineId === null ? lineWithout(board, db, handle, stamps.now()) : board.find(lineId)
+  const found =
+    lineId === null ? lineWithout(directory, db, handle, stamps.now()) : directory.find(lineId)
   if (found === null) return { lineId: null, knowsContact: false }
   return { lineId: found.line.id, knowsContact: knowsContact(db, found.line.id, handle) }
 }
@@ -199,27 +206,37 @@ export function previewSend(
 /** An address that nobody has, while a recipient is being typed. */
 const NOBODY = deviceHandle('')
 
-function lineWithout(board: LineBoard, db: Db, handle: Handle, now: Timestamp): BoardLine | null {
-  const route = routeBehind(board, db, handle, now) ?? routeFor(db, board, { handle, now })
-  return route.route === 'take' || route.route === 'full' ? board.find(route.lineId) : null
+function lineWithout(
+  directory: LineDirectory,
+  db: Db,
+  handle: Handle,
+  now: Timestamp,
+): LineSnapshot | null {
+  const route = routeBehind(directory, db, handle, now) ?? routeFor(db, directory, { handle, now })
+  return route.route === 'take' || route.route === 'full' ? directory.find(route.lineId) : null
 }
 
 /** To one recipient in order: where an earlier message is on its way by a line, the next one follows. */
-function routeBehind(board: LineBoard, tx: Db, handle: Handle, now: Timestamp): Route | null {
-  if (board.lines().length < 2) return null
+function routeBehind(
+  directory: LineDirectory,
+  tx: Db,
+  handle: Handle,
+  now: Timestamp,
+): Route | null {
+  if (directory.lines().length < 2) return null
   const ahead = lineOnTheWayTo(tx, handle)
-  if (ahead === null || !isUsable(board, ahead)) return null
-  const others = board.lines().flatMap(({ line }) => (line.id === ahead ? [] : [line.id]))
-  const route = routeFor(tx, board, { handle, now }, others)
+  if (ahead === null || !isUsable(directory, ahead)) return null
+  const others = directory.lines().flatMap(({ line }) => (line.id === ahead ? [] : [line.id]))
+  const route = routeFor(tx, directory, { handle, now }, others)
   return route.route === 'full' ? null : route
 }
 
 /** A real line sends neither to itself or its sisters, nor to the sender of test events. */
-function requireForeign(board: LineBoard, handle: Handle): void {
+function requireForeign(directory: LineDirectory, handle: Handle): void {
   if (handle === TEST_HANDLE) {
     throw invalidRecipient('to is the number that test events come from: nobody has it.')
   }
-  const isOurs = board.lines().some(({ line }) => line.number === handle)
+  const isOurs = directory.lines().some(({ line }) => line.number === handle)
   if (isOurs) throw invalidRecipient("to is one of the relay's own phone lines.")
 }
 

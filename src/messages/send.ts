@@ -24,7 +24,7 @@ import type { Signal } from '../system/signal.ts'
 import { reserveSlot } from './contact-budget.ts'
 import { initialPosition } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
-import { takesMessages } from './line-board.ts'
+import { takesMessages } from './line-directory.ts'
 import type { WaitReason } from './resource.ts'
 import {
   askHistories,
@@ -112,7 +112,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const found = lineFor(tools, tx, target, now)
   const { line } = found
   requireUnpaused(tools, tx, { source: request.source, lineId: line.id, handle })
-  requireNoLoop(tx, found, { handle, now, practiceKinds: tools.board.practiceKinds })
+  requireNoLoop(tx, found, { handle, now, practiceKinds: tools.directory.practiceKinds })
   const history = histories.get(line.id) ?? null
   const contactHold = reserveSlot(tx, line, handle, { history, now })
   if (contactHold === 'full') throw limitReached(tx, line, now)
@@ -181,7 +181,7 @@ async function waitForEnd(
   message: Outbound,
 ): Promise<Answer> {
   const key = request.idempotencyKey
-  const found = tools.board.find(message.lineId)
+  const found = tools.directory.find(message.lineId)
   const isTurn = message.queuedReason === null || message.queuedReason === 'earlier_message'
   const isWorkedOn = found !== null && takesMessages(found) && isTurn && tools.mayLeave()
   const waitMs = isWorkedOn ? (request.waitMs ?? tools.defaultWaitMs) : 0

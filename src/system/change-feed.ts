@@ -75,7 +75,7 @@ export class ChangeFeed {
   /** Notifies `signal` of every change. Returns a function that ends the watch. */
   watch(signal: Signal): () => void {
     this.#endLinger()
-    if (!this.#isWatched) this.#startAnew()
+    if (!this.#isWatched) this.#restart()
     this.#isWatched = true
     this.#signals.add(signal)
     return () => {
@@ -111,7 +111,7 @@ export class ChangeFeed {
     const changes = [...this.#gathered.values()]
     this.#gathered.clear()
     this.#isRush = changes.length > GATHERED_MAX
-    if (this.#isRush) this.#startAnew()
+    if (this.#isRush) this.#restart()
     else this.#keep(changes)
     for (const signal of this.#signals) signal.notify()
   }
@@ -123,7 +123,7 @@ export class ChangeFeed {
     if (this.#kept.length > 2 * KEPT_MAX) this.#kept = this.#kept.slice(-KEPT_MAX)
   }
 
-  #startAnew(): void {
+  #restart(): void {
     this.#epoch = Buffer.from(this.#random.bytes(EPOCH_BYTES)).toString('hex')
     this.#kept = []
     this.#last = 0

@@ -79,8 +79,14 @@ test('a finding stands under its cause, be it the one of its own line or of the 
       cause: off,
       consequences: [late, deeper],
       place: { name: 'line', href: '#/lines/line_1' },
+      guide: null,
     },
-    { cause: other, consequences: [], place: { name: 'line', href: '#/lines/line_2' } },
+    {
+      cause: other,
+      consequences: [],
+      place: { name: 'line', href: '#/lines/line_2' },
+      guide: null,
+    },
   ])
 })
 
@@ -89,6 +95,12 @@ test('a finding whose cause is not there, or that explains itself, stands on its
   const itself = finding({ code: 'b', depends_on: 'b' })
 
   expect(branchesOf([alone, itself]).map(({ cause }) => cause)).toEqual([alone, itself])
+})
+
+test('a finding leads to the place of the manual that explains it', () => {
+  const [branch] = branchesOf([finding({ code: 'full_disk_access' })])
+
+  expect(branch?.guide).toBe('/guide/mac#when-a-permission-or-a-connection-is-lost')
 })
 
 test('each finding leads to the page on which it can be mended', () => {

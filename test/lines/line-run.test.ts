@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { IntakeEvent } from '../../src/lines/line-snapshot.ts'
+import type { IntakeEvent } from '../../src/lines/line-runner.ts'
 import { CAPABILITIES, MisbehavingDriver } from '../support/misbehaving-driver.ts'
 import { createRig, peek, startRig } from './supervisor-rig.ts'
 

@@ -3,10 +3,14 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE_GUIDE, commandLineGuide } from '../../scripts/command-line-guide.ts'
+import { FINDING_PLACES, guideOf } from '../../src/guides/finding-guides.ts'
 import { GUIDES, type Guide } from '../../src/guides/guides.ts'
+import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { ROOT, sourceFiles } from '../support/source-files.ts'
 
 const README_BYTES_MAX = 9 * 1_024
+/** Reasons whose hint says all. */
+const SELF_EXPLANATORY = new Set(['device_absent', 'driver_failed', 'starting'])
 /** Guides for people who write guides. */
 const FOR_WRITERS = ['style']
 
@@ -26,6 +30,19 @@ test('every link of a guide leads to a guide, and to a heading of it', () => {
   const dead = GUIDES.flatMap((guide) => linksOf(guide).filter((link) => !places.has(link)))
 
   expect(dead).toEqual([])
+})
+
+test('every finding leads to a place of a guide', () => {
+  const places = new Set(GUIDES.flatMap(({ name, text }) => [name, ...anchorsOf(name, text)]))
+
+  expect(FINDING_PLACES.filter((place) => !places.has(place))).toEqual([])
+})
+
+test('every reason for which a line can be offline is explained by a guide', () => {
+  const codes = LINE_KINDS.flatMap(({ reasons }) => Object.values(reasons).map(({ code }) => code))
+  const unexplained = codes.filter((code) => guideOf(code) === null && !SELF_EXPLANATORY.has(code))
+
+  expect(unexplained).toEqual([])
 })
 
 test('the README is short, and every file that it links to is there', async () => {

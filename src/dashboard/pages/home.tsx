@@ -169,7 +169,7 @@ function FindingList({ findings }: { readonly findings: readonly FindingBranch[]
   )
 }
 
-function FindingCard({ cause, consequences, place }: FindingBranch) {
+function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
   const [word, tone] = SEVERITIES[cause.severity] ?? [cause.severity, 'plain']
   return (
     <article class={`card finding tone-${tone}`}>
@@ -182,7 +182,15 @@ function FindingCard({ cause, consequences, place }: FindingBranch) {
         </p>
         <h2>{cause.title}</h2>
         <p class="quiet">{cause.why}</p>
-        <p>{cause.fix}</p>
+        <p>
+          {cause.fix}
+          {guide !== null && (
+            <>
+              {' '}
+              <a href={guide}>Learn more</a>
+            </>
+          )}
+        </p>
         {consequences.length > 0 && (
           <div class="consequences">
             <p class="small quiet">Also caused by this:</p>

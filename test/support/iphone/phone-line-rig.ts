@@ -12,9 +12,9 @@ import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/
 import type { PhoneChoice } from '../../../src/lines/kinds/iphone/options.ts'
 import type { PhoneReport } from '../../../src/lines/kinds/iphone/phone-findings.ts'
 import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
-import { LineRun } from '../../../src/lines/line-run.ts'
-import { LineSessions } from '../../../src/lines/line-sessions.ts'
+import { LineRun } from '../../../src/lines/line-runner.ts'
 import { NO_SESSION, type SendAnswer } from '../../../src/lines/send-in-flight.ts'
+import { LineSessions } from '../../../src/lines/session.ts'
 import { whenAborted } from '../../../src/system/clock.ts'
 import { recordingLog } from '../recording-log.ts'
 import { TestClock } from '../test-clock.ts'
@@ -250,7 +250,7 @@ export class PhoneHost {
       if (isGranted) this.notes.push(note)
       return isGranted
     }
-    return this.#sessions.live?.send(message, granting) ?? Promise.resolve(NO_SESSION)
+    return this.#sessions.current?.send(message, granting) ?? Promise.resolve(NO_SESSION)
   }
 
   /** Sends, and lets time pass until there is an answer. */

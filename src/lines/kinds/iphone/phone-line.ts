@@ -291,7 +291,7 @@ const REST_MS = 900_000
 const KNOWN_MAX = 500
 
 /**
- * Whether iMessage works on the phone, as far as sends show: it is assumed to until two recipients in a row
+ * The state of iMessage on the phone, as far as sends show: it is assumed to work until two recipients in a row
  * could not be reached who ought to be. Then sending rests, and the next send is a trial.
  */
 export class ImessageEvidence {

@@ -1,4 +1,4 @@
-/** What Apple calls an iPhone: 40 digits, or since the XS 8 and 16, which some write without the dash. */
+/** Apple's names of an iPhone: 40 digits, or since the XS 8 and 16, which some write without the dash. */
 const NEW_UDID = /^([0-9a-f]{8})-?([0-9a-f]{16})$/i
 const OLD_UDID = /^[0-9a-f]{40}$/i
 

@@ -4,8 +4,14 @@
 import type { Capabilities } from '../../../domain/line.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
-import type { DriverLine, LineEvent, LineListener, LineSession, Settlement } from '../../driver.ts'
-import { LineEvents } from '../../line-events.ts'
+import {
+  LineEvents,
+  type DriverLine,
+  type LineEvent,
+  type LineListener,
+  type LineSession,
+  type Settlement,
+} from '../../driver.ts'
 import type { ChatDb } from './chat-db.ts'
 import { Condition, type ConditionTools } from './condition.ts'
 import { DatabaseWatch } from './database-watch.ts'

@@ -11,6 +11,7 @@ import { sha256 } from '../../../system/hash.ts'
 import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
 import {
+  LineEvents,
   WITHDRAWN,
   type DriverLine,
   type LineEvent,
@@ -18,7 +19,6 @@ import {
   type LineSession,
   type Settlement,
 } from '../../driver.ts'
-import { LineEvents } from '../../line-events.ts'
 import { HandedOut, HandOver, type Asker, type HandedOver } from './hand-over.ts'
 
 export type ShortcutsLineTools = { readonly clock: Clock; readonly log: Log }

@@ -7,8 +7,9 @@ import type { Capabilities } from '../../../domain/line.ts'
 import type { OutgoingMessage, Unsettled } from '../../../domain/message.ts'
 import { nextTurn, type Clock } from '../../../system/clock.ts'
 import {
-  isGranted,
+  LineEvents,
   WITHDRAWN,
+  isGranted,
   type DriverLine,
   type LineEvent,
   type LineListener,
@@ -17,7 +18,6 @@ import {
   type SendOutcome,
   type Settled,
 } from '../../driver.ts'
-import { LineEvents } from '../../line-events.ts'
 import { behaviourOf, effectsOf } from './correspondents.ts'
 import type { NetworkEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'

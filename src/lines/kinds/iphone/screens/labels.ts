@@ -181,7 +181,7 @@ export function hasControls(text: string): boolean {
 }
 
 /**
- * Where `text` goes on after `prefix`, or -1 where it does not begin so. Marks of direction do not count,
+ * Offset in `text` after `prefix`, or -1 where it does not begin so. Marks of direction do not count,
  * and every white space is the same.
  */
 function endOfPrefix(text: string, prefix: string): number {

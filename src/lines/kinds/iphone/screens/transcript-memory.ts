@@ -171,7 +171,7 @@ export class TranscriptMemory {
 
 /**
  * A guid for a bubble: `ui-` and a UUID made of its content (RFC 9562, version 8), so that the same chat
- * read again with an older memory gives the same. `nth` tells equal bubbles apart.
+ * read again with an older memory gives the same. `nth` distinguishes equal bubbles.
  */
 export function bubbleGuid(
   handle: Handle,

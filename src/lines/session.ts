@@ -5,6 +5,71 @@ import type { Log } from '../system/log.ts'
 import { WITHDRAWN, type LineSession, type PointOfNoReturn } from './driver.ts'
 import { SendInFlight, type SendAnswer } from './send-in-flight.ts'
 
+type SessionsTools = {
+  readonly clock: Clock
+  readonly log: Log
+  /** Hears when a send begins or ends. */
+  readonly onTraffic: () => void
+  /** Hears when the last send of the sessions before has returned. */
+  readonly onDrained: () => void
+}
+
+/** The sessions of one line: the open one, and those that are over but have sends left. */
+export class LineSessions {
+  readonly #tools: SessionsTools
+  readonly #ending = new Map<OpenSession, Promise<void>>()
+  #latest: OpenSession | null = null
+
+  constructor(tools: SessionsTools) {
+    this.#tools = tools
+  }
+
+  /** The open session; null also while an earlier one has a send that did not return. */
+  get current(): OpenSession | null {
+    return this.#ending.size === 0 ? this.#latest : null
+  }
+
+  get inFlight(): number {
+    let count = this.#latest?.inFlight ?? 0
+    for (const session of this.#ending.keys()) count += session.inFlight
+    return count
+  }
+
+  /** Another session than before ends that one. */
+  open(session: LineSession): void {
+    if (this.#latest?.isOf(session) === true) return
+    this.end()
+    this.#latest = new OpenSession(session, this.#tools)
+  }
+
+  end(): void {
+    const session = this.#latest
+    this.#latest = null
+    if (session === null) return
+    const ended = session.end()
+    if (session.inFlight > 0) this.#ending.set(session, this.#forget(session, ended))
+  }
+
+  /** Resolves when no send of a session that is over is left. */
+  async drained(): Promise<void> {
+    while (this.#ending.size > 0) await Promise.all(this.#ending.values())
+  }
+
+  /** Lets go of sends at the stop: first of those that wait, then of all. */
+  giveUp(which: 'waiting' | 'all'): void {
+    for (const session of this.#ending.keys()) {
+      if (which === 'waiting') session.giveUpWaiting()
+      else session.giveUp()
+    }
+  }
+
+  async #forget(session: OpenSession, ended: Promise<void>): Promise<void> {
+    await ended
+    this.#ending.delete(session)
+    if (this.#ending.size === 0) this.#tools.onDrained()
+  }
+}
+
 type SessionTools = {
   readonly clock: Clock
   readonly log: Log
@@ -12,12 +77,12 @@ type SessionTools = {
   readonly onTraffic: () => void
 }
 
-/** How long a send may go on after its session ended. */
+/** Time for a send to return after its session has ended. */
 const OVERDUE_MS = 90_000
 const KNOWS_MS_MAX = 100
 
-/** A driver's session while it lives, with the sends that it has in hand. */
-export class LiveSession {
+/** A driver's session, with the sends that it has in hand. */
+export class OpenSession {
   readonly #session: LineSession
   readonly #tools: SessionTools
   readonly #controller = new AbortController()

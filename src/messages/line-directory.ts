@@ -1,29 +1,17 @@
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
-import type { Line, LineState } from '../domain/line.ts'
 import type { QueuedReason, OutgoingMessage } from '../domain/message.ts'
 import type { RoutingLine } from '../domain/routing.ts'
 import type { PointOfNoReturn, SendOutcome } from '../lines/driver.ts'
+import type { LineSnapshot } from '../lines/line-state.ts'
 
-/** A line and what it is doing now. */
-export type BoardLine = {
-  readonly line: Line
-  readonly state: LineState
-  /** Practice lines are not real. */
-  readonly isReal: boolean
-  /** This start asked for it. */
-  readonly isConfigured: boolean
-  /** Sends that it may have in flight; 0 while it has no session. */
-  readonly capacity: number
-}
-
-/** The lines as messages see them; the supervisor is one. */
-export type LineBoard = {
+/** Lines as messages see them; the supervisor implements it. */
+export type LineDirectory = {
   /** Names of the kinds that are not real. */
   readonly practiceKinds: readonly string[]
   /** In order of creation. */
-  lines(): readonly BoardLine[]
-  find(id: string): BoardLine | null
+  lines(): readonly LineSnapshot[]
+  find(id: string): LineSnapshot | null
   /** True where the device has history with `handle`; null when it cannot be asked in time. */
   knows(id: LineId, handle: Handle): Promise<boolean | null>
   send(
@@ -33,7 +21,7 @@ export type LineBoard = {
   ): Promise<{ readonly outcome: SendOutcome; readonly isSessionOver: boolean }>
 }
 
-export function toRoutingLine({ line, state, isReal, isConfigured }: BoardLine): RoutingLine {
+export function toRoutingLine({ line, state, isReal, isConfigured }: LineSnapshot): RoutingLine {
   return {
     id: line.id,
     isReal,
@@ -45,17 +33,17 @@ export function toRoutingLine({ line, state, isReal, isConfigured }: BoardLine):
 }
 
 /** True where dispatch may give the line a message now. */
-export function takesMessages({ line, state }: BoardLine): boolean {
+export function takesMessages({ line, state }: LineSnapshot): boolean {
   return line.isEnabled && state.status === 'online' && state.imessageActive
 }
 
-/** The reason of its line, for a message that waits without a reason of its own; null where the line is ready. */
+/** The reason of its line, for a message that waits without one of its own; null where the line is ready. */
 export function waitReasonOf(
-  board: Pick<LineBoard, 'find'>,
+  directory: Pick<LineDirectory, 'find'>,
   lineId: LineId,
   hasRoom: boolean,
 ): QueuedReason | null {
-  const found = board.find(lineId)
+  const found = directory.find(lineId)
   if (found !== null && !found.line.isEnabled) return 'line_disabled'
   if (found === null || !takesMessages(found)) return 'line_offline'
   return hasRoom ? null : 'storage_full'
