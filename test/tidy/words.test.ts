@@ -4,6 +4,7 @@
 import { expect, test } from 'bun:test'
 
 import { allSources, sourceFiles, type SourceFile } from '../support/source-files.ts'
+import { foreignWords } from './vocabulary.ts'
 
 type Ban = { readonly what: string; readonly pattern: RegExp }
 
@@ -43,6 +44,10 @@ test('nothing in the checkout is promised for later, silenced, or speaks of how 
 
 test('the program has no ways around its types, and no place of its own on the machine', () => {
   expect(findings(sourceFiles('src/**/*.{ts,tsx}'), BANNED_IN_THE_PROGRAM)).toEqual([])
+})
+
+test('names and comments use the words of the field', () => {
+  expect(sourceFiles('src/**/*.{ts,tsx}').flatMap(foreignWords)).toEqual([])
 })
 
 test('files are in kebab-case and named after what is inside', () => {
