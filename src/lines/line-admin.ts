@@ -1,15 +1,10 @@
-// The owner's changes of lines, and lines as the API answers with them.
+// The owner's changes of lines.
 
-import type { PhoneLine } from '../api/phone-lines.ts'
 import type { AuditFields, Origin } from '../domain/audit.ts'
-import { utcDayOf } from '../domain/contact-limit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { Audit } from '../storage/audit.ts'
-import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
-import { listNotRelayed } from '../storage/intake-records.ts'
 import {
   changeNumber,
   deleteLine,
@@ -22,8 +17,8 @@ import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { KindFacts } from './line-kind.ts'
 import type { LineRunner } from './line-runner.ts'
-import { phoneLineResource, type LineSnapshot } from './line-state.ts'
-import type { LineRegistry, LineSupervisor } from './supervisor.ts'
+import type { LineSnapshot } from './line-state.ts'
+import type { LineRegistry } from './registry.ts'
 
 export type LineAdminTools = {
   readonly db: Db
@@ -183,40 +178,4 @@ function requireRunner({ registry }: LineAdminTools, id: string): LineRunner {
 
 function noLine(): RelayError {
   return new RelayError('not_found', 'There is no phone line with this id.')
-}
-
-type Tools = {
-  readonly db: Db
-  readonly stamps: LogicalClock
-  readonly lines: LineSupervisor
-  /** The limit of a line was changed: what waits for it may go. */
-  readonly onLimit: (id: LineId) => Promise<void>
-  /** A line was deleted: what waits on it will never go. */
-  readonly onDeleted: () => Promise<void>
-}
-
-/** The API's calls on lines. */
-export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
-  const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
-    const { reserved, spent } = contactUsage(db, snapshot.line.id, utcDayOf(stamps.now()))
-    const notRelayed = listNotRelayed(db, snapshot.line.id)
-    return phoneLineResource(snapshot, { newContactsToday: reserved + spent, notRelayed })
-  }
-  return {
-    list: () => lines.lines().map(resourceOf),
-    async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<PhoneLine> {
-      const snapshot = await lines.patch(id, changes, origin)
-      if (changes.dailyContactLimit !== undefined) await onLimit(snapshot.line.id)
-      return resourceOf(lines.find(id) ?? snapshot)
-    },
-    async remove(id: string, origin: Origin): Promise<void> {
-      await lines.remove(id, origin)
-      await onDeleted()
-    },
-    async adopt(id: string, from: string, origin: Origin): Promise<PhoneLine> {
-      const snapshot = await lines.adopt(id, from, origin)
-      await onDeleted()
-      return resourceOf(snapshot)
-    },
-  }
 }

@@ -1,6 +1,7 @@
 import { expect, test } from 'bun:test'
+import { dirname, join, normalize } from 'node:path'
 
-import { sourceFiles } from '../support/source-files.ts'
+import { sourceFiles, type SourceFile } from '../support/source-files.ts'
 import { layerProblems, importsOf } from './layers.ts'
 
 test('every import of the program goes down, and to a module that the importer may know', () => {
@@ -89,3 +90,31 @@ test("elysia's own t is known to the bridge only", () => {
   expect(elsewhere).toEqual(["src/http/keys.ts must not use elysia's t"])
   expect(bridge).toEqual([])
 })
+
+test('no file imports itself by way of others, types included', () => {
+  const sources = sourceFiles('src/**/*.{ts,tsx}')
+  const imports = new Map(sources.map((file) => [file.path, targetsOf(file)]))
+  const circles = sources.flatMap(({ path }) => (reaches(imports, path, path) ? [path] : []))
+
+  expect(circles).toEqual([])
+})
+
+/** True if the imports of `from` lead to `to`, directly or by way of others. */
+function reaches(imports: ReadonlyMap<string, readonly string[]>, from: string, to: string) {
+  const seen = new Set<string>()
+  const open = [from]
+  for (let path = open.pop(); path !== undefined; path = open.pop()) {
+    for (const target of imports.get(path) ?? []) {
+      if (target === to) return true
+      if (!seen.has(target)) open.push(target)
+      seen.add(target)
+    }
+  }
+  return false
+}
+
+function targetsOf({ path, text }: SourceFile): readonly string[] {
+  return importsOf(text)
+    .filter((target) => target.startsWith('.'))
+    .map((target) => normalize(join(dirname(path), target)))
+}

@@ -9,7 +9,6 @@ import {
   type ChatDbColumn,
   type ChatDbSchema,
 } from './chat-db-open.ts'
-import type { RawChat, RawExchanged, RawMessage, RawState, SqlValue } from './chat-db-rows.ts'
 
 type MessageColumn = ChatDbColumn<'message'>
 
@@ -204,3 +203,14 @@ function aliases(schema: ChatDbSchema, isOwn: 0 | 1): string {
     WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
     ORDER BY m.ROWID DESC LIMIT ${ALIAS_ROWS}`
 }
+
+export type SqlValue = bigint | number | string | Uint8Array | null
+export type RawState = Readonly<Record<StateColumn, SqlValue>>
+export type RawChat = Readonly<Record<ChatColumn, SqlValue>>
+export type RawMessage = Readonly<Record<FullColumn, SqlValue>>
+export type RawExchanged = Readonly<
+  Record<
+    'is_from_me' | 'service' | 'error' | 'is_sent' | 'is_delivered' | 'date_delivered' | 'date',
+    SqlValue
+  >
+>

@@ -3,7 +3,14 @@
 
 import { fromAppleTime } from './apple-time.ts'
 import { decodeAttributedBody, type InlineEmoji } from './attributed-body.ts'
-import { JUNK, type ChatColumn, type FullColumn, type StateColumn } from './chat-db-queries.ts'
+import {
+  JUNK,
+  type RawChat,
+  type RawExchanged,
+  type RawMessage,
+  type RawState,
+  type SqlValue,
+} from './chat-db-queries.ts'
 
 /** A row by its ids: the same ROWID with another guid is another database. */
 export type RowId = { readonly rowId: number; readonly guid: string }
@@ -81,17 +88,6 @@ export type Exchanged = {
   readonly isDelivered: boolean
   readonly at: number | null
 }
-
-export type SqlValue = bigint | number | string | Uint8Array | null
-export type RawState = Readonly<Record<StateColumn, SqlValue>>
-export type RawChat = Readonly<Record<ChatColumn, SqlValue>>
-export type RawMessage = Readonly<Record<FullColumn, SqlValue>>
-export type RawExchanged = Readonly<
-  Record<
-    'is_from_me' | 'service' | 'error' | 'is_sent' | 'is_delivered' | 'date_delivered' | 'date',
-    SqlValue
-  >
->
 
 /** The style of a chat with one person; a group's is 43. */
 const DIRECT_STYLE = 45

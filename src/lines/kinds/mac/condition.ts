@@ -5,7 +5,6 @@
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import { Signal } from '../../../system/signal.ts'
-import type { MacTrouble } from './findings.ts'
 import type { MacHost, MessagesApp } from './mac-host.ts'
 import {
   classOf,
@@ -14,6 +13,7 @@ import {
   type MessagesScript,
   type ScriptAnswer,
 } from './script-runner.ts'
+import type { MacTrouble } from './troubles.ts'
 
 export type ConditionTools = {
   readonly clock: Clock

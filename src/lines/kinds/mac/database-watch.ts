@@ -5,10 +5,10 @@ import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { DriverLine, LineEvent } from '../../driver.ts'
 import { ChatDbError, type ChatDb } from './chat-db.ts'
-import type { MacTrouble } from './findings.ts'
 import { expectationOf, readNote, type OwnMessages } from './own-messages.ts'
 import { readCheckpoint, Reading, type Checkpoint } from './reading.ts'
 import type { StatusTracker } from './status-tracker.ts'
+import type { MacTrouble } from './troubles.ts'
 
 export type DatabaseWatchTools = {
   readonly clock: Clock

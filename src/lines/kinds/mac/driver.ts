@@ -5,11 +5,12 @@ import type { OwnIds, RunProcess, StartProcess } from '../../../system/process.t
 import type { Random } from '../../../system/random.ts'
 import type { DriverLine, Found, LineDriver } from '../../driver.ts'
 import { ChatDb } from './chat-db.ts'
-import { lineFindings, numberUnknown, troubleFinding } from './findings.ts'
+import { lineFindings, numberUnknown } from './findings.ts'
 import { MacLineRun } from './line-run.ts'
 import { macHost, MessagesApp } from './mac-host.ts'
 import { NumberLookup } from './number-lookup.ts'
 import { MessagesScript, type ScriptCall } from './script-runner.ts'
+import { troubleFinding } from './troubles.ts'
 
 export type MacOptions = {
   readonly chatDbPath: string

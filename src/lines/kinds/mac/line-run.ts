@@ -15,12 +15,12 @@ import {
 import type { ChatDb } from './chat-db.ts'
 import { Condition, type ConditionTools } from './condition.ts'
 import { DatabaseWatch } from './database-watch.ts'
-import { offlineReason, type MacTrouble } from './findings.ts'
 import { OwnMessages } from './own-messages.ts'
 import { Pacer, pauseMs, VanishingSends } from './pacing.ts'
 import type { ScriptAnswer } from './script-runner.ts'
 import { sendMessage } from './sender.ts'
 import { StatusTracker } from './status-tracker.ts'
+import { offlineReason, type MacTrouble } from './troubles.ts'
 
 export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
   readonly clock: Clock

@@ -1,0 +1,47 @@
+import type { PhoneLine } from '../api/phone-lines.ts'
+import type { Origin } from '../domain/audit.ts'
+import { utcDayOf } from '../domain/contact-limit.ts'
+import type { LineId } from '../domain/ids.ts'
+import { contactUsage } from '../storage/contacts.ts'
+import type { Db } from '../storage/database.ts'
+import { listNotRelayed } from '../storage/intake-records.ts'
+import type { LineSettings } from '../storage/lines.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import { phoneLineResource, type LineSnapshot } from './line-state.ts'
+import type { LineSupervisor } from './supervisor.ts'
+
+type Tools = {
+  readonly db: Db
+  readonly stamps: LogicalClock
+  readonly lines: LineSupervisor
+  /** The limit of a line was changed: what waits for it may go. */
+  readonly onLimit: (id: LineId) => Promise<void>
+  /** A line was deleted: what waits on it will never go. */
+  readonly onDeleted: () => Promise<void>
+}
+
+/** The API's calls on lines. */
+export function createLineActions({ db, stamps, lines, onLimit, onDeleted }: Tools) {
+  const resourceOf = (snapshot: LineSnapshot): PhoneLine => {
+    const { reserved, spent } = contactUsage(db, snapshot.line.id, utcDayOf(stamps.now()))
+    const notRelayed = listNotRelayed(db, snapshot.line.id)
+    return phoneLineResource(snapshot, { newContactsToday: reserved + spent, notRelayed })
+  }
+  return {
+    list: () => lines.lines().map(resourceOf),
+    async patch(id: string, changes: Partial<LineSettings>, origin: Origin): Promise<PhoneLine> {
+      const snapshot = await lines.patch(id, changes, origin)
+      if (changes.dailyContactLimit !== undefined) await onLimit(snapshot.line.id)
+      return resourceOf(lines.find(id) ?? snapshot)
+    },
+    async remove(id: string, origin: Origin): Promise<void> {
+      await lines.remove(id, origin)
+      await onDeleted()
+    },
+    async adopt(id: string, from: string, origin: Origin): Promise<PhoneLine> {
+      const snapshot = await lines.adopt(id, from, origin)
+      await onDeleted()
+      return resourceOf(snapshot)
+    },
+  }
+}
