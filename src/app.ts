@@ -66,12 +66,12 @@ export type App = {
   readonly fatal: Promise<unknown>
   createFirstKey(): Promise<CreatedKey | null>
   readonly dashboard: {
-    /** Whether a password is set. */
+    /** True once a password is set. */
     isClaimed(): boolean
-    /** The link that sets one; those before it are good no more. */
+    /** A link that sets the password; earlier links stop working. */
     createSetupLink(): Promise<SetupLink>
   }
-  /** Listens, stands still until `mayServe` resolves with true, recovers, runs; gives the address. */
+  /** Listens, serves nothing until `mayServe` resolves with true, recovers, runs; gives the address. */
   start(mayServe?: Promise<boolean>): Promise<string>
   /** Resolves when nothing runs any more and the data are closed. */
   stop(): Promise<void>
@@ -81,9 +81,9 @@ export type App = {
 
 /** The address of a relay that takes requests by `http.fetch` only. */
 const NOT_LISTENING = 'http://localhost'
-/** How long drivers may look for what is wrong. */
+/** Time for drivers to report their findings. */
 const CHECKUP_MS = 5_000
-/** How long requests that run get at a stop; sends that wait are answered at once. */
+/** Time for running requests at a stop; waiting sends are answered at once. */
 const STOP_REQUESTS_MS = 5_000
 const LAST_ANSWERS_MS = 250
 
@@ -142,7 +142,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   }
 }
 
-/** What is wrong with the machine, and with the relay itself. */
+/** Findings about the machine and the relay itself. */
 function includeRelayFindings(
   { disk, health }: Runtime,
   { checkHost = async () => [] }: Partial<Parts>,
@@ -154,10 +154,10 @@ function includeRelayFindings(
 
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
-/** What this start is made of. */
+/** Inputs of this start. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
 
-/** What drives the lines. */
+/** The kinds of line, with their drivers. */
 function createLineKinds(
   { wallClock: clock, clock: relayClock, random, log, db, directory }: Runtime,
   {
@@ -185,7 +185,7 @@ function createLineKinds(
   })
 }
 
-/** Where webhooks may go, and how they get there. */
+/** Webhooks, with the rules for their addresses. */
 function createWebhookModule(runtime: Runtime, { config, parts, life }: Start) {
   const { settings, disk, wallClock: clock } = runtime
   const isOwnListener = (address: string, port: number) =>
@@ -283,7 +283,7 @@ function createQueueWatch(
   return queues
 }
 
-/** Who may see the dashboard, and the link by which the owner gets in. */
+/** Sign-in to the dashboard, and the setup link of its owner. */
 function createEntry(runtime: Runtime, { config, parts, life }: Start) {
   const { passwordHash = argon2id } = parts
   const lockedPassword = config.adminPassword

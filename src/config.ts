@@ -39,7 +39,7 @@ import { OptionSources, parseOptionFile, type Written } from './system/option-so
 const OPTIONS_BEFORE_KINDS = {
   dataDir: option('data-dir', PATH_KIND, {
     default: null,
-    sentence: 'The folder in which everything is kept.',
+    sentence: 'The folder for all data.',
   }),
   host: option('host', textKind('HOST', 'an address or a name'), {
     default: '127.0.0.1',
@@ -51,20 +51,20 @@ const OPTIONS_BEFORE_KINDS = {
   }),
   publicUrl: option('public-url', optionalKind(BASE_URL_KIND, 'none'), {
     default: null,
-    sentence: 'The address under which others reach the relay, where a proxy stands before it.',
+    sentence: "The relay's public address, if a proxy stands in front of it.",
   }),
   trustedProxies: option('trusted-proxies', listKind(ADDRESS_RANGE_KIND), {
     default: [],
-    sentence: 'The proxies whose X-Forwarded-For counts.',
+    sentence: 'Proxies whose X-Forwarded-For header is trusted.',
   }),
   adminPassword: option('admin-password', optionalKind(PASSWORD_KIND, 'none'), {
     default: null,
-    sentence: "The dashboard's password, where no setup link is to set it.",
+    sentence: "The dashboard's password, instead of setting one with a setup link.",
     isSecret: true,
   }),
   backupFolder: option('backup-folder', optionalKind(PATH_KIND, 'none'), {
     default: null,
-    sentence: 'A second folder for the daily back-ups, best on another disk.',
+    sentence: 'A second folder for daily backups, ideally on another disk.',
   }),
 } as const
 
@@ -72,12 +72,12 @@ const OPTIONS_AFTER_KINDS = {
   webhookRetryScheduleMs: option('webhook-retry-schedule', listKind(durationKind(1, 30 * DAY_MS)), {
     isHarmless: true,
     default: DEFAULT_RETRY_SCHEDULE_MS,
-    sentence: 'The delays between the attempts of a delivery.',
+    sentence: 'Delays between delivery attempts.',
   }),
   sendWaitMs: option('send-wait', durationKind(0, 60_000), {
     isHarmless: true,
     default: 15_000,
-    sentence: 'How long the answer to a send waits while a line works on it.',
+    sentence: 'Longest wait for a line before a send is answered.',
   }),
 } as const
 

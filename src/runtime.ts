@@ -53,7 +53,7 @@ export type Parts = {
   readonly confirmHealthy: () => void
   /** Restarts the process; left out where nothing does that for it. */
   readonly restart: (why: string) => void
-  /** What is wrong with the machine, where the relay is a service of it. */
+  /** Findings about the machine, where the relay runs as a service. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
   /** Loops that run beside those of the relay. */
   readonly companions: readonly Service[]

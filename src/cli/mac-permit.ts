@@ -33,6 +33,6 @@ export async function askForAutomation(
 ): Promise<void> {
   const isDenied = findings.some(({ code }) => code === 'automation_denied')
   if (!isDenied || host.launchApp === undefined) return
-  call.out.note('macOS now asks whether Hookline may control Messages: click OK.')
+  call.out.note('macOS now asks whether Hookline can control Messages: click OK.')
   await host.launchApp(MAC_PERMIT_COMMAND.name.split(' '), signal)
 }

@@ -91,7 +91,7 @@ function explanation({ database, file }: Places): readonly string[] {
 const INSTRUCTIONS = [
   '',
   `It records. Now send ${MESSAGES_WANTED} short texts, by Messages or by "hookline send", a few seconds apart:`,
-  'some to somebody who reads them, and one to a number without iMessage if you have one.',
+  'some to a person who reads them, and one to a number without iMessage if you have one.',
   'Press Enter when the last one was read.',
 ]
 

@@ -182,15 +182,15 @@ export function failBy(
 /** Failures that are of no kind of line. */
 export const FAILURES = {
   send_failed: 'The device could not send the message.',
-  line_refused: 'Every line that may take the message refused it, again and again.',
-  outcome_unknown: 'The message was handed to the device, and nobody can say whether it left.',
-  restored: 'The message comes from a back-up, and nobody can say whether it left since.',
-  expired: 'The message waited for longer than 24 hours and was not sent.',
+  line_refused: 'Every line that could take the message kept refusing it.',
+  outcome_unknown: 'The message was handed to the device, but could not be confirmed as sent.',
+  restored: 'The message comes from a backup and may have been sent since.',
+  expired: 'The message waited for more than 24 hours and was not sent.',
   not_on_imessage: 'The recipient is not on iMessage.',
   line_removed: 'The phone line of the message was deleted.',
-  session_ended: 'The line went away while it sent the message, and never said what became of it.',
-  driver_error: 'The line failed while it sent the message.',
-  resolved_by_hand: 'Somebody settled by hand that the message did not arrive.',
+  session_ended: 'The line went away while sending the message and never reported the result.',
+  driver_error: 'The line failed while sending the message.',
+  resolved_by_hand: 'The message was marked as failed by hand.',
 } as const
 
 /** A sentence for a machine's reason, for `error.message`. */

@@ -31,32 +31,32 @@ const CALLED_URL_KIND: ValueKind<string> = {
 export const SETTINGS = {
   webhook_targets: setting(choiceKind('any-private', 'public'), {
     default: 'any-private',
-    sentence: 'Where webhooks may go: to private addresses too, or to public ones only.',
+    sentence: 'Addresses webhooks may use: private ones too, or public ones only.',
   }),
   announce_device_messages: setting(SWITCH_KIND, {
     default: false,
-    sentence: 'Announce messages typed on the device itself to webhooks too.',
+    sentence: 'Announce messages typed on the device itself to webhooks.',
   }),
   enforce_automation_pause: setting(SWITCH_KIND, {
     default: false,
-    sentence: 'Whether the API refuses to send into a conversation that a person answers.',
+    sentence: 'Refuse API sends into a conversation that a person has taken over.',
   }),
   open_metrics: setting(SWITCH_KIND, {
     default: false,
-    sentence: 'Whether /metrics answers to others than this machine.',
+    sentence: 'Let other machines read /metrics without a key.',
   }),
   message_retention_days: setting(optionalKind(integerKind('DAYS', 1, DAYS_MAX), 'forever'), {
     default: null,
-    sentence: 'Days after which messages and their unsubscribed events are deleted.',
+    sentence: 'Delete messages, and events no webhook wanted, after this many days.',
   }),
   backups_kept: setting(integerKind('N', 1, 365), {
     default: 7,
-    sentence: 'How many daily back-ups are kept.',
+    sentence: 'Number of daily backups to keep.',
   }),
   heartbeat_url: setting(optionalKind(CALLED_URL_KIND, 'none'), {
     default: null,
     sentence:
-      'What is called every 5 minutes while the relay works: a monitor that misses it alarms.',
+      'URL called every 5 minutes while the relay works, for a monitor that alerts when calls stop.',
     isSecret: true,
   }),
 } as const

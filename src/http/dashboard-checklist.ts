@@ -50,8 +50,8 @@ export function checklist(
   )
   const checksOfStep = (step: ChecklistStep) => checksOf(step, { line, titles }, own)
   return [
-    ...known(steps.filter(({ isBeside }) => isBeside !== true).flatMap(checksOfStep)),
-    ...steps.filter(({ isBeside }) => isBeside === true).flatMap(checksOfStep),
+    ...known(steps.filter(({ isOptional: isBeside }) => isBeside !== true).flatMap(checksOfStep)),
+    ...steps.filter(({ isOptional: isBeside }) => isBeside === true).flatMap(checksOfStep),
     ...(codes.has(line.status_reason ?? '') ? [] : unexplained(own)),
     ...(isSilentlyOff(line, own) ? [NO_IMESSAGE] : []),
     ...(line.is_enabled ? [] : [PAUSED]),

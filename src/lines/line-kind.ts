@@ -31,7 +31,7 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly failures: Readonly<Record<string, string>>
   /** Lines of it that may be deleted once their device is absent, in words; null where none may. */
   readonly deletable: string | null
-  /** What a line needs, in the order in which it finds out. */
+  /** Needs of a line, in the order in which it checks them. */
   readonly checklist: readonly ChecklistStep[]
   create(options: OptionValues<Table>, tools: KindTools): KindParts
 }
@@ -54,7 +54,7 @@ export type ChecklistStep = {
   /** Asked of this machine too, whether or not it has a line yet. */
   readonly isOfMachine?: true | undefined
   /** The line works without it for now. */
-  readonly isBeside?: true | undefined
+  readonly isOptional?: true | undefined
 }
 
 export type KindTools = {
@@ -81,7 +81,7 @@ export type KindTools = {
   readonly numberSharers: { readonly isExpected: boolean; lines(): readonly Line[] }
 }
 
-/** What a kind adds to a start of the relay. */
+/** Parts that a kind adds to a start of the relay. */
 export type KindParts = {
   /** Null where this start looks for no device of the kind. */
   readonly driver: LineDriver | null

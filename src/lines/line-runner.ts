@@ -150,7 +150,7 @@ export class LineRunner {
     this.#refresh()
   }
 
-  /** Ends the line for good; `run` returns soon. */
+  /** Ends the line permanently; `run` returns soon. */
   retire(): void {
     this.#retired.abort()
   }

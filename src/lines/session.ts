@@ -8,9 +8,9 @@ import { SendInFlight, type SendAnswer } from './send-in-flight.ts'
 type SessionsTools = {
   readonly clock: Clock
   readonly log: Log
-  /** Hears when a send begins or ends. */
+  /** Called when a send begins or ends. */
   readonly onTraffic: () => void
-  /** Hears when the last send of the sessions before has returned. */
+  /** Called when the last send of earlier sessions has returned. */
   readonly onDrained: () => void
 }
 
@@ -73,7 +73,7 @@ export class LineSessions {
 type SessionTools = {
   readonly clock: Clock
   readonly log: Log
-  /** Hears when a send begins or ends. */
+  /** Called when a send begins or ends. */
   readonly onTraffic: () => void
 }
 

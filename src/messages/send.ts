@@ -52,7 +52,7 @@ export type SendRequest = {
 export type SendAnswer = Answer & {
   readonly isReplay: boolean
   readonly messageId: string
-  /** The reason of the line that refused it for good, for `send_failed`. */
+  /** Reason of a permanent refusal by the line, for `send_failed`. */
   readonly reason: string | null
 }
 
@@ -192,7 +192,7 @@ async function waitForEnd(
   return tools.writer.write((tx) => keepFirstAnswer(tx, key, answerOf(latest(), tools.waitReason)))
 }
 
-/** The code of the message's error, where the line refused it for good. */
+/** The code of the message's error, where the line refused it permanently. */
 function reasonOf(answer: Answer): string | null {
   if (answer.kind !== 'send_failed') return null
   const resource = JSON.parse(answer.body) as api.Message // `answerOf` wrote it.

@@ -1,5 +1,5 @@
 // The ends of an outbound message, and all that goes with them in the same transaction: its place
-// in the day's budget, its guid, its events, the answer to who waits, the turn of the next one.
+// in the day's budget, its guid, its events, the answer to a waiting caller, the next message's turn.
 
 import {
   FAILURES,

@@ -20,7 +20,7 @@ export const dashboardOwner = sqliteTable('dashboard_owner', {
   /** argon2id, with its parameters and its salt. */
   passwordHash: text('password_hash').notNull(),
   passwordSetAt: at('password_set_at').notNull(),
-  /** The step of the set-up that comes next; null once it is done. */
+  /** Next step of setup; null once it is done. */
   setupStep: text('setup_step'),
 })
 

@@ -39,7 +39,7 @@ export class BackupWorker {
   #thread: Worker | null = null
   #lastId = 0
 
-  /** `onDamage` hears of a database that was to be copied or checked and is damaged. */
+  /** `onDamage` is called when the database to be copied or checked is damaged. */
   constructor(onDamage: (error: unknown) => void = () => {}) {
     this.#onDamage = onDamage
   }

@@ -4,7 +4,7 @@ import { prepared, type Values } from './statement.ts'
 
 export type DashboardOwner = {
   readonly passwordHash: string
-  /** The step of the set-up that comes next; null once it is done. */
+  /** Next step of setup; null once it is done. */
   readonly setupStep: string | null
 }
 
@@ -18,7 +18,7 @@ export function getOwner(db: Db): DashboardOwner | null {
     .get()
 }
 
-/** Sets the password; the first one begins the set-up at `firstStep`. */
+/** Sets the password; the first one begins setup at `firstStep`. */
 export function savePassword(
   tx: Tx,
   password: {

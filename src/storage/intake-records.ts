@@ -10,7 +10,7 @@ const byGuid = prepared(({ sqlite }) =>
   ),
 )
 
-/** The message that a line's guid belongs to: known for good, also when the message is gone. */
+/** The message that a line's guid belongs to: kept for ever, also when the message is gone. */
 export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId | null {
   return byGuid(db).get({ lineId, guid })?.id ?? null
 }

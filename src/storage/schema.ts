@@ -231,7 +231,7 @@ export const messages = sqliteTable(
   ],
 )
 
-/** Every guid of a line, for good: guids outlive their messages. */
+/** Every guid of a line, for ever: guids outlive their messages. */
 export const knownGuids = sqliteTable(
   'known_guids',
   {

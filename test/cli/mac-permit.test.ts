@@ -27,7 +27,7 @@ test('where the relay was refused, the app is launched at the screen to ask', as
   const notes = await ask(mac, ['other', 'automation_denied'])
 
   expect(mac.taken()).toEqual(['/usr/bin/open -n -W ~/Applications/Hookline.app --args mac permit'])
-  expect(notes).toEqual(['macOS now asks whether Hookline may control Messages: click OK.'])
+  expect(notes).toEqual(['macOS now asks whether Hookline can control Messages: click OK.'])
 })
 
 test('where nothing was refused, nobody is asked', async () => {

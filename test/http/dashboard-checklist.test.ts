@@ -31,14 +31,14 @@ test('what fails is told with why and fix, and nothing behind it counts as known
   const checks = checklist(line, findings)
 
   expect(checks.map(({ state, title }) => `${state}: ${title}`)).toEqual([
-    'ok: The Mac of this line is here',
-    'ok: Hookline may read the messages',
-    'ok: Somebody is logged in at the screen',
+    "ok: This line's Mac is here",
+    'ok: Hookline can read messages',
+    'ok: A user is logged in on the Mac',
     'bad: About messages_not_running',
-    'unknown: Hookline may control Messages',
+    'unknown: Hookline can control Messages',
     'unknown: Messages is signed in to iMessage',
-    'unknown: It sends from the number of this line',
-    'ok: The Mac stays awake, and comes back after a power cut',
+    "unknown: Messages sends from this line's number",
+    'ok: The Mac stays awake and restarts after a power cut',
     'ok: New contacts left for today',
   ])
   expect(checks[3]).toEqual({
@@ -58,12 +58,12 @@ test('an iPhone is asked what it climbs by, and of iMessage that is off it is sa
   expect(checks.map(({ state, title }) => `${state}: ${title}`)).toEqual([
     'ok: The iPhone is plugged in',
     'ok: It trusts this computer',
-    'ok: It can be a line: its iOS, its settings and its power',
-    'ok: What starts the agent is ready',
-    'ok: The agent runs and answers',
-    'ok: Messages can be seen on its screen',
+    'ok: iOS version, settings and battery are fine',
+    "ok: The agent's launcher is ready",
+    'ok: The agent is running and responding',
+    'ok: Messages is visible on its screen',
     'bad: About imessage_off',
-    'unknown: It has the number of this line',
+    "unknown: It has this line's number",
     'ok: New contacts left for today',
   ])
 })
@@ -138,7 +138,7 @@ test('a line by Shortcuts is asked for its bridge and for a shortcut that runs',
   const removed = checklist({ ...line, status_reason: 'device_absent' }, [])
 
   expect(silent.map(({ state, title }) => `${state}: ${title}`)).toEqual([
-    'ok: The bridge of this line is there',
+    "ok: This line's bridge exists",
     'bad: No shortcut has checked for messages recently',
     'ok: New contacts left for today',
   ])

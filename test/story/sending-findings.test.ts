@@ -182,7 +182,7 @@ test('three failures among the last sends are a finding with the latest reason, 
     about: { kind: 'line', id: line.id },
   })
   expect(found.why).toBe(
-    '3 of its last 7 messages in the past hour failed. Latest reason: The iMessage account of the line is not in order.',
+    '3 of its last 7 messages in the past hour failed. Latest reason: The iMessage account of the line has a problem.',
   )
 })
 

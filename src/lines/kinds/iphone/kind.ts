@@ -26,7 +26,7 @@ const CHECKLIST: readonly ChecklistStep[] = [
     codes: ['not_trusted', 'trust_dialog', 'trust_denied', 'pairing_stale', 'passcode_locked'],
   },
   {
-    title: 'It can be a line: its iOS, its settings and its power',
+    title: 'iOS version, settings and battery are fine',
     codes: [
       'unreadable',
       'ios_too_old',
@@ -37,11 +37,11 @@ const CHECKLIST: readonly ChecklistStep[] = [
     ],
   },
   {
-    title: 'What starts the agent is ready',
+    title: "The agent's launcher is ready",
     codes: ['launcher_absent', 'launcher_too_old', 'image_mount_failed', 'tunnel_failed'],
   },
   {
-    title: 'The agent runs and answers',
+    title: 'The agent is running and responding',
     codes: [
       'agent_not_installed',
       'agent_expired',
@@ -54,24 +54,24 @@ const CHECKLIST: readonly ChecklistStep[] = [
     ],
   },
   {
-    title: 'Messages can be seen on its screen',
+    title: 'Messages is visible on its screen',
     codes: ['locked', 'alert', 'ui_unknown', 'wrong_chat'],
   },
-  { title: 'Messages leave by iMessage', codes: ['imessage_off'] },
+  { title: 'Messages are sent via iMessage', codes: ['imessage_off'] },
   {
-    title: 'It has the number of this line',
+    title: "It has this line's number",
     codes: ['number_changed', 'phone_number_mismatch'],
   },
 ]
 
 const FAILURES: LineKind['failures'] = {
-  not_delivered: 'Messages says that the message was not delivered.',
-  unconfirmed: 'The message was handed to the iPhone, and its chat does not show it.',
-  unsupported_characters: 'The text has characters that an iPhone cannot type.',
+  not_delivered: 'Messages reports that the message was not delivered.',
+  unconfirmed: 'The message was handed to the iPhone, but its chat does not show it.',
+  unsupported_characters: 'The text contains characters that an iPhone cannot type.',
   compose_mismatch: 'The iPhone could not take the text as it was written.',
   composer_dirty: 'The iPhone holds another text that could not be cleared.',
-  wrong_chat: 'Messages on the iPhone opened another chat than the one of the recipient.',
-  ui_unknown: 'The iPhone shows something that Hookline does not know.',
+  wrong_chat: 'Messages on the iPhone opened a different chat than the one with the recipient.',
+  ui_unknown: 'The iPhone shows a screen that Hookline does not know.',
 }
 
 /** iPhones on a cable. */

@@ -23,7 +23,7 @@ const MUX_ADDRESS_KIND: ValueKind<string> = {
   print: (value) => value,
 }
 
-/** A phone that shall be a line: `udid` is null for every phone, `number` where its SIM says it. */
+/** A phone to use as a line: `udid` is null for every phone, `number` where its SIM says it. */
 export type PhoneChoice = { readonly udid: string | null; readonly number: string | null }
 
 const PHONE_CHOICE_KIND: ValueKind<PhoneChoice> = {
@@ -69,30 +69,29 @@ export const IPHONE_OPTIONS = {
   iphone: option('iphone', choiceKind('auto', 'on', 'off'), {
     isHarmless: true,
     default: 'auto',
-    sentence: 'Whether iPhones on a cable are watched; auto means where there is a Mac line.',
+    sentence: 'Watch iPhones on a cable; auto: if there is a Mac line.',
   }),
   usbmuxdAddress: option('usbmuxd-address', optionalKind(MUX_ADDRESS_KIND, 'auto'), {
     default: null,
     variable: 'USBMUXD_SOCKET_ADDRESS',
-    sentence: 'Where usbmuxd listens; auto is the usual place.',
+    sentence: 'The address of usbmuxd; auto: its usual place.',
   }),
   iphoneLines: option('iphone-lines', optionalKind(listKind(PHONE_CHOICE_KIND), 'off'), {
     isHarmless: true,
     default: null,
-    sentence: 'The iPhones on a cable that are lines of their own (experimental).',
+    sentence: 'iPhones on a cable to use as lines (experimental).',
   }),
   iphoneAgent: option('iphone-agent', choiceKind('attach', 'go-ios', 'xcodebuild'), {
     default: 'attach',
-    sentence:
-      'The commands that start WebDriverAgent on an iPhone; with attach you start it yourself.',
+    sentence: 'Commands that start WebDriverAgent on an iPhone; attach: you start it yourself.',
   }),
   iphoneAgentCommand: option('iphone-agent-command', optionalKind(COMMAND_KIND, 'preset'), {
     default: null,
-    sentence: 'The command that runs WebDriverAgent on an iPhone; preset is that of iphone-agent.',
+    sentence: 'The command that runs WebDriverAgent on an iPhone; preset: the one of iphone-agent.',
   }),
   iphoneTunnelCommand: option('iphone-tunnel-command', optionalKind(COMMAND_KIND, 'preset'), {
     default: null,
-    sentence: 'A command that runs beside it for all iPhones; preset is that of iphone-agent.',
+    sentence: 'A second command, which runs once for all iPhones; preset: the one of iphone-agent.',
   }),
   iphoneAgentPort: option('iphone-agent-port', integerKind('PORT', 1, 65_535), {
     default: 8_100,
@@ -103,7 +102,7 @@ export const IPHONE_OPTIONS = {
     textKind('ID', 'a bundle id such as com.example.WebDriverAgentRunner.xctrunner'),
     {
       default: 'com.facebook.WebDriverAgentRunner.xctrunner',
-      sentence: 'The bundle id of WebDriverAgent, as it was signed.',
+      sentence: 'The bundle id WebDriverAgent was signed with.',
     },
   ),
   iphoneGoIos: option('iphone-go-ios', PATH_KIND, {

@@ -23,16 +23,16 @@ const OPTIONS = {
   mac: option('mac', choiceKind('auto', 'on', 'off'), {
     isHarmless: true,
     default: 'auto',
-    sentence: 'Whether Messages on this computer is a line; auto means on a Mac.',
+    sentence: 'Use Messages on this computer as a line; auto: on a Mac.',
   }),
   macPhoneNumber: option('mac-phone-number', optionalKind(PHONE_NUMBER_KIND, 'auto'), {
     isHarmless: true,
     default: null,
-    sentence: 'The number that the Mac line sends as; auto reads it from the history of Messages.',
+    sentence: "The Mac line's number; auto reads it from the history of Messages.",
   }),
   macChatDb: option('mac-chat-db', optionalKind(PATH_KIND, 'auto'), {
     default: null,
-    sentence: 'The database of Messages; auto is the one in the home folder.',
+    sentence: 'The Messages database; auto: the one in the home folder.',
   }),
   macOsascript: option('mac-osascript', PATH_KIND, {
     default: '/usr/bin/osascript',
@@ -44,7 +44,7 @@ const OPTIONS = {
   }),
   macPgrep: option('mac-pgrep', PATH_KIND, {
     default: '/usr/bin/pgrep',
-    sentence: 'The program that says whether Messages runs.',
+    sentence: 'The program that checks whether Messages is running.',
   }),
   macCaffeinate: option('mac-caffeinate', PATH_KIND, {
     default: '/usr/bin/caffeinate',
@@ -54,20 +54,20 @@ const OPTIONS = {
 
 /** In the order in which the Mac line finds out: behind the first refusal it knows nothing. */
 const CHECKLIST: readonly ChecklistStep[] = [
-  { title: 'The Mac of this line is here', codes: ['device_absent', 'driver_failed'] },
+  { title: "This line's Mac is here", codes: ['device_absent', 'driver_failed'] },
   {
-    title: 'Hookline may read the messages',
+    title: 'Hookline can read messages',
     codes: ['chat_db_absent', 'full_disk_access', 'wrong_owner', 'chat_db_unreadable'],
     isOfMachine: true,
   },
-  { title: 'Somebody is logged in at the screen', codes: ['no_gui_session'], isOfMachine: true },
+  { title: 'A user is logged in on the Mac', codes: ['no_gui_session'], isOfMachine: true },
   {
-    title: 'Messages runs and answers',
+    title: 'Messages is running and responding',
     codes: ['messages_not_running', 'messages_not_answering', 'sends_vanish'],
     isOfMachine: true,
   },
   {
-    title: 'Hookline may control Messages',
+    title: 'Hookline can control Messages',
     codes: ['automation_denied', 'script_refused'],
     isOfMachine: true,
   },
@@ -77,28 +77,28 @@ const CHECKLIST: readonly ChecklistStep[] = [
     isOfMachine: true,
   },
   {
-    title: 'It sends from the number of this line',
+    title: "Messages sends from this line's number",
     codes: ['number_unknown', 'number_changed', 'sends_as_other_number'],
     isOfMachine: true,
   },
-  // What a line may lack without being stopped by it now.
+  // Conditions that do not stop the line now.
   {
-    title: 'The Mac stays awake, and comes back after a power cut',
+    title: 'The Mac stays awake and restarts after a power cut',
     codes: ['sleep_enabled', 'autorestart_off', 'auto_login_off', 'filevault_on'],
-    isBeside: true,
+    isOptional: true,
   },
 ]
 
 const FAILURES: LineKind['failures'] = {
-  send_timed_out: 'The device gave the message up: it took too long to send.',
-  network_unavailable: 'The device gave the message up: it had no network.',
-  imessage_server_error: 'Apple refused the message for a reason of its own.',
-  imessage_account_problem: 'The iMessage account of the line is not in order.',
-  system_update_needed: 'The device asks for an update of its system before it sends.',
+  send_timed_out: 'The device gave up: sending took too long.',
+  network_unavailable: 'The device gave up: it had no network.',
+  imessage_server_error: 'Apple refused the message for reasons of its own.',
+  imessage_account_problem: 'The iMessage account of the line has a problem.',
+  system_update_needed: 'The device needs a system update before it can send.',
   encryption_failed: 'The message could not be encrypted for the recipient.',
-  recipient_rejected: 'The recipient does not take messages from this line.',
+  recipient_rejected: 'The recipient does not accept messages from this line.',
   misrouted: 'The device sent the message into another conversation.',
-  ghost_row: 'The device took the message and never sent it.',
+  ghost_row: 'The device accepted the message but never sent it.',
 }
 
 /** Messages on this computer. */

@@ -20,8 +20,8 @@ export const SHORTCUTS_KIND: LineKind = {
   failures: { refused_by_phone: 'The shortcut on the iPhone could not send the message.' },
   deletable: 'Shortcuts lines whose bridge was removed',
   checklist: [
-    { title: 'The bridge of this line is there', codes: ['device_absent', 'driver_failed'] },
-    { title: 'A shortcut asks for messages', codes: [SILENT.code] },
+    { title: "This line's bridge exists", codes: ['device_absent', 'driver_failed'] },
+    { title: 'A shortcut checks for messages', codes: [SILENT.code] },
   ],
   create: (_options, { relayClock: clock, log, callers }) => {
     const driver = new ShortcutsDriver({ clock, log, bridges: callers })

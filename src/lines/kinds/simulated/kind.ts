@@ -7,12 +7,13 @@ const OPTIONS = {
   simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
     isHarmless: true,
     default: 0,
-    sentence: 'How many simulated lines there are.',
+    sentence: 'Number of simulated lines.',
   }),
   simulatedDelayMs: option('simulated-delay-ms', integerKind('MS', 0, 3_600_000), {
     isHarmless: true,
     default: 400,
-    sentence: 'Milliseconds until a simulated person gets a message, and again until it is read.',
+    sentence:
+      'Milliseconds until a simulated person receives a message, and again until they read it.',
   }),
 } as const
 
@@ -32,7 +33,8 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   options: OPTIONS,
   reasons: { absent: NOT_CONFIGURED },
   failures: {
-    not_carried: 'The message had not left when the relay ended; it is not sent again by itself.',
+    not_carried:
+      'The message had not been sent when the relay ended; it is not resent automatically.',
   },
   deletable: 'simulated lines that this start did not ask for',
   checklist: [{ title: 'The relay was started with this line', codes: [NOT_CONFIGURED.code] }],
