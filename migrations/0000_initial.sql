@@ -1,3 +1,28 @@
+CREATE TABLE `audit` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`id` text NOT NULL,
+	`at` integer NOT NULL,
+	`last_at` integer NOT NULL,
+	`count` integer NOT NULL,
+	`actor_kind` text NOT NULL,
+	`actor_id` text,
+	`address` text,
+	`request_id` text,
+	`action` text NOT NULL,
+	`about_kind` text NOT NULL,
+	`about_id` text,
+	`before` text,
+	`after` text,
+	CONSTRAINT "actor_kind_is_known" CHECK(`actor_kind` = 'key' OR `actor_kind` = 'cli' OR `actor_kind` = 'dashboard' OR `actor_kind` = 'relay'),
+	CONSTRAINT "action_is_a_name" CHECK(`action` NOT GLOB '*[^a-z._]*'),
+	CONSTRAINT "about_kind_is_a_name" CHECK(`about_kind` NOT GLOB '*[^a-z._]*'),
+	CONSTRAINT "before_is_json" CHECK(`before` IS NULL OR json_valid(`before`)),
+	CONSTRAINT "after_is_json" CHECK(`after` IS NULL OR json_valid(`after`))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
+CREATE INDEX `audit_by_age` ON `audit` (`at`);--> statement-breakpoint
+CREATE INDEX `audit_by_action` ON `audit` (`action`,`at`);--> statement-breakpoint
 CREATE TABLE `dashboard_networks` (
 	`network` text PRIMARY KEY NOT NULL,
 	`signed_in_at` integer NOT NULL
@@ -18,40 +43,62 @@ CREATE TABLE `dashboard_sessions` (
 	`page_key_sha256` blob
 ) STRICT, WITHOUT ROWID;
 --> statement-breakpoint
-CREATE TABLE `audit` (
+CREATE TABLE `attachments` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
-	`at` integer NOT NULL,
-	`last_at` integer NOT NULL,
-	`count` integer NOT NULL,
-	`actor_kind` text NOT NULL,
-	`actor_id` text,
-	`address` text,
-	`request_id` text,
-	`action` text NOT NULL,
-	`about_kind` text NOT NULL,
-	`about_id` text,
-	`before` text,
-	`after` text,
-	CONSTRAINT "actor_kind_is_known" CHECK(`actor_kind` = 'key' OR `actor_kind` = 'cli' OR `actor_kind` = 'dashboard' OR `actor_kind` = 'relay'),
-	CONSTRAINT "action_is_known" CHECK(`action` = 'key.created' OR `action` = 'key.revoked' OR `action` = 'bridge.created' OR `action` = 'bridge.token_renewed' OR `action` = 'bridge.removed' OR `action` = 'webhook.created' OR `action` = 'webhook.changed' OR `action` = 'webhook.secret_rotated' OR `action` = 'webhook.deleted' OR `action` = 'webhook.replayed' OR `action` = 'webhook.retried' OR `action` = 'webhook.replay_stopped' OR `action` = 'line.changed' OR `action` = 'line.adopted' OR `action` = 'line.deleted' OR `action` = 'setting.changed' OR `action` = 'message.resolved' OR `action` = 'backup.created' OR `action` = 'backup.downloaded' OR `action` = 'backup.restored' OR `action` = 'relay.upgraded' OR `action` = 'setup_link.created' OR `action` = 'password.set' OR `action` = 'password.changed' OR `action` = 'password.refused' OR `action` = 'session.created' OR `action` = 'session.elevated' OR `action` = 'session.ended'),
-	CONSTRAINT "about_kind_is_known" CHECK(`about_kind` = 'key' OR `about_kind` = 'bridge' OR `about_kind` = 'webhook' OR `about_kind` = 'line' OR `about_kind` = 'setting' OR `about_kind` = 'message' OR `about_kind` = 'backup' OR `about_kind` = 'relay' OR `about_kind` = 'dashboard' OR `about_kind` = 'session'),
-	CONSTRAINT "before_is_json" CHECK(`before` IS NULL OR json_valid(`before`)),
-	CONSTRAINT "after_is_json" CHECK(`after` IS NULL OR json_valid(`after`))
+	`filename` text NOT NULL,
+	`mime_type` text NOT NULL,
+	`declared_type` text,
+	`size` integer,
+	`sha256` text,
+	`width` integer,
+	`height` integer,
+	`duration_ms` integer,
+	`direction` text NOT NULL,
+	`state` text NOT NULL,
+	`message_id` text,
+	`device_guid` text,
+	`upload_key` text,
+	`created_at` integer NOT NULL,
+	`expires_at` integer,
+	CONSTRAINT "direction_is_known" CHECK(`direction` = 'inbound' OR `direction` = 'outbound'),
+	CONSTRAINT "state_is_known" CHECK(`state` = 'pending' OR `state` = 'available' OR `state` = 'failed' OR `state` = 'missing' OR `state` = 'not_kept' OR `state` = 'deleted')
 ) STRICT;
 --> statement-breakpoint
-CREATE UNIQUE INDEX `audit_id_unique` ON `audit` (`id`);--> statement-breakpoint
-CREATE INDEX `audit_by_age` ON `audit` (`at`);--> statement-breakpoint
-CREATE INDEX `audit_by_action` ON `audit` (`action`,`at`);--> statement-breakpoint
-CREATE TABLE `message_days` (
-	`day` integer NOT NULL,
-	`line_seq` integer NOT NULL,
-	`sent` integer NOT NULL,
-	`received` integer NOT NULL,
-	`failed` integer NOT NULL,
-	`uncertain` integer NOT NULL,
-	PRIMARY KEY(`day`, `line_seq`)
+CREATE UNIQUE INDEX `attachments_id_unique` ON `attachments` (`id`);--> statement-breakpoint
+CREATE UNIQUE INDEX `attachments_upload_key_unique` ON `attachments` (`upload_key`);--> statement-breakpoint
+CREATE INDEX `attachments_by_sha256` ON `attachments` (`sha256`);--> statement-breakpoint
+CREATE INDEX `attachments_by_expiry` ON `attachments` (`expires_at`) WHERE expires_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `attachments_pending` ON `attachments` (`created_at`) WHERE state = 'pending';--> statement-breakpoint
+CREATE TABLE `message_attachments` (
+	`message_id` text NOT NULL,
+	`position` integer NOT NULL,
+	`attachment_seq` integer NOT NULL,
+	`is_sent` integer,
+	PRIMARY KEY(`message_id`, `position`),
+	FOREIGN KEY (`attachment_seq`) REFERENCES `attachments`(`seq`) ON UPDATE no action ON DELETE no action
 ) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
+CREATE INDEX `message_attachments_by_attachment` ON `message_attachments` (`attachment_seq`);--> statement-breakpoint
+CREATE TABLE `people` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`handle` text NOT NULL,
+	`name` text NOT NULL,
+	`name_key` text NOT NULL,
+	`note` text,
+	`tags` text NOT NULL,
+	`created_at` integer NOT NULL,
+	`updated_at` integer NOT NULL,
+	CONSTRAINT "tags_is_json" CHECK(`tags` IS NULL OR json_valid(`tags`))
+) STRICT;
+--> statement-breakpoint
+CREATE UNIQUE INDEX `people_handle_unique` ON `people` (`handle`);--> statement-breakpoint
+CREATE INDEX `people_by_name` ON `people` (`name_key`);--> statement-breakpoint
+CREATE TABLE `search_progress` (
+	`name` text PRIMARY KEY NOT NULL,
+	`seq` integer NOT NULL,
+	CONSTRAINT "name_is_a_name" CHECK(`name` NOT GLOB '*[^a-z._]*')
+) STRICT;
 --> statement-breakpoint
 CREATE TABLE `about` (
 	`name` text PRIMARY KEY NOT NULL,
@@ -115,6 +162,18 @@ CREATE TABLE `credentials` (
 CREATE UNIQUE INDEX `credentials_key_unique` ON `credentials` (`key`);--> statement-breakpoint
 CREATE UNIQUE INDEX `credentials_secret_sha256_unique` ON `credentials` (`secret_sha256`);--> statement-breakpoint
 CREATE UNIQUE INDEX `credentials_by_number` ON `credentials` (`phone_number`) WHERE revoked_at IS NULL;--> statement-breakpoint
+CREATE TABLE `groups` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`chat_guid` text NOT NULL,
+	`name` text,
+	`participants` text NOT NULL,
+	`state` text NOT NULL,
+	FOREIGN KEY (`seq`) REFERENCES `conversations`(`seq`) ON UPDATE no action ON DELETE cascade,
+	CONSTRAINT "participants_is_json" CHECK(`participants` IS NULL OR json_valid(`participants`)),
+	CONSTRAINT "state_is_known" CHECK(`state` = 'active' OR `state` = 'left' OR `state` = 'unreachable')
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `groups_by_state` ON `groups` (`state`);--> statement-breakpoint
 CREATE TABLE `idempotency` (
 	`key` text PRIMARY KEY NOT NULL,
 	`fingerprint` text NOT NULL,
@@ -143,15 +202,26 @@ CREATE TABLE `lines` (
 	`daily_contact_limit` integer NOT NULL,
 	`is_enabled` integer NOT NULL,
 	`relay_sms` integer NOT NULL,
+	`relay_groups` integer DEFAULT false NOT NULL,
 	`checkpoint` text,
 	`contacts_reserved` integer DEFAULT 0 NOT NULL,
 	`created_at` integer NOT NULL,
 	`deleted_at` integer,
-	CONSTRAINT "driver_is_a_name" CHECK(`driver` NOT GLOB '*[^a-z]*')
+	CONSTRAINT "driver_is_a_name" CHECK(`driver` NOT GLOB '*[^a-z._]*')
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `lines_id_unique` ON `lines` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `lines_by_device` ON `lines` (`driver`,`device_key`) WHERE deleted_at IS NULL;--> statement-breakpoint
+CREATE TABLE `message_days` (
+	`day` integer NOT NULL,
+	`line_seq` integer NOT NULL,
+	`sent` integer NOT NULL,
+	`received` integer NOT NULL,
+	`failed` integer NOT NULL,
+	`uncertain` integer NOT NULL,
+	PRIMARY KEY(`day`, `line_seq`)
+) STRICT, WITHOUT ROWID;
+--> statement-breakpoint
 CREATE TABLE `messages` (
 	`seq` integer PRIMARY KEY NOT NULL,
 	`id` text NOT NULL,
@@ -165,6 +235,8 @@ CREATE TABLE `messages` (
 	`text` text NOT NULL,
 	`guid` text NOT NULL,
 	`platform_guid` text,
+	`is_group` integer DEFAULT false NOT NULL,
+	`extras` text,
 	`source` text NOT NULL,
 	`is_pinned` integer DEFAULT false NOT NULL,
 	`queued_reason` text,
@@ -187,9 +259,10 @@ CREATE TABLE `messages` (
 	CONSTRAINT "direction_is_known" CHECK(`direction` = 'inbound' OR `direction` = 'outbound'),
 	CONSTRAINT "status_is_known" CHECK(`status` = 'queued' OR `status` = 'sending' OR `status` = 'sent' OR `status` = 'delivered' OR `status` = 'read' OR `status` = 'failed' OR `status` = 'expired' OR `status` = 'uncertain' OR `status` = 'received'),
 	CONSTRAINT "source_is_known" CHECK(`source` = 'api' OR `source` = 'cli' OR `source` = 'dashboard' OR `source` = 'device'),
-	CONSTRAINT "queued_reason_is_known" CHECK(`queued_reason` = 'earlier_message' OR `queued_reason` = 'same_text_uncertain' OR `queued_reason` = 'daily_contact_limit' OR `queued_reason` = 'retry' OR `queued_reason` = 'pacing' OR `queued_reason` = 'clock_jumped' OR `queued_reason` = 'line_offline' OR `queued_reason` = 'line_disabled' OR `queued_reason` = 'storage_full'),
+	CONSTRAINT "queued_reason_is_a_name" CHECK(`queued_reason` NOT GLOB '*[^a-z._]*'),
 	CONSTRAINT "contact_hold_is_known" CHECK(`contact_hold` = 'none' OR `contact_hold` = 'undecided' OR `contact_hold` = 'reserved' OR `contact_hold` = 'spent'),
-	CONSTRAINT "refused_by_is_json" CHECK(`refused_by` IS NULL OR json_valid(`refused_by`))
+	CONSTRAINT "refused_by_is_json" CHECK(`refused_by` IS NULL OR json_valid(`refused_by`)),
+	CONSTRAINT "extras_is_json" CHECK(`extras` IS NULL OR json_valid(`extras`))
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `messages_id_unique` ON `messages` (`id`);--> statement-breakpoint
@@ -199,7 +272,7 @@ CREATE INDEX `messages_by_direction` ON `messages` (`direction`);--> statement-b
 CREATE INDEX `messages_by_status` ON `messages` (`status`);--> statement-breakpoint
 CREATE INDEX `messages_by_change` ON `messages` (`updated_at`,`revision`);--> statement-breakpoint
 CREATE INDEX `messages_due_by_line` ON `messages` (`line_seq`,`due_at`) WHERE status = 'queued' AND due_at IS NOT NULL;--> statement-breakpoint
-CREATE INDEX `messages_to_announce` ON `messages` (`due_at`) WHERE status = 'uncertain' AND due_at IS NOT NULL;--> statement-breakpoint
+CREATE INDEX `messages_to_announce` ON `messages` (`due_at`) WHERE (status = 'uncertain' OR status = 'received') AND due_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `messages_unfinished_by_conversation` ON `messages` (`conversation_seq`) WHERE status = 'queued' OR status = 'sending' OR status = 'uncertain';--> statement-breakpoint
 CREATE TABLE `not_relayed` (
 	`line_id` text NOT NULL,
@@ -208,7 +281,7 @@ CREATE TABLE `not_relayed` (
 	`since` integer NOT NULL,
 	`last_at` integer NOT NULL,
 	PRIMARY KEY(`line_id`, `kind`),
-	CONSTRAINT "kind_is_known" CHECK(`kind` = 'sms' OR `kind` = 'rcs' OR `kind` = 'group' OR `kind` = 'spam' OR `kind` = 'unplaced' OR `kind` = 'not_understood')
+	CONSTRAINT "kind_is_a_name" CHECK(`kind` NOT GLOB '*[^a-z._]*')
 ) STRICT;
 --> statement-breakpoint
 CREATE TABLE `rejected_events` (
@@ -225,6 +298,16 @@ CREATE TABLE `settings` (
 	`updated_at` integer NOT NULL
 ) STRICT;
 --> statement-breakpoint
+CREATE TABLE `waiting_changes` (
+	`seq` integer PRIMARY KEY NOT NULL,
+	`line_id` text NOT NULL,
+	`guid` text NOT NULL,
+	`body` text NOT NULL,
+	`recorded_at` integer NOT NULL,
+	CONSTRAINT "body_is_json" CHECK(`body` IS NULL OR json_valid(`body`))
+) STRICT;
+--> statement-breakpoint
+CREATE INDEX `waiting_changes_by_guid` ON `waiting_changes` (`line_id`,`guid`);--> statement-breakpoint
 CREATE TABLE `waiting_receipts` (
 	`line_id` text NOT NULL,
 	`guid` text NOT NULL,
@@ -288,7 +371,7 @@ CREATE TABLE `events` (
 	`conversation_id` text,
 	`body` text,
 	`created_at` integer NOT NULL,
-	CONSTRAINT "name_is_known" CHECK(`name` = 'message.received' OR `name` = 'message.sent' OR `name` = 'message.delivered' OR `name` = 'message.read' OR `name` = 'message.failed'),
+	CONSTRAINT "name_is_a_name" CHECK(`name` NOT GLOB '*[^a-z._]*'),
 	CONSTRAINT "body_is_json" CHECK(`body` IS NULL OR json_valid(`body`))
 ) STRICT;
 --> statement-breakpoint
@@ -310,6 +393,7 @@ CREATE TABLE `webhooks` (
 	`events` text NOT NULL,
 	`is_active` integer NOT NULL,
 	`description` text,
+	`attachment_links` integer DEFAULT false NOT NULL,
 	`disabled_reason` text,
 	`created_by` text NOT NULL,
 	`created_at` integer NOT NULL,
@@ -352,4 +436,50 @@ BEGIN
 	ON CONFLICT (`day`, `line_seq`) DO UPDATE SET `sent` = `sent` + excluded.`sent`,
 		`received` = `received` + excluded.`received`, `failed` = `failed` + excluded.`failed`,
 		`uncertain` = `uncertain` + excluded.`uncertain`;
+END;--> statement-breakpoint
+CREATE VIRTUAL TABLE `message_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='trigram remove_diacritics 1');--> statement-breakpoint
+CREATE VIRTUAL TABLE `conversation_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='trigram remove_diacritics 1');--> statement-breakpoint
+CREATE VIRTUAL TABLE `people_search` USING fts5(words, content='', contentless_delete=1, detail=none, tokenize='trigram remove_diacritics 1');--> statement-breakpoint
+INSERT INTO `search_progress` VALUES ('messages', 0), ('conversations', 0);--> statement-breakpoint
+CREATE TRIGGER `message_search_at_delete` AFTER DELETE ON `messages`
+BEGIN
+	DELETE FROM `message_search` WHERE rowid = OLD.`seq`;
+	UPDATE `search_progress` SET `seq` = coalesce((SELECT max(`seq`) FROM `messages`), 0)
+	WHERE `name` = 'messages' AND `seq` > coalesce((SELECT max(`seq`) FROM `messages`), 0);
+END;--> statement-breakpoint
+CREATE TRIGGER `conversation_search_at_delete` AFTER DELETE ON `conversations`
+BEGIN
+	DELETE FROM `conversation_search` WHERE rowid = OLD.`seq`;
+	UPDATE `search_progress` SET `seq` = coalesce((SELECT max(`seq`) FROM `conversations`), 0)
+	WHERE `name` = 'conversations' AND `seq` > coalesce((SELECT max(`seq`) FROM `conversations`), 0);
+END;--> statement-breakpoint
+CREATE TRIGGER `message_search_at_update` AFTER UPDATE OF `text` ON `messages`
+WHEN NEW.`text` <> OLD.`text`
+	AND NEW.`seq` <= (SELECT `seq` FROM `search_progress` WHERE `name` = 'messages')
+BEGIN
+	DELETE FROM `message_search` WHERE rowid = NEW.`seq`;
+	INSERT INTO `message_search` (rowid, words) VALUES (NEW.`seq`, NEW.`text`);
+END;--> statement-breakpoint
+CREATE TRIGGER `conversation_search_at_rename` AFTER UPDATE OF `name` ON `groups`
+WHEN NEW.`name` IS NOT OLD.`name`
+	AND NEW.`seq` <= (SELECT `seq` FROM `search_progress` WHERE `name` = 'conversations')
+BEGIN
+	DELETE FROM `conversation_search` WHERE rowid = NEW.`seq`;
+	INSERT INTO `conversation_search` (rowid, words)
+	SELECT `seq`, `handle` || ' ' || coalesce(NEW.`name`, '') FROM `conversations` WHERE `seq` = NEW.`seq`;
+END;--> statement-breakpoint
+CREATE TRIGGER `people_search_at_insert` AFTER INSERT ON `people`
+BEGIN
+	INSERT INTO `people_search` (rowid, words) VALUES (NEW.`seq`, NEW.`name` || ' ' || NEW.`handle` || ' ' ||
+		coalesce((SELECT group_concat(`value`, ' ') FROM json_each(NEW.`tags`)), ''));
+END;--> statement-breakpoint
+CREATE TRIGGER `people_search_at_update` AFTER UPDATE ON `people`
+BEGIN
+	DELETE FROM `people_search` WHERE rowid = NEW.`seq`;
+	INSERT INTO `people_search` (rowid, words) VALUES (NEW.`seq`, NEW.`name` || ' ' || NEW.`handle` || ' ' ||
+		coalesce((SELECT group_concat(`value`, ' ') FROM json_each(NEW.`tags`)), ''));
+END;--> statement-breakpoint
+CREATE TRIGGER `people_search_at_delete` AFTER DELETE ON `people`
+BEGIN
+	DELETE FROM `people_search` WHERE rowid = OLD.`seq`;
 END;

@@ -1,6 +1,6 @@
 // Writes src/guides/command-line.md from the tables of commands, options and settings.
 
-import { COMMAND_GROUPS } from '../src/cli/commands.ts'
+import { COMMAND_GROUPS } from '../src/cli/run.ts'
 import { optionsOf } from '../src/config.ts'
 import { environmentOf, flagOf, type Option } from '../src/domain/option.ts'
 import {

@@ -2,6 +2,7 @@
 // went wrong.
 //
 //   bun scripts/torture.ts kills --count 1000       kill -9 under load and during a start
+//   bun scripts/torture.ts files --count 300        the same with uploads, sends with files, and late files
 //   bun scripts/torture.ts power --images 100000    power cuts, put together from recordings (Linux, cc)
 //   bun scripts/torture.ts clock                    a wall clock that jumps 25 h, 8 d and 400 d (Linux, cc)
 //   bun scripts/torture.ts damage --count 1000      databases with flipped bits and overwritten pages
@@ -39,7 +40,13 @@ const { values: options, positionals } = parseArgs({
 })
 const [count, images, seed] = [options.count, options.images, options.seed].map(Number)
 
-const TORTURES: Readonly<Record<string, () => Promise<Result>>> = { kills, power, clock, damage }
+const TORTURES: Readonly<Record<string, () => Promise<Result>>> = {
+  kills: () => kills('texts'),
+  files: () => kills('files'),
+  power,
+  clock,
+  damage,
+}
 const torture = TORTURES[positionals[0] ?? '']
 if (torture === undefined) throw new Error(`One of: ${Object.keys(TORTURES).join(', ')}.`)
 const { line, faults } = await torture()
@@ -47,15 +54,16 @@ console.log(`${line}; ${faults.length} faults`)
 for (const fault of faults.slice(0, FAULTS_SHOWN)) console.log(`  ${fault}`)
 process.exitCode = faults.length > 0 ? 1 : 0
 
-async function kills(): Promise<Result> {
-  const run = await runKills(count ?? 0)
+async function kills(load: 'texts' | 'files'): Promise<Result> {
+  const run = await runKills(count ?? 0, load)
   const faults = Object.entries(run.faults).flatMap(([name, list]) =>
     list.map((one) => `${name}: ${JSON.stringify(one)}`),
   )
   return {
     line:
       `${run.kills} kills, ${run.early} of them before it listened: ${run.told} messages told, ` +
-      `${run.repeats} requests repeated, ${run.carried} carried, ${run.posts} posts received`,
+      `${run.repeats} requests repeated, ${run.carried} carried, ${run.posts} posts received, ` +
+      `${run.files} files, ${run.parts} parts carried`,
     faults: run.exitCode === 0 ? faults : [...faults, `the last stop ended with ${run.exitCode}`],
   }
 }

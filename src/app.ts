@@ -9,12 +9,13 @@ import { passwordFindings } from './access/passwords.ts'
 import { setupAddresses } from './access/setup-link.ts'
 import type { CreatedKey } from './api/keys.ts'
 import type { SetupLink } from './api/owner.ts'
+import { createAttachments, type Attachments } from './attachments/attachments.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
 import type { Finding } from './domain/finding.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
-import { HealthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
+import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
 import { aboutResource } from './http/dashboard-views.ts'
@@ -22,9 +23,8 @@ import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
 import { createHttp, type Http, type HttpTools } from './http/server.ts'
 import { lifeOf } from './http/service.ts'
-import { createAuthenticate } from './keys/authenticate.ts'
 import { createCredentials, createFirstKey } from './keys/credentials.ts'
-import { LastUsed } from './keys/last-used.ts'
+import { LastUsed, createAuthenticate } from './keys/last-used.ts'
 import { LINE_KINDS } from './lines/kinds.ts'
 import { createLineActions } from './lines/line-actions.ts'
 import { createKinds, type CreatedKinds } from './lines/line-kind.ts'
@@ -39,12 +39,13 @@ import { observeMessages, createReading } from './messages/message-service.ts'
 import { createSend } from './messages/send.ts'
 import { failOrphans, recoverMessages } from './messages/settle.ts'
 import { WaitingCallers } from './messages/waiting-callers.ts'
+import { createContacts } from './people/contacts.ts'
+import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
 import { recordVersion } from './storage/about.ts'
 import { listAudit } from './storage/audit.ts'
 import { listLiveBridges } from './storage/credentials.ts'
 import { wakeLimited, unfinishedOf } from './storage/message-queue.ts'
-import { storageFull } from './storage/sqlite-errors.ts'
 import { argon2id } from './system/hash.ts'
 import { isoTime } from './system/iso-time.ts'
 import {
@@ -56,9 +57,10 @@ import {
 import { ownIds, processRunner, startProcess, startReadProcess } from './system/process.ts'
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
-import { createGet, createPost } from './webhooks/post.ts'
+import type { DownloadUrl } from './webhooks/payload.ts'
+import { createDownload, createGet, createPost } from './webhooks/post.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
-export { listenInSafeMode, listenWithoutSocket } from './http/safe-mode.ts'
+export { listenInSafeMode } from './http/safe-mode.ts'
 
 export type App = {
   readonly http: Http
@@ -93,23 +95,27 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const { log, directory } = runtime
   const life: Life = { phase: 'starting', listener: null }
   const kinds = createLineKinds(runtime, { config, parts, lines: () => known() })
-  const webhooks = createWebhookModule(runtime, { config, parts, life })
-  const messages = createMessageModule(runtime, { webhooks, kinds }, { config, parts, life })
+  const downloadUrl: DownloadUrl = (id, since) => attachments.downloadUrl(id, since)
+  const start = { config, parts, life }
+  const webhooks = createWebhookModule(runtime, start, downloadUrl)
+  const attachments: Attachments = createAttachmentModule(runtime, webhooks, start)
+  const below = { webhooks, kinds, attachments }
+  const messages = createMessageModule(runtime, below, start)
   const known = () => messages.lines.lines().map(({ line }) => line)
-  const maintenance = createMaintenance({ ...runtime, folder: config.backupFolder })
-  const entry = createEntry(runtime, { config, parts, life })
+  const maintenance = createMaintenance({ ...runtime, attachments, folder: config.backupFolder })
+  const entry = createEntry(runtime, start)
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
-  includeRelayFindings(runtime, parts, watches)
-  const modules = { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry }
+  includeRelayFindings(runtime, parts, [...watches, attachments])
+  const modules = { ...below, config, life, messages, maintenance, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
   const outer = [...kinds.services, ...(parts.companions ?? [])]
-  const loops = [lastUsed, ...own, new HealthWatch(runtime), ...outer]
+  const loops = [lastUsed, new SearchFollower(runtime), ...own, healthWatch(runtime), ...outer]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -146,10 +152,12 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
 function includeRelayFindings(
   { disk, health }: Runtime,
   { checkHost = async () => [] }: Partial<Parts>,
-  watches: readonly { findings(): readonly Finding[] }[],
+  watches: readonly { findings(): readonly Finding[] | Promise<readonly Finding[]> }[],
 ): void {
   health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
-  health.include(async () => [disk, ...watches].flatMap((watch) => watch.findings()).map(ofRelay))
+  for (const watch of [disk, ...watches]) {
+    health.include(async () => (await watch.findings()).map(ofRelay))
+  }
 }
 
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
@@ -157,7 +165,6 @@ type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener:
 /** Inputs of this start. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
 
-/** The kinds of line, with their drivers. */
 function createLineKinds(
   { wallClock: clock, clock: relayClock, random, log, db, directory }: Runtime,
   {
@@ -186,7 +193,11 @@ function createLineKinds(
 }
 
 /** Webhooks, with the rules for their addresses. */
-function createWebhookModule(runtime: Runtime, { config, parts, life }: Start) {
+function createWebhookModule(
+  runtime: Runtime,
+  { config, parts, life }: Start,
+  downloadUrl: DownloadUrl,
+) {
   const { settings, disk, wallClock: clock } = runtime
   const isOwnListener = (address: string, port: number) =>
     port === life.listener?.port && isOwnAddress(address)
@@ -195,6 +206,7 @@ function createWebhookModule(runtime: Runtime, { config, parts, life }: Start) {
   const module = createWebhooks({
     ...runtime,
     rules,
+    downloadUrl,
     post: parts.post ?? createPost({ ...network, rules }),
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
@@ -203,14 +215,31 @@ function createWebhookModule(runtime: Runtime, { config, parts, life }: Start) {
   runtime.health.include(async () => module.loop.findings().map(ofWebhook))
   // A monitor may stand in the own network, whatever webhooks may do.
   const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
-  return { ...module, get: createGet({ ...network, rules: ownNetwork }) }
+  const get = createGet({ ...network, rules: ownNetwork })
+  return { ...module, get, download: createDownload({ ...network, rules }) }
+}
+
+/** Files that travel with messages. */
+function createAttachmentModule(
+  runtime: Runtime,
+  { download }: WebhookModule,
+  { config, parts, life }: Start,
+): Attachments {
+  const { findTool } = parts
+  const address = () => serverUrl(config, life)
+  return createAttachments({ ...runtime, download, findTool, serverUrl: address })
+}
+
+/** The address of the relay as its callers know it. */
+function serverUrl(config: Config, { listener }: Life): string {
+  return config.publicUrl ?? `http://127.0.0.1:${listener?.port ?? config.port}`
 }
 
 type WebhookModule = ReturnType<typeof createWebhookModule>
 
 function createMessageModule(
   runtime: Runtime,
-  { webhooks: { publish }, kinds }: { webhooks: WebhookModule; kinds: CreatedKinds },
+  { webhooks, kinds, attachments }: Pick<Modules, 'webhooks' | 'kinds' | 'attachments'>,
   { config, life }: Start,
 ) {
   const { db, clock, writer, stamps, settings, disk, dispatchSignal, health } = runtime
@@ -219,7 +248,7 @@ function createMessageModule(
     kinds: kinds.kinds,
     drivers: kinds.drivers,
     intake: (line, event) => intake(line, event),
-    loadUnfinished: (line) => unfinishedOf(db, line.id, clock),
+    loadUnfinished: (line) => unfinishedOf(db, line.id, { age: clock, files: runtime.store }),
   })
   lines.onChange((id) => {
     dispatchSignal.notify()
@@ -230,7 +259,7 @@ function createMessageModule(
   const callers = new WaitingCallers({ clock, writer, waitReason })
   const tools = {
     ...runtime,
-    publish,
+    publish: webhooks.publish,
     sentenceOf: kinds.sentenceOf,
     callers,
     waitReason,
@@ -239,9 +268,8 @@ function createMessageModule(
     announcesDeviceMessages: () => settings.get('announce_device_messages'),
     mayLeave: () => life.phase !== 'stopping' && !disk.isLow,
     onLoop: (line: Line) => health.report(loopFinding(line)),
-    requireAccepting: () => {
-      if (disk.isLow) throw storageFull()
-    },
+    requireAccepting: () => disk.requireRoom(),
+    attachments,
   }
   const intake = createIntake(tools)
   health.include(() => lines.checkup(AbortSignal.timeout(CHECKUP_MS)))
@@ -309,6 +337,7 @@ type Modules = {
   readonly kinds: CreatedKinds
   readonly life: Life
   readonly webhooks: WebhookModule
+  readonly attachments: Attachments
   readonly messages: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
   readonly lastUsed: LastUsed
@@ -318,24 +347,28 @@ type Modules = {
 /** The API's actions, in its own terms. */
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
-  const { config, life, kinds, webhooks, messages, maintenance, lastUsed, entry } = modules
+  const { config, life, kinds, webhooks, attachments, messages } = modules
+  const { maintenance, lastUsed, entry } = modules
   return {
     ...runtime,
     version: VERSION,
     defaultWaitMs: config.sendWaitMs,
     hosts: { hostname: hostname(), publicUrl: config.publicUrl, isOwnAddress },
-    serverUrl: () => config.publicUrl ?? `http://127.0.0.1:${life.listener?.port ?? config.port}`,
+    serverUrl: () => serverUrl(config, life),
     isTrustedProxy: addressRanges(config.trustedProxies),
     authenticate: createAuthenticate({ db, lastUsed }),
     ...createCredentials({ ...runtime, lastUsed }),
     bridge: kinds.calls,
     kinds: kinds.kinds,
+    actions: kinds.actions,
     sentenceOf: kinds.sentenceOf,
     lines: messages.lineActions,
     messages: { ...messages.reading.messages, send: messages.send },
     conversations: messages.reading.conversations,
+    contacts: createContacts(runtime),
     ...messages.reading.beside,
     webhooks: webhooks.actions,
+    attachments,
     health: {
       life: lifeOf(life, runtime.disk),
       metrics,

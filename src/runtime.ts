@@ -1,6 +1,7 @@
 // The parts that every module shares: the data, the outside world, clock and log. Only `app.ts` builds
 // on it.
 
+import { AttachmentStore } from './attachments/store.ts'
 import type { Config, ConfigRow } from './config.ts'
 import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
@@ -45,9 +46,10 @@ export type Parts = {
   readonly passwordHash: PasswordHash
   /** In place of the data directory. */
   readonly data: Data
+  /** In place of the executables of this machine. */
+  readonly findTool: (name: string) => string | null
   /** False where requests come by `http.fetch` only. */
   readonly isListening: boolean
-  /** The options of this start, as they are printed. */
   readonly options: readonly ConfigRow[]
   /** Called by the upgrade that waits for this start to be healthy. */
   readonly confirmHealthy: () => void
@@ -76,9 +78,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     freeBytes: parts.freeBytes ?? (() => freeBytes(directory.path)),
     requireInPlace: () => db.guard.requireInPlace(),
     onLost: (error) => fail(error),
-    onChange: () => {
-      for (const one of [dispatchSignal, deliverySignals.signal, healthSignal]) one.notify()
-    },
+    onChange: () => notifyAll([dispatchSignal, deliverySignals.signal, healthSignal]),
   })
   const fatal = Promise.withResolvers<unknown>()
   const fail = (error: unknown) => {
@@ -93,6 +93,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const assertIntact = () => backupWorker.assertIntact(directory.database)
   const stamps = new LogicalClock(clock, random, newestTimestamp(db))
   const audit = createAudit({ writer, stamps, log })
+  const settings = createSettings({ db, writer, stamps, audit, locked: config.lockedSettings })
   return {
     ...outer,
     clock,
@@ -113,12 +114,18 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     metrics: new Metrics(),
     health: new HealthCatalogue(stamps),
     seal: createSeal(data.secretKey, random),
-    settings: createSettings({ db, writer, stamps, audit, locked: config.lockedSettings }),
+    settings,
+    store: new AttachmentStore({ folder: directory.attachments, random, clock, settings }),
+    secretKey: data.secretKey,
     fatal: fatal.promise,
     confirmHealthy: parts.confirmHealthy,
     options: parts.options ?? [],
     close: () => close(writer, data),
   }
+}
+
+function notifyAll(signals: readonly Signal[]): void {
+  for (const signal of signals) signal.notify()
 }
 
 function close(writer: Writer, data: Data): void {

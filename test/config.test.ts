@@ -39,6 +39,7 @@ test('without anything given every option has its default', () => {
     mac: 'auto',
     macPhoneNumber: null,
     macChatDb: null,
+    macStaging: 'messages',
     macOsascript: '/usr/bin/osascript',
     macOpen: '/usr/bin/open',
     macPgrep: '/usr/bin/pgrep',

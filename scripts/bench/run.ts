@@ -4,16 +4,30 @@
 import { moveToLoadCore } from './cores.ts'
 import { deliveries } from './deliveries.ts'
 import { holds, type Figure } from './figure.ts'
+import { files } from './files.ts'
 import { latency } from './latency.ts'
 import { macReading } from './mac-reading.ts'
 import { mac } from './mac.ts'
 import { memory } from './memory.ts'
 import { pages } from './pages.ts'
 import { returns } from './returns.ts'
+import { search } from './search.ts'
 import { sends } from './sends.ts'
 import { start } from './start.ts'
 
-const BENCHES = { sends, deliveries, pages, latency, returns, start, memory, mac, macReading }
+const BENCHES = {
+  sends,
+  deliveries,
+  pages,
+  latency,
+  returns,
+  start,
+  memory,
+  files,
+  mac,
+  macReading,
+  search,
+}
 
 const wanted = process.argv.slice(2)
 const chosen = Object.entries(BENCHES).filter(

@@ -35,7 +35,6 @@ import { SetupLink } from './setup-link.ts'
 
 export type Access = ReturnType<typeof createAccess>
 
-/** The client of a request. */
 export type Client = Origin & {
   /** It runs on this machine, beyond doubt. */
   readonly isLocal: boolean
@@ -73,7 +72,6 @@ export function createAccess(tools: Tools) {
   return {
     sessions,
     hasPassword: () => getOwner(db) !== null,
-    /** The next step of the setup; null once it is done. */
     setupStep: () => getOwner(db)?.setupStep ?? null,
     saveSetupStep: (step: string | null) => writer.write((tx) => saveSetupStep(tx, step)),
     /** Makes the link that sets the password; earlier ones become invalid. */
@@ -135,7 +133,7 @@ async function setUp(
     requireFit(password)
     const passwordHash = await parts.passwords.make(password)
     return await parts.writer.write((tx) => {
-      savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: parts.stamps.now() })
+      savePassword(tx, { passwordHash, passwordSetAt: parts.stamps.now(), setupStep: FIRST_STEP })
       parts.sessions.endOthers(tx, null)
       noteNetwork(parts, tx, client)
       const opened = parts.sessions.open(tx)
@@ -173,7 +171,7 @@ async function changePassword(
   const passwordHash = await parts.passwords.make(change.password)
   return parts.writer.write((tx) => {
     requireStillRight(tx, proof)
-    savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: parts.stamps.now() })
+    savePassword(tx, { passwordHash, passwordSetAt: parts.stamps.now(), setupStep: FIRST_STEP })
     parts.sessions.endOthers(tx, session)
     parts.audit.record(tx, client, { action: 'password.changed', about: DASHBOARD })
     return parts.sessions.elevate(tx, session)
@@ -190,7 +188,7 @@ async function applyLockedPassword(parts: Parts): Promise<void> {
   if (owner !== null && (await passwords.fits(lockedPassword, owner.passwordHash))) return
   const passwordHash = await passwords.make(lockedPassword)
   await writer.write((tx) => {
-    savePassword(tx, { passwordHash, firstStep: FIRST_STEP, now: stamps.now() })
+    savePassword(tx, { passwordHash, passwordSetAt: stamps.now(), setupStep: FIRST_STEP })
     sessions.endOthers(tx, null)
     audit.record(tx, RELAY_ITSELF, { action: 'password.set', about: DASHBOARD, after: BY_OPTION })
   })

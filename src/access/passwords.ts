@@ -3,6 +3,7 @@ import type { Finding } from '../domain/finding.ts'
 import { PASSWORD_KIND, isPasswordLength } from '../domain/value-kind.ts'
 import type { Clock } from '../system/clock.ts'
 import type { PasswordHash } from '../system/hash.ts'
+import { dropOldest } from '../system/memoize.ts'
 
 /** Throws `invalid_request` for a password that is too short or too long, in characters. */
 export function requireFit(password: string): void {
@@ -110,8 +111,8 @@ export class LoginRateLimiter {
     if (waitMs > 0) throw tooMany(Math.ceil(waitMs / 1_000))
     const count = (this.#failures.get(name)?.count ?? 0) + 1
     this.#failures.delete(name)
-    this.#dropOldest()
     this.#failures.set(name, { count, lastAt: now })
+    dropOldest(this.#failures, GUESSERS_MAX)
     this.#recent.set(share, [...recent, now])
     return { succeed: () => this.#forgive({ name, share }, now) }
   }
@@ -128,11 +129,6 @@ export class LoginRateLimiter {
     const recent = this.#recent.get(share) ?? []
     const index = recent.indexOf(at)
     if (index !== -1) this.#recent.set(share, recent.toSpliced(index, 1))
-  }
-
-  #dropOldest(): void {
-    const oldest = this.#failures.keys().next()
-    if (this.#failures.size >= GUESSERS_MAX && !oldest.done) this.#failures.delete(oldest.value)
   }
 }
 

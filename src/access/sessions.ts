@@ -2,13 +2,11 @@ import { timestamp, type Timestamp } from '../domain/ids.ts'
 import {
   deleteOtherSessions,
   deleteSession,
-  elevateSession,
   findSession,
   listSessions,
   insertSession,
   keepLatestSessions,
-  markSeen,
-  type ListedSession,
+  updateSession,
   type SessionRow,
 } from '../storage/dashboard-access.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -80,7 +78,7 @@ export class DashboardSessions {
   }
 
   /** Every browser that is signed in, the one seen last first: 25 at most. */
-  list(): readonly ListedSession[] {
+  list(): readonly SessionRow[] {
     const { db, clock, stamps } = this.#tools
     return listSessions(db, timestamp(clock.ago(SESSION_LIFE_MS, stamps.now())))
   }
@@ -107,7 +105,8 @@ export class DashboardSessions {
     const now = stamps.now()
     const elevatedUntil = timestamp(now + ELEVATION_MS)
     keepLatestSessions(tx, timestamp(clock.ago(SESSION_LIFE_MS, now)), SESSIONS_MAX - 1)
-    insertSession(tx, { tokenSha256, pageKeySha256: sha256(pageKey), now, elevatedUntil })
+    const times = { createdAt: now, lastSeenAt: now, elevatedUntil }
+    insertSession(tx, { tokenSha256, pageKeySha256: sha256(pageKey), ...times })
     this.#signalEndsAfterCommit()
     return { token, pageKey, session: { tokenSha256, elevatedUntil, isStale: false } }
   }
@@ -126,14 +125,14 @@ export class DashboardSessions {
   /** The password was given: for an hour it need not be given again. */
   elevate(tx: Tx, session: DashboardSession): DashboardSession {
     const elevatedUntil = timestamp(this.#tools.stamps.now() + ELEVATION_MS)
-    elevateSession(tx, session.tokenSha256, elevatedUntil)
+    updateSession(tx, session.tokenSha256, { elevatedUntil })
     return { ...session, elevatedUntil }
   }
 
   /** Notes a use of the session, which restarts its seven days. */
   async keep({ tokenSha256 }: DashboardSession): Promise<void> {
     const { writer, stamps } = this.#tools
-    await writer.write((tx) => markSeen(tx, tokenSha256, stamps.now()))
+    await writer.write((tx) => updateSession(tx, tokenSha256, { lastSeenAt: stamps.now() }))
   }
 
   #living(tokenSha256: Uint8Array): SessionRow | null {

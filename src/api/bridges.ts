@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 
 import { CREDENTIAL_NAME_LENGTH_MAX } from '../domain/credential.ts'
 import { TEXT_LENGTH_MAX } from '../domain/message.ts'
-import { id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
+import { IN_DOCUMENT, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
 const PHONE_ID_LENGTH_MAX = 200
 const HANDLE_LENGTH_MAX = 255
@@ -44,7 +44,7 @@ export const BridgeList = listOf('BridgeList', Bridge)
 export const BridgeToken = objectSchema('BridgeToken', { id: BRIDGE_FIELDS.id, token: TOKEN })
 export type BridgeToken = Shape<typeof BridgeToken>
 
-export const PhoneMessage = objectSchema('PhoneMessage', {
+const PHONE_MESSAGE = {
   id: Type.String({
     minLength: 1,
     maxLength: PHONE_ID_LENGTH_MAX,
@@ -67,6 +67,17 @@ export const PhoneMessage = objectSchema('PhoneMessage', {
       }),
     ),
   ),
+}
+
+export const PhoneMessage = objectSchema('PhoneMessage', PHONE_MESSAGE)
+
+/** The same as a form, with a file. */
+export const PhoneForm = objectSchema('PhoneForm', {
+  ...PHONE_MESSAGE,
+  attachment: Type.Unsafe<Blob>({
+    description: 'Of 25 MB at most; an empty one counts as none.',
+    [IN_DOCUMENT]: { type: 'string', format: 'binary' },
+  }),
 })
 
 export const StoredMessage = objectSchema('StoredMessage', { stored: Type.Literal(true) })

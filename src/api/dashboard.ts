@@ -53,6 +53,8 @@ export type KindInfo = {
   readonly deletable_reason: string | null
   /** Starts a relay with lines to try without a device; null where it has none. */
   readonly trial_command: string | null
+  /** Contacts of practice lines: one reads messages, the other also replies with the same text. */
+  readonly practice_numbers: { readonly reader: string; readonly echo: string } | null
 }
 
 /** The relay itself, and the options of its start. */

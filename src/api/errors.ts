@@ -60,7 +60,28 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
   phone_line_disabled: { status: 409, when: '`phone_line_id` names a line that is turned off.' },
   not_uncertain: { status: 409, when: 'The message is not `uncertain`.' },
   webhook_inactive: { status: 409, when: 'The webhook is not active.' },
-  payload_too_large: { status: 413, when: 'The body has more than 256 KiB.' },
+  attachment_not_found: { status: 404, when: 'There is no attachment with this id.' },
+  attachment_not_ready: { status: 409, when: "The attachment's file has not arrived yet." },
+  attachment_in_use: { status: 409, when: 'A message with the attachment is under way.' },
+  attachment_gone: { status: 410, when: 'The file was deleted, or is not in the data directory.' },
+  attachment_needs_text: {
+    status: 400,
+    when: 'The first message to a new contact has attachments and no text: Apple drops those.',
+  },
+  attachment_fetch_failed: {
+    status: 422,
+    when: "An attachment's `url` could not be fetched; nothing was accepted.",
+  },
+  variant_unavailable: { status: 422, when: 'This machine cannot make the variant.' },
+  range_not_satisfiable: { status: 416, when: 'The `Range` lies outside of the file.' },
+  not_supported: {
+    status: 422,
+    when: 'No line that may take it can do this; `details.capability` says what is missing.',
+  },
+  payload_too_large: {
+    status: 413,
+    when: 'The body has more than 256 KiB, or a file more than the setting allows.',
+  },
   unsupported_media_type: { status: 415, when: 'The body is not `application/json`.' },
   misdirected_request: { status: 421, when: 'The `Host` is not one of this relay.' },
   send_failed: { status: 422, when: 'The line permanently refused the message.' },
@@ -74,7 +95,7 @@ export const ERRORS: Readonly<Record<ErrorCode, Meaning>> = {
     when: 'An error in the relay; its log has details under the request id.',
   },
   no_phone_line: { status: 503, when: 'The relay has no enabled line.' },
-  storage_full: { status: 503, when: "The relay's disk is full." },
+  storage_full: { status: 503, when: "The relay's disk, or the room for attachments, is full." },
   starting: { status: 503, when: "The relay is starting, or a bridge's line is." },
   stopping: { status: 503, when: 'The relay is stopping.' },
 }

@@ -2,35 +2,137 @@
 
 import { Type } from 'typebox'
 
+import { ATTACHMENTS_MAX } from '../domain/attachment.ts'
+import { CONVERSATION_TYPES, GROUP_STATES } from '../domain/conversation.ts'
+import { REACTION_TYPES, WANTED_SERVICES, type ReplyTarget } from '../domain/message-extras.ts'
 import {
   MESSAGE_SOURCES,
   MESSAGE_STATUSES,
   QUEUED_REASONS,
   TEXT_LENGTH_MAX,
 } from '../domain/message.ts'
+import { MessageAttachment, SendAttachment } from './attachments.ts'
 import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
-export const SendRequest = objectSchema('SendRequest', {
-  to: Type.String({
-    description: 'E.164 with `+`, or an email address with which the line has a conversation.',
-    example: '+12025550147',
-  }),
-  text: Type.String({
-    minLength: 1,
-    maxLength: TEXT_LENGTH_MAX,
-    description: 'Length in code points.',
-    example: 'Your table is ready.',
-  }),
-  phone_line_id: Type.Optional(
-    nullable(
-      id(
-        'line',
-        'This line and no other. Without it, an available online line: for a new contact, the one with the fewest new contacts today.',
+const TEXT = Type.String({
+  minLength: 1,
+  maxLength: TEXT_LENGTH_MAX,
+  description: 'Length in code points. May be left out where there are attachments.',
+  example: 'Your table is ready.',
+})
+
+const CONTENT = {
+  text: Type.Optional(TEXT),
+  attachments: Type.Optional(
+    Type.Array(SendAttachment, {
+      minItems: 1,
+      maxItems: ATTACHMENTS_MAX,
+      description: 'Sent before the text, each as a message of its own on the device.',
+    }),
+  ),
+  reply_to: Type.Optional(
+    objectSchema('ReplyRequest', {
+      message_id: id('msg', 'The message to reply to.'),
+      if_supported: Type.Optional(
+        Type.Boolean({ description: 'True sends without the reply where the line cannot reply.' }),
+      ),
+    }),
+  ),
+}
+
+/** A send into a conversation that there is: to a person, or to a group. */
+export const ConversationSend = Type.Object(CONTENT, {
+  title: 'ConversationSend',
+  additionalProperties: false,
+  example: { text: 'Your table is ready.' },
+})
+export type ConversationSend = Shape<typeof ConversationSend>
+/** A send in a conversation that has no attachments. */
+export const TextConversationSend = Type.Object(
+  { ...ConversationSend.properties, text: TEXT },
+  { additionalProperties: false },
+)
+
+export const SendRequest = Type.Object(
+  {
+    to: Type.String({
+      description: 'E.164 with `+`, or an email address with which the line has a conversation.',
+      example: '+12025550147',
+    }),
+    ...CONTENT,
+    service: Type.Optional(
+      enumOf(
+        'WantedService',
+        WANTED_SERVICES,
+        'Left out, the device chooses. `auto` goes by what is known of the recipient, and takes one ' +
+          'try as SMS where the recipient turns out not to be on iMessage.',
       ),
     ),
-  ),
-})
+    phone_line_id: Type.Optional(
+      nullable(
+        id(
+          'line',
+          'This line and no other. Without it, an available online line: for a new contact, the one with the fewest new contacts today.',
+        ),
+      ),
+    ),
+  },
+  {
+    title: 'SendRequest',
+    additionalProperties: false,
+    example: { to: '+12025550147', text: 'Your table is ready.' },
+  },
+)
 export type SendRequest = Shape<typeof SendRequest>
+/** A send without attachments. */
+export const TextSendRequest = Type.Object(
+  { ...SendRequest.properties, text: TEXT },
+  { additionalProperties: false },
+)
+
+const Person = objectSchema('Person', {
+  handle: Type.String({ example: '+12025550147' }),
+  name: nullable(Type.String()),
+})
+export type Person = Shape<typeof Person>
+
+const Reaction = objectSchema('Reaction', {
+  type: enumOf('ReactionType', REACTION_TYPES),
+  emoji: nullable(Type.String({ description: 'The character, for the type `emoji`.' })),
+  handle: Type.String({ example: '+12025550147' }),
+  is_from_me: Type.Boolean(),
+  part: Type.Integer({ description: 'The part of the message that it is about, from 0.' }),
+  created_at: time('When it was given.'),
+})
+
+export const Reply = objectSchema('Reply', {
+  message_id: nullable(id('msg', 'The message replied to; null where the relay has it not.')),
+  guid: Type.String({ description: "The device's guid of that message." }),
+  part: Type.Integer(),
+  text_excerpt: nullable(Type.String({ description: 'Its first 100 characters.' })),
+})
+
+/** The fields of a `Reply`. */
+export function replyFields({
+  messageId,
+  guid,
+  part,
+  excerpt,
+}: ReplyTarget & { readonly excerpt: string | null }) {
+  return { message_id: messageId, guid, part, text_excerpt: excerpt }
+}
+
+export const Edit = objectSchema('Edit', {
+  text: Type.String(),
+  at: time('When the message got this text.'),
+})
+
+export const ListType = enumOf(
+  'ConversationType',
+  CONVERSATION_TYPES,
+  '`direct` leaves groups out, so that no program takes a group for a person; left out, it is ' +
+    '`direct`, but for the messages of a `conversation_id`.',
+)
 
 export const MessageDirection = enumOf('MessageDirection', ['inbound', 'outbound'])
 
@@ -87,6 +189,16 @@ export const Message = objectSchema('Message', {
   sent_at: nullable(time("The device's time for an inbound message.")),
   delivered_at: nullable(time('When it was delivered.')),
   read_at: nullable(time('When it was read.')),
+  // A direct text message has none of these.
+  attachments: Type.Optional(Type.Array(MessageAttachment)),
+  conversation_type: Type.Optional(Type.Literal('group')),
+  sender: Type.Optional(nullable(Person)),
+  reply_to: Type.Optional(Reply),
+  reactions: Type.Optional(Type.Array(Reaction)),
+  edits: Type.Optional(Type.Array(Edit, { description: 'Earlier texts, oldest first.' })),
+  unsent_at: Type.Optional(time('When its sender took it back; `text` is empty then.')),
+  service_requested: Type.Optional(enumOf('RequestedService', WANTED_SERVICES)),
+  downgraded_at: Type.Optional(time('When `auto` turned to SMS.')),
 })
 export type Message = Shape<typeof Message>
 
@@ -112,7 +224,19 @@ export const Conversation = objectSchema('Conversation', {
   phone_line_id: id('line', 'The line.'),
   phone_number: Type.String({ description: "The line's number.", example: '+12025550101' }),
   handle: Type.String({ description: 'The counterpart.', example: '+12025550147' }),
-  chat_identifier: Type.String({ description: 'Equals `handle`.', example: '+12025550147' }),
+  chat_identifier: Type.String({
+    description: "Equals `handle`; for a group, the device's identifier of it.",
+    example: '+12025550147',
+  }),
+  contact_name: Type.Optional(
+    Type.String({ description: "The person's name in the contacts.", example: 'Anna Miller' }),
+  ),
+  // A conversation with one person has none of these.
+  type: Type.Optional(Type.Literal('group')),
+  chat_guid: Type.Optional(Type.String({ description: "The device's guid of the group." })),
+  name: Type.Optional(nullable(Type.String({ example: 'Family' }))),
+  participants: Type.Optional(Type.Array(Person, { description: 'Without the owner.' })),
+  state: Type.Optional(enumOf('GroupState', GROUP_STATES)),
   service: Type.String({ example: 'iMessage' }),
   message_count: Type.Integer({ example: 12 }),
   last_message: nullable(Message),
@@ -150,3 +274,16 @@ export const Stats = objectSchema('Stats', {
 export type DayStats = Shape<typeof Stats>['data'][number]
 /** Messages by their outcome so far. */
 export type MessageFigures = Pick<DayStats, keyof typeof FIGURES>
+
+export const RecipientEvidence = objectSchema('RecipientEvidence', {
+  handle: Type.String({ example: '+12025550147' }),
+  service: enumOf('RecipientService', ['iMessage', 'SMS', 'unknown']),
+  evidence: enumOf(
+    'EvidenceKind',
+    ['delivered_imessage', 'failed_22', 'received_sms', 'none'],
+    "From this relay's own history only: nobody is asked.",
+  ),
+  last_seen_at: nullable(time('The date of the evidence.')),
+  phone_line_id: nullable(id('line', 'The line that has it.')),
+})
+export type RecipientEvidence = Shape<typeof RecipientEvidence>

@@ -16,10 +16,15 @@ export type Setting = {
 
 export const NewValue = objectSchema('NewValue', { value: Type.String({ maxLength: 1_000 }) })
 
-export type MadeBackup = { readonly path: string; readonly size_bytes: number }
+export type MadeBackup = {
+  readonly path: string
+  readonly size_bytes: number
+  /** Of the files beside a whole backup. */
+  readonly attachment_bytes?: number | undefined
+}
 
 /** A backup of the data directory, as it is listed. */
-export type Backup = MadeBackup & {
+export type Backup = Omit<MadeBackup, 'attachment_bytes'> & {
   readonly name: string
   readonly kind: 'daily' | 'before_migration'
   readonly created_at: string
@@ -27,6 +32,7 @@ export type Backup = MadeBackup & {
 
 export const NewBackup = objectSchema('NewBackup', {
   to: Type.Optional(nullable(Type.String({ minLength: 1, maxLength: 4_096 }))),
+  without_attachments: Type.Optional(Type.Boolean()),
 })
 
 /** The link that sets the dashboard's password. */
@@ -57,12 +63,16 @@ export type Phone = {
   readonly unknown_screen: string | null
 }
 
-/** One run of the script for Messages: `stage` and `number` are where it ended, null where it reported nothing. */
+/**
+ * One run of the script for Messages, without text: `stage` and `number` are where it ended, null where it
+ * reported nothing.
+ */
 export type ScriptCall = {
   /** Milliseconds since 1970. */
   readonly at: number
   readonly mode: string
   readonly route: string | null
+  /** Prefix of the chat's guid, all that is shown of a recipient: `iMessage;-;` or `any;-;`. */
   readonly key_prefix: string | null
   readonly stage: string | null
   readonly number: number | null

@@ -1,5 +1,6 @@
 import { Type } from 'typebox'
 
+import { EXCHANGES, GROUP_ABILITIES } from '../domain/line.ts'
 import { NOT_RELAYED_KINDS } from '../domain/not-relayed.ts'
 import { enumOf, id, listOf, nullable, objectSchema, time, type Shape } from './schema.ts'
 
@@ -15,6 +16,12 @@ const Capabilities = objectSchema(
     read: Type.Boolean({ description: 'Reports when a message was read.' }),
     guid: Type.Boolean({ description: "Reports the device's own guid of a message." }),
     attachments: Type.Boolean({ description: 'Can send attachments.' }),
+    // Left out where the line cannot.
+    receives_attachments: Type.Optional(Type.Literal(true)),
+    groups: Type.Optional(enumOf('GroupAbility', GROUP_ABILITIES)),
+    reactions: Type.Optional(enumOf('ReactionAbility', EXCHANGES)),
+    replies: Type.Optional(enumOf('ReplyAbility', EXCHANGES)),
+    edits: Type.Optional(enumOf('EditAbility', EXCHANGES, 'Edited and unsent messages.')),
   },
   'What the line can do and report.',
 )
@@ -28,6 +35,11 @@ const LINE_SETTINGS = {
     example: 50,
   }),
   is_enabled: Type.Boolean({ description: 'False stops sending; the line still receives.' }),
+  relay_groups: Type.Boolean({
+    description:
+      'Whether groups are stored, and announced by the events `group_message.*` and `group.updated`. ' +
+      'Without it their messages are counted only.',
+  }),
   relay_sms: Type.Boolean({
     description:
       'Whether SMS and RCS are announced like iMessages. While it is false they are listed as ' +
@@ -63,6 +75,8 @@ export const PhoneLine = objectSchema('PhoneLine', {
   new_contacts_today: Type.Integer({ description: 'How much of the limit is used.' }),
   is_enabled: LINE_SETTINGS.is_enabled,
   relay_sms: LINE_SETTINGS.relay_sms,
+  /** Left out for kinds of lines that have no groups. */
+  relay_groups: Type.Optional(LINE_SETTINGS.relay_groups),
   capabilities: Capabilities,
   not_relayed: Type.Optional(
     Type.Array(NotRelayed, { description: 'Messages that arrived and were not announced.' }),

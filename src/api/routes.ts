@@ -1,10 +1,12 @@
 // Routes of the API with their answers, for a typed client. `:id` stands for the id in a path.
 
+import type { Attachment } from './attachments.ts'
 import type { AuditEntry } from './audit.ts'
 import type { Bridge, BridgeToken, CreatedBridge } from './bridges.ts'
+import type { Contact, DeletedContact, ImportReport, SearchResult } from './contacts.ts'
 import type { HealthFinding } from './health.ts'
 import type { CreatedKey, Key, RevokedKey } from './keys.ts'
-import type { Message } from './messages.ts'
+import type { Conversation, Message } from './messages.ts'
 import type { MadeBackup, OptionRow, Phone, ScriptCall, Setting, SetupLink } from './owner.ts'
 import type { Page } from './paging.ts'
 import type { PhoneLine } from './phone-lines.ts'
@@ -23,12 +25,21 @@ type All<T> = { readonly data: readonly T[] }
 
 export type Answers = {
   'GET /about': { readonly version: string; readonly is_claimed: boolean }
+  'POST /attachments': Attachment
+  'GET /attachments/:id': Attachment
   'GET /audit': Page<AuditEntry>
   'POST /backup': MadeBackup
   'GET /bridges': Page<Bridge>
   'POST /bridges': CreatedBridge
   'POST /bridges/:id/token': BridgeToken
   'DELETE /bridges/:id': Deleted
+  'GET /contacts': Page<Contact>
+  'GET /contacts/:id': Contact
+  'PUT /contacts/:id': Contact
+  'DELETE /contacts/:id': DeletedContact
+  'POST /contacts/import': ImportReport
+  'GET /conversations': Page<Conversation>
+  'POST /conversations/:id/messages': Message
   'GET /health': All<HealthFinding>
   'POST /judgement': { readonly version: string }
   'GET /keys': Page<Key>
@@ -44,6 +55,7 @@ export type Answers = {
   'POST /phone-lines/:id/adopt': PhoneLine
   'GET /phones': All<Phone>
   'GET /script-calls': All<ScriptCall>
+  'GET /search': SearchResult
   'GET /settings': All<Setting>
   'PUT /settings/:id': Setting
   'POST /setup-link': SetupLink

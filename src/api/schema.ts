@@ -15,11 +15,17 @@ export type DeepReadonly<T> = T extends object ? { readonly [K in keyof T]: Deep
 /** The type of a schema's values. */
 export type Shape<T extends TSchema> = DeepReadonly<Static<T>>
 
+/** A schema of objects. */
+export type ObjectShape = TObject
+
 /** The message for a time that cannot be read. */
 export const TIME_WANTED = 'must be a time like 2026-11-21T10:00:00.000Z'
 
 /** Keywords under this name go into the OpenAPI document only; requests are not checked by them. */
 export const IN_DOCUMENT = 'inDocument'
+
+/** Under this name a body has its schema as a form, for the OpenAPI document. */
+export const AS_FORM = 'asForm'
 
 const URL_EXAMPLE = 'https://shop.example.com/hooks/messages'
 

@@ -2,13 +2,16 @@
 
 import { Type } from 'typebox'
 
+import { GROUP_CHANGES } from '../domain/conversation.ts'
+import { REACTION_TYPES } from '../domain/message-extras.ts'
 import {
   ATTEMPT_TRIGGERS,
   DELIVERY_STATUSES,
   DISABLED_REASONS,
   EVENT_NAMES,
 } from '../domain/webhook.ts'
-import { MessageError } from './messages.ts'
+import { MessageAttachment } from './attachments.ts'
+import { Edit, MessageError, Reply } from './messages.ts'
 import {
   ISO_TIME,
   enumOf,
@@ -36,11 +39,14 @@ const WEBHOOK_SETTINGS = {
   events: Type.Array(EventName, {
     minItems: 1,
     maxItems: 50,
-    description: 'The events to deliver. `message.failed` is opt-in.',
+    description: 'The events to deliver, and no others.',
     example: ['message.received', 'message.delivered'],
   }),
   is_active: Type.Boolean({ description: 'False pauses: new events are not queued for it.' }),
   description: nullable(Type.String({ maxLength: DESCRIPTION_LENGTH_MAX })),
+  attachment_links: Type.Boolean({
+    description: 'Payloads have a `download_url` for each file, which needs no key for 7 days.',
+  }),
 }
 
 export const WebhookCreation = objectSchema('WebhookCreation', {
@@ -48,6 +54,7 @@ export const WebhookCreation = objectSchema('WebhookCreation', {
   events: WEBHOOK_SETTINGS.events,
   is_active: Type.Optional(WEBHOOK_SETTINGS.is_active),
   description: Type.Optional(WEBHOOK_SETTINGS.description),
+  attachment_links: Type.Optional(WEBHOOK_SETTINGS.attachment_links),
 })
 
 export const WebhookChanges = Type.Partial(Type.Object(WEBHOOK_SETTINGS), {
@@ -66,6 +73,7 @@ const WEBHOOK_FIELDS = {
     Type.Boolean({ description: 'True where the last attempt failed; left out otherwise.' }),
   ),
   description: nullable(Type.String()),
+  attachment_links: Type.Optional(Type.Literal(true)),
   disabled_reason: nullable(
     enumOf(
       'WebhookDisabledReason',
@@ -201,22 +209,76 @@ export const DeliveryWithAttempts = objectSchema('DeliveryWithAttempts', {
 })
 export type DeliveryWithAttempts = Shape<typeof DeliveryWithAttempts>
 
-/** The body of every delivery: exactly the bytes that are signed. */
+const EVENT_FIELDS = { event: EventName, phone_line_id: id('line', 'The line concerned.') }
+
+const EventGroup = objectSchema('EventGroup', {
+  id: id('conv', 'Identifies the conversation.'),
+  chat_guid: Type.String({ example: 'iMessage;+;chat831551415676550949' }),
+  name: nullable(Type.String({ example: 'Family' })),
+  participant_count: Type.Integer({ description: 'Without the owner.', example: 3 }),
+})
+
+const EventReaction = objectSchema('EventReaction', {
+  action: enumOf('ReactionAction', ['added', 'removed']),
+  type: enumOf('ReactionType', REACTION_TYPES),
+  emoji: nullable(Type.String({ description: 'The character, for the type `emoji`.' })),
+  handle: Type.String({ description: 'Who reacted.', example: '+12025550147' }),
+  isFromMe: Type.Boolean(),
+  part: Type.Integer({ description: 'The part of the message that it is about, from 0.' }),
+  occurred_at: time('When it was given or taken back.'),
+})
+
+/** The body of a delivery: exactly the bytes that are signed. */
 export const EventPayload = objectSchema('EventPayload', {
-  event: EventName,
-  phone_line_id: id('line', 'The line concerned.'),
+  ...EVENT_FIELDS,
   message: objectSchema('EventMessage', {
     id: id('msg', 'Identifies the message.'),
     guid: Type.String({ example: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42' }),
     text: Type.String({ example: 'On my way.' }),
-    handle: Type.String({ description: "The counterpart's number.", example: '+12025550147' }),
-    chatIdentifier: Type.String({ description: 'Equals `handle`.', example: '+12025550147' }),
+    handle: Type.String({
+      description: "The counterpart's number; in a group the sender's, or the group for your own.",
+      example: '+12025550147',
+    }),
+    chatIdentifier: Type.String({
+      description: 'Equals `handle`; in a group it is the group.',
+      example: '+12025550147',
+    }),
     isFromMe: Type.Boolean(),
     service: Type.String({ example: 'iMessage' }),
     isSent: Type.Boolean(),
     isDelivered: Type.Boolean(),
     isRead: Type.Boolean(),
     error: Type.Optional(MessageError),
+    // A direct text message has none of these.
+    attachments: Type.Optional(Type.Array(MessageAttachment)),
+    replyTo: Type.Optional(Reply),
+    edits: Type.Optional(Type.Array(Edit, { description: 'Of `message.edited`: earlier texts.' })),
+    unsent_at: Type.Optional(time('Of `message.unsent`: when its sender took it back.')),
   }),
+  reaction: Type.Optional(EventReaction),
+  attachment: Type.Optional(MessageAttachment),
+  conversation: Type.Optional(EventGroup),
 })
 export type EventPayload = Shape<typeof EventPayload>
+
+/** A `message.reaction` whose message the relay does not have. */
+export const UnplacedReaction = objectSchema('UnplacedReaction', {
+  ...EVENT_FIELDS,
+  message: Type.Null(),
+  target_guid: Type.String({ description: "The device's guid of the message." }),
+  reaction: EventReaction,
+  conversation: Type.Optional(EventGroup),
+})
+
+export const GroupUpdate = objectSchema('GroupUpdate', {
+  ...EVENT_FIELDS,
+  conversation: EventGroup,
+  change: enumOf('GroupChange', GROUP_CHANGES),
+  actor: nullable(Type.String({ description: 'Who did it; null for the owner of the line.' })),
+  target: nullable(Type.String({ description: 'The member that it is about.' })),
+  name: nullable(Type.String({ description: "The group's name now.", example: 'Family' })),
+  occurred_at: time('When it was done.'),
+})
+
+/** Any body that a webhook gets. */
+export type AnyEvent = EventPayload | Shape<typeof UnplacedReaction> | Shape<typeof GroupUpdate>

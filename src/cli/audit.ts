@@ -4,7 +4,7 @@ import { timestamp, type Timestamp } from '../domain/ids.ts'
 import { listAudit } from '../storage/audit.ts'
 import { systemClock } from '../system/clock.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
-import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
+import { UsageError, numberOption, type Call, type Command } from './command.ts'
 import { throughRelayOrFile } from './own-file.ts'
 import { table } from './table.ts'
 
@@ -36,9 +36,9 @@ export const AUDIT_COMMAND: Command = {
   run: list,
 }
 
-async function list(call: Call): Promise<ExitCode> {
+async function list(call: Call): Promise<undefined> {
   const filter = { since: sinceOf(call), action: actionOf(call), actor: call.options.get('actor') }
-  const limit = limitOf(call)
+  const limit = numberOption(call, 'limit', { fallback: LIMIT_DEFAULT, max: LIMIT_MAX })
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('GET /audit', { query: queryOf({ ...filter, limit }) }),
     file: ({ db }) => listAudit(db, filter, { limit, cursor: null }),
@@ -49,7 +49,6 @@ async function list(call: Call): Promise<ExitCode> {
   )
   if (page.data.length === 0) call.out.note('No changes found.')
   if (page.has_more) call.out.note('More entries exist. Show more with --limit.')
-  return EXIT.ok
 }
 
 function rowOf(entry: AuditEntry): readonly (string | null)[] {
@@ -117,11 +116,4 @@ function actionOf(call: Call): AuditAction | undefined {
   const action = AUDIT_ACTIONS.find((name) => name === text)
   if (text === undefined || action !== undefined) return action
   throw new UsageError(`--action must be one of: ${AUDIT_ACTIONS.join(', ')}.`)
-}
-
-function limitOf(call: Call): number {
-  const text = call.options.get('limit') ?? String(LIMIT_DEFAULT)
-  const limit = /^[0-9]{1,3}$/.test(text) ? Number(text) : 0
-  if (limit >= 1 && limit <= LIMIT_MAX) return limit
-  throw new UsageError(`--limit must be a whole number from 1 to ${LIMIT_MAX}.`)
 }

@@ -4,10 +4,11 @@ import { basename, join, resolve } from 'node:path'
 import { optionsOf } from '../config.ts'
 import { COMMAND_LINE } from '../domain/audit.ts'
 import { timestamp } from '../domain/ids.ts'
+import { filesBeside } from '../storage/attachment-files.ts'
 import { recordedIfRoom } from '../storage/audit.ts'
-import { createdBackup, dailyBackup, listBackups, wholeBackup } from '../storage/backup.ts'
+import { backUpTo, createdBackup, listBackups } from '../storage/backup.ts'
 import { restoreBackup, type EnvironmentChange } from '../storage/restore.ts'
-import { snapshotOf } from '../storage/snapshot.ts'
+import { snapshotOf, type SnapshotOrder } from '../storage/snapshot.ts'
 import { systemClock } from '../system/clock.ts'
 import { dataDirectoryAt, type DataDirectory } from '../system/data-directory.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -26,7 +27,13 @@ export const BACKUP_COMMANDS: readonly Command[] = [
       {
         name: 'to',
         value: 'FILE',
-        sentence: 'Write one file that includes secret.key and hookline.env.',
+        sentence:
+          'Write one file that includes secret.key and hookline.env, and FILE.attachments beside it.',
+      },
+      {
+        name: 'without-attachments',
+        value: null,
+        sentence: 'Leave the files of attachments out.',
       },
     ],
     sentence: 'Make a verified backup of the database.',
@@ -49,30 +56,34 @@ export const BACKUP_COMMANDS: readonly Command[] = [
   },
 ]
 
-async function backUp(call: Call): Promise<ExitCode> {
+async function backUp(call: Call): Promise<undefined> {
   const option = call.options.get('to')
   const to = option === undefined ? null : resolve(call.surroundings.folder, option)
+  const withoutAttachments = call.options.has('without-attachments')
   call.out.note('Copying and checking the database…')
   const made = await throughRelayOrFile(call, {
     relay: (client) =>
       client.ask('POST /backup', {
-        body: to === null ? {} : { to },
+        body: {
+          ...(to === null ? {} : { to }),
+          ...(withoutAttachments ? { without_attachments: true } : {}),
+        },
         timeoutMs: BACKUP_MS_MAX,
       }),
     file: async ({ directory, db, writer, audit }) => {
-      const now = systemClock.now()
-      const order = to === null ? dailyBackup(directory, now) : wholeBackup(directory, to)
-      const { path, sizeBytes } = snapshotOf(db.sqlite, order)
-      const change = createdBackup(path, { isWhole: to !== null })
+      const worker = { take: async (order: SnapshotOrder) => snapshotOf(db.sqlite, order) }
+      const tools = { worker, directory, clock: systemClock }
+      const made = await backUpTo(tools, { to, withoutAttachments })
+      const change = createdBackup(made.path, { isWhole: to !== null })
       await recordedIfRoom(writer.write((tx) => audit.record(tx, COMMAND_LINE, change)))
-      return { path, size_bytes: sizeBytes }
+      return made
     },
   })
-  call.out.data(made, [made.path])
-  return EXIT.ok
+  const beside = made.attachment_bytes ?? 0
+  call.out.data(made, [made.path, ...(beside === 0 ? [] : [filesBeside(made.path)])])
 }
 
-async function list(call: Call): Promise<ExitCode> {
+async function list(call: Call): Promise<undefined> {
   const directory = directoryOf(call)
   const backups = listBackups(directory.backups).map((backup) => ({
     path: backup.path,
@@ -88,7 +99,6 @@ async function list(call: Call): Promise<ExitCode> {
   ])
   call.out.data({ data: backups }, table(['CREATED', 'KIND', 'SIZE', 'FILE'], rows))
   if (backups.length === 0) call.out.note('No backups yet.')
-  return EXIT.ok
 }
 
 async function restore(call: Call): Promise<ExitCode> {
@@ -106,11 +116,16 @@ async function restore(call: Call): Promise<ExitCode> {
     const now = timestamp(systemClock.now())
     const takesEnvironment = call.options.has('with-environment')
     const order = { directory: held.directory, file, version: VERSION, now, takesEnvironment }
-    const { aside, uncertainCount, files, environment } = restoreBackup({
-      ...order,
-      options: optionsOf(),
-    })
-    const json = { file, aside, uncertain_messages: uncertainCount, files, environment }
+    const restored = restoreBackup({ ...order, options: optionsOf() })
+    const { aside, uncertainCount, missingCount, files, environment } = restored
+    const json = {
+      file,
+      aside,
+      uncertain_messages: uncertainCount,
+      missing_attachments: missingCount,
+      files,
+      environment,
+    }
     call.out.data(json, [
       `Restored ${file}.`,
       ...files.map((name) => `Restored ${name}.`),
@@ -119,6 +134,7 @@ async function restore(call: Call): Promise<ExitCode> {
       ...(uncertainCount === 0
         ? []
         : [`Messages now uncertain, because they may have been sent: ${uncertainCount}.`]),
+      ...(missingCount === 0 ? [] : [`Attachments whose files are missing: ${missingCount}.`]),
     ])
     return EXIT.ok
   } finally {

@@ -19,9 +19,10 @@ export type IdKind = 'bridges' | 'deliveries' | 'keys' | 'lines' | 'messages' | 
 export type Argument = {
   readonly name: string
   readonly isOptional?: true
+  /** Takes all words that follow, too. */
+  readonly isRest?: true
   /** All allowed values, where they are a fixed set. */
   readonly choices?: readonly string[]
-  /** Kind of id, where it is one. */
   readonly ids?: IdKind
 }
 
@@ -32,9 +33,10 @@ export type CommandOption = {
   readonly short?: string | undefined
   /** Placeholder of its value; null for a switch. */
   readonly value: string | null
-  /** Kind of id, where its value is one. */
   readonly ids?: IdKind
   readonly isRequired?: true
+  /** May be given several times; `valuesOf` has them all. */
+  readonly isRepeatable?: true
   readonly sentence: string
 }
 
@@ -46,12 +48,12 @@ export type Command = {
   readonly args?: readonly Argument[]
   readonly options?: readonly CommandOption[]
   readonly sentence: string
-  run(call: Call): Promise<ExitCode>
+  /** Exit code; 0 where it is left out. */
+  run(call: Call): Promise<ExitCode | undefined>
 }
 
 export type CommandGroup = { readonly heading: string; readonly commands: readonly Command[] }
 
-/** One invocation of a command. */
 export type Call = {
   readonly args: readonly string[]
   readonly options: ReadonlyMap<string, string>
@@ -82,6 +84,25 @@ export class NoRelayError extends Error {
     const where = dataDir === undefined ? '' : ` (data directory ${dataDir})`
     super(`No relay is running${where}. Start one: hookline serve`)
   }
+}
+
+/** Between the values of a repeatable option; no argument of a process can have it. */
+export const BETWEEN_VALUES = '\0'
+
+export function valuesOf(call: Pick<Call, 'options'>, name: string): readonly string[] {
+  return call.options.get(name)?.split(BETWEEN_VALUES) ?? []
+}
+
+/** Whole number from 1 to `max` in an option; `fallback` where it is left out. */
+export function numberOption(
+  call: Pick<Call, 'options'>,
+  name: string,
+  { fallback, max }: { readonly fallback: number; readonly max: number },
+): number {
+  const text = call.options.get(name) ?? String(fallback)
+  const value = /^[0-9]{1,9}$/.test(text) ? Number(text) : 0
+  if (value >= 1 && value <= max) return value
+  throw new UsageError(`--${name} must be a whole number from 1 to ${max}.`)
 }
 
 /** Argument at `index`. The parser has checked the required ones. */

@@ -1,7 +1,8 @@
 // Shell completion: a script for each shell, and the ids that the scripts ask the running relay for.
 
+import { groupedNumber } from '../people/phone-numbers.ts'
 import { systemClock, withTimeout } from '../system/clock.ts'
-import { EXIT, GLOBAL_OPTIONS, argument, type Command, type IdKind, type Call } from './command.ts'
+import { GLOBAL_OPTIONS, argument, type Command, type IdKind, type Call } from './command.ts'
 import type { ControlClient } from './control-client.ts'
 import { runningRelay } from './own-file.ts'
 
@@ -14,7 +15,6 @@ export const COMPLETIONS_COMMAND: Command = {
     const commands = call.groups.flatMap((group) => group.commands)
     const script = SCRIPTS[shell]?.(commands) ?? []
     call.out.data({ shell, script: script.join('\n') }, script)
-    return EXIT.ok
   },
 }
 
@@ -34,11 +34,13 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
   },
   bridges: async (client) => {
     const { data } = await client.ask('GET /bridges', LISTED)
-    return unrevoked(data).map(({ id, label, phone_number }) => named(id, label, phone_number))
+    return unrevoked(data).map(({ id, label, phone_number }) =>
+      named(id, label, groupedNumber(phone_number)),
+    )
   },
   lines: async (client) => {
     const { data } = await client.ask('GET /phone-lines')
-    return data.map(({ id, label, phone_number }) => named(id, label, phone_number))
+    return data.map(({ id, label, phone_number }) => named(id, label, groupedNumber(phone_number)))
   },
   webhooks: async (client) => {
     const { data } = await client.ask('GET /webhooks', LISTED)
@@ -48,7 +50,7 @@ const LISTS: Readonly<Record<IdKind, (client: ControlClient) => Promise<readonly
   messages: async (client) => {
     const query = { ...LISTED.query, status: 'uncertain' }
     const { data } = await client.ask('GET /messages', { query })
-    return data.map(({ id, handle }) => named(id, handle))
+    return data.map(({ id, handle }) => named(id, groupedNumber(handle)))
   },
 }
 
@@ -60,7 +62,6 @@ export const COMPLETION_IDS_COMMAND: Command = {
     const found = await withTimeout(systemClock, PATIENCE_MS, idsOf(call), []).catch(() => [])
     const lines = found.map(({ id, name }) => `${id}\t${name}`)
     call.out.data({ data: found }, lines)
-    return EXIT.ok
   },
 }
 
@@ -137,7 +138,6 @@ function idsIn({ args }: Command): IdKind | undefined {
   return args?.find(({ ids }) => ids !== undefined)?.ids
 }
 
-/** Options that take an id, each once. */
 function optionsWithIds(commands: readonly Command[]): readonly (readonly [string, IdKind])[] {
   const options = commands.flatMap((command) => command.options ?? [])
   const known = options.flatMap(({ name, ids }) =>
@@ -197,7 +197,6 @@ function wordsAfter(command: Command, commands: readonly Command[]): ReadonlySet
   return new Set([...below, ...choices, ...options])
 }
 
-/** Second words of the commands, by their first word. */
 function groupsOf(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
   const groups = new Map<string, string[]>()
   for (const { name } of commands) {

@@ -5,7 +5,7 @@ import { COMMAND_LINE } from '../domain/audit.ts'
 import { SETTINGS, SETTING_NAMES, printSetting, shownSetting } from '../domain/setting.ts'
 import { createSettings } from '../storage/settings.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
-import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
+import { argument, type Call, type Command } from './command.ts'
 import { ControlClient } from './control-client.ts'
 import { throughRelayOrFile, type OwnFile } from './own-file.ts'
 import { table } from './table.ts'
@@ -24,7 +24,7 @@ export const CONFIG_COMMANDS: readonly Command[] = [
   },
 ]
 
-async function show(call: Call): Promise<ExitCode> {
+async function show(call: Call): Promise<undefined> {
   const running = await optionsOfRelay(call)
   const rows = running ?? call.loadConfig().rows
   const locked = new Set(rows.map(({ name }) => name))
@@ -38,7 +38,6 @@ async function show(call: Call): Promise<ExitCode> {
   call.out.data({ data: all }, table(['NAME', 'VALUE', 'FROM'], cells))
   if (running === null)
     call.out.note('No relay is running. These are the values it would start with.')
-  return EXIT.ok
 }
 
 /** Options of the running relay; null where none answers. */
@@ -49,7 +48,7 @@ async function optionsOfRelay(call: Call): Promise<readonly ConfigRow[] | null> 
   return (await client.find('GET /options'))?.data ?? null
 }
 
-async function change(call: Call): Promise<ExitCode> {
+async function change(call: Call): Promise<undefined> {
   const name = argument(call, 0)
   const value = argument(call, 1)
   const setting = await throughRelayOrFile(call, {
@@ -58,7 +57,6 @@ async function change(call: Call): Promise<ExitCode> {
   })
   const shown = shownSetting(name, setting.value)
   call.out.data(setting, [`Set ${name} to ${shown}.`])
-  return EXIT.ok
 }
 
 /** Settings in the database; their defaults while there is no database. */

@@ -3,9 +3,10 @@
 import { existsSync } from 'node:fs'
 import { dirname } from 'node:path'
 
+import type { Attachment } from '../api/attachments.ts'
 import type { ErrorAnswer } from '../api/errors.ts'
 import type { Answers, Route } from '../api/routes.ts'
-import type { EventPayload } from '../api/webhooks.ts'
+import type { AnyEvent } from '../api/webhooks.ts'
 import { deadline, systemClock } from '../system/clock.ts'
 import { NoRelayError } from './command.ts'
 
@@ -14,6 +15,8 @@ export type RouteRequest = {
   readonly id?: string
   readonly query?: Readonly<Record<string, string>> | undefined
   readonly body?: object | undefined
+  /** A body that is no JSON. */
+  readonly text?: string
   readonly headers?: Readonly<Record<string, string>>
   readonly timeoutMs?: number
 }
@@ -77,8 +80,12 @@ export class ControlClient {
     const query = new URLSearchParams(request.query)
     const init = {
       method,
-      headers: { 'content-type': 'application/json', ...request.headers },
+      headers: {
+        'content-type': request.text === undefined ? 'application/json' : 'text/plain',
+        ...request.headers,
+      },
       ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+      ...(request.text === undefined ? {} : { body: request.text }),
     }
     const { status, body } = await this.#request(
       `/api/v1${path}${query.size === 0 ? '' : `?${query.toString()}`}`,
@@ -99,8 +106,28 @@ export class ControlClient {
     }
   }
 
+  /** Uploads the bytes of a file as they are read. */
+  async upload(filename: string, bytes: ReadableStream<Uint8Array>): Promise<Attachment> {
+    const query = new URLSearchParams({ filename })
+    const response = await this.#fetch(`/api/v1/attachments?${query.toString()}`, {
+      method: 'POST',
+      body: bytes,
+    })
+    const body = parsed(await response.text())
+    if (!response.ok) throw refusal(response.status, body)
+    return body as Attachment // The relay checks every answer against its schema.
+  }
+
+  /** The bytes of an attachment. */
+  async *download(id: string): AsyncGenerator<Uint8Array> {
+    const path = `/api/v1/attachments/${encodeURIComponent(id)}/content`
+    const response = await this.#fetch(path, {})
+    if (!response.ok) throw refusal(response.status, parsed(await response.text()))
+    yield* response.body ?? []
+  }
+
   /** Events as they happen, until the relay stops. Empty lines keep the stream open. */
-  async *events(): AsyncGenerator<EventPayload> {
+  async *events(): AsyncGenerator<AnyEvent> {
     const response = await this.#fetch('/api/v1/events', {})
     if (!response.ok) throw refusal(response.status, parsed(await response.text()))
     let rest = ''

@@ -13,7 +13,8 @@ import {
   renewBridgeToken,
   revokeKey,
 } from '../keys/credentials.ts'
-import { EXIT, argument, type Call, type Command, type ExitCode } from './command.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
+import { argument, type Call, type Command } from './command.ts'
 import { runningRelay, throughRelayOrFile } from './own-file.ts'
 import { fields, table, timeCell } from './table.ts'
 
@@ -82,17 +83,16 @@ export function describeNewKey(key: Pick<CreatedKey, 'id' | 'key' | 'secret'>): 
   ]
 }
 
-async function createApiKey(call: Call): Promise<ExitCode> {
+async function createApiKey(call: Call): Promise<undefined> {
   const name = call.options.get('name') ?? null
   const key = await throughRelayOrFile(call, {
     relay: (client) => client.ask('POST /keys', { body: name === null ? {} : { name } }),
     file: (file) => createKey(file, { name, origin: COMMAND_LINE }),
   })
   call.out.data(key, describeNewKey(key))
-  return EXIT.ok
 }
 
-async function listApiKeys(call: Call): Promise<ExitCode> {
+async function listApiKeys(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('GET /keys', FIRST_PAGE_QUERY),
     file: (file) => listKeys(file, FIRST_PAGE),
@@ -106,10 +106,9 @@ async function listApiKeys(call: Call): Promise<ExitCode> {
     key.revoked_at === null ? '' : 'revoked',
   ])
   call.out.data(page, table(['ID', 'NAME', 'KEY', 'CREATED', 'LAST USED', 'STATE'], rows))
-  return EXIT.ok
 }
 
-async function revokeApiKey(call: Call): Promise<ExitCode> {
+async function revokeApiKey(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const answer = await throughRelayOrFile(call, {
     relay: (client) => client.ask('DELETE /keys/:id', { id }),
@@ -121,27 +120,25 @@ async function revokeApiKey(call: Call): Promise<ExitCode> {
     const ids = [...created.keys, ...created.webhooks, ...created.bridges]
     call.out.note(`Created with this key and still active: ${ids.join(', ')}`)
   }
-  return EXIT.ok
 }
 
-async function listIphones(call: Call): Promise<ExitCode> {
+async function listIphones(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile(call, {
     relay: (client) => client.ask('GET /bridges', FIRST_PAGE_QUERY),
     file: (file) => listBridges(file, FIRST_PAGE),
   })
   const rows = page.data.map((bridge) => [
     bridge.id,
-    bridge.phone_number,
+    groupedNumber(bridge.phone_number),
     bridge.label,
     bridge.token_hint,
     timeCell(bridge.last_heard_at),
     bridge.revoked_at === null ? '' : 'removed',
   ])
   call.out.data(page, table(['ID', 'NUMBER', 'LABEL', 'TOKEN', 'LAST SEEN', 'STATE'], rows))
-  return EXIT.ok
 }
 
-async function addIphone(call: Call): Promise<ExitCode> {
+async function addIphone(call: Call): Promise<undefined> {
   const number = argument(call, 0)
   const label = call.options.get('label') ?? null
   const bridge = await throughRelayOrFile(call, {
@@ -152,27 +149,24 @@ async function addIphone(call: Call): Promise<ExitCode> {
     file: (file) => createBridge(file, { number, label, origin: COMMAND_LINE }),
   })
   call.out.data(bridge, describeToken(bridge))
-  return EXIT.ok
 }
 
-async function renewToken(call: Call): Promise<ExitCode> {
+async function renewToken(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   const renewed = await throughRelayOrFile(call, {
     relay: (client) => client.ask('POST /bridges/:id/token', { id }),
     file: (file) => renewBridgeToken(file, id, COMMAND_LINE),
   })
   call.out.data(renewed, describeToken(renewed))
-  return EXIT.ok
 }
 
-async function removeIphone(call: Call): Promise<ExitCode> {
+async function removeIphone(call: Call): Promise<undefined> {
   const id = argument(call, 0)
   await throughRelayOrFile<unknown>(call, {
     relay: (client) => client.ask('DELETE /bridges/:id', { id }),
     file: (file) => removeBridge(file, id, COMMAND_LINE),
   })
   call.out.data({ id, deleted: true }, [`Removed ${id}.`])
-  return EXIT.ok
 }
 
 function describeToken({ id, token }: BridgeToken): readonly string[] {
@@ -185,10 +179,9 @@ function describeToken({ id, token }: BridgeToken): readonly string[] {
   ]
 }
 
-async function printSetupLink(call: Call): Promise<ExitCode> {
+async function printSetupLink(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const link = await client.ask('POST /setup-link', { body: {} })
   call.out.data(link, [link.url, ...(link.lan_url === null ? [] : [link.lan_url])])
   call.out.note('Valid once, for 30 minutes. Setting a password signs out every browser.')
-  return EXIT.ok
 }

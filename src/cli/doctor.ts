@@ -1,18 +1,22 @@
 // Findings as the relay sees them: on a Mac, permissions belong to the relay, and this shell may have
 // others.
 
+import { mkdirSync } from 'node:fs'
 import { platform } from 'node:os'
+import { join } from 'node:path'
 
 import type { HealthFinding } from '../api/health.ts'
+import type { Phone } from '../api/owner.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { findingWords } from '../domain/finding.ts'
 import { countWords } from '../domain/number-words.ts'
 import { guideOf } from '../guides/finding-guides.ts'
 import { type FindingTree, findingTrees } from '../health/causes.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
 import { NEVER, systemClock } from '../system/clock.ts'
-import { processRunner, type RunProcess } from '../system/process.ts'
-import { EXIT, UsageError, type Call, type Command, type ExitCode } from './command.ts'
-import { phoneLines, writeScreens } from './doctor-phones.ts'
+import { writeFileAtomically } from '../system/files.ts'
+import { type RunProcess, processRunner } from '../system/process.ts'
+import { type Call, type Command, EXIT, type ExitCode, UsageError } from './command.ts'
 import { runningRelay } from './own-file.ts'
 import { fields } from './table.ts'
 
@@ -58,7 +62,6 @@ type Listed = {
   readonly finding: HealthFinding
   readonly number: number
   readonly depth: number
-  /** The number of its cause, or null. */
   readonly cause: number | null
 }
 
@@ -122,11 +125,11 @@ function describe(
   return rows.map((row) => '    '.repeat(depth) + row)
 }
 
-/** Number and label of a line; null where the finding has no line. */
 function nameOf(id: string | null, lines: readonly PhoneLine[]): string | null {
   const line = lines.find((one) => one.id === id)
   if (line === undefined) return id
-  const { label, phone_number: number } = line
+  const { label } = line
+  const number = groupedNumber(line.phone_number)
   return label === null || label === '' ? number : `${number} (${label})`
 }
 
@@ -154,4 +157,55 @@ async function openFirstPane(
   const end = await run({ path: '/usr/bin/open', args: [pane], ...times }, NEVER)
   if (end.end === 'exited' && end.exitCode === 0) return
   call.out.problem(`System Settings did not open. Try: ${openingOf(pane)}`)
+}
+
+function phoneLines(phones: readonly Phone[]): readonly string[] {
+  return phones.flatMap((phone) => {
+    const states = statesOf(phone)
+    return [`${headOf(phone)}${states.length === 0 ? ': online' : ''}`, ...states, '']
+  })
+}
+
+/** Writes a file for each phone that shows an unknown screen, and prints its path. */
+function writeScreens(call: Call, phones: readonly Phone[], folder: string): void {
+  const unknown = phones.filter(({ unknown_screen }) => unknown_screen !== null)
+  if (unknown.length === 0)
+    call.out.note('No iPhone has shown a screen that Hookline does not know.')
+  for (const phone of unknown) {
+    const path = join(folder, `screen-${endOf(phone.key)}.txt`)
+    mkdirSync(folder, { recursive: true })
+    writeFileAtomically(path, `${headOf(phone)}\n${phone.unknown_screen}\n`)
+    call.out.note(`The screen of the iPhone is in ${path}: no text, name or number is in it.`)
+  }
+}
+
+/** Without the name and the whole id: the line is the head of a file that is sent to others. */
+function headOf({ key, ios_version, battery_percent }: Phone): string {
+  const facts = [
+    `iPhone …${endOf(key)}`,
+    ...(ios_version === null ? [] : [`iOS ${ios_version}`]),
+    ...(battery_percent === null ? [] : [`battery ${battery_percent} %`]),
+  ]
+  return facts.join(', ')
+}
+
+function endOf(key: string): string {
+  return key.slice(-6)
+}
+
+/** A row for each stage up to the first that is not reached, with its reason; none where all are. */
+function statesOf({ states, stop }: Phone): readonly string[] {
+  const reached = states.filter(({ is_reached }) => is_reached)
+  const next = states[reached.length]
+  if (next === undefined) return []
+  const rows = [
+    // Each phone that is listed has reached the first stage.
+    ...reached.slice(1).map(({ state }) => [inWords(state), 'yes'] as const),
+    [inWords(next.state), stop === null ? 'not yet' : `no: ${stop.title}`] as const,
+  ]
+  return fields(rows).map((row) => `    ${row}`)
+}
+
+function inWords(state: string): string {
+  return state.replaceAll('_', ' ')
 }

@@ -1,19 +1,19 @@
+import { GUIDES, findGuide } from '../guides/guides.ts'
 import { MIGRATIONS } from '../storage/migrations.ts'
 import { dataDirectoryAt } from '../system/data-directory.ts'
 import { VERSION } from '../system/version.ts'
 import {
-  EXIT,
-  GLOBAL_OPTIONS,
-  UsageError,
   type Call,
   type Command,
   type CommandGroup,
   type CommandOption,
-  type ExitCode,
+  EXIT,
+  GLOBAL_OPTIONS,
+  UsageError,
 } from './command.ts'
 import { readLicenses } from './licenses.macro.ts' with { type: 'macro' }
 import { unknownCommand, usageOf } from './parse.ts'
-import { fields } from './table.ts'
+import { fields, table } from './table.ts'
 
 const LICENSES: string = readLicenses()
 
@@ -35,7 +35,6 @@ export const ABOUT_COMMANDS: readonly Command[] = [
     async run(call) {
       const about = { version: VERSION, schema: MIGRATIONS.length, bun: Bun.version }
       call.out.data(about, [`hookline ${VERSION}`])
-      return EXIT.ok
     },
   },
   {
@@ -43,7 +42,6 @@ export const ABOUT_COMMANDS: readonly Command[] = [
     sentence: 'Print the licenses of everything in this executable.',
     async run(call) {
       call.out.data({ text: LICENSES }, LICENSES.split('\n'))
-      return EXIT.ok
     },
   },
 ]
@@ -64,12 +62,11 @@ export const SHORT_HELP: readonly string[] = [
   'All commands: hookline help. One command: hookline help serve.',
 ]
 
-/** Usage, purpose and options of one command. */
 export function helpOf(command: Command): string[] {
   return [usageOf(command), `  ${command.sentence}`, ...describeOptions(command.options ?? []), '']
 }
 
-async function printHelp(call: Call): Promise<ExitCode> {
+async function printHelp(call: Call): Promise<undefined> {
   const name = call.args.join(' ')
   const commands = call.groups.flatMap((group) => group.commands)
   const found = commands.filter((one) => one.name === name || one.name.startsWith(`${name} `))
@@ -81,10 +78,9 @@ async function printHelp(call: Call): Promise<ExitCode> {
     sentence: one.sentence,
   }))
   call.out.data({ data: names }, lines)
-  return EXIT.ok
 }
 
-async function printPaths(call: Call): Promise<ExitCode> {
+async function printPaths(call: Call): Promise<undefined> {
   const directory = dataDirectoryAt(call.loadConfig().config.dataDir)
   const rows = [
     ['data_directory', directory.path],
@@ -97,7 +93,6 @@ async function printPaths(call: Call): Promise<ExitCode> {
     ['simulated_network', directory.simulatedDatabase],
   ] as const
   call.out.data(Object.fromEntries(rows), fields(rows))
-  return EXIT.ok
 }
 
 function listOf(groups: readonly CommandGroup[]): string[] {
@@ -124,4 +119,26 @@ function describeOptions(options: readonly CommandOption[]): string[] {
   const names = options.map(({ name, value }) => `--${name}${value === null ? '' : ` ${value}`}`)
   const longest = Math.max(0, ...names.map((name) => name.length))
   return options.map(({ sentence }, i) => `    ${(names[i] ?? '').padEnd(longest)}  ${sentence}`)
+}
+
+export const GUIDE_COMMAND: Command = {
+  name: 'guide',
+  args: [{ name: 'NAME', isOptional: true, choices: GUIDES.map(({ name }) => name) }],
+  sentence: 'Print a guide of the manual, or list them.',
+  async run({ args: [name], out }) {
+    if (name === undefined) {
+      const rows = GUIDES.map(({ name, title }) => ({ name, title }))
+      const lines = table(
+        ['GUIDE', 'ABOUT'],
+        rows.map(({ name, title }) => [name, title]),
+      )
+      out.data({ data: rows }, lines)
+      return EXIT.ok
+    }
+    const guide = findGuide(name)
+    if (guide === null)
+      throw new UsageError(`There is no guide "${name}". List them: hookline guide`)
+    out.data(guide, guide.text.trimEnd().split('\n'))
+    return EXIT.ok
+  },
 }

@@ -10,7 +10,6 @@ type Manifest = {
 
 const ROOT = `${import.meta.dir}/../..`
 const OWN = `${import.meta.dir}/licenses`
-/** File names of licenses and notices in packages. */
 const TEXT = /^(licen[cs]e|notice|copying)|\.license\.txt$/i
 const RULE = '-'.repeat(80)
 

@@ -2,9 +2,10 @@ import type { Page } from '../api/paging.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { limitLevel } from '../domain/contact-limit.ts'
 import type { Line } from '../domain/line.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
 import { listLines } from '../storage/lines.ts'
 import { isoTime } from '../system/iso-time.ts'
-import { EXIT, UsageError, argument, type Call, type Command, type ExitCode } from './command.ts'
+import { UsageError, argument, type Call, type Command } from './command.ts'
 import { runningRelay, throughRelayOrFile } from './own-file.ts'
 import { table } from './table.ts'
 
@@ -13,6 +14,7 @@ const CHANGES = [
   { name: 'daily-contact-limit', value: 'N', sentence: 'Daily new-contact limit, 0 to 100000.' },
   { name: 'enabled', value: 'true|false', sentence: 'Turn sending on or off. It always receives.' },
   { name: 'relay-sms', value: 'true|false', sentence: 'Relay SMS and RCS messages too.' },
+  { name: 'relay-groups', value: 'true|false', sentence: 'Relay group messages too.' },
 ] as const
 
 export const LINE_COMMANDS: readonly Command[] = [
@@ -45,7 +47,7 @@ export const LINE_COMMANDS: readonly Command[] = [
 type ListedLine = Omit<PhoneLine, 'new_contacts_today' | 'capabilities'> &
   Partial<Pick<PhoneLine, 'new_contacts_today' | 'capabilities'>>
 
-async function list(call: Call): Promise<ExitCode> {
+async function list(call: Call): Promise<undefined> {
   const page = await throughRelayOrFile<Page<ListedLine>>(call, {
     relay: (client) => client.ask('GET /phone-lines'),
     file: ({ db }) => ({
@@ -55,14 +57,12 @@ async function list(call: Call): Promise<ExitCode> {
     }),
   })
   const rows = page.data.map((line) => {
-    return [line.id, line.phone_number, line.label, line.driver, ...stateCells(line)]
+    return [line.id, groupedNumber(line.phone_number), line.label, line.driver, ...stateCells(line)]
   })
   call.out.data(page, table(['ID', 'NUMBER', 'LABEL', 'DRIVER', 'STATUS', 'NEXT STEP'], rows))
   if (rows.length === 0) call.out.note('No lines yet.')
-  return EXIT.ok
 }
 
-/** Status of the line, and the next step. */
 function stateCells(line: ListedLine): readonly (string | null)[] {
   if (!line.is_enabled) return ['disabled', line.status_hint]
   if (line.status === 'online' && isAtLimit(line)) {
@@ -71,12 +71,11 @@ function stateCells(line: ListedLine): readonly (string | null)[] {
   return [line.status, line.status_hint]
 }
 
-/** True where the line has no new contacts left today. */
 function isAtLimit({ new_contacts_today: used, daily_contact_limit: limit }: ListedLine): boolean {
   return used !== undefined && limitLevel({ used, limit }, 'room') === 'reached'
 }
 
-async function change(call: Call): Promise<ExitCode> {
+async function change(call: Call): Promise<undefined> {
   const changes = {
     ...(call.options.has('label') && { label: call.options.get('label') }),
     ...(call.options.has('daily-contact-limit') && {
@@ -84,6 +83,7 @@ async function change(call: Call): Promise<ExitCode> {
     }),
     ...(call.options.has('enabled') && { is_enabled: switchOption(call, 'enabled') }),
     ...(call.options.has('relay-sms') && { relay_sms: switchOption(call, 'relay-sms') }),
+    ...(call.options.has('relay-groups') && { relay_groups: switchOption(call, 'relay-groups') }),
   }
   if (Object.keys(changes).length === 0) {
     const names = CHANGES.map(({ name }) => `--${name}`).join(', ')
@@ -93,15 +93,13 @@ async function change(call: Call): Promise<ExitCode> {
   const id = argument(call, 0)
   const line = await client.ask('PATCH /phone-lines/:id', { id, body: changes })
   call.out.data(line, [`Changed ${line.id}.`])
-  return EXIT.ok
 }
 
-async function adopt(call: Call): Promise<ExitCode> {
+async function adopt(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const [from, id] = [argument(call, 0), argument(call, 1)]
   const line = await client.ask('POST /phone-lines/:id/adopt', { id, body: { from } })
-  call.out.data(line, [`${line.id} now has ${line.phone_number}.`])
-  return EXIT.ok
+  call.out.data(line, [`${line.id} now has ${groupedNumber(line.phone_number)}.`])
 }
 
 /** Line of a stopped relay: in the shape of the API, without what only a running one knows. */

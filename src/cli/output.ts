@@ -37,6 +37,30 @@ export function createOutput(style: {
   }
 }
 
+const BAR_LENGTH = 24
+
+/** A bar that grows with what was carried; `end` removes it. */
+export type ProgressBar = { readonly add: (bytes: number) => void; readonly end: () => void }
+
+/** A bar on standard error; nothing where no person sees it, or nothing is known of the size. */
+export function progressBar(title: string, size: number | null, isShown: boolean): ProgressBar {
+  if (!isShown || size === null || size === 0) return { add: () => {}, end: () => {} }
+  let carried = 0
+  let shown = -1
+  return {
+    add(bytes) {
+      carried += bytes
+      const percent = Math.min(Math.floor((carried / size) * 100), 100)
+      if (percent === shown) return
+      shown = percent
+      const filled = Math.round((percent / 100) * BAR_LENGTH)
+      const bar = '#'.repeat(filled).padEnd(BAR_LENGTH, '.')
+      writeSync(2, `\r[${bar}] ${String(percent).padStart(3)} %  ${printable(title)}\u001B[K`)
+    },
+    end: () => writeSync(2, '\r\u001B[K'),
+  }
+}
+
 /** Writes one line of the log to standard error. A closed pipe must not end the relay. */
 export function writeLogLine(line: string): void {
   try {

@@ -38,7 +38,6 @@ export async function runningRelay(call: Call): Promise<ControlClient> {
   throw new NoRelayError(call.loadConfig().config.dataDir)
 }
 
-/** Uses the relay where one is running, else the file. */
 export async function throughRelayOrFile<T>(
   call: Call,
   ways: {
@@ -56,7 +55,6 @@ export async function throughRelayOrFile<T>(
   }
 }
 
-/** Creates the database where there is none. */
 export async function makeDatabase(call: Call): Promise<void> {
   const { database } = openDataDirectory(call.loadConfig().config.dataDir)
   if (existsSync(database)) return

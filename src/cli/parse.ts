@@ -1,4 +1,10 @@
-import { GLOBAL_OPTIONS, UsageError, type Command, type CommandOption } from './command.ts'
+import {
+  BETWEEN_VALUES,
+  GLOBAL_OPTIONS,
+  UsageError,
+  type Command,
+  type CommandOption,
+} from './command.ts'
 
 export type Parsed = {
   /** Null for a bare `hookline`. */
@@ -32,15 +38,15 @@ export function parseCommandLine(args: readonly string[], commands: readonly Com
 /** `hookline keys create [--name NAME]`. */
 export function usageOf(command: Command): string {
   const args = (command.args ?? []).map(({ name, isOptional }) => (isOptional ? `[${name}]` : name))
-  const options = (command.options ?? []).map(({ name, value, isRequired }) => {
-    const written = value === null ? `--${name}` : `--${name} ${value}`
+  const options = (command.options ?? []).map(({ name, value, isRequired, isRepeatable }) => {
+    const more = isRepeatable === true ? '…' : ''
+    const written = value === null ? `--${name}` : `--${name} ${value}${more}`
     return isRequired === true ? written : `[${written}]`
   })
   const shown = options.length > 4 ? ['[options]'] : options
   return ['hookline', command.name, ...args, ...shown].join(' ')
 }
 
-/** Takes the longest command at the start of the words. */
 function takeCommand(words: string[], commands: readonly Command[]): Command | null {
   const [first, second] = words
   if (first === undefined) return null
@@ -62,7 +68,6 @@ function takeCommand(words: string[], commands: readonly Command[]): Command | n
   throw new UsageError(`Usage: hookline ${first} ${names.join('|')}.${hint}`)
 }
 
-/** Message for an unknown command, with the nearest known one. */
 export function unknownCommand(written: string, commands: readonly Command[]): string {
   const names = commands.flatMap(({ name }) => [name, name.split(' ')[0] ?? ''])
   const meant = nearest(written, names)
@@ -91,8 +96,9 @@ function takeOption(
       `Unknown option ${written}.${hint} (Use -- before text that starts with a dash.)`,
     )
   }
-  const { name } = option
-  if (options.has(name)) throw new UsageError(`--${name} was given twice.`)
+  const { name, isRepeatable = false } = option
+  const before = options.get(name)
+  if (before !== undefined && !isRepeatable) throw new UsageError(`--${name} was given twice.`)
   if (option.value === null) {
     if (inline !== undefined) throw new UsageError(`--${name} does not take a value.`)
     options.set(name, 'true')
@@ -100,7 +106,7 @@ function takeOption(
   }
   const value = inline ?? words.shift()
   if (value === undefined) throw new UsageError(`--${name} needs a value: ${option.value}.`)
-  options.set(name, value)
+  options.set(name, before === undefined ? value : before + BETWEEN_VALUES + value)
 }
 
 /** Throws where arguments or required options are missing, or an argument is none of its choices. */
@@ -112,7 +118,8 @@ function requireComplete(
   const { args = [], options = [] } = command
   const least = args.filter(({ isOptional }) => isOptional !== true).length
   const lacksOption = options.some(({ name, isRequired }) => isRequired === true && !set.has(name))
-  if (given.length < least || given.length > args.length || lacksOption) {
+  const most = args.at(-1)?.isRest === true ? Infinity : args.length
+  if (given.length < least || given.length > most || lacksOption) {
     throw new UsageError(`Usage: ${usageOf(command)}`)
   }
   for (const [index, { name, choices }] of args.entries()) {

@@ -1,17 +1,39 @@
-import { ConfigError, loadConfig, optionsOf, type LoadedConfig } from '../config.ts'
+import { ConfigError, type LoadedConfig, loadConfig, optionsOf } from '../config.ts'
 import { isUnusableDatabase } from '../storage/migrations.ts'
 import { codeOf } from '../storage/sqlite-errors.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
 import { readTextOrNull, restrictNewFiles } from '../system/files.ts'
-import { readSurroundings, type Surroundings } from '../system/own-process.ts'
-import { EXIT, NoRelayError, UsageError, type ExitCode } from './command.ts'
-import { COMMAND_GROUPS, COMMANDS, HIDDEN_COMMANDS } from './commands.ts'
+import { type Surroundings, readSurroundings } from '../system/own-process.ts'
+import { ATTACHMENT_COMMANDS } from './attachments.ts'
+import { AUDIT_COMMAND } from './audit.ts'
+import { BACKUP_COMMANDS } from './backup.ts'
+import {
+  type Command,
+  type CommandGroup,
+  EXIT,
+  type ExitCode,
+  NoRelayError,
+  UsageError,
+} from './command.ts'
+import { COMPLETIONS_COMMAND, COMPLETION_IDS_COMMAND } from './completions.ts'
+import { CONFIG_COMMANDS } from './config.ts'
+import { CONTACT_COMMANDS, SEARCH_COMMAND } from './contacts.ts'
 import { RefusedError } from './control-client.ts'
-import { SHORT_HELP, helpOf } from './help.ts'
-import { createOutput, type Output } from './output.ts'
-import { parseCommandLine, type Parsed } from './parse.ts'
+import { BRIDGE_COMMANDS, KEY_COMMANDS, SETUP_LINK_COMMAND } from './credentials.ts'
+import { DOCTOR_COMMAND } from './doctor.ts'
+import { ABOUT_COMMANDS, GUIDE_COMMAND, HELP_COMMAND, SHORT_HELP, helpOf } from './help.ts'
+import { LINE_COMMANDS } from './lines.ts'
+import { MAC_PERMIT_COMMAND, MAC_TRACE_COMMAND } from './mac.ts'
+import { MESSAGE_COMMANDS, TAIL_COMMAND } from './messages.ts'
+import { type Output, createOutput } from './output.ts'
+import { type Parsed, parseCommandLine } from './parse.ts'
+import { SERVE_COMMAND } from './serve.ts'
+import { type FindPlace, logsCommand, serviceCommands, thisMachine } from './service.ts'
+import { statusCommand } from './status.ts'
+import { upCommand } from './up.ts'
+import { CHECK_MIGRATIONS_COMMAND, upgradeCommand } from './upgrade.ts'
+import { WEBHOOK_COMMANDS } from './webhooks.ts'
 
-/** Runs the command line and returns its exit code. */
 export async function runCommandLine(): Promise<ExitCode> {
   restrictNewFiles()
   const surroundings = readSurroundings()
@@ -46,7 +68,7 @@ async function runParsed(
     return EXIT.ok
   }
   let loaded: LoadedConfig | null = null
-  return command.run({
+  const exitCode = await command.run({
     args,
     options,
     out,
@@ -54,6 +76,7 @@ async function runParsed(
     groups: COMMAND_GROUPS,
     loadConfig: () => (loaded ??= load(surroundings, options)),
   })
+  return exitCode ?? EXIT.ok
 }
 
 /** Every program is asked for `--version` or `-v`. */
@@ -100,3 +123,52 @@ function errorCodeOf(error: unknown): string {
   if (error instanceof UsageError || error instanceof ConfigError) return 'usage'
   return error instanceof NoRelayError ? 'no_relay' : 'failed'
 }
+
+/** Commands that run the relay as a service, on the machine that `findPlace` returns. */
+export function hostingCommands(findPlace: FindPlace): readonly Command[] {
+  return [
+    upCommand(findPlace),
+    ...serviceCommands(findPlace),
+    statusCommand(findPlace),
+    logsCommand(findPlace),
+  ]
+}
+
+/** Every command, in the order of the help, under its heading there. */
+export const COMMAND_GROUPS: readonly CommandGroup[] = [
+  {
+    heading: 'Run',
+    commands: [SERVE_COMMAND, ...hostingCommands(thisMachine), SETUP_LINK_COMMAND],
+  },
+  {
+    heading: 'Send and watch',
+    commands: [...MESSAGE_COMMANDS, ...ATTACHMENT_COMMANDS, TAIL_COMMAND, SEARCH_COMMAND],
+  },
+  { heading: 'People', commands: CONTACT_COMMANDS },
+  { heading: 'Troubleshoot', commands: [DOCTOR_COMMAND, AUDIT_COMMAND, MAC_TRACE_COMMAND] },
+  { heading: 'Lines', commands: [...LINE_COMMANDS, ...BRIDGE_COMMANDS] },
+  { heading: 'Keys and webhooks', commands: [...KEY_COMMANDS, ...WEBHOOK_COMMANDS] },
+  {
+    heading: 'Backups and upgrades',
+    commands: [...BACKUP_COMMANDS, upgradeCommand(thisMachine)],
+  },
+  {
+    heading: 'Options and help',
+    commands: [
+      ...CONFIG_COMMANDS,
+      ...ABOUT_COMMANDS,
+      COMPLETIONS_COMMAND,
+      GUIDE_COMMAND,
+      HELP_COMMAND,
+    ],
+  },
+]
+
+const COMMANDS: readonly Command[] = COMMAND_GROUPS.flatMap(({ commands }) => commands)
+
+/** Commands for our own processes and for shell completion; absent from help and documentation. */
+const HIDDEN_COMMANDS: readonly Command[] = [
+  CHECK_MIGRATIONS_COMMAND,
+  MAC_PERMIT_COMMAND,
+  COMPLETION_IDS_COMMAND,
+]

@@ -1,32 +1,39 @@
 // `hookline serve`: opens the data, runs the startup check and the relay, or safe mode where it cannot.
 
-import { existsSync } from 'node:fs'
+import { existsSync, realpathSync } from 'node:fs'
 import { homedir, platform, userInfo } from 'node:os'
+import { relative } from 'node:path'
 
-import { createApp, listenInSafeMode, listenWithoutSocket, type App } from '../app.ts'
-import { optionsOf, type Config } from '../config.ts'
+import type { Answers, Route } from '../api/routes.ts'
+import { type App, createApp, listenInSafeMode } from '../app.ts'
+import { type Config, optionsOf } from '../config.ts'
 import type { OptionTable } from '../domain/option.ts'
 import { HostChecks } from '../hosting/host-checks.ts'
 import { macLogPath } from '../hosting/launchd.ts'
-import { LogRotation } from '../hosting/service-log.ts'
+import { logRotation } from '../hosting/service-log.ts'
 import { StartupCheck, needsStartupCheck, requestStartupCheck } from '../hosting/startup-check.ts'
 import { NotYetError, openData, requireDatabase, startFailure, type Data } from '../storage/data.ts'
+import { LostFileError } from '../storage/guard.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
-import { LostFileError } from '../storage/open-files.ts'
 import { damageFound } from '../storage/sqlite-errors.ts'
 import { NEVER, systemClock, whenAborted } from '../system/clock.ts'
-import { dataDirectoryAt, openDataDirectory } from '../system/data-directory.ts'
+import {
+  dataDirectoryAt,
+  defaultDataDirectory,
+  openDataDirectory,
+} from '../system/data-directory.ts'
 import { HeldElsewhereError, takeInstanceLock } from '../system/instance-lock.ts'
-import { jsonLog, type Log } from '../system/log.ts'
+import { type Log, jsonLog } from '../system/log.ts'
 import { addressRanges } from '../system/network-address.ts'
-import { ownExecutable, exitOnCrash, stopSignal } from '../system/own-process.ts'
+import { exitOnCrash, ownExecutable, stopSignal } from '../system/own-process.ts'
 import { processRunner } from '../system/process.ts'
 import { systemRandom } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
-import { logMissingSetup, showBanner } from './banner.ts'
-import { EXIT, type Call, type Command, type ExitCode } from './command.ts'
+import { type Call, type Command, EXIT, type ExitCode } from './command.ts'
 import { ControlClient } from './control-client.ts'
+import { describeNewKey } from './credentials.ts'
 import { terminalLog, writeLogLine } from './output.ts'
+import { fields } from './table.ts'
 
 export function serveCommand(table: OptionTable): Command {
   const { dataDir: _, ...flags } = table
@@ -42,12 +49,10 @@ export function serveCommand(table: OptionTable): Command {
 
 export const SERVE_COMMAND = serveCommand(optionsOf())
 
-/** Conditions of one start. */
 type Start = {
   readonly call: Call
   readonly config: Config
   readonly log: Log
-  /** Stops the relay. */
   readonly signal: AbortSignal
   /** True where a service manager restarts the relay, and its exit is seen by no person. */
   readonly isHosted: boolean
@@ -215,7 +220,7 @@ function hostedParts(
   return {
     restart,
     checkHost: (signal: AbortSignal) => checks.findings(signal),
-    companions: isMac ? [new LogRotation(macLogPath(homedir()), { clock: systemClock, log })] : [],
+    companions: isMac ? [logRotation(macLogPath(homedir()), { clock: systemClock, log })] : [],
   }
 }
 
@@ -248,7 +253,7 @@ async function waitInSafeMode(start: Start, error: NotYetError): Promise<void> {
   const { log, signal } = start
   log.error('safe mode: the relay cannot start yet', { error })
   const mode = { reason: error.message, nextStep: '', code: error.code }
-  const listener = listenWithoutSocket(mode, listeningOf(start))
+  const listener = listenInSafeMode(mode, { ...listeningOf(start), path: null })
   while (!signal.aborted && !error.isOver()) await systemClock.sleep(SAFE_MODE_POLL_MS, signal)
   await listener.stop(0)
   if (!signal.aborted) log.info('safe mode is over: the relay can start')
@@ -258,4 +263,78 @@ function listeningOf({ config, log }: Start) {
   const { host: hostname, port, publicUrl, trustedProxies } = config
   const isTrustedProxy = addressRanges(trustedProxies)
   return { hosts: { publicUrl }, isTrustedProxy, hostname, port, random: systemRandom, log }
+}
+
+/** At most 8 lines for the owner, and the first API key at the first start. */
+async function showBanner(
+  call: Call,
+  app: App,
+  { config, url }: { readonly config: Config; readonly url: string },
+): Promise<void> {
+  const { data: lines } = await ask(app, 'GET /phone-lines')
+  const { data: findings } = await ask(app, 'GET /health')
+  const worst = findings.find(({ severity }) => severity !== 'info')
+  const key = await app.createFirstKey()
+  const own = invocation(call)
+  const pairs: [string, string][] = [
+    ['Hookline', VERSION],
+    ['address', url],
+    ...(await setupLinkOf(app)),
+    ['documentation', `${url}/swagger`],
+    ['data', config.dataDir],
+    ['lines', lines.length === 0 ? 'none yet' : String(lines.length)],
+  ]
+  if (worst !== undefined) pairs.push(['issue', `${worst.title}. Details: ${own} doctor`])
+  else if (lines.length === 0) pairs.push(['try it', `${own} serve --simulated-lines 2`])
+  pairs.push(['next', `${own} send TO TEXT, in another terminal`])
+  for (const line of fields(pairs)) call.out.note(line)
+  if (key === null) return
+  // Even with --quiet: the secret cannot be shown again.
+  call.out.data(key, ['', 'Your first API key:', ...describeNewKey(key), ''])
+}
+
+/** Until a password is set, each start at a terminal shows a new link to set it. */
+async function setupLinkOf({ dashboard }: App): Promise<[string, string][]> {
+  if (dashboard.isClaimed()) return []
+  const { url } = await dashboard.createSetupLink()
+  return [['dashboard', `${url} (valid once, for 30 minutes)`]]
+}
+
+/** Without a terminal no key and no link is made: secrets never reach a log. */
+async function logMissingSetup(app: App, log: Log): Promise<void> {
+  const { data: keys } = await ask(app, 'GET /keys')
+  if (keys.length === 0) log.warn('no API key yet: create one with "hookline keys create"')
+  if (!app.dashboard.isClaimed())
+    log.warn('the dashboard has no password yet: get a link with "hookline setup-link"')
+}
+
+/** Requests from the relay in this process, as over the control socket. */
+async function ask<R extends Route>(app: App, route: R): Promise<Answers[R]> {
+  const request = new Request(`http://localhost/api/v1${route.replace('GET ', '')}`)
+  const peer = { address: null, isControl: true, liftTimeout: () => {} }
+  const response = await app.http.fetch(request, peer)
+  return (await response.json()) as Answers[R] // The relay checks every answer against its schema.
+}
+
+/** Shell command for this executable and data directory: `hookline` where that is on the PATH, else a path. */
+function invocation(call: Call): string {
+  const { environment } = call.surroundings
+  const { dataDir } = call.loadConfig().config
+  const isElsewhere = dataDir !== defaultDataDirectory(environment)
+  return nameOf(call) + (isElsewhere ? ` --data-dir ${quoted(dataDir)}` : '')
+}
+
+function nameOf({ surroundings: { environment, folder } }: Call): string {
+  const executable = ownExecutable()
+  const found = Bun.which('hookline', { PATH: environment['PATH'] ?? '' })
+  if (executable === null || (found !== null && realpathSync(found) === executable)) {
+    return 'hookline'
+  }
+  const near = relative(folder, executable)
+  return quoted(near.startsWith('..') ? executable : `./${near}`)
+}
+
+/** Shell word, in quotes where it needs them. */
+function quoted(word: string): string {
+  return /^[\w./@%+=:,-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`
 }

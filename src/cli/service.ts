@@ -18,6 +18,7 @@ import { VERSION } from '../system/version.ts'
 import {
   EXIT,
   UsageError,
+  numberOption,
   type Call,
   type Command,
   type CommandOption,
@@ -26,7 +27,6 @@ import {
 import { ControlClient } from './control-client.ts'
 import { makeDatabase } from './own-file.ts'
 
-/** This machine and its user. */
 export type Machine = {
   readonly run: RunProcess
   readonly clock: Clock
@@ -39,7 +39,6 @@ export type Machine = {
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
-/** Machine on which the commands of the service act. */
 export type ServicePlace = {
   readonly machine: Machine
   /** Path of this executable; null where the sources run. */
@@ -57,7 +56,6 @@ export type ServiceCall = ServicePlace & {
   readonly client: ControlClient
 }
 
-/** Options of the commands that install. */
 export const INSTALL_OPTIONS: readonly CommandOption[] = [
   {
     name: 'codesign-identity',
@@ -108,7 +106,6 @@ export function logsCommand(findPlace: FindPlace): Command {
   }
 }
 
-/** The real machine. */
 export function thisMachine(call: Call): ServicePlace {
   const { environment } = call.surroundings
   const { uid, username: userName } = userInfo()
@@ -175,24 +172,22 @@ export async function refuseForeground(
   return EXIT.failed
 }
 
-async function install(service: ServiceCall): Promise<ExitCode> {
+async function install(service: ServiceCall): Promise<undefined> {
   const { call, host } = service
   const { isChanged } = await installService(service)
   call.out.data({ installed: true, changed: isChanged }, [
     isChanged ? `Installed as a ${host.name}.` : `Already installed as a ${host.name}.`,
   ])
   call.out.note('Start or update it: hookline up')
-  return EXIT.ok
 }
 
-async function uninstall({ call, host, directory, signal }: ServiceCall): Promise<ExitCode> {
+async function uninstall({ call, host, directory, signal }: ServiceCall): Promise<undefined> {
   const { isInstalled } = await host.state(signal)
   await host.uninstall(directory.path, signal)
   call.out.data({ installed: false, changed: isInstalled }, [
     isInstalled ? 'Service removed.' : 'No service is installed.',
   ])
   call.out.note(`Your data is still in ${directory.path}.`)
-  return EXIT.ok
 }
 
 async function stop(service: ServiceCall): Promise<ExitCode> {
@@ -223,8 +218,9 @@ function shellOnlyOptions({ call, directory }: ServiceCall): readonly string[] {
     )
 }
 
-async function printLog({ call, host, machine, signal }: ServiceCall): Promise<ExitCode> {
-  const lines = await host.log.newest(logLinesOf(call), signal)
+async function printLog({ call, host, machine, signal }: ServiceCall): Promise<undefined> {
+  const count = numberOption(call, 'lines', { fallback: LOG_LINES_DEFAULT, max: LOG_LINES_MAX })
+  const lines = await host.log.newest(count, signal)
   for (const line of lines) call.out.data(entryOf(line), [line])
   if (lines.length === 0) call.out.note('The log is empty.')
   while (call.options.has('follow') && !signal.aborted) {
@@ -232,15 +228,6 @@ async function printLog({ call, host, machine, signal }: ServiceCall): Promise<E
     if (signal.aborted) break
     for (const line of await host.log.more(signal)) call.out.data(entryOf(line), [line])
   }
-  return EXIT.ok
-}
-
-function logLinesOf(call: Call): number {
-  const text = call.options.get('lines')
-  if (text === undefined) return LOG_LINES_DEFAULT
-  const count = /^[0-9]{1,4}$/.test(text) ? Number(text) : 0
-  if (count >= 1 && count <= LOG_LINES_MAX) return count
-  throw new UsageError(`--lines must be a whole number from 1 to ${LOG_LINES_MAX}.`)
 }
 
 /** The relay writes JSON; any other line becomes the message of an entry. */

@@ -177,13 +177,7 @@ async function readServed(client: ControlClient): Promise<Served | null> {
 
 /** `2 of 3 ready`: a paused line is not ready, nor is a line without iMessage. */
 function countReady(lines: readonly PhoneLine[]): string {
-  const ready = lines.filter((line) =>
-    isReady({
-      isEnabled: line.is_enabled,
-      isOnline: line.status === 'online',
-      imessageActive: line.imessage_active,
-    }),
-  ).length
+  const ready = lines.filter(isReady).length
   return lines.length === 0 ? 'none yet' : `${ready} of ${lines.length} ready`
 }
 

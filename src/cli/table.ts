@@ -17,13 +17,11 @@ export function table(
   )
 }
 
-/** `name  value` lines. */
 export function fields(pairs: readonly (readonly [string, string | number | null])[]): string[] {
   const longest = Math.max(...pairs.map(([name]) => name.length))
   return pairs.map(([name, value]) => `${name.padEnd(longest)}  ${cell(value)}`)
 }
 
-/** Time of the API in local time; empty where it is null. */
 export function timeCell(iso: string | null): string {
   const at = parseIsoTime(iso ?? '')
   return at === null ? '' : localMinute(at)

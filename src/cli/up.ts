@@ -1,7 +1,7 @@
 import type { HealthFinding } from '../api/health.ts'
 import { HostingError } from '../hosting/system-tool.ts'
 import { EXIT, type Command, type ExitCode } from './command.ts'
-import { askForAutomation } from './mac-permit.ts'
+import { askForAutomation } from './mac.ts'
 import {
   INSTALL_OPTIONS,
   installService,

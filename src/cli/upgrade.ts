@@ -6,13 +6,13 @@ import { readInstallation } from '../hosting/installation.ts'
 import type { ServiceState } from '../hosting/service-host.ts'
 import { watchStartup } from '../hosting/startup-check.ts'
 import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
-import type {
-  RelayState,
-  UpgradeOrder,
-  UpgradeResult,
-  UpgradeStep,
-  UpgradeTools,
-  UpgradedService,
+import {
+  UPGRADE_STEPS,
+  type RelayState,
+  type UpgradeOrder,
+  type UpgradeResult,
+  type UpgradeTools,
+  type UpgradedService,
 } from '../hosting/upgrade-tools.ts'
 import { trialPath, upgrade } from '../hosting/upgrade.ts'
 import { tryMigrations } from '../storage/integrity.ts'
@@ -58,7 +58,6 @@ export const CHECK_MIGRATIONS_COMMAND: Command = {
     const file = resolve(call.surroundings.folder, argument(call, 0))
     const { from, to } = tryMigrations(file, trialPath(file), VERSION)
     call.out.data({ from_schema: from, to_schema: to }, [`schema ${from} becomes ${to}`])
-    return EXIT.ok
   },
 }
 
@@ -81,7 +80,7 @@ async function runUpgrade(service: ServiceCall): Promise<ExitCode> {
     for (;;) {
       const { done, value } = await steps.next()
       if (done === true) return printResult(call, value)
-      call.out.note(STEPS[value])
+      call.out.note(UPGRADE_STEPS[value])
     }
   } finally {
     watch.release()
@@ -94,7 +93,6 @@ type Hosted = UpgradedService & {
   readonly state: ServiceState
 }
 
-/** Service of this data directory; null where there is none. */
 async function hostedService(service: ServiceCall): Promise<Hosted | null> {
   const { host, directory, signal } = service
   const installation = readInstallation(directory.path)
@@ -156,24 +154,6 @@ async function stateOf(client: ControlClient): Promise<RelayState> {
   } catch (error) {
     return { is: error instanceof NoRelayError ? 'absent' : 'starting' }
   }
-}
-
-const STEPS: Readonly<Record<UpgradeStep, string>> = {
-  staged: 'Copied the new executable.',
-  verified: 'It runs on this machine.',
-  backed_up: 'Backed up the database.',
-  migrations_checked: 'Migrated and checked a copy of the database.',
-  stopped: 'Stopped the relay.',
-  previous_kept: 'Kept the old executable.',
-  placed: 'Installed the new executable.',
-  started: 'Started the new version.',
-  ready: 'It opened the database.',
-  healthy: 'It is running.',
-  taking_back: 'The new version failed to start. Rolling back.',
-  stopped_again: 'Stopped the relay again.',
-  database_put_back: 'Restored the database.',
-  previous_put_back: 'Restored the old executable.',
-  started_again: 'Started the service again.',
 }
 
 function printResult({ out }: Call, result: UpgradeResult): ExitCode {

@@ -4,14 +4,7 @@ import { withScheme } from '../domain/webhook-url.ts'
 import { DELIVERY_STATUSES } from '../domain/webhook.ts'
 import { systemClock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
-import {
-  EXIT,
-  argument,
-  type Call,
-  type Command,
-  type CommandOption,
-  type ExitCode,
-} from './command.ts'
+import { argument, type Call, type Command, type CommandOption } from './command.ts'
 import { runningRelay } from './own-file.ts'
 import { fields, table } from './table.ts'
 
@@ -107,14 +100,13 @@ export const WEBHOOK_COMMANDS: readonly Command[] = [
   },
 ]
 
-async function list(call: Call): Promise<ExitCode> {
+async function list(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const page = await client.ask('GET /webhooks', { query: { limit: '200' } })
   const rows = page.data.map((webhook) => {
     return [webhook.id, webhook.url, webhook.events.join(', '), stateOf(webhook)]
   })
   call.out.data(page, table(['ID', 'URL', 'EVENTS', 'STATE'], rows))
-  return EXIT.ok
 }
 
 /** State in the dashboard's words, with the reason of a stopped webhook. */
@@ -124,7 +116,7 @@ function stateOf({ disabled_reason, is_active, is_failing = false }: Webhook): s
   return is_failing ? 'failing' : 'active'
 }
 
-async function add(call: Call): Promise<ExitCode> {
+async function add(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const url = withScheme(argument(call, 0))
   if (url !== argument(call, 0)) call.out.note(`Adding ${url}`)
@@ -143,7 +135,6 @@ async function add(call: Call): Promise<ExitCode> {
     "Save the secret now. You won't see it again.",
     ...notes,
   ])
-  return EXIT.ok
 }
 
 const PLAIN_HTTP =
@@ -154,7 +145,7 @@ function isPlainHttp(url: string): boolean {
   return url.startsWith('http:') && !/^http:\/\/(localhost|127\.[0-9.]+|\[::1\])(:|\/|$)/.test(url)
 }
 
-async function deliveries(call: Call): Promise<ExitCode> {
+async function deliveries(call: Call): Promise<undefined> {
   const client = await runningRelay(call)
   const [status, limit] = [call.options.get('status'), call.options.get('limit')]
   const page = await client.ask('GET /webhooks/:id/deliveries', {
@@ -177,7 +168,6 @@ async function deliveries(call: Call): Promise<ExitCode> {
   ])
   const head = ['ID', 'EVENT', 'STATUS', 'ATTEMPTS', 'HTTP', 'ERROR', 'CREATED', 'NEXT ATTEMPT']
   call.out.data(page, table(head, rows))
-  return EXIT.ok
 }
 
 /** Time of the next attempt; `pending` where it is due and waits for the webhook to recover. */
@@ -196,18 +186,16 @@ function filterOf({ options }: Call) {
   }
 }
 
-async function act(call: Call, route: Route, body?: object): Promise<ExitCode> {
+async function act(call: Call, route: Route, body?: object): Promise<undefined> {
   const client = await runningRelay(call)
   const answer = await client.ask(route, { id: argument(call, 0), body })
   call.out.data(answer, describe(answer))
-  return EXIT.ok
 }
 
 function describe(answer: object): string[] {
   return fields(Object.entries(answer).map(([name, value]) => [name, textOf(value)]))
 }
 
-/** A field as text; empty where it is null. */
 function textOf(value: unknown): string {
   if (value === null) return ''
   if (typeof value === 'string') return value

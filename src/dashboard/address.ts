@@ -13,7 +13,6 @@ const PAGE_NAMES = [
 export type PageName = (typeof PAGE_NAMES)[number]
 
 export type Route = {
-  /** Null where the address names no known page. */
   readonly page: PageName | null
   /** The segments after the page's name: `['wh_…', 'dlv_…']`. */
   readonly path: readonly string[]

@@ -4,11 +4,9 @@
 
 import { pageKey } from './browser-storage.ts'
 
-/** The reason why a call failed. */
 export type Failure = {
   /** The API's error code; `unreachable` where no answer came. */
   readonly code: string
-  /** A sentence for people. */
   readonly message: string
   /** The HTTP status, 0 where no answer came. */
   readonly status: number
@@ -32,35 +30,51 @@ export type Api = {
   patch<T>(path: string, body: unknown): Promise<Answer<T>>
   put<T>(path: string, body: unknown): Promise<Answer<T>>
   remove<T>(path: string): Promise<Answer<T>>
+  /** The bytes at `path`, for the page to show or to save. */
+  bytes(path: string, signal?: AbortSignal): Promise<Answer<Blob>>
+  /** Posts the bytes of a file. */
+  upload<T>(path: string, file: Blob, options: UploadOptions): Promise<Answer<T>>
 }
+
+export type UploadOptions = {
+  readonly signal: AbortSignal
+  /** Called with the share of the bytes that has left, from 0 to 1. */
+  readonly onProgress: (share: number) => void
+}
+
+export type SendFile = <T>(path: string, file: Blob, options: UploadOptions) => Promise<Answer<T>>
 
 type Call = CallOptions & {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** From the relay's root: `/dashboard/session`. */
   readonly path: string
   readonly body?: unknown
+  readonly timeoutMs?: number | undefined
 }
 
 type Tools = {
   readonly onSignedOut: () => void
-  /** Resolves to true once the owner entered the password. */
   readonly askPassword: () => Promise<boolean>
+  /** One upload, which never rejects. */
+  readonly sendFile: SendFile
 }
 
 const ROOT = '/dashboard/api/'
 
 /** The calls of a session: its end leads to sign-in, and a call that needs the password asks for it. */
 export function createApi(tools: Tools): Api {
-  async function call<T>(asked: Call): Promise<Answer<T>> {
-    const answer = await callOnce<T>(asked)
+  async function inSession<T>(attempt: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    const answer = await once(attempt)
     if (answer.ok || answer.failure.code !== 'password_needed') return answer
-    return (await tools.askPassword()) ? callOnce<T>(asked) : answer
+    return (await tools.askPassword()) ? once(attempt) : answer
   }
-  async function callOnce<T>(asked: Call): Promise<Answer<T>> {
-    const path = asked.path.startsWith('/') ? asked.path : ROOT + asked.path
-    const answer = await request<T>({ ...asked, path })
+  async function once<T>(attempt: () => Promise<Answer<T>>): Promise<Answer<T>> {
+    const answer = await attempt()
     if (!answer.ok && answer.failure.status === 401) tools.onSignedOut()
     return answer
+  }
+  function call<T>(asked: Call): Promise<Answer<T>> {
+    return inSession(() => request<T>({ ...asked, path: rooted(asked.path) }))
   }
   return {
     get: (path, signal) => call({ method: 'GET', path, signal }),
@@ -68,13 +82,25 @@ export function createApi(tools: Tools): Api {
     patch: (path, body) => call({ method: 'PATCH', path, body }),
     put: (path, body) => call({ method: 'PUT', path, body }),
     remove: (path) => call({ method: 'DELETE', path }),
+    bytes: (path, signal) =>
+      inSession(() => {
+        const asked = { path: rooted(path), signal, timeoutMs: BYTES_TIMEOUT_MS }
+        return answerTo({ method: 'GET', ...asked }, (response) => response.blob())
+      }),
+    upload: (path, file, options) => inSession(() => tools.sendFile(rooted(path), file, options)),
   }
+}
+
+function rooted(path: string): string {
+  return path.startsWith('/') ? path : ROOT + path
 }
 
 /** Longer than the relay's longest wait for a line, 60 seconds. */
 const TIMEOUT_MS = 75_000
+/** A file of 100 MB by a slow connection. */
+const BYTES_TIMEOUT_MS = 1_800_000
 
-const UNREACHABLE: Failure = {
+export const UNREACHABLE: Failure = {
   code: 'unreachable',
   message: "The relay isn't responding. Check that it's running and this device is on its network.",
   status: 0,
@@ -83,9 +109,16 @@ const UNREACHABLE: Failure = {
 }
 
 /** One call; `T` is the documented answer of the route. Never rejects. */
-export async function request<T>(asked: Call): Promise<Answer<T>> {
-  const { method, path, body, headers = {}, signal } = asked
-  const timeout = AbortSignal.timeout(TIMEOUT_MS)
+export function request<T>(asked: Call): Promise<Answer<T>> {
+  // The relay answers what its schemas say.
+  return answerTo(asked, async (response) => (await response.json()) as T)
+}
+
+async function answerTo<T>(
+  { method, path, body, headers = {}, signal, timeoutMs = TIMEOUT_MS }: Call,
+  read: (response: Response) => Promise<T>,
+): Promise<Answer<T>> {
+  const timeout = AbortSignal.timeout(timeoutMs)
   const content = body === undefined ? {} : { 'content-type': 'application/json' }
   try {
     const response = await fetch(path, {
@@ -96,9 +129,8 @@ export async function request<T>(asked: Call): Promise<Answer<T>> {
       cache: 'no-store',
       redirect: 'error',
     })
-    const value: unknown = await response.json()
-    if (!response.ok) return { ok: false, failure: failureIn(response, value) }
-    return { ok: true, value: value as T } // The relay answers what its schemas say.
+    if (!response.ok) return { ok: false, failure: failureIn(response, await response.json()) }
+    return { ok: true, value: await read(response) }
   } catch {
     return { ok: false, failure: UNREACHABLE }
   }
@@ -110,7 +142,12 @@ export function pageHeaders(): Readonly<Record<string, string>> {
   return key === null ? {} : { 'x-hookline-page-key': key }
 }
 
-function failureIn(response: Response, body: unknown): Failure {
+type Head = {
+  readonly status: number
+  readonly headers: { readonly get: (name: string) => string | null }
+}
+
+export function failureIn(response: Head, body: unknown): Failure {
   // An answer from elsewhere, a proxy for instance, has none of these fields.
   const { error } = (body ?? {}) as { readonly error?: Partial<Failure> }
   const retryAfter = Number.parseInt(response.headers.get('retry-after') ?? '', 10)

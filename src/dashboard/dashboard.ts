@@ -7,7 +7,16 @@ import { createContext } from 'preact'
 import { useContext, useEffect, useMemo } from 'preact/hooks'
 
 import { parseHash, type Route } from './address.ts'
-import { createApi, type Api } from './api.ts'
+import {
+  createApi,
+  failureIn,
+  pageHeaders,
+  UNREACHABLE,
+  type Answer,
+  type Api,
+  type SendFile,
+  type UploadOptions,
+} from './api.ts'
 import { createClock, type Clock } from './clock.ts'
 import { Feed, type FeedSource } from './feed.ts'
 import { Live } from './live.ts'
@@ -47,6 +56,7 @@ export function createDashboard(window: Window): Dashboard {
     api: createApi({
       onSignedOut: () => session.end(),
       askPassword: () => session.askPassword(),
+      sendFile,
     }),
     clock,
     live,
@@ -127,4 +137,39 @@ export function useFeed<T extends { readonly id: string }>(
   const feed = useMemo(() => new Feed(source, { live, clock }), [key])
   useEffect(() => () => feed.stop(), [feed])
   return feed
+}
+
+/** By XMLHttpRequest: `fetch` does not say how much of a body has left. */
+const sendFile: SendFile = <T>(path: string, file: Blob, options: UploadOptions) => {
+  const { signal, onProgress } = options
+  const { promise, resolve } = Promise.withResolvers<Answer<T>>()
+  const sent = new XMLHttpRequest()
+  const fail = () => resolve({ ok: false, failure: UNREACHABLE })
+  const abort = () => sent.abort()
+  sent.open('POST', path)
+  sent.setRequestHeader('accept', 'application/json')
+  for (const [name, value] of Object.entries(pageHeaders())) sent.setRequestHeader(name, value)
+  sent.upload.addEventListener('progress', ({ loaded, total }) => onProgress(loaded / total))
+  sent.addEventListener('error', fail)
+  sent.addEventListener('abort', fail)
+  sent.addEventListener('load', () => resolve(answerIn<T>(sent)))
+  signal.addEventListener('abort', abort)
+  sent.send(file)
+  return promise.finally(() => signal.removeEventListener('abort', abort))
+}
+
+function answerIn<T>(sent: XMLHttpRequest): Answer<T> {
+  const headers = { get: (name: string) => sent.getResponseHeader(name) }
+  const body = parsed(sent.responseText)
+  if (sent.status < 300) return { ok: true, value: body as T } // The relay answers what its schemas say.
+  return { ok: false, failure: failureIn({ status: sent.status, headers }, body) }
+}
+
+/** Null for a page of a proxy, which is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return null
+  }
 }

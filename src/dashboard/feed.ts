@@ -14,7 +14,6 @@ export type FeedSource<T> = {
   idIn(change: Change): string | null
   /** True where a changed entry moves to the head of the list. */
   movesUp(fresh: T, old: T): boolean
-  /** The most entries kept in the page. */
   readonly countMax: number
 }
 

@@ -1,5 +1,4 @@
-import { isSimulated, type Kinds, SIMULATED_READER } from './line-kinds.ts'
-import { isReady } from './line-words.ts'
+import { type Kinds, practiceNumbers, isReady } from './line-words.ts'
 import type { CreatedKey, Key, PhoneLine } from './resources.ts'
 
 const CREATORS: Readonly<Record<string, string>> = {
@@ -20,7 +19,6 @@ export function creatorWords({ created_by }: Key, keys: readonly Key[]): string 
 
 type FirstCall = {
   readonly curl: string
-  /** Its recipient, in a sentence. */
   readonly recipient: string
 }
 
@@ -34,9 +32,10 @@ export function firstCall(
   origin: string,
 ): FirstCall {
   const ready = lines.filter(isReady)
-  const simulated = ready.find((line) => isSimulated(line, kinds))
-  const line = simulated ?? ready[0] ?? lines[0]
-  const to = simulated === undefined ? 'NUMBER' : SIMULATED_READER
+  const practice = ready.find((each) => practiceNumbers(each, kinds) !== null)
+  const line = practice ?? ready[0] ?? lines[0]
+  const reader = practice && practiceNumbers(practice, kinds)?.reader
+  const to = reader ?? 'NUMBER'
   const named = line === undefined ? {} : { phone_line_id: line.id }
   const body = JSON.stringify({ to, text: 'Hello from Hookline', ...named })
   const curl = [
@@ -48,7 +47,7 @@ export function firstCall(
     `  -d '${body}'`,
   ].join('\n')
   const recipient =
-    simulated === undefined
+    reader === undefined
       ? 'Replace NUMBER with one of your own phone numbers, e.g. +12025550123.'
       : 'Works as is: a simulated line sends to a simulated contact.'
   return { curl, recipient }

@@ -1,5 +1,5 @@
 import type { StateWords } from './components/drawings.ts'
-import type { Message, PhoneLine } from './resources.ts'
+import type { About, KindInfo, Message, PhoneLine } from './resources.ts'
 
 export function lineName({ label, phone_number }: PhoneLine): string {
   return label ?? phone_number
@@ -53,4 +53,41 @@ export function testOutcome(
 function isOwn({ source, direction, handle }: Message, { phone_number }: PhoneLine): boolean {
   if (direction === 'inbound') return handle === phone_number
   return source === 'device'
+}
+
+export type Kinds = readonly KindInfo[]
+
+/** Undefined for a line of a kind that this version does not know. */
+function kindOf({ driver }: PhoneLine, kinds: Kinds): KindInfo | undefined {
+  return kinds.find(({ name }) => name === driver)
+}
+
+export function kindName(line: PhoneLine, kinds: Kinds): string {
+  return kindOf(line, kinds)?.title ?? line.driver
+}
+
+/** True where messages stay on this machine, and incoming ones can be simulated. */
+export function isSimulated(line: PhoneLine, kinds: Kinds): boolean {
+  return kindOf(line, kinds)?.is_real === false
+}
+
+/** True where setup begins with the permissions of this machine. */
+export function needsPermissions({ drivers, kinds }: Pick<About, 'drivers' | 'kinds'>): boolean {
+  return kinds.some(({ name, needs_permissions }) => needs_permissions && drivers.includes(name))
+}
+
+/** True for a line that the owner asked for and no longer does; the relay deletes no other. */
+export function isDeletable(line: PhoneLine, kinds: Kinds): boolean {
+  const reason = kindOf(line, kinds)?.deletable_reason ?? null
+  return reason !== null && line.status_reason === reason
+}
+
+/** Starts a relay to try without a device. */
+export function trialCommand(kinds: Kinds): string {
+  return kinds.find(({ trial_command }) => trial_command !== null)?.trial_command ?? ''
+}
+
+/** The contacts of a practice line: one reads messages, the other also replies; null for a real line. */
+export function practiceNumbers(line: PhoneLine, kinds: Kinds): KindInfo['practice_numbers'] {
+  return kindOf(line, kinds)?.practice_numbers ?? null
 }

@@ -1,27 +1,29 @@
 // The page as a whole: setup, sign-in, or the shell with a page in it.
 
 import { useSignal } from '@preact/signals'
-import { render } from 'preact'
-import { useEffect } from 'preact/hooks'
+import { type ComponentChildren, render } from 'preact'
+import { useEffect, useRef } from 'preact/hooks'
 
-import { href } from './address.ts'
+import { type PageName, href } from './address.ts'
 import type { Clock } from './clock.ts'
 import { Button, LinkButton } from './components/button.tsx'
 import { Callout } from './components/callout.tsx'
 import { Dialog } from './components/dialog.tsx'
 import { AccountName, PasswordField } from './components/form.tsx'
-import { Icon } from './components/icon.tsx'
+import { Icon, Mark } from './components/icon.tsx'
 import { lazyPage } from './components/lazy-page.tsx'
-import { Card, PageHead } from './components/page.tsx'
+import { Card, PageHead, useNewView, useTitle } from './components/page.tsx'
 import { useAction } from './components/use-action.ts'
 import { EmptyState } from './components/when-ready.tsx'
-import { createDashboard, DashboardContext, useDashboard } from './dashboard.ts'
-import { ConversationsPage } from './pages/conversations.tsx'
+import { DashboardContext, createDashboard, useDashboard } from './dashboard.ts'
 import { HomePage } from './pages/home.tsx'
 import { SignInPage } from './pages/sign-in.tsx'
-import { Shell, type ShownPage } from './shell.tsx'
 import { showTheme } from './theme.ts'
 
+const CONVERSATIONS = lazyPage(
+  'Conversations',
+  async () => (await import('./pages/conversations.tsx')).ConversationsPage,
+)
 const LINES = lazyPage('Lines', async () => (await import('./pages/lines.tsx')).LinesPage)
 const WEBHOOKS = lazyPage(
   'Webhooks',
@@ -107,7 +109,7 @@ function useStream(isSignedIn: boolean): void {
 /** Loads the other pages, which then open at once, even without the relay. */
 async function fetchAhead(clock: Clock, end: AbortSignal): Promise<void> {
   await clock.sleep(FETCH_AHEAD_AFTER_MS, end)
-  for (const page of [LINES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
+  for (const page of [CONVERSATIONS, LINES, WEBHOOKS, KEYS, SETTINGS, SETUP]) {
     await whenIdle(end)
     if (!end.aborted) await page.fetch()
   }
@@ -147,7 +149,7 @@ function Page({ page }: { readonly page: ShownPage | null }) {
     case 'home':
       return <HomePage />
     case 'conversations':
-      return <ConversationsPage />
+      return <CONVERSATIONS.View />
     case 'lines':
       return <LINES.View />
     case 'webhooks':
@@ -225,5 +227,107 @@ function PasswordDialog() {
       <AccountName />
       <PasswordField isFirst bind={password} error={failure?.message} />
     </Dialog>
+  )
+}
+
+export type ShownPage = Exclude<PageName, 'setup'>
+
+/** Each with its name, and a shorter one for narrow screens. The icon has the name of the page. */
+const PAGES: readonly (readonly [page: ShownPage, name: string, shortName?: string])[] = [
+  ['home', 'Home'],
+  ['conversations', 'Conversations', 'Chats'],
+  ['lines', 'Lines'],
+  ['webhooks', 'Webhooks'],
+  ['keys', 'Keys'],
+  ['settings', 'Settings'],
+]
+
+type Props = {
+  /** Null where the address names none. */
+  readonly page: ShownPage | null
+  readonly children: ComponentChildren
+}
+
+export function Shell({ page, children }: Props) {
+  const main = useRef<HTMLElement>(null)
+  useTitle(PAGES.find(([name]) => name === page)?.[1] ?? 'Page not found')
+  useNewView(page ?? '')
+  return (
+    <div class="shell" data-page={page ?? undefined}>
+      <a
+        class="skip-link"
+        href="#main"
+        onClick={(event) => {
+          // The hash is the page's address, so the jump is made by hand.
+          event.preventDefault()
+          main.current?.focus()
+        }}
+      >
+        Skip to main content
+      </a>
+      <Navigation current={page} />
+      <div class="stage">
+        <Troubles />
+        <main id="main" class="page" tabIndex={-1} ref={main}>
+          {children}
+        </main>
+      </div>
+    </div>
+  )
+}
+
+function Navigation({ current }: { readonly current: Props['page'] }) {
+  const { session } = useDashboard()
+  return (
+    <nav class="nav" aria-label="Pages">
+      <a class="brand" href={href('home')}>
+        <Mark />
+        Hookline
+      </a>
+      <ul>
+        {PAGES.map(([page, name, shortName = name]) => (
+          <li key={page}>
+            <a href={href(page)} aria-current={page === current ? 'page' : undefined}>
+              <Icon name={page} />
+              <span class="nav-name">{name}</span>
+              <span class="nav-short-name">{shortName}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+      <p class="nav-foot">
+        <a href="/guide">
+          <Icon name="question" />
+          Guide
+        </a>
+        <a href="/swagger">
+          <Icon name="book" />
+          API documentation
+        </a>
+        <span>Version {session.now.value?.version}</span>
+      </p>
+    </nav>
+  )
+}
+
+function Troubles() {
+  const { live, session } = useDashboard()
+  const isConnected = live.isConnected.value
+  return (
+    <div role="status" class="troubles">
+      {!isConnected && (
+        <p class="trouble">
+          <Icon name="warning" />
+          Connection to the relay lost. This page may be out of date. Reconnecting…
+        </p>
+      )}
+      {isConnected && session.isOutdated.value && (
+        <p class="trouble">
+          <Icon name="info" />
+          The relay was upgraded.
+          <Button onClick={() => location.reload()}>Reload</Button>
+        </p>
+      )}
+    </div>
   )
 }

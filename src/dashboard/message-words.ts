@@ -1,6 +1,14 @@
 import { countWords } from '../domain/number-words.ts'
 import type { StateWords } from './components/drawings.ts'
-import type { DayStats, Message, RelayState } from './resources.ts'
+import { isGroup } from './people.ts'
+import type {
+  Conversation,
+  DayStats,
+  Message,
+  PhoneLine,
+  Reaction,
+  RelayState,
+} from './resources.ts'
 
 const STATUSES: Readonly<Record<string, StateWords>> = {
   queued: { text: 'Queued', tone: 'wait', icon: 'clock' },
@@ -58,6 +66,52 @@ export function hasLeft({ direction, status }: Message): boolean {
 export function whyNot({ status, queued_reason, error }: Message): string | null {
   if (status === 'queued') return QUEUED_REASONS[queued_reason ?? ''] ?? null
   return error?.message ?? (status === 'uncertain' ? UNCERTAIN : null)
+}
+
+/** The service that was asked for, and the turn to SMS; null where the device was left to choose. */
+export function serviceWords({ service_requested, downgraded_at }: Message): string | null {
+  if (downgraded_at !== undefined) return 'Not on iMessage, switched to SMS'
+  if (service_requested === undefined) return null
+  return service_requested === 'auto' ? 'Service: automatic' : `Requested as ${service_requested}`
+}
+
+const REACTIONS: Readonly<Record<Reaction['type'], readonly [sign: string, words: string]>> = {
+  love: ['❤️', 'Love'],
+  like: ['👍', 'Like'],
+  dislike: ['👎', 'Dislike'],
+  laugh: ['😂', 'Laugh'],
+  emphasize: ['‼️', 'Emphasize'],
+  question: ['❓', 'Question'],
+  emoji: ['🙂', 'Emoji'],
+  sticker: ['▣', 'Sticker'],
+}
+
+/** Equal reactions, once. */
+export type ReactionWords = {
+  readonly sign: string
+  readonly count: number
+  readonly words: string
+}
+
+/** "❤️ 2" for "Love from you and +12025550147". */
+export function reactionWords(reactions: readonly Reaction[]): readonly ReactionWords[] {
+  const bySign = Map.groupBy(reactions, ({ type, emoji }) => emoji ?? REACTIONS[type][0])
+  return [...bySign].map(([sign, alike]) => {
+    const givers = alike.map(({ is_from_me, handle }) => (is_from_me ? 'you' : handle))
+    const [first] = alike
+    const name = first === undefined ? '' : REACTIONS[first.type][1]
+    return { sign, count: alike.length, words: `${name} from ${givers.join(', ')}` }
+  })
+}
+
+/** The reason why nothing can be written to a group; null where it can, and for a person. */
+export function groupRefusal(conversation: Conversation, line: PhoneLine | null): string | null {
+  if (!isGroup(conversation)) return null
+  if (conversation.state === 'left') return 'This line is no longer in the group.'
+  if (conversation.state === 'unreachable') return "The device can't find this group any more."
+  if (line === null || line.status === 'offline' || line.capabilities.groups === 'reply')
+    return null
+  return "This line receives group messages but can't send them."
 }
 
 /** The state of the relay, with the day's messages; `today` is null until it is known. */

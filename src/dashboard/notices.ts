@@ -27,13 +27,11 @@ export class Notices {
     this.#clock = clock
   }
 
-  /** Shows a success for a few seconds. */
   done(text: string): void {
     const { id } = this.#add('ok', text)
     later(this.#clock, SHOWN_MS, () => this.close(id))
   }
 
-  /** Shows a failure until it is closed. */
   failed(text: string): void {
     this.#add('bad', text)
   }

@@ -9,6 +9,12 @@ export type Draft = {
   readonly text: string
   /** Null for the first available line. */
   readonly lineId: string | null
+  /** Ids of uploads, in the order in which they are sent, before the text. */
+  readonly attachments?: readonly string[] | undefined
+  /** Set for a group, which has no recipient to name. */
+  readonly groupId?: string | undefined
+  /** The service to send by; the device chooses where it is left out. */
+  readonly service?: Message['service_requested']
 }
 
 /** Of 32 bits each. */
@@ -34,12 +40,41 @@ export function createOutbox(api: Pick<Api, 'post'>): (draft: Draft) => Promise<
 /** Sends with an idempotency key of the caller: drafts with the same key are sent once. */
 export function sendOnce(
   api: Pick<Api, 'post'>,
-  { to, text, lineId }: Draft,
+  draft: Draft,
   key: string,
 ): Promise<Answer<Message>> {
-  const body = { to, text, phone_line_id: lineId }
   const headers = { 'idempotency-key': key, prefer: 'respond-async' }
+  const { to, lineId, groupId, service } = draft
+  const content = contentOf(draft)
+  if (groupId !== undefined) {
+    return api.post<Message>(`conversations/${groupId}/messages`, content, { headers })
+  }
+  const body = { to, ...content, phone_line_id: lineId, ...(service && { service }) }
   return api.post<Message>('messages/send', body, { headers })
+}
+
+/** Text and files; a text without a word is left out where there are files. */
+function contentOf({ text, attachments = [] }: Draft) {
+  if (attachments.length === 0) return { text }
+  const files = attachments.map((id) => ({ id }))
+  return text.trim() === '' ? { attachments: files } : { text, attachments: files }
+}
+
+/**
+ * The message once more, without the parts that are known to have arrived. A part that may have been sent
+ * is never part of a failed message.
+ */
+export function draftOf(message: Message): Draft {
+  const { handle, text, phone_line_id, conversation_id, service_requested } = message
+  const unsent = (message.attachments ?? []).filter(({ sent }) => sent !== true)
+  return {
+    to: handle,
+    text,
+    lineId: phone_line_id,
+    ...(unsent.length > 0 && { attachments: unsent.map(({ id }) => id) }),
+    ...(message.conversation_type === 'group' && { groupId: conversation_id }),
+    ...(service_requested && { service: service_requested }),
+  }
 }
 
 function randomKey(): string {

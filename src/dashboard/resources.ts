@@ -1,8 +1,10 @@
 // The answers of the relay that the page shows.
 
-import type { MessageList } from '../api/messages.ts'
+import type { Conversation, Message, MessageList } from '../api/messages.ts'
 import type { Shape } from '../api/schema.ts'
+import type { Webhook } from '../api/webhooks.ts'
 
+export type { Attachment, MessageAttachment } from '../api/attachments.ts'
 export type {
   About,
   BrowserSession,
@@ -34,5 +36,8 @@ export type {
   Webhook,
 } from '../api/webhooks.ts'
 
-/** The envelope of every list. */
+export type Reaction = NonNullable<Message['reactions']>[number]
+export type Person = NonNullable<Conversation['participants']>[number]
+export type EventName = Webhook['events'][number]
+
 export type Page<T> = Omit<Shape<typeof MessageList>, 'data'> & { readonly data: readonly T[] }

@@ -7,7 +7,6 @@ import { storePageKey } from './browser-storage.ts'
 import type { Clock } from './clock.ts'
 import type { SessionState } from './resources.ts'
 
-/** The answer to signing in. */
 type Opened = SessionState & { readonly page_key?: string | undefined }
 
 const SESSION = '/dashboard/session'
@@ -18,7 +17,6 @@ export class SessionStore {
   readonly #isReachable = signal(true)
   /** The calls that wait for the password, while its dialog is open. */
   readonly #question = signal<PromiseWithResolvers<boolean> | null>(null)
-  /** The version this page was loaded from. */
   #ownVersion: string | null = null
   readonly #isOutdated = signal(false)
   #changeCount = 0

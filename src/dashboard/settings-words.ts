@@ -2,7 +2,6 @@ import { grouped } from '../domain/number-words.ts'
 import type { Backup, Setting } from './resources.ts'
 import { clockTime, dayWords } from './time-words.ts'
 
-/** The environment variable that locks a setting. */
 export function variableOf(name: Setting['name']): string {
   return `HOOKLINE_${name.toUpperCase()}`
 }

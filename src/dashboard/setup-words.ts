@@ -1,4 +1,4 @@
-import { needsPermissions } from './line-kinds.ts'
+import { needsPermissions } from './line-words.ts'
 import type { About } from './resources.ts'
 
 // Length is all that counts: rules about symbols and capitals make people choose what is easy to guess.
@@ -38,7 +38,6 @@ export const SETUP_STEPS = [
 type SetupStep = (typeof SETUP_STEPS)[number]
 export type StepName = SetupStep['name']
 
-/** The steps of a relay, in their order. */
 export type Steps = readonly [SetupStep, ...SetupStep[]]
 
 /** The steps that apply to the kinds of line that this relay looks for. */

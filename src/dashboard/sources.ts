@@ -42,12 +42,10 @@ export const useWebhookDays = (): Read<All<WebhookDay>> =>
 export const useDelivery = (id: string): Read<SeenDelivery> =>
   useRead(`/dashboard/webhook-deliveries/${id}`, id)
 
-/** Null until it is known. */
 export function useWebhookDay(id: string): WebhookDay | null {
   return useWebhookDays().value?.data.find(({ webhook_id }) => webhook_id === id) ?? null
 }
 
-/** Null until they are known. */
 export function useLineChecks({ id }: PhoneLine): LineChecks | null {
   return useChecks().value?.data.find(({ line_id }) => line_id === id) ?? null
 }

@@ -30,10 +30,8 @@ export type Subscription<T> = {
   readonly release: () => void
 }
 
-/** The state of a source, for a component. */
 export type Read<T> = {
   readonly now: Loaded<T>
-  /** Null until there is one. */
   readonly value: T | null
   readonly refresh: () => void
 }

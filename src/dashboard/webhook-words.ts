@@ -1,16 +1,42 @@
 import type { Failure } from './api.ts'
 import type { StateWords } from './components/drawings.ts'
-import type { Delivery, Webhook } from './resources.ts'
+import type { Delivery, EventName, Webhook } from './resources.ts'
 import { relativeTime } from './time-words.ts'
 
-/** Every event with its meaning. */
-export const EVENTS: readonly (readonly [name: string, words: string])[] = [
-  ['message.received', 'Someone sent a message to one of your lines.'],
-  ['message.sent', 'A message was sent through the relay.'],
-  ['message.delivered', "The message reached the recipient's device."],
-  ['message.read', 'The recipient read the message.'],
-  ['message.failed', "The message wasn't sent, or we couldn't confirm that it was."],
-]
+type EventGroup = 'Messages' | 'Reactions and changes' | 'Attachments' | 'Groups'
+
+/** Every event with its meaning, and its group in the form of a webhook. */
+export const EVENTS: Readonly<Record<EventName, readonly [group: EventGroup, words: string]>> = {
+  'message.received': ['Messages', 'Someone sent a message to one of your lines.'],
+  'message.sent': ['Messages', 'A message was sent through the relay.'],
+  'message.delivered': ['Messages', "The message reached the recipient's device."],
+  'message.read': ['Messages', 'The recipient read the message.'],
+  'message.failed': ['Messages', "The message wasn't sent, or we couldn't confirm that it was."],
+  'message.reaction': ['Reactions and changes', 'Someone added or removed a reaction.'],
+  'message.edited': ['Reactions and changes', 'The sender edited a message.'],
+  'message.unsent': ['Reactions and changes', 'The sender unsent a message.'],
+  'attachment.available': ['Attachments', 'A file that was pending has arrived.'],
+  'attachment.failed': ['Attachments', "The device couldn't get a file."],
+  'group_message.received': ['Groups', 'Someone sent a message to a group.'],
+  'group_message.sent': ['Groups', 'A message to a group was sent.'],
+  'group_message.failed': [
+    'Groups',
+    "A message to a group wasn't sent, or we couldn't confirm that it was.",
+  ],
+  'group.updated': ['Groups', 'A group was renamed, or someone joined or left.'],
+}
+
+/** The names of a record are those of its type. */
+const EVENT_NAMES = Object.keys(EVENTS) as readonly EventName[]
+
+/** The events by their group, in the order of the form. */
+export const EVENT_GROUPS: ReadonlyMap<EventGroup, readonly EventName[]> = Map.groupBy(
+  EVENT_NAMES,
+  (name) => EVENTS[name][0],
+)
+
+/** The events of a new webhook; the others are for receivers that know them. */
+export const USUAL_EVENTS = EVENT_GROUPS.get('Messages') ?? []
 
 export function webhookState({ is_active, disabled_reason, is_failing }: Webhook): StateWords {
   if (disabled_reason !== null) return { text: 'Stopped', tone: 'bad', icon: 'cross' }

@@ -12,7 +12,6 @@ export type Actor = {
   readonly id: string | null
 }
 
-/** Origin of a change. */
 export type Origin = {
   readonly actor: Actor
   /** The client's IP address; null on the control socket and on the command line. */
@@ -28,7 +27,6 @@ export const COMMAND_LINE: Origin = {
   requestId: null,
 }
 
-/** The relay by itself. */
 export const RELAY_ITSELF: Origin = {
   actor: { kind: 'relay', id: null },
   address: null,
@@ -53,6 +51,8 @@ export const AUDIT_ACTIONS = [
   'line.deleted',
   'setting.changed',
   'message.resolved',
+  'attachment.deleted',
+  'attachment.linked',
   'backup.created',
   'backup.downloaded',
   'backup.restored',
@@ -74,6 +74,7 @@ export const THING_KINDS = [
   'line',
   'setting',
   'message',
+  'attachment',
   'backup',
   'relay',
   'dashboard',

@@ -41,7 +41,6 @@ export type ContactHold = (typeof CONTACT_HOLDS)[number]
 
 export type ContactStep = 'reserve' | 'release' | 'spend' | 'return' | 'requeue'
 
-/** The contact after a step of one of its messages. */
 export function stepContact(contact: Contact, step: ContactStep, today: UtcDay): Contact {
   switch (step) {
     case 'reserve':
@@ -65,7 +64,6 @@ export function stepContact(contact: Contact, step: ContactStep, today: UtcDay):
   }
 }
 
-/** The place that a contact takes: none, a reserved one, or one of a day. */
 export function placeOf(contact: Contact): 'none' | 'reserved' | UtcDay {
   if (contact.spentDay !== null) return contact.spentDay
   return contact.queued > 0 && contact.knownAt === null ? 'reserved' : 'none'

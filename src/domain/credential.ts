@@ -30,7 +30,6 @@ export const BRIDGE_TOKEN_PREFIX = 'hlb_'
 /** Code points of a key's name, and of a bridge's label. */
 export const CREDENTIAL_NAME_LENGTH_MAX = 100
 
-/** A caller of the API: a key, the control socket, or a dashboard session. */
 export type Caller =
   | { readonly kind: 'key'; readonly keyId: KeyId }
   | { readonly kind: 'cli' }

@@ -7,7 +7,17 @@ export type Branded<T, Name extends string> = T & { readonly [brand]: Name }
 /** Milliseconds since 1970-01-01 UTC, by the wall clock. */
 export type Timestamp = Branded<number, 'Timestamp'>
 
-export type IdPrefix = 'key' | 'line' | 'msg' | 'conv' | 'wh' | 'evt' | 'dlv' | 'brg' | 'aud'
+export type IdPrefix =
+  | 'key'
+  | 'line'
+  | 'msg'
+  | 'conv'
+  | 'wh'
+  | 'evt'
+  | 'dlv'
+  | 'brg'
+  | 'aud'
+  | 'att'
 export type Id<P extends IdPrefix> = Branded<string, P>
 export type KeyId = Id<'key'>
 export type LineId = Id<'line'>
@@ -18,6 +28,7 @@ export type EventId = Id<'evt'>
 export type DeliveryId = Id<'dlv'>
 export type BridgeId = Id<'brg'>
 export type AuditId = Id<'aud'>
+export type AttachmentId = Id<'att'>
 
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const ID_LENGTH = 26

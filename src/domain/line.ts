@@ -1,14 +1,30 @@
 import type { LineId, Timestamp } from './ids.ts'
 
-/** Abilities and reports of a line, so that no client waits for an event that it cannot give. */
+/**
+ * Abilities and reports of a line, so that no client waits for an event that it cannot give. The later
+ * ones are left out where it has them not.
+ */
 export type Capabilities = {
   readonly new_contacts: boolean
   readonly choose_service: boolean
   readonly delivered: boolean
   readonly read: boolean
   readonly guid: boolean
+  /** Can send files. */
   readonly attachments: boolean
+  /** Receives the bytes of files. */
+  readonly receives_attachments?: true
+  readonly groups?: (typeof GROUP_ABILITIES)[number]
+  readonly reactions?: Exchange
+  readonly replies?: Exchange
+  /** Edits and unsends. */
+  readonly edits?: Exchange
 }
+
+export const GROUP_ABILITIES = ['receive', 'reply'] as const
+export const EXCHANGES = ['receive', 'send'] as const
+/** Part that a line takes: by receiving, or by sending too. */
+export type Exchange = (typeof EXCHANGES)[number]
 
 export const NO_CAPABILITIES: Capabilities = {
   new_contacts: false,
@@ -33,6 +49,8 @@ export type Line = {
   readonly dailyContactLimit: number
   readonly isEnabled: boolean
   readonly relaySms: boolean
+  /** Groups of the line are stored and announced. */
+  readonly relayGroups: boolean
   readonly checkpoint: string | null
   readonly createdAt: Timestamp
 }
@@ -86,9 +104,9 @@ export const OFFLINE_REASONS = {
 
 /** True if a message that names no line could go via this one now. */
 export function isReady(line: {
-  readonly isEnabled: boolean
-  readonly isOnline: boolean
-  readonly imessageActive: boolean
+  readonly status: string
+  readonly is_enabled: boolean
+  readonly imessage_active: boolean
 }): boolean {
-  return line.isEnabled && line.isOnline && line.imessageActive
+  return line.status === 'online' && line.is_enabled && line.imessage_active
 }

@@ -2,11 +2,13 @@ import type { ContactHold } from './contact-limit.ts'
 import type { Handle } from './handle.ts'
 import {
   timestamp,
+  type AttachmentId,
   type ConversationId,
   type LineId,
   type MessageId,
   type Timestamp,
 } from './ids.ts'
+import type { MessageExtras } from './message-extras.ts'
 import type { EventName } from './webhook.ts'
 
 export const MESSAGE_STATUSES = [
@@ -57,6 +59,14 @@ export const HELD_MS_MAX = 24 * 3_600_000
 /** Time that a message stays `uncertain` before `message.failed` is published. */
 export const UNCERTAIN_ANNOUNCED_AFTER_MS = 600_000
 
+/** SQLite stores a lone surrogate as U+FFFD and ends text at NUL: both are made visible before. */
+export function mendedText(text: string): string {
+  const wellFormed = text.toWellFormed().replaceAll('\0', '\uFFFD')
+  if (wellFormed.length <= TEXT_LENGTH_MAX) return wellFormed
+  const points = Array.from(wellFormed)
+  return points.length <= TEXT_LENGTH_MAX ? wellFormed : points.slice(0, TEXT_LENGTH_MAX).join('')
+}
+
 /** A message, in either direction. `seq` is the order in which the relay recorded messages. */
 export type Message = {
   readonly seq: number
@@ -71,6 +81,10 @@ export type Message = {
   readonly text: string
   readonly guid: string
   readonly platformGuid: string | null
+  /** True in a group: `handle` is then the sender's, or the group's for the owner's own messages. */
+  readonly isGroup: boolean
+  /** Null for a direct text message. */
+  readonly extras: MessageExtras | null
   readonly source: MessageSource
   readonly queuedReason: QueuedReason | null
   readonly error: MessageError | null
@@ -88,6 +102,23 @@ export type OutgoingMessage = {
   readonly createdAt: Timestamp
   /** The guid that the device gave it, where it has one already. */
   readonly platformGuid: string | null
+  /** Files, which go before the text, in this order; left out where there are none. */
+  readonly attachments?: readonly OutgoingAttachment[] | undefined
+  /** The service to use and no other; left out where the device chooses, as it always did. */
+  readonly service?: 'iMessage' | 'SMS' | undefined
+  /** The device's guid of the group to send to, exactly; left out for one person. */
+  readonly chatGuid?: string | undefined
+}
+
+/** A file that goes out: `path` is readable until the message is settled, and must not be changed. */
+export type OutgoingAttachment = {
+  readonly id: AttachmentId
+  readonly path: string
+  readonly filename: string
+  readonly mimeType: string
+  /** In bytes. */
+  readonly size: number
+  readonly sha256: string
 }
 
 export type Unsettled = { readonly message: OutgoingMessage; readonly note: string | null }
@@ -191,6 +222,10 @@ export const FAILURES = {
   session_ended: 'The line went away while sending the message and never reported the result.',
   driver_error: 'The line failed while sending the message.',
   resolved_by_hand: 'The message was marked as failed by hand.',
+  partly_sent: 'A part of the message was sent, and the rest was refused: see its attachments.',
+  not_supported: 'The line cannot send this kind of message.',
+  group_not_reachable: 'The device does not have this group any more.',
+  attachment_missing: 'A file of the message is not in the data directory any more.',
 } as const
 
 /** A sentence for a machine's reason, for `error.message`. */
@@ -201,6 +236,10 @@ export function sentencesOf(ofKinds: readonly Readonly<Record<string, string>>[]
   const sentences = new Map([FAILURES, ...ofKinds].flatMap((each) => Object.entries(each)))
   return (code) =>
     sentences.get(code) ?? `The device refused the message: ${code.replaceAll('_', ' ')}.`
+}
+
+export function hasAttachments({ extras }: Pick<Message, 'extras'>): boolean {
+  return (extras?.attachmentCount ?? 0) > 0
 }
 
 /** Fields that only the way out needs. */

@@ -30,16 +30,24 @@ export function carrierKind(service: string): Extract<NotRelayedKind, 'sms' | 'r
   return service === 'RCS' ? 'rcs' : null
 }
 
+type Relaying = { readonly relaySms: boolean; readonly relayGroups: boolean }
+
 /** True if the line relays the kind now: the counted messages came before. */
-export function isRelayedNow(line: { readonly relaySms: boolean }, kind: NotRelayedKind): boolean {
+export function isRelayedNow(line: Relaying, kind: NotRelayedKind): boolean {
+  if (kind === 'group') return line.relayGroups
   return line.relaySms && (kind === 'sms' || kind === 'rcs')
 }
 
-/** The way to get what was not relayed, in one sentence. */
-export function hintFor(line: { readonly relaySms: boolean }, kind: NotRelayedKind): string {
-  if (isRelayedNow(line, kind)) return 'relay_sms is on: new ones are announced; these are listed.'
-  return NOT_RELAYED_WORDS[kind].hint
+/** The way to get what was not relayed, in one sentence; `hasGroups` where the kind of line can relay them. */
+export function hintFor(line: Relaying, kind: NotRelayedKind, hasGroups: boolean): string {
+  if (!isRelayedNow(line, kind)) {
+    return kind === 'group' && !hasGroups ? NO_GROUPS : NOT_RELAYED_WORDS[kind].hint
+  }
+  if (kind === 'group') return 'relay_groups is on: new ones are announced; these stay in Messages.'
+  return 'relay_sms is on: new ones are announced; these are listed.'
 }
+
+const NO_GROUPS = 'Read them in Messages; a line of this kind relays messages between two.'
 
 type Words = {
   readonly title: string
@@ -58,7 +66,9 @@ export const NOT_RELAYED_WORDS: Readonly<Record<NotRelayedKind, Words>> = {
   group: {
     title: 'Group messages are not relayed',
     why: 'They are not stored; they stay in Messages.',
-    hint: 'Read them in Messages; Hookline relays messages between two.',
+    hint:
+      'Switch relay_groups on (hookline lines set ID --relay-groups true) and new ones are stored and ' +
+      'announced; those that came before stay in Messages.',
   },
   spam: {
     title: 'Junk messages were not announced',

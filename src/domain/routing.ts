@@ -1,4 +1,6 @@
 import type { LineId } from './ids.ts'
+import type { Capabilities } from './line.ts'
+import type { MessageExtras } from './message-extras.ts'
 
 /** A line as routing sees it, in order of creation. */
 export type RoutingLine = {
@@ -29,17 +31,19 @@ export type RecipientView = {
   readonly hasBudget: (id: LineId) => boolean
   /** Number of new contacts that the line has had today. */
   readonly newContacts: (id: LineId) => number
+  /** False where the message needs an ability that the line does not have. */
+  readonly isAble: (id: LineId) => boolean
 }
 
 /**
  * The line for a message that names none. Online lines come before offline ones. Among them a contact
  * stays with the first line that knows it; a stranger goes by the line with the fewest new contacts
  * today, so that no line alone writes to all of them. Available = enabled, iMessage active, with budget,
- * configured, and real where an enabled real line exists. `lines` are in order of
- * creation, which decides between equals.
+ * configured, able to send such a message, and real where an enabled real line exists. `lines` are in
+ * order of creation, which decides between equals.
  */
 export function chooseLine(lines: readonly RoutingLine[], recipient: RecipientView): Route {
-  const usable = usableLines(lines)
+  const usable = usableLines(lines).filter((line) => recipient.isAble(line.id))
   const first = usable[0]
   if (first === undefined) return { route: 'none' }
 
@@ -71,4 +75,32 @@ export function usableLines(lines: readonly RoutingLine[]): readonly RoutingLine
   const enabled = lines.filter((line) => line.isEnabled && line.isConfigured)
   const real = enabled.filter((line) => line.isReal)
   return real.length > 0 ? real : enabled
+}
+
+/** An ability that a message asks of its line, named like the capability that decides. */
+export type Need = 'attachments' | 'choose_service' | 'groups' | 'replies'
+
+type Needy = { readonly extras: MessageExtras | null; readonly isGroup?: boolean | undefined }
+
+const NO_NEEDS: readonly Need[] = []
+
+/** A text to a person needs nothing. */
+export function needsOf({ extras, isGroup = false }: Needy): readonly Need[] {
+  if (extras === null && !isGroup) return NO_NEEDS
+  const needs: Need[] = []
+  if ((extras?.attachmentCount ?? 0) > 0) needs.push('attachments')
+  if (extras?.wantedService !== undefined) needs.push('choose_service')
+  if (isGroup) needs.push('groups')
+  return needs
+}
+
+/** The first need beyond these abilities; null where the line can do all. */
+export function unmetNeed(abilities: Capabilities, needs: readonly Need[]): Need | null {
+  return needs.find((need) => !isMet(abilities, need)) ?? null
+}
+
+function isMet(abilities: Capabilities, need: Need): boolean {
+  if (need === 'groups') return abilities.groups === 'reply'
+  if (need === 'replies') return abilities.replies === 'send'
+  return abilities[need]
 }

@@ -49,6 +49,25 @@ export const SETTINGS = {
     default: null,
     sentence: 'Delete messages, and events no webhook wanted, after this many days.',
   }),
+  attachment_max_mb: setting(integerKind('MB', 1, 2_048), {
+    default: 100,
+    sentence: 'Size of an attachment at most, in megabytes.',
+  }),
+  attachment_quota_gb: setting(integerKind('GB', 1, 100_000), {
+    default: 10,
+    sentence: 'Room for attachments on the disk, in gigabytes.',
+  }),
+  attachment_retention_days: setting(
+    optionalKind(integerKind('DAYS', 1, DAYS_MAX), 'as-messages'),
+    {
+      default: null,
+      sentence: 'Delete the files of attachments after this many days; their messages stay.',
+    },
+  ),
+  attachment_wait_seconds: setting(integerKind('SECONDS', 0, 300), {
+    default: 10,
+    sentence: 'Time for which a received message waits for its files before it is announced.',
+  }),
   backups_kept: setting(integerKind('N', 1, 365), {
     default: 7,
     sentence: 'Number of daily backups to keep.',

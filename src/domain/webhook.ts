@@ -9,8 +9,32 @@ export const EVENT_NAMES = [
   'message.delivered',
   'message.read',
   'message.failed',
+  'message.reaction',
+  'message.edited',
+  'message.unsent',
+  'attachment.available',
+  'attachment.failed',
+  'group_message.received',
+  'group_message.sent',
+  'group_message.failed',
+  'group.updated',
 ] as const
 export type EventName = (typeof EVENT_NAMES)[number]
+
+/** The event by which a message of a group is announced in place of a direct one; null where none is. */
+export function eventInGroup(name: EventName): EventName | null {
+  const known = IN_GROUPS[name]
+  return known === undefined ? name : known
+}
+
+const IN_GROUPS: Partial<Record<EventName, EventName | null>> = {
+  'message.received': 'group_message.received',
+  'message.sent': 'group_message.sent',
+  'message.failed': 'group_message.failed',
+  // They would say nothing of single members.
+  'message.delivered': null,
+  'message.read': null,
+}
 
 /** Reasons of the relay, not the user, to stop delivering to a webhook. */
 export const DISABLED_REASONS = ['gone', 'failing', 'secret_unreadable'] as const
@@ -22,6 +46,8 @@ export type Webhook = {
   readonly events: readonly EventName[]
   readonly isActive: boolean
   readonly description: string | null
+  /** Its payloads have links to files that need no key. */
+  readonly attachmentLinks: boolean
   readonly disabledReason: DisabledReason | null
   readonly createdBy: string
   readonly createdAt: Timestamp

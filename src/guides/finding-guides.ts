@@ -30,8 +30,6 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   ],
   iphone: [
     'agent_down',
-    'agent_expired',
-    'agent_not_installed',
     'agent_shared',
     'agent_starting',
     'agent_stuck',
@@ -45,7 +43,6 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
     'language_not_english',
     'launch_failed',
     'launcher_absent',
-    'launcher_too_old',
     'locked',
     'not_trusted',
     'pairing_stale',
@@ -71,7 +68,12 @@ const CODES_BY_PLACE: Readonly<Record<string, readonly string[]>> = {
   'webhooks#retries': ['webhook_deactivated', 'webhook_failing', 'webhook_gone'],
   'webhooks#verifying-a-signature': ['webhook_secret_unreadable'],
   'webhooks#where-webhooks-may-go': ['webhook_out_of_reach'],
-  'operations#what-is-wrong': ['heartbeat_failed', 'messages_failing', 'queue_growing'],
+  'operations#what-is-wrong': [
+    'group_not_reachable',
+    'heartbeat_failed',
+    'messages_failing',
+    'queue_growing',
+  ],
   'operations#run-as-a-service': [
     'auto_login_off',
     'autorestart_off',

@@ -8,6 +8,7 @@ import faq from './faq.md' with { type: 'text' }
 import iphone from './iphone.md' with { type: 'text' }
 import mac from './mac.md' with { type: 'text' }
 import operations from './operations.md' with { type: 'text' }
+import richMessages from './rich-messages.md' with { type: 'text' }
 import security from './security.md' with { type: 'text' }
 import shortcuts from './shortcuts.md' with { type: 'text' }
 import uninstall from './uninstall.md' with { type: 'text' }
@@ -27,6 +28,7 @@ export const GUIDES: readonly Guide[] = [
   guide('iphone', iphone),
   guide('shortcuts', shortcuts),
   guide('api', api),
+  guide('rich-messages', richMessages),
   guide('webhooks', webhooks),
   guide('operations', operations),
   guide('security', security),
@@ -37,7 +39,6 @@ export const GUIDES: readonly Guide[] = [
   guide('uninstall', uninstall),
 ]
 
-/** The guide of that name; null if there is none. */
 export function findGuide(name: string): Guide | null {
   return GUIDES.find((guide) => guide.name === name) ?? null
 }

@@ -17,7 +17,6 @@ export type HealthFinding = Omit<Finding, 'key'> & {
   readonly about?: FindingSubject | undefined
 }
 
-/** A finding about the relay itself. */
 export function ofRelay(finding: Finding): HealthFinding {
   return { ...finding, lineId: null }
 }
@@ -27,7 +26,6 @@ export function ofWebhook({ key, ...finding }: Finding): HealthFinding {
   return { ...finding, lineId: null, about: { kind: 'webhook', id: key } }
 }
 
-/** A finding about the device of one of `lines`. */
 export function ofLine(
   { key, ...finding }: Finding,
   lines: readonly { readonly line: { readonly id: string; readonly key: string } }[],
@@ -147,28 +145,19 @@ const UNWATCHED_EVERY_MS = 60_000
  * Publishes a change when the catalogue differs from before. Most findings have no moment at which they
  * begin, so it looks every 15 s, and only while the change feed has a watcher.
  */
-export class HealthWatch implements Service {
-  readonly name = 'health-watch'
-  readonly #tools: HealthWatchTools
-  #seen = ''
-
-  constructor(tools: HealthWatchTools) {
-    this.#tools = tools
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    const { clock, changes, healthSignal } = this.#tools
-    while (!signal.aborted) {
-      const ms = changes.isWatched ? WATCHED_EVERY_MS : UNWATCHED_EVERY_MS
-      await healthSignal.wait(clock, ms, signal)
-      if (changes.isWatched && !signal.aborted) await this.#look()
-    }
-  }
-
-  async #look(): Promise<void> {
-    const { changes, health } = this.#tools
-    const found = JSON.stringify(await health.list())
-    if (found !== this.#seen) changes.publish([{ what: 'health', id: 'health' }])
-    this.#seen = found
+export function healthWatch({ clock, changes, health, healthSignal }: HealthWatchTools): Service {
+  let seen = ''
+  return {
+    name: 'health-watch',
+    async run(signal) {
+      while (!signal.aborted) {
+        const ms = changes.isWatched ? WATCHED_EVERY_MS : UNWATCHED_EVERY_MS
+        await healthSignal.wait(clock, ms, signal)
+        if (!changes.isWatched || signal.aborted) continue
+        const found = JSON.stringify(await health.list())
+        if (found !== seen) changes.publish([{ what: 'health', id: 'health' }])
+        seen = found
+      }
+    },
   }
 }

@@ -1,23 +1,23 @@
 // Findings about the messages of a line: its contacts of the day, failing and uncertain sends, messages
 // that were not relayed or could not be stored.
 
-import { endOfUtcDay, limitLevel, utcDayOf, type LimitLevel } from '../domain/contact-limit.ts'
-import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
-import { lineName, type Line, type LineState } from '../domain/line.ts'
+import { type LimitLevel, endOfUtcDay, limitLevel, utcDayOf } from '../domain/contact-limit.ts'
+import { type LineId, type Timestamp, timestamp } from '../domain/ids.ts'
+import { type Capabilities, type Line, type LineState, lineName } from '../domain/line.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import {
-  hintFor,
-  isRelayedNow,
   NOT_RELAYED_WORDS,
   type NotRelayedKind,
   type Rejection,
+  hintFor,
+  isRelayedNow,
 } from '../domain/not-relayed.ts'
 import { countWords, grouped } from '../domain/number-words.ts'
-import { isFailing, isOfLine, SENDS_JUDGED_MAX, SENDS_JUDGED_MS } from '../domain/send-failures.ts'
 import { contactUsage } from '../storage/contacts.ts'
 import type { Db } from '../storage/database.ts'
+import { unreachableGroups, type UnreachableGroup } from '../storage/groups.ts'
 import { countRejected, listNotRelayed, type NotRelayedCount } from '../storage/intake-records.ts'
-import { COUNTED_MAX, finishedSends, longUncertain } from '../storage/message-health.ts'
+import { COUNTED_MAX, finishedSends, longUncertain } from '../storage/message-lists.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { HealthFinding } from './catalogue.ts'
@@ -28,6 +28,8 @@ export type WatchedLine = {
   readonly state: LineState
   /** Practice lines are not real. */
   readonly isReal: boolean
+  /** The most that a line of its kind can do. */
+  readonly abilities: Capabilities
   /** It was asked for by this start. */
   readonly isConfigured: boolean
 }
@@ -40,6 +42,9 @@ type Tools = {
   readonly practiceKinds: readonly string[]
   readonly sentenceOf: SentenceOf
 }
+
+/** Groups that a finding names. */
+const GROUPS_NAMED_MAX = 3
 
 type Words = Pick<HealthFinding, 'title' | 'why' | 'fix'>
 
@@ -62,10 +67,11 @@ export class LineFindings {
     const real = used.filter(({ isReal }) => isReal)
     return [
       ...rejectedFindings(db),
-      ...all.flatMap((line) => notRelayedFindings(db, line)),
+      ...lines().flatMap((snapshot) => notRelayedFindings(db, snapshot)),
       ...used.flatMap(({ line }) => this.#limitFinding(line, now) ?? []),
       ...real.flatMap(({ line }) => this.#failingFinding(line, now) ?? []),
       ...uncertainFindings(all, longUncertain(db, now, practiceKinds)),
+      ...groupFindings(all, unreachableGroups(db)),
     ]
   }
 
@@ -138,6 +144,25 @@ function uncertainFindings(lines: readonly Line[], uncertain: ReturnType<typeof 
   })
 }
 
+/** Groups that the device does not find any more. */
+function groupFindings(lines: readonly Line[], unreachable: readonly UnreachableGroup[]) {
+  const byLine = Map.groupBy(unreachable, ({ lineId }) => lineId)
+  return lines.flatMap((line) => {
+    const groups = byLine.get(line.id) ?? []
+    if (groups.length === 0) return []
+    const names = groups.map(({ name, chatGuid }) => name ?? chatGuid)
+    const named = [
+      ...names.slice(0, GROUPS_NAMED_MAX),
+      ...(names.length > GROUPS_NAMED_MAX ? ['…'] : []),
+    ]
+    return ofLine(line, 'group_not_reachable', 'warning', {
+      title: `Line ${lineName(line)} cannot reach ${countWords(groups.length, 'group')}`,
+      why: `The device did not find them when a message was to be sent: ${named.join(', ')}. Nothing was sent, and nobody was written to in their place.`,
+      fix: 'Open the group in Messages on the device and send a message there. As soon as a message of the group arrives, it is reachable again.',
+    })
+  })
+}
+
 /** Events that intake refused in the last 30 days. */
 function rejectedFindings(db: Db): readonly HealthFinding[] {
   return countRejected(db).map(({ lineId, reason, count }) => {
@@ -175,7 +200,7 @@ const NOT_RELAYED_CODES: Readonly<Record<NotRelayedKind, string>> = {
 }
 
 /** Messages that the line received and that no event announced, kind by kind. */
-function notRelayedFindings(db: Db, line: Line): readonly HealthFinding[] {
+function notRelayedFindings(db: Db, { line, abilities }: WatchedLine): readonly HealthFinding[] {
   return listNotRelayed(db, line.id)
     .filter(({ kind }) => !isRelayedNow(line, kind))
     .map(({ kind, count, since }: NotRelayedCount) => {
@@ -183,12 +208,11 @@ function notRelayedFindings(db: Db, line: Line): readonly HealthFinding[] {
       return ofLine(line, NOT_RELAYED_CODES[kind], 'info', {
         title,
         why: `Messages since ${isoTime(since).slice(0, 10)}: ${grouped(count)}. ${why}`,
-        fix: hintFor(line, kind),
+        fix: hintFor(line, kind, abilities.groups !== undefined),
       })
     })
 }
 
-/** Two programs that seem to answer each other on this line. */
 export function loopFinding(line: Line): HealthFinding {
   return ofLine(line, 'possible_loop', 'warning', {
     title: 'Two programs may be replying to each other',
@@ -204,4 +228,37 @@ function ofLine(
   words: Words,
 ): HealthFinding {
   return { code, severity, ...words, lineId: line.id, depends_on: null }
+}
+
+/** Number of a line's finished sends that are looked at, and their greatest age. */
+const SENDS_JUDGED_MAX = 10
+const SENDS_JUDGED_MS = 3_600_000
+
+const FAILING_FROM = 3
+const FAILING_UNTIL = 2
+
+/**
+ * Decides by its last finished sends whether a line fails to send. One failure is an accident and two may be one
+ * outage, so it takes three; a line that failed before is well again when at most one is left among them.
+ */
+export function isFailing(failedCount: number, wasFailing: boolean): boolean {
+  return failedCount >= (wasFailing ? FAILING_UNTIL : FAILING_FROM)
+}
+
+/** Codes of failures that say nothing of the line: the recipient, the text or the owner is the reason. */
+const NOT_OF_THE_LINE: ReadonlySet<string> = new Set([
+  'not_on_imessage',
+  'recipient_rejected',
+  'unsupported_characters',
+  'not_carried',
+  'not_supported',
+  'group_not_reachable',
+  'attachment_missing',
+  'line_removed',
+  'resolved_by_hand',
+])
+
+/** True if a failure with this code speaks against the line. */
+export function isOfLine(code: string | null): boolean {
+  return code === null || !NOT_OF_THE_LINE.has(code)
 }

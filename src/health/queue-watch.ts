@@ -1,12 +1,11 @@
-import { isBacklog, nextSlowSince, type SlowSince } from '../domain/backlog.ts'
 import type { FindingSubject } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
-import { isReady, lineName, type Line } from '../domain/line.ts'
+import { type Line, lineName } from '../domain/line.ts'
 import { countWords, grouped } from '../domain/number-words.ts'
-import { hostOf, WEBHOOKS_MAX, webhookName } from '../domain/webhook.ts'
+import { WEBHOOKS_MAX, hostOf, webhookName } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import { longestDueDelivery, pendingDeliveries } from '../storage/delivery-queue.ts'
-import { COUNTED_MAX, waitingForLine, type Waiting } from '../storage/message-health.ts'
+import { COUNTED_MAX, waitingForLine, type Waiting } from '../storage/message-lists.ts'
 import { listWebhooks, type StoredWebhook } from '../storage/webhooks.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -115,9 +114,7 @@ export class QueueWatch implements Service {
 }
 
 function takesMessages({ line, state }: WatchedLine): boolean {
-  const isOnline = state.status === 'online'
-  const imessageActive = isOnline && state.imessageActive
-  return isReady({ isEnabled: line.isEnabled, isOnline, imessageActive })
+  return line.isEnabled && state.status === 'online' && state.imessageActive
 }
 
 function lineFinding(line: Line, { count, oldest }: Waiting): HealthFinding {
@@ -134,4 +131,25 @@ function lineFinding(line: Line, { count, oldest }: Waiting): HealthFinding {
 
 function slowFinding(about: FindingSubject) {
   return { code: 'queue_growing', severity: 'warning', about, depends_on: null } as const
+}
+
+/** A retry takes 36 seconds at most and a slow device half a minute: ten minutes have another reason. */
+const TOO_LONG_MS = 10 * 60_000
+/** A backlog that was shown is over when nothing in it has waited for longer than this. */
+const OVER_MS = 5 * 60_000
+/** After an outage everything in a queue is old; so long it may take to work it off. */
+const GRACE_MS = 5 * 60_000
+
+/** Since when a queue has been too slow on a clock that never steps back; null while it is not. */
+export type SlowSince = number | null
+
+/** The state after a look at a queue whose oldest entry has waited for `waitedMs`. */
+export function nextSlowSince(before: SlowSince, waitedMs: number, now: number): SlowSince {
+  const tooLongMs = isBacklog(before, now) ? OVER_MS : TOO_LONG_MS
+  return waitedMs < tooLongMs ? null : (before ?? now)
+}
+
+/** True once a queue has been too slow for so long that the owner should know. */
+export function isBacklog(since: SlowSince, now: number): boolean {
+  return since !== null && now - since >= GRACE_MS
 }

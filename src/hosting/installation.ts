@@ -31,7 +31,6 @@ export function forgetInstallation(dataDir: string): void {
   rmSync(recordPath(dataDir), { force: true })
 }
 
-/** Size and date of a file; null where there is none. */
 export function stampOf(path: string): FileStamp | null {
   const stats = statSync(path, { throwIfNoEntry: false })
   return stats === undefined ? null : { sizeBytes: stats.size, modifiedMs: stats.mtimeMs }

@@ -1,12 +1,12 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs'
+import { chmodSync, copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
 import type { Clock } from '../system/clock.ts'
 import { defaultDataDirectory } from '../system/data-directory.ts'
+import { writeFileAtomically } from '../system/files.ts'
 import type { RunProcess } from '../system/process.ts'
 import type { Random } from '../system/random.ts'
-import { executableIn, makeBundle } from './app-bundle.ts'
-import { type Signer, localIdentity } from './code-signing.ts'
+import { type Signer, localIdentity, signBundle } from './code-signing.ts'
 import {
   executableAt,
   forgetInstallation,
@@ -14,7 +14,7 @@ import {
   writeInstallation,
   type Installation,
 } from './installation.ts'
-import { BUNDLE_ID, launchAgentText } from './property-lists.ts'
+import { BUNDLE_ID, bundleInfoText, entitlementsText, launchAgentText } from './property-lists.ts'
 import {
   serviceEnvironment,
   writeIfChanged,
@@ -48,6 +48,7 @@ export function macLogPath(home: string): string {
 }
 
 const OPEN = '/usr/bin/open'
+const XATTR = '/usr/bin/xattr'
 const LAUNCHCTL = '/bin/launchctl'
 const POLL_MS = 500
 /**
@@ -160,7 +161,6 @@ export class LaunchdHost implements ServiceHost {
     return { source, version: order.version, codesignIdentity }
   }
 
-  /** True where the bundle is already as planned. */
   #holds(planned: Installation, before: Installation | null): boolean {
     const isSame = before?.source.sha256 === planned.source.sha256
     const isSameSigner = before?.codesignIdentity === planned.codesignIdentity
@@ -224,4 +224,62 @@ export class LaunchdHost implements ServiceHost {
 
 function cannot(what: 'start' | 'stop', answer: ToolAnswer): HostingError {
   return new HostingError(`Cannot ${what} the service: ${describeFailure(LAUNCHCTL, answer)}`)
+}
+
+// Bundle around the executable: permissions go to an app with a name, and bare executables can no longer be
+// added to Full Disk Access (reported of macOS 26).
+
+type BundleOrder = {
+  /** Its path: `.../Hookline.app`. */
+  readonly bundle: string
+  /** The executable to copy. */
+  readonly source: string
+  readonly version: string
+  readonly signer: Signer
+}
+
+function executableIn(bundle: string): string {
+  return join(bundle, 'Contents', 'MacOS', 'hookline')
+}
+
+/**
+ * Makes a new bundle in a staging folder and moves it into place once it is signed: macOS remembers the
+ * signature of a file that has run, and kills a file that is overwritten in place.
+ */
+async function makeBundle(
+  run: RunProcess,
+  { bundle, source, version, signer }: BundleOrder,
+  signal: AbortSignal,
+): Promise<void> {
+  const folder = dirname(bundle)
+  const [staging, aside] = [join(folder, '.hookline-new'), join(folder, '.hookline-old')]
+  const made = join(staging, 'Hookline.app')
+  const entitlements = join(staging, 'entitlements.plist')
+  for (const left of [staging, aside]) rmSync(left, { recursive: true, force: true })
+  try {
+    mkdirSync(dirname(executableIn(made)), { recursive: true })
+    copyFileSync(source, executableIn(made))
+    chmodSync(executableIn(made), 0o755)
+    writeFileAtomically(join(made, 'Contents', 'Info.plist'), bundleInfoText(version))
+    writeFileAtomically(entitlements, entitlementsText())
+    // Quarantine, and Finder's attributes: codesign refuses to sign with them.
+    const args = ['-cr', made]
+    await useTool(run, { path: XATTR, args, purpose: 'clean the bundle' }, signal)
+    await signBundle(run, { bundle: made, entitlements, signer }, signal)
+    mkdirSync(aside)
+    exchange(bundle, made, join(aside, 'Hookline.app'))
+  } finally {
+    for (const left of [staging, aside]) rmSync(left, { recursive: true, force: true })
+  }
+}
+
+/** Moves `bundle` to `aside` and `made` into its place, and back where that fails. */
+function exchange(bundle: string, made: string, aside: string): void {
+  if (existsSync(bundle)) renameSync(bundle, aside)
+  try {
+    renameSync(made, bundle)
+  } catch (error) {
+    if (existsSync(aside)) renameSync(aside, bundle)
+    throw error
+  }
 }

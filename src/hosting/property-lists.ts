@@ -86,7 +86,6 @@ const HEAD = [
   '<plist version="1.0">',
 ]
 
-/** XML of a property list. */
 export function propertyList(root: { readonly [key: string]: PropertyValue }): string {
   return [...HEAD, ...element(root, ''), '</plist>', ''].join('\n')
 }

@@ -24,7 +24,6 @@ const MORE_LINES_MAX = 500
 export const LOG_BYTES_MAX = 50 * 1_024 * 1_024
 const ROTATION_MS = 3_600_000
 
-/** Journal of a unit, through journalctl(1). */
 export class JournalLog implements ServiceLog {
   readonly #run: RunProcess
   readonly #unit: string
@@ -120,31 +119,28 @@ function linesOf(text: string): readonly string[] {
  * because the relay keeps the file open: a renamed one would go on growing. Nothing is lost in between,
  * since only this process writes and the rotation does not wait.
  */
-export class LogRotation implements Service {
-  readonly name = 'log-rotation'
-  readonly #path: string
-  readonly #tools: { readonly clock: Clock; readonly log: Log }
-
-  constructor(path: string, tools: { readonly clock: Clock; readonly log: Log }) {
-    this.#path = path
-    this.#tools = tools
+export function logRotation(
+  path: string,
+  { clock, log }: { readonly clock: Clock; readonly log: Log },
+): Service {
+  return {
+    name: 'log-rotation',
+    async run(signal) {
+      while (!signal.aborted) {
+        rotate(path, log)
+        await clock.sleep(ROTATION_MS, signal)
+      }
+    },
   }
+}
 
-  async run(signal: AbortSignal): Promise<void> {
-    while (!signal.aborted) {
-      this.#rotate()
-      await this.#tools.clock.sleep(ROTATION_MS, signal)
-    }
+function rotate(path: string, log: Log): void {
+  if ((stampOf(path)?.sizeBytes ?? 0) <= LOG_BYTES_MAX) return
+  try {
+    copyFileSync(path, `${path}.1`)
+  } catch (error) {
+    // On a full disk the old lines can be spared.
+    log.warn('the old log could not be copied before it was emptied', { error })
   }
-
-  #rotate(): void {
-    if ((stampOf(this.#path)?.sizeBytes ?? 0) <= LOG_BYTES_MAX) return
-    try {
-      copyFileSync(this.#path, `${this.#path}.1`)
-    } catch (error) {
-      // On a full disk the old lines can be spared.
-      this.#tools.log.warn('the old log could not be copied before it was emptied', { error })
-    }
-    truncateSync(this.#path)
-  }
+  truncateSync(path)
 }

@@ -60,7 +60,6 @@ export async function useTool(
   throw new HostingError(`Cannot ${order.purpose}: ${describeFailure(order.path, answer)}`)
 }
 
-/** Output of a failed tool, on one line. */
 export function describeFailure(path: string, { exitCode, stdout, stderr }: ToolAnswer): string {
   const said = (stderr.trim() || stdout.trim()).replaceAll(/\s+/g, ' ').slice(0, OUTPUT_LENGTH_MAX)
   return said === ''

@@ -31,7 +31,6 @@ export type PublishedSum = {
   readonly sum: string
   /** The whole sum file, which is what was signed. */
   readonly content: string
-  /** Path of its signature. */
   readonly signature: string
 }
 

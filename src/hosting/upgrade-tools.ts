@@ -56,23 +56,26 @@ export type RelayState =
   /** Its database cannot be used; `reason` is whole sentences. */
   | { readonly is: 'safe_mode'; readonly reason: string }
 
-/** Steps in order. The process may die after any of them. */
-export type UpgradeStep =
-  | 'staged'
-  | 'verified'
-  | 'backed_up'
-  | 'migrations_checked'
-  | 'stopped'
-  | 'previous_kept'
-  | 'placed'
-  | 'started'
-  | 'ready'
-  | 'healthy'
-  | 'taking_back'
-  | 'stopped_again'
-  | 'database_put_back'
-  | 'previous_put_back'
-  | 'started_again'
+/** Steps in order, in words for the owner. The process may die after any of them. */
+export const UPGRADE_STEPS = {
+  staged: 'Copied the new executable.',
+  verified: 'It runs on this machine.',
+  backed_up: 'Backed up the database.',
+  migrations_checked: 'Migrated and checked a copy of the database.',
+  stopped: 'Stopped the relay.',
+  previous_kept: 'Kept the old executable.',
+  placed: 'Installed the new executable.',
+  started: 'Started the new version.',
+  ready: 'It opened the database.',
+  healthy: 'It is running.',
+  taking_back: 'The new version failed to start. Rolling back.',
+  stopped_again: 'Stopped the relay again.',
+  database_put_back: 'Restored the database.',
+  previous_put_back: 'Restored the old executable.',
+  started_again: 'Started the service again.',
+} as const
+
+export type UpgradeStep = keyof typeof UPGRADE_STEPS
 
 /** Nothing has changed. */
 export type Refused = { readonly outcome: 'refused'; readonly why: string }
@@ -81,7 +84,6 @@ export type UpgradeResult =
   | Refused
   | {
       readonly outcome: 'upgraded'
-      /** Null where the old executable could not say. */
       readonly from: string | null
       readonly to: string
       /** Path of the old executable now. */
@@ -150,7 +152,6 @@ export async function confirmStart(tools: UpgradeTools): Promise<string | null> 
   return isConfirmed === true ? null : `it did not accept that it may serve (${why}).`
 }
 
-/** Error as one sentence. */
 export function sentenceOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? `${error.message} (${error.cause.message})` : error.message

@@ -2,17 +2,15 @@ import type { Caller } from '../domain/credential.ts'
 import type { BridgeId } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
+import { dropOldest } from '../system/memoize.ts'
 import type { Metrics } from '../system/metrics.ts'
 import { clientAddress } from './hosts.ts'
 import { badToken, unauthorized, type BridgeCaller, type Peer } from './request-context.ts'
 
 export type AuthenticationTools = {
-  /** The caller with this key and secret, or null. */
   readonly authenticate: (key: string, secret: string) => Caller | null
   readonly bridges: {
-    /** The bridge of this token, or null. */
     ofToken(token: string): BridgeId | null
-    /** Called for every call of a bridge. */
     noteCall(id: BridgeId): void
   }
   readonly isTrustedProxy: (address: string) => boolean
@@ -74,13 +72,7 @@ export class Authentication {
     }
     log.warn('authentication failed', { address, failures: (known?.unlogged ?? 0) + 1 })
     this.#failures.delete(address)
-    this.#forgetOldest()
     this.#failures.set(address, { loggedAt: now, unlogged: 0 })
-  }
-
-  /** A map keeps the order of entries: the first address was logged longest ago. */
-  #forgetOldest(): void {
-    const oldest = this.#failures.keys().next()
-    if (this.#failures.size >= ADDRESSES_MAX && !oldest.done) this.#failures.delete(oldest.value)
+    dropOldest(this.#failures, ADDRESSES_MAX)
   }
 }

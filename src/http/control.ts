@@ -12,7 +12,7 @@ import { mayTake } from './body.ts'
 import { plainCall } from './operation.ts'
 import type { OwnerActions } from './owner-routes.ts'
 import { contextOf, originOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respond, streamOf } from './respond.ts'
 
 export type ControlActions = OwnerActions & {
   readonly events: EventFeed
@@ -30,7 +30,6 @@ type Tools = Pick<ControlActions, 'events' | 'reports' | 'options' | 'confirmHea
   readonly access: { hasPassword(): boolean }
   readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
   readonly clock: Clock
-  /** Ends the streams. */
   readonly streamsEnd: AbortSignal
 }
 
@@ -83,19 +82,7 @@ export function eventStream(
   clock: Clock,
   signal: AbortSignal,
 ): ReadableStream<string> {
-  const end = new AbortController()
-  const lines = eventLines(feed, clock, AbortSignal.any([signal, end.signal]))
-  return new ReadableStream<string>({
-    async pull(controller) {
-      const next = await lines.next()
-      if (next.done === true) controller.close()
-      else controller.enqueue(next.value)
-    },
-    async cancel() {
-      end.abort()
-      await lines.return(undefined)
-    },
-  })
+  return streamOf((end) => eventLines(feed, clock, end), signal)
 }
 
 async function* eventLines(

@@ -1,7 +1,6 @@
 // API keys and bridges, as their owner manages them.
 
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 
 import { BridgeCreation, BridgeList, BridgeToken, CreatedBridge } from '../api/bridges.ts'
 import { CreatedKey, KeyCreation, KeyList, RevokedKey } from '../api/keys.ts'
@@ -9,14 +8,12 @@ import { Deleted, NoBody } from '../api/schema.ts'
 import type { createCredentials } from '../keys/credentials.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { PageQuery, readPage } from './query.ts'
 import { originOf } from './request-context.ts'
 
 type Credentials = ReturnType<typeof createCredentials>
 export type KeyActions = Credentials['keys']
 export type BridgeActions = Credentials['bridges']
-
-const KeyQuery = Type.Object(PAGE_QUERY)
 
 const CREATE_KEY = operation({
   id: 'createKey',
@@ -32,7 +29,7 @@ const LIST_KEYS = operation({
   summary: 'List keys',
   description: 'Newest first; revoked ones stay listed.',
   tag: 'Keys',
-  query: KeyQuery,
+  query: PageQuery,
   answers: { 200: KeyList },
 })
 
@@ -55,21 +52,19 @@ export function keyRoutes(keys: KeyActions) {
       },
       { ...mayTake(KeyCreation), ...CREATE_KEY },
     )
-    .get('', ({ request }) => keys.list(pageOfQuery(readQuery(request, KeyQuery))), LIST_KEYS)
+    .get('', ({ request }) => keys.list(readPage(request)), LIST_KEYS)
     .delete('/:id', ({ request, params }) => keys.revoke(params.id, originOf(request)), {
       ...BY_ID,
       ...REVOKE_KEY,
     })
 }
 
-const BridgeQuery = Type.Object(PAGE_QUERY)
-
 const LIST_BRIDGES = operation({
   id: 'listBridges',
   summary: 'List bridges',
   description: 'Newest first; removed ones stay listed.',
   tag: 'Bridges',
-  query: BridgeQuery,
+  query: PageQuery,
   answers: { 200: BridgeList },
 })
 
@@ -106,11 +101,7 @@ const REMOVE_BRIDGE = operation({
 
 export function bridgeOwnerRoutes(bridges: BridgeActions) {
   return new Elysia({ prefix: '/api/v1/bridges' })
-    .get(
-      '',
-      ({ request }) => bridges.list(pageOfQuery(readQuery(request, BridgeQuery))),
-      LIST_BRIDGES,
-    )
+    .get('', ({ request }) => bridges.list(readPage(request)), LIST_BRIDGES)
     .post(
       '',
       ({ request, body, set }) => {

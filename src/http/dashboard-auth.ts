@@ -2,19 +2,43 @@
 // the cookie to every port of the host, for any page of the same site: so it opens nothing without the page
 // key in a header, and changes must come from a page of this relay.
 
+import { Elysia } from 'elysia'
+
+import type { Access, Client } from '../access/access.ts'
 import {
   type DashboardSession,
   type DashboardSessions,
+  type NewSession,
   SESSION_LIFE_MS,
+  shortId,
 } from '../access/sessions.ts'
+import {
+  type BrowserSession,
+  Claim,
+  NewPassword,
+  type SessionState,
+  SetupStep,
+  SignIn,
+} from '../api/dashboard.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { SchemeOptions } from './hosts.ts'
+import type { SessionRow } from '../storage/dashboard-access.ts'
+import { equalBytes } from '../system/hash.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import { takes } from './body.ts'
+import { type SchemeOptions, isLoopbackOnly } from './hosts.ts'
+import type { PhoneLineActions } from './phone-lines.ts'
+import { requireNoQuery } from './query.ts'
 import {
   type Peer,
   type RequestContext,
   type RoutableRequest,
+  contextOf,
+  originOf,
+  sessionOf,
   signedOut,
 } from './request-context.ts'
+import { respond } from './respond.ts'
+import type { WebhookActions } from './webhooks.ts'
 
 type DashboardAuthTools = SchemeOptions & {
   readonly access: { readonly sessions: Pick<DashboardSessions, 'find' | 'keep'> }
@@ -115,7 +139,7 @@ const TOKEN = /^[A-Za-z0-9_-]{43}$/
  * True where the browser came by HTTPS: a trusted proxy says so, or the Host is that of an https public
  * url. The relay itself speaks HTTP only.
  */
-export function isSecure(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
+function isSecure(headers: Headers, peer: Peer, options: SchemeOptions): boolean {
   const { hosts, isTrustedProxy } = options
   const [scheme = ''] = (headers.get('x-forwarded-proto') ?? '').split(',')
   const isProxy = peer.address !== null && isTrustedProxy(peer.address)
@@ -134,7 +158,7 @@ function tokenIn(headers: Headers, isSecure: boolean): string | null {
 }
 
 /** The value of `Set-Cookie`: for seven days from now, or expired where the token is null. */
-export function cookieFor(token: string | null, isSecure: boolean): string {
+function cookieFor(token: string | null, isSecure: boolean): string {
   const seconds = token === null ? 0 : SESSION_LIFE_MS / 1_000
   const parts = [`${nameFor(isSecure)}=${token ?? ''}`, 'Path=/', `Max-Age=${seconds}`]
   return [...parts, 'HttpOnly', 'SameSite=Strict', ...(isSecure ? ['Secure'] : [])].join('; ')
@@ -142,4 +166,207 @@ export function cookieFor(token: string | null, isSecure: boolean): string {
 
 function nameFor(isSecure: boolean): string {
   return isSecure ? NAME_IF_SECURE : NAME
+}
+
+type ElevationTools = {
+  readonly webhooks: Pick<WebhookActions, 'get'>
+  readonly lines: Pick<PhoneLineActions, 'list'>
+}
+
+// Elevation: everything that lasts or destroys asks for the password again after an hour, so that a stolen
+// session cannot do it. A change that is not listed here asks.
+
+/** An operation, as Elysia knows it before the handler. */
+type Attempted = {
+  readonly request: Request
+  /** The path of the route, as `/api/v1/keys/:id`. */
+  readonly route: string
+  readonly params: unknown
+  readonly body: unknown
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+/** Changes that do not last, remove nothing permanently, or ask for the password themselves. */
+const FREE = new Set([
+  'POST /api/v1/messages/send',
+  'POST /api/v1/conversations/:id/messages',
+  'POST /api/v1/attachments',
+  'PUT /api/v1/contacts/:handle',
+  'POST /api/v1/contacts/import',
+  'POST /api/v1/messages/:id/resolve',
+  'PATCH /api/v1/conversations/:id',
+  'POST /api/v1/webhooks/:id/test',
+  'POST /api/v1/webhooks/:id/retry-failed',
+  'POST /api/v1/webhook-deliveries/:id/redeliver',
+  'POST /api/v1/backup',
+  'POST /dashboard/setup',
+  'POST /dashboard/session',
+  'DELETE /dashboard/session',
+  'DELETE /dashboard/sessions',
+  'POST /dashboard/session/elevate',
+  'POST /dashboard/password',
+  'PUT /dashboard/setup-step',
+])
+
+/** Changes that ask only where they widen access. */
+const CONDITIONAL: Readonly<
+  Record<string, (tools: ElevationTools, id: string, body: Fields) => boolean>
+> = {
+  'PUT /api/v1/webhooks/:id': leadsElsewhere,
+  'PATCH /api/v1/phone-lines/:id': opensLine,
+}
+
+/** Reads that ask: a backup contains everything. */
+const WITH_PASSWORD = new Set(['GET /api/v1/backups/:name'])
+
+/** Guard of every route of the dashboard. */
+export function requirePassword(tools: ElevationTools): (attempted: Attempted) => void {
+  return (attempted) => {
+    if (!asksForPassword(tools, attempted)) return
+    const { session } = contextOf(attempted.request)
+    if (session !== null && session.elevatedUntil !== null) return
+    const message = 'Enter the password again: the last time was more than an hour ago.'
+    throw new RelayError('password_needed', message)
+  }
+}
+
+function asksForPassword(
+  tools: ElevationTools,
+  { request, route, params, body }: Attempted,
+): boolean {
+  const path = route.length > 1 ? route.replace(/\/$/, '') : route
+  if (SAFE_METHODS.has(request.method)) return WITH_PASSWORD.has(`GET ${path}`)
+  const operation = `${request.method} ${path}`
+  const condition = CONDITIONAL[operation]
+  if (condition === undefined) return !FREE.has(operation)
+  return condition(tools, String(fieldsOf(params)['id']), fieldsOf(body))
+}
+
+/** Throws `not_found` for an unknown webhook. */
+function leadsElsewhere({ webhooks }: ElevationTools, id: string, body: Fields): boolean {
+  const webhook = webhooks.get(id)
+  const isMoved = body['url'] !== undefined && body['url'] !== webhook.url
+  return isMoved || (body['is_active'] === true && !webhook.is_active)
+}
+
+/** True for more new contacts a day, the one-time codes that arrive as SMS, or what groups write. */
+function opensLine({ lines }: ElevationTools, id: string, body: Fields): boolean {
+  const line = lines.list().find((one) => one.id === id)
+  if (line === undefined) return false
+  const isRaised = Number(body['daily_contact_limit'] ?? 0) > line.daily_contact_limit
+  const isRelayed = body['relay_sms'] === true && !line.relay_sms
+  return isRaised || isRelayed || (body['relay_groups'] === true && line.relay_groups !== true)
+}
+
+function fieldsOf(value: unknown): Fields {
+  return typeof value === 'object' && value !== null ? { ...value } : {}
+}
+
+// Sign-in and sign-out, and the sessions.
+
+type SessionTools = SchemeOptions & { readonly access: Access; readonly version: string }
+
+export function sessionRoutes(tools: SessionTools) {
+  const { access } = tools
+  const stateFor = (request: Request, session: DashboardSession | null) =>
+    stateOf(tools, request, session)
+  const clientOf = (request: Request): Client => ({
+    ...originOf(request),
+    isLocal: isLoopbackOnly(request.headers, contextOf(request).peer, tools),
+  })
+  return new Elysia({ prefix: '/dashboard' })
+    .onBeforeHandle(({ request }) => requireNoQuery(request))
+    .get('/session', ({ request }) => stateFor(request, contextOf(request).session))
+    .post(
+      '/setup',
+      async ({ request, body }) =>
+        withCookie(tools, request, await access.setUp(body, clientOf(request))),
+      takes(Claim),
+    )
+    .post(
+      '/session',
+      async ({ request, body }) =>
+        withCookie(tools, request, await access.signIn(body.password, clientOf(request))),
+      takes(SignIn),
+    )
+    .post(
+      '/session/elevate',
+      async ({ request, body }) =>
+        stateFor(
+          request,
+          await access.elevate(sessionOf(request), body.password, clientOf(request)),
+        ),
+      takes(SignIn),
+    )
+    .post(
+      '/password',
+      async ({ request, body }) =>
+        stateFor(request, await access.changePassword(sessionOf(request), body, clientOf(request))),
+      takes(NewPassword),
+    )
+    .put(
+      '/setup-step',
+      async ({ request, body }) => {
+        await access.saveSetupStep(body.step)
+        return stateFor(request, sessionOf(request))
+      },
+      takes(SetupStep),
+    )
+    .get('/sessions', ({ request }) => ({
+      data: access.sessions.list().map((seen) => browserSession(seen, sessionOf(request))),
+    }))
+    .delete('/session', async ({ request }) => {
+      const { session } = contextOf(request)
+      if (session !== null) await access.signOut(session, originOf(request))
+      return withCookie(tools, request, null)
+    })
+    .delete('/sessions', async ({ request }) => {
+      await access.signOutEverywhere(originOf(request))
+      return withCookie(tools, request, null)
+    })
+}
+
+function stateOf(
+  tools: SessionTools,
+  request: Request,
+  session: DashboardSession | null,
+): SessionState {
+  const { access, version } = tools
+  const { peer } = contextOf(request)
+  const isSignedIn = session !== null
+  const signedOut = access.hasPassword() ? 'signed_out' : 'unclaimed'
+  return {
+    state: isSignedIn ? 'signed_in' : signedOut,
+    elevated_until: isoTimeOrNull(session?.elevatedUntil ?? null),
+    version: isSignedIn ? version : null,
+    setup_step: isSignedIn ? access.setupStep() : null,
+    is_local: isLoopbackOnly(request.headers, peer, tools),
+  }
+}
+
+function browserSession(
+  { tokenSha256, createdAt, lastSeenAt }: SessionRow,
+  own: DashboardSession,
+): BrowserSession {
+  return {
+    id: shortId({ tokenSha256 }),
+    created_at: isoTime(createdAt),
+    last_seen_at: isoTime(lastSeenAt),
+    is_current: equalBytes(tokenSha256, own.tokenSha256),
+  }
+}
+
+/** The state with its cookie; without a session the cookie is deleted. */
+function withCookie(tools: SessionTools, request: Request, opened: NewSession | null): Response {
+  const { requestId, peer } = contextOf(request)
+  const cookie = cookieFor(opened?.token ?? null, isSecure(request.headers, peer, tools))
+  const headers = { 'set-cookie': cookie }
+  const state = stateOf(tools, request, opened?.session ?? null)
+  const body = opened === null ? state : { ...state, page_key: opened.pageKey }
+  return respond(JSON.stringify(body), {
+    status: 200,
+    requestId,
+    headers,
+  })
 }

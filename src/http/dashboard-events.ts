@@ -10,14 +10,13 @@ import type { Clock } from '../system/clock.ts'
 import { Signal } from '../system/signal.ts'
 import { readQuery } from './query.ts'
 import { contextOf, sessionOf } from './request-context.ts'
-import { respond } from './respond.ts'
+import { respond, streamOf } from './respond.ts'
 
 export type DashboardEventTools = {
   readonly changes: ChangeFeed
   readonly clock: Clock
   /** Streams end with their session. */
   readonly sessions: Pick<DashboardSessions, 'isOpen' | 'endOf'>
-  /** Ends all streams. */
   readonly streamsEnd: AbortSignal
 }
 
@@ -52,7 +51,10 @@ export function dashboardEventRoutes(tools: DashboardEventTools) {
     if (changes.watcherCount >= STREAMS_MAX) throw tooManyStreams()
     peer.liftTimeout(0)
     const isAsked = request.method === 'GET'
-    const body = isAsked ? changeStream({ changes, clock, signal, position, isOpen }) : null
+    const watch = { changes, clock, position, isOpen }
+    const body = isAsked
+      ? streamOf((end) => changeEvents({ ...watch, signal: end }), signal, 0)
+      : null
     return respond(body, { status: 200, requestId, headers: HEADERS })
   })
 }
@@ -73,30 +75,9 @@ type Watch = Pick<DashboardEventTools, 'changes' | 'clock'> & {
 }
 
 /**
- * Reads changes at the pace of its reader, so that nothing piles up for a slow one. A reader that falls
- * behind the changes that are kept gets `reset`, and reloads everything. Ends when `signal` aborts.
+ * Changes, and heartbeats. A reader that falls behind the changes that are kept gets `reset`, and reloads
+ * everything. Ends when `signal` aborts.
  */
-function changeStream(watch: Watch): ReadableStream<string> {
-  const end = new AbortController()
-  const signal = AbortSignal.any([watch.signal, end.signal])
-  const events = changeEvents({ ...watch, signal })
-  return new ReadableStream<string>(
-    {
-      async pull(controller) {
-        const next = await events.next()
-        if (next.done === true) controller.close()
-        else controller.enqueue(next.value)
-      },
-      async cancel() {
-        end.abort()
-        await events.return(undefined)
-      },
-    },
-    // Starts with the first read, so that the reader also ends it.
-    { highWaterMark: 0 },
-  )
-}
-
 async function* changeEvents(watch: Watch): AsyncGenerator<string, undefined> {
   const { changes, clock, signal, isOpen } = watch
   const wake = new Signal()

@@ -85,6 +85,7 @@ export function kindInfo(kind: LineKind): KindInfo {
     needs_permissions: kind.checklist.some(({ isOfMachine }) => isOfMachine === true),
     deletable_reason: kind.deletable === null ? null : kind.reasons.absent.code,
     trial_command: kind.trialCommand ?? null,
+    practice_numbers: kind.practiceNumbers ?? null,
   }
 }
 

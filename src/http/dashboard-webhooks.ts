@@ -1,11 +1,9 @@
 // Webhooks and deliveries in the words of the page.
 
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 
 import type { SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
 import type { Message } from '../api/messages.ts'
-import { DeliveryStatus } from '../api/webhooks.ts'
 import { RelayError } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
 import { DAY_MS } from '../domain/time.ts'
@@ -13,19 +11,14 @@ import type { DisabledReason } from '../domain/webhook.ts'
 import type { Clock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { hintFor } from '../webhooks/hints.ts'
-import type { DeliveryActions } from './deliveries.ts'
+import { type DeliveryActions, DeliveryQuery } from './deliveries.ts'
 import type { MessageActions } from './messages.ts'
 import { BY_ID, plainCall } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { pageOfQuery, readQuery } from './query.ts'
 import { callerOf } from './request-context.ts'
 import type { WebhookActions } from './webhooks.ts'
 
 type ViewTools = SeenDeliveryTools & Parameters<typeof daysOf>[0] & { readonly clock: Clock }
-
-const DeliveryQuery = Type.Object({
-  ...PAGE_QUERY,
-  status: Type.Optional(DeliveryStatus),
-})
 
 export function webhookViewRoutes(tools: ViewTools) {
   const { webhooks, clock } = tools
@@ -172,7 +165,6 @@ type Sent = {
   readonly delivery: { readonly event_id: string }
   readonly attempt: { readonly started_at: string }
   readonly url: string
-  /** The version of the relay. */
   readonly version: string
 }
 

@@ -29,7 +29,7 @@ import { callerOf, originOf } from './request-context.ts'
 export type DeliveryActions = ReturnType<typeof createRedelivery>
 export type ReplayActions = ReturnType<typeof createReplay>
 
-const DeliveryQuery = Type.Object({
+export const DeliveryQuery = Type.Object({
   ...PAGE_QUERY,
   status: Type.Optional(DeliveryStatus),
 })

@@ -24,7 +24,6 @@ const HOST = /^(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::[0-9]{1,5})?$/
 const FORWARDING =
   /^(?:forwarded|via|cdn-loop|x-(?:forwarded|original|envoy)(?:-.+)?|x-(?:real|client)-ip|true-client-ip|.+-connecting-ip|.+-client-ip)$/
 
-/** True where a `Host` header names this relay. */
 export function isOurHost(header: string | null, options: HostOptions): boolean {
   const name = nameIn(header)
   if (name === null) return false

@@ -21,8 +21,8 @@ export class CannotListenError extends Error {
 type Server = Bun.Server<undefined>
 
 const IDLE_SECONDS = 10
-/** Bun's own limit cuts the connection without a word; ours, below it, answers. */
-const BODY_BYTES_HARD_MAX = 1_024 * 1_024
+/** Bun's own limit cuts the connection without a word. Each route has its own, which answers. */
+const NO_LIMIT = Number.MAX_SAFE_INTEGER
 const OWNER_ONLY = 0o600
 /**
  * Bun's types deny it, but a Unix socket has an idle time-out too, and only this lifts it: there
@@ -101,7 +101,7 @@ export function listenOnSocket(
 function common(log: Log) {
   return {
     development: false,
-    maxRequestBodySize: BODY_BYTES_HARD_MAX,
+    maxRequestBodySize: NO_LIMIT,
     // The last resort: nothing of an unknown error is shown.
     error: (error: unknown) => {
       log.error('request failed beyond the routes', { error })

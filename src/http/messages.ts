@@ -2,56 +2,29 @@ import { Elysia } from 'elysia'
 import { type Static, Type } from 'typebox'
 
 import {
+  Conversation,
+  ConversationChanges,
+  ConversationList,
   Message,
   MessageDirection,
   MessageList,
   MessageStatus,
+  ListType,
   Resolution,
-  SendRequest,
+  RecipientEvidence,
   Stats,
 } from '../api/messages.ts'
 import { id } from '../api/schema.ts'
-import type { Caller } from '../domain/credential.ts'
-import { RelayError, invalidRequest } from '../domain/errors.ts'
-import type { MessageSource, SentenceOf } from '../domain/message.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
-import type { SendAnswer, createSend } from '../messages/send.ts'
 import { takes } from './body.ts'
-import { BY_ID, documentationOf, operation, plainCall } from './operation.ts'
+import { BY_ID, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
-import { callerOf, contextOf, originOf } from './request-context.ts'
-import { errorResponse, respond } from './respond.ts'
+import { callerOf, originOf } from './request-context.ts'
+import { pathSchema } from './typebox.ts'
 
 type Reading = ReturnType<typeof createReading>
 
-export type MessageActions = Reading['messages'] & { readonly send: ReturnType<typeof createSend> }
-
-type Tools = {
-  readonly messages: MessageActions
-  readonly defaultWaitMs: number
-  readonly sentenceOf: SentenceOf
-}
-
-/** Idle time of a connection beyond the wait. */
-const SILENCE_SECONDS = 10
-const REPLAYED = { 'idempotency-replayed': 'true' }
-
-const SendHeaders = Type.Object({
-  'Idempotency-Key': Type.Optional(
-    Type.String({
-      minLength: 1,
-      maxLength: 255,
-      description: 'Retries of the same request get the first answer again, for 7 days.',
-      example: 'order-1042-ready',
-    }),
-  ),
-  Prefer: Type.Optional(
-    Type.String({
-      description: '`wait=N` waits at most N seconds (up to 60), `respond-async` not at all.',
-      example: 'wait=15',
-    }),
-  ),
-})
+export type MessageActions = Reading['messages']
 
 const MessageQuery = Type.Object({
   ...PAGE_QUERY,
@@ -60,32 +33,10 @@ const MessageQuery = Type.Object({
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
   direction: Type.Optional(MessageDirection),
   status: Type.Optional(MessageStatus),
+  type: Type.Optional(ListType),
   created_after: timeParameter('Exclusive.'),
   created_before: timeParameter('Exclusive.'),
   updated_since: timeParameter('Inclusive; turns the order to oldest change first.'),
-})
-
-const SEND = documentationOf({
-  id: 'sendMessage',
-  summary: 'Send a message',
-  description:
-    'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
-    'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
-  tag: 'Messages',
-  headers: SendHeaders,
-  answers: { 200: Message, 202: Message },
-  answerHeaders: { 'Idempotency-Replayed': '`true` where this is the first answer, repeated.' },
-  errors: [
-    'invalid_recipient',
-    'phone_line_not_found',
-    'idempotency_conflict',
-    'automation_paused',
-    'phone_line_disabled',
-    'send_failed',
-    'rate_limit_exceeded',
-    'no_phone_line',
-    'storage_full',
-  ],
 })
 
 const LIST = operation({
@@ -116,31 +67,8 @@ const RESOLVE = operation({
   errors: ['not_found', 'not_uncertain', 'storage_full'],
 })
 
-export function messageRoutes({ messages, defaultWaitMs, sentenceOf }: Tools) {
+export function messageRoutes(messages: MessageActions) {
   return new Elysia({ prefix: '/api/v1/messages' })
-    .post(
-      '/send',
-      async ({ request, body }) => {
-        const source = sourceOf(callerOf(request))
-        const { requestId, peer } = contextOf(request)
-        const waitMs = preferredWaitMs(request.headers)
-        const key = idempotencyKey(request.headers)
-        // A connection that Bun cuts while the caller waits makes the caller send twice.
-        peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + SILENCE_SECONDS)
-        const lineId = body.phone_line_id ?? null
-        const { to, text } = body
-        const answer = await messages.send({
-          to,
-          text,
-          lineId,
-          idempotencyKey: key,
-          waitMs,
-          source,
-        })
-        return sendResponse(answer, { requestId, sentenceOf })
-      },
-      { beforeHandle: plainCall, ...takes(SendRequest), detail: SEND },
-    )
     .get(
       '',
       ({ request }) => {
@@ -164,53 +92,35 @@ function filterIn(query: Static<typeof MessageQuery>): ListFilter {
     handle: readHandle(query.handle),
     direction: query.direction,
     status: query.status,
+    // A caller that names a conversation knows which one it is.
+    type: query.type ?? (query.conversation_id === undefined ? 'direct' : 'all'),
     createdAfter: query.created_after,
     createdBefore: query.created_before,
     updatedSince: query.updated_since,
   }
 }
 
-function sendResponse(
-  answer: SendAnswer,
-  { requestId, sentenceOf }: { readonly requestId: string; readonly sentenceOf: SentenceOf },
-): Response {
-  const headers = answer.isReplay ? REPLAYED : {}
-  if (answer.kind === 'send_failed') {
-    const details = { message_id: answer.messageId, reason: answer.reason }
-    const message = sentenceOf(answer.reason ?? 'send_failed')
-    return errorResponse(new RelayError('send_failed', message, { details }), requestId, headers)
-  }
-  return respond(answer.body, { status: answer.kind === 'sent' ? 200 : 202, requestId, headers })
-}
+export type RecipientActions = Pick<Reading['beside'], 'recipient'>
 
-function sourceOf(caller: Caller): MessageSource {
-  return caller.kind === 'key' ? 'api' : caller.kind
-}
+const HandlePath = Type.Object({
+  handle: Type.String({ description: 'E.164 with `+`, or an email address.' }),
+})
 
-const WAIT_SECONDS_MAX = 60
-const WAIT = /^wait\s*=\s*"?([0-9]{1,9})"?$/
-const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
+const RECIPIENT = operation({
+  id: 'getRecipient',
+  summary: "Read a recipient's service",
+  description:
+    "The service that reaches them, by this relay's own messages with them. Nobody is asked, and nothing is sent.",
+  tag: 'Messages',
+  answers: { 200: RecipientEvidence },
+  errors: ['invalid_recipient'],
+})
 
-/**
- * Wait for the end of a send, in milliseconds, by `Prefer: wait=N` or `respond-async`; null without a
- * preference. A preference that makes no sense is ignored (RFC 7240).
- */
-export function preferredWaitMs(headers: Headers): number | null {
-  const header = headers.get('prefer')
-  if (header === null) return null
-  const preferences = header.split(',').map((preference) => {
-    return (preference.split(';')[0] ?? '').trim().toLowerCase()
+export function recipientRoutes({ recipient }: RecipientActions) {
+  return new Elysia().get('/api/v1/recipients/:handle', ({ params }) => recipient(params.handle), {
+    params: pathSchema(HandlePath),
+    ...RECIPIENT,
   })
-  const seconds = preferences.flatMap((preference) => WAIT.exec(preference)?.[1] ?? [])[0]
-  if (seconds !== undefined) return Math.min(Number(seconds), WAIT_SECONDS_MAX) * 1_000
-  return preferences.includes('respond-async') ? 0 : null
-}
-
-function idempotencyKey(headers: Headers): string | null {
-  const key = headers.get('idempotency-key')
-  if (key === null || IDEMPOTENCY_KEY.test(key)) return key
-  const message = 'must have 1 to 255 printable ASCII characters'
-  throw invalidRequest({ path: 'Idempotency-Key', message })
 }
 
 export type StatsActions = Pick<Reading['beside'], 'stats'>
@@ -248,4 +158,63 @@ export function statsRoutes({ stats }: StatsActions) {
     },
     STATS,
   )
+}
+
+export type ConversationActions = ReturnType<typeof createReading>['conversations']
+
+const ConversationQuery = Type.Object({
+  ...PAGE_QUERY,
+  phone_line_id: Type.Optional(id('line', 'Conversations of this line.')),
+  handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
+  type: Type.Optional(ListType),
+})
+
+const LIST_CONVERSATIONS = operation({
+  id: 'listConversations',
+  summary: 'List conversations',
+  description: 'By latest message, newest first.',
+  tag: 'Conversations',
+  query: ConversationQuery,
+  answers: { 200: ConversationList },
+})
+
+const GET_CONVERSATION = operation({
+  id: 'getConversation',
+  summary: 'Read a conversation',
+  description: 'With its latest message.',
+  tag: 'Conversations',
+  answers: { 200: Conversation },
+  errors: ['not_found'],
+})
+
+const PATCH_CONVERSATION = operation({
+  id: 'updateConversation',
+  summary: 'Turn human takeover on or off',
+  description:
+    'With `automation_paused` a person answers. Messages accepted before are still sent; the setting ' +
+    '`enforce_automation_pause` decides whether later sends of API keys are refused.',
+  tag: 'Conversations',
+  answers: { 200: Conversation },
+  errors: ['not_found', 'storage_full'],
+})
+
+export function conversationRoutes(conversations: ConversationActions) {
+  return new Elysia({ prefix: '/api/v1/conversations' })
+    .get(
+      '',
+      ({ request }) => {
+        const query = readQuery(request, ConversationQuery)
+        const { phone_line_id: lineId, type = 'direct' } = query
+        const filter = { lineId, handle: readHandle(query.handle), type }
+        return conversations.list(filter, pageOfQuery(query))
+      },
+      LIST_CONVERSATIONS,
+    )
+    .get('/:id', ({ params }) => conversations.get(params.id), { ...BY_ID, ...GET_CONVERSATION })
+    .patch(
+      '/:id',
+      ({ params, body }) =>
+        conversations.patch(params.id, { isAutomationPaused: body.automation_paused }),
+      { ...BY_ID, ...takes(ConversationChanges), ...PATCH_CONVERSATION },
+    )
 }

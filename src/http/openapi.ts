@@ -2,18 +2,11 @@
 // body, and lacks path parameters; here it becomes valid.
 
 import { swagger } from '@elysiajs/swagger'
-import { Elysia, type AnyElysia } from 'elysia'
+import { type AnyElysia, Elysia } from 'elysia'
 
 import { BODY_ERRORS, errorAnswers } from '../api/errors.ts'
-import {
-  Components,
-  type Json,
-  type JsonObject,
-  listIn,
-  mapObject,
-  objectIn,
-} from '../api/openapi-components.ts'
 import { LINE_DRIVER } from '../api/phone-lines.ts'
+import { AS_FORM, IN_DOCUMENT } from '../api/schema.ts'
 import type { LineKind } from '../lines/line-kind.ts'
 
 /** The address of the API, known once it listens. */
@@ -32,7 +25,9 @@ const API_VERSION = '1.0.0'
 
 const TAGS = [
   { name: 'Messages', description: 'Sending, and reading what was sent and received.' },
+  { name: 'Attachments', description: 'Files that travel with messages.' },
   { name: 'Conversations', description: 'All messages of a line with a handle.' },
+  { name: 'Contacts', description: 'Your names for people, and search.' },
   { name: 'Phone lines', description: 'The numbers that send and receive.' },
   { name: 'Webhooks', description: 'Events on their way to you, signed after Standard Webhooks.' },
   { name: 'Keys', description: 'Credentials of API clients.' },
@@ -103,7 +98,6 @@ function validDocument(raw: JsonObject, server: Server): object {
   }
 }
 
-/** The security schemes of the operations, and the default. */
 function schemesOf(operations: readonly Json[]): object {
   const named = operations.flatMap((operation) => listIn(objectIn(operation)['security']))
   const used = new Set([BOTH_HEADERS, ...named].flatMap((scheme) => Object.keys(objectIn(scheme))))
@@ -117,26 +111,41 @@ function namesIn(operations: readonly Json[], list: string): ReadonlySet<Json> {
 function validOperation(operation: JsonObject, components: Components): JsonObject {
   const { requestBody, parameters, responses, callbacks, ...rest } = operation
   const schema = bodySchemaIn(requestBody)
-  const hasBody = schema !== null && Object.keys(objectIn(schema['properties'])).length > 0
+  const fields = Object.keys(objectIn(schema?.['properties']))
+  const hasBody = schema !== null && (fields.length > 0 || 'anyOf' in schema)
+  const isFile = OCTETS in objectIn(objectIn(requestBody)['content'])
   return {
     ...rest,
     parameters: listIn(parameters).map((parameter) => parameterOf(objectIn(parameter), components)),
     ...(hasBody ? { requestBody: bodyOf(schema, components) } : {}),
-    responses: mapObject(responsesOf(objectIn(responses), hasBody), (response) =>
+    ...(isFile ? { requestBody: fileBodyOf(objectIn(requestBody), components) } : {}),
+    responses: mapObject(responsesOf(objectIn(responses), hasBody || isFile), (response) =>
       components.response(response),
     ),
     ...(callbacks === undefined ? {} : { callbacks: callbacksOf(objectIn(callbacks), components) }),
   }
 }
 
+/** The type of a file's bytes. */
+const OCTETS = 'application/octet-stream'
+
 function parameterOf(parameter: JsonObject, components: Components): JsonObject {
   return { ...parameter, schema: components.schema(objectIn(parameter['schema']), 'request') }
 }
 
-function bodyOf(schema: JsonObject, components: Components): JsonObject {
-  const media = { schema: components.schema(schema, 'request'), ...bodyExample(schema) }
-  const required = 'required' in schema || 'minProperties' in schema
-  return { required, content: { 'application/json': media } }
+function fileBodyOf({ content, ...rest }: JsonObject, components: Components): JsonObject {
+  return { ...rest, content: components.content(objectIn(content), 'request') }
+}
+
+function bodyOf({ [AS_FORM]: form, ...schema }: JsonObject, components: Components): JsonObject {
+  const examples = 'anyOf' in schema ? bodyExamples(schema) : bodyExample(schema)
+  const media = { schema: components.schema(schema, 'request'), ...examples }
+  const required = ['required', 'minProperties', 'anyOf'].some((keyword) => keyword in schema)
+  const asForm =
+    form === undefined
+      ? {}
+      : { 'multipart/form-data': { schema: components.schema(objectIn(form), 'request') } }
+  return { required, content: { 'application/json': media, ...asForm } }
 }
 
 /** Errors of bodies, only where there is a body. */
@@ -157,15 +166,23 @@ function callbacksOf(callbacks: JsonObject, components: Components): JsonObject 
 }
 
 /**
- * The required fields of a body, where all of them have an example: readers of the page send it as it is,
+ * The body's own example, or its required fields, where all of them have one: readers of the page send it as it is,
  * and have no line with the id of an example.
  */
 function bodyExample(schema: JsonObject): { readonly example?: Json } {
+  if (schema['example'] !== undefined) return { example: schema['example'] }
   const names = listIn(schema['required']).map(String)
   const properties = objectIn(schema['properties'])
   const examples = names.map((name) => [name, objectIn(properties[name])['example']] as const)
   const isWhole = names.length > 0 && examples.every(([, value]) => value !== undefined)
   return isWhole ? { example: Object.fromEntries(examples) as JsonObject } : {} // None is undefined.
+}
+
+/** The example of each shape of the body, under the `type` that picks the shape. */
+function bodyExamples(schema: JsonObject): { readonly examples: JsonObject } {
+  const values = listIn(schema['anyOf']).map((shape) => listIn(objectIn(shape)['examples'])[0])
+  const examples = values.map((value) => [textIn(objectIn(value), 'type'), { value }])
+  return { examples: Object.fromEntries(examples) as JsonObject } // Made of JSON.
 }
 
 function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
@@ -176,4 +193,171 @@ function bodySchemaIn(requestBody: Json | undefined): JsonObject | null {
 /** An object as JSON: typebox keeps marks of its own in schemas. */
 function plainJson(value: object): JsonObject {
   return JSON.parse(JSON.stringify(value)) as JsonObject // JSON text is parsed.
+}
+
+// Components of the document: named schemas and error answers. Requests are closed, as the relay checks them.
+// Answers are open: later versions add fields and words, and no generated client may refuse them.
+
+export type Json = null | boolean | number | string | readonly Json[] | JsonObject
+export type JsonObject = { readonly [name: string]: Json }
+
+export type Direction = 'request' | 'answer'
+
+const JSON_TYPE = 'application/json'
+const NULL = { type: 'null' }
+
+export class Components {
+  readonly #schemas = new Map<string, JsonObject>()
+  readonly #responses = new Map<string, JsonObject>()
+
+  /** The schema as the document has it: a reference where it has a title. */
+  schema(schema: JsonObject, side: Direction): JsonObject {
+    const { title, ...unnamed } = schema
+    if (isWords(schema) && side === 'answer') return this.#openWords(schema, [])
+    const written = this.#written(unnamed, side)
+    if (typeof title !== 'string') return written
+    const constants = isWords(schema) ? constantsOf(title, listIn(schema['enum'])) : {}
+    return this.#named(title, { ...written, ...constants })
+  }
+
+  /** Every schema of `content`, by its media type. */
+  content(content: JsonObject, side: Direction): JsonObject {
+    return mapObject(content, (media) => {
+      return 'schema' in media
+        ? { ...media, schema: this.schema(objectIn(media['schema']), side) }
+        : media
+    })
+  }
+
+  /** An answer; one with an error is kept, and named after the codes that it can have. */
+  response(response: JsonObject): JsonObject {
+    const { content, headers, ...rest } = response
+    const written = {
+      ...rest,
+      ...(headers === undefined ? {} : { headers: mapObject(objectIn(headers), this.#header) }),
+      ...(content === undefined ? {} : { content: this.content(objectIn(content), 'answer') }),
+    }
+    const media = objectIn(objectIn(content)[JSON_TYPE])
+    if (objectIn(media['schema'])['title'] !== 'ErrorAnswer') return written
+    const codes = Object.keys(objectIn(media['examples']))
+    const name = codes.map(pascalCase).join('Or')
+    return keep(this.#responses, { kind: 'responses', name, value: written })
+  }
+
+  all(): { readonly schemas: JsonObject; readonly responses: JsonObject } {
+    const sorted = (map: Map<string, JsonObject>) =>
+      Object.fromEntries([...map].sort(([a], [b]) => (a < b ? -1 : 1)))
+    return { schemas: sorted(this.#schemas), responses: sorted(this.#responses) }
+  }
+
+  readonly #header = (header: JsonObject): JsonObject => {
+    return { ...header, schema: this.schema(objectIn(header['schema']), 'answer') }
+  }
+
+  #named(name: string, value: JsonObject): JsonObject {
+    return keep(this.#schemas, { kind: 'schemas', name, value })
+  }
+
+  /** The known words, or any other, or one of `none`: named together. */
+  #openWords(schema: JsonObject, none: readonly JsonObject[]): JsonObject {
+    const title = textIn(schema, 'title')
+    const openness = `One of \`${title}\`; a later version may add others.`
+    const about = textIn(schema, 'description')
+    const description = about === '' ? openness : `${about} ${openness}`
+    const anyOf = [this.schema(schema, 'request'), { type: 'string' }, ...none]
+    return this.#named(`Any${title}${none.length > 0 ? 'OrNull' : ''}`, { description, anyOf })
+  }
+
+  #written(schema: JsonObject, side: Direction): JsonObject {
+    const { example, anyOf, items, properties, [IN_DOCUMENT]: more, ...rest } = schema
+    const branches = listIn(anyOf).map(objectIn)
+    return {
+      ...(anyOf === undefined ? {} : this.#union(branches, side)),
+      ...rest,
+      ...objectIn(more),
+      ...(items === undefined ? {} : { items: this.schema(objectIn(items), side) }),
+      ...(properties === undefined
+        ? {}
+        : { properties: mapObject(objectIn(properties), (field) => this.schema(field, side)) }),
+      ...(rest['type'] === 'object' && side === 'answer' ? { additionalProperties: true } : {}),
+      ...(example === undefined ? {} : { examples: [example] }),
+    }
+  }
+
+  /** A nullable schema has null in its type, or where it has a name, around its reference. */
+  #union(branches: readonly JsonObject[], side: Direction): JsonObject {
+    const [value = {}, ...others] = branches.filter((branch) => branch['type'] !== 'null')
+    if (others.length > 0 || branches.length !== 2) {
+      return { anyOf: branches.map((branch) => this.schema(branch, side)) }
+    }
+    if (isWords(value) && side === 'answer') return this.#openWords(value, [NULL])
+    const written = this.schema(value, side)
+    const { type } = written
+    if (type !== undefined) return { ...written, type: [type, 'null'] }
+    const { description } = value
+    return { anyOf: [written, NULL], ...(description === undefined ? {} : { description }) }
+  }
+}
+
+/** True for a named list of words. */
+function isWords(schema: JsonObject): boolean {
+  return 'enum' in schema && 'title' in schema
+}
+
+/**
+ * Names of the words in generated code. By itself openapi-generator makes `SENT` of each `sent`, and in Go, where
+ * constants belong to the whole package, two lists with one word in common do not compile.
+ */
+function constantsOf(title: string, words: readonly Json[]): JsonObject {
+  const prefix = title.replaceAll(/\B[A-Z]/g, '_$&')
+  const names = words.filter((word) => typeof word === 'string').map((word) => `${prefix}_${word}`)
+  return { 'x-enum-varnames': names.map((name) => name.replaceAll('.', '_').toUpperCase()) }
+}
+
+function textIn(node: JsonObject, name: string): string {
+  const { [name]: text } = node
+  return typeof text === 'string' ? text : ''
+}
+
+/** A reference to the component of this name; throws where two differ. */
+function keep(
+  kept: Map<string, JsonObject>,
+  {
+    kind,
+    name,
+    value,
+  }: { readonly kind: string; readonly name: string; readonly value: JsonObject },
+): JsonObject {
+  const known = kept.get(name) ?? value
+  if (!Bun.deepEquals(known, value)) {
+    throw new Error(`The OpenAPI document has two ${kind} that are called ${name}.`)
+  }
+  kept.set(name, known)
+  return { $ref: `#/components/${kind}/${name}` }
+}
+
+function pascalCase(name: string): string {
+  return name
+    .split('_')
+    .map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
+    .join('')
+}
+
+function mapObject(node: JsonObject, map: (value: JsonObject) => Json): JsonObject {
+  return Object.fromEntries(
+    Object.entries(node).map(([name, value]) => [name, map(objectIn(value))]),
+  )
+}
+
+/** `node` where it is an object, else an empty one. */
+function objectIn(node: Json | undefined): JsonObject {
+  return typeof node === 'object' && node !== null && !isList(node) ? node : {}
+}
+
+function listIn(node: Json | undefined): readonly Json[] {
+  return node !== undefined && isList(node) ? node : []
+}
+
+function isList(node: Json): node is readonly Json[] {
+  return Array.isArray(node)
 }

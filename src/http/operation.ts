@@ -18,7 +18,9 @@ export type Operation<A extends Answers> = {
   readonly description: string
   readonly tag:
     | 'Messages'
+    | 'Attachments'
     | 'Conversations'
+    | 'Contacts'
     | 'Phone lines'
     | 'Webhooks'
     | 'Keys'
@@ -32,8 +34,8 @@ export type Operation<A extends Answers> = {
   readonly errors?: readonly ErrorCode[] | undefined
   /** Headers of the successful answers, by name. */
   readonly answerHeaders?: Readonly<Record<string, string>> | undefined
-  /** A request of the relay that follows from it. */
-  readonly callback?: Callback | undefined
+  /** Requests of the relay that follow from it. */
+  readonly callbacks?: readonly Callback[] | undefined
   /** Credentials in place of a key. */
   readonly asksFor?: 'bridge_token' | 'nothing' | undefined
 }
@@ -56,7 +58,6 @@ const EVERYWHERE: readonly ErrorCode[] = [
   'stopping',
 ]
 
-/** The part of a route's hook for the id in its path. */
 export const BY_ID = { params: pathSchema(IdPath) }
 
 /**
@@ -99,7 +100,7 @@ function guardOf({ asksFor, query }: Operation<Answers>): typeof plainCall {
 
 /** The documentation alone, for routes that write their answers themselves. */
 export function documentationOf<A extends Answers>(op: Operation<A>) {
-  const { id, summary, description, tag, callback, errors = [] } = op
+  const { id, summary, description, tag, callbacks, errors = [] } = op
   const answers = Object.entries(op.answers).map(([status, schema]) => [
     status,
     {
@@ -118,7 +119,9 @@ export function documentationOf<A extends Answers>(op: Operation<A>) {
     tags: [tag],
     parameters,
     responses,
-    ...(callback === undefined ? {} : { callbacks: callbackOf(callback) }),
+    ...(callbacks === undefined
+      ? {}
+      : { callbacks: Object.fromEntries(callbacks.map(callbackOf)) }),
     ...SECURITY[op.asksFor ?? 'key'],
   }
 }
@@ -132,7 +135,7 @@ function callbackOf({ id, summary, description, to, body }: Callback) {
     requestBody: { required: true, content: { 'application/json': { schema: body } } },
     responses: { '2XX': { description: 'Taken.' } },
   }
-  return { [id]: { [to]: { post } } }
+  return [id, { [to]: { post } }] as const
 }
 
 const SECURITY = {

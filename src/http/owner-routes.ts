@@ -3,24 +3,30 @@
 import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 
+import { WantedBackup } from '../api/dashboard.ts'
 import { type Backup, type MadeBackup, NewBackup, NewValue, type Setting } from '../api/owner.ts'
 import { Adoption } from '../api/phone-lines.ts'
-import type { Origin } from '../domain/audit.ts'
+import type { Actor, Origin } from '../domain/audit.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { shownSetting } from '../domain/setting.ts'
+import type { BackupWish } from '../storage/backup.ts'
 import type { Settings } from '../storage/settings.ts'
+import type { Clock } from '../system/clock.ts'
+import { sha256 } from '../system/hash.ts'
+import { dropOldest } from '../system/memoize.ts'
+import type { Random } from '../system/random.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
+import { requireNoQuery } from './query.ts'
 import { contextOf, originOf } from './request-context.ts'
 import { respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
 export type OwnerActions = {
   readonly settings: Pick<Settings, 'list' | 'set'>
-  /** Writes a verified backup to `to`, or among the daily ones. */
-  readonly backUp: (to: string | null, origin: Origin) => Promise<MadeBackup>
-  /** Records the download of a backup. */
+  /** Writes a verified backup. */
+  readonly backUp: (wish: BackupWish, origin: Origin) => Promise<MadeBackup>
   readonly noteDownload: (name: string, origin: Origin) => Promise<void>
 }
 
@@ -69,7 +75,8 @@ export function ownerRoutes(tools: Tools) {
         if (to !== null && caller?.kind !== 'cli') throw namesFile()
         // A large database takes longer to copy than a connection may stay silent.
         peer.liftTimeout(0)
-        return backUp(to, originOf(request))
+        const wish = { to, withoutAttachments: body.without_attachments }
+        return backUp(wish, originOf(request))
       },
       mayTake(NewBackup),
     )
@@ -82,14 +89,14 @@ function shownTo(setting: Setting, request: Request): Setting {
 }
 
 /** Throws `not_found` for any other file than a listed backup. */
-export function backupNamed(listBackups: ListBackups, name: string): Backup {
+function backupNamed(listBackups: ListBackups, name: string): Backup {
   const found = listBackups().find((backup) => backup.name === name)
   if (found === undefined) throw new RelayError('not_found', 'There is no backup of this name.')
   return found
 }
 
 /** The file itself, for a browser to save. */
-export async function sendBackup(
+async function sendBackup(
   request: Request,
   tools: Pick<Tools, 'listBackups' | 'noteDownload'>,
   download: { readonly name: string; readonly origin: Origin },
@@ -108,4 +115,78 @@ export async function sendBackup(
 function namesFile(): RelayError {
   const message = 'is for the command line: hookline backup --to FILE'
   return invalidRequest({ path: 'to', message })
+}
+
+// Downloads of backups. A browser sends no header of the page with them, so the address carries a ticket:
+// created for a browser that is signed in and gave the password, valid once, for a minute.
+
+type DownloadTools = {
+  readonly clock: Clock
+  readonly random: Random
+  /** Newest first. */
+  readonly listBackups: ListBackups
+  readonly noteDownload: OwnerActions['noteDownload']
+}
+
+type Granted = { readonly backup: string; readonly actor: Actor }
+type Ticket = Granted & { readonly until: number }
+
+const TICKET_BYTES = 32
+const TICKET_LIFE_MS = 60_000
+const TICKETS_MAX = 20
+
+export function downloadRoutes(tools: DownloadTools) {
+  const tickets = new Tickets(tools)
+  return new Elysia({ prefix: '/dashboard' })
+    .post(
+      '/downloads',
+      ({ request, body }) => {
+        const { name } = backupNamed(tools.listBackups, body.backup)
+        const ticket = tickets.make({ backup: name, actor: originOf(request).actor })
+        return { url: `/dashboard/downloads/${ticket}` }
+      },
+      { beforeHandle: plainCall, ...takes(WantedBackup) },
+    )
+    .get('/downloads/:ticket', ({ request, params }) => {
+      requireNoQuery(request)
+      const granted = tickets.take(params.ticket)
+      if (granted === null) throw ticketOver()
+      const origin = { ...originOf(request), actor: granted.actor }
+      return sendBackup(request, tools, { name: granted.backup, origin })
+    })
+}
+
+/** Valid tickets by their hash in hexadecimal: 20 at most, the newest ones. */
+class Tickets {
+  readonly #tools: Pick<DownloadTools, 'clock' | 'random'>
+  readonly #good = new Map<string, Ticket>()
+
+  constructor(tools: Pick<DownloadTools, 'clock' | 'random'>) {
+    this.#tools = tools
+  }
+
+  make(granted: Granted): string {
+    const { clock, random } = this.#tools
+    const ticket = Buffer.from(random.bytes(TICKET_BYTES)).toString('base64url')
+    this.#good.set(nameOf(ticket), { ...granted, until: clock.monotonic() + TICKET_LIFE_MS })
+    dropOldest(this.#good, TICKETS_MAX)
+    return ticket
+  }
+
+  /** Uses up the ticket; null where it is not valid, or no longer. */
+  take(ticket: string): Granted | null {
+    const name = nameOf(ticket)
+    const found = this.#good.get(name)
+    this.#good.delete(name)
+    return found !== undefined && found.until > this.#tools.clock.monotonic() ? found : null
+  }
+}
+
+function nameOf(ticket: string): string {
+  return Buffer.from(sha256(ticket)).toString('hex')
+}
+
+function ticketOver(): RelayError {
+  const message = 'This download was already started, or its link has expired. Start it again.'
+  return new RelayError('not_found', message)
 }

@@ -1,5 +1,4 @@
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 
 import type { Page, PageRequest } from '../api/paging.ts'
 import { PhoneLine, PhoneLineChanges, PhoneLineList } from '../api/phone-lines.ts'
@@ -8,19 +7,17 @@ import { invalidRequest } from '../domain/errors.ts'
 import type { createLineActions } from '../lines/line-actions.ts'
 import { takes } from './body.ts'
 import { BY_ID, operation } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { PageQuery, readPage } from './query.ts'
 import { originOf } from './request-context.ts'
 
 export type PhoneLineActions = ReturnType<typeof createLineActions>
-
-const LineQuery = Type.Object(PAGE_QUERY)
 
 const LIST = operation({
   id: 'listPhoneLines',
   summary: 'List phone lines',
   description: 'Oldest first, which is the order of routing.',
   tag: 'Phone lines',
-  query: LineQuery,
+  query: PageQuery,
   answers: { 200: PhoneLineList },
 })
 
@@ -30,7 +27,7 @@ const PATCH = operation({
   description: 'Fields that are left out stay as they are.',
   tag: 'Phone lines',
   answers: { 200: PhoneLine },
-  errors: ['not_found', 'storage_full'],
+  errors: ['not_found', 'not_supported', 'storage_full'],
 })
 
 const REMOVE = operation({
@@ -46,23 +43,17 @@ const REMOVE = operation({
 
 export function phoneLineRoutes(lines: PhoneLineActions) {
   return new Elysia({ prefix: '/api/v1/phone-lines' })
-    .get(
-      '',
-      ({ request }) => {
-        const page = pageOfQuery(readQuery(request, LineQuery))
-        return pageOfLines(lines.list(), page)
-      },
-      LIST,
-    )
+    .get('', ({ request }) => pageOfLines(lines.list(), readPage(request)), LIST)
     .patch(
       '/:id',
       ({ request, params, body }) => {
-        const { label, daily_contact_limit, is_enabled, relay_sms } = body
+        const { label, daily_contact_limit, is_enabled, relay_sms, relay_groups } = body
         const changes = {
           ...(label === undefined ? {} : { label }),
           ...(daily_contact_limit === undefined ? {} : { dailyContactLimit: daily_contact_limit }),
           ...(is_enabled === undefined ? {} : { isEnabled: is_enabled }),
           ...(relay_sms === undefined ? {} : { relaySms: relay_sms }),
+          ...(relay_groups === undefined ? {} : { relayGroups: relay_groups }),
         }
         return lines.patch(params.id, changes, originOf(request))
       },

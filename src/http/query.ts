@@ -36,6 +36,13 @@ export function timeParameter(description: string) {
   )
 }
 
+export const PageQuery = Type.Object(PAGE_QUERY)
+
+/** The page of a list without filters. */
+export function readPage(request: Request): PageRequest {
+  return pageOfQuery(readQuery(request, PageQuery))
+}
+
 export function pageOfQuery(query: {
   readonly limit: number
   readonly cursor?: string | undefined

@@ -69,7 +69,6 @@ function actorOf({ caller, session }: RequestContext): Actor {
   return { kind: 'dashboard', id: session === null ? null : shortId(session) }
 }
 
-/** The session of the browser, on a route of the dashboard. */
 export function sessionOf(request: Request): DashboardSession {
   const { session } = contextOf(request)
   if (session === null) throw signedOut()

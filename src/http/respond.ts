@@ -30,6 +30,31 @@ export function respond(
   })
 }
 
+/** The text of a generator, read at the pace of its reader; `make` gets a signal that aborts when that leaves. */
+export function streamOf(
+  make: (end: AbortSignal) => AsyncGenerator<string, undefined>,
+  signal: AbortSignal,
+  /** Texts made before the first read; with 0 that starts the generator, and its reader ends it. */
+  highWaterMark = 1,
+): ReadableStream<string> {
+  const end = new AbortController()
+  const texts = make(AbortSignal.any([signal, end.signal]))
+  return new ReadableStream<string>(
+    {
+      async pull(controller) {
+        const next = await texts.next()
+        if (next.done === true) controller.close()
+        else controller.enqueue(next.value)
+      },
+      async cancel() {
+        end.abort()
+        await texts.return(undefined)
+      },
+    },
+    { highWaterMark },
+  )
+}
+
 export function errorResponse(
   error: RelayError,
   requestId: string,

@@ -5,23 +5,22 @@ import { Elysia, type AnyElysia } from 'elysia'
 import type { Access } from '../access/access.ts'
 import type { About } from '../api/dashboard.ts'
 import type { Backup, SetupLink } from '../api/owner.ts'
+import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { SentenceOf } from '../domain/message.ts'
-import type { DeviceCalls, LineKind } from '../lines/line-kind.ts'
+import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
+import { attachmentRoutes, linkRoutes } from './attachments.ts'
 import type { AuthenticationTools } from './authentication.ts'
+import { type ContactTools, type SearchTools, contactRoutes, searchRoutes } from './contacts.ts'
 import { controlRoutes, type ControlActions } from './control.ts'
-import { conversationRoutes, type ConversationActions } from './conversations.ts'
 import { type BridgeActions, type KeyActions, bridgeOwnerRoutes, keyRoutes } from './credentials.ts'
-import { checkRoutes } from './dashboard-checks.ts'
-import { downloadRoutes } from './dashboard-downloads.ts'
-import { requirePassword } from './dashboard-elevation.ts'
+import { requirePassword, sessionRoutes } from './dashboard-auth.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
+import { dashboardHealthRoutes } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
-import { sessionRoutes } from './dashboard-session.ts'
-import { stateRoutes } from './dashboard-state.ts'
 import { type SendPreviews, aboutRoutes, contactCostRoutes, qrRoutes } from './dashboard-views.ts'
 import { webhookViewRoutes } from './dashboard-webhooks.ts'
 import {
@@ -30,14 +29,25 @@ import {
   deliveryRoutes,
   replayRoutes,
 } from './deliveries.ts'
-import { guideRoutes } from './guide.ts'
 import type { SchemeOptions } from './hosts.ts'
-import { type MessageActions, type StatsActions, messageRoutes, statsRoutes } from './messages.ts'
+import { guideRoutes } from './html-pages.ts'
+import { lineActionRoutes } from './line-actions.ts'
+import {
+  type ConversationActions,
+  type MessageActions,
+  type RecipientActions,
+  type StatsActions,
+  conversationRoutes,
+  messageRoutes,
+  recipientRoutes,
+  statsRoutes,
+} from './messages.ts'
 import { openApiDocument } from './openapi.ts'
-import { ownerRoutes } from './owner-routes.ts'
+import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { contextOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
+import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
 import { bridgeRoutes } from './shortcuts.ts'
 import { swaggerRoutes } from './swagger.ts'
@@ -47,6 +57,9 @@ export type RouteTools = SchemeOptions &
   FailureTools &
   Pick<AuthenticationTools, 'authenticate'> &
   StatsActions &
+  ContactTools &
+  SearchTools &
+  RecipientActions &
   SendPreviews & {
     readonly version: string
     /** The address of the API for generated clients. */
@@ -58,13 +71,15 @@ export type RouteTools = SchemeOptions &
     /** The lines of iPhones whose shortcuts call. */
     readonly bridge: DeviceCalls
     readonly kinds: readonly LineKind[]
+    readonly actions: CreatedKinds['actions']
     readonly lines: PhoneLineActions
-    readonly messages: MessageActions
+    readonly messages: MessageActions & SendActions
     /** Wait of a send without a preference. */
     readonly defaultWaitMs: number
     readonly sentenceOf: SentenceOf
     readonly conversations: ConversationActions
     readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
+    readonly attachments: Attachments
     readonly listAudit: ListAudit
     readonly health: HealthActions
     readonly control: ControlActions
@@ -85,7 +100,12 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
     // The page calls the relay that it was loaded from, under the same name.
     whole: openApiDocument(whole, tools.kinds, () => '/'),
   }
-  return frame(tools).use(whole).use(swaggerRoutes(documents)).use(pageRoutes()).use(guideRoutes())
+  return frame(tools)
+    .use(whole)
+    .use(linkRoutes(tools))
+    .use(swaggerRoutes(documents))
+    .use(pageRoutes())
+    .use(guideRoutes())
 }
 
 /** For the control socket: the API, and the owner's routes. */
@@ -105,8 +125,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(ownerRoutes({ ...tools, ...tools.control }))
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
-    .use(stateRoutes(tools))
-    .use(checkRoutes(tools))
+    .use(dashboardHealthRoutes(tools))
     .use(contactCostRoutes(tools))
     .use(webhookViewRoutes(tools))
     .use(qrRoutes())
@@ -128,10 +147,16 @@ export function methodsAt(app: AnyElysia): (path: string) => readonly string[] {
 
 function apiRoutes(tools: RouteTools): AnyElysia {
   return new Elysia()
-    .use(messageRoutes(tools))
+    .use(sendRoutes({ ...tools, ...tools.messages }))
+    .use(messageRoutes(tools.messages))
+    .use(attachmentRoutes(tools))
     .use(conversationRoutes(tools.conversations))
+    .use(recipientRoutes(tools))
+    .use(contactRoutes(tools))
+    .use(searchRoutes(tools))
     .use(statsRoutes(tools))
     .use(phoneLineRoutes(tools.lines))
+    .use(lineActionRoutes(tools))
     .use(webhookRoutes(tools.webhooks))
     .use(deliveryRoutes(tools.webhooks))
     .use(replayRoutes(tools.webhooks))

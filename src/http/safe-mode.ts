@@ -5,11 +5,11 @@ import { RelayError } from '../domain/errors.ts'
 import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { isLoopbackOnly, type SchemeOptions } from './hosts.ts'
+import { smallPage, wantsPage } from './html-pages.ts'
 import { listen, listenEverywhere, type Listener } from './listener.ts'
 import { requestIds } from './request-context.ts'
 import { errorResponse, respond } from './respond.ts'
 import type { Http } from './server.ts'
-import { smallPage, wantsPage } from './small-page.ts'
 
 export type SafeMode = {
   /** The reason in whole sentences, for the owner. */
@@ -23,31 +23,20 @@ export type SafeMode = {
 /** Retries do no harm, though nothing improves by itself. */
 const RETRY_SECONDS = 60
 
-/** Listens as the relay would, on the port and on the control socket (`path`). */
+/** Listens as the relay would: on the port, and on the control socket where `path` names one. */
 export function listenInSafeMode(
   mode: SafeMode,
   options: SchemeOptions & {
     readonly hostname: string
     readonly port: number
-    readonly path: string
+    readonly path: string | null
     readonly random: Random
     readonly log: Log
   },
 ): Listener {
-  return listenEverywhere(createSafeMode(mode, options), options)
-}
-
-/** The same on the port alone. */
-export function listenWithoutSocket(
-  mode: SafeMode,
-  options: SchemeOptions & {
-    readonly hostname: string
-    readonly port: number
-    readonly random: Random
-    readonly log: Log
-  },
-): Listener {
-  return listen(createSafeMode(mode, options), options)
+  const { path } = options
+  const http = createSafeMode(mode, options)
+  return path === null ? listen(http, options) : listenEverywhere(http, { ...options, path })
 }
 
 /** Answers every request without a database. */
@@ -98,8 +87,8 @@ function alive(mode: SafeMode | null, requestId: string): Response {
 function page({ reason, nextStep }: SafeMode, requestId: string): Response {
   const paragraphs = [
     'It takes and sends no messages. What it has accepted is kept.',
-    escaped(reason),
-    escaped(nextStep),
+    Bun.escapeHTML(reason),
+    Bun.escapeHTML(nextStep),
   ]
   const headers = { 'retry-after': String(RETRY_SECONDS) }
   return smallPage({ title: 'Safe mode', paragraphs }, { status: 503, requestId, headers })
@@ -108,8 +97,4 @@ function page({ reason, nextStep }: SafeMode, requestId: string): Response {
 /** A request without a usable Host has no URL but a path. */
 function pathOf({ url }: Request): string {
   return URL.canParse(url) ? new URL(url).pathname : (url.split('?')[0] ?? '')
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }

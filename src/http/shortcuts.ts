@@ -6,6 +6,7 @@ import { Elysia } from 'elysia'
 import {
   NextMessage,
   NotedReport,
+  PhoneForm,
   PhoneMessage,
   PhoneReport,
   StoredMessage,
@@ -14,7 +15,7 @@ import { NoBody } from '../api/schema.ts'
 import { RelayError } from '../domain/errors.ts'
 import type { DeviceCalls } from '../lines/line-kind.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
-import { mayTake, takes } from './body.ts'
+import { mayTake, takes, takesForm } from './body.ts'
 import { operation } from './operation.ts'
 import { badToken, bridgeOf, contextOf } from './request-context.ts'
 
@@ -27,7 +28,8 @@ const RECEIVE = operation({
   id: 'bridgeReceive',
   summary: 'Report an incoming message',
   description:
-    'Stored once this answers 200; until then the shortcut should retry with the same `id`.',
+    'Stored once this answers 200; until then the shortcut should retry with the same `id`. As a ' +
+    'form it may bring a file.',
   tag: 'Shortcuts',
   asksFor: 'bridge_token',
   answers: { 200: StoredMessage },
@@ -62,12 +64,14 @@ export function bridgeRoutes(bridge: DeviceCalls) {
       async ({ request, body }) => {
         const at = parseIsoTime(body.at ?? '')
         const { id, from, text } = body
-        const answer = await bridge.receive(bridgeOf(request).id, { id, from, text, at })
+        const message = { id, from, text, at, file: fileIn(body) }
+        contextOf(request).peer.liftTimeout(SILENCE_SECONDS)
+        const answer = await bridge.receive(bridgeOf(request).id, message)
         if (answer === 'not_ready') throw notReady()
         if (answer === 'name') throw invalidSender()
         return { stored: true as const }
       },
-      { ...takes(PhoneMessage), ...RECEIVE },
+      { ...takesForm(PhoneMessage, PhoneForm), ...RECEIVE },
     )
     .post(
       '/next',
@@ -95,6 +99,12 @@ export function bridgeRoutes(bridge: DeviceCalls) {
       },
       { ...takes(PhoneReport), ...DONE },
     )
+}
+
+/** The file of a form; null where there is none, or nothing in it. */
+function fileIn(body: object): File | null {
+  const file = 'attachment' in body ? body.attachment : null
+  return file instanceof File && file.size > 0 ? file : null
 }
 
 function notReady(): RelayError {

@@ -116,7 +116,8 @@ function encodingFor(headers: Headers): Encoding {
   return names.includes('gzip') ? 'gzip' : null
 }
 
-function isKnown(tag: string, ifNoneMatch: string | null): boolean {
+/** True where a client has what this tag names. */
+export function isKnown(tag: string, ifNoneMatch: string | null): boolean {
   if (ifNoneMatch === null) return false
   const known = ifNoneMatch.split(',').map((one) => one.trim().replace(/^W\//, ''))
   return known.includes(tag) || known.includes('*')

@@ -2,7 +2,7 @@
 // dialect strips unknown fields and takes "5" for 5. Elysia calls whatever has `~standard`; the
 // property is not enumerable, so that it stays out of the OpenAPI document.
 
-import type { Static, TSchema } from 'typebox'
+import { Type, type Static, type TObject, type TSchema } from 'typebox'
 import { Compile } from 'typebox/compile'
 
 import { type Shape, TIME_WANTED } from '../api/schema.ts'
@@ -22,32 +22,73 @@ const NAME_LENGTH_MAX = 100
 
 /** For requests: unknown fields and wrong types are 400, each named. */
 export function requestSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
-  return bridged(schema, (faults) => invalidRequest(...issuesOf(faults)))
+  return bridged(schema, validatorOf(schema, requestRefusal))
+}
+
+/** For requests of which some are held to a stricter schema, and get its errors. */
+export function requestSchemaBy<T extends TSchema>(
+  schema: T,
+  strict: TSchema,
+  isStrict: (value: object) => boolean,
+): T & Bridged<Static<T>> {
+  const [wide, narrow] = [schema, strict].map((each) => validatorOf(each, requestRefusal))
+  return bridged(schema, (value) => (isStrict(value) ? narrow : wide)?.(value))
+}
+
+function requestRefusal(faults: readonly Fault[]): RelayError {
+  return invalidRequest(...issuesOf(faults))
+}
+
+/** For requests of several shapes, of which the field `type` picks one. */
+export function requestSchemaByType(
+  title: string,
+  shapes: Readonly<Record<string, TObject>>,
+): TSchema & Bridged<unknown> {
+  const validators = new Map(Object.entries(shapes).map(([type, each]) => [type, Compile(each)]))
+  const allowed = [...validators.keys()].join(', ')
+  const validate = (value: object) => {
+    const validator = validators.get('type' in value ? String(value.type) : '')
+    if (validator === undefined) {
+      throw invalidRequest({ path: 'type', message: `must be one of ${allowed}` })
+    }
+    if (validator.Check(value)) return { value }
+    throw invalidRequest(...issuesOf(validator.Errors(value)))
+  }
+  const union: TSchema = Type.Union(Object.values(shapes), { title })
+  const standard = { version: 1, vendor: 'typebox', validate }
+  // The property that the type adds is defined here.
+  return Object.defineProperty(union, '~standard', { value: standard }) as TSchema &
+    Bridged<unknown>
 }
 
 /** For path parameters: a wrong one names nothing that exists. */
 export function pathSchema<T extends TSchema>(schema: T): T & Bridged<Static<T>> {
-  return bridged(schema, () => new RelayError('not_found', 'There is nothing at this path.'))
+  const refusal = () => new RelayError('not_found', 'There is nothing at this path.')
+  return bridged(schema, validatorOf(schema, refusal))
 }
 
 /** For answers: a failure is a bug of the relay. Values stay out of the log. */
 export function answerSchema<T extends TSchema>(schema: T): T & Bridged<Shape<T>> {
-  return bridged(schema, (faults) => {
+  const refusal = (faults: readonly Fault[]) => {
     const issues = issuesOf(faults).map((issue) => `${issue.path} ${issue.message}`)
     return new Error(`An answer does not fit its schema: ${issues.join('; ')}`)
-  })
+  }
+  return bridged(schema, validatorOf(schema, refusal))
 }
 
 /** Throws the error of `refusal`: Elysia's own would contain the refused value. */
-function bridged<T extends TSchema, V>(
-  schema: T,
-  refusal: (faults: readonly Fault[]) => Error,
-): T & Bridged<V> {
+function validatorOf(schema: TSchema, refusal: (faults: readonly Fault[]) => Error) {
   const validator = Compile(schema)
-  const validate = (value: unknown) => {
+  return (value: unknown) => {
     if (validator.Check(value)) return { value }
     throw refusal(validator.Errors(value))
   }
+}
+
+function bridged<T extends TSchema, V>(
+  schema: T,
+  validate: (value: object) => unknown,
+): T & Bridged<V> {
   const standard = { version: 1, vendor: 'typebox', validate }
   // The property that the type adds is defined here.
   return Object.defineProperty({ ...schema }, '~standard', { value: standard }) as T & Bridged<V>

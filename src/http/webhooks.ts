@@ -1,11 +1,12 @@
 import { Elysia } from 'elysia'
-import { Type } from 'typebox'
 
 import { Deleted, NoBody } from '../api/schema.ts'
 import {
   CreatedWebhook,
   EventPayload,
+  GroupUpdate,
   RotatedSecret,
+  UnplacedReaction,
   Webhook,
   WebhookChanges,
   WebhookCreation,
@@ -14,30 +15,46 @@ import {
 import type { WebhookInput, createSubscriptions } from '../webhooks/subscriptions.ts'
 import { mayTake, takes } from './body.ts'
 import { BY_ID, operation, type Callback } from './operation.ts'
-import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { PageQuery, readPage } from './query.ts'
 import { originOf } from './request-context.ts'
 
 export type WebhookActions = ReturnType<typeof createSubscriptions>
 
-const WebhookQuery = Type.Object(PAGE_QUERY)
+const TO = '{$request.body#/url}'
 
-/** The request of every delivery. */
-const EVENT: Callback = {
-  id: 'onEvent',
-  summary: 'What a webhook gets',
-  description:
-    'Signed after Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature`. ' +
-    'Answer 2xx; anything else is tried again, always with the same `webhook-id`.',
-  to: '{$request.body#/url}',
-  body: EventPayload,
-}
+/** The requests of deliveries. */
+const EVENTS: readonly Callback[] = [
+  {
+    id: 'onEvent',
+    summary: 'What a webhook gets',
+    description:
+      'Signed after Standard Webhooks: `webhook-id`, `webhook-timestamp`, `webhook-signature`. ' +
+      'Answer 2xx; anything else is tried again, always with the same `webhook-id`.',
+    to: TO,
+    body: EventPayload,
+  },
+  {
+    id: 'onGroupUpdated',
+    summary: 'What a webhook gets of `group.updated`',
+    description: 'A member came or went, or the group has another name or picture.',
+    to: TO,
+    body: GroupUpdate,
+  },
+  {
+    id: 'onUnplacedReaction',
+    summary: 'What a webhook gets of a reaction to an unknown message',
+    description: '`message.reaction` where the relay does not have the message.',
+    to: TO,
+    body: UnplacedReaction,
+  },
+]
 
 const CREATE = operation({
   id: 'createWebhook',
   summary: 'Create a webhook',
   description: 'The signing secret is shown only in this answer.',
   tag: 'Webhooks',
-  callback: EVENT,
+  callbacks: EVENTS,
   answers: { 201: CreatedWebhook },
   errors: ['storage_full'],
 })
@@ -47,7 +64,7 @@ const LIST = operation({
   summary: 'List webhooks',
   description: 'Newest first, paused and disabled ones too.',
   tag: 'Webhooks',
-  query: WebhookQuery,
+  query: PageQuery,
   answers: { 200: WebhookList },
 })
 
@@ -98,7 +115,7 @@ export function webhookRoutes(webhooks: WebhookActions) {
       },
       { ...takes(WebhookCreation), ...CREATE },
     )
-    .get('', ({ request }) => webhooks.list(pageOfQuery(readQuery(request, WebhookQuery))), LIST)
+    .get('', ({ request }) => webhooks.list(readPage(request)), LIST)
     .get('/:id', ({ params }) => webhooks.get(params.id), { ...BY_ID, ...GET })
     .put(
       '/:id',
@@ -122,6 +139,6 @@ export function webhookRoutes(webhooks: WebhookActions) {
 }
 
 function settingsIn(body: WebhookChanges): WebhookInput {
-  const { url, events, is_active, description } = body
-  return { url, events, isActive: is_active, description }
+  const { url, events, is_active, description, attachment_links } = body
+  return { url, events, isActive: is_active, description, attachmentLinks: attachment_links }
 }

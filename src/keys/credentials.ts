@@ -48,7 +48,6 @@ export type CredentialTools = {
 /** `lastUsed` has the uses that are not written yet. */
 type ListTools = { readonly db: Db; readonly lastUsed?: Pick<LastUsed, 'of'> | undefined }
 
-/** Credentials as the API makes and lists them. */
 export function createCredentials(tools: CredentialTools & { readonly lastUsed: LastUsed }) {
   const { db, lastUsed } = tools
   return {
@@ -64,7 +63,6 @@ export function createCredentials(tools: CredentialTools & { readonly lastUsed: 
       remove: (id: string, origin: Origin) => removeBridge(tools, id, origin),
       /** The bridge of a token, or null. Nothing is cached: the row is read each time. */
       ofToken: (token: string) => findBridgeOfToken(db, sha256(token)),
-      /** Notes a call by a shortcut of the bridge. */
       noteCall: (id: BridgeId) => lastUsed.note(id, BRIDGE_USE_MS),
     },
   }

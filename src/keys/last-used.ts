@@ -1,8 +1,10 @@
-import type { CredentialId } from '../domain/credential.ts'
-import { timestamp, type Timestamp } from '../domain/ids.ts'
-import { saveLastUsed } from '../storage/credentials.ts'
+import type { Caller, CredentialId } from '../domain/credential.ts'
+import { type Timestamp, timestamp } from '../domain/ids.ts'
+import { findKey, saveLastUsed } from '../storage/credentials.ts'
+import type { Db } from '../storage/database.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
+import { equalBytes, sha256 } from '../system/hash.ts'
 import type { Service } from '../system/service.ts'
 import { Signal } from '../system/signal.ts'
 
@@ -66,5 +68,36 @@ export class LastUsed implements Service {
     for (const [id, at] of batch) {
       if (this.#usedAt.get(id) === at) this.#unwritten.delete(id)
     }
+  }
+}
+
+type AuthenticateTools = { readonly db: Db; readonly lastUsed: Pick<LastUsed, 'note'> }
+
+export type Authenticate = (key: string, secret: string) => Caller | null
+
+/** Dummy hash: keeps the timing of unknown keys equal. */
+const NO_SECRET = new Uint8Array(32)
+
+/**
+ * Nothing is cached beyond a turn of the event loop, so a revocation counts from the next one on, in
+ * whichever process it was made. Requests that are taken up in one turn share what is read of their key.
+ */
+export function createAuthenticate({ db, lastUsed }: AuthenticateTools): Authenticate {
+  const ofThisTurn = new Map<string, NonNullable<ReturnType<typeof findKey>>>()
+  const keyOf = (key: string) => {
+    const known = ofThisTurn.get(key)
+    if (known !== undefined) return known
+    const found = findKey(db, key)
+    if (found === null) return null
+    if (ofThisTurn.size === 0) setImmediate(() => ofThisTurn.clear())
+    ofThisTurn.set(key, found)
+    return found
+  }
+  return (key, secret) => {
+    const found = keyOf(key)
+    const isRight = equalBytes(sha256(secret), found?.secretSha256 ?? NO_SECRET)
+    if (found === null || !isRight || found.revokedAt !== null) return null
+    lastUsed.note(found.id, KEY_USE_MS)
+    return { kind: 'key', keyId: found.id }
   }
 }

@@ -2,10 +2,12 @@
 // ability is a new variant of an event or an outcome, so that the compiler finds every place.
 // `test/contract` holds every driver to the promises written here.
 
+import type { GroupChange } from '../domain/conversation.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { Handle } from '../domain/handle.ts'
-import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { AttachmentId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import type { Capabilities, OfflineReason } from '../domain/line.ts'
+import type { ChangeRow, MessageChange } from '../domain/message-extras.ts'
 import type { Carried, OutgoingMessage, Receipt, Unsettled } from '../domain/message.ts'
 import type { LeftOut, Rejection, Withheld } from '../domain/not-relayed.ts'
 
@@ -36,6 +38,10 @@ export type DriverLine = {
   readonly unsettled: readonly Unsettled[]
   /** Messages sent in the last 30 days, neither read nor failed, whose receipts may be waiting. */
   readonly open: readonly { readonly guid: string; readonly note: string | null }[]
+  /** Files of received messages that had not arrived: each is looked for, and reported by its end. */
+  readonly awaited?:
+    | readonly { readonly messageGuid: string; readonly attachmentGuid: string }[]
+    | undefined
 }
 
 export type LineListener = {
@@ -65,21 +71,36 @@ export type LineSession = {
 
 export type SendOutcome =
   /** The device says that it is sent. */
-  | ({ readonly outcome: 'accepted'; readonly guid: string | null } & Carried)
+  | ({ readonly outcome: 'accepted'; readonly guid: string | null } & Carried & Parts)
   /** The device has it and is still trying; a receipt settles it. */
-  | ({ readonly outcome: 'held'; readonly guid: string } & Carried)
+  | ({ readonly outcome: 'held'; readonly guid: string } & Carried & Parts)
   /**
    * Blame line is a promise: the device holds nothing of the message and no process that could still
    * write it is alive. Only that is tried again, or goes to another line.
    */
   | { readonly outcome: 'not_sent'; readonly reason: string; readonly blame: 'line' | 'message' }
-  /** Nobody can say whether it left. It is never sent again. */
-  | { readonly outcome: 'unknown'; readonly reason: string }
+  /** Some parts were sent, each proven by its own row, and the rest was refused and never will be. */
+  | { readonly outcome: 'partly_sent'; readonly reason: string; readonly sent: SentParts }
+  /** Nobody can say whether it left, or not of all of its parts. It is never sent again. */
+  | {
+      readonly outcome: 'unknown'
+      readonly reason: string
+      readonly sent?: SentParts | undefined
+    }
   /**
    * Not yet: the device must not be hurried. Said before the point of no return was asked, and counts
    * as no try; the message waits for `delayMs`, or goes to another line where it may.
    */
   | { readonly outcome: 'postponed'; readonly reason: 'pacing'; readonly delayMs: number }
+
+/** The attachments that are proven to be sent. */
+export type SentParts = readonly AttachmentId[]
+
+/** Devices make several messages of one with files: the text, or the last file, gives the guid. */
+export type Parts = {
+  /** Guids of the other parts, so that their rows are not taken for messages of their own. */
+  readonly partGuids?: readonly string[] | undefined
+}
 
 /** End of a message that has passed its point of no return. */
 export type Settlement = Exclude<SendOutcome, { readonly outcome: 'postponed' }>
@@ -95,6 +116,18 @@ export type Settled =
 
 /** `not_sent` because the point of no return was not granted; counts as no try. */
 export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
+
+/** Refuses a message that asks for more than its line can do; null where it may go. */
+export function refusalOf(
+  { attachments, service, chatGuid }: OutgoingMessage,
+  capabilities: Capabilities,
+): SendOutcome | null {
+  const isSupported =
+    (attachments === undefined || capabilities.attachments) &&
+    (service === undefined || capabilities.choose_service) &&
+    (chatGuid === undefined || capabilities.groups === 'reply')
+  return isSupported ? null : { outcome: 'not_sent', reason: 'not_supported', blame: 'message' }
+}
 
 /** Asks for the point of no return; a rejection counts as a refusal. */
 export async function isGranted(
@@ -125,6 +158,15 @@ export type LineEvent =
       readonly checkpoint: string | null
     }
   | { readonly type: 'receipt'; readonly receipt: Receipt; readonly checkpoint: string | null }
+  /** A file of a message that was `pending`, once for its end. */
+  | {
+      readonly type: 'attachment'
+      readonly messageGuid: string
+      readonly attachment: DeviceAttachment
+      readonly checkpoint: string | null
+    }
+  /** A reaction, an edit, an unsend, or a change of a group. */
+  | { readonly type: 'change'; readonly change: DeviceChange; readonly checkpoint: string | null }
   /** The end of a message that was unsettled. */
   | { readonly type: 'settled'; readonly messageId: MessageId; readonly outcome: Settled }
   | { readonly type: 'checkpoint'; readonly checkpoint: string }
@@ -150,7 +192,51 @@ export type DeviceMessage = {
   readonly isHistory: boolean
   /** Reason to record news like history, and count it; absent where it is announced. */
   readonly withheld?: Withheld | null | undefined
+  /** Its files, in the order of the message. */
+  readonly attachments?: readonly DeviceAttachment[] | undefined
+  /** The group that it belongs to; absent for a conversation of two. `handle` is the sender's, or the group's identifier for the owner's own. */
+  readonly group?: DeviceGroup | undefined
+  readonly replyTo?: { readonly guid: string; readonly part: number } | undefined
 }
+
+export type DeviceAttachment = {
+  /** The device's name of it, unique in its message. */
+  readonly guid: string
+  readonly filename: string
+  readonly declaredType: string | null
+  /** In bytes; null where the device does not say. */
+  readonly size: number | null
+  readonly file: DeviceFile
+}
+
+export type DeviceFile =
+  /** The relay copies the file before the event is durable; it must not change meanwhile. */
+  | { readonly state: 'available'; readonly path: string }
+  /** `pending` is followed by one `attachment` event; the others are final. */
+  | { readonly state: 'pending' | 'failed' | 'missing' | 'not_kept' }
+
+export type DeviceGroup = {
+  /** Guid of its chat, exactly as the device spells it now. */
+  readonly chatGuid: string
+  /** Stays the same where the guid changes, as between two versions of macOS. */
+  readonly identifier: string
+  readonly name: string | null
+  /** Without the owner. */
+  readonly participants: readonly Handle[]
+}
+
+/** A change of a message, in a group where `group` is there, or of a group itself. */
+export type DeviceChange =
+  | (MessageChange & { readonly group?: DeviceGroup | undefined })
+  | (ChangeRow & {
+      readonly kind: 'group'
+      readonly group: DeviceGroup
+      readonly change: GroupChange
+      /** Null for the owner of the line. */
+      readonly actor: Handle | null
+      /** The member that it is about, null for the owner; null also where it is about no member. */
+      readonly target: Handle | null
+    })
 
 export type LeftOutMessage = {
   readonly guid: string

@@ -21,5 +21,4 @@ type ValuesOf<Kind> = Kind extends { options: infer Table extends OptionTable }
   ? NamedValues<Table>
   : never
 
-/** The options of all kinds. */
 export type KindOptions = Intersection<ValuesOf<(typeof LINE_KINDS)[number]>>

@@ -5,14 +5,7 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { Line } from '../domain/line.ts'
 import type { Audit } from '../storage/audit.ts'
 import type { Db } from '../storage/database.ts'
-import {
-  changeNumber,
-  deleteLine,
-  getLine,
-  patchLine,
-  takeOverLine,
-  type LineSettings,
-} from '../storage/lines.ts'
+import { deleteLine, getLine, updateLine, type LineSettings } from '../storage/lines.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { KindFacts } from './line-kind.ts'
@@ -36,10 +29,14 @@ export async function changeLine(
   changes: Partial<LineSettings>,
 ): Promise<LineSnapshot> {
   const runner = requireRunner(tools, id)
+  if (changes.relayGroups === true && runner.kind.abilities.groups === undefined) {
+    const details = { capability: 'groups' }
+    throw new RelayError('not_supported', 'A line of this kind has no groups.', { details })
+  }
   const { writer, audit, origin } = tools
   const changed = await writer.write((tx) => {
     const before = getLine(tx, runner.line.id)
-    const after = patchLine(tx, runner.line.id, changes)
+    const after = updateLine(tx, runner.line.id, changes)
     if (before !== null && after !== null) {
       audit.record(tx, origin, {
         action: 'line.changed',
@@ -114,7 +111,8 @@ async function takeOver(
         before: { phone_number: vanished.line.number, device_of: vanished.line.id },
         after: { phone_number: device.number, device_of: device.id },
       })
-      return takeOverLine(tx, vanished.line.id, device)
+      const { key, number, checkpoint } = device
+      return updateLine(tx, vanished.line.id, { key, number, checkpoint })
     })
     registry.unlist(present)
     const snapshot = replaceLine(vanished, changed)
@@ -145,7 +143,7 @@ async function acceptNumber(
       before: { phone_number: runner.line.number },
       after: { phone_number: number },
     })
-    return changeNumber(tx, runner.line.id, number)
+    return updateLine(tx, runner.line.id, { number })
   })
   return replaceLine(runner, changed)
 }
@@ -161,6 +159,7 @@ function auditedFields(line: Line): AuditFields {
     daily_contact_limit: line.dailyContactLimit,
     is_enabled: line.isEnabled,
     relay_sms: line.relaySms,
+    relay_groups: line.relayGroups,
   }
 }
 

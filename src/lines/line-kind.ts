@@ -1,10 +1,17 @@
 // All that the relay needs to know of a kind of line. A kind is one folder of `kinds/` that exports one
 // `LineKind`, and a row in `kinds.ts`; nothing else names it.
 
+import type { ObjectShape } from '../api/schema.ts'
 import type { Finding } from '../domain/finding.ts'
 import type { Timestamp } from '../domain/ids.ts'
-import { OFFLINE_REASONS, type Line, type OfflineReason } from '../domain/line.ts'
-import { type SentenceOf, sentencesOf } from '../domain/message.ts'
+import {
+  NO_CAPABILITIES,
+  OFFLINE_REASONS,
+  type Capabilities,
+  type Line,
+  type OfflineReason,
+} from '../domain/line.ts'
+import { type OutgoingMessage, type SentenceOf, sentencesOf } from '../domain/message.ts'
 import type { OptionTable, OptionValues } from '../domain/option.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
@@ -22,8 +29,12 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   readonly isReal: boolean
   /** Its lines send as the number of an iPhone that is another device, as a Mac does. */
   readonly sharesNumber: boolean
+  /** The most that a line of it can do, also while it is offline: what is beyond is refused at once. */
+  readonly abilities: Capabilities
   /** Starts a relay with lines to try without a device. */
   readonly trialCommand?: string | undefined
+  /** Contacts of practice lines: one reads messages, the other also replies with the same text. */
+  readonly practiceNumbers?: PracticeNumbers | undefined
   readonly options: Table
   /** Reasons for being offline that come without a finding; `absent` is that of a missing device. */
   readonly reasons: { readonly absent: TitledReason; readonly [name: string]: TitledReason }
@@ -36,12 +47,15 @@ export type LineKind<Table extends OptionTable = OptionTable> = {
   create(options: OptionValues<Table>, tools: KindTools): KindParts
 }
 
+export type PracticeNumbers = { readonly reader: string; readonly echo: string }
+
 /** The facts of a kind that its lines go by. */
-export type KindFacts = Pick<LineKind, 'name' | 'isReal' | 'reasons' | 'deletable'>
+export type KindFacts = Pick<LineKind, 'name' | 'isReal' | 'abilities' | 'reasons' | 'deletable'>
 
 /** The kind with this name; lines of a kind that this version does not know wait for another one. */
 export function kindOf(kinds: readonly KindFacts[], name: string): KindFacts {
-  const unknown = { name, isReal: true, reasons: { absent: OFFLINE_REASONS.device_absent } }
+  const reasons = { absent: OFFLINE_REASONS.device_absent }
+  const unknown = { name, isReal: true, abilities: NO_CAPABILITIES, reasons }
   return kinds.find((kind) => kind.name === name) ?? { ...unknown, deletable: null }
 }
 
@@ -81,7 +95,6 @@ export type KindTools = {
   readonly numberSharers: { readonly isExpected: boolean; lines(): readonly Line[] }
 }
 
-/** Parts that a kind adds to a start of the relay. */
 export type KindParts = {
   /** Null where this start looks for no device of the kind. */
   readonly driver: LineDriver | null
@@ -93,6 +106,21 @@ export type KindParts = {
   readonly reports?: Reports | undefined
   /** Answers for devices that call the relay. */
   readonly calls?: DeviceCalls | undefined
+  readonly actions?: readonly LineAction[] | undefined
+}
+
+/** An act on a line that only one kind knows, as `POST /api/v1/<kind>/lines/{id}/<name>`. */
+export type LineAction = {
+  readonly name: string
+  /** Names the operation in generated clients, as `simulateEvent`. */
+  readonly id: string
+  readonly summary: string
+  readonly description: string
+  /** Schemas of its body, by the body's `type`. */
+  readonly bodies: Readonly<Record<string, ObjectShape>>
+  readonly answer: ObjectShape
+  /** `number` is the line's; the body fits one of `bodies`. */
+  readonly run: (number: string, body: unknown) => Promise<Readonly<Record<string, unknown>>>
 }
 
 export type Reports = Readonly<Record<string, () => readonly Readonly<Record<string, unknown>>[]>>
@@ -100,37 +128,45 @@ export type Reports = Readonly<Record<string, () => readonly Readonly<Record<str
 /** No line of the caller runs now. */
 export type NotReady = 'not_ready'
 
+/** A message that came to a device. */
+export type DeviceMessage = {
+  /** Made by the device; the same id again is the same message. */
+  readonly id: string
+  readonly from: string
+  readonly text: string
+  /** Time of arrival on the device; null where it does not give it. */
+  readonly at: Timestamp | null
+  readonly file?: File | null | undefined
+}
+
+/** A device that asks for a message. */
+export type Asker = {
+  readonly waitMs: number
+  /** Asked again just before a message is handed out: its token may have died meanwhile. */
+  readonly isGood: () => boolean
+  /** Aborts when the device goes away. */
+  readonly signal: AbortSignal
+}
+
+export type HandedOver =
+  | { readonly answer: 'message'; readonly message: OutgoingMessage }
+  | { readonly answer: 'nothing' }
+  /** The token died while the device waited. */
+  | { readonly answer: 'refused' }
+
+/** Outcome of a message that a device was given. */
+export type DeviceReport = {
+  readonly id: string
+  readonly isSent: boolean
+  readonly error: string | null
+}
+
 /** Calls of devices, each by the key of its caller. */
 export type DeviceCalls = {
-  receive(
-    key: string,
-    message: {
-      readonly id: string
-      readonly from: string
-      readonly text: string
-      readonly at: Timestamp | null
-    },
-  ): Promise<'stored' | 'name' | NotReady>
-  next(
-    key: string,
-    asker: {
-      readonly waitMs: number
-      readonly isGood: () => boolean
-      readonly signal: AbortSignal
-    },
-  ): Promise<
-    | {
-        readonly answer: 'message'
-        readonly message: { readonly id: string; readonly to: string; readonly text: string }
-      }
-    | { readonly answer: 'nothing' }
-    | { readonly answer: 'refused' }
-    | NotReady
-  >
-  done(
-    key: string,
-    report: { readonly id: string; readonly isSent: boolean; readonly error: string | null },
-  ): Promise<'noted' | 'unknown' | NotReady>
+  receive(key: string, message: DeviceMessage): Promise<'stored' | 'name' | NotReady>
+  /** The next message to send. */
+  next(key: string, asker: Asker): Promise<HandedOver | NotReady>
+  done(key: string, report: DeviceReport): Promise<'noted' | 'unknown' | NotReady>
 }
 
 /** The parts of all kinds together. */
@@ -142,18 +178,13 @@ export type CreatedKinds = {
   readonly findings: () => readonly Finding[]
   readonly reports: Reports
   readonly calls: DeviceCalls
+  readonly actions: readonly (LineAction & { readonly kind: string })[]
 }
 
 type Start = Omit<KindTools, 'numberSharers'> & {
   readonly lines: () => readonly Line[]
   /** Stand in for the drivers that look for devices by themselves. */
   readonly drivers?: readonly LineDriver[] | undefined
-}
-
-const NO_CALLS: DeviceCalls = {
-  receive: async () => 'not_ready',
-  next: async () => 'not_ready',
-  done: async () => 'not_ready',
 }
 
 /** Kinds come in the order of the table: one that watches `numberSharers` stands behind them. */
@@ -180,6 +211,25 @@ export function createKinds(
     services: created.flatMap(({ services = [] }) => services),
     findings: () => created.flatMap(({ findings }) => findings?.() ?? []),
     reports: Object.assign({}, ...created.map(({ reports = {} }) => reports)) as Reports, // Merged.
-    calls: created.find(({ calls }) => calls !== undefined)?.calls ?? NO_CALLS,
+    actions: kinds.flatMap(({ name: kind }, index) =>
+      (created[index]?.actions ?? []).map((action) => ({ ...action, kind })),
+    ),
+    calls: callsOf(created.flatMap(({ calls }) => calls ?? [])),
+  }
+}
+
+/** The calls of all kinds as one: the kind that has a line of the caller answers. */
+function callsOf(kinds: readonly DeviceCalls[]): DeviceCalls {
+  const first = async <A>(ask: (calls: DeviceCalls) => Promise<A | NotReady>) => {
+    for (const calls of kinds) {
+      const answer = await ask(calls)
+      if (answer !== 'not_ready') return answer
+    }
+    return 'not_ready'
+  }
+  return {
+    receive: (key, message) => first((calls) => calls.receive(key, message)),
+    next: (key, asker) => first((calls) => calls.next(key, asker)),
+    done: (key, report) => first((calls) => calls.done(key, report)),
   }
 }

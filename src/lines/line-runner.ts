@@ -19,10 +19,7 @@ import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
 import { LineSessions, type OpenSession } from './session.ts'
 
 /** Events that are stored. */
-export type IntakeEvent = Extract<
-  LineEvent,
-  { readonly type: 'message' | 'left_out' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
->
+export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
 
 export type LineRunnerTools = {
   readonly db: Db
@@ -31,7 +28,7 @@ export type LineRunnerTools = {
   /** Makes an event durable; rejects where that is impossible now. */
   readonly intake: (line: Line, event: IntakeEvent) => Promise<void>
   /** The messages that the driver must look for before it reads anything new. */
-  readonly loadUnfinished: (line: Line) => Pick<DriverLine, 'unsettled' | 'open'>
+  readonly loadUnfinished: (line: Line) => Pick<DriverLine, 'unsettled' | 'open' | 'awaited'>
   readonly kinds: readonly KindFacts[]
   /** Called when `snapshot()` changes; `isState` where more than the traffic did. */
   readonly onChange: (isState: boolean) => void
@@ -106,6 +103,7 @@ export class LineRunner {
       line: this.#line,
       state: this.#state,
       isReal: this.#kind.isReal,
+      abilities: this.#kind.abilities,
       isConfigured: this.#kind.isReal || this.#isFound !== false,
       inFlight: this.#sessions.inFlight,
       capacity: this.#openSession()?.capacity ?? 0,
@@ -263,6 +261,8 @@ export class LineRunner {
       case 'message':
       case 'left_out':
       case 'receipt':
+      case 'attachment':
+      case 'change':
       case 'settled':
       case 'checkpoint':
       case 'rejected':

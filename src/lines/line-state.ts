@@ -5,6 +5,7 @@ import {
   NO_CAPABILITIES,
   OFFLINE_REASONS,
   lineName,
+  type Capabilities,
   type Line,
   type LineState,
   type OfflineReason,
@@ -23,6 +24,8 @@ export type LineSnapshot = {
   readonly state: LineState
   /** Practice lines are not real. */
   readonly isReal: boolean
+  /** The most that a line of its kind can do. */
+  readonly abilities: Capabilities
   /** True where this start asked for it, and of all real lines. */
   readonly isConfigured: boolean
   /** Sends that a driver has in hand. */
@@ -67,16 +70,12 @@ export function isSameState(a: LineState, b: LineState): boolean {
     )
   }
   if (b.status === 'offline' || a.imessageActive !== b.imessageActive) return false
-  const { new_contacts, choose_service, delivered, read, guid, attachments } = a.capabilities
-  const other = b.capabilities
-  return (
-    new_contacts === other.new_contacts &&
-    choose_service === other.choose_service &&
-    delivered === other.delivered &&
-    read === other.read &&
-    guid === other.guid &&
-    attachments === other.attachments
-  )
+  return isSameIn(a.capabilities, b.capabilities) && isSameIn(b.capabilities, a.capabilities)
+}
+
+function isSameIn(one: Capabilities, other: Capabilities): boolean {
+  const names = Object.keys(one) as (keyof Capabilities)[] // Its own.
+  return names.every((name) => one[name] === other[name])
 }
 
 /** Once when a line goes away, once when it is back; `error` is what it failed by. */
@@ -101,7 +100,7 @@ type Counts = {
 }
 
 export function phoneLineResource(
-  { line, state }: LineSnapshot,
+  { line, state, abilities }: LineSnapshot,
   { newContactsToday, notRelayed }: Counts,
 ): PhoneLine {
   const isOnline = state.status === 'online'
@@ -117,6 +116,7 @@ export function phoneLineResource(
     new_contacts_today: newContactsToday,
     is_enabled: line.isEnabled,
     relay_sms: line.relaySms,
+    ...(abilities.groups === undefined ? {} : { relay_groups: line.relayGroups }),
     driver: line.driver,
     capabilities: isOnline ? state.capabilities : NO_CAPABILITIES,
     not_relayed: notRelayed.map((count) => ({
@@ -124,7 +124,7 @@ export function phoneLineResource(
       count: count.count,
       since: isoTime(count.since),
       last_at: isoTime(count.lastAt),
-      hint: hintFor(line, count.kind),
+      hint: hintFor(line, count.kind, abilities.groups !== undefined),
     })),
     created_at: isoTime(line.createdAt),
   }

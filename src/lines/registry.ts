@@ -8,7 +8,6 @@ export type RegistryTools = Omit<LineRunnerTools, 'onChange'> & {
   readonly drivers: readonly LineDriver[]
 }
 
-/** All lines by creation, each with its runner. */
 export class LineRegistry {
   readonly #tools: RegistryTools
   readonly #runners = new Map<string, LineRunner>()

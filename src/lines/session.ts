@@ -70,13 +70,6 @@ export class LineSessions {
   }
 }
 
-type SessionTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Called when a send begins or ends. */
-  readonly onTraffic: () => void
-}
-
 /** Time for a send to return after its session has ended. */
 const OVERDUE_MS = 90_000
 const KNOWS_MS_MAX = 100
@@ -84,12 +77,12 @@ const KNOWS_MS_MAX = 100
 /** A driver's session, with the sends that it has in hand. */
 export class OpenSession {
   readonly #session: LineSession
-  readonly #tools: SessionTools
+  readonly #tools: Omit<SessionsTools, 'onDrained'>
   readonly #controller = new AbortController()
   readonly #sends = new Set<SendInFlight>()
   readonly #drained = Promise.withResolvers<void>()
 
-  constructor(session: LineSession, tools: SessionTools) {
+  constructor(session: LineSession, tools: Omit<SessionsTools, 'onDrained'>) {
     this.#session = session
     this.#tools = tools
   }

@@ -56,7 +56,6 @@ async function backUp(tools: DailyBackupTools): Promise<void> {
   keepNewest(folder, 'daily', kept)
 }
 
-/** The backups of the data directory, newest first. */
 export function listBackupResources({ backups }: DataDirectory) {
   return listBackups(backups).map((backup) => ({
     name: basename(backup.path),

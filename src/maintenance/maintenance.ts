@@ -1,34 +1,41 @@
 import { basename } from 'node:path'
 
+import { UNUSED_UPLOAD_MS_MAX } from '../domain/attachment.ts'
 import type { Origin } from '../domain/audit.ts'
+import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
-import { recordedIfRoom, type Audit } from '../storage/audit.ts'
-import { backUpTo, createdBackup, type BackupWorker } from '../storage/backup.ts'
+import { saveClockMemory } from '../storage/about.ts'
+import { deleteOldFiles, deleteUnusedUploads } from '../storage/attachments.ts'
+import { type Audit, recordedIfRoom } from '../storage/audit.ts'
+import { type BackupWish, type BackupWorker, backUpTo, createdBackup } from '../storage/backup.ts'
 import type { Tx } from '../storage/database.ts'
+import { bringBackChanges, wakeHeldBack } from '../storage/message-queue.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,
-  exhaustHeldDeliveries,
-  oldEventsPurge,
   deleteOldAudit,
   deleteOldIdempotency,
   deleteOldMessages,
   deleteRejectedEvents,
   deleteWaitingReceipts,
+  exhaustHeldDeliveries,
+  oldEventsPurge,
   refreshStatistics,
+  type Purge,
 } from '../storage/retention.ts'
 import type { Settings } from '../storage/settings.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
-import type { Age, ConfirmedClock } from '../system/confirmed-clock.ts'
+import type { Age, ClockDoubt, ClockMemory, ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
+import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
+import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
 import { dailyBackupJob } from './backups.ts'
-import { ClockWatch } from './clock-watch.ts'
-import { Timetable, type Job } from './timetable.ts'
+import { type Job, Timetable } from './timetable.ts'
 
 export type MaintenanceTools = RetentionTools & {
   readonly stamps: LogicalClock
@@ -71,9 +78,9 @@ export function createMaintenance(tools: MaintenanceTools) {
   return {
     clockWatch: new ClockWatch({ ...tools, onChange }),
     timetable: new Timetable(jobs, { clock, log }),
-    backUp: async (to: string | null, origin: Origin) => {
-      const made = await backUpTo({ worker, directory, clock }, to)
-      const change = createdBackup(made.path, { isWhole: to !== null })
+    backUp: async (wish: BackupWish, origin: Origin) => {
+      const made = await backUpTo({ worker, directory, clock }, wish)
+      const change = createdBackup(made.path, { isWhole: wish.to !== null })
       await recordedIfRoom(writer.write((tx) => audit.record(tx, origin, change)))
       return made
     },
@@ -86,16 +93,14 @@ export function createMaintenance(tools: MaintenanceTools) {
   }
 }
 
-/**
- * Goes through at most `limit` rows that are old by `age`, deletes those that nothing needs, and returns
- * the number of rows it went through: fewer at the end.
- */
-export type Purge = (tx: Tx, age: Age, limit: number) => number
-
 export type RetentionTools = {
   readonly writer: Pick<Writer, 'write'>
   readonly clock: ConfirmedClock
   readonly settings: Pick<Settings, 'get'>
+  readonly attachments: {
+    /** Deletes the files that nothing needs any more. */
+    sweep(age: Age, signal: AbortSignal): Promise<void>
+  }
 }
 
 const BATCH_ROWS = 500
@@ -107,6 +112,8 @@ const SEE_LOG = 'Check the log for the error. The usual cause is a full or faili
 export function retentionJob(tools: RetentionTools & { readonly purges: readonly Purge[] }): Job {
   const purges: readonly Purge[] = [
     (tx, age, limit) => deleteMessages(tools, tx, age, limit),
+    (tx, age, limit) => deleteUnusedUploads(tx, timestamp(age.ago(UNUSED_UPLOAD_MS_MAX)), limit),
+    (tx, age, limit) => deleteFiles(tools, tx, age, limit),
     deleteOldIdempotency,
     deleteWaitingReceipts,
     deleteRejectedEvents,
@@ -120,6 +127,7 @@ export function retentionJob(tools: RetentionTools & { readonly purges: readonly
     firstAfterMs: 60_000,
     async run(signal) {
       for (const purge of purges) await purgeAll(tools, purge, signal)
+      await tools.attachments.sweep(tools.clock, signal)
     },
   }
 }
@@ -158,4 +166,155 @@ function deleteMessages(
   if (days === null) return 0
   const before = timestamp(age.ago(days * DAY_MS))
   return deleteOldMessages(tx, before, limit)
+}
+
+/** Files of attachments that are older than the setting allows. */
+function deleteFiles(
+  { settings }: Pick<RetentionTools, 'settings'>,
+  tx: Tx,
+  age: Age,
+  limit: number,
+): number {
+  const days = settings.get('attachment_retention_days')
+  return days === null ? 0 : deleteOldFiles(tx, timestamp(age.ago(days * DAY_MS)), limit)
+}
+
+export type ClockWatchTools = {
+  readonly clock: ConfirmedClock
+  readonly stamps: LogicalClock
+  readonly log: Log
+  readonly writer: Pick<Writer, 'write'>
+  /** Called when the clock came into doubt, or the doubt was settled. */
+  readonly onChange: () => void
+}
+
+const LOOK_MS = 30_000
+/** Running time that a later start may have to take for time off. */
+const SAVE_MS = 10 * 60_000
+const SAVE_IN_DOUBT_MS = 60_000
+/** Timestamps that are less ahead wait until the clock has caught up. */
+const AHEAD_MS_MAX = 24 * 3_600_000
+
+/** Saves the confirmed time, and adopts the wall clock once it has been steady. */
+class ClockWatch implements Service {
+  readonly name = 'clock-watch'
+  readonly #tools: ClockWatchTools
+  /** As logged last. */
+  #doubt: ClockDoubt | null = null
+  #savedAt = -Infinity
+
+  constructor(tools: ClockWatchTools) {
+    this.#tools = tools
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock } = this.#tools
+    while (!signal.aborted) {
+      await clock.settle((memory) => this.#save(memory))
+      const doubt = clock.doubt()
+      const isNew = !isSame(doubt, this.#doubt)
+      if (isNew || this.#isDue(doubt)) await this.#save(clock.memory())
+      if (isNew) await this.#log(doubt)
+      if (this.#isAhead && doubt === null && clock.isSteady()) await this.#bringBack()
+      await clock.sleep(LOOK_MS, signal)
+    }
+  }
+
+  /** Names what is on hold because of the clock, and until when. */
+  findings(): readonly Finding[] {
+    const doubt = this.#tools.clock.doubt()
+    const words = doubt === null ? null : wordsFor(doubt)
+    const found = words ?? (this.#isAhead ? wordsForAhead(this.#tools.stamps.aheadMs) : null)
+    return found === null ? [] : [{ code: 'clock_jumped', ...found, key: null, depends_on: null }]
+  }
+
+  #isDue(doubt: ClockDoubt | null): boolean {
+    const savedMs = this.#tools.clock.monotonic() - this.#savedAt
+    return savedMs >= (doubt === null ? SAVE_MS : SAVE_IN_DOUBT_MS)
+  }
+
+  get #isAhead(): boolean {
+    return this.#tools.stamps.aheadMs > AHEAD_MS_MAX
+  }
+
+  /** The clock was ahead before, for long enough to be believed. */
+  async #bringBack(): Promise<void> {
+    const { clock, stamps, writer, log } = this.#tools
+    log.warn('dates came back from the future', { ms: Math.round(stamps.aheadMs) })
+    await writer.write((tx) => {
+      bringBackChanges(tx, clock.now())
+      stamps.comeBack()
+    })
+  }
+
+  async #save(memory: ClockMemory): Promise<void> {
+    await this.#tools.writer.write((tx) => saveClockMemory(tx, memory))
+    this.#savedAt = this.#tools.clock.monotonic()
+  }
+
+  async #log(doubt: ClockDoubt | null): Promise<void> {
+    const { log } = this.#tools
+    this.#doubt = doubt
+    if (doubt === null) log.info('the clock is no longer in doubt')
+    else log.warn('the clock is in doubt', { doubt: doubt.doubt, ms: Math.round(doubt.ms) })
+    await this.#wakeHeldBack()
+  }
+
+  /** Messages that were held back go out, expire or are held back again. */
+  async #wakeHeldBack(): Promise<void> {
+    const { clock, writer, onChange } = this.#tools
+    await writer.write((tx) => wakeHeldBack(tx, timestamp(clock.now())))
+    onChange()
+  }
+}
+
+function isSame(a: ClockDoubt | null, b: ClockDoubt | null): boolean {
+  return a?.doubt === b?.doubt && a?.since === b?.since
+}
+
+type Words = Pick<Finding, 'severity' | 'title' | 'why' | 'fix'>
+
+function wordsForAhead(ms: number): Words {
+  return {
+    severity: 'warning',
+    title: `The latest records are dated ${lengthOf(ms)} in the future`,
+    why: "This machine's clock was ahead for more than an hour and was then set back. Until it has run steadily for an hour, new records are dated by the later time, so that nothing changes its order.",
+    fix: 'If the clock is right now, no action is needed: Hookline follows it again after that hour.',
+  }
+}
+
+/** Every case settles by itself: none needs an answer of the owner. */
+function wordsFor({ doubt, ms, until }: ClockDoubt): Words {
+  const time = lengthOf(ms)
+  const end = isoTime(timestamp(Math.ceil(until)))
+  switch (doubt) {
+    case 'jumped':
+      return {
+        severity: 'warning',
+        title: `This machine's clock jumped forward by ${time}`,
+        why: `No other clock confirms it. Until ${end}, Hookline goes by the time before the jump and nothing ages because of it: no message expires, no Idempotency-Key is forgotten, no webhook is turned off.`,
+        fix: 'If the clock is right, no action is needed: Hookline adopts the new time by itself. If it is wrong, correct it, ideally with network time, and this clears within a minute.',
+      }
+    case 'was_off':
+      return {
+        severity: 'info',
+        title: `According to this machine's clock, Hookline was off for ${time}`,
+        why: `That is uncertain until ${end}. Until then, messages that would be older than 24 hours by this clock are neither sent nor expired, and nothing is deleted because of its age.`,
+        fix: 'If the clock is right, no action is needed: from then on the time off counts. If it is wrong, correct it, ideally with network time, and this clears within a minute.',
+      }
+    case 'is_behind':
+      return {
+        severity: 'warning',
+        title: `This machine's clock is ${time} behind`,
+        why: `When Hookline last ran, it was later than the clock says now. Until ${end}, Hookline goes by the time it remembers.`,
+        fix: 'Set the clock, ideally with network time, and this clears within a minute. If it is right now and was wrong before, no action is needed: Hookline follows it by itself.',
+      }
+  }
+}
+
+function lengthOf(ms: number): string {
+  const minutes = Math.round(ms / 60_000)
+  if (minutes < 120) return `${minutes} minutes`
+  const hours = Math.round(minutes / 60)
+  return hours < 48 ? `${hours} hours` : `${Math.round(hours / 24)} days`
 }

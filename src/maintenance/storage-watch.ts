@@ -1,4 +1,5 @@
 import type { Finding } from '../domain/finding.ts'
+import { storageFull } from '../storage/sqlite-errors.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Service } from '../system/service.ts'
@@ -25,6 +26,11 @@ export class DiskWatch implements Service {
 
   get isLow(): boolean {
     return this.#free < FREE_BYTES_MIN
+  }
+
+  /** Throws while nothing is accepted. */
+  requireRoom(): void {
+    if (this.isLow) throw storageFull()
   }
 
   check(): void {

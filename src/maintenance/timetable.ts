@@ -1,9 +1,8 @@
 import type { Finding } from '../domain/finding.ts'
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
-import { isoTime } from '../system/iso-time.ts'
+import { isoTime, nextRunAfter } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
-import { nextRunAfter } from '../system/schedule.ts'
 import type { Service } from '../system/service.ts'
 
 /** A recurring task. `run` returns soon after `signal` aborts. */

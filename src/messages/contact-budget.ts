@@ -83,6 +83,7 @@ export function consumeSlot(
 
 /** The message is sent: its contact is known from now on. */
 export function confirmContact(tx: Tx, message: Outbound, now: Timestamp): void {
+  if (message.isGroup) return
   // One that passed its point of no return and holds nothing went to a contact that was known.
   if (message.status === 'sending' && message.contactHold === 'none') return
   markKnown(tx, { lineId: message.lineId, handle: message.handle }, now)

@@ -1,21 +1,27 @@
+import type { AttachmentStore } from '../attachments/store.ts'
+import type { Attachment } from '../domain/attachment.ts'
 import { endOfUtcDay } from '../domain/contact-limit.ts'
 import { timestamp, type LineId, type MessageId, type Timestamp } from '../domain/ids.ts'
-import { QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import { hasAttachments, QUEUED_MS_MAX, type Outbound } from '../domain/message.ts'
+import { needsOf } from '../domain/routing.ts'
 import type { SendOutcome } from '../lines/driver.ts'
+import { attachmentsOf } from '../storage/attachments.ts'
 import { markKnown } from '../storage/contacts.ts'
 import type { Db, Tx } from '../storage/database.ts'
+import { findGroup, markUnreachable } from '../storage/groups.ts'
 import { outgoing } from '../storage/message-queue.ts'
 import { findMessage, saveMessage } from '../storage/messages.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
 import { consumeSlot } from './contact-budget.ts'
-import { takesMessages, type LineDirectory } from './line-directory.ts'
-import { moveTo, postpone, refuse, routeFor, withdraw } from './requeue.ts'
+import { needUnmetBy, takesMessages, type LineDirectory } from './line-directory.ts'
+import { moveTo, postpone, refuse, routeFor, turnToSms, withdraw } from './requeue.ts'
 import {
   acceptMessage,
   assignGuid,
   failMessage,
+  failPartly,
   makeUncertain,
   type SettleTools,
 } from './settle.ts'
@@ -26,6 +32,7 @@ export type AttemptTools = SettleTools & {
   readonly clock: ConfirmedClock
   readonly log: Log
   readonly directory: LineDirectory
+  readonly store: Pick<AttachmentStore, 'has' | 'pathOf'>
   /** False while the disk is nearly full or the relay stops: nothing may leave then. */
   readonly mayLeave: () => boolean
 }
@@ -45,12 +52,14 @@ export async function attempt(
   const { directory, writer } = tools
   const settledAt = timeOfDoubt(tools, message)
   if (settledAt !== null) return holdBack(tools, message.id, settledAt)
+  const obstacle = obstacleTo(tools, message)
+  if (obstacle !== null) return stopAt(tools, message.id, obstacle)
   if (message.contactHold === 'undecided') await askHistory(tools, message)
   const { lineId } = message
   // The outcome goes to the writer in the turn in which it arrives: outcomes and events keep the
   // driver's order.
   const { result, written } = await directory
-    .send(lineId, outgoing(message), (note) => {
+    .send(lineId, outgoing(tools.db, message, tools.store), (note) => {
       const what = { id: message.id, lineId }
       return writer.write((tx) => passPointOfNoReturn(tools, tx, what, note))
     })
@@ -59,6 +68,32 @@ export async function attempt(
       return { result, written: write(tools, message.id, result) }
     })
   if (!(await written)) await writeUntilDone(tools, message.id, result, trouble)
+}
+
+type Obstacle = 'not_supported' | 'attachment_missing' | 'group_not_reachable'
+
+/** Reason why no driver is given the message at all; a text to a person has none. */
+function obstacleTo({ db, directory, store }: AttemptTools, message: Outbound): Obstacle | null {
+  const needs = needsOf(message)
+  if (needs.length === 0) return null
+  const line = directory.find(message.lineId)
+  if (line !== null && needUnmetBy(line, needs) !== null) return 'not_supported'
+  if (message.isGroup && findGroup(db, message.conversationId) === null) {
+    return 'group_not_reachable'
+  }
+  const isHere = ({ sha256 }: Attachment) => sha256 !== null && store.has(sha256)
+  const isMissing = hasAttachments(message) && !attachmentsOf(db, message.id).every(isHere)
+  return isMissing ? 'attachment_missing' : null
+}
+
+/** Another line may be able to; a file or a group that is gone stays gone. */
+async function stopAt(tools: AttemptTools, id: MessageId, obstacle: Obstacle): Promise<void> {
+  await tools.writer.write((tx) => {
+    const message = findMessage(tx, id)
+    if (message?.status !== 'queued') return
+    if (obstacle === 'not_supported') refuse(tools, tx, message, obstacle)
+    else failMessage(tools, tx, message, obstacle)
+  })
 }
 
 /** Until when nobody can say whether the message is too old to be sent; null where that is known. */
@@ -133,7 +168,7 @@ function passPointOfNoReturn(
 function waitForBudget(tools: AttemptTools, tx: Tx, message: Outbound, now: Timestamp): void {
   const route = message.isPinned
     ? null
-    : routeFor(tx, tools.directory, { handle: message.handle, now }, [message.lineId])
+    : routeFor(tx, tools.directory, { ...message, now }, [message.lineId])
   if (route?.route === 'take') {
     moveTo(tools, tx, message, { lineId: route.lineId, now })
     return
@@ -181,16 +216,37 @@ function applyOutcome(tools: AttemptTools, tx: Tx, message: Outbound, result: Re
       assignGuid(tools, tx, message, outcome)
       return
     case 'unknown':
-      makeUncertain(tools, tx, message, outcome.reason)
+      makeUncertain(tools, tx, message, outcome)
+      return
+    case 'partly_sent':
+      failPartly(tools, tx, message, outcome)
       return
     case 'postponed':
       if (message.lineId === result.lineId) postpone(tools, tx, message, outcome.delayMs)
       return
     case 'not_sent':
       // It may have gone to another line at the point of no return: then this one has no say.
-      if (message.lineId !== result.lineId) return
-      if (outcome.blame === 'message') failMessage(tools, tx, message, outcome.reason)
-      else if (outcome.reason === 'withdrawn' || isSessionOver) withdraw(tools, tx, message)
-      else refuse(tools, tx, message)
+      if (message.lineId === result.lineId) {
+        applyNotSent(tools, tx, message, { outcome, isSessionOver })
+      }
   }
+}
+
+type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
+
+function applyNotSent(
+  tools: AttemptTools,
+  tx: Tx,
+  message: Outbound,
+  { outcome, isSessionOver }: Pick<Result, 'isSessionOver'> & { readonly outcome: NotSent },
+): void {
+  const { reason, blame } = outcome
+  if (message.isGroup && reason === 'group_not_reachable') {
+    markUnreachable(tx, message.conversationId)
+    failMessage(tools, tx, message, reason)
+  } else if (blame === 'message') {
+    const isTurned = reason === 'not_on_imessage' && turnToSms(tools, tx, message)
+    if (!isTurned) failMessage(tools, tx, message, reason)
+  } else if (reason === 'withdrawn' || isSessionOver) withdraw(tools, tx, message)
+  else refuse(tools, tx, message)
 }

@@ -18,13 +18,20 @@ import { findMessage, saveMessage } from '../storage/messages.ts'
 import { nextTurn } from '../system/clock.ts'
 import type { Service } from '../system/service.ts'
 import type { Signal } from '../system/signal.ts'
+import type { PublishUnplaced } from '../webhooks/publish.ts'
+import { changesSettledAt, settleOldChanges } from './changes.ts'
+import { announceReceived } from './device-files.ts'
 import { attempt, type AttemptTools } from './dispatch-attempt.ts'
 import { takesMessages } from './line-directory.ts'
 import { moveTo, routeFor } from './requeue.ts'
 import { expireMessage, makeUncertain } from './settle.ts'
 
-type DispatchTools = AttemptTools & { readonly dispatchSignal: Signal }
+type DispatchTools = AttemptTools & {
+  readonly dispatchSignal: Signal
+  readonly publish: PublishUnplaced
+}
 
+const UNKNOWN = { reason: 'outcome_unknown' }
 const BATCH_MAX = 64
 /** An attempt that failed by a fault of ours is not made again at once. */
 const FAILED_MS = 1_000
@@ -110,7 +117,7 @@ export class Dispatch implements Service {
       for (const id of free) {
         const message = findMessage(tx, id)
         if (message?.status !== 'queued' || message.lineId !== line.id) continue
-        const route = routeFor(tx, directory, { handle: message.handle, now }, [line.id])
+        const route = routeFor(tx, directory, { ...message, now }, [line.id])
         if (route.route !== 'take') continue
         moveTo(this.#tools, tx, message, { lineId: route.lineId, now })
         count += 1
@@ -135,18 +142,22 @@ export class Dispatch implements Service {
     const ids = heldUntil(db, clock.ago(HELD_MS_MAX), BATCH_MAX)
     const silent = ids.filter((id) => !this.#inHand.has(id))
     return this.#forEach(silent, (tx, message) => {
-      if (message.status === 'sending') makeUncertain(this.#tools, tx, message, 'outcome_unknown')
+      if (message.status === 'sending') makeUncertain(this.#tools, tx, message, UNKNOWN)
     })
   }
 
-  /** Publishes the failure of messages that stayed uncertain. */
-  #announce(): Promise<void> {
-    const { db, stamps, publish } = this.#tools
-    return this.#forEach(messagesToAnnounce(db, stamps.now(), BATCH_MAX), (tx, message) => {
+  /** Publishes the failure of messages that stayed uncertain, and what waited for its files or its message. */
+  async #announce(): Promise<void> {
+    const { db, stamps, publish, writer } = this.#tools
+    await this.#forEach(messagesToAnnounce(db, stamps.now(), BATCH_MAX), (tx, message) => {
+      if (message.dueAt === null) return
+      if (message.status === 'received') announceReceived(this.#tools, tx, message)
       if (message.status !== 'uncertain') return
       publish(tx, 'message.failed', message)
       saveMessage(tx, { ...message, dueAt: null }, stamps.now())
     })
+    const isOver = (changesSettledAt(db) ?? Infinity) <= stamps.now()
+    if (isOver) await writer.write((tx) => settleOldChanges(this.#tools, tx))
   }
 
   /** Acts on messages in one transaction; then the loop runs again, for there may be more. */
@@ -168,7 +179,8 @@ export class Dispatch implements Service {
     const { db, directory, stamps } = this.#tools
     const now = stamps.now()
     const dueAt = directory.lines().map(({ line }) => nextDueAt(db, line.id, now) ?? Infinity)
-    const soonest = Math.min(nextAnnouncementAt(db) ?? Infinity, ...dueAt)
+    const waiting = [nextAnnouncementAt(db), changesSettledAt(db)].map((at) => at ?? Infinity)
+    const soonest = Math.min(...waiting, ...dueAt)
     return Math.min(TICK_MS_MAX, Math.max(0, soonest - now))
   }
 }

@@ -3,21 +3,15 @@
 // again; after it, the guid stops a double.
 
 import { RelayError } from '../domain/errors.ts'
-import {
-  derivedId,
-  guidFromBytes,
-  timestamp,
-  uuidV7,
-  type MessageId,
-  type Timestamp,
-} from '../domain/ids.ts'
+import { derivedId, type ConversationId, type LineId, type MessageId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import { TEXT_LENGTH_MAX, type Outbound, type Receipt } from '../domain/message.ts'
-import { carrierKind, type NotRelayedKind } from '../domain/not-relayed.ts'
+import { hasAttachments, type Outbound, type Receipt } from '../domain/message.ts'
+import { carrierKind, type LeftOut, type NotRelayedKind } from '../domain/not-relayed.ts'
 import type { DeviceMessage, LeftOutMessage, LineEvent } from '../lines/driver.ts'
 import { markKnown } from '../storage/contacts.ts'
-import { noteMessage, openConversation } from '../storage/conversations.ts'
-import type { Tx } from '../storage/database.ts'
+import { openConversation } from '../storage/conversations.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { findGroup } from '../storage/groups.ts'
 import {
   keepReceipt,
   messageIdOfGuid,
@@ -26,48 +20,110 @@ import {
   countNotRelayed,
 } from '../storage/intake-records.ts'
 import { saveCheckpoint } from '../storage/lines.ts'
-import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
+import { findMessage } from '../storage/messages.ts'
 import { NotWrittenError } from '../storage/sqlite-errors.ts'
 import type { Writer } from '../storage/writer.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Log } from '../system/log.ts'
 import type { Signal } from '../system/signal.ts'
+import type { PublishUnplaced } from '../webhooks/publish.ts'
+import { takeChange } from './changes.ts'
+import {
+  filesOf,
+  keepFiles,
+  recordFiles,
+  takeFile,
+  type FileStates,
+  type FileStore,
+} from './device-files.ts'
+import { deviceTime, recordMessage, type RecordTools } from './device-message.ts'
+import { openDeviceGroup, takeGroupChange } from './groups.ts'
 import type { LineDirectory } from './line-directory.ts'
+import { markSent, provenParts } from './parts.ts'
 import { requeue } from './requeue.ts'
-import { acceptMessage, applyReceipt, assignGuid, failMessage, type SettleTools } from './settle.ts'
+import {
+  acceptMessage,
+  applyPartReceipt,
+  applyReceipt,
+  applyWaitingChanges,
+  assignGuid,
+  failMessage,
+  failPartly,
+  type SettleTools,
+} from './settle.ts'
 
-export type IntakeEvent = Extract<
-  LineEvent,
-  { readonly type: 'message' | 'left_out' | 'receipt' | 'settled' | 'checkpoint' | 'rejected' }
->
+export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>
 
-export type IntakeTools = SettleTools & {
-  readonly writer: Writer
-  readonly log: Log
-  readonly dispatchSignal: Signal
-  readonly directory: LineDirectory
-}
-
-const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
+export type IntakeTools = SettleTools &
+  RecordTools & {
+    readonly db: Db
+    readonly publish: PublishUnplaced
+    readonly writer: Writer
+    readonly store: FileStore
+    readonly log: Log
+    readonly dispatchSignal: Signal
+    readonly directory: LineDirectory
+  }
 
 /** Makes an event of a line durable; rejects only where that is impossible now. */
 export function createIntake(
   tools: IntakeTools,
 ): (line: Line, event: IntakeEvent) => Promise<void> {
+  /** The last event of each line that has a file to be copied before it, or comes behind such a one. */
+  const copying = new Map<LineId, Promise<void>>()
+  const takeInOrder = async (line: Line, event: IntakeEvent) => {
+    // Where an earlier event could not be stored, a later one with its checkpoint must not be.
+    await copying.get(line.id)
+    const isKnown = messageIdOfGuid(tools.db, line.id, messageGuidOf(event)) !== null
+    const isNew = event.type === 'attachment' || !isKnown
+    const states = isNew ? await keepFiles(tools.store, event) : NO_FILES
+    await record(tools, line, event, states)
+  }
   return async (line, event) => {
+    if (filesOf(event).length === 0 && !copying.has(line.id)) {
+      return record(tools, line, event, NO_FILES)
+    }
+    const taken = takeInOrder(line, event)
+    copying.set(line.id, taken)
     try {
-      await tools.writer.write((tx) => take(tools, tx, line, event))
-    } catch (error) {
-      if (isPassing(error)) throw error
-      await reject(tools, line, event, error)
+      await taken
+    } finally {
+      if (copying.get(line.id) === taken) copying.delete(line.id)
     }
   }
 }
 
-function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void {
+const NO_FILES: FileStates = new Map()
+
+function messageGuidOf(event: IntakeEvent): string {
+  return event.type === 'message' ? event.message.guid : ''
+}
+
+async function record(
+  tools: IntakeTools,
+  line: Line,
+  event: IntakeEvent,
+  states: FileStates,
+): Promise<void> {
+  try {
+    await tools.writer.write((tx) => take(tools, tx, { line, states }, event))
+  } catch (error) {
+    if (isPassing(error)) throw error
+    await reject(tools, line, event, error)
+  }
+}
+
+function take(tools: IntakeTools, tx: Tx, { line, states }: Source, event: IntakeEvent): void {
   switch (event.type) {
     case 'message':
-      takeMessage(tools, tx, line, event.message)
+      takeMessage(tools, tx, { line, states }, event.message)
+      break
+    case 'attachment':
+      takeAttachment(tools, tx, { line, states }, event)
+      break
+    case 'change':
+      if (event.change.kind === 'group') takeGroupChange(tools, tx, line, event.change)
+      else takeChange(tools, tx, line, event.change)
       break
     case 'left_out':
       takeLeftOut(tools, tx, line, event.leftOut)
@@ -88,19 +144,76 @@ function take(tools: IntakeTools, tx: Tx, line: Line, event: IntakeEvent): void 
   tools.writer.afterCommit(() => tools.dispatchSignal.notify())
 }
 
-function takeMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): void {
+function takeMessage(
+  tools: IntakeTools,
+  tx: Tx,
+  { line, states }: Source,
+  device: DeviceMessage,
+): void {
   if (messageIdOfGuid(tx, line.id, device.guid) !== null) return
-  const message = recordMessage(tools, tx, line, device)
-  rememberGuid(tx, line.id, device.guid, message.id)
-  markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
-  if (device.isHistory) return
-  const notRelayed = notRelayedKind(line, device)
-  if (notRelayed !== null) {
-    if (!device.isFromMe) countNotRelayed(tx, line.id, notRelayed, message.createdAt)
+  const conversationId = conversationOf(tools, tx, line, device)
+  if (typeof conversationId === 'object') {
+    takeLeftOut(tools, tx, line, { ...device, ...conversationId })
     return
   }
-  if (!device.isFromMe) tools.publish(tx, 'message.received', message)
-  else if (tools.announcesDeviceMessages()) tools.publish(tx, 'message.sent', message)
+  const outcome = device.isHistory ? 'recorded' : outcomeOf(tools, line, device)
+  const waits = outcome === 'message.received' && hasPendingFile(device)
+  const message = recordMessage(tools, tx, line, { device, conversationId, waits })
+  rememberGuid(tx, line.id, device.guid, message.id)
+  recordFiles(tx, message, device.attachments ?? [], states)
+  if (!message.isGroup) {
+    markKnown(tx, { lineId: line.id, handle: message.handle }, message.createdAt)
+  }
+  if (typeof outcome === 'object') countNotRelayed(tx, line.id, outcome.kind, message.createdAt)
+  else if (outcome !== 'recorded' && !waits) tools.publish(tx, outcome, message)
+  applyWaitingChanges(tools, tx, message, device.guid)
+}
+
+/** The event of news, or the kind under which it is counted; `recorded` where it is neither. */
+function outcomeOf(
+  { announcesDeviceMessages }: IntakeTools,
+  line: Line,
+  device: DeviceMessage,
+): 'message.received' | 'message.sent' | 'recorded' | { readonly kind: NotRelayedKind } {
+  const kind = notRelayedKind(line, device)
+  if (!device.isFromMe) return kind === null ? 'message.received' : { kind }
+  return kind === null && announcesDeviceMessages() ? 'message.sent' : 'recorded'
+}
+
+type Source = { readonly line: Line; readonly states: FileStates }
+
+/** The message's conversation, or the reason to leave it out: a row that may be a group's is no person's. */
+function conversationOf(
+  { stamps }: IntakeTools,
+  tx: Tx,
+  line: Line,
+  { group, handle }: DeviceMessage,
+): ConversationId | { readonly kind: LeftOut } {
+  if (group !== undefined) {
+    if (!line.relayGroups) return { kind: 'group' }
+    return openDeviceGroup({ stamps }, tx, line, { ...group, state: 'active' }) ?? UNPLACED
+  }
+  const party = { lineId: line.id, phoneNumber: line.number, handle }
+  const id = openConversation(tx, stamps, { ...party, now: stamps.now() })
+  return findGroup(tx, id) === null ? id : UNPLACED
+}
+
+const UNPLACED = { kind: 'unplaced' } as const
+
+function hasPendingFile({ attachments = [] }: DeviceMessage): boolean {
+  return attachments.some(({ file }) => file.state === 'pending')
+}
+
+/** The end of a file that was pending; of a message that is gone nothing is kept. */
+function takeAttachment(
+  tools: IntakeTools,
+  tx: Tx,
+  { line, states }: Source,
+  { messageGuid, attachment }: Extract<IntakeEvent, { readonly type: 'attachment' }>,
+): void {
+  const id = messageIdOfGuid(tx, line.id, messageGuid)
+  const message = id === null ? null : findMessage(tx, id)
+  if (message !== null) takeFile(tools, tx, message, { attachment, states })
 }
 
 /** The kind of a message that is announced to nobody; null where it is announced. */
@@ -109,49 +222,18 @@ function notRelayedKind(line: Line, { withheld, service }: DeviceMessage): NotRe
 }
 
 /** The guid is known from now on, with the id of a message that there never was: it counts once. */
-function takeLeftOut(tools: IntakeTools, tx: Tx, line: Line, leftOut: LeftOutMessage): void {
-  const { guid, kind } = leftOut
+function takeLeftOut(
+  tools: IntakeTools,
+  tx: Tx,
+  line: Line,
+  leftOut: LeftOutMessage & Partial<Pick<DeviceMessage, 'isFromMe' | 'isHistory'>>,
+): void {
+  const { guid, kind, isFromMe = false, isHistory = false } = leftOut
   if (messageIdOfGuid(tx, line.id, guid) !== null) return
   const now = tools.stamps.now()
   const hash = sha256(`${line.id}\0${guid}`)
   rememberGuid(tx, line.id, guid, derivedId('msg', deviceTime(leftOut.at, now), hash))
-  countNotRelayed(tx, line.id, kind, now)
-}
-
-function recordMessage(tools: IntakeTools, tx: Tx, line: Line, device: DeviceMessage): Outbound {
-  const createdAt = tools.stamps.now()
-  const at = deviceTime(device.at, createdAt)
-  const hash = sha256(`${line.id}\0${device.guid}`)
-  const party = { lineId: line.id, phoneNumber: line.number, handle: device.handle }
-  const conversationId = openConversation(tx, tools.stamps, { ...party, now: createdAt })
-  const message = insertMessage(
-    tx,
-    newMessage(
-      {
-        ...party,
-        id: derivedId('msg', at, hash),
-        conversationId,
-        text: mended(device.text),
-        guid: UPPER_CASE_UUID.test(device.guid) ? device.guid : guidFromBytes(uuidV7(at, hash)),
-        source: 'device',
-        createdAt,
-      },
-      {
-        direction: device.isFromMe ? 'outbound' : 'inbound',
-        status: device.isFromMe ? 'sent' : 'received',
-        service: device.service,
-        platformGuid: device.guid,
-        sentAt: at,
-      },
-    ),
-  )
-  noteMessage(tx, conversationId, { seq: message.seq, service: device.service, now: createdAt })
-  return message
-}
-
-/** The date that a device gives, as far as it can be one. */
-function deviceTime(at: Timestamp, now: Timestamp): Timestamp {
-  return timestamp(Number.isFinite(at) ? Math.max(0, at) : now)
+  if (!isFromMe && !isHistory) countNotRelayed(tx, line.id, kind, now)
 }
 
 function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, receipt: Receipt): void {
@@ -161,7 +243,15 @@ function takeReceipt(tools: IntakeTools, tx: Tx, line: Line, receipt: Receipt): 
     return
   }
   const message = findMessage(tx, id)
-  if (message?.direction === 'outbound') applyReceipt(tools, tx, message, receipt)
+  if (message?.direction !== 'outbound') return
+  if (isOtherPart(message, receipt.guid)) applyPartReceipt(tools, tx, message, receipt)
+  else applyReceipt(tools, tx, message, receipt)
+}
+
+/** True where the guid is that of another part than the one that stands for the whole message. */
+function isOtherPart(message: Outbound, guid: string): boolean {
+  const { platformGuid } = message
+  return hasAttachments(message) && platformGuid !== null && platformGuid !== guid
 }
 
 /** The end of an unsettled message, found by its driver. Only proof sends one again. */
@@ -181,10 +271,15 @@ function takeSettled(
       assignGuid(tools, tx, message, outcome)
       return
     case 'not_sent':
-      if (outcome.proof === true && mayGoAgain(message)) requeue(tools, tx, message, outcome.reason)
-      else failMessage(tools, tx, message, outcome.reason)
+      if (outcome.proof === true && mayGoAgain(tx, message)) {
+        requeue(tools, tx, message, outcome.reason)
+      } else failMessage(tools, tx, message, outcome.reason)
+      return
+    case 'partly_sent':
+      failPartly(tools, tx, message, outcome)
       return
     case 'unknown':
+      if (outcome.sent !== undefined) markSent(tx, message, outcome.sent, null)
   }
 }
 
@@ -192,8 +287,10 @@ function takeSettled(
  * A message that the device gave a guid was handed over. One of a backup is the past: a restore never
  * causes a send. One whose failure was announced may have been sent again by a receiver.
  */
-function mayGoAgain({ status, error, dueAt, platformGuid }: Outbound): boolean {
+function mayGoAgain(tx: Tx, message: Outbound): boolean {
+  const { status, error, dueAt, platformGuid } = message
   if (platformGuid !== null || error?.code === 'restored') return false
+  if (hasAttachments(message) && provenParts(tx, message).length > 0) return false
   return status === 'sending' || dueAt !== null
 }
 
@@ -228,12 +325,4 @@ function isPassing(error: unknown): boolean {
   const code = 'code' in error ? String(error.code) : ''
   const isRefusal = /^SQLITE_(CONSTRAINT|MISMATCH|TOOBIG|RANGE)/.test(code)
   return (code.startsWith('SQLITE_') && !isRefusal) || isPassing(error.cause)
-}
-
-/** SQLite stores a lone surrogate as U+FFFD and ends text at NUL: both are made visible before. */
-function mended(text: string): string {
-  const wellFormed = text.toWellFormed().replaceAll('\0', '\uFFFD')
-  if (wellFormed.length <= TEXT_LENGTH_MAX) return wellFormed
-  const points = Array.from(wellFormed)
-  return points.length <= TEXT_LENGTH_MAX ? wellFormed : points.slice(0, TEXT_LENGTH_MAX).join('')
 }

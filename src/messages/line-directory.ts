@@ -1,7 +1,7 @@
 import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
 import type { QueuedReason, OutgoingMessage } from '../domain/message.ts'
-import type { RoutingLine } from '../domain/routing.ts'
+import { unmetNeed, type Need, type RoutingLine } from '../domain/routing.ts'
 import type { PointOfNoReturn, SendOutcome } from '../lines/driver.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
 
@@ -35,6 +35,14 @@ export function toRoutingLine({ line, state, isReal, isConfigured }: LineSnapsho
 /** True where dispatch may give the line a message now. */
 export function takesMessages({ line, state }: LineSnapshot): boolean {
   return line.isEnabled && state.status === 'online' && state.imessageActive
+}
+
+/** The first need that the line does not meet now, or that its kind does not where it is offline. */
+export function needUnmetBy(
+  { state, abilities }: LineSnapshot,
+  needs: readonly Need[],
+): Need | null {
+  return unmetNeed(state.status === 'online' ? state.capabilities : abilities, needs)
 }
 
 /** The reason of its line, for a message that waits without one of its own; null where the line is ready. */

@@ -26,14 +26,16 @@ import {
 } from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
 import { findMessage } from '../storage/messages.ts'
+import { evidenceOf } from '../storage/recipients.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
-import { isoTime } from '../system/iso-time.ts'
+import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
-import { messageResource, type WaitReason } from './resource.ts'
-import { previewSend } from './send-target.ts'
+import { conversationResource, messageResource, type WaitReason } from './resource.ts'
+import { search } from './search.ts'
+import { checkedRecipient, previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
 
 /** Fields of a conversation that can be changed. */
@@ -60,7 +62,9 @@ export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
     beside: {
+      search: (q: string, limit: number) => search(tools, q, limit),
       stats: (days: number) => messageStats(tools, days),
+      recipient: (handle: string) => recipientResource(db, handle),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },
     messages: {
@@ -68,7 +72,7 @@ export function createReading(tools: Tools) {
         filter.updatedSince === undefined
           ? newestFirst(tools, filter, page)
           : changesSince(tools, filter, { ...page, since: filter.updatedSince }),
-      get: (id: string): api.Message => messageResource(existing(db, id), waitReason),
+      get: (id: string): api.Message => messageResource(db, existing(db, id), waitReason),
       resolve: (id: string, status: 'sent' | 'failed', origin: Origin) =>
         resolveByHand(tools, id, status, origin),
     },
@@ -78,7 +82,7 @@ export function createReading(tools: Tools) {
       get: (id: string): api.Conversation => {
         const found = parseId('conv', id) === null ? null : getConversation(db, id)
         if (found === null) throw noConversation()
-        return conversationResource(found, waitReason)
+        return conversationResource(db, found, waitReason)
       },
       patch: (id: string, changes: ConversationChanges) => patchConversation(tools, id, changes),
     },
@@ -107,12 +111,12 @@ async function resolveByHand(
     })
   })
   tools.dispatchSignal.notify()
-  return messageResource(existing(tools.db, id), tools.waitReason)
+  return messageResource(tools.db, existing(tools.db, id), tools.waitReason)
 }
 
 /** Messages that were accepted before go on: a pause holds nothing back. */
 async function patchConversation(
-  { writer, waitReason }: Tools,
+  { db, writer, waitReason }: Tools,
   id: string,
   { isAutomationPaused }: ConversationChanges,
 ): Promise<api.Conversation> {
@@ -120,7 +124,7 @@ async function patchConversation(
   if (known === null) throw noConversation()
   const changed = await writer.write((tx) => pauseAutomation(tx, known, isAutomationPaused))
   if (changed === null) throw noConversation()
-  return conversationResource(changed, waitReason)
+  return conversationResource(db, changed, waitReason)
 }
 
 function pageOfConversations(
@@ -130,14 +134,14 @@ function pageOfConversations(
 ): Page<api.Conversation> {
   const [before = null] = cursorParts(page.cursor, 1) ?? []
   const rows = listConversations(db, filter, { limit: page.limit + 1, before })
-  const resource = (row: Conversation) => conversationResource(row, waitReason)
+  const resource = (row: Conversation) => conversationResource(db, row, waitReason)
   return pageOf(rows, page.limit, resource, (row) => [row.lastSeq])
 }
 
 function newestFirst(tools: Tools, filter: ListFilter, page: PageRequest): Page<api.Message> {
   const [before = null] = cursorParts(page.cursor, 1) ?? []
   const rows = listMessages(tools.db, filter, { limit: page.limit + 1, before })
-  const resource = (row: Message) => messageResource(row, tools.waitReason)
+  const resource = (row: Message) => messageResource(tools.db, row, tools.waitReason)
   return pageOf(rows, page.limit, resource, (row) => [row.seq])
 }
 
@@ -153,7 +157,7 @@ function changesSince(
   return pageOf(
     rows,
     limit,
-    (row) => messageResource(row.message, tools.waitReason),
+    (row) => messageResource(tools.db, row.message, tools.waitReason),
     (row) => [row.cursor.updatedAt, row.cursor.revision],
   )
 }
@@ -178,21 +182,11 @@ function noConversation(): RelayError {
   return new RelayError('not_found', 'There is no conversation with this id.')
 }
 
-function conversationResource(c: Conversation, waitReason: WaitReason): api.Conversation {
-  return {
-    id: c.id,
-    ...(c.movedTo === null ? {} : { moved_to: c.movedTo }),
-    phone_line_id: c.lineId,
-    phone_number: c.phoneNumber,
-    handle: c.handle,
-    chat_identifier: c.handle,
-    service: c.service,
-    message_count: c.messageCount,
-    last_message: c.lastMessage === null ? null : messageResource(c.lastMessage, waitReason),
-    automation_paused: c.isAutomationPaused,
-    created_at: isoTime(c.createdAt),
-    updated_at: isoTime(c.updatedAt),
-  }
+function recipientResource(db: Db, to: string): api.RecipientEvidence {
+  const { handle } = checkedRecipient(to)
+  const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle)
+  const last_seen_at = isoTimeOrNull(lastSeenAt)
+  return { handle, service, evidence, last_seen_at, phone_line_id: lineId }
 }
 
 /** The figures of the last `days` UTC days, today's last; a day without messages has zeros. */

@@ -3,12 +3,14 @@
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import type { MessageExtras } from '../domain/message-extras.ts'
 import type { Outbound } from '../domain/message.ts'
-import { chooseLine, type Route } from '../domain/routing.ts'
+import { chooseLine, needsOf, type Route } from '../domain/routing.ts'
 import {
   forgetMessage,
   hasConversation,
   noteMessage,
+  noteService,
   openConversation,
 } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
@@ -23,7 +25,7 @@ import {
   reserveSlot,
 } from './contact-budget.ts'
 import { promoteNext, reorder, wakeSameText } from './conversation-order.ts'
-import { toRoutingLine, waitReasonOf, type LineDirectory } from './line-directory.ts'
+import { needUnmetBy, toRoutingLine, waitReasonOf, type LineDirectory } from './line-directory.ts'
 import { failMessage, type SettleTools } from './settle.ts'
 
 /** Delays in milliseconds before the rounds that follow the first one. */
@@ -40,9 +42,14 @@ type Tools = SettleTools & { readonly directory: LineDirectory }
 export function routeFor(
   db: Db,
   directory: Pick<LineDirectory, 'lines'>,
-  message: { readonly handle: Handle; readonly now: Timestamp },
+  message: {
+    readonly handle: Handle
+    readonly now: Timestamp
+    readonly extras?: MessageExtras | null
+  },
   except: readonly LineId[] = [],
 ): Route {
+  const needs = needsOf({ extras: message.extras ?? null })
   const isEmail = message.handle.includes('@')
   const lines = directory
     .lines()
@@ -60,6 +67,10 @@ export function routeFor(
       return !isAsked || hasBudget(db, found.line, handle, now)
     },
     newContacts: (id) => newContacts(db, id, now),
+    isAble(id) {
+      const found = byId.get(id)
+      return found !== undefined && needUnmetBy(found, needs) === null
+    },
   })
 }
 
@@ -83,9 +94,40 @@ export function withdraw(tools: Tools, tx: Tx, message: Outbound): void {
  * Refused: where the caller named no line it is offered once to every line that may take it; then,
  * or where he named one, again after 1 s, 5 s and 30 s; then it has failed.
  */
-export function refuse(tools: Tools, tx: Tx, message: Outbound): void {
+export function refuse(
+  tools: Tools,
+  tx: Tx,
+  message: Outbound,
+  reason: 'line_refused' | 'not_supported' = 'line_refused',
+): void {
   if (message.status !== 'queued' && message.status !== 'sending') return
-  tryAgain(tools, tx, message, 'line_refused')
+  tryAgain(tools, tx, message, reason)
+}
+
+/**
+ * The recipient is not on iMessage, and nothing of the message left: one that leaves the service to the
+ * relay has one try as SMS, where its line can choose now. False where it has none.
+ */
+export function turnToSms(tools: Tools, tx: Tx, message: Outbound): boolean {
+  const { extras, status, lineId, platformGuid } = message
+  const state = tools.directory.find(lineId)?.state
+  const canChoose = state?.status === 'online' && state.capabilities.choose_service
+  const isUnderWay = platformGuid === null && (status === 'queued' || status === 'sending')
+  if (extras?.wantedService !== 'auto' || message.service === 'SMS') return false
+  if (!isUnderWay || !canChoose) return false
+  const now = tools.stamps.now()
+  const service = 'SMS'
+  const turned = {
+    ...unsent(message),
+    service,
+    extras: { ...extras, downgradedAt: now },
+    contactHold: reserveAgain(tx, message, now),
+    dueAt: now,
+    queuedReason: null,
+  }
+  noteService(tx, message.conversationId, { seq: message.seq, service })
+  saveMessage(tx, turned, now)
+  return true
 }
 
 /**
@@ -152,7 +194,7 @@ function startRoundInOrder(tools: Tools, tx: Tx, message: Outbound, now: Timesta
 
 /**
  * Takes a queued message over to another line, with conversation, budget and turn. Those that wait
- * behind it come along: on the line that it leaves they would overtake it.
+ * behind it come along, as far as the line can send them: on the line that it leaves they would overtake it.
  */
 export function moveTo(
   tools: Tools,
@@ -164,8 +206,10 @@ export function moveTo(
   if (target === null) return message
   const { now } = to
   const behind = queuedBehind(tx, message)
+  const stays = behind.findIndex((next) => needUnmetBy(target, needsOf(next)) !== null)
+  const along = stays === -1 ? behind : behind.slice(0, stays)
   const moved = moveOne(tools, tx, message, { line: target.line, now })
-  for (const next of behind) moveOne(tools, tx, next, { line: target.line, now })
+  for (const next of along) moveOne(tools, tx, next, { line: target.line, now })
   reorder(tx, moved.conversationId, now)
   promoteNext(tx, message.conversationId, now)
   return moved

@@ -1,12 +1,21 @@
+import { fileFields } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
+import { replyFields } from '../api/messages.ts'
+import type { MessageAttachment } from '../domain/attachment.ts'
+import type { Conversation, Group } from '../domain/conversation.ts'
+import type { Handle } from '../domain/handle.ts'
 import type { LineId } from '../domain/ids.ts'
+import type { Reaction } from '../domain/message-extras.ts'
 import type { Message, QueuedReason } from '../domain/message.ts'
+import type { Db } from '../storage/database.ts'
+import { partsOf } from '../storage/message-parts.ts'
+import { nameOf } from '../storage/people.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 
 /** The reason of its line, for a message that waits without a reason of its own. */
 export type WaitReason = (lineId: LineId) => QueuedReason | null
 
-export function messageResource(message: Message, waitReason: WaitReason): api.Message {
+export function messageResource(db: Db, message: Message, waitReason: WaitReason): api.Message {
   const isOutbound = message.direction === 'outbound'
   const isQueued = message.status === 'queued'
   return {
@@ -31,5 +40,80 @@ export function messageResource(message: Message, waitReason: WaitReason): api.M
     sent_at: isoTimeOrNull(message.sentAt),
     delivered_at: isoTimeOrNull(message.deliveredAt),
     read_at: isoTimeOrNull(message.readAt),
+    ...groupFields(db, message),
+    ...extraFields(db, message),
   }
+}
+
+function personOf(db: Db, handle: Handle): api.Person {
+  return { handle, name: nameOf(db, handle) }
+}
+
+function groupFields(db: Db, { isGroup, extras }: Message) {
+  if (!isGroup) return {}
+  const sender = extras?.sender === undefined ? null : personOf(db, extras.sender)
+  return { conversation_type: 'group', sender } as const
+}
+
+/** Fields that are left out where there is nothing to say. */
+function extraFields(db: Db, message: Message) {
+  const { extras } = message
+  if (extras === null) return {}
+  const { reactions = [], edits = [], unsentAt, wantedService, downgradedAt } = extras
+  const { attachments, replyTo } = partsOf(db, message)
+  return {
+    ...(attachments && { attachments: attachments.map((each) => attachmentFields(each, message)) }),
+    ...(replyTo && { reply_to: replyFields(replyTo) }),
+    ...(reactions.length > 0 && { reactions: reactions.map(reactionFields) }),
+    ...(edits.length > 0 && { edits: edits.map(({ text, at }) => ({ text, at: isoTime(at) })) }),
+    ...(unsentAt !== undefined && { unsent_at: isoTime(unsentAt) }),
+    ...(wantedService !== undefined && { service_requested: wantedService }),
+    ...(downgradedAt !== undefined && { downgraded_at: isoTime(downgradedAt) }),
+  }
+}
+
+function attachmentFields(
+  attachment: MessageAttachment,
+  { direction }: Message,
+): NonNullable<api.Message['attachments']>[number] {
+  const isOutbound = direction === 'outbound'
+  return { ...fileFields(attachment), ...(isOutbound && { sent: attachment.isSent }) }
+}
+
+function reactionFields({ type, emoji, handle, isFromMe, part, createdAt }: Reaction) {
+  const created_at = isoTime(createdAt)
+  return { type, emoji, handle, is_from_me: isFromMe, part, created_at }
+}
+
+export function conversationResource(
+  db: Db,
+  c: Conversation,
+  waitReason: WaitReason,
+): api.Conversation {
+  return {
+    id: c.id,
+    ...(c.movedTo === null ? {} : { moved_to: c.movedTo }),
+    phone_line_id: c.lineId,
+    phone_number: c.phoneNumber,
+    handle: c.handle,
+    chat_identifier: c.handle,
+    ...(c.group ? conversationGroupFields(db, c.group) : contactFields(db, c.handle)),
+    service: c.service,
+    message_count: c.messageCount,
+    last_message: c.lastMessage === null ? null : messageResource(db, c.lastMessage, waitReason),
+    automation_paused: c.isAutomationPaused,
+    created_at: isoTime(c.createdAt),
+    updated_at: isoTime(c.updatedAt),
+  }
+}
+
+function conversationGroupFields(db: Db, { chatGuid, name, participants, state }: Group) {
+  const people = participants.map((handle) => personOf(db, handle))
+  return { type: 'group', chat_guid: chatGuid, name, participants: people, state } as const
+}
+
+/** A name that the owner gave; left out where there is none. */
+function contactFields(db: Db, handle: Handle) {
+  const name = nameOf(db, handle)
+  return name === null ? {} : { contact_name: name }
 }

@@ -9,24 +9,42 @@ import {
   type Handle,
   type Recipient,
 } from '../domain/handle.ts'
-import { timestamp, type LineId, type Timestamp } from '../domain/ids.ts'
+import {
+  parseId,
+  timestamp,
+  type ConversationId,
+  type LineId,
+  type Timestamp,
+} from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
-import type { MessageSource } from '../domain/message.ts'
-import { usableLines, type Route } from '../domain/routing.ts'
+import type { MessageExtras } from '../domain/message-extras.ts'
+import type { Message, MessageSource } from '../domain/message.ts'
+import { needsOf, usableLines, type Need, type Route } from '../domain/routing.ts'
 import { MINUTE_MS } from '../domain/time.ts'
 import type { LineSnapshot } from '../lines/line-state.ts'
 import { contactUsage, readContact } from '../storage/contacts.ts'
-import { findPaused, hasConversation } from '../storage/conversations.ts'
+import { findPaused, getConversation, hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
-import { sendsToSince } from '../storage/message-lists.ts'
+import { sendsInSince, sendsToSince } from '../storage/message-lists.ts'
 import { lineOnTheWayTo } from '../storage/message-queue.ts'
 import type { Settings } from '../storage/settings.ts'
 import { isoTime } from '../system/iso-time.ts'
 import { knowsContact, type History } from './contact-budget.ts'
-import { toRoutingLine, type LineDirectory } from './line-directory.ts'
+import { needUnmetBy, toRoutingLine, type LineDirectory } from './line-directory.ts'
 import { routeFor } from './requeue.ts'
 
-export type Target = { readonly recipient: Recipient; readonly lineId: string | null }
+export type Target = {
+  readonly recipient: Recipient | GroupRecipient
+  readonly lineId: string | null
+  readonly extras: MessageExtras | null
+}
+
+/** A group, by the device's identifier of it. */
+type GroupRecipient = {
+  readonly kind: 'group'
+  readonly handle: Handle
+  readonly conversationId: ConversationId
+}
 
 /** Each device's answer about the recipient; a line that is missing could not be asked. */
 export type Histories = ReadonlyMap<LineId, History>
@@ -49,10 +67,25 @@ export function checkedRecipient(to: string): Recipient {
   )
 }
 
+/** The other side of a conversation that there is, and its line. Throws where there is none. */
+export function conversationTarget(db: Db, id: string): Omit<Target, 'extras'> {
+  const found = parseId('conv', id) === null ? null : getConversation(db, id)
+  if (found === null) {
+    throw new RelayError('not_found', 'There is no conversation with this id.')
+  }
+  const { handle, lineId, group } = found
+  if (group === null) return { recipient: checkedRecipient(handle), lineId }
+  if (group.state === 'left') {
+    throw notSupported('groups', 'The line is no member of this group any more.')
+  }
+  return { recipient: { kind: 'group', handle, conversationId: found.movedTo ?? found.id }, lineId }
+}
+
 /** Asks the devices that may get the message, in order, until one of them knows the recipient. */
 export async function askHistories(tools: Tools, target: Target): Promise<Histories> {
   const histories = new Map<LineId, History>()
-  const { handle } = target.recipient
+  const { handle, kind } = target.recipient
+  if (kind === 'group') return histories
   for (const { line, state } of candidates(tools.directory, target)) {
     if (state.status !== 'online') continue
     if (readContact(tools.db, line.id, handle).knownAt !== null) break
@@ -64,12 +97,12 @@ export async function askHistories(tools: Tools, target: Target): Promise<Histor
 }
 
 /** The line of a new message. Throws where it cannot be accepted. */
-export function lineFor(tools: Tools, tx: Tx, target: Target, now: Timestamp): LineSnapshot {
+export function lineFor(tools: Tools, db: Db, target: Target, now: Timestamp): LineSnapshot {
   const { recipient, lineId } = target
   const found =
-    lineId === null ? routed(tools, tx, recipient, now) : pinned(tools.directory, lineId)
+    lineId === null ? routed(tools, db, target, now) : pinned(tools.directory, lineId, target)
   const { line } = found
-  if (recipient.kind === 'email' && !hasConversation(tx, recipient.handle, line.id)) {
+  if (recipient.kind === 'email' && !hasConversation(db, recipient.handle, line.id)) {
     throw invalidRecipient('to is an e-mail address with which the line has no conversation.')
   }
   if (found.isReal) requireForeign(tools.directory, recipient.handle)
@@ -114,20 +147,41 @@ export function requireUnpaused(
   )
 }
 
+/** Apple drops files that come first, and without a word, from a sender whom the recipient does not know. */
+export function requireText(
+  db: Db,
+  { line, isReal }: LineSnapshot,
+  { text, extras }: Pick<Message, 'text' | 'extras'>,
+  party: { readonly handle: Handle; readonly history: History },
+): void {
+  if (!isReal || text !== '' || extras === null) return
+  const { knownAt, spentDay, queued } = readContact(db, line.id, party.handle)
+  const isNew = party.history === false && knownAt === null && spentDay === null && queued === 0
+  if (!isNew) return
+  throw new RelayError(
+    'attachment_needs_text',
+    'The first message to a new contact needs a text beside its attachments.',
+    { details: { issues: [{ path: 'text', message: 'is required for a new contact' }] } },
+  )
+}
+
 /** Two programs that answer each other would send for ever: a real line stops that. */
 export function requireNoLoop(
   tx: Tx,
   { line, isReal }: LineSnapshot,
   party: {
-    readonly handle: Handle
+    readonly recipient: Target['recipient']
     readonly now: Timestamp
     readonly practiceKinds: readonly string[]
   },
 ): void {
-  const { handle, now, practiceKinds } = party
+  const { recipient, now, practiceKinds } = party
   if (!isReal) return
   const since = timestamp(now - MINUTE_MS + 1)
-  const { count, oldest } = sendsToSince(tx, handle, { since, practiceKinds })
+  const { count, oldest } =
+    recipient.kind === 'group'
+      ? sendsInSince(tx, recipient.conversationId, since)
+      : sendsToSince(tx, recipient.handle, { since, practiceKinds })
   if (count < SENDS_PER_MINUTE_MAX) return
   throw new LoopError(line, Math.max(1, Math.ceil((oldest + MINUTE_MS - now) / 1_000)))
 }
@@ -146,8 +200,13 @@ export class LoopError extends RelayError {
   }
 }
 
-function candidates(directory: LineDirectory, { lineId }: Target): readonly LineSnapshot[] {
-  if (lineId === null) return directory.lines().filter(({ line }) => isUsable(directory, line.id))
+function candidates(directory: LineDirectory, { lineId, extras }: Target): readonly LineSnapshot[] {
+  if (lineId === null) {
+    return directory
+      .lines()
+      .filter(({ line }) => isUsable(directory, line.id))
+      .filter((found) => needUnmetBy(found, needsOf({ extras })) === null)
+  }
   const found = directory.find(lineId)
   return found === null ? [] : [found]
 }
@@ -156,7 +215,11 @@ function isUsable(directory: LineDirectory, id: LineId): boolean {
   return usableLines(directory.lines().map(toRoutingLine)).some((line) => line.id === id)
 }
 
-function pinned(directory: LineDirectory, lineId: string): LineSnapshot {
+function pinned(
+  directory: LineDirectory,
+  lineId: string,
+  { recipient, extras }: Target,
+): LineSnapshot {
   const found = directory.find(lineId)
   if (found === null) {
     throw new RelayError('phone_line_not_found', 'There is no phone line with this phone_line_id.')
@@ -164,16 +227,28 @@ function pinned(directory: LineDirectory, lineId: string): LineSnapshot {
   if (!found.line.isEnabled) {
     throw new RelayError('phone_line_disabled', 'The phone line of phone_line_id is disabled.')
   }
+  const isGroup = recipient.kind === 'group'
+  const unmet = needUnmetBy(found, needsOf({ extras, isGroup }))
+  if (unmet !== null) throw notSupported(unmet, `The line cannot do this: ${unmet}.`)
+  if (isGroup && !found.line.relayGroups) {
+    throw notSupported('groups', 'relay_groups of the line is off: its groups are left alone.')
+  }
   return found
 }
 
-function routed({ directory }: Tools, tx: Tx, recipient: Recipient, now: Timestamp): LineSnapshot {
-  const { handle, kind } = recipient
-  const route = routeBehind(directory, tx, handle, now) ?? routeFor(tx, directory, { handle, now })
+function routed(
+  { directory }: Tools,
+  tx: Db,
+  { recipient: { handle, kind }, extras }: Target,
+  now: Timestamp,
+): LineSnapshot {
+  const message = { handle, now, extras }
+  const route = routeBehind(directory, tx, message) ?? routeFor(tx, directory, message)
   if (route.route === 'none') {
     if (kind === 'email' && !hasConversation(tx, handle, null)) {
       throw invalidRecipient('to is an e-mail address with which no line has a conversation.')
     }
+    requireAble(directory, needsOf({ extras }))
     throw new RelayError('no_phone_line', 'The relay has no phone line that is enabled.')
   }
   const found = directory.find(route.lineId)
@@ -212,7 +287,8 @@ function lineWithout(
   handle: Handle,
   now: Timestamp,
 ): LineSnapshot | null {
-  const route = routeBehind(directory, db, handle, now) ?? routeFor(db, directory, { handle, now })
+  const message = { handle, now, extras: null }
+  const route = routeBehind(directory, db, message) ?? routeFor(db, directory, message)
   return route.route === 'take' || route.route === 'full' ? directory.find(route.lineId) : null
 }
 
@@ -220,15 +296,26 @@ function lineWithout(
 function routeBehind(
   directory: LineDirectory,
   tx: Db,
-  handle: Handle,
-  now: Timestamp,
+  message: Parameters<typeof routeFor>[2],
 ): Route | null {
   if (directory.lines().length < 2) return null
-  const ahead = lineOnTheWayTo(tx, handle)
+  const ahead = lineOnTheWayTo(tx, message.handle)
   if (ahead === null || !isUsable(directory, ahead)) return null
   const others = directory.lines().flatMap(({ line }) => (line.id === ahead ? [] : [line.id]))
-  const route = routeFor(tx, directory, { handle, now }, others)
-  return route.route === 'full' ? null : route
+  const route = routeFor(tx, directory, message, others)
+  return route.route === 'full' || route.route === 'none' ? null : route
+}
+
+/** Says what is missing, where there are lines and none of them can send such a message. */
+function requireAble(directory: LineDirectory, needs: readonly Need[]): void {
+  const usable = directory.lines().filter(({ line }) => isUsable(directory, line.id))
+  const unmet = usable.flatMap((found) => needUnmetBy(found, needs) ?? [])
+  const [first] = unmet
+  if (first !== undefined) throw notSupported(first, `No line can do this: ${first}.`)
+}
+
+export function notSupported(capability: Need, message: string): RelayError {
+  return new RelayError('not_supported', message, { details: { capability } })
 }
 
 /** A real line sends neither to itself or its sisters, nor to the sender of test events. */

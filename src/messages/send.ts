@@ -2,10 +2,12 @@
 // in the day's budget and the message; what speaks against the message is thrown, and so leaves no trace.
 // After the commit dispatch is signalled, and a driver starts.
 
+import type { SendAttachment } from '../api/attachments.ts'
 import type * as api from '../api/messages.ts'
 import { RelayError } from '../domain/errors.ts'
-import { guidFromBytes, type Timestamp } from '../domain/ids.ts'
+import { guidFromBytes, type AttachmentId, type Timestamp } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
+import type { MessageExtras, WantedService } from '../domain/message-extras.ts'
 import type { Message, MessageSource, Outbound } from '../domain/message.ts'
 import { markKnown } from '../storage/contacts.ts'
 import { openConversation, noteMessage } from '../storage/conversations.ts'
@@ -17,6 +19,7 @@ import {
   type IdempotencyRecord,
 } from '../storage/idempotency.ts'
 import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
+import { evidenceOf } from '../storage/recipients.ts'
 import type { Settings } from '../storage/settings.ts'
 import { sha256 } from '../system/hash.ts'
 import type { Random } from '../system/random.ts'
@@ -25,14 +28,18 @@ import { reserveSlot } from './contact-budget.ts'
 import { initialPosition } from './conversation-order.ts'
 import type { AttemptTools } from './dispatch-attempt.ts'
 import { takesMessages } from './line-directory.ts'
+import { attach, attachmentsFor, type AttachmentTools } from './parts.ts'
 import type { WaitReason } from './resource.ts'
 import {
   askHistories,
   checkedRecipient,
+  conversationTarget,
   limitReached,
   lineFor,
   LoopError,
+  notSupported,
   requireNoLoop,
+  requireText,
   requireUnpaused,
   type Histories,
   type Target,
@@ -40,9 +47,14 @@ import {
 import { answerOf, type Answer } from './waiting-callers.ts'
 
 export type SendRequest = {
-  readonly to: string
+  /** A recipient, or the conversation in which the message goes. */
+  readonly to: string | { readonly conversationId: string }
+  /** Empty where attachments are all of it. */
   readonly text: string
   readonly lineId: string | null
+  readonly attachments?: readonly SendAttachment[] | undefined
+  readonly service?: WantedService | undefined
+  readonly replyTo?: api.SendRequest['reply_to']
   readonly idempotencyKey: string | null
   /** The longest wait of the answer for the line, in milliseconds; null for the configured time. */
   readonly waitMs: number | null
@@ -56,17 +68,18 @@ export type SendAnswer = Answer & {
   readonly reason: string | null
 }
 
-export type SendTools = AttemptTools & {
-  readonly random: Random
-  readonly dispatchSignal: Signal
-  readonly waitReason: WaitReason
-  readonly defaultWaitMs: number
-  readonly settings: Pick<Settings, 'get'>
-  /** Called for a line on which two programs seem to answer each other. */
-  readonly onLoop: (line: Line) => void
-  /** Throws where nothing is accepted now: `storage_full`, `stopping`. */
-  readonly requireAccepting: () => void
-}
+export type SendTools = AttemptTools &
+  AttachmentTools & {
+    readonly random: Random
+    readonly dispatchSignal: Signal
+    readonly waitReason: WaitReason
+    readonly defaultWaitMs: number
+    readonly settings: Pick<Settings, 'get'>
+    /** Called for a line on which two programs seem to answer each other. */
+    readonly onLoop: (line: Line) => void
+    /** Throws where nothing is accepted now: `storage_full`, `stopping`. */
+    readonly requireAccepting: () => void
+  }
 
 /** A request as it is decided on in its transaction. */
 type Acceptance = {
@@ -74,23 +87,73 @@ type Acceptance = {
   readonly fingerprint: string
   readonly target: Target
   readonly histories: Histories
+  readonly attachmentIds: readonly AttachmentId[]
 }
 
 /** Sends a message: see `api.md`, "Sending". Throws RelayError for what is not accepted. */
 export function createSend(tools: SendTools): (request: SendRequest) => Promise<SendAnswer> {
   return async (request) => {
-    const target = { recipient: checkedRecipient(request.to), lineId: request.lineId }
-    const histories = await askHistories(tools, target)
-    const acceptance = { request, fingerprint: fingerprintOf(request), target, histories }
-    const accepted = await tools.writer
-      .write((tx) => repeat(tools, tx, acceptance) ?? accept(tools, tx, acceptance))
-      .catch((error: unknown) => {
-        if (error instanceof LoopError) tools.onLoop(error.line)
-        throw error
-      })
+    const fingerprint = fingerprintOf(request)
+    const known = await repeatKnown(tools, request, fingerprint)
+    const accepted = known ?? (await acceptNew(tools, request, fingerprint))
     const { isReplay, messageId } = accepted
     const answer = accepted.answer ?? (await waitForEnd(tools, request, accepted.message))
     return { ...answer, isReplay, messageId, reason: reasonOf(answer) }
+  }
+}
+
+/** A repeat looks for no conversation and fetches no URL: both may be gone by now. */
+async function repeatKnown(
+  tools: SendTools,
+  request: SendRequest,
+  fingerprint: string,
+): Promise<Accepted | null> {
+  const { idempotencyKey: key, to, attachments } = request
+  if (key === null || (attachments === undefined && typeof to === 'string')) return null
+  if (findIdempotency(tools.db, key) === null) return null
+  return tools.writer.write((tx) => repeat(tools, tx, request, fingerprint))
+}
+
+async function acceptNew(
+  tools: SendTools,
+  request: SendRequest,
+  fingerprint: string,
+): Promise<Accepted> {
+  const target = targetOf(tools, request)
+  const histories = await askHistories(tools, target)
+  const requireTarget = () => {
+    tools.requireAccepting()
+    lineFor(tools, tools.db, target, tools.stamps.now())
+  }
+  const { attachments } = request
+  const attachmentIds =
+    attachments === undefined ? [] : await attachmentsFor(tools, attachments, requireTarget)
+  const acceptance = { request, fingerprint, target, histories, attachmentIds }
+  return tools.writer
+    .write((tx) => repeat(tools, tx, request, fingerprint) ?? accept(tools, tx, acceptance))
+    .catch((error: unknown) => {
+      if (error instanceof LoopError) tools.onLoop(error.line)
+      throw error
+    })
+}
+
+function targetOf(tools: SendTools, request: SendRequest): Target {
+  const { to, lineId, replyTo } = request
+  if (replyTo !== undefined && replyTo.if_supported !== true) {
+    throw notSupported('replies', 'No line can send a reply: if_supported sends it plainly.')
+  }
+  const extras = extrasOf(request)
+  return typeof to === 'string'
+    ? { recipient: checkedRecipient(to), lineId, extras }
+    : { ...conversationTarget(tools.db, to.conversationId), extras }
+}
+
+/** Null for a text message, as it always was. */
+function extrasOf({ attachments, service }: SendRequest): MessageExtras | null {
+  if (attachments === undefined && service === undefined) return null
+  return {
+    ...(attachments === undefined ? {} : { attachmentCount: attachments.length }),
+    ...(service === undefined ? {} : { wantedService: service }),
   }
 }
 
@@ -105,16 +168,19 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
   const { request, fingerprint, target, histories } = acceptance
   tools.requireAccepting()
   const now = tools.stamps.now()
-  const { handle } = target.recipient
+  const { recipient } = target
+  const { handle } = recipient
   for (const [lineId, isKnown] of histories) {
     if (isKnown === true) markKnown(tx, { lineId, handle }, now)
   }
   const found = lineFor(tools, tx, target, now)
   const { line } = found
   requireUnpaused(tools, tx, { source: request.source, lineId: line.id, handle })
-  requireNoLoop(tx, found, { handle, now, practiceKinds: tools.directory.practiceKinds })
+  requireNoLoop(tx, found, { recipient, now, practiceKinds: tools.directory.practiceKinds })
   const history = histories.get(line.id) ?? null
-  const contactHold = reserveSlot(tx, line, handle, { history, now })
+  requireText(tx, found, { text: request.text, extras: target.extras }, { handle, history })
+  const isGroup = recipient.kind === 'group'
+  const contactHold = isGroup ? 'none' : reserveSlot(tx, line, handle, { history, now })
   if (contactHold === 'full') throw limitReached(tx, line, now)
   const message = record(tools, tx, acceptance, { line, contactHold, now })
   const key = request.idempotencyKey
@@ -126,7 +192,7 @@ function accept(tools: SendTools, tx: Tx, acceptance: Acceptance): Accepted {
 function record(
   tools: SendTools,
   tx: Tx,
-  { request, target }: Acceptance,
+  { request, target, attachmentIds }: Acceptance,
   place: {
     readonly line: Line
     readonly contactHold: Outbound['contactHold']
@@ -135,8 +201,12 @@ function record(
 ): Outbound {
   const { line, contactHold, now } = place
   const { text, source } = request
-  const party = { lineId: line.id, phoneNumber: line.number, handle: target.recipient.handle }
-  const conversationId = openConversation(tx, tools.stamps, { ...party, now })
+  const { recipient, extras } = target
+  const isGroup = recipient.kind === 'group'
+  const party = { lineId: line.id, phoneNumber: line.number, handle: recipient.handle }
+  const conversationId = isGroup
+    ? recipient.conversationId
+    : openConversation(tx, tools.stamps, { ...party, now })
   const id = tools.stamps.id('msg')
   const guid = randomGuid(tools.random)
   const message = insertMessage(
@@ -146,20 +216,34 @@ function record(
       {
         isPinned: target.lineId !== null,
         contactHold,
+        isGroup,
+        extras,
+        ...(extras?.wantedService === undefined ? {} : { service: firstService(tx, target) }),
         ...initialPosition(tx, { conversationId, text }, now),
       },
     ),
   )
+  if (attachmentIds.length > 0) attach(tx, message, attachmentIds)
   noteMessage(tx, conversationId, { seq: message.seq, service: message.service, now })
   return message
+}
+
+/** The service of the first try, where the caller has asked for one. */
+function firstService(tx: Tx, { recipient, extras }: Target): 'iMessage' | 'SMS' {
+  if (extras?.wantedService !== 'auto') return extras?.wantedService ?? 'iMessage'
+  return evidenceOf(tx, recipient.handle).service === 'SMS' ? 'SMS' : 'iMessage'
 }
 
 /**
  * The same request again: its first answer; the message's end, where it is still under way; or, where a
  * crash left it unanswered, the message as it is now. Null where the request is new.
  */
-function repeat(tools: SendTools, tx: Tx, { request, fingerprint }: Acceptance): Accepted | null {
-  const key = request.idempotencyKey
+function repeat(
+  tools: SendTools,
+  tx: Tx,
+  { idempotencyKey: key }: SendRequest,
+  fingerprint: string,
+): Accepted | null {
   const known = key === null ? null : findIdempotency(tx, key)
   if (key === null || known === null) return null
   requireSame(known, fingerprint)
@@ -170,7 +254,7 @@ function repeat(tools: SendTools, tx: Tx, { request, fingerprint }: Acceptance):
   if (message.status === 'queued' || message.status === 'sending') {
     return { messageId, isReplay: true, answer: null, message }
   }
-  const first = keepFirstAnswer(tx, key, answerOf(message, tools.waitReason))
+  const first = keepFirstAnswer(tx, key, answerOf(tx, message, tools.waitReason))
   return { messageId, isReplay: true, answer: first }
 }
 
@@ -188,8 +272,10 @@ async function waitForEnd(
   const answer = await tools.callers.wait(message.id, key, waitMs)
   if (answer !== null) return answer
   const latest = (): Message => findMessage(tools.db, message.id) ?? message
-  if (key === null) return answerOf(latest(), tools.waitReason)
-  return tools.writer.write((tx) => keepFirstAnswer(tx, key, answerOf(latest(), tools.waitReason)))
+  if (key === null) return answerOf(tools.db, latest(), tools.waitReason)
+  return tools.writer.write((tx) =>
+    keepFirstAnswer(tx, key, answerOf(tx, latest(), tools.waitReason)),
+  )
 }
 
 /** The code of the message's error, where the line refused it permanently. */
@@ -207,8 +293,11 @@ function requireSame(known: IdempotencyRecord, fingerprint: string): void {
   )
 }
 
-function fingerprintOf({ to, text, lineId }: SendRequest): string {
-  return Buffer.from(sha256(JSON.stringify([to, text, lineId]))).toString('base64url')
+/** Of a text to a recipient it is what it always was: records outlive a version. */
+function fingerprintOf({ to, text, lineId, attachments, service, replyTo }: SendRequest): string {
+  const later = JSON.stringify({ attachments, service, replyTo })
+  const values = [to, text, lineId, ...(later === '{}' ? [] : [later])]
+  return Buffer.from(sha256(JSON.stringify(values))).toString('base64url')
 }
 
 /** A version 4 UUID in upper case, as Messages writes them. */

@@ -4,6 +4,7 @@
 import {
   FAILURES,
   failBy,
+  hasAttachments,
   progressBy,
   type Outbound,
   type Progress,
@@ -11,9 +12,10 @@ import {
   type Receipt,
   type SentenceOf,
 } from '../domain/message.ts'
+import type { Parts, SentParts } from '../lines/driver.ts'
 import { noteService } from '../storage/conversations.ts'
 import type { Tx, Db } from '../storage/database.ts'
-import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
+import { rememberGuid, takeChanges, takeReceipts } from '../storage/intake-records.ts'
 import {
   announcementAt,
   queuedOnDeletedLines,
@@ -23,8 +25,17 @@ import { saveMessage } from '../storage/messages.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Publish } from '../webhooks/publish.ts'
+import { applyChange } from './changes.ts'
 import { confirmContact, releaseSlot } from './contact-budget.ts'
 import { promoteNext, wakeSameText } from './conversation-order.ts'
+import {
+  markByEnd,
+  markFirst,
+  markOtherFailed,
+  markSent,
+  provenParts,
+  rememberParts,
+} from './parts.ts'
 import type { WaitingCallers } from './waiting-callers.ts'
 
 export type SettleTools = {
@@ -44,7 +55,13 @@ export function applyReceipt(
   receipt: Omit<Receipt, 'guid'>,
 ): Outbound {
   const carried = carriedBy(tx, message, receipt)
-  const progress = progressBy(message, receipt, tools.sentenceOf)
+  const isOfOne = receipt.kind === 'delivered' || receipt.kind === 'read'
+  // In a group it is said of one of its people only: that it was sent is all that follows.
+  const known = message.isGroup && isOfOne ? ({ ...receipt, kind: 'sent' } as const) : receipt
+  const progress =
+    receipt.kind === 'failed'
+      ? failureOf(tools, tx, message, receipt.reason)
+      : progressBy(message, known, tools.sentenceOf)
   if (progress !== null) return settle(tools, tx, carried, progress)
   return carried === message ? message : saveMessage(tx, carried, tools.stamps.now())
 }
@@ -56,15 +73,53 @@ function carriedBy(tx: Tx, message: Outbound, { service = message.service }: Car
   return { ...message, service }
 }
 
-/** The message did not leave and never will. */
+/** The end of a message that did not leave, or of which no more than the proven parts did. */
+function failureOf(
+  { sentenceOf }: SettleTools,
+  tx: Tx,
+  message: Outbound,
+  reason: string | null,
+): Progress | null {
+  const isPartlySent =
+    hasAttachments(message) && message.sentAt === null && provenParts(tx, message).length > 0
+  if (!isPartlySent) return failBy(message, reason, sentenceOf)
+  const why = sentenceOf(reason ?? 'send_failed')
+  return failBy(message, 'partly_sent', (code) => `${sentenceOf(code)} ${why}`)
+}
+
+/** The message did not leave and never will, or no more of it than is proven to be sent. */
 export function failMessage(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
   reason: string,
 ): Outbound {
-  const progress = failBy(message, reason, tools.sentenceOf)
+  const progress = failureOf(tools, tx, message, reason)
   return progress === null ? message : settle(tools, tx, message, progress)
+}
+
+/** These parts were sent, and the rest was refused. */
+export function failPartly(
+  tools: SettleTools,
+  tx: Tx,
+  message: Outbound,
+  { reason, sent }: { readonly reason: string; readonly sent: SentParts },
+): Outbound {
+  markSent(tx, message, sent, null)
+  return failMessage(tools, tx, message, reason)
+}
+
+/** A receipt of another part than the last: only its failure says something of the whole. */
+export function applyPartReceipt(
+  tools: SettleTools,
+  tx: Tx,
+  message: Outbound,
+  { kind }: Pick<Receipt, 'kind'>,
+): Outbound {
+  const progress = kind === 'failed' ? failBy(message, 'partly_sent', tools.sentenceOf) : null
+  if (progress === null) return message
+  markOtherFailed(tx, message)
+  return settle(tools, tx, message, progress)
 }
 
 /** Queued for too long: nothing of it left, and nothing follows. */
@@ -79,14 +134,15 @@ export function expireMessage(tools: SettleTools, tx: Tx, message: Outbound): Ou
   })
 }
 
-/** Nobody can say whether it left: it is never sent again, and holds up nobody. */
+/** Nobody can say whether it left, or not of all its parts: it is never sent again, and holds up nobody. */
 export function makeUncertain(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
-  reason: string,
+  { reason, sent }: { readonly reason: string; readonly sent?: SentParts | undefined },
 ): Outbound {
   if (message.status !== 'queued' && message.status !== 'sending') return message
+  if (sent !== undefined) markSent(tx, message, sent, null)
   const now = tools.stamps.now()
   const because = reason === 'outcome_unknown' ? '' : ` (${reason.replaceAll('_', ' ')})`
   const saved = saveMessage(
@@ -113,12 +169,17 @@ export function assignGuid(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
-  report: Carried & { readonly guid: string },
+  report: Carried & Parts & { readonly guid: string },
 ): Outbound {
   const carried = carriedBy(tx, message, report)
   if (carried === message && message.platformGuid === report.guid) return message
   rememberGuid(tx, message.lineId, report.guid, message.id)
-  const named = saveMessage(tx, { ...carried, platformGuid: report.guid }, tools.stamps.now())
+  let named = saveMessage(tx, { ...carried, platformGuid: report.guid }, tools.stamps.now())
+  const { partGuids } = report
+  if (partGuids !== undefined) {
+    markFirst(tx, named, partGuids.length)
+    if (rememberParts(tx, named, partGuids)) named = applyPartReceipt(tools, tx, named, FAILED)
+  }
   return applyWaiting(tools, tx, named, report.guid)
 }
 
@@ -127,22 +188,40 @@ export function acceptMessage(
   tools: SettleTools,
   tx: Tx,
   message: Outbound,
-  { guid, service }: Carried & { readonly guid: string | null },
+  { guid, service, partGuids }: Carried & Parts & { readonly guid: string | null },
 ): Outbound {
   const at = tools.stamps.now()
   const sent = { kind: 'sent', at, reason: null, service } as const
+  const hasFailed = partGuids !== undefined && rememberParts(tx, message, partGuids)
   if (guid === null) return applyReceipt(tools, tx, message, sent)
   rememberGuid(tx, message.lineId, guid, message.id)
   const named = { ...message, platformGuid: guid }
   let saved = applyReceipt(tools, tx, named, sent)
   if (saved === named) saved = saveMessage(tx, named, at)
+  if (hasFailed) saved = applyPartReceipt(tools, tx, saved, FAILED)
   return applyWaiting(tools, tx, saved, guid)
 }
+
+const FAILED = { kind: 'failed' } as const
 
 function applyWaiting(tools: SettleTools, tx: Tx, message: Outbound, guid: string): Outbound {
   let saved = message
   for (const receipt of takeReceipts(tx, message.lineId, guid)) {
     saved = applyReceipt(tools, tx, saved, receipt)
+  }
+  return applyWaitingChanges(tools, tx, saved, guid)
+}
+
+/** Reactions and edits that came before their message did are applied to it now. */
+export function applyWaitingChanges(
+  tools: SettleTools,
+  tx: Tx,
+  message: Outbound,
+  guid: string,
+): Outbound {
+  let saved = message
+  for (const { change } of takeChanges(tx, message.lineId, guid)) {
+    saved = applyChange(tools, tx, saved, change)
   }
   return saved
 }
@@ -151,7 +230,10 @@ function settle(tools: SettleTools, tx: Tx, message: Outbound, progress: Progres
   const now = tools.stamps.now()
   const wasWaiting = message.status === 'queued' || message.status === 'sending'
   const wasUncertain = message.status === 'uncertain'
-  if (progress.sentAt === null) releaseSlot(tx, message, now)
+  const hasLeft = hasAttachments(message)
+    ? markByEnd(tx, message, progress)
+    : progress.sentAt !== null
+  if (!hasLeft) releaseSlot(tx, message, now)
   else if (message.sentAt === null) confirmContact(tx, message, now)
   const saved = saveMessage(
     tx,
@@ -190,7 +272,7 @@ export async function recoverMessages(tools: Tools): Promise<number> {
   const left = sendingWithoutGuid(tools.db)
   if (left.length === 0) return 0
   await tools.writer.write((tx) => {
-    for (const message of left) makeUncertain(tools, tx, message, 'outcome_unknown')
+    for (const message of left) makeUncertain(tools, tx, message, { reason: 'outcome_unknown' })
   })
   return left.length
 }

@@ -1,6 +1,6 @@
 import type { MessageId } from '../domain/ids.ts'
 import type { Message, AnswerKind } from '../domain/message.ts'
-import type { Tx } from '../storage/database.ts'
+import type { Db, Tx } from '../storage/database.ts'
 import { keepFirstAnswer, type KeptAnswer } from '../storage/idempotency.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
@@ -49,7 +49,7 @@ export class WaitingCallers {
   /** `message` is settled, or waits for more than its turn, once this transaction is committed. */
   settled(tx: Tx, message: Message): void {
     for (const { idempotencyKey: key, resolve } of this.#waiting.get(message.id) ?? []) {
-      const now = answerOf(message, this.#tools.waitReason)
+      const now = answerOf(tx, message, this.#tools.waitReason)
       const answer = key === null ? now : keepFirstAnswer(tx, key, now)
       this.#tools.writer.afterCommit(() => resolve(answer))
     }
@@ -66,12 +66,13 @@ export class WaitingCallers {
 export type Answer = KeptAnswer
 
 /** The answer to the caller who sent `message`, as it is now. */
-export function answerOf(message: Message, waitReason: WaitReason): Answer {
+export function answerOf(db: Db, message: Message, waitReason: WaitReason): Answer {
   const isSent = message.sentAt !== null
+  const isAskedFor = message.extras?.wantedService !== undefined
   const resource = {
-    ...messageResource(message, waitReason),
-    // The contract of a send: `iMessage` always, and `sent` however far it came since.
-    service: 'iMessage',
+    ...messageResource(db, message, waitReason),
+    // The contract of a send: `iMessage` where no service was asked for, and `sent` however far it came since.
+    service: isAskedFor ? message.service : 'iMessage',
     ...(isSent ? { status: 'sent' } : {}),
   }
   return { kind: kindOf(message), body: JSON.stringify(resource) }

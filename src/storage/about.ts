@@ -1,10 +1,12 @@
 // Facts that the database keeps about itself, in rows of `about`.
 
+import { eq } from 'drizzle-orm'
+
 import { RELAY_ITSELF } from '../domain/audit.ts'
 import type { ClockMemory } from '../system/confirmed-clock.ts'
 import { recordedIfRoom, type Audit } from './audit.ts'
 import type { Db, Tx } from './database.ts'
-import type { Values } from './statement.ts'
+import { about } from './schema.ts'
 import type { Writer } from './writer.ts'
 
 const CLOCK = 'clock'
@@ -43,14 +45,11 @@ export function recordVersion(
   return recordedIfRoom(recording)
 }
 
-function readAbout({ sqlite }: Db, name: string): string | null {
-  const row = sqlite
-    .query<{ value: string }, [Values]>('SELECT value FROM about WHERE name = $name')
-    .get({ name })
-  return row?.value ?? null
+function readAbout({ orm }: Db, name: string): string | null {
+  return orm.select().from(about).where(eq(about.name, name)).get()?.value ?? null
 }
 
-function writeAbout({ sqlite }: Tx, name: string, value: string): void {
-  const sql = 'INSERT OR REPLACE INTO about (name, value) VALUES ($name, $value)'
-  sqlite.query<null, [Values]>(sql).run({ name, value })
+function writeAbout({ orm }: Tx, name: string, value: string): void {
+  const set = { value }
+  orm.insert(about).values({ name, value }).onConflictDoUpdate({ target: about.name, set }).run()
 }

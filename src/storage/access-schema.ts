@@ -1,18 +1,17 @@
 // The tables of the dashboard's sign-in and of the audit trail. No password, token, cookie or other
 // secret can be read from them.
 
-import { blob, integer, sqliteTable, text, index } from 'drizzle-orm/sqlite-core'
+import { integer, sqliteTable, text, index } from 'drizzle-orm/sqlite-core'
 
 import {
   ACTOR_KINDS,
-  AUDIT_ACTIONS,
-  THING_KINDS,
   type ActorKind,
   type AuditAction,
+  type AuditFields,
   type ThingKind,
 } from '../domain/audit.ts'
 import type { AuditId } from '../domain/ids.ts'
-import { at, checkJson, checkWord } from './columns.ts'
+import { at, bytes, checkJson, checkName, checkWord } from './columns.ts'
 
 /** The one owner of the relay, in the row 1; there is none until a password is set. */
 export const dashboardOwner = sqliteTable('dashboard_owner', {
@@ -26,7 +25,7 @@ export const dashboardOwner = sqliteTable('dashboard_owner', {
 
 export const dashboardSessions = sqliteTable('dashboard_sessions', {
   /** SHA-256 of what the cookie holds. */
-  tokenSha256: blob('token_sha256', { mode: 'buffer' }).primaryKey(),
+  tokenSha256: bytes('token_sha256').primaryKey(),
   createdAt: at('created_at').notNull(),
   /** Right to the hour: a use is written down no more often. */
   lastSeenAt: at('last_seen_at').notNull(),
@@ -36,7 +35,7 @@ export const dashboardSessions = sqliteTable('dashboard_sessions', {
    * SHA-256 of what the page itself keeps: the cookie alone opens nothing. Null for a session from before
    * there was one, which opens nothing any more.
    */
-  pageKeySha256: blob('page_key_sha256', { mode: 'buffer' }),
+  pageKeySha256: bytes('page_key_sha256'),
 })
 
 /** Networks from which the password was given within the last 30 days, 100 at most. */
@@ -63,14 +62,14 @@ export const audit = sqliteTable(
     action: text('action').$type<AuditAction>().notNull(),
     aboutKind: text('about_kind').$type<ThingKind>().notNull(),
     aboutId: text('about_id'),
-    /** JSON of the fields that changed. */
-    before: text('before'),
-    after: text('after'),
+    /** The fields that changed. */
+    before: text('before', { mode: 'json' }).$type<AuditFields>(),
+    after: text('after', { mode: 'json' }).$type<AuditFields>(),
   },
   (t) => [
     checkWord('actor_kind', ACTOR_KINDS),
-    checkWord('action', AUDIT_ACTIONS),
-    checkWord('about_kind', THING_KINDS),
+    checkName('action'),
+    checkName('about_kind'),
     checkJson('before'),
     checkJson('after'),
     index('audit_by_age').on(t.at),

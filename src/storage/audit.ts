@@ -3,6 +3,8 @@
 
 import { Database } from 'bun:sqlite'
 
+import { and, count, desc, eq, gt, gte, lt, sql, type Column, type SQL } from 'drizzle-orm'
+
 import type { AuditEntry } from '../api/audit.ts'
 import { type Page, type PageRequest, cursorSeq, pageOf } from '../api/paging.ts'
 import {
@@ -10,19 +12,18 @@ import {
   type AuditedChange,
   type AuditFields,
   type Origin,
-  type Actor,
   type AuditAction,
-  type Thing,
 } from '../domain/audit.ts'
 import { RelayError } from '../domain/errors.ts'
-import type { AuditId, Timestamp } from '../domain/ids.ts'
+import { timestamp, type AuditId, type Timestamp } from '../domain/ids.ts'
 import { DAY_MS } from '../domain/time.ts'
 import { sha256 } from '../system/hash.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { Log } from '../system/log.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
+import { audit } from './access-schema.ts'
 import type { Tx, Db } from './database.ts'
-import type { Values } from './statement.ts'
+import { columnsOf, inserted, selected, type RawRow, type Values } from './statement.ts'
 import type { Writer } from './writer.ts'
 
 export type Audit = {
@@ -35,21 +36,8 @@ export type Audit = {
 type Sqlite = Tx['sqlite']
 type Stored = AuditedChange & { readonly id: AuditId; readonly at: Timestamp }
 
-const COLUMNS = [
-  'id',
-  'at',
-  'last_at',
-  'count',
-  'actor_kind',
-  'actor_id',
-  'address',
-  'request_id',
-  'action',
-  'about_kind',
-  'about_id',
-  'before',
-  'after',
-] as const
+/** Columns in the order of the table, without the number that each database gives. */
+const COLUMNS = columnsOf(audit, ['seq'])
 const TEXT_LENGTH_MAX = 300
 /** Rows of wrong passwords a day; what comes from further addresses is counted in one without address. */
 const REFUSALS_MAX = 100
@@ -76,7 +64,7 @@ export function createAudit(tools: {
     recordRefusal(tx, origin) {
       const now = stamps.now()
       if (countRefusal(tx.sqlite, origin, now)) return
-      const isFull = refusalsSince(tx.sqlite, now - DAY_MS) >= REFUSALS_MAX
+      const isFull = refusalsSince(tx, timestamp(now - DAY_MS)) >= REFUSALS_MAX
       const counted = isFull ? { ...origin, address: null } : origin
       if (isFull && countRefusal(tx.sqlite, counted, now)) return
       record(tx, counted, REFUSAL)
@@ -96,25 +84,13 @@ export async function recordedIfRoom(written: Promise<void>): Promise<void> {
 /** For a transaction that is not the writer's, as of a database that no relay has open. */
 export function insertAuditEntry(sqlite: Sqlite, origin: Origin, change: Stored): void {
   const { actor, address, requestId } = origin
+  const { id, at, action, about, before = null, after = null } = change
+  const by = { actorKind: actor.kind, actorId: actor.id, address, requestId }
+  const of = { action, aboutKind: about.kind, aboutId: about.id }
+  const fields = { before: jsonOf(before), after: jsonOf(after) }
   sqlite
-    .query(
-      `INSERT INTO audit (${COLUMNS.join()})
-       VALUES ($id, $at, $at, 1, $actorKind, $actorId, $address, $requestId, $action,
-         $aboutKind, $aboutId, $before, $after)`,
-    )
-    .run({
-      id: change.id,
-      at: change.at,
-      actorKind: actor.kind,
-      actorId: actor.id,
-      address,
-      requestId,
-      action: change.action,
-      aboutKind: change.about.kind,
-      aboutId: change.about.id,
-      before: jsonOf(change.before ?? null),
-      after: jsonOf(change.after ?? null),
-    })
+    .query<null, [Values]>(`INSERT INTO audit ${inserted(audit, COLUMNS)}`)
+    .run({ id, at, lastAt: at, count: 1, ...by, ...of, ...fields })
 }
 
 /**
@@ -122,17 +98,17 @@ export function insertAuditEntry(sqlite: Sqlite, origin: Origin, change: Stored)
  * lose the trail. A database that cannot be read, or is from before there was a trail, adds none.
  */
 export function keepTrail(sqlite: Sqlite, path: string): void {
-  const add = sqlite.query(
-    `INSERT OR IGNORE INTO audit (${COLUMNS.join()}) VALUES (${COLUMNS.map(() => '?').join()})`,
+  const add = sqlite.query<null, [Values]>(
+    `INSERT OR IGNORE INTO audit ${inserted(audit, COLUMNS)}`,
   )
-  for (const entry of entriesIn(path)) add.run(...entry)
+  for (const entry of entriesIn(path)) add.run(entry)
 }
 
-function entriesIn(path: string): readonly (string | number | null)[][] {
+function entriesIn(path: string): readonly RawRow<typeof audit>[] {
   try {
     using database = new Database(path, { readonly: true })
-    const sql = `SELECT ${COLUMNS.join()} FROM audit ORDER BY seq`
-    return database.query<unknown, []>(sql).values() as (string | number | null)[][] // A STRICT table.
+    const sql = `SELECT ${selected(audit, COLUMNS, 'audit.')} FROM audit ORDER BY seq`
+    return database.query<RawRow<typeof audit>, []>(sql).all()
   } catch {
     return []
   }
@@ -162,13 +138,9 @@ function countRefusal(sqlite: Sqlite, { actor, address }: Origin, now: Timestamp
   return counted.changes > 0
 }
 
-function refusalsSince(sqlite: Sqlite, since: number): number {
-  const row = sqlite
-    .query<{ count: number }, [{ readonly action: string; readonly since: number }]>(
-      'SELECT count(*) AS count FROM audit WHERE action = $action AND at > $since',
-    )
-    .get({ action: REFUSAL.action, since })
-  return row?.count ?? 0
+function refusalsSince({ orm }: Tx, since: Timestamp): number {
+  const isRefusal = and(eq(audit.action, REFUSAL.action), gt(audit.at, since))
+  return orm.select({ count: count() }).from(audit).where(isRefusal).get()?.count ?? 0
 }
 
 function jsonOf(fields: AuditFields | null): string | null {
@@ -190,62 +162,36 @@ export type AuditFilter = {
   readonly about?: string | undefined
 }
 
-type Row = {
-  readonly seq: number
-  readonly id: string
-  readonly at: Timestamp
-  readonly lastAt: Timestamp
-  readonly count: number
-  readonly actorKind: Actor['kind']
-  readonly actorId: string | null
-  readonly address: string | null
-  readonly requestId: string | null
-  readonly action: AuditAction
-  readonly aboutKind: Thing['kind']
-  readonly aboutId: string | null
-  readonly before: string | null
-  readonly after: string | null
-}
-
 /** Newest first. */
 export function listAudit(
   db: Db,
-  filter: AuditFilter,
+  { since, action, actor, about }: AuditFilter,
   { limit, cursor }: PageRequest,
 ): Page<AuditEntry> {
   const before = cursorSeq(cursor)
-  const { conditions, values } = selectionOf(filter)
-  const rows = db.sqlite
-    .query<Row, [Values]>(
-      `SELECT seq, id, at, last_at AS lastAt, count, actor_kind AS actorKind, actor_id AS actorId,
-         address, request_id AS requestId, action, about_kind AS aboutKind, about_id AS aboutId,
-         before, after
-       FROM audit WHERE ${['seq < $seq', ...conditions].join(' AND ')}
-       ORDER BY seq DESC LIMIT $limit`,
+  const rows = db.orm
+    .select()
+    .from(audit)
+    .where(
+      and(
+        before === null ? undefined : lt(audit.seq, before),
+        since === undefined ? undefined : gte(audit.lastAt, since),
+        action === undefined ? undefined : eq(audit.action, action),
+        named(actor, [audit.actorId, audit.actorKind]),
+        named(about, [audit.aboutId, audit.aboutKind]),
+      ),
     )
-    .all({ ...values, seq: before ?? Number.MAX_SAFE_INTEGER, limit: limit + 1 })
+    .orderBy(desc(audit.seq))
+    .limit(limit + 1)
+    .all()
   return pageOf(rows, limit, resourceOf, ({ seq }) => [seq])
 }
 
-function selectionOf({ since, action, actor, about }: AuditFilter): {
-  readonly conditions: readonly string[]
-  readonly values: Values
-} {
-  const conditions: string[] = []
-  if (since !== undefined) conditions.push('last_at >= $since')
-  if (action !== undefined) conditions.push('action = $action')
-  if (actor !== undefined) conditions.push('$actor IN (actor_id, actor_kind)')
-  if (about !== undefined) conditions.push('$about IN (about_id, about_kind)')
-  const given = Object.entries({ since, action, actor, about })
-  return {
-    conditions,
-    values: Object.fromEntries(
-      given.filter((pair): pair is [string, string | Timestamp] => pair[1] !== undefined),
-    ),
-  }
+function named(wanted: string | undefined, columns: readonly Column[]): SQL | undefined {
+  return wanted === undefined ? undefined : sql`${wanted} IN ${columns}`
 }
 
-function resourceOf(row: Row): AuditEntry {
+function resourceOf(row: typeof audit.$inferSelect): AuditEntry {
   return {
     id: row.id,
     at: isoTime(row.at),
@@ -254,13 +200,9 @@ function resourceOf(row: Row): AuditEntry {
     address: row.address,
     request_id: row.requestId,
     about: { kind: row.aboutKind, id: row.aboutId },
-    before: fieldsIn(row.before),
-    after: fieldsIn(row.after),
+    before: row.before,
+    after: row.after,
     count: row.count,
     last_at: isoTime(row.lastAt),
   }
-}
-
-function fieldsIn(json: string | null): AuditFields | null {
-  return json === null ? null : (JSON.parse(json) as AuditFields) // Written by `insertAuditEntry`.
 }

@@ -8,13 +8,13 @@ import { timestamp } from '../domain/ids.ts'
 import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { isoTime, parseIsoTime } from '../system/iso-time.ts'
+import { copyFilesAlong, filesBeside } from './attachment-files.ts'
 import type { BackupReply, BackupRequest } from './backup-worker.ts'
 import { snapshotOf, type CarriedFile, type Snapshot, type SnapshotOrder } from './snapshot.ts'
 import { isDiskFull, storageFull } from './sqlite-errors.ts'
 
 export type BackupKind = 'daily' | 'before_migration'
 
-/** A backup that lies in the folder of backups. */
 export type Backup = {
   readonly path: string
   readonly kind: BackupKind
@@ -92,7 +92,6 @@ export class BackupWorker {
   }
 }
 
-/** The order for the daily backup of this moment. */
 export function dailyBackup(directory: DataDirectory, now: number): SnapshotOrder {
   const to = join(directory.backups, `hookline-${timeForName(now)}.db`)
   return { from: directory.database, to, files: [] }
@@ -101,26 +100,46 @@ export function dailyBackup(directory: DataDirectory, now: number): SnapshotOrde
 /** The order for one file with all that a restore needs: database, `secret.key` and `hookline.env`. */
 export function wholeBackup(directory: DataDirectory, to: string): SnapshotOrder {
   if (!isAbsolute(to)) throw refusedTarget('must be an absolute path')
-  if (existsSync(to)) throw refusedTarget(`${to} is there already: choose another name`)
+  const taken = [to, filesBeside(to)].find((path) => existsSync(path))
+  if (taken !== undefined) throw refusedTarget(`${taken} is there already: choose another name`)
   const files = [directory.secretKey, directory.environmentFile]
     .filter((path) => existsSync(path))
     .map((path): CarriedFile => ({ name: basename(path), content: readFileSync(path) }))
   return { from: directory.database, to, files }
 }
 
-/** Writes a whole backup to `to`, or one more among the daily ones; what `hookline backup` asks for. */
+export type BackupWish = {
+  /** The path of a whole backup; null for one more among the daily ones. */
+  readonly to: string | null
+  readonly withoutAttachments?: boolean | undefined
+}
+
+type Made = {
+  readonly path: string
+  readonly size_bytes: number
+  readonly attachment_bytes?: number
+}
+
+/** Writes a backup as `hookline backup` asks for it: a whole one has the files of attachments beside it. */
 export async function backUpTo(
   tools: {
     readonly worker: Pick<BackupWorker, 'take'>
     readonly directory: DataDirectory
     readonly clock: Clock
   },
-  to: string | null,
-): Promise<{ readonly path: string; readonly size_bytes: number }> {
+  { to, withoutAttachments = false }: BackupWish,
+): Promise<Made> {
   const { worker, directory, clock } = tools
   const order = to === null ? dailyBackup(directory, clock.now()) : wholeBackup(directory, to)
   const { path, sizeBytes } = await worker.take(order)
-  return { path, size_bytes: sizeBytes }
+  const made = { path, size_bytes: sizeBytes }
+  if (to === null || withoutAttachments) return made
+  try {
+    return { ...made, attachment_bytes: await copyFilesAlong(directory.attachments, path) }
+  } catch (error) {
+    rmSync(path, { force: true })
+    throw isDiskFull(error) ? storageFull(error, `The disk of ${path} is full.`) : error
+  }
 }
 
 /** The audited change of a new backup. A whole backup opens everything that the relay seals. */
@@ -148,7 +167,6 @@ export function backUpBeforeMigration(
   }
 }
 
-/** The backups in a folder, newest first. */
 export function listBackups(folder: string): readonly Backup[] {
   if (!existsSync(folder)) return []
   return readdirSync(folder)
@@ -157,7 +175,6 @@ export function listBackups(folder: string): readonly Backup[] {
     .sort((a, b) => b.createdAt - a.createdAt || b.path.localeCompare(a.path))
 }
 
-/** Deletes the oldest backups of a kind, down to `count`. */
 export function keepNewest(folder: string, kind: BackupKind, count: number): void {
   const all = listBackups(folder).filter((backup) => backup.kind === kind)
   for (const backup of all.slice(count)) rmSync(backup.path, { force: true })

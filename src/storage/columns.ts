@@ -1,10 +1,13 @@
 import { sql } from 'drizzle-orm'
-import { check, integer } from 'drizzle-orm/sqlite-core'
+import { check, customType, integer } from 'drizzle-orm/sqlite-core'
 
 import type { Timestamp } from '../domain/ids.ts'
 
 /** A time in milliseconds since 1970. */
 export const at = (name: string) => integer(name).$type<Timestamp>()
+
+/** Bytes of a BLOB. */
+export const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'blob' })
 
 /** 0 or 1. */
 export const flag = (name: string) => integer(name, { mode: 'boolean' })
@@ -22,6 +25,6 @@ export const checkWord = (column: string, words: readonly string[]) => {
 export const checkJson = (column: string) =>
   check(`${column}_is_json`, sql.raw(`\`${column}\` IS NULL OR json_valid(\`${column}\`)`))
 
-/** The column holds lower-case letters only: a name from a list that grows without a migration. */
-export const checkLetters = (column: string) =>
-  check(`${column}_is_a_name`, sql.raw(`\`${column}\` NOT GLOB '*[^a-z]*'`))
+/** The column holds lower-case letters, dots and underscores only, or NULL: a name from a list that grows without a migration. */
+export const checkName = (column: string) =>
+  check(`${column}_is_a_name`, sql.raw(`\`${column}\` NOT GLOB '*[^a-z._]*'`))

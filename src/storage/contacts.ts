@@ -5,40 +5,34 @@ import { NO_CONTACT, placeOf, type Contact, type UtcDay } from '../domain/contac
 import type { Handle } from '../domain/handle.ts'
 import type { LineId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared, type Values } from './statement.ts'
+import { statement } from './statement.ts'
 
 /** Places of the day that are taken. */
 export type ContactUsage = { readonly reserved: number; readonly spent: number }
 
-const one = prepared(({ sqlite }) =>
-  sqlite.prepare<Contact, [Values]>(
-    `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
+const one = statement<Contact>(
+  `SELECT known_at AS knownAt, queued, passed, spent_day AS spentDay FROM contacts
      WHERE line_id = $lineId AND handle = $handle`,
-  ),
 )
 
 export function readContact(db: Db, lineId: LineId, handle: Handle): Contact {
   return one(db).get({ lineId, handle }) ?? NO_CONTACT
 }
 
-const usage = prepared(({ sqlite }) =>
-  sqlite.prepare<ContactUsage, [Values]>(
-    `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
+const usage = statement<ContactUsage>(
+  `SELECT contacts_reserved AS reserved, coalesce((SELECT spent FROM contact_days
        WHERE line_id = $lineId AND day = $day), 0) AS spent FROM lines WHERE id = $lineId`,
-  ),
 )
 
 export function contactUsage(db: Db, lineId: LineId, day: UtcDay): ContactUsage {
   return usage(db).get({ lineId, day }) ?? { reserved: 0, spent: 0 }
 }
 
-const saving = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
+const saving = statement(
+  `INSERT INTO contacts (line_id, handle, known_at, queued, passed, spent_day)
      VALUES ($lineId, $handle, $knownAt, $queued, $passed, $spentDay)
      ON CONFLICT DO UPDATE SET known_at = $knownAt, queued = $queued, passed = $passed,
        spent_day = $spentDay`,
-  ),
 )
 
 /** Saves what became of a contact, and moves its place between the line's counters. */

@@ -1,34 +1,38 @@
 import { and, eq, getTableColumns, gt, inArray, lt, sql } from 'drizzle-orm'
 
-import type { Conversation } from '../domain/conversation.ts'
+import type { Conversation, ConversationType, Group } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
 import { MESSAGE_FIELDS, toMessage } from './messages.ts'
-import { conversations, messages } from './schema.ts'
-import { prepared, type Values } from './statement.ts'
+import { conversations, groups, messages } from './schema.ts'
+import { statement, type Values } from './statement.ts'
 
-const byLineAndHandle = prepared(({ sqlite }) =>
-  sqlite.prepare<{ id: ConversationId }, [Values]>(
-    'SELECT id FROM conversations WHERE line_id = $lineId AND handle = $handle',
-  ),
+const byLineAndHandle = statement<{ id: ConversationId; movedTo: number | null }>(
+  `SELECT id, moved_to AS movedTo FROM conversations
+     WHERE line_id = $lineId AND handle = $handle`,
 )
 
-function findConversation(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
+const insertion = statement(
+  `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
+       created_at, updated_at)
+     VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`,
+)
+
+const returning = statement('UPDATE conversations SET moved_to = NULL WHERE id = $id')
+
+/** The conversation of a line with a handle; null where there is none. */
+export function findConversation(
+  db: Db,
+  party: { readonly lineId: LineId; readonly handle: Handle },
+): ConversationId | null {
+  const { lineId, handle } = party
   return byLineAndHandle(db).get({ lineId, handle })?.id ?? null
 }
 
-const insertion = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
-       created_at, updated_at)
-     VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`,
-  ),
-)
-
-/** The conversation of a line with a handle; made where there is none. */
+/** The conversation of a line with a handle, for a message that comes into it; made where there is none. */
 export function openConversation(
   tx: Tx,
   stamps: LogicalClock,
@@ -39,26 +43,21 @@ export function openConversation(
     readonly now: Timestamp
   },
 ): ConversationId {
-  const known = findConversation(tx, party.lineId, party.handle)
-  if (known !== null) return known
+  const { lineId, handle } = party
+  const known = byLineAndHandle(tx).get({ lineId, handle })
+  if (known !== null) {
+    if (known.movedTo !== null) returning(tx).run({ id: known.id })
+    return known.id
+  }
   const id = stamps.id('conv')
   insertion(tx).run({ id, ...party })
   touch(tx, id)
   return id
 }
 
-const noting = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
+const noting = statement(
+  `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
        service = $service, updated_at = $now WHERE id = $id`,
-  ),
-)
-
-/** A statement of its own: a foreign key in every note would cost as much as all else of it. */
-const returning = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    'UPDATE conversations SET moved_to = NULL WHERE id = $id AND moved_to IS NOT NULL',
-  ),
 )
 
 /** A message came into the conversation. */
@@ -68,14 +67,11 @@ export function noteMessage(
   message: { readonly seq: number; readonly service: string; readonly now: Timestamp },
 ): void {
   noting(tx).run({ id, ...message })
-  returning(tx).run({ id })
   touch(tx, id)
 }
 
-const naming = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq',
-  ),
+const naming = statement(
+  'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq',
 )
 
 /** Another service carried the message: the conversation has it too, where that is its last one. */
@@ -127,17 +123,26 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
 export type ConversationFilter = {
   readonly lineId?: string | undefined
   readonly handle?: string | undefined
+  readonly type: ConversationType
 }
 
 type Place = { readonly seq: number; readonly lastSeq: number }
 
-const latestOfLine = prepared(({ sqlite }) =>
-  sqlite.prepare<Place, [Values]>(
+const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = conversations.seq)'
+const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
+
+const latestOfType = (type: ConversationType) =>
+  statement<Place>(
     `SELECT seq, last_seq AS lastSeq FROM conversations
-     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before
+     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${OF_TYPE[type]}
      ORDER BY last_seq DESC LIMIT +$limit`,
-  ),
-)
+  )
+
+const latestOfLine = {
+  direct: latestOfType('direct'),
+  group: latestOfType('group'),
+  all: latestOfType('all'),
+} as const
 
 /** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
 export function listConversations(
@@ -145,16 +150,17 @@ export function listConversations(
   filter: ConversationFilter,
   { limit, before }: { readonly limit: number; readonly before: number | null },
 ): readonly (Conversation & { readonly lastSeq: number })[] {
-  const { lineId, handle } = filter
+  const { lineId, handle, type } = filter
   const bound = before ?? Number.MAX_SAFE_INTEGER
   const isListed =
     handle === undefined
-      ? inArray(conversations.seq, latest(db, lineId, { limit, before: bound }))
+      ? inArray(conversations.seq, latest(db, filter, { limit, before: bound }))
       : and(
           eq(conversations.handle, handle as Handle), // Compared only.
           lineId === undefined ? undefined : eq(conversations.lineId, lineId as LineId), // Compared only.
           gt(conversations.lastSeq, 0),
           lt(conversations.lastSeq, bound),
+          sql.raw(OF_TYPE[type]),
         )
   return select(db)
     .where(isListed)
@@ -170,12 +176,12 @@ export function listConversations(
  */
 function latest(
   db: Db,
-  lineId: string | undefined,
+  { lineId, type }: ConversationFilter,
   page: { readonly limit: number; readonly before: number },
 ): readonly number[] {
   const lineIds = lineId === undefined ? everyLineId(db) : [lineId]
   return lineIds
-    .flatMap((id) => latestOfLine(db).all({ lineId: id, ...page }))
+    .flatMap((id) => latestOfLine[type](db).all({ lineId: id, ...page }))
     .sort((a, b) => b.lastSeq - a.lastSeq)
     .slice(0, page.limit)
     .map(({ seq }) => seq)
@@ -198,6 +204,15 @@ export function getConversation(db: Db, id: string): Conversation | null {
   return { ...conversation, id: id as ConversationId, movedTo: conversation.id }
 }
 
+/** The conversations with these seqs, the latest message first. */
+export function conversationsWithSeqs(db: Db, seqs: readonly number[]): readonly Conversation[] {
+  return select(db)
+    .where(inArray(conversations.seq, seqs))
+    .all()
+    .map(toConversation)
+    .toSorted((a, b) => b.lastSeq - a.lastSeq)
+}
+
 /** Sets whether a person answers; gives the conversation as it is then, null where there is none. */
 export function pauseAutomation(
   tx: Tx,
@@ -213,11 +228,9 @@ export function pauseAutomation(
   return getConversation(tx, id)
 }
 
-const pausedOne = prepared(({ sqlite }) =>
-  sqlite.prepare<{ id: ConversationId }, [Values]>(
-    `SELECT id FROM conversations
+const pausedOne = statement<{ id: ConversationId }>(
+  `SELECT id FROM conversations
      WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`,
-  ),
 )
 
 /** The conversation of a line with a handle, where a person answers it. */
@@ -247,9 +260,14 @@ function touch(tx: Tx, id: ConversationId): void {
 
 function select(db: Db) {
   return db.orm
-    .select({ conversation: getTableColumns(conversations), message: MESSAGE_FIELDS })
+    .select({
+      conversation: getTableColumns(conversations),
+      group: getTableColumns(groups),
+      message: MESSAGE_FIELDS,
+    })
     .from(conversations)
     .leftJoin(messages, eq(messages.seq, conversations.lastSeq))
+    .leftJoin(groups, eq(groups.seq, conversations.seq))
     .$dynamic()
 }
 
@@ -257,6 +275,7 @@ type Row = ReturnType<ReturnType<typeof select>['all']>[number]
 
 function toConversation({
   conversation: c,
+  group,
   message,
 }: Row): Conversation & { readonly lastSeq: number } {
   return {
@@ -265,6 +284,7 @@ function toConversation({
     lineId: c.lineId,
     phoneNumber: c.phoneNumber,
     handle: c.handle,
+    group: group && groupOf(group),
     service: c.service,
     messageCount: c.messageCount,
     lastMessage: message && toMessage(message),
@@ -273,4 +293,8 @@ function toConversation({
     updatedAt: c.updatedAt,
     lastSeq: c.lastSeq,
   }
+}
+
+function groupOf({ seq: _seq, ...group }: typeof groups.$inferSelect): Group {
+  return group
 }

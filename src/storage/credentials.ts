@@ -1,57 +1,50 @@
+import { and, eq, isNull, sql } from 'drizzle-orm'
+
 import type { Credential, CredentialId, CredentialKind } from '../domain/credential.ts'
-import type { BridgeId, KeyId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { BridgeId, KeyId, Timestamp } from '../domain/ids.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared, type Values } from './statement.ts'
+import { credentials } from './schema.ts'
+import { assigned, columnsOf, inserted, selected, statement, type Values } from './statement.ts'
+import { webhooks } from './webhook-schema.ts'
+
+type Row = typeof credentials.$inferSelect
+
+const SECRET = ['secretSha256', 'hint', 'secretCreatedAt'] as const
 
 /** The secret of a key or the token of a bridge: its hash, and the characters that are shown of it. */
-export type StoredSecret = {
+export type StoredSecret = Pick<Row, 'hint' | 'secretCreatedAt'> & {
   readonly secretSha256: Uint8Array
-  readonly hint: string
-  readonly secretCreatedAt: Timestamp
 }
 
-export type NewCredential = StoredSecret & {
-  readonly id: CredentialId
-  readonly kind: CredentialKind
-  readonly name: string | null
-  /** The number of a bridge. */
-  readonly number: string | null
-  /** The value of `X-API-Key`; null for a bridge. */
-  readonly key: string | null
-  readonly createdBy: string
-  readonly createdAt: Timestamp
-}
+/** Columns that a new credential does not have yet. */
+const LATER = ['lastUsedAt', 'revokedAt'] as const
+
+/** `number` is that of a bridge, and `key` the value of `X-API-Key`: null for a bridge. */
+export type NewCredential = StoredSecret &
+  Pick<Row, 'id' | 'kind' | 'name' | 'key' | 'createdBy' | 'createdAt'> & {
+    readonly number: string | null
+  }
 
 /** A credential in a list, with its position in it. */
 export type ListedCredential<K extends CredentialKind> = Credential<K> & { readonly seq: number }
 
-const COLUMNS = `rowid AS seq, id, name, phone_number AS number, hint, created_by AS createdBy,
-  created_at AS createdAt, secret_created_at AS secretCreatedAt, last_used_at AS lastUsedAt,
-  revoked_at AS revokedAt`
+const insertion = statement(
+  `INSERT INTO credentials ${inserted(credentials, columnsOf(credentials, LATER))}`,
+)
 
-export function insertCredential(tx: Tx, credential: NewCredential): void {
-  tx.sqlite
-    .query(
-      `INSERT INTO credentials (id, kind, name, phone_number, key, secret_sha256, hint, created_by,
-         created_at, secret_created_at)
-       VALUES ($id, $kind, $name, $number, $key, $secretSha256, $hint, $createdBy, $createdAt,
-         $secretCreatedAt)`,
-    )
-    .run({ ...credential })
+export function insertCredential(tx: Tx, { number, ...credential }: NewCredential): void {
+  insertion(tx).run({ ...credential, phoneNumber: number })
   if (credential.kind === 'key') touchKey(tx, credential.id)
 }
 
-type SecretOfKey = {
+type SecretOfKey = Pick<Row, 'revokedAt'> & {
   readonly id: KeyId
   readonly secretSha256: Uint8Array
-  readonly revokedAt: Timestamp | null
 }
 
-const byKey = prepared(({ sqlite }) =>
-  sqlite.prepare<SecretOfKey, [Values]>(
-    `SELECT id, secret_sha256 AS secretSha256, revoked_at AS revokedAt FROM credentials
-     WHERE key = $key`,
-  ),
+const byKey = statement<SecretOfKey>(
+  `SELECT ${selected(credentials, ['id', 'secretSha256', 'revokedAt'])} FROM credentials
+   WHERE key = $key`,
 )
 
 /** Read in every turn that brings requests: another process may have revoked the key. */
@@ -59,11 +52,9 @@ export function findKey(db: Db, key: string): SecretOfKey | null {
   return byKey(db).get({ key })
 }
 
-const byToken = prepared(({ sqlite }) =>
-  sqlite.prepare<{ id: BridgeId }, [Values]>(
-    `SELECT id FROM credentials
-     WHERE secret_sha256 = $secretSha256 AND kind = 'bridge' AND revoked_at IS NULL`,
-  ),
+const byToken = statement<{ id: BridgeId }>(
+  `SELECT id FROM credentials
+   WHERE secret_sha256 = $secretSha256 AND kind = 'bridge' AND revoked_at IS NULL`,
 )
 
 /** Read for every call of a shortcut: a token that was replaced fails at once. */
@@ -71,70 +62,61 @@ export function findBridgeOfToken(db: Db, secretSha256: Uint8Array): BridgeId | 
   return byToken(db).get({ secretSha256 })?.id ?? null
 }
 
-export function hasKeys(db: Db): boolean {
-  return db.sqlite.query("SELECT 1 FROM credentials WHERE kind = 'key' LIMIT 1").get() !== null
+export function hasKeys({ orm }: Db): boolean {
+  return orm.select().from(credentials).where(eq(credentials.kind, 'key')).get() !== undefined
 }
+
+type LiveBridge = { readonly key: BridgeId; readonly number: string }
 
 /** The bridges that are not removed: each of them is a line. */
-export function listLiveBridges(
-  db: Db,
-): readonly { readonly key: BridgeId; readonly number: string }[] {
-  return db.sqlite
-    .query<{ key: BridgeId; number: string }, []>(
-      `SELECT id AS key, phone_number AS number FROM credentials
-       WHERE kind = 'bridge' AND revoked_at IS NULL ORDER BY rowid`,
-    )
-    .all()
+export function listLiveBridges({ sqlite }: Db): readonly LiveBridge[] {
+  const sql = `SELECT id AS key, phone_number AS number FROM credentials
+               WHERE kind = 'bridge' AND revoked_at IS NULL ORDER BY rowid`
+  return sqlite.query<LiveBridge, []>(sql).all()
 }
 
+const HIDDEN = ['kind', 'key', 'secretSha256', 'phoneNumber'] as const
+const LISTED = `SELECT rowid AS seq, phone_number AS number,
+  ${selected(credentials, columnsOf(credentials, HIDDEN))} FROM credentials`
+
 export function getCredential<K extends CredentialKind>(
-  db: Db,
+  { sqlite }: Db,
   kind: K,
   id: string,
 ): ListedCredential<K> | null {
-  return db.sqlite
-    .query<ListedCredential<K>, [Values]>(
-      `SELECT ${COLUMNS} FROM credentials WHERE id = $id AND kind = $kind`,
-    )
-    .get({ id, kind })
+  const sql = `${LISTED} WHERE id = $id AND kind = $kind`
+  return sqlite.query<ListedCredential<K>, [Values]>(sql).get({ id, kind })
 }
 
 /** Credentials newest first, the revoked ones too; `before` is the cursor's seq. */
 export function listCredentials<K extends CredentialKind>(
-  db: Db,
+  { sqlite }: Db,
   kind: K,
-  page: { readonly limit: number; readonly before: number | null },
+  { limit, before }: { readonly limit: number; readonly before: number | null },
 ): readonly ListedCredential<K>[] {
-  return db.sqlite
-    .query<ListedCredential<K>, [Values]>(
-      `SELECT ${COLUMNS} FROM credentials WHERE kind = $kind AND rowid < $before
-       ORDER BY rowid DESC LIMIT $limit`,
-    )
-    .all({ kind, limit: page.limit, before: page.before ?? Number.MAX_SAFE_INTEGER })
+  const sql = `${LISTED} WHERE kind = $kind AND rowid < $before ORDER BY rowid DESC LIMIT $limit`
+  const values = { kind, limit, before: before ?? Number.MAX_SAFE_INTEGER }
+  return sqlite.query<ListedCredential<K>, [Values]>(sql).all(values)
 }
+
+const replacing = statement(
+  `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`,
+)
 
 /** The secret before it becomes invalid. */
 export function replaceSecret(tx: Tx, id: CredentialId, secret: StoredSecret): void {
-  tx.sqlite
-    .query(
-      `UPDATE credentials SET secret_sha256 = $secretSha256, hint = $hint,
-         secret_created_at = $secretCreatedAt WHERE id = $id`,
-    )
-    .run({ id, ...secret })
+  replacing(tx).run({ id, ...secret })
 }
 
 /** A credential that is revoked already stays as it is. */
 export function markRevoked(tx: Tx, kind: CredentialKind, id: CredentialId, now: Timestamp): void {
-  tx.sqlite
-    .query('UPDATE credentials SET revoked_at = $now WHERE id = $id AND revoked_at IS NULL')
-    .run({ id, now })
+  const isLive = and(eq(credentials.id, id), isNull(credentials.revokedAt))
+  tx.orm.update(credentials).set({ revokedAt: now }).where(isLive).run()
   if (kind === 'key') touchKey(tx, id)
 }
 
-const using = prepared(({ sqlite }) =>
-  sqlite.prepare<{ kind: CredentialKind }, [Values]>(
-    'UPDATE credentials SET last_used_at = $at WHERE id = $id RETURNING kind',
-  ),
+const using = statement<{ kind: CredentialKind }>(
+  'UPDATE credentials SET last_used_at = $at WHERE id = $id RETURNING kind',
 )
 
 export function saveLastUsed(tx: Tx, id: CredentialId, at: Timestamp): void {
@@ -146,19 +128,17 @@ function touchKey(tx: Tx, id: CredentialId): void {
 }
 
 /** Credentials and webhooks that a key made and that still live: neither revoked nor deleted. */
-export function listCreatedBy(db: Db, id: KeyId) {
-  const ofKind = (kind: CredentialKind) =>
-    db.sqlite
-      .query<{ id: string }, [Values]>(
-        `SELECT id FROM credentials
-         WHERE created_by = $id AND kind = $kind AND revoked_at IS NULL ORDER BY rowid`,
-      )
-      .all({ id, kind })
-  const webhooks = db.sqlite
-    .query<{ id: WebhookId }, [Values]>(
-      'SELECT id FROM webhooks WHERE created_by = $id AND deleted_at IS NULL ORDER BY rowid',
-    )
-    .all({ id })
+export function listCreatedBy({ orm }: Db, id: KeyId) {
+  const isLive = and(eq(credentials.createdBy, id), isNull(credentials.revokedAt))
+  const made = orm
+    .select()
+    .from(credentials)
+    .where(isLive)
+    .orderBy(sql`rowid`)
+    .all()
+  const isKept = and(eq(webhooks.createdBy, id), isNull(webhooks.deletedAt))
+  const madeWebhooks = orm.select().from(webhooks).where(isKept).orderBy(webhooks.seq).all()
   const idsOf = (rows: readonly { readonly id: string }[]) => rows.map((row) => row.id)
-  return { keys: idsOf(ofKind('key')), webhooks: idsOf(webhooks), bridges: idsOf(ofKind('bridge')) }
+  const ofKind = (kind: CredentialKind) => idsOf(made.filter((row) => row.kind === kind))
+  return { keys: ofKind('key'), webhooks: idsOf(madeWebhooks), bridges: ofKind('bridge') }
 }

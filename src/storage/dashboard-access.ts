@@ -1,144 +1,89 @@
+import { and, desc, eq, gt, isNotNull, lte, ne, notInArray, or } from 'drizzle-orm'
+
 import type { Timestamp } from '../domain/ids.ts'
+import {
+  dashboardNetworks as networks,
+  dashboardOwner as owner,
+  dashboardSessions as sessions,
+} from './access-schema.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared, type Values } from './statement.ts'
 
-export type DashboardOwner = {
-  readonly passwordHash: string
-  /** Next step of setup; null once it is done. */
-  readonly setupStep: string | null
+type Owner = typeof owner.$inferSelect
+export type SessionRow = typeof sessions.$inferSelect
+
+/** The one row of the owner. */
+const OWNER_ID = 1
+
+export function getOwner(db: Db): Owner | null {
+  return db.orm.select().from(owner).where(eq(owner.id, OWNER_ID)).get() ?? null
 }
 
-/** The owner of the relay; null until a password is set. */
-export function getOwner(db: Db): DashboardOwner | null {
-  return db.sqlite
-    .query<DashboardOwner, []>(
-      `SELECT password_hash AS passwordHash, setup_step AS setupStep FROM dashboard_owner
-       WHERE id = 1`,
-    )
-    .get()
+/** Sets the password; the first one begins setup at its `setupStep`. */
+export function savePassword(tx: Tx, password: Omit<Owner, 'id'>): void {
+  const { passwordHash, passwordSetAt } = password
+  tx.orm
+    .insert(owner)
+    .values({ ...password, id: OWNER_ID })
+    .onConflictDoUpdate({ target: owner.id, set: { passwordHash, passwordSetAt } })
+    .run()
 }
 
-/** Sets the password; the first one begins setup at `firstStep`. */
-export function savePassword(
-  tx: Tx,
-  password: {
-    readonly passwordHash: string
-    readonly firstStep: string
-    readonly now: Timestamp
-  },
-): void {
-  tx.sqlite
-    .query<null, [Values]>(
-      `INSERT INTO dashboard_owner (id, password_hash, password_set_at, setup_step)
-       VALUES (1, $passwordHash, $now, $firstStep)
-       ON CONFLICT DO UPDATE SET password_hash = $passwordHash, password_set_at = $now`,
-    )
-    .run({ ...password })
+export function saveSetupStep(tx: Tx, setupStep: string | null): void {
+  tx.orm.update(owner).set({ setupStep }).where(eq(owner.id, OWNER_ID)).run()
 }
-
-export function saveSetupStep(tx: Tx, step: string | null): void {
-  tx.sqlite
-    .query<null, [Values]>('UPDATE dashboard_owner SET setup_step = $step WHERE id = 1')
-    .run({ step })
-}
-
-export type SessionRow = {
-  readonly lastSeenAt: Timestamp
-  readonly elevatedUntil: Timestamp
-  /** Null for a session from before there were page keys. */
-  readonly pageKeySha256: Uint8Array | null
-}
-
-const byToken = prepared(({ sqlite }) =>
-  sqlite.prepare<SessionRow, [Values]>(
-    `SELECT last_seen_at AS lastSeenAt, elevated_until AS elevatedUntil,
-            page_key_sha256 AS pageKeySha256
-     FROM dashboard_sessions WHERE token_sha256 = $tokenSha256`,
-  ),
-)
 
 /** Asked for every request of the dashboard: a session that was ended fails at once. */
 export function findSession(db: Db, tokenSha256: Uint8Array): SessionRow | null {
-  return byToken(db).get({ tokenSha256 })
-}
-
-export type ListedSession = {
-  readonly tokenSha256: Uint8Array
-  readonly createdAt: Timestamp
-  readonly lastSeenAt: Timestamp
+  return db.orm.select().from(sessions).where(eq(sessions.tokenSha256, tokenSha256)).get() ?? null
 }
 
 /** Those seen after `after`, the latest first. */
-export function listSessions(db: Db, after: Timestamp): readonly ListedSession[] {
-  return db.sqlite
-    .query<ListedSession, [Values]>(
-      `SELECT token_sha256 AS tokenSha256, created_at AS createdAt, last_seen_at AS lastSeenAt
-       FROM dashboard_sessions
-       WHERE last_seen_at > $after AND page_key_sha256 IS NOT NULL
-       ORDER BY last_seen_at DESC, created_at DESC`,
-    )
-    .all({ after })
+export function listSessions(db: Db, after: Timestamp): readonly SessionRow[] {
+  return db.orm
+    .select()
+    .from(sessions)
+    .where(and(gt(sessions.lastSeenAt, after), isNotNull(sessions.pageKeySha256)))
+    .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
+    .all()
 }
 
-export function insertSession(
-  tx: Tx,
-  session: {
-    readonly tokenSha256: Uint8Array
-    readonly pageKeySha256: Uint8Array
-    readonly now: Timestamp
-    readonly elevatedUntil: Timestamp
-  },
-): void {
-  tx.sqlite
-    .query<null, [Values]>(
-      `INSERT INTO dashboard_sessions
-         (token_sha256, created_at, last_seen_at, elevated_until, page_key_sha256)
-       VALUES ($tokenSha256, $now, $now, $elevatedUntil, $pageKeySha256)`,
-    )
-    .run({ ...session })
+export function insertSession(tx: Tx, session: SessionRow): void {
+  tx.orm.insert(sessions).values(session).run()
   touch(tx)
 }
 
-export function markSeen(tx: Tx, tokenSha256: Uint8Array, now: Timestamp): void {
-  tx.sqlite
-    .query<null, [Values]>(
-      'UPDATE dashboard_sessions SET last_seen_at = $now WHERE token_sha256 = $tokenSha256',
-    )
-    .run({ tokenSha256, now })
-}
-
-export function elevateSession(tx: Tx, tokenSha256: Uint8Array, until: Timestamp): void {
-  tx.sqlite
-    .query<null, [Values]>(
-      'UPDATE dashboard_sessions SET elevated_until = $until WHERE token_sha256 = $tokenSha256',
-    )
-    .run({ tokenSha256, until })
+/** Notes a use of the session, or the password that was given in it. */
+export function updateSession(
+  tx: Tx,
+  tokenSha256: Uint8Array,
+  changes: Partial<Pick<SessionRow, 'lastSeenAt' | 'elevatedUntil'>>,
+): void {
+  tx.orm.update(sessions).set(changes).where(eq(sessions.tokenSha256, tokenSha256)).run()
 }
 
 export function deleteSession(tx: Tx, tokenSha256: Uint8Array): void {
-  tx.sqlite
-    .query<null, [Values]>('DELETE FROM dashboard_sessions WHERE token_sha256 = $tokenSha256')
-    .run({ tokenSha256 })
+  tx.orm.delete(sessions).where(eq(sessions.tokenSha256, tokenSha256)).run()
   touch(tx)
 }
 
 /** Deletes every session but one; every one where `kept` is null. */
 export function deleteOtherSessions(tx: Tx, kept: Uint8Array | null): void {
-  tx.sqlite
-    .query<null, [Values]>('DELETE FROM dashboard_sessions WHERE token_sha256 IS NOT $kept')
-    .run({ kept })
+  const isOther = kept === null ? undefined : ne(sessions.tokenSha256, kept)
+  tx.orm.delete(sessions).where(isOther).run()
   touch(tx)
 }
 
 /** Deletes what was last seen at `before` or earlier, and of the rest all but the `count` seen last. */
 export function keepLatestSessions(tx: Tx, before: Timestamp, count: number): void {
-  tx.sqlite
-    .query<null, [Values]>(
-      `DELETE FROM dashboard_sessions WHERE last_seen_at <= $before OR token_sha256 NOT IN (
-         SELECT token_sha256 FROM dashboard_sessions
-         ORDER BY last_seen_at DESC, created_at DESC LIMIT $count)`,
-    )
-    .run({ before, count })
+  const latest = tx.orm
+    .select({ tokenSha256: sessions.tokenSha256 })
+    .from(sessions)
+    .orderBy(desc(sessions.lastSeenAt), desc(sessions.createdAt))
+    .limit(count)
+  tx.orm
+    .delete(sessions)
+    .where(or(lte(sessions.lastSeenAt, before), notInArray(sessions.tokenSha256, latest)))
+    .run()
 }
 
 /** Sessions have no ids that others may see, so it is said of all of them at once. */
@@ -151,13 +96,8 @@ const NETWORKS_MAX = 100
 
 /** True where the password was given from this network after `after`. */
 export function hasSignedIn(db: Db, network: string, after: Timestamp): boolean {
-  const found = db.sqlite
-    .query<{ network: string }, [Values]>(
-      `SELECT network FROM dashboard_networks
-       WHERE network = $network AND signed_in_at > $after`,
-    )
-    .get({ network, after })
-  return found !== null
+  const isRecent = and(eq(networks.network, network), gt(networks.signedInAt, after))
+  return db.orm.select().from(networks).where(isRecent).get() !== undefined
 }
 
 /** Notes that the password was given from this network, and forgets those from before `after`. */
@@ -166,16 +106,18 @@ export function noteSignIn(
   signIn: { readonly network: string; readonly now: Timestamp; readonly after: Timestamp },
 ): void {
   const { network, now, after } = signIn
-  tx.sqlite
-    .query<null, [Values]>(
-      `INSERT INTO dashboard_networks (network, signed_in_at) VALUES ($network, $now)
-       ON CONFLICT DO UPDATE SET signed_in_at = $now`,
-    )
-    .run({ network, now })
-  tx.sqlite
-    .query<null, [Values]>(
-      `DELETE FROM dashboard_networks WHERE signed_in_at <= $after OR network NOT IN (
-         SELECT network FROM dashboard_networks ORDER BY signed_in_at DESC LIMIT $max)`,
-    )
-    .run({ after, max: NETWORKS_MAX })
+  tx.orm
+    .insert(networks)
+    .values({ network, signedInAt: now })
+    .onConflictDoUpdate({ target: networks.network, set: { signedInAt: now } })
+    .run()
+  const latest = tx.orm
+    .select({ network: networks.network })
+    .from(networks)
+    .orderBy(desc(networks.signedInAt))
+    .limit(NETWORKS_MAX)
+  tx.orm
+    .delete(networks)
+    .where(or(lte(networks.signedInAt, after), notInArray(networks.network, latest)))
+    .run()
 }

@@ -9,16 +9,15 @@ import type { Log } from '../system/log.ts'
 import type { Random } from '../system/random.ts'
 import { backUpBeforeMigration } from './backup.ts'
 import { closeDatabase, openDatabase, type Db } from './database.ts'
+import { OpenFiles } from './guard.ts'
 import {
   acceptMigration,
   MIGRATIONS,
   readSchemaState,
   UnusableDatabaseError,
 } from './migrations.ts'
-import { OpenFiles } from './open-files.ts'
 import { damageFound, wayBack, isDamage, isDiskFull } from './sqlite-errors.ts'
 
-/** The data directory, opened. */
 export type Data = {
   readonly db: Db
   readonly directory: DataDirectory

@@ -1,10 +1,11 @@
 import { constants, Database } from 'bun:sqlite'
+import { rmSync } from 'node:fs'
 
 import { drizzle, type BunSQLiteDatabase } from 'drizzle-orm/bun-sqlite'
 
 import type { Change } from '../system/change-feed.ts'
 import { LastingDatabase } from '../system/lasting-database.ts'
-import { Guard } from './guard.ts'
+import { Guard, LOG_BYTES_LIMIT } from './guard.ts'
 import {
   APPLICATION_ID,
   MIGRATIONS,
@@ -14,7 +15,6 @@ import {
   readSchemaState,
   type Migration,
 } from './migrations.ts'
-import { LOG_BYTES_LIMIT } from './open-files.ts'
 import { damageFound, wayBack } from './sqlite-errors.ts'
 
 /** The one connection to `hookline.db`: raw, and through drizzle. Reading needs no more than this. */
@@ -130,6 +130,11 @@ function requireSqliteVersion(sqlite: Database): void {
   throw new UnusableDatabaseError(
     `The system's SQLite is ${row?.version ?? 'unknown'}; Hookline needs 3.37 or newer.`,
   )
+}
+
+/** Deletes the database at `path` with its side files, where there is one. */
+export function removeDatabase(path: string): void {
+  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true })
 }
 
 /** Opens a database file as it is. Functions that its schema names are not run (SQLite's `trusted_schema`). */

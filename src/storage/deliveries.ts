@@ -1,115 +1,100 @@
-import type { ConversationId, DeliveryId, Timestamp, WebhookId, LineId } from '../domain/ids.ts'
-import type { Attempt, Delivery, DeliveryStatus, EventName } from '../domain/webhook.ts'
+import { and, asc, desc, eq, getTableColumns, isNull, lt } from 'drizzle-orm'
+
+import type { DeliveryId, Timestamp, WebhookId, LineId } from '../domain/ids.ts'
+import type { Delivery, DeliveryStatus, EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared, type Values } from './statement.ts'
+import { columnsOf, inserted, statement, type Values } from './statement.ts'
+import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 
 export type StoredDelivery = Delivery & {
   readonly seq: number
-  /** The answer to the last attempt, or its error. */
   readonly lastStatusCode: number | null
   readonly lastError: string | null
 }
 
+const { deliverySeq: _delivery, ...ATTEMPT_FIELDS } = getTableColumns(attempts)
+
 /** `isPrivateTarget`: the answer of a receiver on the own network is not for every viewer. */
-export type StoredAttempt = Attempt & { readonly isPrivateTarget: boolean }
+export type StoredAttempt = Omit<typeof attempts.$inferSelect, 'deliverySeq'>
 
-export type NewDelivery = {
-  readonly id: DeliveryId
-  readonly webhookId: WebhookId
-  readonly eventSeq: number
-  readonly conversationId: ConversationId | null
-  readonly nextAttemptAt: Timestamp
-  readonly requestedAt: Timestamp | null
-  /** Set by a replay, to `createdAt`. */
-  readonly replayedAt: Timestamp | null
-  readonly createdAt: Timestamp
-}
+/** Columns that a new delivery has by default. */
+const LATER = ['seq', 'attemptCount', 'scheduledCount', 'completedAt'] as const
 
-const insertion = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `INSERT INTO deliveries (id, webhook_id, event_seq, conversation_id, status, next_attempt_at,
-                             requested_at, replayed_at, created_at)
-     VALUES ($id, $webhookId, $eventSeq, $conversationId, 'pending', $nextAttemptAt,
-             $requestedAt, $replayedAt, $createdAt)
-     ON CONFLICT (event_seq, webhook_id) DO NOTHING`,
-  ),
+/** `replayedAt` is set by a replay, to `createdAt`. */
+export type NewDelivery = Omit<typeof deliveries.$inferSelect, (typeof LATER)[number] | 'status'>
+
+const insertion = statement(
+  `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
+   ON CONFLICT (event_seq, webhook_id) DO NOTHING`,
 )
 
 /** Queues an event for a webhook, once for each webhook. */
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
-  insertion(tx).run({ ...delivery })
+  insertion(tx).run(delivery)
   touch(tx, delivery.id)
 }
 
-const COLUMNS = `d.seq, d.id, d.webhook_id AS webhookId, e.id AS eventId, e.name AS event,
-  e.message_id AS messageId, d.conversation_id AS conversationId, d.status,
-  d.attempt_count AS attemptCount, d.next_attempt_at AS nextAttemptAt,
-  d.created_at AS createdAt, d.completed_at AS completedAt, a.status_code AS lastStatusCode,
-  a.error AS lastError`
+const {
+  eventSeq: _event,
+  scheduledCount: _scheduled,
+  requestedAt: _requested,
+  replayedAt: _replayed,
+  ...DELIVERY_FIELDS
+} = getTableColumns(deliveries)
 
-const LAST_ATTEMPT = 'LEFT JOIN attempts a ON a.delivery_seq = d.seq AND a.number = d.attempt_count'
-
-const byId = prepared(({ sqlite }) =>
-  sqlite.prepare<StoredDelivery, [Values]>(
-    `SELECT ${COLUMNS}
-     FROM deliveries d
-     JOIN events e ON e.seq = d.event_seq
-     ${LAST_ATTEMPT}
-     JOIN webhooks w ON w.id = d.webhook_id
-     WHERE d.id = $id AND w.deleted_at IS NULL`,
-  ),
-)
+function select(db: Db) {
+  const event = { eventId: events.id, event: events.name, messageId: events.messageId }
+  const last = { lastStatusCode: attempts.statusCode, lastError: attempts.error }
+  const isLast = eq(attempts.number, deliveries.attemptCount)
+  return db.orm
+    .select({ ...DELIVERY_FIELDS, ...event, ...last })
+    .from(deliveries)
+    .innerJoin(events, eq(events.seq, deliveries.eventSeq))
+    .leftJoin(attempts, and(eq(attempts.deliverySeq, deliveries.seq), isLast))
+    .$dynamic()
+}
 
 /** The delivery, unless it is unknown or its webhook deleted. */
 export function findDelivery(db: Db, id: DeliveryId): StoredDelivery | null {
-  return byId(db).get({ id })
+  const found = select(db)
+    .innerJoin(webhooks, eq(webhooks.id, deliveries.webhookId))
+    .where(and(eq(deliveries.id, id), isNull(webhooks.deletedAt)))
+    .get()
+  return found ?? null
 }
 
 /** The deliveries of a webhook, newest first, those before `before` where it is given. */
 export function listDeliveries(
   db: Db,
   webhookId: WebhookId,
-  filter: { readonly status: DeliveryStatus | null; readonly before: number | null },
+  { status, before }: { readonly status: DeliveryStatus | null; readonly before: number | null },
   limit: number,
 ): StoredDelivery[] {
-  const { status, before } = filter
-  const isOfStatus = status === null ? '' : 'AND d.status = $status'
-  return db.sqlite
-    .query<StoredDelivery, [Values]>(
-      `SELECT ${COLUMNS}
-       FROM deliveries d JOIN events e ON e.seq = d.event_seq ${LAST_ATTEMPT}
-       WHERE d.webhook_id = $webhookId ${isOfStatus} AND d.seq < $before
-       ORDER BY d.seq DESC LIMIT $limit`,
-    )
-    .all({
-      webhookId,
-      ...(status === null ? {} : { status }),
-      before: before ?? Number.MAX_SAFE_INTEGER,
-      limit,
-    })
+  const isOfStatus = status === null ? undefined : eq(deliveries.status, status)
+  const isOlder = before === null ? undefined : lt(deliveries.seq, before)
+  return select(db)
+    .where(and(eq(deliveries.webhookId, webhookId), isOfStatus, isOlder))
+    .orderBy(desc(deliveries.seq))
+    .limit(limit)
+    .all()
 }
 
 /** All attempts of a delivery, first one first. */
 export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
-  const rows = db.sqlite
-    .query<Attempt & { isPrivateTarget: number }, [Values]>(
-      `SELECT number, "trigger", started_at AS startedAt, duration_ms AS durationMs,
-              status_code AS statusCode, error, response_excerpt AS responseExcerpt,
-              is_private_target AS isPrivateTarget
-       FROM attempts WHERE delivery_seq = $deliverySeq ORDER BY number`,
-    )
-    .all({ deliverySeq })
-  return rows.map((row) => ({ ...row, isPrivateTarget: row.isPrivateTarget === 1 }))
+  return db.orm
+    .select(ATTEMPT_FIELDS)
+    .from(attempts)
+    .where(eq(attempts.deliverySeq, deliverySeq))
+    .orderBy(asc(attempts.number))
+    .all()
 }
 
-const request = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `UPDATE deliveries
-     SET scheduled_count = CASE status WHEN 'pending' THEN scheduled_count ELSE 0 END,
-         next_attempt_at = CASE status WHEN 'pending' THEN next_attempt_at ELSE $now END,
-         status = 'pending', completed_at = NULL, requested_at = $now
-     WHERE id = $id`,
-  ),
+const request = statement(
+  `UPDATE deliveries
+   SET scheduled_count = CASE status WHEN 'pending' THEN scheduled_count ELSE 0 END,
+       next_attempt_at = CASE status WHEN 'pending' THEN next_attempt_at ELSE $now END,
+       status = 'pending', completed_at = NULL, requested_at = $now
+   WHERE id = $id`,
 )
 
 /** Requests an attempt at once; a finished delivery starts its schedule over. */
@@ -154,13 +139,11 @@ export function listExhausted(
     })
 }
 
-const restart = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `UPDATE deliveries
-     SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL,
-         replayed_at = $replayedAt
-     WHERE id = $id AND status = 'exhausted'`,
-  ),
+const restart = statement(
+  `UPDATE deliveries
+   SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL,
+       replayed_at = $replayedAt
+   WHERE id = $id AND status = 'exhausted'`,
 )
 
 /** Gives an exhausted delivery its whole schedule again. */
@@ -173,11 +156,9 @@ export function restartDelivery(
   tx.changes?.push({ what: 'delivery', id })
 }
 
-const waiting = prepared(({ sqlite }) =>
-  sqlite.prepare<{ count: number }, [Values]>(
-    `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
-     WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`,
-  ),
+const waiting = statement<{ count: number }>(
+  `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`,
 )
 
 /** Replayed deliveries of a webhook that are still pending. */
@@ -187,26 +168,20 @@ export function countReplayed(db: Db, webhookId: WebhookId): number {
 
 type WaitingRow = { readonly seq: number; readonly isUntouched: 0 | 1 }
 
-const latest = prepared(({ sqlite }) =>
-  sqlite.prepare<WaitingRow, [Values]>(
-    `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
-     FROM deliveries INDEXED BY deliveries_replayed
-     WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
-     ORDER BY seq DESC LIMIT +$limit`,
-  ),
+const latest = statement<WaitingRow>(
+  `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
+   FROM deliveries INDEXED BY deliveries_replayed
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
+   ORDER BY seq DESC LIMIT +$limit`,
 )
 
-const removal = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>('DELETE FROM deliveries WHERE seq = $seq'),
-)
+const removal = statement('DELETE FROM deliveries WHERE seq = $seq')
 
-const exhaustion = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `UPDATE deliveries
-     SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL, requested_at = NULL
-     WHERE seq = $seq`,
-  ),
-)
+/** The end of a delivery that is given up, in an UPDATE. */
+export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
+  requested_at = NULL`
+
+const exhaustion = statement(`UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`)
 
 /**
  * Stops at most `limit` replayed deliveries, newest first, so that those about to go are stopped last;

@@ -1,7 +1,7 @@
 import type { MessageId, Timestamp } from '../domain/ids.ts'
 import type { AnswerKind } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared, type Values } from './statement.ts'
+import { statement } from './statement.ts'
 
 /** The first answer under a key, word for word. */
 export type KeptAnswer = { readonly kind: AnswerKind; readonly body: string }
@@ -18,11 +18,9 @@ type Row = Pick<IdempotencyRecord, 'fingerprint' | 'messageId'> & {
   readonly body: string | null
 }
 
-const byKey = prepared(({ sqlite }) =>
-  sqlite.prepare<Row, [Values]>(
-    `SELECT fingerprint, message_id AS messageId, answer AS kind, body
+const byKey = statement<Row>(
+  `SELECT fingerprint, message_id AS messageId, answer AS kind, body
      FROM idempotency WHERE key = $key`,
-  ),
 )
 
 export function findIdempotency(db: Db, key: string): IdempotencyRecord | null {
@@ -33,11 +31,9 @@ export function findIdempotency(db: Db, key: string): IdempotencyRecord | null {
   return { fingerprint, messageId, answer }
 }
 
-const insertion = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `INSERT INTO idempotency (key, fingerprint, message_id, created_at)
+const insertion = statement(
+  `INSERT INTO idempotency (key, fingerprint, message_id, created_at)
      VALUES ($key, $fingerprint, $messageId, $now)`,
-  ),
 )
 
 export function recordRequest(
@@ -52,10 +48,8 @@ export function recordRequest(
   insertion(tx).run(record)
 }
 
-const answering = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    'UPDATE idempotency SET answer = $kind, body = $body WHERE key = $key AND body IS NULL',
-  ),
+const answering = statement(
+  'UPDATE idempotency SET answer = $kind, body = $body WHERE key = $key AND body IS NULL',
 )
 
 /** Keeps the first answer under a key, and gives the one that is kept then. */

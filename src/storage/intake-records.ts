@@ -1,13 +1,21 @@
-import type { LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import { sql } from 'drizzle-orm'
+
+import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
+import type { MessageChange } from '../domain/message-extras.ts'
 import type { Receipt } from '../domain/message.ts'
 import type { Rejection, NotRelayedKind } from '../domain/not-relayed.ts'
 import type { Db, Tx } from './database.ts'
-import { prepared, type Values } from './statement.ts'
+import {
+  knownGuids,
+  notRelayed,
+  rejectedEvents,
+  waitingChanges,
+  waitingReceipts,
+} from './schema.ts'
+import { columnsOf, inserted, selected, statement, type RawRow, type Values } from './statement.ts'
 
-const byGuid = prepared(({ sqlite }) =>
-  sqlite.prepare<{ id: MessageId }, [Values]>(
-    'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid',
-  ),
+const byGuid = statement<{ id: MessageId }>(
+  'SELECT message_id AS id FROM known_guids WHERE line_id = $lineId AND guid = $guid',
 )
 
 /** The message that a line's guid belongs to: kept for ever, also when the message is gone. */
@@ -15,11 +23,8 @@ export function messageIdOfGuid(db: Db, lineId: LineId, guid: string): MessageId
   return byGuid(db).get({ lineId, guid })?.id ?? null
 }
 
-const insertion = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `INSERT INTO known_guids (line_id, guid, message_id) VALUES ($lineId, $guid, $messageId)
-     ON CONFLICT DO NOTHING`,
-  ),
+const insertion = statement(
+  `INSERT INTO known_guids ${inserted(knownGuids)} ON CONFLICT DO NOTHING`,
 )
 
 export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: MessageId): void {
@@ -28,53 +33,92 @@ export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: Me
 
 /** Keeps a receipt whose guid nobody knows yet. */
 export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Timestamp): void {
-  tx.sqlite
-    .query(
-      `INSERT INTO waiting_receipts (line_id, guid, kind, at, reason, service, recorded_at)
-       VALUES ($lineId, $guid, $kind, $at, $reason, $service, $now)
-       ON CONFLICT DO UPDATE SET service = coalesce(excluded.service, service)`,
-    )
-    .run({ lineId, ...receipt, service: receipt.service ?? null, now })
+  const service = sql`coalesce(excluded.service, service)`
+  tx.orm
+    .insert(waitingReceipts)
+    .values({ lineId, ...receipt, recordedAt: now })
+    .onConflictDoUpdate({ target: RECEIPT_KEY, set: { service } })
+    .run()
 }
 
-type WaitingReceipt = Omit<Receipt, 'guid' | 'service'> & {
-  readonly service: string | null
-  readonly recordedAt: number
-}
+const RECEIPT_KEY = [waitingReceipts.lineId, waitingReceipts.guid, waitingReceipts.kind]
 
-const waiting = prepared(({ sqlite }) =>
-  sqlite.prepare<WaitingReceipt, [Values]>(
-    `SELECT kind, at, reason, service, recorded_at AS recordedAt FROM waiting_receipts
-     WHERE line_id = $lineId AND guid = $guid`,
-  ),
+const waiting = statement<RawRow<typeof waitingReceipts>>(
+  `SELECT ${selected(waitingReceipts)} FROM waiting_receipts
+   WHERE line_id = $lineId AND guid = $guid`,
 )
+
+const taking = statement('DELETE FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid')
 
 /** The receipts that came before their guid did, oldest first; they are taken out. */
 export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Receipt[] {
   const rows = waiting(tx).all({ lineId, guid })
   if (rows.length === 0) return []
-  tx.sqlite
-    .query('DELETE FROM waiting_receipts WHERE line_id = $lineId AND guid = $guid')
-    .run({ lineId, guid })
+  taking(tx).run({ lineId, guid })
   return rows
     .toSorted((a, b) => a.at - b.at || a.recordedAt - b.recordedAt)
-    .map(({ kind, at, reason, service }) => ({
-      guid,
-      kind,
-      at,
-      reason,
-      service: service ?? undefined,
-    }))
+    .map(({ kind, at, reason, service }) => {
+      return { guid, kind, at, reason, service: service ?? undefined }
+    })
+}
+
+/** A change that waits for its message. */
+export type WaitingChange = {
+  readonly lineId: LineId
+  /** That of its group; null between two. */
+  readonly conversationId: ConversationId | null
+  readonly change: MessageChange
+}
+
+/** Keeps a change whose message nobody knows yet. */
+export function keepChange(tx: Tx, waiting: WaitingChange, now: Timestamp): void {
+  const { lineId, conversationId, change } = waiting
+  const body = JSON.stringify({ conversationId, change })
+  const row = { lineId, guid: change.targetGuid, body, recordedAt: now }
+  tx.orm.insert(waitingChanges).values(row).run()
+}
+
+type WaitingRow = Pick<typeof waitingChanges.$inferSelect, 'seq' | 'lineId' | 'body'>
+
+const waitingRow = selected(waitingChanges, ['seq', 'lineId', 'body'])
+const waitingFor = statement<WaitingRow>(
+  `SELECT ${waitingRow} FROM waiting_changes WHERE line_id = $lineId AND guid = $guid ORDER BY seq`,
+)
+const waitingUntil = statement<WaitingRow>(
+  `SELECT ${waitingRow} FROM waiting_changes WHERE recorded_at <= $until ORDER BY seq`,
+)
+const takingOut = statement('DELETE FROM waiting_changes WHERE seq = $seq')
+
+/** The changes that came before their message did, in their order; they are taken out. */
+export function takeChanges(tx: Tx, lineId: LineId, guid: string): readonly WaitingChange[] {
+  return takeOut(tx, waitingFor(tx).all({ lineId, guid }))
+}
+
+/** The changes that were kept at `until` or before; they are taken out. */
+export function takeOldChanges(tx: Tx, until: Timestamp): readonly WaitingChange[] {
+  return takeOut(tx, waitingUntil(tx).all({ until }))
+}
+
+function takeOut(tx: Tx, rows: readonly WaitingRow[]): readonly WaitingChange[] {
+  return rows.map(({ seq, lineId, body }) => {
+    takingOut(tx).run({ seq })
+    return { lineId, ...(JSON.parse(body) as Omit<WaitingChange, 'lineId'>) } // `keepChange` wrote it.
+  })
+}
+
+const oldestChange = statement<{ at: Timestamp | null }>(
+  'SELECT min(recorded_at) AS at FROM waiting_changes',
+)
+
+/** The time since which the oldest change waits; null where none does. */
+export function changesWaitSince(db: Db): Timestamp | null {
+  return oldestChange(db).get({})?.at ?? null
 }
 
 /** Notes what intake refused, so that it is seen. */
 export function rejectEvent(tx: Tx, lineId: LineId, reason: string, now: Timestamp): void {
-  tx.sqlite
-    .query(
-      `INSERT INTO rejected_events (line_id, reason, recorded_at)
-       VALUES ($lineId, $reason, $now)`,
-    )
-    .run({ lineId, reason: reason.slice(0, 500), now })
+  const row = { lineId, reason: reason.slice(0, 500), recordedAt: now }
+  tx.orm.insert(rejectedEvents).values(row).run()
 }
 
 type Rejected = {
@@ -85,30 +129,21 @@ type Rejected = {
 }
 
 /** Rejected events of the last 30 days, by line and reason. */
-export function countRejected(db: Db): readonly Rejected[] {
-  return db.sqlite
-    .query<Rejected, [Values]>(
-      `SELECT line_id AS lineId, CASE reason WHEN $named THEN reason END AS reason,
-              count(*) AS count
-       FROM rejected_events GROUP BY 1, 2`,
-    )
-    .all({ named: 'sender_is_a_name' satisfies Rejection })
+export function countRejected({ sqlite }: Db): readonly Rejected[] {
+  const text = `SELECT line_id AS lineId, CASE reason WHEN $named THEN reason END AS reason,
+                  count(*) AS count
+                FROM rejected_events GROUP BY 1, 2`
+  const named: Rejection = 'sender_is_a_name'
+  return sqlite.query<Rejected, [Values]>(text).all({ named })
 }
 
 /** Messages of one kind that a line did not relay. */
-export type NotRelayedCount = {
-  readonly kind: NotRelayedKind
-  readonly count: number
-  readonly since: Timestamp
-  readonly lastAt: Timestamp
-}
+export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>
 
-const counting = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
-     VALUES ($lineId, $kind, 1, $now, $now)
-     ON CONFLICT DO UPDATE SET count = count + 1, last_at = $now`,
-  ),
+const counting = statement(
+  `INSERT INTO not_relayed (line_id, kind, count, since, last_at)
+   VALUES ($lineId, $kind, 1, $now, $now)
+   ON CONFLICT DO UPDATE SET count = count + 1, last_at = $now`,
 )
 
 /** Counts one more. The caller keeps a message from being counted twice, by its guid. */
@@ -122,11 +157,9 @@ export function countNotRelayed(
   tx.changes?.push({ what: 'line', id: lineId })
 }
 
-const reading = prepared(({ sqlite }) =>
-  sqlite.prepare<NotRelayedCount, [Values]>(
-    `SELECT kind, count, since, last_at AS lastAt FROM not_relayed WHERE line_id = $lineId
-     ORDER BY kind`,
-  ),
+const reading = statement<NotRelayedCount>(
+  `SELECT ${selected(notRelayed, columnsOf(notRelayed, ['lineId']))} FROM not_relayed
+   WHERE line_id = $lineId ORDER BY kind`,
 )
 
 /** The counts of a line by kind. */

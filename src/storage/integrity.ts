@@ -1,16 +1,24 @@
-// The check of a database before it is served from. It takes seconds for each gigabyte, so a running
-// relay asks for it in a Worker.
+// The checks of a database before it is served from: whether it is sound, and whether its schema is ours.
+// They take seconds for each gigabyte, so a running relay asks for them in a Worker.
 
-import type { Database } from 'bun:sqlite'
-import { copyFileSync, rmSync } from 'node:fs'
+import { Database } from 'bun:sqlite'
+import { copyFileSync } from 'node:fs'
 
 import { is } from 'drizzle-orm'
 import { getTableConfig, SQLiteTable } from 'drizzle-orm/sqlite-core'
 
-import { closeDatabase, openDatabase, openRaw } from './database.ts'
-import { readSchemaState, UnusableDatabaseError } from './migrations.ts'
+import * as accessTables from './access-schema.ts'
+import { closeDatabase, openDatabase, openRaw, removeDatabase } from './database.ts'
+import {
+  APPLICATION_ID,
+  migrate,
+  MIGRATIONS,
+  readSchemaState,
+  UnusableDatabaseError,
+} from './migrations.ts'
+import * as peopleTables from './people-schema.ts'
 import * as tables from './schema.ts'
-import { requireIntegrity } from './snapshot.ts'
+import { BACKUP_FILES_TABLE, requireIntegrity } from './snapshot.ts'
 import * as webhookTables from './webhook-schema.ts'
 
 /**
@@ -19,15 +27,16 @@ import * as webhookTables from './webhook-schema.ts'
  */
 export function assertIntact(path: string): void {
   // A connection that can only read knows no CHECK (SQLite 3.54, `sqlite3AddCheckConstraint`).
-  const database = openRaw(path, 'write')
-  try {
-    database.run('PRAGMA query_only = ON')
-    requireIntegrity(database)
-    for (const table of Object.values({ ...tables, ...webhookTables })) {
-      if (is(table, SQLiteTable)) readEveryColumn(database, table)
-    }
-  } finally {
-    database.close()
+  using database = openRaw(path, 'write')
+  database.run('PRAGMA query_only = ON')
+  requireIntegrity(database)
+  for (const table of Object.values({
+    ...tables,
+    ...webhookTables,
+    ...accessTables,
+    ...peopleTables,
+  })) {
+    if (is(table, SQLiteTable)) readEveryColumn(database, table)
   }
 }
 
@@ -69,6 +78,51 @@ function assertTrialIntact(trial: string): void {
   }
 }
 
-function removeDatabase(path: string): void {
-  for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true })
+type Entry = { readonly type: string; readonly name: string; readonly sql: string | null }
+
+const MADE_BY_SQLITE = new Set(['sqlite_stat1', 'sqlite_stat4', 'sqlite_sequence'])
+
+/**
+ * Throws an UnusableDatabaseError unless the schema is, to the letter, what our migrations make. Before
+ * anything in a file from outside runs: a planted trigger, view or CHECK would act with each later write.
+ */
+export function requireOwnSchema(database: Database): void {
+  const id = database.query<{ application_id: number }, []>('PRAGMA application_id').get()
+  if (id?.application_id !== APPLICATION_ID) {
+    throw new UnusableDatabaseError('It is not a database of Hookline.')
+  }
+  const { version, writtenBy } = readSchemaState(database)
+  if (version > MIGRATIONS.length) {
+    const by = writtenBy === null ? 'a newer Hookline' : `Hookline ${writtenBy}`
+    throw new UnusableDatabaseError(`${by} wrote it: restore it with that version.`)
+  }
+  const expected = new Set(schemaAt(version).map(written))
+  expected.add(written({ type: 'table', name: 'backup_files', sql: BACKUP_FILES_TABLE }))
+  expected.add(written({ type: 'index', name: 'sqlite_autoindex_backup_files_1', sql: null }))
+  const strange = entriesOf(database).filter((entry) => !expected.delete(written(entry)))
+  const missing = [...expected].filter((entry) => !entry.includes('backup_files'))
+  if (strange.length === 0 && missing.length === 0) return
+  const names = strange.map(({ type, name }) => `${type} ${JSON.stringify(name.slice(0, 60))}`)
+  throw new UnusableDatabaseError(
+    names.length === 0
+      ? 'Parts of its schema are missing.'
+      : `Its schema was changed by another program: ${names.slice(0, 5).join(', ')}.`,
+  )
+}
+
+function schemaAt(version: number): readonly Entry[] {
+  using fresh = new Database(':memory:', { strict: true })
+  migrate(fresh, 'none', MIGRATIONS.slice(0, version))
+  return entriesOf(fresh)
+}
+
+function entriesOf(database: Database): readonly Entry[] {
+  return database
+    .query<Entry, []>('SELECT type, name, sql FROM sqlite_schema')
+    .all()
+    .filter(({ name }) => !MADE_BY_SQLITE.has(name))
+}
+
+function written({ type, name, sql }: Entry): string {
+  return JSON.stringify([type, name, sql])
 }

@@ -1,41 +1,28 @@
-import { and, asc, eq, isNull } from 'drizzle-orm'
+import { and, asc, eq, getTableColumns, isNull } from 'drizzle-orm'
 
 import type { LineId } from '../domain/ids.ts'
 import type { Line } from '../domain/line.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
-import { prepared } from './statement.ts'
+import { statement } from './statement.ts'
 
 /** Fields of a line that the owner may change. */
-export type LineSettings = Pick<Line, 'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms'>
+export type LineSettings = Pick<
+  Line,
+  'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms' | 'relayGroups'
+>
 
-export type NewLine = {
-  readonly driver: string
-  readonly key: string
-  readonly number: string
-  readonly dailyContactLimit: number
-}
+type NewLine = Pick<Line, 'driver' | 'key' | 'number' | 'dailyContactLimit'>
 
-const COLUMNS = {
-  id: lines.id,
-  driver: lines.driver,
-  key: lines.key,
-  number: lines.number,
-  label: lines.label,
-  dailyContactLimit: lines.dailyContactLimit,
-  isEnabled: lines.isEnabled,
-  relaySms: lines.relaySms,
-  checkpoint: lines.checkpoint,
-  createdAt: lines.createdAt,
-}
+const { seq: _seq, contactsReserved: _reserved, deletedAt, ...COLUMNS } = getTableColumns(lines)
 
 /** All lines that are not deleted, by creation, oldest first. */
 export function listLines(db: Db): readonly Line[] {
   return db.orm
     .select(COLUMNS)
     .from(lines)
-    .where(isNull(lines.deletedAt))
+    .where(isNull(deletedAt))
     .orderBy(asc(lines.createdAt), asc(lines.id))
     .all()
 }
@@ -62,6 +49,7 @@ export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
     label: null,
     isEnabled: true,
     relaySms: false,
+    relayGroups: false,
     checkpoint: null,
     createdAt: stamps.now(),
   }
@@ -69,30 +57,18 @@ export function insertLine(tx: Tx, stamps: LogicalClock, line: NewLine): Line {
   return inserted
 }
 
-/** The line with `changes`, or null where there is none. */
-export function patchLine(tx: Tx, id: LineId, changes: Partial<LineSettings>): Line | null {
-  return change(tx, id, changes)
-}
-
-/** The device of the line is another one from now on. */
-export function takeOverLine(
+/** The line with `changes`, as of another device or number, or null where there is none. */
+export function updateLine(
   tx: Tx,
   id: LineId,
-  device: Pick<Line, 'key' | 'number' | 'checkpoint'>,
+  changes: Partial<LineSettings & Pick<Line, 'key' | 'number' | 'checkpoint'>>,
 ): Line | null {
-  const { key, number, checkpoint } = device
-  return change(tx, id, { key, number, checkpoint })
+  const isEmpty = Object.values(changes).every((value) => value === undefined)
+  if (!isEmpty) tx.orm.update(lines).set(changes).where(isLive(id)).run()
+  return getLine(tx, id)
 }
 
-export function changeNumber(tx: Tx, id: LineId, number: string): Line | null {
-  return change(tx, id, { number })
-}
-
-const savingCheckpoint = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [{ readonly id: LineId; readonly checkpoint: string }]>(
-    'UPDATE lines SET checkpoint = $checkpoint WHERE id = $id',
-  ),
-)
+const savingCheckpoint = statement('UPDATE lines SET checkpoint = $checkpoint WHERE id = $id')
 
 /** The driver's position, in its own words. */
 export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
@@ -104,16 +80,6 @@ export function deleteLine(tx: Tx, stamps: LogicalClock, id: LineId): void {
   tx.orm.update(lines).set({ deletedAt: stamps.now() }).where(isLive(id)).run()
 }
 
-function change(
-  tx: Tx,
-  id: LineId,
-  values: Partial<Omit<Line, 'id' | 'driver' | 'createdAt'>>,
-): Line | null {
-  const isEmpty = Object.values(values).every((value) => value === undefined)
-  if (!isEmpty) tx.orm.update(lines).set(values).where(isLive(id)).run()
-  return getLine(tx, id)
-}
-
 function isLive(id: LineId) {
-  return and(eq(lines.id, id), isNull(lines.deletedAt))
+  return and(eq(lines.id, id), isNull(deletedAt))
 }

@@ -1,14 +1,22 @@
-import { and, asc, desc, eq, gt, gte, lt, or, sql, type SQL } from 'drizzle-orm'
+import { and, asc, desc, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
 
 import type { UtcDay } from '../domain/contact-limit.ts'
-import type { Timestamp, LineId } from '../domain/ids.ts'
+import type { ConversationType } from '../domain/conversation.ts'
+import {
+  timestamp,
+  type ConversationId,
+  type LineId,
+  type MessageId,
+  type Timestamp,
+} from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import { conversationSeq, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
+import { groupConversations } from './groups.ts'
 import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { messages } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { namesIn, prepared, type Values } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQ, namesIn, statement } from './statement.ts'
 
 export type MessageFilter = {
   readonly lineId?: string | undefined
@@ -16,6 +24,7 @@ export type MessageFilter = {
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
   readonly status?: string | undefined
+  readonly type: ConversationType
   /** Both exclusive. */
   readonly createdAfter?: Timestamp | undefined
   readonly createdBefore?: Timestamp | undefined
@@ -26,14 +35,15 @@ export type Newest = { readonly limit: number; readonly before: number | null }
 
 /** Messages newest first. */
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
-  const { handle, ...others } = filter
-  if (handle === undefined || filter.conversationId !== undefined) {
+  const { handle, type, ...others } = filter
+  const isOfGroups = handle === undefined && type === 'group'
+  if ((handle === undefined && !isOfGroups) || filter.conversationId !== undefined) {
     return newest(db, filter, page)
   }
-  // A handle has one conversation on each line: their newest are the handle's newest. That spares
-  // every message an index of its own for this.
-  return conversationsOf(db, handle)
-    .flatMap((conversationId) => newest(db, { ...others, conversationId }, page))
+  // A handle has one conversation on each line: their newest are the handle's newest. So it is with
+  // groups, which are few. That spares every message an index of its own for this.
+  return (handle === undefined ? groupConversations(db) : conversationsOf(db, handle))
+    .flatMap((conversationId) => newest(db, { ...others, type, conversationId }, page))
     .sort((a, b) => b.seq - a.seq)
     .slice(0, page.limit)
 }
@@ -58,14 +68,23 @@ function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[]
     .map(toMessage)
 }
 
-const sendsSince = prepared(({ sqlite }) =>
-  sqlite.prepare<{ count: number; oldest: number | null }, [Values]>(
-    `SELECT count(*) AS count, min(m.created_at) AS oldest
-     FROM conversations c JOIN lines l ON l.id = c.line_id
-     CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
-     WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
-       AND m.direction = 'outbound' AND m.source <> 'device'`,
-  ),
+/** The messages with these seqs, newest first. */
+export function messagesWithSeqs(db: Db, seqs: readonly number[]): readonly Message[] {
+  return db.orm
+    .select(MESSAGE_FIELDS)
+    .from(messages)
+    .where(inArray(messages.seq, seqs))
+    .orderBy(desc(messages.seq))
+    .all()
+    .map(toMessage)
+}
+
+const sendsSince = statement<{ count: number; oldest: number | null }>(
+  `SELECT count(*) AS count, min(m.created_at) AS oldest
+   FROM conversations c JOIN lines l ON l.id = c.line_id
+   CROSS JOIN messages m INDEXED BY messages_by_conversation ON m.conversation_seq = c.seq
+   WHERE c.handle = +$handle AND instr(+$practice, l.driver || ' ') = 0 AND m.seq >= +$from
+     AND m.direction = 'outbound' AND m.source <> 'device'`,
 )
 
 /** Count of the messages to a handle since then, without those of practice lines, and the first's time. */
@@ -79,6 +98,24 @@ export function sendsToSince(
 ): { readonly count: number; readonly oldest: number } {
   const from = firstSeqSince(db, 'messages', since)
   const row = sendsSince(db).get({ handle, from, practice: namesIn(practiceKinds) })
+  return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
+}
+
+const sendsIn = statement<{ count: number; oldest: number | null }>(
+  `SELECT count(*) AS count, min(created_at) AS oldest
+   FROM messages INDEXED BY messages_by_conversation
+   WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq >= +$from
+     AND direction = 'outbound' AND source <> 'device'`,
+)
+
+/** The same of one conversation. */
+export function sendsInSince(
+  db: Db,
+  conversationId: ConversationId,
+  since: Timestamp,
+): { readonly count: number; readonly oldest: number } {
+  const from = firstSeqSince(db, 'messages', since)
+  const row = sendsIn(db).get({ conversationId, from })
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
@@ -99,20 +136,13 @@ export function listChanges(
   },
 ): readonly { readonly message: Message; readonly cursor: ChangeCursor }[] {
   const from = page.cursor ?? { updatedAt: page.since, revision: 0 }
-  const after = or(
-    gt(messages.updatedAt, from.updatedAt as Timestamp), // A cursor holds what this column held.
-    and(
-      eq(messages.updatedAt, from.updatedAt as Timestamp), // As above.
-      gt(messages.revision, from.revision),
-    ),
-  )
+  const after = sql`(${messages.updatedAt}, ${messages.revision}) > (${from.updatedAt}, ${from.revision})`
   return db.orm
     .select(MESSAGE_FIELDS)
     .from(messages)
     .where(
       and(
         after,
-        gt(messages.updatedAt, (from.updatedAt - 1) as Timestamp), // As above.
         // Behind a plus, no filter takes the place of the index that has the order.
         ...matching(filter).map((condition) => condition && sql`+(${condition})`),
       ),
@@ -128,7 +158,7 @@ export function listChanges(
 
 /** Ids from outside are only compared, so any string may stand for one. */
 function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
-  const { lineId, conversationId, handle, direction, status } = filter
+  const { lineId, conversationId, handle, direction, status, type } = filter
   const given = (value: string | undefined, condition: SQL) =>
     value === undefined ? undefined : condition
   return [
@@ -140,6 +170,9 @@ function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
     given(handle, sql`${messages.handle} = ${handle}`),
     given(direction, sql`${messages.direction} = ${direction}`),
     given(status, sql`${messages.status} = ${status}`),
+    type === 'all'
+      ? undefined
+      : sql`${messages.isGroup} = ${sql.raw(type === 'group' ? '1' : '0')}`,
   ]
 }
 
@@ -162,4 +195,84 @@ export function listMessageDays(db: Db, firstDay: UtcDay): readonly MessageDay[]
        WHERE d.day >= $firstDay ORDER BY d.day, d.line_seq`,
     )
     .all({ firstDay })
+}
+
+// Questions of the health findings. Each query goes by an index and ends at a bound: it costs the same
+// beside a million messages.
+
+/** Newest messages of a line among which its last sends are looked for. */
+const NEWEST_MAX = 200
+/** Waiting and uncertain messages that are counted. */
+export const COUNTED_MAX = 1_000
+
+export type FinishedSend = {
+  readonly isFailed: boolean
+  readonly errorCode: string | null
+  readonly at: Timestamp
+}
+
+type SendRow = Pick<Message, 'direction' | 'source' | 'status' | 'updatedAt' | 'sentAt'> & {
+  readonly errorCode: string | null
+}
+
+const newestOfLine = statement<SendRow>(
+  `SELECT direction, source, status, error_code AS errorCode, updated_at AS updatedAt,
+          sent_at AS sentAt
+   FROM messages INDEXED BY messages_by_line
+   WHERE line_seq = ${LINE_SEQ} ORDER BY seq DESC LIMIT ${NEWEST_MAX}`,
+)
+
+/** Recent sends of the relay by a line with their ends, the last to finish first. */
+export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
+  return newestOfLine(db)
+    .all({ lineId })
+    .filter(({ direction, source }) => direction === 'outbound' && source !== 'device')
+    .flatMap(({ status, errorCode, updatedAt, sentAt }): FinishedSend[] => {
+      if (status === 'failed') return [{ isFailed: true, errorCode, at: updatedAt }]
+      const isSent = status === 'sent' || status === 'delivered' || status === 'read'
+      return isSent ? [{ isFailed: false, errorCode: null, at: sentAt ?? updatedAt }] : []
+    })
+    .toSorted((a, b) => b.at - a.at)
+}
+
+type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }
+
+const announcedUncertain = statement<UncertainRow>(
+  `SELECT m.id, l.id AS lineId
+   FROM messages m INDEXED BY messages_by_status CROSS JOIN lines l ON l.seq = m.line_seq
+   WHERE m.status = 'uncertain' AND (m.due_at IS NULL OR m.due_at <= +$now)
+     AND instr(+$practice, l.driver || ' ') = 0
+   ORDER BY m.seq LIMIT ${COUNTED_MAX}`,
+)
+
+/**
+ * Messages of real lines that are uncertain and were announced as failed, or are due to be: nobody has
+ * settled them for ten minutes. Oldest first.
+ */
+export function longUncertain(
+  db: Db,
+  now: Timestamp,
+  practiceKinds: readonly string[],
+): readonly UncertainRow[] {
+  return announcedUncertain(db).all({ now, practice: namesIn(practiceKinds) })
+}
+
+export type Waiting = { readonly count: number; readonly oldest: Timestamp }
+
+const waitingOnLine = statement<Pick<Message, 'createdAt'>>(
+  `SELECT created_at AS createdAt FROM messages INDEXED BY messages_due_by_line
+   WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at IS NOT NULL
+     AND queued_reason IS NOT 'daily_contact_limit'
+   ORDER BY due_at LIMIT ${COUNTED_MAX}`,
+)
+
+/**
+ * Conversations whose next message waits for the line, and the time of the oldest such message. The daily
+ * limit and an earlier message are reasons of their own.
+ */
+export function waitingForLine(db: Db, lineId: LineId): Waiting | null {
+  const times = waitingOnLine(db)
+    .all({ lineId })
+    .map(({ createdAt }) => createdAt)
+  return times.length === 0 ? null : { count: times.length, oldest: timestamp(Math.min(...times)) }
 }

@@ -2,24 +2,33 @@
 // so its cost depends on what waits, not on what was ever sent.
 
 import type { Handle } from '../domain/handle.ts'
-import type { ConversationId, LineId, MessageId, Timestamp } from '../domain/ids.ts'
 import {
+  timestamp,
+  type ConversationId,
+  type LineId,
+  type MessageId,
+  type Timestamp,
+} from '../domain/ids.ts'
+import {
+  hasAttachments,
   UNCERTAIN_ANNOUNCED_AFTER_MS,
   type Outbound,
+  type OutgoingAttachment,
   type OutgoingMessage,
   type Unsettled,
 } from '../domain/message.ts'
 import type { Age } from '../system/confirmed-clock.ts'
+import { attachmentsOf, awaitedAttachments } from './attachments.ts'
 import type { Db, Tx } from './database.ts'
-import { CONVERSATION_SEQ, LINE_SEQ } from './id-lookup.ts'
-import { findMessage, messagesWhere } from './messages.ts'
+import { findGroup } from './groups.ts'
+import { messagesWhere } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { prepared, type Values } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQ, statement, type Values } from './statement.ts'
 
 type IdRow = { readonly id: MessageId }
 
 const ids = (sql: string) => {
-  const query = prepared(({ sqlite }) => sqlite.prepare<IdRow, [Values]>(sql))
+  const query = statement<IdRow>(sql)
   return (db: Db, values: Values): readonly MessageId[] =>
     query(db)
       .all(values)
@@ -47,11 +56,9 @@ export function movableMessages(db: Db, line: Due, limit: number): readonly Mess
   return dueUnpinned(db, { ...line, limit })
 }
 
-const nextDue = prepared(({ sqlite }) =>
-  sqlite.prepare<{ due_at: number }, [Values]>(
-    `SELECT due_at FROM messages INDEXED BY messages_due_by_line
+const nextDue = statement<{ due_at: number }>(
+  `SELECT due_at FROM messages INDEXED BY messages_due_by_line
      WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at > +$now ORDER BY due_at LIMIT 1`,
-  ),
 )
 
 export function nextDueAt(db: Db, lineId: LineId, now: number): number | null {
@@ -72,11 +79,9 @@ export function firstInConversation(db: Db, conversationId: ConversationId): Out
   return first(db, { conversationId })[0] ?? null
 }
 
-const sameTextUncertain = prepared(({ sqlite }) =>
-  sqlite.prepare<{ at: Timestamp | null }, [Values]>(
-    `SELECT max(due_at) AS at FROM messages
+const sameTextUncertain = statement<{ at: Timestamp | null }>(
+  `SELECT max(due_at) AS at FROM messages
      ${unfinishedWhere("status = 'uncertain' AND text = +$text AND due_at > +$now")}`,
-  ),
 )
 
 /** The time at which the last uncertain message of the conversation with this text is announced; null for none. */
@@ -86,6 +91,8 @@ export function sameTextUncertainUntil(
   now: Timestamp,
 ): Timestamp | null {
   const { conversationId, text } = message
+  // A device knows files by themselves: only a text may be taken for another one.
+  if (text === '') return null
   return sameTextUncertain(db).get({ conversationId, text, now })?.at ?? null
 }
 
@@ -115,15 +122,13 @@ export function queuedBehind(
   return bound === -1 ? queued : queued.slice(0, bound)
 }
 
-const onTheWay = prepared(({ sqlite }) =>
-  sqlite.prepare<{ lineId: LineId }, [Values]>(
-    `SELECT c.line_id AS lineId FROM conversations c
+const onTheWay = statement<{ lineId: LineId }>(
+  `SELECT c.line_id AS lineId FROM conversations c
      CROSS JOIN messages m INDEXED BY messages_unfinished_by_conversation
        ON m.conversation_seq = c.seq AND ${IS_UNFINISHED}
      WHERE c.handle = +$handle AND m.status <> 'uncertain' AND m.is_pinned = 0
        AND m.platform_guid IS NULL
      LIMIT 1`,
-  ),
 )
 
 /** The line of a message to `handle` that named no line and is queued or just being sent. */
@@ -131,74 +136,57 @@ export function lineOnTheWayTo(db: Db, handle: Handle): LineId | null {
   return onTheWay(db).get({ handle })?.lineId ?? null
 }
 
-type Aged = { readonly id: MessageId; readonly at: number }
-
-const oldestOf = (status: 'queued' | 'sending', since: 'created_at' | 'passed_at') =>
-  prepared(({ sqlite }) =>
-    sqlite.prepare<Aged, [Values]>(
-      `SELECT id, ${since} AS at FROM messages INDEXED BY messages_by_status
-       WHERE status = '${status}' ORDER BY seq LIMIT +$limit`,
-    ),
+const agedUntil = (status: 'queued' | 'sending', since: 'created_at' | 'passed_at') => {
+  const oldest = statement<{ readonly id: MessageId; readonly at: number }>(
+    `SELECT id, ${since} AS at FROM messages INDEXED BY messages_by_status
+     WHERE status = '${status}' ORDER BY seq LIMIT +$limit`,
   )
-
-const oldestQueued = oldestOf('queued', 'created_at')
-const oldestSending = oldestOf('sending', 'passed_at')
+  return (db: Db, until: number, limit: number): readonly MessageId[] => {
+    // Most of the time the oldest one is young, and nothing more is read.
+    const first = oldest(db).get({ limit: 1 })
+    if (first === null || first.at > until) return []
+    const rows = oldest(db).all({ limit })
+    return rows.filter((row) => row.at <= until).map((row) => row.id)
+  }
+}
 
 /** Queued messages that were accepted at `until` or before, oldest first. */
-export function queuedUntil(db: Db, until: number, limit: number): readonly MessageId[] {
-  return agedUntil(oldestQueued(db), until, limit)
-}
+export const queuedUntil = agedUntil('queued', 'created_at')
 
 /** Messages that passed their point of no return at `until` or before and are still sending. */
-export function heldUntil(db: Db, until: number, limit: number): readonly MessageId[] {
-  return agedUntil(oldestSending(db), until, limit)
-}
+export const heldUntil = agedUntil('sending', 'passed_at')
 
-/** Most of the time the oldest one is young, and nothing more is read. */
-function agedUntil(
-  oldest: ReturnType<typeof oldestQueued>,
-  until: number,
-  limit: number,
-): readonly MessageId[] {
-  const first = oldest.get({ limit: 1 })
-  if (first === null || first.at > until) return []
-  return oldest
-    .all({ limit })
-    .filter((row) => row.at <= until)
-    .map((row) => row.id)
-}
+const onDeletedLines = messagesWhere(
+  `INDEXED BY messages_by_status
+   WHERE status = 'queued' AND line_seq IN (SELECT seq FROM lines WHERE deleted_at IS NOT NULL)
+   ORDER BY seq`,
+)
 
 /** Queued messages whose line is no longer listed: nobody would ever send them. */
 export function queuedOnDeletedLines(db: Db): readonly Outbound[] {
-  const rows = db.sqlite
-    .query<IdRow, []>(
-      `SELECT m.id FROM messages m INDEXED BY messages_by_status
-       JOIN lines l ON l.seq = m.line_seq
-       WHERE m.status = 'queued' AND l.deleted_at IS NOT NULL ORDER BY m.seq`,
-    )
-    .all()
-  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
+  return onDeletedLines(db, {})
 }
+
+/** The words of the index over them. */
+const IS_ANNOUNCED_LATER = "(status = 'uncertain' OR status = 'received')"
 
 const announceable = ids(
   `SELECT id FROM messages INDEXED BY messages_to_announce
-   WHERE status = 'uncertain' AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
+   WHERE ${IS_ANNOUNCED_LATER} AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
 )
 
-/** Uncertain messages that `message.failed` has to announce now. */
+/** Uncertain messages, and received ones that waited for their files, to be announced now. */
 export function messagesToAnnounce(db: Db, now: number, limit: number): readonly MessageId[] {
   return announceable(db, { now, limit })
 }
 
-const nextAnnouncement = prepared(({ sqlite }) =>
-  sqlite.prepare<{ due_at: number }, []>(
-    `SELECT due_at FROM messages INDEXED BY messages_to_announce
-     WHERE status = 'uncertain' AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
-  ),
+const nextAnnouncement = statement<{ due_at: number }>(
+  `SELECT due_at FROM messages INDEXED BY messages_to_announce
+     WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`,
 )
 
 export function nextAnnouncementAt(db: Db): number | null {
-  return nextAnnouncement(db).get()?.due_at ?? null
+  return nextAnnouncement(db).get({})?.due_at ?? null
 }
 
 /** Lets what waited for the clock to be settled go on at once. */
@@ -250,47 +238,49 @@ export function countByStatus(db: Db, status: 'queued' | 'sending' | 'uncertain'
   return counting.get({ status })?.count ?? 0
 }
 
-/** Turns what a dead process left as `sending` into `uncertain`, but for what the device holds. */
+const sendingUnheld = messagesWhere(
+  `INDEXED BY messages_by_status
+   WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
+)
+
+/** Messages that a dead process left as `sending`, but for those that the device holds. */
 export function sendingWithoutGuid(db: Db): readonly Outbound[] {
-  const rows = db.sqlite
-    .query<IdRow, []>(
-      `SELECT id FROM messages INDEXED BY messages_by_status
-       WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
-    )
-    .all()
-  return rows.flatMap((row) => findMessage(db, row.id) ?? [])
+  return sendingUnheld(db, {})
 }
 
 const UNSETTLED_MS_MAX = 7 * 86_400_000
 const UNSETTLED_MAX = 1_000
 const OPEN_MS_MAX = 30 * 86_400_000
 const OPEN_MAX = 10_000
+/** Devices look for a file that has not come for as long. */
+const AWAITED_MS_MAX = 86_400_000
 
 // One status at a time, and from a seq on, so that the index alone gives the order and the bound.
-const newestOfStatus = prepared(({ sqlite }) =>
-  sqlite.prepare<{ id: MessageId; seq: number }, [Values]>(
-    `SELECT id, seq FROM messages INDEXED BY messages_by_status
-     WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
-     ORDER BY seq DESC LIMIT +$limit`,
-  ),
+const newestOfStatus = messagesWhere(
+  `INDEXED BY messages_by_status
+   WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
+   ORDER BY seq DESC LIMIT +$limit`,
 )
 
-const newestWithGuid = prepared(({ sqlite }) =>
-  sqlite.prepare<{ guid: string; note: string | null; seq: number }, [Values]>(
-    `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
+const newestWithGuid = statement<{ guid: string; note: string | null; seq: number }>(
+  `SELECT platform_guid AS guid, note, seq FROM messages INDEXED BY messages_by_status
      WHERE status = +$status AND seq >= +$from AND line_seq = ${LINE_SEQ}
        AND direction = 'outbound' AND platform_guid IS NOT NULL
      ORDER BY seq DESC LIMIT +$limit`,
-  ),
 )
 
 /** Messages of a line that its driver claims before it reads anything new. */
 export type Unfinished = {
   readonly unsettled: readonly Unsettled[]
   readonly open: readonly { readonly guid: string; readonly note: string | null }[]
+  readonly awaited: ReturnType<typeof awaitedAttachments>
 }
 
-export function unfinishedOf(db: Db, lineId: LineId, age: Age): Unfinished {
+export function unfinishedOf(
+  db: Db,
+  lineId: LineId,
+  { age, files }: { readonly age: Age; readonly files: Files },
+): Unfinished {
   const weekAgo = {
     lineId,
     from: firstSeqSince(db, 'messages', age.ago(UNSETTLED_MS_MAX)),
@@ -298,10 +288,9 @@ export function unfinishedOf(db: Db, lineId: LineId, age: Age): Unfinished {
   }
   // The newest: older ones were looked for at earlier starts already.
   const unsettled = ['sending', 'uncertain']
-    .flatMap((status) => newestOfStatus(db).all({ ...weekAgo, status }))
+    .flatMap((status) => newestOfStatus(db, { ...weekAgo, status }))
     .sort((a, b) => a.seq - b.seq)
     .slice(-UNSETTLED_MAX)
-    .flatMap((row) => findMessage(db, row.id) ?? [])
   const monthAgo = {
     lineId,
     from: firstSeqSince(db, 'messages', age.ago(OPEN_MS_MAX)),
@@ -312,18 +301,44 @@ export function unfinishedOf(db: Db, lineId: LineId, age: Age): Unfinished {
     .sort((a, b) => a.seq - b.seq)
     .slice(-OPEN_MAX)
   return {
-    unsettled: unsettled.map((m) => ({ message: outgoing(m), note: m.note })),
+    unsettled: unsettled.map((m) => ({ message: outgoing(db, m, files), note: m.note })),
     open: open.map(({ guid, note }) => ({ guid, note })),
+    awaited: awaitedAttachments(db, lineId, timestamp(age.ago(AWAITED_MS_MAX))),
   }
 }
 
+/** The files of all attachments. */
+type Files = { pathOf(sha256: string): string }
+
 /** The part of a message that a driver is given. */
-export function outgoing(message: Outbound): OutgoingMessage {
+export function outgoing(db: Db, message: Outbound, files: Files): OutgoingMessage {
+  const { id, handle, text, createdAt, platformGuid, extras, isGroup } = message
+  const direct = { id, to: handle, text, createdAt, platformGuid }
+  if (extras === null && !isGroup) return direct
   return {
-    id: message.id,
-    to: message.handle,
-    text: message.text,
-    createdAt: message.createdAt,
-    platformGuid: message.platformGuid,
+    ...direct,
+    attachments: attachmentsFor(db, message, files),
+    service: serviceOf(message),
+    chatGuid: isGroup ? findGroup(db, message.conversationId)?.chatGuid : undefined,
   }
+}
+
+function attachmentsFor(
+  db: Db,
+  { id, extras }: Outbound,
+  files: Files,
+): readonly OutgoingAttachment[] | undefined {
+  if (!hasAttachments({ extras })) return undefined
+  return attachmentsOf(db, id).map(({ id, filename, mimeType, size, sha256 }) => {
+    // Bytes of an unsettled message may be gone: its driver looks for its rows only.
+    const bytes = { sha256: sha256 ?? '', size: size ?? 0 }
+    return { id, path: files.pathOf(bytes.sha256), filename, mimeType, ...bytes }
+  })
+}
+
+/** `auto` has decided by the service that the message has. */
+function serviceOf({ extras, service }: Outbound): 'iMessage' | 'SMS' | undefined {
+  const wanted = extras?.wantedService
+  if (wanted !== 'auto') return wanted
+  return service === 'SMS' ? 'SMS' : 'iMessage'
 }

@@ -5,16 +5,21 @@ import { getTableColumns, sql } from 'drizzle-orm'
 
 import { deviceHandle, type Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
+import type { MessageExtras } from '../domain/message-extras.ts'
 import type { MessageError, MessageSource, Outbound } from '../domain/message.ts'
 import type { Db, Tx } from './database.ts'
-import { CONVERSATION_ID, CONVERSATION_SEQ, LINE_ID, LINE_SEQ } from './id-lookup.ts'
 import { messages } from './schema.ts'
 import {
   assigned,
   columnsOf,
+  CONVERSATION_ID,
+  CONVERSATION_SEQ,
   inserted,
+  LINE_ID,
+  LINE_SEQ,
   prepared,
   selected,
+  statement,
   type RawRow,
   type Values,
 } from './statement.ts'
@@ -49,9 +54,7 @@ const RAW_MESSAGE = `${selected(messages, columnsOf(messages, ['lineSeq', 'conve
 
 /** A prepared query for whole messages; `rest` is what follows `FROM messages`. */
 export function messagesWhere(rest: string): (db: Db, values: Values) => readonly Outbound[] {
-  const query = prepared(({ sqlite }) =>
-    sqlite.prepare<RawMessage, [Values]>(`SELECT ${RAW_MESSAGE} FROM messages ${rest}`),
-  )
+  const query = statement<RawMessage>(`SELECT ${RAW_MESSAGE} FROM messages ${rest}`)
   return (db, values) => query(db).all(values).map(fromRaw)
 }
 
@@ -59,6 +62,8 @@ export function messagesWhere(rest: string): (db: Db, values: Values) => readonl
 function fromRaw(row: RawMessage): Outbound {
   return Object.assign(row, {
     isPinned: row.isPinned === 1,
+    isGroup: row.isGroup === 1,
+    extras: row.extras === null ? null : (JSON.parse(row.extras) as MessageExtras), // `valuesOf` wrote it.
     error: errorOf(row.errorCode, row.errorMessage),
     refusedBy: row.refusedBy === null ? [] : (JSON.parse(row.refusedBy) as LineId[]), // `valuesOf` wrote it.
   })
@@ -74,11 +79,12 @@ export function findMessage(db: Db, id: string): Outbound | null {
   return byId(db, { id })[0] ?? null
 }
 
-const insertion = prepared(({ sqlite }) => {
-  const computed = { lineSeq: LINE_SEQ, conversationSeq: CONVERSATION_SEQ }
-  const columns = inserted(messages, columnsOf(messages, ['seq']), computed)
-  return sqlite.prepare<null, [Values]>(`INSERT INTO messages ${columns}`)
-})
+const insertion = statement(
+  `INSERT INTO messages ${inserted(messages, columnsOf(messages, ['seq']), {
+    lineSeq: LINE_SEQ,
+    conversationSeq: CONVERSATION_SEQ,
+  })}`,
+)
 
 /** Stores a message as it was recorded; what happens to it later is `saveMessage`'s. */
 export function insertMessage(tx: Tx, recorded: NewMessage): Outbound {
@@ -99,15 +105,14 @@ const FIXED = [
   'direction',
   'text',
   'guid',
+  'isGroup',
   'source',
   'isPinned',
   'createdAt',
 ] as const
 
-const update = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `UPDATE messages SET ${assigned(messages, columnsOf(messages, FIXED))} WHERE seq = $seq`,
-  ),
+const update = statement(
+  `UPDATE messages SET ${assigned(messages, columnsOf(messages, FIXED))} WHERE seq = $seq`,
 )
 
 /** Saves everything that can change but the line. */
@@ -118,12 +123,20 @@ export function saveMessage(tx: Tx, changed: Outbound, now: Timestamp): Outbound
   return message
 }
 
+const editing = statement('UPDATE messages SET text = $text WHERE seq = $seq')
+
+/** Gives a message another text; the caller saves the rest. */
+export function saveText(tx: Tx, seq: number, text: string): void {
+  editing(tx).run({ seq, text })
+}
+
 /** The values of a row that is written now. */
 function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
-  const { error, refusedBy } = message
+  const { error, refusedBy, extras } = message
   return {
     ...message,
     refusedBy: refusedBy.length === 0 ? null : JSON.stringify(refusedBy),
+    extras: extras === null ? null : JSON.stringify(extras),
     error: null, // Two columns have it.
     errorCode: error?.code ?? null,
     errorMessage: error?.message ?? null,
@@ -137,12 +150,10 @@ function touch(tx: Tx, { id, conversationId }: NewMessage): void {
 
 export type MessagePlace = PartyIds & { readonly phoneNumber: string }
 
-const placing = prepared(({ sqlite }) =>
-  sqlite.prepare<null, [Values]>(
-    `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
+const placing = statement(
+  `UPDATE messages SET line_seq = ${LINE_SEQ}, conversation_seq = ${CONVERSATION_SEQ},
        phone_number = $phoneNumber
      WHERE seq = $seq`,
-  ),
 )
 
 /** Puts a message on another line; the caller keeps conversations and budgets in step. */
@@ -163,6 +174,8 @@ export function newMessage(
     status: 'queued',
     service: 'iMessage',
     platformGuid: null,
+    isGroup: false,
+    extras: null,
     queuedReason: null,
     error: null,
     sentAt: null,

@@ -1,4 +1,4 @@
-import { constants, type Database } from 'bun:sqlite'
+import { constants } from 'bun:sqlite'
 import {
   copyFileSync,
   existsSync,
@@ -11,17 +11,19 @@ import {
 import { basename, join } from 'node:path'
 
 import { COMMAND_LINE } from '../domain/audit.ts'
-import { derivedId, timestamp, type Timestamp } from '../domain/ids.ts'
+import { derivedId, type Timestamp } from '../domain/ids.ts'
 import { FAILURES, UNCERTAIN_ANNOUNCED_AFTER_MS } from '../domain/message.ts'
 import { environmentOf, type OptionTable } from '../domain/option.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
 import { flush, readTextOrNull, renameDurably, writeFileAtomically } from '../system/files.ts'
 import { sha256 } from '../system/hash.ts'
+import { bringFilesBack } from './attachment-files.ts'
 import { insertAuditEntry, keepTrail } from './audit.ts'
-import { timeForName } from './backup.ts'
-import { closeDatabase, openDatabase, openRaw } from './database.ts'
-import { UnusableDatabaseError } from './migrations.ts'
-import { requireOwnSchema } from './schema-check.ts'
+import { listBackups, timeForName } from './backup.ts'
+import { closeDatabase, openDatabase, openRaw, removeDatabase, type Db } from './database.ts'
+import { requireOwnSchema } from './integrity.ts'
+import { newestTimestamp } from './messages.ts'
+import { readSchemaState, UnusableDatabaseError, type SchemaState } from './migrations.ts'
 import { requireIntegrity, takeFiles, type CarriedFile } from './snapshot.ts'
 
 export type RestoreOrder = {
@@ -40,8 +42,9 @@ export type RestoreOrder = {
 export type Restored = {
   /** The folder in which the replaced files lie now; null where there were none. */
   readonly aside: string | null
-  /** The number of messages that became uncertain. */
   readonly uncertainCount: number
+  /** The number of files of attachments that neither the store nor the backup has. */
+  readonly missingCount: number
   /** The names of the files that came back beside the database. */
   readonly files: readonly string[]
   /** The lines of `hookline.env` that the backup has otherwise. */
@@ -60,7 +63,7 @@ export function restoreBackup(order: RestoreOrder): Restored {
   const staged = join(directory.path, 'restoring.db')
   const aside = join(directory.path, `restored-over-${timeForName(now)}`)
   try {
-    const { uncertainCount, files: carried } = stage(order, staged)
+    const { uncertainCount, missingCount, files: carried } = stage(order, staged)
     const { files, environment } = withOwnEnvironment(order, carried)
     const isFirst = !existsSync(directory.database)
     exchange({ directory, staged, aside, files })
@@ -68,11 +71,12 @@ export function restoreBackup(order: RestoreOrder): Restored {
     return {
       aside: isFirst && names.length === 0 ? null : aside,
       uncertainCount,
+      missingCount,
       files: names,
       environment,
     }
   } finally {
-    for (const end of ['', '-wal', '-shm', '-journal']) rmSync(staged + end, { force: true })
+    removeDatabase(staged)
   }
 }
 
@@ -98,7 +102,8 @@ function withOwnEnvironment(
  * that had not come to an end may have left, so each becomes `uncertain`: a driver may find its row,
  * dispatch never takes it. A restore thus causes no send. Gives the number of those messages.
  */
-function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): number {
+function adoptBackup(db: Db, { directory, file, now }: RestoreOrder): number {
+  const { sqlite } = db
   const adopt = sqlite.transaction(() => {
     const changed = sqlite
       .query(
@@ -116,7 +121,7 @@ function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): 
       .run({
         dueAt: now + UNCERTAIN_ANNOUNCED_AFTER_MS,
         sentence: FAILURES.restored,
-        changedAt: Math.max(now, newestChange(sqlite)),
+        changedAt: Math.max(now, newestTimestamp(db)),
       }).changes
     // Sessions that were signed out since the backup stay so.
     sqlite.run('DELETE FROM dashboard_sessions')
@@ -139,23 +144,22 @@ function adoptBackup(sqlite: Database, { directory, file, now }: RestoreOrder): 
 function stage(
   order: RestoreOrder,
   staged: string,
-): { readonly uncertainCount: number; readonly files: readonly CarriedFile[] } {
+): Pick<Restored, 'uncertainCount' | 'missingCount'> & { readonly files: readonly CarriedFile[] } {
   copyFileSync(order.file, staged)
-  const raw = openRaw(staged, 'write')
   try {
+    using raw = openRaw(staged, 'write')
     // Checking a file runs what its schema says: that must be ours first.
     requireOwnSchema(raw)
     requireIntegrity(raw)
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error)
     throw new UnusableDatabaseError(`${order.file} cannot be restored: ${why}`, { cause: error })
-  } finally {
-    raw.close()
   }
   const { db } = openDatabase(staged, { version: order.version })
   try {
     const files = takeFiles(db.sqlite).filter(({ name }) => CARRIED_NAMES.includes(name))
-    return { uncertainCount: adoptBackup(db.sqlite, order), files }
+    const missingCount = bringFilesBack(db, order.directory.attachments, order.file)
+    return { uncertainCount: adoptBackup(db, order), missingCount, files }
   } finally {
     closeDatabase(db)
     flush(staged)
@@ -163,7 +167,7 @@ function stage(
 }
 
 /** Sets what is there aside and puts the staged database in its place, with the files beside it. */
-export function exchange(parts: {
+function exchange(parts: {
   readonly directory: DataDirectory
   readonly staged: string
   readonly aside: string
@@ -223,13 +227,6 @@ function emptyWriteAheadLog(path: string): void {
   } catch {
     // A file that cannot be opened is being replaced anyway.
   }
-}
-
-function newestChange(sqlite: Database): Timestamp {
-  const row = sqlite
-    .query<{ at: number | null }, []>('SELECT max(updated_at) AS at FROM messages')
-    .get()
-  return timestamp(row?.at ?? 0)
 }
 
 /** A line of `hookline.env` that differs between the backup and what is there. */
@@ -296,4 +293,43 @@ function valueIn(lines: readonly Line[], variable: string): string | null {
 
 function shown(value: string | null, isPublic: boolean): string | null {
   return value === null || isPublic ? value : '(hidden)'
+}
+
+// The way back from a migration whose executable never served: the database as it was, to the letter. A
+// restore takes a backup for the past, since which messages have left; this takes it for the present.
+
+/** The schema state of the database at `path`; null where there is none. Throws where it is damaged. */
+export function schemaStateOf(path: string): SchemaState | null {
+  if (!existsSync(path)) return null
+  using database = openRaw(path, 'read')
+  return readSchemaState(database)
+}
+
+/** The backups in a folder that were made before a migration from schema `version`, oldest first. */
+export function backupsBeforeMigration(folder: string, version: number): readonly string[] {
+  return listBackups(folder)
+    .filter(({ path }) => path.endsWith(`-schema-${version}.db`))
+    .map(({ path }) => path)
+    .toReversed()
+}
+
+/**
+ * Puts `backup` in the place of the database, while no relay runs, and gives the folder in which what
+ * was there lies now. The database is exchanged by one rename: whatever fails before it is undone.
+ */
+export function rollBackDatabase(directory: DataDirectory, backup: string, now: number): string {
+  const staged = join(directory.path, 'rolling-back.db')
+  const aside = join(directory.path, `rolled-back-${timeForName(now)}`)
+  try {
+    copyFileSync(backup, staged)
+    {
+      using copy = openRaw(staged, 'write')
+      requireIntegrity(copy)
+    }
+    flush(staged)
+    exchange({ directory, staged, aside, files: [] })
+    return aside
+  } finally {
+    removeDatabase(staged)
+  }
 }

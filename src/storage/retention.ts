@@ -1,83 +1,85 @@
 // Old rows are deleted in bounded steps: each function goes through at most `limit` rows and returns how
 // many, so that its caller goes on until they are fewer.
 
-import type { ConversationId, Timestamp, WebhookId } from '../domain/ids.ts'
+import { getTableConfig, type SQLiteColumn } from 'drizzle-orm/sqlite-core'
+
+import { assert } from '../domain/errors.ts'
+import type { ConversationId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
 import { DAY_MS, HOUR_MS } from '../domain/time.ts'
 import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Age } from '../system/confirmed-clock.ts'
+import { audit } from './access-schema.ts'
+import { deleteAttachmentsOf } from './attachments.ts'
 import type { Tx, Db } from './database.ts'
+import { EXHAUSTED } from './deliveries.ts'
+import { idempotency, rejectedEvents, waitingReceipts } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import type { Values } from './statement.ts'
+import { statement, type Values } from './statement.ts'
+import { deliveries } from './webhook-schema.ts'
 import { deleteWebhookRow, listDeletedWebhooks, listWebhooks } from './webhooks.ts'
 
-const IDEMPOTENCY_KEPT_MS = 7 * DAY_MS
-const WAITING_RECEIPTS_KEPT_MS = HOUR_MS
-const REJECTED_EVENTS_KEPT_MS = 30 * DAY_MS
-const AUDIT_KEPT_MS = 400 * DAY_MS
+const EVENTS_KEPT_MS = 30 * DAY_MS
 const AUDIT_ROWS_MAX = 100_000
 
 /**
- * Messages from before `before`, and conversations that have none left. What is queued or not settled
- * stays, however old, and so do guids: the device may report them again.
+ * Goes through at most `limit` rows that are old by `age`, deletes those that nothing needs, and returns
+ * the number of rows it went through: fewer at the end.
+ */
+export type Purge = (tx: Tx, age: Age, limit: number) => number
+
+/**
+ * Messages from before `before` with their attachments, and conversations that have none left. What is
+ * queued or not settled stays, however old, and so do guids: the device may report them again.
  */
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const deleted = tx.sqlite
-    .query<{ conversation: number }, [Values]>(
+    .query<{ id: MessageId; conversation: number; isPlain: 0 | 1 }, [Values]>(
       `DELETE FROM messages WHERE seq IN (
          SELECT seq FROM messages
          WHERE seq < $kept AND status NOT IN ('queued', 'sending', 'uncertain')
          ORDER BY seq LIMIT $limit)
-       RETURNING conversation_seq AS conversation`,
+       RETURNING id, conversation_seq AS conversation, extras IS NULL AS isPlain`,
     )
     .all({ kept: firstSeqSince(tx, 'messages', before), limit })
   const counts = new Map<number, number>()
-  for (const { conversation } of deleted) {
+  for (const { id, conversation, isPlain } of deleted) {
+    if (isPlain === 0) deleteAttachmentsOf(tx, id)
     counts.set(conversation, (counts.get(conversation) ?? 0) + 1)
   }
   for (const [seq, count] of counts) shrinkConversation(tx, seq, count)
   return deleted.length
 }
 
-export function deleteOldIdempotency(tx: Tx, age: Age, limit: number): number {
-  return run(
-    tx,
-    `DELETE FROM idempotency WHERE key IN (
-       SELECT key FROM idempotency INDEXED BY idempotency_by_age
-       WHERE created_at < $before ORDER BY created_at LIMIT $limit)`,
-    { before: age.ago(IDEMPOTENCY_KEPT_MS), limit },
+/** Deletes rows of which `time` is longer ago than `keptMs`, oldest first, by the table's index over it. */
+function purgeOlder(time: SQLiteColumn, keptMs: number): Purge {
+  const { name: table, columns, primaryKeys, indexes } = getTableConfig(time.table)
+  const keys = primaryKeys[0]?.columns ?? columns.filter(({ primary }) => primary)
+  const key = keys.map(({ name }) => name).join(', ')
+  const index = indexes.find(({ config }) => config.columns[0] === time)
+  assert(index !== undefined, `${table} has an index over ${time.name}`)
+  const deletion = statement(
+    `DELETE FROM ${table} WHERE (${key}) IN (
+       SELECT ${key} FROM ${table} INDEXED BY ${index.config.name}
+       WHERE ${time.name} < $before ORDER BY ${time.name} LIMIT $limit)`,
   )
+  return (tx, age, limit) => deletion(tx).run({ before: age.ago(keptMs), limit }).changes
 }
+
+export const deleteOldIdempotency = purgeOlder(idempotency.createdAt, 7 * DAY_MS)
 
 /** Receipts whose guid did not become known within an hour. */
-export function deleteWaitingReceipts(tx: Tx, age: Age, limit: number): number {
-  return run(
-    tx,
-    `DELETE FROM waiting_receipts WHERE (line_id, guid, kind) IN (
-       SELECT line_id, guid, kind FROM waiting_receipts INDEXED BY waiting_receipts_by_age
-       WHERE recorded_at < $before ORDER BY recorded_at LIMIT $limit)`,
-    { before: age.ago(WAITING_RECEIPTS_KEPT_MS), limit },
-  )
-}
+export const deleteWaitingReceipts = purgeOlder(waitingReceipts.recordedAt, HOUR_MS)
 
-export function deleteRejectedEvents(tx: Tx, age: Age, limit: number): number {
-  return run(
-    tx,
-    `DELETE FROM rejected_events WHERE seq IN (
-       SELECT seq FROM rejected_events INDEXED BY rejected_events_by_age
-       WHERE recorded_at < $before ORDER BY recorded_at LIMIT $limit)`,
-    { before: age.ago(REJECTED_EVENTS_KEPT_MS), limit },
-  )
-}
+export const deleteRejectedEvents = purgeOlder(rejectedEvents.recordedAt, 30 * DAY_MS)
+
+/** Deliveries that were finished 30 days ago; their attempts go with them. */
+export const deleteFinishedDeliveries = purgeOlder(deliveries.completedAt, EVENTS_KEPT_MS)
+
+const deleteAgedAudit = purgeOlder(audit.at, 400 * DAY_MS)
 
 /** Entries of the audit trail from more than 400 days ago, and the oldest of more than 100,000. */
 export function deleteOldAudit(tx: Tx, age: Age, limit: number): number {
-  const old = run(
-    tx,
-    `DELETE FROM audit WHERE seq IN (
-       SELECT seq FROM audit INDEXED BY audit_by_age
-       WHERE at < $before ORDER BY at LIMIT $limit)`,
-    { before: age.ago(AUDIT_KEPT_MS), limit },
-  )
+  const old = deleteAgedAudit(tx, age, limit)
   const surplus = run(
     tx,
     `DELETE FROM audit WHERE seq IN (
@@ -110,29 +112,17 @@ function run(tx: Tx, sql: string, values: Values): number {
   return tx.sqlite.query<null, [Values]>(sql).run(values).changes
 }
 
-const KEPT_MS = 30 * DAY_MS
 /** Deliveries kept for a webhook that the relay deactivated. */
 const HELD_MAX = 100_000
-
-/** Deliveries that were finished 30 days ago; their attempts go with them. */
-export function deleteFinishedDeliveries(tx: Tx, age: Age, limit: number): number {
-  return run(
-    tx,
-    `DELETE FROM deliveries WHERE seq IN (
-       SELECT seq FROM deliveries INDEXED BY deliveries_by_completion
-       WHERE completed_at IS NOT NULL AND completed_at < $before ORDER BY completed_at LIMIT $limit)`,
-    { before: age.ago(KEPT_MS), limit },
-  )
-}
 
 /**
  * Deletes events of 30 days ago that no delivery needs. A webhook that is paused may need a million of
  * them, so each step goes on where the one before it ended; after the last one it is all of them again.
  */
-export function oldEventsPurge(): (tx: Tx, age: Age, limit: number) => number {
+export function oldEventsPurge(): Purge {
   let after = 0
   return (tx, age, limit) => {
-    const kept = firstSeqSince(tx, 'events', age.ago(KEPT_MS))
+    const kept = firstSeqSince(tx, 'events', age.ago(EVENTS_KEPT_MS))
     const old = tx.sqlite
       .query<{ seq: number }, [Values]>(
         'SELECT seq FROM events WHERE seq > $after AND seq < $kept ORDER BY seq LIMIT $limit',
@@ -188,9 +178,7 @@ export function exhaustHeldDeliveries(
     tx.changes?.push({ what: 'webhook', id })
     exhausted += run(
       tx,
-      `UPDATE deliveries
-       SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL, requested_at = NULL
-       WHERE seq IN (
+      `UPDATE deliveries ${EXHAUSTED} WHERE seq IN (
          SELECT seq FROM deliveries INDEXED BY deliveries_by_webhook_and_status
          WHERE webhook_id = $id AND status = 'pending'
            AND (created_at < $before OR seq <= $lastTooMany)
@@ -198,7 +186,7 @@ export function exhaustHeldDeliveries(
       {
         id,
         now: age.now(),
-        before: age.ago(KEPT_MS),
+        before: age.ago(EVENTS_KEPT_MS),
         lastTooMany: lastTooMany(tx, id, heldMax),
         limit: limit - exhausted,
       },

@@ -1,6 +1,7 @@
 // The tables. drizzle-kit makes the SQL in `migrations/` from this file; there every table is then
 // made STRICT by hand. Lists go by `seq`, the order of recording, which every index ends with for
-// nothing because it is the rowid. The tables of events and webhooks are in `webhook-schema.ts`.
+// nothing because it is the rowid. The tables of events and webhooks are in `webhook-schema.ts`, those of
+// files in `attachment-schema.ts`.
 
 import { sql } from 'drizzle-orm'
 import {
@@ -15,15 +16,16 @@ import {
 } from 'drizzle-orm/sqlite-core'
 
 import { CONTACT_HOLDS, type ContactHold } from '../domain/contact-limit.ts'
+import { GROUP_STATES, type Group } from '../domain/conversation.ts'
 import type { CredentialId, CredentialKind } from '../domain/credential.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, MessageId } from '../domain/ids.ts'
+import type { MessageExtras } from '../domain/message-extras.ts'
 import {
   ANSWER_KINDS,
   DIRECTIONS,
   MESSAGE_SOURCES,
   MESSAGE_STATUSES,
-  QUEUED_REASONS,
   RECEIPT_KINDS,
   type AnswerKind,
   type Direction,
@@ -32,8 +34,8 @@ import {
   type QueuedReason,
   type ReceiptKind,
 } from '../domain/message.ts'
-import { NOT_RELAYED_KINDS, type NotRelayedKind } from '../domain/not-relayed.ts'
-import { at, checkJson, checkLetters, checkWord, flag } from './columns.ts'
+import type { NotRelayedKind } from '../domain/not-relayed.ts'
+import { at, checkJson, checkName, checkWord, flag } from './columns.ts'
 
 /** Facts that the file keeps about itself: see `about.ts` and `migrations.ts`. */
 export const about = sqliteTable('about', {
@@ -86,6 +88,7 @@ export const lines = sqliteTable(
     dailyContactLimit: integer('daily_contact_limit').notNull(),
     isEnabled: flag('is_enabled').notNull(),
     relaySms: flag('relay_sms').notNull(),
+    relayGroups: flag('relay_groups').notNull().default(false),
     checkpoint: text('checkpoint'),
     /** Contacts whose place is reserved: see domain/contact-limit. */
     contactsReserved: integer('contacts_reserved').notNull().default(0),
@@ -93,7 +96,7 @@ export const lines = sqliteTable(
     deletedAt: at('deleted_at'),
   },
   (t) => [
-    checkLetters('driver'),
+    checkName('driver'),
     uniqueIndex('lines_by_device')
       .on(t.driver, t.key)
       .where(sql`deleted_at IS NULL`),
@@ -180,13 +183,17 @@ export const messages = sqliteTable(
     text: text('text').notNull(),
     guid: text('guid').notNull(),
     platformGuid: text('platform_guid'),
+    isGroup: flag('is_group').notNull().default(false),
+    /** All that a direct text message does not have: see domain/message-extras. */
+    extras: text('extras', { mode: 'json' }).$type<MessageExtras>(),
     source: text('source').$type<MessageSource>().notNull(),
     /** The caller named the line. */
     isPinned: flag('is_pinned').notNull().default(false),
     queuedReason: text('queued_reason').$type<QueuedReason>(),
     /**
      * The time of the next step: the next try of a queued message (null while an earlier message
-     * of the conversation goes first), or the announcement of an uncertain one (null once made).
+     * of the conversation goes first), or the announcement of an uncertain one or of a received one
+     * that waits for its files (null once made).
      */
     dueAt: at('due_at'),
     /** Rounds of lines that refused it, and the lines that did so in this round. */
@@ -210,9 +217,10 @@ export const messages = sqliteTable(
     checkWord('direction', DIRECTIONS),
     checkWord('status', MESSAGE_STATUSES),
     checkWord('source', MESSAGE_SOURCES),
-    checkWord('queued_reason', QUEUED_REASONS),
+    checkName('queued_reason'),
     checkWord('contact_hold', CONTACT_HOLDS),
     checkJson('refused_by'),
+    checkJson('extras'),
     index('messages_by_line').on(t.lineSeq),
     index('messages_by_conversation').on(t.conversationSeq),
     index('messages_by_direction').on(t.direction),
@@ -223,12 +231,46 @@ export const messages = sqliteTable(
       .where(sql`status = 'queued' AND due_at IS NOT NULL`),
     index('messages_to_announce')
       .on(t.dueAt)
-      .where(sql`status = 'uncertain' AND due_at IS NOT NULL`),
+      .where(sql`(status = 'uncertain' OR status = 'received') AND due_at IS NOT NULL`),
     index('messages_unfinished_by_conversation')
       .on(t.conversationSeq)
       // SQLite builds a table for an IN, at each change of a message.
       .where(sql`status = 'queued' OR status = 'sending' OR status = 'uncertain'`),
   ],
+)
+
+/** Additions to a conversation of several people: the row of `conversations` is the same for both. */
+export const groups = sqliteTable(
+  'groups',
+  {
+    /** That of the conversation. */
+    seq: integer('seq')
+      .primaryKey()
+      .references(() => conversations.seq, { onDelete: 'cascade' }),
+    chatGuid: text('chat_guid').notNull(),
+    name: text('name'),
+    participants: text('participants', { mode: 'json' }).$type<readonly Handle[]>().notNull(),
+    state: text('state').$type<Group['state']>().notNull(),
+  },
+  (t) => [
+    checkJson('participants'),
+    checkWord('state', GROUP_STATES),
+    index('groups_by_state').on(t.state),
+  ],
+)
+
+/** Reactions, edits and unsends whose message the relay does not have yet: kept for some seconds. */
+export const waitingChanges = sqliteTable(
+  'waiting_changes',
+  {
+    seq: integer('seq').primaryKey(),
+    lineId: text('line_id').$type<LineId>().notNull(),
+    /** The device's guid of the message that they change. */
+    guid: text('guid').notNull(),
+    body: text('body').notNull(),
+    recordedAt: at('recorded_at').notNull(),
+  },
+  (t) => [checkJson('body'), index('waiting_changes_by_guid').on(t.lineId, t.guid)],
 )
 
 /** Every guid of a line, for ever: guids outlive their messages. */
@@ -284,7 +326,7 @@ export const notRelayed = sqliteTable(
     since: at('since').notNull(),
     lastAt: at('last_at').notNull(),
   },
-  (t) => [primaryKey({ columns: [t.lineId, t.kind] }), checkWord('kind', NOT_RELAYED_KINDS)],
+  (t) => [primaryKey({ columns: [t.lineId, t.kind] }), checkName('kind')],
 )
 
 /** Requests that were accepted under an `Idempotency-Key`, and the first answer, word for word. */

@@ -15,6 +15,7 @@ import {
 import type { LogicalClock } from '../system/logical-clock.ts'
 import { auditedUrl, type Audit } from './audit.ts'
 import type { Db } from './database.ts'
+import { settings } from './schema.ts'
 import type { Writer } from './writer.ts'
 
 /** The settings of a running relay: read from memory, and a change is in effect once it is durable. */
@@ -41,12 +42,12 @@ export function createSettings(tools: {
       const { known, value } = requireChangeable(name, text, locked)
       await writer.write((tx) => {
         const before = stateOf(known, new Map(readStored(tx)), locked).value
-        tx.sqlite
-          .query(
-            `INSERT INTO settings (name, value, updated_at) VALUES ($name, $value, $now)
-             ON CONFLICT DO UPDATE SET value = $value, updated_at = $now`,
-          )
-          .run({ name, value, now: stamps.now() })
+        const row = { name, value, updatedAt: stamps.now() }
+        tx.orm
+          .insert(settings)
+          .values(row)
+          .onConflictDoUpdate({ target: settings.name, set: row })
+          .run()
         tx.changes?.push({ what: 'setting', id: name })
         audit.record(tx, origin, {
           action: 'setting.changed',
@@ -83,11 +84,9 @@ function auditedValue(name: SettingName, value: string): string {
 }
 
 function readStored(db: Db): ReadonlyMap<SettingName, string> {
-  const rows = db.sqlite
-    .query<{ name: string; value: string }, []>('SELECT name, value FROM settings')
-    .all()
   const stored = new Map<SettingName, string>()
-  for (const { name, value } of rows) if (isSettingName(name)) stored.set(name, value)
+  for (const { name, value } of db.orm.select().from(settings).all())
+    if (isSettingName(name)) stored.set(name, value)
   return stored
 }
 

@@ -18,7 +18,6 @@ export type SnapshotOrder = {
 
 export type CarriedFile = { readonly name: string; readonly content: Uint8Array }
 
-/** The table in which a backup carries files. */
 export const BACKUP_FILES_TABLE =
   'CREATE TABLE backup_files (name TEXT PRIMARY KEY, content BLOB NOT NULL) STRICT'
 
@@ -29,12 +28,8 @@ export type Snapshot = { readonly path: string; readonly sizeBytes: number }
  * whole and on disk.
  */
 export function takeSnapshot(order: SnapshotOrder): Snapshot {
-  const source = openRaw(order.from, 'read')
-  try {
-    return snapshotOf(source, order)
-  } finally {
-    source.close()
-  }
+  using source = openRaw(order.from, 'read')
+  return snapshotOf(source, order)
 }
 
 /** The same, through a connection that is open already. */
@@ -43,13 +38,7 @@ export function snapshotOf(source: Database, order: Omit<SnapshotOrder, 'from'>)
   rmSync(temporary, { force: true })
   try {
     copyInto(source, temporary)
-    const copy = openRaw(temporary, 'write')
-    try {
-      if (order.files.length > 0) carryFiles(copy, order.files)
-      requireIntegrity(copy)
-    } finally {
-      copy.close()
-    }
+    checkCopy(temporary, order.files)
     chmodSync(temporary, 0o600)
     flush(temporary)
     renameDurably(temporary, order.to)
@@ -57,6 +46,12 @@ export function snapshotOf(source: Database, order: Omit<SnapshotOrder, 'from'>)
     rmSync(temporary, { force: true })
   }
   return { path: order.to, sizeBytes: statSync(order.to).size }
+}
+
+function checkCopy(path: string, files: readonly CarriedFile[]): void {
+  using copy = openRaw(path, 'write')
+  if (files.length > 0) carryFiles(copy, files)
+  requireIntegrity(copy)
 }
 
 /** The database that is to be copied is damaged. */

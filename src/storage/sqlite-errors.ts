@@ -53,7 +53,6 @@ export function storageFull(
   return error
 }
 
-/** The paths of a database and its backups. */
 export type DatabasePlace = { readonly database: string; readonly backups?: string | undefined }
 
 /** The error that an owner is shown for damage or a failing disk: which file, and what to do. */

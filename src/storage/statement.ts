@@ -26,13 +26,24 @@ export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
 /** Values of a raw statement, by the names of its parameters. */
 export type Values = Record<string, string | number | boolean | Uint8Array | null>
 
+/** A raw statement, prepared once for each connection. */
+export function statement<Row = null>(sql: string) {
+  return prepared(({ sqlite }) => sqlite.prepare<Row, [Values]>(sql))
+}
+
 /** A row of a table as a raw statement gives it. */
 export type RawRow<T extends SQLiteTable> = {
   readonly [K in keyof T['$inferSelect']]: RawValue<T['$inferSelect'][K]>
 }
 
 /** SQLite has 0 and 1 for a boolean, and text for JSON. */
-type RawValue<V> = V extends boolean ? 0 | 1 : V extends readonly unknown[] ? string : V
+type RawValue<V> = V extends boolean
+  ? 0 | 1
+  : V extends string | number | Uint8Array
+    ? V
+    : V extends object
+      ? string
+      : V
 
 type Key<T extends SQLiteTable> = keyof T['$inferSelect'] & string
 
@@ -80,3 +91,14 @@ function sqlName(table: SQLiteTable, name: string): string {
 export function namesIn(names: readonly string[]): string {
   return names.map((name) => `${name} `).join('')
 }
+
+// A message's row has the numbers of its line and its conversation, so that its indexes are small; the
+// rest of the program knows both by their ids. These parts of queries lead from one to the other.
+
+/** The ids, in a query of `messages`. */
+export const LINE_ID = '(SELECT l.id FROM lines l WHERE l.seq = line_seq)'
+export const CONVERSATION_ID = '(SELECT c.id FROM conversations c WHERE c.seq = conversation_seq)'
+
+/** The numbers of `$lineId` and `$conversationId`; NULL, which equals nothing, where there is none. */
+export const LINE_SEQ = '(SELECT l.seq FROM lines l WHERE l.id = $lineId)'
+export const CONVERSATION_SEQ = '(SELECT c.seq FROM conversations c WHERE c.id = $conversationId)'

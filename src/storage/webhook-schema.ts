@@ -1,27 +1,18 @@
 // The tables of events on their way out: see `schema.ts` for the rules.
 
 import { sql } from 'drizzle-orm'
-import {
-  blob,
-  index,
-  integer,
-  primaryKey,
-  sqliteTable,
-  text,
-  uniqueIndex,
-} from 'drizzle-orm/sqlite-core'
+import { index, integer, primaryKey, sqliteTable, text, uniqueIndex } from 'drizzle-orm/sqlite-core'
 
 import type { ConversationId, DeliveryId, EventId, MessageId, WebhookId } from '../domain/ids.ts'
 import {
   ATTEMPT_TRIGGERS,
   DELIVERY_STATUSES,
   DISABLED_REASONS,
-  EVENT_NAMES,
   type DeliveryStatus,
   type DisabledReason,
   type EventName,
 } from '../domain/webhook.ts'
-import { at, checkJson, checkWord, flag } from './columns.ts'
+import { at, bytes, checkJson, checkName, checkWord, flag } from './columns.ts'
 
 export const webhooks = sqliteTable(
   'webhooks',
@@ -32,6 +23,8 @@ export const webhooks = sqliteTable(
     events: text('events', { mode: 'json' }).$type<readonly EventName[]>().notNull(),
     isActive: flag('is_active').notNull(),
     description: text('description'),
+    /** Its payloads have links to files that need no key. */
+    attachmentLinks: flag('attachment_links').notNull().default(false),
     disabledReason: text('disabled_reason').$type<DisabledReason>(),
     createdBy: text('created_by').notNull(),
     createdAt: at('created_at').notNull(),
@@ -56,7 +49,7 @@ export const webhookSecrets = sqliteTable(
       .$type<WebhookId>()
       .notNull()
       .references(() => webhooks.id, { onDelete: 'cascade' }),
-    sealed: blob('sealed', { mode: 'buffer' }).notNull(),
+    sealed: bytes('sealed').notNull(),
     createdAt: at('created_at').notNull(),
     retiredAt: at('retired_at'),
   },
@@ -78,7 +71,7 @@ export const events = sqliteTable(
     body: text('body'),
     createdAt: at('created_at').notNull(),
   },
-  () => [checkWord('name', EVENT_NAMES), checkJson('body')],
+  () => [checkName('name'), checkJson('body')],
 )
 
 export const deliveries = sqliteTable(

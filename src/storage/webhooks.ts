@@ -1,22 +1,21 @@
-import { and, count, desc, eq, isNull, lt, sql, inArray } from 'drizzle-orm'
+import { and, count, desc, eq, isNotNull, isNull, lt, inArray } from 'drizzle-orm'
 
 import { type Breaker, CLOSED } from '../domain/breaker.ts'
 import type { Timestamp, WebhookId } from '../domain/ids.ts'
-import type { DisabledReason, EventName, Webhook } from '../domain/webhook.ts'
+import type { DisabledReason, Webhook } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { webhooks, webhookSecrets } from './webhook-schema.ts'
 
 /** A webhook with the breaker of its receiver. */
 export type StoredWebhook = Webhook & { readonly seq: number; readonly breaker: Breaker }
 
-export type WebhookChanges = {
-  readonly url?: string | undefined
-  readonly events?: readonly EventName[] | undefined
-  readonly isActive?: boolean | undefined
-  readonly disabledReason?: DisabledReason | null | undefined
-  readonly breaker?: Breaker | undefined
-  readonly updatedAt: Timestamp
-}
+export type WebhookChanges = Pick<Webhook, 'updatedAt'> & {
+  readonly [
+    K in 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks' | 'disabledReason'
+  ]?: Webhook[K] | undefined
+} & { readonly breaker?: Breaker | undefined }
+
+const isKept = isNull(webhooks.deletedAt)
 
 export function insertWebhook(tx: Tx, webhook: Webhook): StoredWebhook {
   const row = tx.orm.insert(webhooks).values(webhook).returning({ seq: webhooks.seq }).get()
@@ -29,14 +28,14 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
   const row = db.orm
     .select()
     .from(webhooks)
-    .where(and(eq(webhooks.id, id), isNull(webhooks.deletedAt)))
+    .where(and(eq(webhooks.id, id), isKept))
     .get()
   return row === undefined ? null : storedWebhook(row)
 }
 
 /** The number of webhooks that are not deleted. */
 export function countWebhooks(db: Db): number {
-  const counted = db.orm.select({ count: count() }).from(webhooks).where(isNull(webhooks.deletedAt))
+  const counted = db.orm.select({ count: count() }).from(webhooks).where(isKept)
   return counted.get()?.count ?? 0
 }
 
@@ -46,7 +45,7 @@ export function listWebhooks(db: Db, limit: number, before: number | null): Stor
   const rows = db.orm
     .select()
     .from(webhooks)
-    .where(and(isNull(webhooks.deletedAt), older))
+    .where(and(isKept, older))
     .orderBy(desc(webhooks.seq))
     .limit(limit)
     .all()
@@ -55,11 +54,7 @@ export function listWebhooks(db: Db, limit: number, before: number | null): Stor
 
 /** Ids of webhooks that were deleted and whose rows are still there. */
 export function listDeletedWebhooks(db: Db): WebhookId[] {
-  const rows = db.orm
-    .select({ id: webhooks.id })
-    .from(webhooks)
-    .where(sql`${webhooks.deletedAt} IS NOT NULL`)
-    .all()
+  const rows = db.orm.select().from(webhooks).where(isNotNull(webhooks.deletedAt)).all()
   return rows.map((row) => row.id)
 }
 
@@ -121,33 +116,20 @@ function storedWebhook(row: typeof webhooks.$inferSelect): StoredWebhook {
 }
 
 /** A signing secret, sealed. A retired one signs beside its successors for a while. */
-export type StoredSecret = {
-  readonly seq: number
-  readonly sealed: Uint8Array
-  readonly retiredAt: Timestamp | null
-}
+type StoredSecret = typeof webhookSecrets.$inferSelect
 
 export function insertSecret(
   tx: Tx,
-  webhookId: WebhookId,
-  sealed: Uint8Array,
-  createdAt: Timestamp,
+  secret: Pick<StoredSecret, 'webhookId' | 'sealed' | 'createdAt'>,
 ): void {
-  tx.orm
-    .insert(webhookSecrets)
-    .values({ webhookId, sealed: Buffer.from(sealed), createdAt })
-    .run()
+  tx.orm.insert(webhookSecrets).values(secret).run()
 }
 
 /** All secrets of a webhook, newest first. */
 export function listSecrets(db: Db, webhookId: WebhookId): StoredSecret[] {
-  const { seq, sealed, retiredAt } = webhookSecrets
-  return db.orm
-    .select({ seq, sealed, retiredAt })
-    .from(webhookSecrets)
-    .where(eq(webhookSecrets.webhookId, webhookId))
-    .orderBy(desc(seq))
-    .all()
+  const isOfWebhook = eq(webhookSecrets.webhookId, webhookId)
+  const secrets = db.orm.select().from(webhookSecrets).where(isOfWebhook)
+  return secrets.orderBy(desc(webhookSecrets.seq)).all()
 }
 
 export function retireSecrets(tx: Tx, webhookId: WebhookId, at: Timestamp): void {

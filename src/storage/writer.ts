@@ -1,7 +1,6 @@
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Db, Tx } from './database.ts'
-import { TakenOverError, type Guard } from './guard.ts'
-import { LostFileError } from './open-files.ts'
+import { LostFileError, TakenOverError, type Guard } from './guard.ts'
 import { isDiskFull, NotWrittenError, relayStopping, storageFull } from './sqlite-errors.ts'
 
 /** A synchronous work: a promise would be committed before it ends, so its type is refused. */

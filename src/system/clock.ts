@@ -14,7 +14,6 @@ export type Clock = {
   after(ms: number, act: () => void): () => void
 }
 
-/** A signal that never aborts. */
 export const NEVER: AbortSignal = new AbortController().signal
 
 const TIMER_MS_MAX = 2 ** 31 - 1
@@ -77,7 +76,6 @@ export function nextTurn(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve))
 }
 
-/** Resolves with null once `signal` has aborted. */
 export function whenAborted(signal: AbortSignal): Promise<null> {
   return new Promise((resolve) => {
     if (signal.aborted) resolve(null)

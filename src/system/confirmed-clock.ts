@@ -119,7 +119,6 @@ export class ConfirmedClock implements Clock {
     return at
   }
 
-  /** Confirmed age of `at`. */
   ageOf(at: number): number {
     return ageAt(this.now(), at, this.#uncounted())
   }

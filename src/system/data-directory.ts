@@ -15,6 +15,8 @@ export type DataDirectory = {
   /** Files of go-ios: an identity of this computer, and images of Apple. */
   readonly goIos: string
   readonly backups: string
+  /** Files that travel with messages. */
+  readonly attachments: string
   readonly environmentFile: string
 }
 
@@ -81,6 +83,7 @@ export function dataDirectoryAt(path: string): DataDirectory {
     secretKey: join(path, 'secret.key'),
     goIos: join(path, 'go-ios'),
     backups: join(path, 'backups'),
+    attachments: join(path, 'attachments'),
     environmentFile: join(path, 'hookline.env'),
   }
 }

@@ -21,7 +21,6 @@ export function restrictNewFiles(): void {
   process.umask(0o077)
 }
 
-/** The text of a file, or null where it cannot be read. */
 export function readTextOrNull(path: string): string | null {
   try {
     return readFileSync(path, 'utf8')

@@ -1,3 +1,5 @@
+import { Cron } from 'croner'
+
 import { timestamp, type Timestamp } from '../domain/ids.ts'
 
 const ISO_TIME =
@@ -56,3 +58,10 @@ const LOCAL_MINUTE = new Intl.DateTimeFormat('en', {
   hour: TWO,
   minute: TWO,
 })
+
+/** Next time of a cron pattern in the local time zone, in milliseconds since 1970. */
+export function nextRunAfter(pattern: string, ms: number): number {
+  const next = new Cron(pattern, { paused: true }).nextRun(new Date(ms))
+  if (next === null) throw new Error(`The pattern ${pattern} never occurs again.`)
+  return next.getTime()
+}

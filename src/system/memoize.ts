@@ -10,3 +10,12 @@ export function memoize<T>(max: number, read: (text: string) => T): (text: strin
     return value
   }
 }
+
+/** Deletes the first of the entries, which keep the order of insertion, where they are more than `max`. */
+export function dropOldest<K>(
+  kept: Pick<Map<K, unknown>, 'size' | 'delete'> & { keys(): Iterator<K> },
+  max: number,
+): void {
+  const oldest = kept.keys().next()
+  if (kept.size > max && oldest.done !== true) kept.delete(oldest.value)
+}

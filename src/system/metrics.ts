@@ -30,7 +30,6 @@ export class Metrics {
     this.#family(name, 'gauge', help).values.set(keyOf(labels), value)
   }
 
-  /** Adds `seconds` to a histogram. */
   observe(name: string, help: string, seconds: number, labels: Labels = {}): void {
     const histogram = histogramOf(this.#family(name, 'histogram', help), keyOf(labels))
     const bucket = BUCKETS_SECONDS.findIndex((limit) => seconds <= limit)

@@ -169,6 +169,15 @@ function spawn({ path, args, input }: ProcessOrder): Child | string {
   }
 }
 
+/** Places of tools that the PATH of a service does not have. */
+const MORE_PATHS = ['/usr/bin', '/bin', '/usr/local/bin', '/opt/homebrew/bin']
+
+/** The absolute path of an executable, or null. */
+export function findTool(name: string): string | null {
+  const paths = [process.env['PATH'] ?? '', ...MORE_PATHS]
+  return Bun.which(name, { PATH: paths.join(':') })
+}
+
 /** No option or secret of ours reaches a child. */
 function childEnvironment(): Record<string, string> {
   const known: Record<string, string> = {

@@ -10,6 +10,7 @@ import type { ConfirmedClock } from '../system/confirmed-clock.ts'
 import type { Log } from '../system/log.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Random } from '../system/random.ts'
+import { withLinks, type DownloadUrl } from './payload.ts'
 import type { Post, PostResult } from './post.ts'
 import { signedHeaders, signingSecrets, type SigningSecret } from './signature.ts'
 
@@ -21,6 +22,7 @@ export type AttemptTools = {
   readonly post: Post
   readonly scheduleMs: readonly number[]
   readonly userAgent: string
+  readonly downloadUrl: DownloadUrl
 }
 
 /** A delivery to attempt now. */
@@ -47,10 +49,17 @@ export type AttemptResult = {
   readonly delayMs: number | null
 }
 
+type Receiver = {
+  readonly url: string
+  /** It gets the addresses of files: see `attachment_links`. */
+  readonly hasLinks: boolean
+  readonly secrets: readonly SigningSecret[]
+}
+
 /** Signs the event with the time of this attempt, posts it, and plans the next attempt. */
 export async function attemptDelivery(
   tools: AttemptTools,
-  receiver: { readonly url: string; readonly secrets: readonly SigningSecret[] },
+  receiver: Receiver,
   attempt: DueAttempt,
   signal: AbortSignal,
 ): Promise<AttemptResult | 'unreachable' | 'aborted'> {
@@ -65,8 +74,8 @@ export async function attemptDelivery(
 }
 
 async function postSigned(
-  { db, clock, log, post, userAgent }: AttemptTools,
-  { url, secrets }: Parameters<typeof attemptDelivery>[1],
+  { db, clock, log, post, userAgent, downloadUrl }: AttemptTools,
+  { url, hasLinks, secrets }: Receiver,
   { delivery }: DueAttempt,
   signal: AbortSignal,
 ): Promise<PostResult> {
@@ -76,9 +85,11 @@ async function postSigned(
     // Excluded by the foreign keys of the database and by the queue; nothing goes out unsigned.
     if (event === null || keys.length === 0) return { result: 'aborted' }
     // Receivers compare it with their own clocks.
-    const signed = { ...event, timestamp: Math.floor(clock.wall() / 1_000) }
+    const { id, createdAt } = event
+    const body = hasLinks ? withLinks(event.body, createdAt, downloadUrl) : event.body
+    const signed = { id, body, timestamp: Math.floor(clock.wall() / 1_000) }
     const headers = { ...signedHeaders(signed, keys), 'user-agent': userAgent }
-    return await post({ url, headers, body: event.body }, signal)
+    return await post({ url, headers, body }, signal)
   } catch (error) {
     log.error('a webhook attempt broke off', { error })
     return { result: 'failed', error: 'network_error', isPrivateTarget: true }

@@ -3,16 +3,8 @@
 import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
 import { RelayError } from '../domain/errors.ts'
-import { TEST_HANDLE } from '../domain/handle.ts'
-import {
-  guidFromBytes,
-  idFromBytes,
-  parseId,
-  timestamp,
-  type DeliveryId,
-  type EventId,
-} from '../domain/ids.ts'
-import type { DeliveryStatus, EventName } from '../domain/webhook.ts'
+import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
+import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import {
   findDelivery,
@@ -23,12 +15,14 @@ import {
   type StoredAttempt,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
-import { insertEvent, readEventBody } from '../storage/events.ts'
+import { insertEvent, readEventOf } from '../storage/events.ts'
+import { findWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { payloadOf } from './payload.ts'
+import { withLinks, type DownloadUrl } from './payload.ts'
+import { samplePayload } from './sample.ts'
 import type { DeliverySignals } from './signals.ts'
 import { requireActive, webhookById } from './subscriptions.ts'
 
@@ -38,6 +32,7 @@ export type RedeliveryTools = {
   readonly stamps: LogicalClock
   readonly clock: Clock
   readonly deliverySignals: DeliverySignals
+  readonly downloadUrl: DownloadUrl
 }
 
 type StatusFilter = { readonly status?: DeliveryStatus | undefined }
@@ -64,7 +59,13 @@ export function createRedelivery(tools: RedeliveryTools) {
       }
     },
     /** The body that each attempt sends; null where its event is no longer kept. */
-    getSentBody: (id: string) => readEventBody(db, deliveryById(db, id).eventId),
+    getSentBody(id: string): string | null {
+      const { eventId, webhookId } = deliveryById(db, id)
+      const event = readEventOf(db, eventId)
+      if (event === null || findWebhook(db, webhookId)?.attachmentLinks !== true)
+        return event?.body ?? null
+      return withLinks(event.body, event.createdAt, tools.downloadUrl)
+    },
   }
 }
 
@@ -119,25 +120,6 @@ function deliveryById(db: Db, text: string): StoredDelivery {
   const delivery = id === null ? null : findDelivery(db, id)
   if (delivery === null) throw new RelayError('not_found', 'There is no delivery with this id.')
   return delivery
-}
-
-/** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
-function samplePayload(name: EventName, stamps: LogicalClock): string {
-  const now = stamps.now()
-  const isFailed = name === 'message.failed'
-  return payloadOf(name, {
-    id: stamps.id('msg'),
-    guid: guidFromBytes(new Uint8Array(16)),
-    text: 'This is a test event of Hookline.',
-    handle: TEST_HANDLE,
-    service: 'iMessage',
-    lineId: idFromBytes('line', new Uint8Array(16)),
-    direction: name === 'message.received' ? 'inbound' : 'outbound',
-    sentAt: isFailed ? null : now,
-    deliveredAt: null,
-    readAt: null,
-    error: isFailed ? { code: 'test', message: 'This failure is a test.' } : null,
-  })
 }
 
 function deliveryResource(delivery: StoredDelivery): Delivery {

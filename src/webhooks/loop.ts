@@ -379,7 +379,6 @@ function driftOf(clock: Clock): number {
   return clock.now() - clock.monotonic()
 }
 
-/** Sets the number of pending deliveries, and the age of the oldest. */
 function observeBacklog({ db, clock, metrics }: DeliveryTools): void {
   const backlogs = listWebhooks(db, WEBHOOKS_MAX, null).map(({ id }) => pendingDeliveries(db, id))
   const pending = backlogs.reduce((sum, { count }) => sum + count, 0)

@@ -1,5 +1,14 @@
+import { fileFields } from '../api/attachments.ts'
+import { replyFields } from '../api/messages.ts'
+import type { Attachment } from '../domain/attachment.ts'
+import type { GroupChange } from '../domain/conversation.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { AttachmentId, LineId, Timestamp } from '../domain/ids.ts'
+import type { MessageChange } from '../domain/message-extras.ts'
 import type { Message } from '../domain/message.ts'
 import type { EventName } from '../domain/webhook.ts'
+import type { MessageParts, PlacedGroup } from '../storage/message-parts.ts'
+import { isoTime } from '../system/iso-time.ts'
 
 /** The fields of a message that a payload reads. */
 type Payload = Pick<
@@ -11,18 +20,53 @@ type Payload = Pick<
   | 'service'
   | 'lineId'
   | 'direction'
+  | 'extras'
   | 'sentAt'
   | 'deliveredAt'
   | 'readAt'
   | 'error'
 >
 
+/** The change that an event reports, beside the message. */
+export type EventChange =
+  | { readonly reaction: ReactionRow }
+  | { readonly attachment: Attachment }
+  | { readonly guid: string }
+
+type ReactionRow = Extract<MessageChange, { readonly kind: 'reaction' }>
+
+/** A reaction to a message that the relay does not have; `group` is null between two. */
+export type UnplacedReaction = {
+  readonly lineId: LineId
+  readonly group: PlacedGroup | null
+  readonly reaction: ReactionRow
+}
+
+/** A change of a group, for `group.updated`. */
+export type ChangedGroup = {
+  readonly lineId: LineId
+  readonly group: PlacedGroup
+  readonly change: GroupChange
+  readonly actor: Handle | null
+  readonly target: Handle | null
+  readonly at: Timestamp
+}
+
+const STEPS: readonly EventName[] = [
+  'message.received',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'group_message.received',
+  'group_message.sent',
+]
+
 /**
  * True where the payload can be made from the message at any time. A failure may be disproved later, while
- * a service that changed since is nearer to the truth.
+ * a service or a text that changed since is nearer to the truth.
  */
 export function staysTrue(name: EventName): boolean {
-  return name !== 'message.failed'
+  return STEPS.includes(name)
 }
 
 type Flags = {
@@ -32,8 +76,13 @@ type Flags = {
   readonly isRead: boolean
 }
 
-/** The body of an event as JSON text: these bytes are signed and sent. */
-export function payloadOf(name: EventName, message: Payload): string {
+/** The body of an event as JSON text: these bytes are signed and sent. Fields that are undefined are left out. */
+export function payloadOf(
+  name: EventName,
+  message: Payload,
+  { attachments, replyTo, group }: MessageParts = {},
+  change?: EventChange,
+): string {
   const { isFromMe, isSent, isDelivered, isRead } = flagsOf(name, message)
   return JSON.stringify({
     event: name,
@@ -43,34 +92,112 @@ export function payloadOf(name: EventName, message: Payload): string {
       guid: message.guid,
       text: message.text,
       handle: message.handle,
-      chatIdentifier: message.handle,
+      chatIdentifier: group?.identifier ?? message.handle,
       isFromMe,
       service: message.service,
       isSent,
       isDelivered,
       isRead,
-      // Left out of the text where it is undefined.
-      error: name === 'message.failed' ? message.error : undefined,
+      error: name.endsWith('message.failed') ? message.error : undefined,
+      attachments: attachments?.map(fileFields),
+      replyTo: replyTo && replyFields(replyTo),
+      edits: name === 'message.edited' ? editFields(message) : undefined,
+      unsent_at: name === 'message.unsent' ? unsentAt(message) : undefined,
     },
+    ...changeFields(change),
+    conversation: group && groupFields(group),
   })
 }
 
-function flagsOf(name: EventName, message: Payload): Flags {
-  switch (name) {
-    case 'message.received':
-      return { isFromMe: false, isSent: true, isDelivered: true, isRead: false }
-    case 'message.sent':
-      return { isFromMe: true, isSent: true, isDelivered: false, isRead: false }
-    case 'message.delivered':
-      return { isFromMe: true, isSent: true, isDelivered: true, isRead: false }
-    case 'message.read':
-      return { isFromMe: true, isSent: true, isDelivered: true, isRead: true }
-    case 'message.failed':
-      return {
-        isFromMe: message.direction === 'outbound',
-        isSent: message.sentAt !== null,
-        isDelivered: message.deliveredAt !== null,
-        isRead: message.readAt !== null,
-      }
+/** Address of a file that needs no key, for an event of `since`. */
+export type DownloadUrl = (id: AttachmentId, since: Timestamp) => string
+
+type Linked = { readonly id: AttachmentId; readonly state: string }
+type WithFiles = {
+  readonly message?: { readonly attachments?: readonly Linked[] } | null
+  readonly attachment?: Linked
+}
+
+/** The body for a webhook with `attachment_links`: every file that is here has its address. */
+export function withLinks(body: string, since: Timestamp, downloadUrl: DownloadUrl): string {
+  if (!body.includes('"mime_type"')) return body
+  const event = JSON.parse(body) as WithFiles // `payloadOf` wrote it.
+  const linked = (file: Linked) =>
+    file.state === 'available' ? { ...file, download_url: downloadUrl(file.id, since) } : file
+  const { message, attachment } = event
+  const files = message?.attachments?.map(linked)
+  return JSON.stringify({
+    ...event,
+    ...(files && { message: { ...message, attachments: files } }),
+    ...(attachment && { attachment: linked(attachment) }),
+  })
+}
+
+/** The body of a reaction to a message that the relay does not have. */
+export function unplacedReaction({ lineId, reaction, group }: UnplacedReaction): string {
+  return JSON.stringify({
+    event: 'message.reaction' satisfies EventName,
+    phone_line_id: lineId,
+    message: null,
+    target_guid: reaction.targetGuid,
+    ...changeFields({ reaction }),
+    conversation: group === null ? undefined : groupFields(group),
+  })
+}
+
+/** The body of `group.updated`. */
+export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
+  const { group, change, actor, target, at } = changed
+  return JSON.stringify({
+    event: 'group.updated' satisfies EventName,
+    phone_line_id: lineId,
+    conversation: groupFields(group),
+    change,
+    actor,
+    target,
+    name: group.name,
+    occurred_at: isoTime(at),
+  })
+}
+
+function editFields({ extras }: Payload) {
+  return (extras?.edits ?? []).map(({ text, at }) => ({ text, at: isoTime(at) }))
+}
+
+function unsentAt({ extras }: Payload): string | undefined {
+  return extras?.unsentAt === undefined ? undefined : isoTime(extras.unsentAt)
+}
+
+function changeFields(change: EventChange | undefined) {
+  if (change === undefined) return {}
+  if ('attachment' in change) return { attachment: fileFields(change.attachment) }
+  if (!('reaction' in change)) return {}
+  const { action, type, emoji, handle, isFromMe, part, at } = change.reaction
+  return {
+    reaction: { action, type, emoji, handle, isFromMe, part, occurred_at: isoTime(at) },
   }
+}
+
+function groupFields({ conversationId, chatGuid, name, participants }: PlacedGroup) {
+  const participant_count = participants.length
+  return { id: conversationId, chat_guid: chatGuid, name, participant_count }
+}
+
+/** The flags of a step, whatever happened since; those of other events are the message's own. */
+function flagsOf(name: EventName, message: Payload): Flags {
+  return (
+    FLAGS[name.replace('group_', '')] ?? {
+      isFromMe: message.direction === 'outbound',
+      isSent: message.sentAt !== null,
+      isDelivered: message.deliveredAt !== null || message.direction === 'inbound',
+      isRead: message.readAt !== null,
+    }
+  )
+}
+
+const FLAGS: Readonly<Record<string, Flags>> = {
+  'message.received': { isFromMe: false, isSent: true, isDelivered: true, isRead: false },
+  'message.sent': { isFromMe: true, isSent: true, isDelivered: false, isRead: false },
+  'message.delivered': { isFromMe: true, isSent: true, isDelivered: true, isRead: false },
+  'message.read': { isFromMe: true, isSent: true, isDelivered: true, isRead: true },
 }

@@ -38,7 +38,6 @@ export class PendingDeliveries {
     return this.#busy
   }
 
-  /** Time at which the next delivery becomes due, or null. */
   get nextDueAt(): number | null {
     return this.#nextDueAt
   }

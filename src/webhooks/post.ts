@@ -1,8 +1,9 @@
-// The one place where the relay calls out over HTTP. A name is resolved once, every address of it is
+// The one place where the relay calls out over HTTP: posts of webhooks, calls of a monitor, and downloads. A name is resolved once, every address of it is
 // checked, and the checked address is the one that is connected to, so that a name that changes its
 // address in between leads nowhere.
 
-import { deadline, type Clock } from '../system/clock.ts'
+import { RelayError } from '../domain/errors.ts'
+import { deadline, NEVER, type Clock } from '../system/clock.ts'
 import { parseHttpDate } from '../system/iso-time.ts'
 import { memoize } from '../system/memoize.ts'
 import type { Lookup } from '../system/network-address.ts'
@@ -34,11 +35,14 @@ export type PostResult =
       readonly retryAfterSeconds: number | null
       readonly isPrivateTarget: boolean
     }
+  | Failure
+  /** `signal` aborted first: the receiver may have it or not. */
+  | { readonly result: 'aborted' }
+
+type Failure =
   | { readonly result: 'failed'; readonly error: PostError; readonly isPrivateTarget: boolean }
   /** The box itself is cut off: no fault of the receiver. */
   | { readonly result: 'unreachable' }
-  /** `signal` aborted first: the receiver may have it or not. */
-  | { readonly result: 'aborted' }
 
 /** Posts once, and never rejects; `signal` ends it early. */
 export type Post = (request: PostRequest, signal: AbortSignal) => Promise<PostResult>
@@ -61,9 +65,19 @@ const ADDRESSES_MAX = 4
 const TARGETS_MAX = 1_000
 const UTF8 = new TextDecoder()
 
+/** For a whole download, with its redirects. */
+const DOWNLOAD_MS_MAX = 20_000
+const REDIRECTS_MAX = 5
+
 type Init = Pick<RequestInit, 'method' | 'body' | 'keepalive'> & Pick<PostRequest, 'headers'>
 type Call = { readonly url: string; readonly init: Init }
 type Address = { readonly address: string; readonly isPrivate: boolean }
+/** A request, and the reader of its answer, whose RelayErrors reach the caller. */
+type Exchange<T> = {
+  readonly init: Init
+  readonly target: Target | string
+  readonly read: (response: Response, address: Address) => Promise<T>
+}
 
 export function createPost(tools: PostTools): Post {
   const callOut = createCallOut(tools)
@@ -80,10 +94,12 @@ export function createGet(tools: PostTools): Get {
 function createCallOut(tools: PostTools) {
   // Every attempt of a webhook goes to the same url.
   const targetOf = memoize(TARGETS_MAX, parseTarget)
+  const read = (response: Response, address: Address) => answered(tools.clock, response, address)
   return async (call: Call, signal: AbortSignal): Promise<PostResult> => {
     const limit = deadline(tools.clock, POST_MS_MAX, signal)
     try {
-      const result = await exchange(tools, call.init, targetOf(call.url), limit.signal)
+      const order = { init: call.init, target: targetOf(call.url), read }
+      const result = await exchange<PostResult>(tools, order, limit.signal)
       if (signal.aborted && result.result !== 'answered') return { result: 'aborted' }
       return result
     } finally {
@@ -92,12 +108,75 @@ function createCallOut(tools: PostTools) {
   }
 }
 
-async function exchange(
+/** Reads a file at an address; a sentence says why there was nothing to read. */
+export type Download = <T>(
+  url: string,
+  read: (response: Response) => Promise<T>,
+) => Promise<{ readonly value: T } | { readonly why: string }>
+
+/** Follows redirects, each judged by the rules like the first address; a RelayError of `read` is thrown. */
+export function createDownload(tools: PostTools): Download {
+  return async <T>(url: string, read: (response: Response) => Promise<T>) => {
+    const limit = deadline(tools.clock, DOWNLOAD_MS_MAX, NEVER)
+    const init = { headers: {}, keepalive: false }
+    let next = url
+    try {
+      for (let redirects = 0; redirects <= REDIRECTS_MAX; redirects += 1) {
+        const order = {
+          init,
+          target: parseTarget(next),
+          read: (it: Response) => followed(it, read),
+        }
+        const found = await exchange<Followed<T>>(tools, order, limit.signal)
+        if (!('to' in found)) return 'result' in found ? { why: sentenceOf(found) } : found
+        if (!URL.canParse(found.to, next)) return { why: 'It redirects to no address.' }
+        next = new URL(found.to, next).href
+      }
+      return { why: `It redirects more than ${REDIRECTS_MAX} times.` }
+    } finally {
+      limit.clear()
+    }
+  }
+}
+
+type Followed<T> = { readonly to: string } | { readonly value: T } | { readonly why: string }
+
+async function followed<T>(
+  response: Response,
+  read: (response: Response) => Promise<T>,
+): Promise<Followed<T>> {
+  const to = response.headers.get('location')
+  const isRedirect = [301, 302, 303, 307, 308].includes(response.status) && to !== null
+  const encoding = response.headers.get('content-encoding') ?? 'identity'
+  if (response.status === 200 && encoding === 'identity') return { value: await read(response) }
+  await response.body?.cancel()
+  if (isRedirect) return { to }
+  if (response.status === 200) return { why: `It answers in the encoding ${encoding}.` }
+  return { why: `It answers ${response.status}.` }
+}
+
+function sentenceOf(failure: Failure): string {
+  return failure.result === 'unreachable' ? 'The relay has no network.' : SENTENCES[failure.error]
+}
+
+const SENTENCES: Readonly<Record<PostError, string>> = {
+  timeout: `It took more than ${DOWNLOAD_MS_MAX / 1_000} seconds.`,
+  connection_refused: 'Its host refuses the connection.',
+  connection_reset: 'Its host closed the connection.',
+  host_unreachable: 'Its host cannot be reached.',
+  tls_error: 'Its certificate is not valid.',
+  dns_error: 'Its host has no address.',
+  forbidden_target: 'Its address is none that the relay may call.',
+  invalid_url: 'It is no http or https URL.',
+  network_error: 'The connection failed.',
+}
+
+async function exchange<T>(
   tools: PostTools,
-  init: Init,
-  target: Target | string,
+  order: Exchange<T>,
   signal: AbortSignal,
-): Promise<PostResult> {
+): Promise<T | Failure> {
+  const { target } = order
   if (typeof target === 'string') return failed('invalid_url', false)
   const { lookup, rules } = tools
   const { address: literal, hostname, port } = target
@@ -106,13 +185,15 @@ async function exchange(
   const allowed = allowedOf(rules, found, port)
   if ('result' in allowed) return allowed
 
-  let last: PostResult = failed('dns_error', false)
+  let last: Failure = failed('dns_error', false)
   for (const address of allowed.slice(0, ADDRESSES_MAX)) {
-    const result = await callTo(tools, { init, target, address }, signal)
-    if (!isUnconnected(result)) return result
+    const result = await callTo(tools, { ...order, target, address }, signal)
+    if (!('failure' in result)) return result.value
+    const { failure } = result
+    if (!isUnconnected(failure)) return failure
     // One address without a route, as IPv6 often is, says less than one that refused.
-    if (last.result !== 'failed' || last.error === 'dns_error' || result.result === 'failed') {
-      last = result
+    if (last.result !== 'failed' || last.error === 'dns_error' || failure.result === 'failed') {
+      last = failure
     }
   }
   return last
@@ -132,7 +213,7 @@ async function addressesOf(
   lookup: Lookup,
   hostname: string,
   signal: AbortSignal,
-): Promise<readonly string[] | PostResult> {
+): Promise<readonly string[] | Failure> {
   const found = await lookUp(lookup, hostname, signal)
   if (found === 'timeout') return failed('timeout', false)
   if (found.answer === 'out_of_reach') return { result: 'unreachable' }
@@ -154,11 +235,11 @@ async function lookUp(lookup: Lookup, hostname: string, signal: AbortSignal) {
   }
 }
 
-async function callTo(
-  { platform, clock }: PostTools,
-  call: { readonly init: Init; readonly target: Target; readonly address: Address },
+async function callTo<T>(
+  { platform }: PostTools,
+  call: Exchange<T> & { readonly target: Target; readonly address: Address },
   signal: AbortSignal,
-): Promise<PostResult> {
+): Promise<{ readonly value: T } | { readonly failure: Failure }> {
   const { init, target, address } = call
   const { url, hostname } = target
   const isNamed = target.address === null
@@ -177,16 +258,25 @@ async function callTo(
     const pinned = `${url.protocol}//${host}:${target.port}${url.pathname}${url.search}`
     // oxlint-disable-next-line no-restricted-globals -- This file is where it is allowed.
     const response = await fetch(pinned, options)
-    return {
-      result: 'answered',
-      statusCode: response.status,
-      excerpt: await excerptOf(response),
-      retryAfterSeconds: retryAfterOf(response.headers, clock.now()),
-      isPrivateTarget: address.isPrivate,
-    }
+    return { value: await call.read(response, address) }
   } catch (error) {
-    if (signal.aborted) return failed('timeout', address.isPrivate)
-    return failureOf(error, address.isPrivate, platform)
+    if (error instanceof RelayError) throw error
+    if (signal.aborted) return { failure: failed('timeout', address.isPrivate) }
+    return { failure: failureOf(error, address.isPrivate, platform) }
+  }
+}
+
+async function answered(
+  clock: Clock,
+  response: Response,
+  { isPrivate }: Address,
+): Promise<PostResult> {
+  return {
+    result: 'answered',
+    statusCode: response.status,
+    excerpt: await excerptOf(response),
+    retryAfterSeconds: retryAfterOf(response.headers, clock.now()),
+    isPrivateTarget: isPrivate,
   }
 }
 
@@ -234,7 +324,7 @@ const ERRORS: Readonly<Record<string, PostError>> = {
 }
 const NO_ROUTE_CODES = ['ENETUNREACH', 'ENETDOWN', 'EADDRNOTAVAIL']
 
-function failureOf(thrown: unknown, isPrivate: boolean, platform: string): PostResult {
+function failureOf(thrown: unknown, isPrivate: boolean, platform: string): Failure {
   const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : ''
   if (NO_ROUTE_CODES.includes(code)) return { result: 'unreachable' }
   const error = ERRORS[code] ?? (TLS_CODES.test(code) ? 'tls_error' : 'network_error')
@@ -243,12 +333,11 @@ function failureOf(thrown: unknown, isPrivate: boolean, platform: string): PostR
 }
 
 /** True where no connection came about, so that another address of the same name may be tried. */
-function isUnconnected(result: PostResult): boolean {
+function isUnconnected(result: Failure): boolean {
   if (result.result === 'unreachable') return true
-  if (result.result !== 'failed') return false
   return result.error === 'connection_refused' || result.error === 'host_unreachable'
 }
 
-function failed(error: PostError, isPrivateTarget: boolean): PostResult {
+function failed(error: PostError, isPrivateTarget: boolean): Failure {
   return { result: 'failed', error, isPrivateTarget }
 }

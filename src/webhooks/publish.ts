@@ -1,29 +1,54 @@
 import {
+  derivedId,
   siblingId,
   timestamp,
   type EventId,
+  type LineId,
   type MessageId,
+  type Timestamp,
   type WebhookId,
 } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
-import { WEBHOOKS_MAX, type EventName } from '../domain/webhook.ts'
+import { WEBHOOKS_MAX, eventInGroup, type EventName } from '../domain/webhook.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { insertDelivery } from '../storage/deliveries.ts'
-import { insertEvent } from '../storage/events.ts'
+import { insertEvent, type NewEvent } from '../storage/events.ts'
+import { partsOf, type PlacedGroup } from '../storage/message-parts.ts'
 import { listWebhooks } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
 import { sha256 } from '../system/hash.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
-import { payloadOf, staysTrue } from './payload.ts'
+import {
+  groupUpdate,
+  payloadOf,
+  staysTrue,
+  unplacedReaction,
+  type ChangedGroup,
+  type EventChange,
+  type UnplacedReaction,
+} from './payload.ts'
 import type { DeliverySignals } from './signals.ts'
 
 /**
  * Writes an event down and queues it for every webhook that wants it, in the transaction of the change
- * that it reports. No webhook gets it a second time for the same message and name. An event that no
- * webhook wants has no body in its row: that would repeat the message.
+ * that it reports. No webhook gets it a second time for the same message, name and change. An event that no
+ * webhook wants has no body in its row: that would repeat the message. A group's message has the events of
+ * groups only.
  */
-export type Publish = (tx: Tx, name: EventName, message: Message) => void
+export type Publish = (
+  tx: Tx,
+  name: EventName,
+  message: Message,
+  change?: EventChange & { readonly guid: string },
+) => void
+
+/** The same for events of no message. */
+export type PublishUnplaced = {
+  /** A reaction to a message that the relay does not have. */
+  readonly unplacedReaction: (tx: Tx, reaction: UnplacedReaction) => void
+  readonly groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) => void
+}
 
 export type PublishTools = {
   readonly writer: Pick<Writer, 'afterCommit'>
@@ -34,21 +59,17 @@ export type PublishTools = {
   readonly feed: Pick<EventFeed, 'publish' | 'hasListeners'>
 }
 
-export function createPublish(tools: PublishTools): Publish {
+export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
   const { writer, stamps, clock, subscribers, deliverySignals, feed } = tools
   const publishToFeed = (body: string) => writer.afterCommit(() => feed.publish(body))
-  return (tx, name, message) => {
+  const queue = (tx: Tx, event: Omit<NewEvent, 'createdAt'>, payload: string | null) => {
     const createdAt = stamps.now()
-    const { id: messageId, conversationId } = message
-    const webhookIds = subscribers.of(name)
-    const isWanted = webhookIds.length > 0 || !staysTrue(name)
-    const payload = isWanted || feed.hasListeners ? payloadOf(name, message) : null
-    const id = eventIdOf(name, messageId)
-    const body = isWanted ? payload : null
-    const eventSeq = insertEvent(tx, { id, name, messageId, conversationId, body, createdAt })
+    const { name, conversationId } = event
+    const eventSeq = insertEvent(tx, { ...event, createdAt })
     if (eventSeq === null) return
     if (payload !== null) publishToFeed(payload)
 
+    const webhookIds = subscribers.of(name)
     // By the clock, not by the stamp: a stamp may be ahead of a clock that stepped back.
     const nextAttemptAt = timestamp(clock.now())
     for (const webhookId of webhookIds) {
@@ -59,14 +80,49 @@ export function createPublish(tools: PublishTools): Publish {
     }
     if (webhookIds.length > 0) writer.afterCommit(() => deliverySignals.signal.notify())
   }
+  const publish: Publish = (tx, direct, message, change) => {
+    const name = message.isGroup ? eventInGroup(direct) : direct
+    if (name === null) return
+    const { id: messageId, conversationId } = message
+    const isWanted = subscribers.of(name).length > 0 || !staysTrue(name)
+    const isText = message.extras === null && !message.isGroup
+    const parts = () => (isText ? {} : partsOf(tx, message))
+    const payload = isWanted || feed.hasListeners ? payloadOf(name, message, parts(), change) : null
+    const id = eventIdOf(name, messageId, change?.guid)
+    queue(tx, { id, name, messageId, conversationId, body: isWanted ? payload : null }, payload)
+  }
+  const unplaced = (tx: Tx, name: EventName, about: Unplaced, body: string) => {
+    const { lineId, guid, at, group } = about
+    const id = derivedId('evt', at, sha256(`${lineId} ${name} ${guid}`))
+    const conversationId = group?.conversationId ?? null
+    queue(tx, { id, name, messageId: null, conversationId, body }, body)
+  }
+  return Object.assign(publish, {
+    unplacedReaction: (tx: Tx, about: UnplacedReaction) => {
+      const { guid, at } = about.reaction
+      unplaced(tx, 'message.reaction', { ...about, guid, at }, unplacedReaction(about))
+    },
+    groupUpdate: (tx: Tx, changed: ChangedGroup & { readonly guid: string }) =>
+      unplaced(tx, 'group.updated', changed, groupUpdate(changed)),
+  })
+}
+
+/** An event of no message. */
+type Unplaced = {
+  readonly lineId: LineId
+  /** The device's guid of the change, and its date. */
+  readonly guid: string
+  readonly at: Timestamp
+  readonly group: PlacedGroup | null
 }
 
 /**
- * The same forever, also after a restore: made of the time inside the message's id, the message and
- * the kind, and of nothing that happened since.
+ * The same forever, also after a restore: made of the time inside the message's id, the message, the kind
+ * and the change where a message may have many, and of nothing that happened since.
  */
-export function eventIdOf(name: EventName, messageId: MessageId): EventId {
-  return siblingId('evt', messageId, sha256(`${messageId} ${name}`))
+export function eventIdOf(name: EventName, messageId: MessageId, changeGuid?: string): EventId {
+  const change = changeGuid === undefined ? '' : ` ${changeGuid}`
+  return siblingId('evt', messageId, sha256(`${messageId} ${name}${change}`))
 }
 
 /** The webhooks of each event, kept in memory because every message asks for them. */

@@ -70,7 +70,8 @@ export class WebhookQueue {
   }
 
   get receiver() {
-    return { url: this.#webhook.url, secrets: this.#secrets }
+    const { url, attachmentLinks } = this.#webhook
+    return { url, hasLinks: attachmentLinks, secrets: this.#secrets }
   }
 
   get standing(): Standing {

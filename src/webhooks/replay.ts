@@ -22,14 +22,11 @@ import {
   stopReplayed,
   type DeliveryFilter,
 } from '../storage/deliveries.ts'
-import {
-  firstEventSince,
-  listReplayableEvents,
-  writeEventBody,
-  type ReplayableEvent,
-} from '../storage/events.ts'
+import { listReplayableEvents, writeEventBody, type ReplayableEvent } from '../storage/events.ts'
 import { everyLineId } from '../storage/lines.ts'
+import { partsOf } from '../storage/message-parts.ts'
 import { findMessage } from '../storage/messages.ts'
+import { firstSeqSince } from '../storage/seq-by-time.ts'
 import type { StoredWebhook } from '../storage/webhooks.ts'
 import { isoTime } from '../system/iso-time.ts'
 import type { RedeliveryTools } from './deliveries.ts'
@@ -101,7 +98,7 @@ export function createReplay(tools: ReplayTools) {
           include_earlier: request.includesEarlier,
         },
         choose(tx, { webhook, fromSeq, run }) {
-          const from = fromSeq === 0 ? firstEventSince(tx, request.since) : fromSeq
+          const from = fromSeq === 0 ? firstSeqSince(tx, 'events', request.since) : fromSeq
           const events = listReplayableEvents(tx, webhook.id, from, BATCH)
           const missing = { webhook, filter: run.filter, request }
           const sends = events.flatMap((event) => sendOfMissed(tx, event, missing) ?? [])
@@ -222,7 +219,8 @@ function sendOfFirst(
   if (hasBody === 0 && message === null) return null
   if (!isOfLine(message === null ? lineId : message.lineId)) return null
   return ({ webhookId, newId, now, replayedAt }) => {
-    if (message !== null) writeEventBody(tx, eventSeq, payloadOf(name, message))
+    if (message !== null)
+      writeEventBody(tx, eventSeq, payloadOf(name, message, partsOf(tx, message)))
     const times = { createdAt: replayedAt, replayedAt, nextAttemptAt: now, requestedAt: null }
     insertDelivery(tx, { id: newId(), webhookId, eventSeq, conversationId, ...times })
   }

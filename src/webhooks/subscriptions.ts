@@ -77,7 +77,11 @@ async function create(
     const webhook = webhookOf(checked, { stamps, createdBy: makerOf(origin) })
     const secret = newSecret(random)
     insertWebhook(tx, webhook)
-    insertSecret(tx, webhook.id, seal.seal(secret, webhook.id), webhook.createdAt)
+    insertSecret(tx, {
+      webhookId: webhook.id,
+      sealed: seal.seal(secret, webhook.id),
+      createdAt: webhook.createdAt,
+    })
     deliverySignals.changed(webhook.id)
     const after = auditedFields(webhook)
     audit.record(tx, origin, { action: 'webhook.created', about: aboutOf(webhook), after })
@@ -140,7 +144,8 @@ async function rotateSecret(
     const secret = newSecret(random)
     const now = stamps.now()
     retireSecrets(tx, webhook.id, now)
-    insertSecret(tx, webhook.id, seal.seal(secret, webhook.id), now)
+    const sealed = seal.seal(secret, webhook.id)
+    insertSecret(tx, { webhookId: webhook.id, sealed, createdAt: now })
     const useless = listSecrets(tx, webhook.id).filter(
       ({ sealed }, i) => i >= SECRETS_MAX || seal.open(sealed, webhook.id) === null,
     )
@@ -186,6 +191,7 @@ function auditedFields({
   events,
   isActive,
   description,
+  attachmentLinks,
   disabledReason,
 }: Webhook): AuditFields {
   return {
@@ -193,6 +199,7 @@ function auditedFields({
     events,
     is_active: isActive,
     description,
+    ...(attachmentLinks ? { attachment_links: true } : {}),
     disabled_reason: disabledReason,
   }
 }
@@ -200,7 +207,7 @@ function auditedFields({
 const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as const
 
 function webhookOf(
-  { url = '', events = [], isActive = true, description = null }: CheckedInput,
+  { url = '', events = [], isActive = true, description = null, ...rest }: CheckedInput,
   { stamps, createdBy }: { readonly stamps: LogicalClock; readonly createdBy: string },
 ): Webhook {
   const now = stamps.now()
@@ -213,6 +220,7 @@ function webhookOf(
     events: names,
     isActive,
     description,
+    attachmentLinks: rest.attachmentLinks ?? false,
     disabledReason: null,
     createdBy,
     ...times,
@@ -242,6 +250,7 @@ function webhookResource(webhook: Webhook & Partial<Pick<StoredWebhook, 'breaker
     is_active: webhook.isActive,
     ...(isFailing ? { is_failing: true } : {}),
     description: webhook.description,
+    ...(webhook.attachmentLinks ? { attachment_links: true as const } : {}),
     disabled_reason: webhook.disabledReason,
     created_by: webhook.createdBy,
     created_at: isoTime(webhook.createdAt),
@@ -269,6 +278,7 @@ export type WebhookInput = {
   readonly events?: readonly string[] | undefined
   readonly isActive?: boolean | undefined
   readonly description?: string | null | undefined
+  readonly attachmentLinks?: boolean | undefined
 }
 
 type CheckedInput = {
@@ -276,6 +286,7 @@ type CheckedInput = {
   readonly events?: readonly EventName[]
   readonly isActive?: boolean
   readonly description?: string | null
+  readonly attachmentLinks?: boolean
 }
 
 const URL_LENGTH_MAX = 2_048
@@ -284,7 +295,7 @@ const CONTROL_CHARACTER = /\p{Cc}/u
 
 /** The input as it is stored; throws `invalid_request` with every field that does not fit. */
 function checkInput(input: WebhookInput, rules: TargetRules): CheckedInput {
-  const { url, events, isActive, description } = input
+  const { url, events, isActive, description, attachmentLinks } = input
   const issues: Issue[] = []
   const report = (path: string, message: string | null) => {
     if (message !== null) issues.push({ path, message })
@@ -302,6 +313,7 @@ function checkInput(input: WebhookInput, rules: TargetRules): CheckedInput {
       : { events: EVENT_NAMES.filter((name) => events.includes(name)) }),
     ...(isActive === undefined ? {} : { isActive }),
     ...(description === undefined ? {} : { description }),
+    ...(attachmentLinks === undefined ? {} : { attachmentLinks }),
   }
 }
 

@@ -7,7 +7,7 @@ import { story } from './browser.ts'
 import { COMPUTER, PHONE, Stage } from './stage.ts'
 import type { WatchedPage } from './watched-page.ts'
 
-const LATER = ['keys', 'lines', 'settings', 'setup', 'webhooks']
+const LATER = ['conversations', 'keys', 'lines', 'settings', 'setup', 'webhooks']
 const WEBHOOKS = '**/assets/webhooks-*.js'
 const MISSING = "This page couldn't be loaded"
 const SHIFT_MAX = 0.05
@@ -122,7 +122,9 @@ story(
     const watched = await stage.page({ viewport: COMPUTER })
     await watched.page.route(WEBHOOKS, (route) => route.abort())
     const loads = countLoads(watched)
+    const fetched = watched.page.waitForResponse('**/assets/conversations-*.js')
     await watched.show('home')
+    await fetched
 
     await stage.stopRelay()
     await watched.page.getByRole('link', { name: 'Webhooks', exact: true }).click()

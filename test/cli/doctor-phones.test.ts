@@ -4,7 +4,6 @@
 import { expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 
-import { phoneResource } from '../../src/lines/kinds/iphone/phone-findings.ts'
 import { hookline } from '../support/executable.ts'
 import { PhoneLineRig } from '../support/iphone/phone-line-rig.ts'
 import { run } from '../support/iphone/ui-rig.ts'
@@ -26,7 +25,7 @@ async function askDoctor(before: (rig: PhoneLineRig) => void, args: readonly str
   await using relay = await run(rig.clock, startRelay({ drivers: [driver], clock: rig.clock }))
   await relay.clock.advance(60_000)
   const lists = new Map<string, unknown>([
-    ['/api/v1/phones', driver.reports().map(phoneResource)],
+    ['/api/v1/phones', driver.reports()],
     ['/api/v1/health', (await relay.get('/api/v1/health')).data],
     ['/api/v1/phone-lines?limit=200', await relay.lines()],
   ])

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import type { Call, ExitCode } from '../../src/cli/command.ts'
+import type { Call } from '../../src/cli/command.ts'
 import { doctorCommand } from '../../src/cli/doctor.ts'
 import { loadConfig } from '../../src/config.ts'
 import type { ProcessEnd, ProcessOrder } from '../../src/system/process.ts'
@@ -31,7 +31,7 @@ async function askOnMac(
       return args.opened ?? { end: 'exited', exitCode: 0, stdout: '', stderr: '' }
     },
   })
-  const exitCode: ExitCode = await command.run(callOf(folder, printed, args.isOpening ?? false))
+  const exitCode = await command.run(callOf(folder, printed, args.isOpening ?? false))
   return { exitCode, printed, orders, asked: relay.asked.map(({ path }) => path) }
 }
 
@@ -97,11 +97,11 @@ test('a cause on another line explains nothing, one of the whole driver does', a
 
   expect(printed.filter((line) => /^ *([0-9]\.|line )/.test(line))).toEqual([
     '1.  error: Title of locked',
-    '    line  +12025550147 (Front desk)',
+    '    line  +1 202 555 0147 (Front desk)',
     '    2.  error: Title of line_offline (caused by 1)',
-    '        line  +12025550147 (Front desk)',
+    '        line  +1 202 555 0147 (Front desk)',
     '3.  error: Title of line_offline',
-    '    line  +12025550148',
+    '    line  +1 202 555 0148',
     '4.  error: Title of driver_failed',
     '    5.  error: Title of line_offline (caused by 4)',
     '        line  line_c',
@@ -133,7 +133,7 @@ test('a text from outside cannot steer the terminal', async () => {
 
   expect(printed.slice(0, 3)).toEqual([
     '1.  error: a [2J b',
-    '    line  +12025550147 ( [2J)',
+    '    line  +1 202 555 0147 ( [2J)',
     '    why    c',
   ])
 })

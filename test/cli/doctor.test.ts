@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 
 import type { Finding } from '../../src/domain/finding.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
-import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
+import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { hookline, type CommandResult } from '../support/executable.ts'
@@ -76,13 +76,13 @@ test('findings are numbered, errors first, each below the one that explains it',
     '    see  hookline guide mac',
     '',
     '    2.  error: Title of automation_denied (caused by 1)',
-    '        line  +12025550147',
+    '        line  +1 202 555 0147',
     '        why   Why automation_denied.',
     '        fix   Mend automation_denied.',
     '        see   hookline guide mac',
     '',
     '    3.  warning: The line +12025550148 is offline (caused by 1)',
-    '        line  +12025550148',
+    '        line  +1 202 555 0148',
     '        why   Outgoing messages wait until it is back, for up to 24 hours.',
     '        fix   Plug it in.',
     '',

@@ -3,9 +3,9 @@
 
 import { mkdirSync, writeFileSync } from 'node:fs'
 
-import type { Call, ExitCode } from '../../src/cli/command.ts'
-import { hostingCommands } from '../../src/cli/commands.ts'
+import { EXIT, type Call, type ExitCode } from '../../src/cli/command.ts'
 import { parseCommandLine } from '../../src/cli/parse.ts'
+import { hostingCommands } from '../../src/cli/run.ts'
 import { loadConfig } from '../../src/config.ts'
 import { dataDirectoryAt, openDataDirectory } from '../../src/system/data-directory.ts'
 import { readTextOrNull } from '../../src/system/files.ts'
@@ -96,7 +96,7 @@ export class HostingRig implements Disposable {
           readText: readTextOrNull,
         }),
     }
-    const exitCode = (await command?.run(call)) ?? 1
+    const exitCode = command == null ? EXIT.failed : ((await command.run(call)) ?? EXIT.ok)
     return { exitCode, ...printed, notes, problems }
   }
 

@@ -3,7 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { askForAutomation } from '../../src/cli/mac-permit.ts'
+import { askForAutomation } from '../../src/cli/mac.ts'
 import { askMessages } from '../../src/lines/kinds/mac/kind.ts'
 import { Mac } from '../hosting/mac-rig.ts'
 import { NEVER } from '../hosting/recording-tools.ts'

@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 
 import { NoRelayError } from '../../src/cli/command.ts'
 import { RefusedError, type ControlClient } from '../../src/cli/control-client.ts'
-import { scriptEntries } from '../../src/cli/mac-trace.ts'
+import { scriptEntries } from '../../src/cli/mac.ts'
 
 const START = 1_795_255_200_000
 const ACCOUNT = { mode: 'account', stage: 'account', accounts: [{ service: 'iMessage' }] }

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { UsageError, type Command } from '../../src/cli/command.ts'
+import { UsageError, valuesOf, type Command } from '../../src/cli/command.ts'
 import { parseCommandLine, usageOf } from '../../src/cli/parse.ts'
 
 const command = (name: string, more: Partial<Command> = {}): Command => ({
@@ -117,4 +117,15 @@ test('usage shows what is optional', () => {
     'hookline upgrade --from FILE',
     'hookline help [COMMAND]',
   ])
+})
+
+test('an option that may be repeated keeps all its values, in their order', () => {
+  const attach = { name: 'attach', value: 'FILE', isRepeatable: true, sentence: '' } as const
+  const one = command('send', { options: [attach] })
+
+  const { options } = parseCommandLine(['send', '--attach', 'a b', '--attach=c'], [one])
+
+  expect(valuesOf({ options }, 'attach')).toEqual(['a b', 'c'])
+  expect(valuesOf({ options: new Map() }, 'attach')).toEqual([])
+  expect(usageOf(one)).toBe('hookline send [--attach FILE…]')
 })

@@ -19,7 +19,13 @@ async function run(
 }
 
 /** The fields of an answer that some command reads. */
-const ANSWER = { data: [], url: 'http://127.0.0.1/hooks', path: '/tmp/b.db', value: '3' }
+const ANSWER = {
+  data: [],
+  url: 'http://127.0.0.1/hooks',
+  path: '/tmp/b.db',
+  value: '3',
+  phone_number: '+1',
+}
 
 const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])[] = [
   [['keys', 'create', '--name', 'a'], 'POST', '/keys', { name: 'a' }],
@@ -49,6 +55,34 @@ const REQUESTS: readonly (readonly [readonly string[], string, string, unknown])
     'POST',
     '/messages/send',
     { to: '+12025550147', text: 'hi', phone_line_id: 'line_a' },
+  ],
+  [
+    ['contacts', 'list', '--tag', 'vip', '--query', 'an'],
+    'GET',
+    '/contacts?limit=50&q=an&tag=vip',
+    null,
+  ],
+  [
+    ['send', '+12025550147', 'hi', '--service', 'SMS'],
+    'POST',
+    '/messages/send',
+    { to: '+12025550147', text: 'hi', service: 'SMS' },
+  ],
+  [['send', 'conv_a', 'hi'], 'POST', '/conversations/conv_a/messages', { text: 'hi' }],
+  [
+    ['lines', 'set', 'line_a', '--relay-groups', 'true'],
+    'PATCH',
+    '/phone-lines/line_a',
+    {
+      relay_groups: true,
+    },
+  ],
+  [['conversations'], 'GET', '/conversations?type=all&limit=50', null],
+  [
+    ['conversations', 'list', '--type', 'group', '--line', 'line_a', '--limit', '5'],
+    'GET',
+    '/conversations?type=group&limit=5&phone_line_id=line_a',
+    null,
   ],
   [['messages', 'resolve', 'msg_a', 'sent'], 'POST', '/messages/msg_a/resolve', { status: 'sent' }],
   [['webhooks', 'list'], 'GET', '/webhooks?limit=200', null],
@@ -126,7 +160,8 @@ test('--json prints the answer as it came', async () => {
 })
 
 test('a text from outside cannot steer the terminal', async () => {
-  const line = { id: 'line_a', label: 'a\u001B[2J\nb', status: 'online', is_enabled: true }
+  const state = { status: 'online', is_enabled: true, phone_number: '' }
+  const line = { id: 'line_a', label: 'a\u001B[2J\nb', ...state }
 
   const { stdout } = await run(['lines'], { data: [line] })
 
@@ -134,7 +169,8 @@ test('a text from outside cannot steer the terminal', async () => {
 })
 
 test('lines names the one that has no new contacts left for today', async () => {
-  const line = { id: 'line_a', status: 'online', is_enabled: true, daily_contact_limit: 50 }
+  const state = { status: 'online', is_enabled: true, phone_number: '' }
+  const line = { id: 'line_a', daily_contact_limit: 50, ...state }
   const lines = [
     { ...line, new_contacts_today: 49 },
     { ...line, new_contacts_today: 7_185 },
@@ -221,8 +257,8 @@ const TAILS: readonly (readonly [args: readonly string[], shown: readonly RegExp
   [
     [],
     [
-      /^[\d:]{8}  message\.read       \+1 → \+12025550147  two lines$/,
-      /^[\d:]{8}  message\.received   line_b ← \+12025550148   \[2Jhi$/,
+      /^[\d:]{8}  message\.read       \+1 → \+1 202 555 0147  two lines$/,
+      /^[\d:]{8}  message\.received   line_b ← \+1 202 555 0148   \[2Jhi$/,
     ],
   ],
   [['--line', '+1'], [/two lines$/]],
@@ -331,13 +367,14 @@ test('completions get the ids that a command takes, with names that cannot steer
         name: null,
         key_hint: 'hl_',
         label: 'Shop',
+        phone_number: '+1',
         description: '',
         url: 'u\t\u001B[2J',
         handle: '+1',
         event: 'message.sent',
         revoked_at: null,
       },
-      { id: 'x_b', name: 'old', revoked_at: 'then' },
+      { id: 'x_b', name: 'old', phone_number: '+2', handle: '+2', revoked_at: 'then' },
     ],
   }
   const idsOf = async (kind: string) =>

@@ -180,7 +180,9 @@ test('a bridge is made, given another token, removed and listed in the file itse
   expect([made.token, renewed.token].every((token) => /^hlb_[\w-]{43}$/.test(token))).toBe(true)
   expect(renewed).toEqual({ id: made.id, token: expect.not.stringMatching(made.token) })
   expect({ ...removed }).toEqual({ id: made.id, deleted: true } as object as typeof removed)
-  expect(listed.stdout).toContain(`${made.id}  +12025550147  Shop   ${renewed.token.slice(0, 10)}`)
+  expect(listed.stdout).toContain(
+    `${made.id}  +1 202 555 0147  Shop   ${renewed.token.slice(0, 10)}`,
+  )
   expect(listed.stdout).toEndWith('removed\n')
   expect(listed.stdout).not.toContain(renewed.token)
 })

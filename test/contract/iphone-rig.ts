@@ -23,6 +23,7 @@ export function makeIphoneRig(): LineRig {
     canBeAsked: true,
     carried: (text) => phone.chats.flatMap(({ key }) => phone.sent(key, text)).length,
     receive: async (text) => void phone.receive(SENDER, text),
+    receiveFile: async () => void phone.receive(SENDER, 'Photo'),
     close: () => {},
   }
 }

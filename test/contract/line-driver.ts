@@ -4,13 +4,19 @@
 import { describe, expect, test } from 'bun:test'
 
 import { NEVER } from '../../src/system/clock.ts'
+import { ABILITY_PROMISES } from './ability-promises.ts'
+import { EVENT_PROMISES } from './event-promises.ts'
 import { type Check, type LineRig } from './line-rig.ts'
 import { SENDING_PROMISES } from './sending-promises.ts'
-import { TELLING_PROMISES } from './telling-promises.ts'
 
 export function describeLineDriver(name: string, makeRig: () => LineRig): void {
   describe(`${name} keeps the promises of a line driver`, () => {
-    const promises = { ...LOOKING_PROMISES, ...SENDING_PROMISES, ...TELLING_PROMISES }
+    const promises = {
+      ...LOOKING_PROMISES,
+      ...SENDING_PROMISES,
+      ...EVENT_PROMISES,
+      ...ABILITY_PROMISES,
+    }
     for (const [promise, check] of Object.entries(promises)) {
       test(promise, async () => {
         const rig = makeRig()

@@ -1,7 +1,10 @@
+import { readFileSync } from 'node:fs'
+
 import type { Handle } from '../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
 import type { OutgoingMessage } from '../../src/domain/message.ts'
 import type {
+  DeviceMessage,
   DriverLine,
   LineDriver,
   LineEvent,
@@ -20,7 +23,7 @@ export type LineRig = {
   readonly recipient: Handle
   /** How long the device takes to get ready. */
   readonly startMs: number
-  /** How long the device takes, at most, to tell all that follows from a message. */
+  /** How long the device takes, at most, to report all that follows from a message. */
   readonly settleMs: number
   /** How many messages may come at once without any being lost. */
   readonly burst: number
@@ -32,6 +35,12 @@ export type LineRig = {
   readonly carried: (text: string) => number
   /** Somebody writes to the line. */
   readonly receive: (text: string) => Promise<void>
+  /** Hashes of the files that the device sent with this text, in order; of a line that sends files. */
+  readonly sentFiles?: (text: string) => readonly string[]
+  /** Somebody sends a file to the line; where a device can show one, with its bytes or without. */
+  readonly receiveFile?: (text: string, bytes: Uint8Array) => Promise<void>
+  /** Somebody writes in a group of the line, and its identifier; where a device can have groups. */
+  readonly receiveInGroup?: (text: string) => Promise<string>
   readonly close: () => void
 }
 
@@ -43,6 +52,7 @@ const LINE_ID = 'line_00000000000000000000000000' as LineId // A well-formed id;
 /** One run of a line, with its events. */
 export async function runLine(rig: LineRig, driver: LineDriver, more: Partial<DriverLine> = {}) {
   const events: LineEvent[] = []
+  const contents: (string | null)[] = []
   const controller = new AbortController()
   const gate = {
     held: null as PromiseWithResolvers<void> | null,
@@ -52,6 +62,7 @@ export async function runLine(rig: LineRig, driver: LineDriver, more: Partial<Dr
   const onEvent = async (event: LineEvent) => {
     if (gate.refuses(event)) throw new Error('not durable')
     events.push(event)
+    if (event.type === 'message') contents.push(...contentsOf(event.message))
     if (gate.holds(event)) await gate.held?.promise
   }
   const [device] = await driver.discover(NEVER)
@@ -82,6 +93,8 @@ export async function runLine(rig: LineRig, driver: LineDriver, more: Partial<Dr
   }
   return {
     events,
+    /** Of each file of a message, as it was when the message was published; null for one without bytes. */
+    contents,
     session,
     /** Resolves when it has ended: with what it threw, or null. */
     ended: () => ended,
@@ -107,6 +120,12 @@ export async function runLine(rig: LineRig, driver: LineDriver, more: Partial<Dr
   }
 }
 
+function contentsOf({ attachments = [] }: DeviceMessage): readonly (string | null)[] {
+  return attachments.map(({ file }) => {
+    return file.state === 'available' ? readFileSync(file.path, 'utf8') : null
+  })
+}
+
 const NOTHING = { unsettled: [], open: [] }
 
 /** Sends a message, `name` in its id, and keeps what a crash would leave of it: itself and its note. */
@@ -116,8 +135,16 @@ export async function carry(
   text: string,
   name = text,
 ) {
+  return carryMessage(rig, attended, { ...messageOf(rig, text), id: idOf(name) })
+}
+
+/** The same for a message that is more than a text. */
+export async function carryMessage(
+  rig: LineRig,
+  attended: Awaited<ReturnType<typeof runLine>>,
+  message: OutgoingMessage,
+) {
   const notes: (string | null)[] = []
-  const message = { ...messageOf(rig, text), id: idOf(name) }
   const pass = async (note: string | null) => {
     notes.push(note)
     return true
@@ -193,4 +220,8 @@ export function receiptsOf(events: readonly LineEvent[]) {
 
 export function settledOf(events: readonly LineEvent[]) {
   return events.flatMap((event) => (event.type === 'settled' ? [event] : []))
+}
+
+export function changesOf(events: readonly LineEvent[]) {
+  return events.flatMap((event) => (event.type === 'change' ? [event.change] : []))
 }

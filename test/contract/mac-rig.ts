@@ -1,12 +1,15 @@
-import { basename } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { basename, dirname } from 'node:path'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
 import { ChatDb, ChatDbError } from '../../src/lines/kinds/mac/chat-db.ts'
-import { createMacDriver } from '../../src/lines/kinds/mac/driver.ts'
+import { createMacDriver } from '../../src/lines/kinds/mac/kind.ts'
+import { sha256 } from '../../src/system/hash.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { RunProcess } from '../../src/system/process.ts'
 import type { Random } from '../../src/system/random.ts'
+import { encodeAttributedBody } from '../support/mac/attributed-body-encoder.ts'
 import { ChatDbFile } from '../support/mac/chat-db-file.ts'
 import { type SchemaName } from '../support/mac/chat-db-schemas.ts'
 import { fakeMac, type FakeMac } from '../support/mac/fake-mac.ts'
@@ -22,6 +25,9 @@ export type MacRig = LineRig &
     readonly model: MessagesModel
     readonly mac: FakeMac
     readonly chatDbPath: string
+    /** Folder of Messages. */
+    readonly folder: string
+    readonly stagingFolder: string
     /** Whether macOS lets the relay read chat.db, and whether it lets a child that starts now. */
     readonly fullDiskAccess: { relay: boolean; child: boolean }
     /** The names of the programs that were run, in order. */
@@ -37,6 +43,8 @@ type Options = {
   readonly phoneNumber?: string | null | undefined
   readonly random?: Random | undefined
 }
+
+const SENDER = '+12025550166'
 
 /** Messages on a Mac of its own, on the test clock. */
 export function makeMacRig(options: Options = {}): MacRig {
@@ -63,15 +71,13 @@ export function makeMacRig(options: Options = {}): MacRig {
   const make = (): LineDriver =>
     createMacDriver(
       {
-        chatDbPath,
-        phoneNumber: options.phoneNumber === undefined ? OWN_NUMBER : options.phoneNumber,
-        platform: 'darwin',
-        paths: {
-          osascript: '/usr/bin/osascript',
-          open: '/usr/bin/open',
-          pgrep: '/usr/bin/pgrep',
-          caffeinate: '/usr/bin/caffeinate',
-        },
+        macChatDb: chatDbPath,
+        macStaging: 'messages',
+        macPhoneNumber: options.phoneNumber === undefined ? OWN_NUMBER : options.phoneNumber,
+        macOsascript: '/usr/bin/osascript',
+        macOpen: '/usr/bin/open',
+        macPgrep: '/usr/bin/pgrep',
+        macCaffeinate: '/usr/bin/caffeinate',
       },
       {
         clock,
@@ -81,6 +87,8 @@ export function makeMacRig(options: Options = {}): MacRig {
         openChatDb,
         start: mac.start,
         self: { pid: 4711, uid: 501 },
+        platform: 'darwin',
+        homeFolder: '/',
         restart: (why) => restarts.push(why),
       },
     )
@@ -99,14 +107,46 @@ export function makeMacRig(options: Options = {}): MacRig {
     provesUnsent: false,
     canBeAsked: true,
     carried: (text) => model.carried(text),
-    receive: async (text) => void model.receive('+12025550166', text),
+    receive: async (text) => void model.receive(SENDER, text),
+    sentFiles: () => model.letters.flatMap(({ file: path }) => path ?? []).map(hashOf),
+    receiveFile: async (text, bytes) =>
+      receiveFile(model, folder.file('Attachments/ab/menu.pdf'), { text, bytes }),
+    receiveInGroup: async (text) => {
+      const chat = model.file.addChat({ identifier: 'chat831', style: 43, members: [SENDER] })
+      model.file.receive({ from: SENDER, text, at: clock.now(), chat })
+      return 'chat831'
+    },
     close,
     [Symbol.dispose]: close,
     model,
     mac,
     fullDiskAccess,
     chatDbPath,
+    folder: dirname(chatDbPath),
+    stagingFolder: folder.file('Attachments/Hookline'),
     ran,
     restarts,
   }
+}
+
+function hashOf(path: string): string {
+  return sha256(readFileSync(path)).toHex()
+}
+
+/** A message with a file before its text, as Messages writes it. */
+function receiveFile(
+  model: MessagesModel,
+  path: string,
+  { text, bytes }: { readonly text: string; readonly bytes: Uint8Array },
+): void {
+  mkdirSync(dirname(path), { recursive: true })
+  writeFileSync(path, bytes)
+  const attributedBody = encodeAttributedBody(`\uFFFC${text}`, { attachments: ['F'] })
+  model.file.db.transaction(() => {
+    const values = { attributedBody, cache_has_attachments: 1 }
+    const { rowId } = model.receive(SENDER, '', values)
+    const name = { transfer_name: 'menu.pdf', mime_type: 'application/pdf' }
+    const filename = '~/Library/Messages/Attachments/ab/menu.pdf'
+    model.file.addAttachment(rowId, { guid: 'F', filename, ...name, total_bytes: bytes.length })
+  })()
 }

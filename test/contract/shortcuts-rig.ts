@@ -1,6 +1,8 @@
 import { deviceHandle } from '../../src/domain/handle.ts'
-import { ShortcutsDriver } from '../../src/lines/kinds/shortcuts/driver.ts'
+import { IncomingFiles } from '../../src/lines/kinds/shortcuts/incoming-files.ts'
+import { ShortcutsDriver } from '../../src/lines/kinds/shortcuts/kind.ts'
 import { silentLog } from '../../src/system/log.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
 import { ShortcutsPhone } from '../support/shortcuts-phone.ts'
 import { TestClock } from '../support/test-clock.ts'
 import type { LineRig } from './line-rig.ts'
@@ -10,7 +12,9 @@ const BRIDGE = { key: 'brg_00000000000000000000000000', number: '+12025550147' }
 /** An iPhone whose shortcuts call. It keeps what it could not post yet, and cannot be asked for more. */
 export function makeShortcutsRig(): LineRig {
   const clock = new TestClock()
-  const make = () => new ShortcutsDriver({ clock, log: silentLog, bridges: () => [BRIDGE] })
+  const folder = new ScratchFolder()
+  const files = new IncomingFiles(folder.file('incoming'))
+  const make = () => new ShortcutsDriver({ clock, log: silentLog, files, bridges: () => [BRIDGE] })
   let driver = make()
   const phone = new ShortcutsPhone(clock, BRIDGE.key, () => driver)
   phone.start()
@@ -29,6 +33,13 @@ export function makeShortcutsRig(): LineRig {
     canBeAsked: false,
     carried: (text) => phone.sent.filter((sent) => sent === text).length,
     receive: async (text) => phone.receive('+12025550166', text),
-    close: () => phone.switchOff(),
+    receiveFile: async (text, bytes) => {
+      phone.receive('+12025550166', text, new File([bytes.slice()], 'menu.pdf'))
+      await phone.posted()
+    },
+    close: () => {
+      phone.switchOff()
+      folder[Symbol.dispose]()
+    },
   }
 }

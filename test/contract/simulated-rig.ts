@@ -3,7 +3,8 @@ import { Database } from 'bun:sqlite'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../src/domain/ids.ts'
 import type { LineEvent, LineSession } from '../../src/lines/driver.ts'
-import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
+import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
+import { scriptAction } from '../../src/lines/kinds/simulated/script.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -48,6 +49,8 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
     await ended
   }
 
+  const play = (event: object) => scriptAction(() => driver.network()).run('+12025550101', event)
+
   const close = () => folder[Symbol.dispose]()
   return {
     clock,
@@ -65,6 +68,17 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
     canBeAsked: true,
     carried: (text) => countCarried(ledgerPath, text),
     receive,
+    sentFiles: (text) => sentFiles(ledgerPath, text),
+    receiveFile: async (text, bytes) => {
+      const attachments = [{ filename: 'menu.pdf', content_base64: bytes.toBase64() }]
+      await play({ type: 'message', from: '+15550001111', text, attachments })
+    },
+    receiveInGroup: async (text) => {
+      const from = '+15550001111'
+      const group = { identifier: 'chat100', participants: [from, '+15550001112'] }
+      await play({ type: 'message', from, text, group })
+      return group.identifier
+    },
     close,
     [Symbol.dispose]: close,
   }
@@ -76,4 +90,14 @@ function countCarried(ledgerPath: string, text: string): number {
   const row = db.query<{ count: number }, [{ text: string }]>(sql).get({ text })
   db.close()
   return row?.count ?? 0
+}
+
+function sentFiles(ledgerPath: string, text: string): readonly string[] {
+  using db = new Database(ledgerPath, { strict: true, readonly: true })
+  const sql = `SELECT sha256 FROM parts JOIN carried USING (message_id)
+    WHERE text = $text ORDER BY parts.seq`
+  return db
+    .query<{ sha256: string }, [{ text: string }]>(sql)
+    .all({ text })
+    .map(({ sha256 }) => sha256)
 }

@@ -7,7 +7,7 @@ import { withQuery } from '../../src/dashboard/address.ts'
 import { OF_PASSWORD, createApi, fieldError, type Failure } from '../../src/dashboard/api.ts'
 import { SessionStore } from '../../src/dashboard/session.ts'
 import { TestClock } from '../support/test-clock.ts'
-import { pageClock } from './page-rig.ts'
+import { pageClock, UNREACHABLE } from './page-rig.ts'
 
 const SESSION: SessionState = {
   state: 'signed_in',
@@ -201,6 +201,7 @@ function apiRig(isPasswordGiven: boolean) {
       passwords.count += 1
       return isPasswordGiven
     },
+    sendFile: async () => ({ ok: false, failure: UNREACHABLE }),
   })
   return { api, passwords, signedOut }
 }

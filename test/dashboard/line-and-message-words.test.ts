@@ -2,8 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { kindName } from '../../src/dashboard/line-kinds.ts'
-import { isReady, lineState, testOutcome } from '../../src/dashboard/line-words.ts'
+import { isReady, kindName, lineState, testOutcome } from '../../src/dashboard/line-words.ts'
 import { stateSentence, whyNot } from '../../src/dashboard/message-words.ts'
 import { KINDS, message, phoneLine } from './samples.ts'
 

@@ -3,6 +3,7 @@ import { expect, test } from 'bun:test'
 import type { Answer, CallOptions } from '../../src/dashboard/api.ts'
 import {
   createOutbox,
+  draftOf,
   isWhole,
   sendOnce,
   tidyHandle,
@@ -62,6 +63,98 @@ for (const [what, change] of CHANGES) {
     expect(new Set(keys).size).toBe(2)
   })
 }
+
+test('with another file after a failure it is another message', async () => {
+  const failed = { ok: false, failure: UNREACHABLE } as const
+  const { api, keys } = apiOf(failed, failed, ok(message()))
+  const send = createOutbox(api)
+
+  await send({ ...DRAFT, attachments: ['att_1'] })
+  await send({ ...DRAFT, attachments: ['att_1'] })
+  await send({ ...DRAFT, attachments: ['att_1', 'att_2'] })
+
+  expect(keys[1]).toBe(keys[0] ?? '')
+  expect(keys[2]).not.toBe(keys[0] ?? '')
+})
+
+const BODIES: readonly (readonly [
+  what: string,
+  draft: Partial<Draft>,
+  path: string,
+  body: unknown,
+])[] = [
+  [
+    'files and a text',
+    { attachments: ['att_1', 'att_2'] },
+    'messages/send',
+    {
+      to: DRAFT.to,
+      text: DRAFT.text,
+      attachments: [{ id: 'att_1' }, { id: 'att_2' }],
+      phone_line_id: null,
+    },
+  ],
+  [
+    'files without a word',
+    { text: ' ', attachments: ['att_1'] },
+    'messages/send',
+    { to: DRAFT.to, attachments: [{ id: 'att_1' }], phone_line_id: null },
+  ],
+  [
+    'a text to a group',
+    { groupId: 'conv_1' },
+    'conversations/conv_1/messages',
+    { text: DRAFT.text },
+  ],
+  [
+    'a text by a service',
+    { service: 'SMS' },
+    'messages/send',
+    { to: DRAFT.to, text: DRAFT.text, phone_line_id: null, service: 'SMS' },
+  ],
+]
+
+for (const [what, draft, path, body] of BODIES) {
+  test(`${what} is posted to ${path}`, async () => {
+    const calls: unknown[] = []
+    const api = {
+      post: async <T>(posted: string, content?: unknown): Promise<Answer<T>> => {
+        calls.push([posted, content])
+        return { ok: false, failure: UNREACHABLE }
+      },
+    }
+
+    await sendOnce(api, { ...DRAFT, ...draft }, 'key')
+
+    expect(calls).toEqual([[path, body]])
+  })
+}
+
+test('a message that was sent in part is sent again without the parts that arrived', () => {
+  const file = { filename: 'a.jpg', mime_type: 'image/jpeg', size: 1, state: 'available' } as const
+  const failed = message({
+    status: 'failed',
+    direction: 'outbound',
+    text: 'See you.',
+    attachments: [
+      { ...file, id: 'att_1', url: '/1', sent: true },
+      { ...file, id: 'att_2', url: '/2', sent: false },
+    ],
+  })
+
+  expect(draftOf(failed)).toEqual({
+    to: '+12025550123',
+    text: 'See you.',
+    lineId: 'line_1',
+    attachments: ['att_2'],
+  })
+})
+
+test('a message to a group is sent again to the group, by the service that was asked for', () => {
+  const failed = message({ conversation_type: 'group', service_requested: 'SMS' })
+
+  expect(draftOf(failed)).toMatchObject({ groupId: 'conv_1', service: 'SMS' })
+})
 
 test('the relay is asked to answer as soon as it has written the message down', async () => {
   const calls: unknown[] = []

@@ -1,6 +1,14 @@
 // Answers of the API with all their fields, for tests that look at some of them.
 
-import type { Message, PhoneLine, SeenDelivery, Webhook } from '../../src/dashboard/resources.ts'
+import type {
+  Attachment,
+  Conversation,
+  Message,
+  MessageAttachment,
+  PhoneLine,
+  SeenDelivery,
+  Webhook,
+} from '../../src/dashboard/resources.ts'
 import { kindInfo } from '../../src/http/dashboard-views.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
 
@@ -59,6 +67,48 @@ export function message(fields: Partial<Message> = {}): Message {
     sent_at: TIME,
     delivered_at: null,
     read_at: null,
+    ...fields,
+  }
+}
+
+/** A file as it is read by itself, with what its message adds. */
+export function attachment(
+  fields: Partial<Attachment & MessageAttachment> = {},
+): Attachment & MessageAttachment {
+  return {
+    id: 'att_1',
+    filename: 'menu.pdf',
+    mime_type: 'application/pdf',
+    size: 245_760,
+    state: 'available',
+    url: '/api/v1/attachments/att_1/content',
+    declared_type: null,
+    sha256: null,
+    width: null,
+    height: null,
+    duration_ms: null,
+    direction: 'inbound',
+    message_id: 'msg_1',
+    variants: ['original'],
+    created_at: TIME,
+    expires_at: null,
+    ...fields,
+  }
+}
+
+export function conversation(fields: Partial<Conversation> = {}): Conversation {
+  return {
+    id: 'conv_1',
+    phone_line_id: 'line_1',
+    phone_number: '+12025550101',
+    handle: '+12025550123',
+    chat_identifier: '+12025550123',
+    service: 'iMessage',
+    message_count: 1,
+    last_message: null,
+    automation_paused: false,
+    created_at: TIME,
+    updated_at: TIME,
     ...fields,
   }
 }

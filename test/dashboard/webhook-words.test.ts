@@ -1,6 +1,8 @@
 import { expect, test } from 'bun:test'
 
 import {
+  EVENT_GROUPS,
+  USUAL_EVENTS,
   confirmation,
   deliveryState,
   hostOf,
@@ -11,7 +13,21 @@ import {
   webhookState,
 } from '../../src/dashboard/webhook-words.ts'
 import { countWords } from '../../src/domain/number-words.ts'
+import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { delivery, webhook } from './samples.ts'
+
+test('every event has its place in the form, and a new webhook gets those of text messages', () => {
+  const listed = [...EVENT_GROUPS.values()].flat()
+
+  expect(listed.toSorted()).toEqual([...EVENT_NAMES].toSorted())
+  expect(USUAL_EVENTS).toEqual([
+    'message.received',
+    'message.sent',
+    'message.delivered',
+    'message.read',
+    'message.failed',
+  ])
+})
 
 const NOW = Date.parse('2026-11-21T10:00:00.000Z')
 

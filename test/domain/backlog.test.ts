@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { isBacklog, nextSlowSince, type SlowSince } from '../../src/domain/backlog.ts'
+import { isBacklog, nextSlowSince, type SlowSince } from '../../src/health/queue-watch.ts'
 
 const MINUTE = 60_000
 

@@ -10,6 +10,7 @@ function seen(
   more: {
     readonly knows?: string
     readonly full?: string
+    readonly unable?: string
     readonly newContacts?: Readonly<Record<string, number>>
   } = {},
 ): RecipientView {
@@ -17,6 +18,7 @@ function seen(
     knowsContact: (id) => more.knows?.includes(id) ?? false,
     hasBudget: (id) => !(more.full?.includes(id) ?? false),
     newContacts: (id) => more.newContacts?.[id] ?? 0,
+    isAble: (id) => !(more.unable?.includes(id) ?? false),
   }
 }
 

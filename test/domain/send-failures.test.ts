@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { isFailing, isOfLine } from '../../src/domain/send-failures.ts'
+import { isFailing, isOfLine } from '../../src/health/line-findings.ts'
 
 const JUDGED: readonly (readonly [failed: number, wasFailing: boolean, isBad: boolean])[] = [
   [0, false, false],

@@ -18,6 +18,8 @@ export type StoredMessage = {
 
 /** How the numbers of people end of whom the network says nothing, whether it carried or not. */
 export const NOBODY_KNOWS = '0194'
+/** The same of a message of several parts. */
+const NOBODY_KNOWS_OF_PARTS = '0199'
 
 export type StoredEvent = {
   readonly id: string
@@ -122,14 +124,15 @@ export function unexplained({ messages }: Ledgers) {
 }
 
 /** Why a line refuses a message. */
-const REFUSALS: readonly string[] = ['line_refused', 'not_on_imessage']
+const REFUSALS: readonly string[] = ['line_refused', 'not_on_imessage', 'partly_sent']
 
 function isProven({ status }: StoredMessage): boolean {
   return ['sent', 'delivered', 'read'].includes(status)
 }
 
 function isInDoubt({ status, handle }: StoredMessage): boolean {
-  return status === 'uncertain' && handle.endsWith(NOBODY_KNOWS)
+  const endings = [NOBODY_KNOWS, NOBODY_KNOWS_OF_PARTS]
+  return status === 'uncertain' && endings.some((ending) => handle.endsWith(ending))
 }
 
 /** The events that a message must have caused by its state. */

@@ -3,7 +3,7 @@
 
 import { cpSync, mkdirSync } from 'node:fs'
 
-import type { Call, ExitCode } from '../../src/cli/command.ts'
+import { EXIT, type Call, type ExitCode } from '../../src/cli/command.ts'
 import { createServiceHost, type Machine } from '../../src/cli/service.ts'
 import { upgradeCommand } from '../../src/cli/upgrade.ts'
 import { loadConfig } from '../../src/config.ts'
@@ -117,7 +117,7 @@ export class UpgradeMachine implements AsyncDisposable {
           readText: () => null,
         }),
     }
-    const exitCode = await command.run(call)
+    const exitCode = (await command.run(call)) ?? EXIT.ok
     return { exitCode, json, problems: problems.join('\n') }
   }
 

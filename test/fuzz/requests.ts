@@ -64,7 +64,7 @@ function requestOf(route: Route, schemas: Schemas): fc.Arbitrary<FuzzRequest> {
   const { operation } = route
   const inQuery = (operation.parameters ?? []).filter((parameter) => parameter.in === 'query')
   const inHeader = (operation.parameters ?? []).filter((parameter) => parameter.in === 'header')
-  const schema = operation.requestBody?.content[JSON_TYPE].schema
+  const schema = operation.requestBody?.content[JSON_TYPE]?.schema
   return fc.record({
     operationId: fc.constant(operation.operationId),
     method: mostly(fc.constant(route.method), fc.constantFrom(...METHODS), 30),

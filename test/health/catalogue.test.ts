@@ -2,7 +2,7 @@ import { expect, test } from 'bun:test'
 
 import {
   HealthCatalogue,
-  HealthWatch,
+  healthWatch,
   ofRelay,
   ofWebhook,
   type HealthFinding,
@@ -90,7 +90,7 @@ function running(isWatched: boolean) {
   const changes = { isWatched, publish: () => void (seen.told += 1) }
   const healthSignal = new Signal()
   const end = new AbortController()
-  const watch = new HealthWatch({ clock, changes, health, healthSignal })
+  const watch = healthWatch({ clock, changes, health, healthSignal })
   const ended = watch.run(end.signal)
   return {
     clock,

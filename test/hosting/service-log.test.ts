@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 import { appendFileSync, existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs'
 
-import { LOG_BYTES_MAX, LogRotation, FileLog, JournalLog } from '../../src/hosting/service-log.ts'
+import { LOG_BYTES_MAX, logRotation, FileLog, JournalLog } from '../../src/hosting/service-log.ts'
 import { recordingLog } from '../support/recording-log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -82,7 +82,7 @@ test('a log above 50 MB is kept under another name and emptied, at the start and
   using folder = new ScratchFolder()
   const path = folder.file('relay.log')
   const clock = new TestClock()
-  const rotation = new LogRotation(path, { clock, log: recordingLog().log })
+  const rotation = logRotation(path, { clock, log: recordingLog().log })
   const stop = new AbortController()
   writeFileSync(path, 'x'.repeat(LOG_BYTES_MAX))
 
@@ -109,7 +109,7 @@ test('what is written into a log that stays open goes on at its beginning', asyn
   const stop = new AbortController()
   const tools = { clock: new TestClock(), log: recordingLog().log }
 
-  const running = new LogRotation(path, tools).run(stop.signal)
+  const running = logRotation(path, tools).run(stop.signal)
   stop.abort()
   await running
   await child.stdin.write('after\n')

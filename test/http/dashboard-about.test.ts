@@ -12,7 +12,12 @@ const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
 function kind(name: string, title: string, others: Partial<KindInfo> = {}): KindInfo {
-  const needs = { needs_permissions: false, deletable_reason: null, trial_command: null }
+  const needs = {
+    needs_permissions: false,
+    deletable_reason: null,
+    trial_command: null,
+    practice_numbers: null,
+  }
   return { name, title, is_real: true, ...needs, ...others }
 }
 
@@ -31,7 +36,7 @@ test('the relay tells what it is and what it was started with', async () => {
 
   expect(body).toEqual({
     version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-    data_directory: '/nowhere',
+    data_directory: '/dev/null/nowhere',
     address: 'http://localhost',
     public_url: 'https://relay.example.com',
     trusted_proxies: ['10.0.0.1', '10.1.0.0/16'],
@@ -46,6 +51,7 @@ test('the relay tells what it is and what it was started with', async () => {
         is_real: false,
         deletable_reason: 'not_configured',
         trial_command: 'hookline serve --simulated-lines 2',
+        practice_numbers: { reader: '+12025550123', echo: '+12025550196' },
       }),
     ],
   })

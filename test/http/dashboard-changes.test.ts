@@ -79,7 +79,7 @@ test('what comes of a message later is told, and so is one that a person writes'
   const { body: sent } = await relay.send({ to: PERSON, text: 'hello' })
   await relay.hear()
 
-  await relay.device.tell(sent.platform_guid, 'delivered', relay.clock.now())
+  await relay.device.report(sent.platform_guid, 'delivered', relay.clock.now())
   const delivered = await relay.hear()
   await relay.device.receive({ guid: '00000000-0000-4000-8000-00000000AAAA' })
   const received = await relay.hear()

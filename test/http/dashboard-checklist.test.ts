@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
 
 import type { PhoneLine } from '../../src/api/phone-lines.ts'
-import { checklist as checklistOf } from '../../src/http/dashboard-checklist.ts'
+import { checklist as checklistOf } from '../../src/http/dashboard-health.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
 import { LINE } from './dashboard-samples.ts'
 import { finding } from './dashboard-samples.ts'
@@ -14,7 +14,7 @@ function checklist(line: PhoneLine, findings: Parameters<typeof checklistOf>[2])
 test('a line of which nobody says anything bad passes every check', () => {
   const checks = checklist(phoneLine({ driver: 'mac' }), [])
 
-  expect(checks.map(({ state }) => state)).toEqual(Array.from({ length: 9 }, () => 'ok'))
+  expect(checks.map(({ state }) => state)).toEqual(Array.from({ length: 10 }, () => 'ok'))
 })
 
 test('what fails is told with why and fix, and nothing behind it counts as known', () => {
@@ -38,6 +38,7 @@ test('what fails is told with why and fix, and nothing behind it counts as known
     'unknown: Hookline can control Messages',
     'unknown: Messages is signed in to iMessage',
     "unknown: Messages sends from this line's number",
+    'ok: Hookline can put files where Messages reads them',
     'ok: The Mac stays awake and restarts after a power cut',
     'ok: New contacts left for today',
   ])

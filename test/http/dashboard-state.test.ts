@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { branchesOf, relayState } from '../../src/http/dashboard-state.ts'
+import { branchesOf, relayState } from '../../src/http/dashboard-health.ts'
 import { LINE, WEBHOOK } from './dashboard-samples.ts'
 import { finding } from './dashboard-samples.ts'
 

@@ -1,6 +1,6 @@
 import type { Json } from '../support/test-relay.ts'
 
-export type ToldEvent = { readonly event: string; readonly id: string; readonly data: Json }
+export type StreamedEvent = { readonly event: string; readonly id: string; readonly data: Json }
 
 type Reader = {
   read(): Promise<{ readonly done: boolean; readonly value?: Uint8Array | string | undefined }>
@@ -35,7 +35,7 @@ export class EventReader {
   }
 
   /** The events that came since this was asked last. */
-  take(): readonly ToldEvent[] {
+  take(): readonly StreamedEvent[] {
     return this.takeText().split('\n\n').flatMap(eventIn)
   }
 
@@ -59,7 +59,7 @@ export class EventReader {
   }
 }
 
-function eventIn(block: string): readonly ToldEvent[] {
+function eventIn(block: string): readonly StreamedEvent[] {
   const field = (name: string) =>
     block
       .split('\n')

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { startHttp, issuesIn, type Issues, type More } from './http-relay.ts'
 
 const SEND = '/api/v1/messages/send'
@@ -219,12 +220,7 @@ const OTHERS: readonly (readonly [method: string, path: string, body: unknown, i
       'POST',
       '/api/v1/webhooks',
       { url: 'https://a.example', events: ['message.sent', 'message.lost'] },
-      [
-        [
-          'events.1',
-          'must be one of message.received, message.sent, message.delivered, message.read, message.failed',
-        ],
-      ],
+      [['events.1', `must be one of ${EVENT_NAMES.join(', ')}`]],
     ],
     [
       'POST',

@@ -48,9 +48,12 @@ test('no route takes a query parameter that it does not know', async () => {
   const bodies: Record<string, unknown> = {
     '/api/v1/bridges': { phone_number: '+12025550147' },
     '/api/v1/messages/send': { to: 'a', text: 'b' },
+    '/api/v1/contacts/{handle}': { name: 'Ana' },
+    '/api/v1/conversations/{id}/messages': { text: 'b' },
     '/api/v1/messages/{id}/resolve': { status: 'sent' },
     '/api/v1/conversations/{id}': { automation_paused: true },
     '/api/v1/phone-lines/{id}': { label: null },
+    '/api/v1/simulated/lines/{id}/events': { type: 'unsend', target_guid: 'x' },
     '/api/v1/webhooks': { url: 'https://shop.example.com', events: ['message.sent'] },
     '/api/v1/webhooks/{id}': { is_active: true },
     '/api/v1/webhooks/{id}/replay': { since: '2026-11-21T10:00:00Z' },
@@ -67,7 +70,7 @@ test('no route takes a query parameter that it does not know', async () => {
     expect([path, method, response.status]).toEqual([path, method, 400])
     expect(await issuesIn(response)).toEqual([['surprise', 'is not a parameter of this route']])
   }
-  expect(routes.length).toBe(34)
+  expect(routes.length).toBe(48)
 })
 
 test('a path whose id cannot be decoded is 404', async () => {

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { Components } from '../../src/api/openapi-components.ts'
-import type { JsonObject } from '../../src/api/openapi-components.ts'
+import { Components, type JsonObject } from '../../src/http/openapi.ts'
 
 const COLOUR = { title: 'Colour', type: 'string', enum: ['red', 'blue'] } as const
 const PAINT = {

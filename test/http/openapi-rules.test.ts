@@ -186,7 +186,7 @@ const RULES: readonly Rule[] = [
     sentence: 'a url says that it is one',
     breaches: (document) =>
       allSchemas(document)
-        .filter(({ path, node }) => /_?url$/.test(path) && node['format'] !== 'uri')
+        .filter(({ path, node }) => /_?url$/.test(path) && !/^uri\b/.test(String(node['format'])))
         .map(({ path }) => path),
   },
   {

@@ -50,7 +50,7 @@ test('a browser gets one plain page on every path, and nothing in it is taken fo
     expect(answer.status).toBe(503)
     expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8')
     expect(answer.headers.get('content-security-policy')).toMatch(
-      /^default-src 'none'; style-src 'sha256-[\w+/]+='$/,
+      /^default-src 'none'; style-src 'sha256-[\w+/]+='; frame-ancestors 'none'$/,
     )
     expect(html).toContain('/data/backups &amp; &lt;elsewhere&gt;.')
     expect(html).toContain('Run: hookline restore FILE')

@@ -3,8 +3,8 @@
 import { expect, test } from 'bun:test'
 
 import { RelayError, type ErrorCode } from '../../src/domain/errors.ts'
-import { preferredWaitMs } from '../../src/http/messages.ts'
 import { errorResponse } from '../../src/http/respond.ts'
+import { preferredWaitMs } from '../../src/http/sending.ts'
 import { startHttp } from './http-relay.ts'
 
 const SEND = '/api/v1/messages/send'

@@ -1,7 +1,6 @@
 import { expect, test } from 'bun:test'
 
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
-import { createAuthenticate, type Authenticate } from '../../src/keys/authenticate.ts'
 import {
   createFirstKey,
   createKey,
@@ -9,6 +8,7 @@ import {
   revokeKey,
   type CredentialTools,
 } from '../../src/keys/credentials.ts'
+import { createAuthenticate, type Authenticate } from '../../src/keys/last-used.ts'
 import { createAudit } from '../../src/storage/audit.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { Writer } from '../../src/storage/writer.ts'

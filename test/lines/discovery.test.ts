@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { COMMAND_LINE } from '../../src/domain/audit.ts'
 import { timestamp, type LineId } from '../../src/domain/ids.ts'
 import type { Line } from '../../src/domain/line.ts'
-import { discoveryOf } from '../../src/lines/discovery.ts'
+import { discoveryOf } from '../../src/lines/supervisor.ts'
 import { insertLine, listLines } from '../../src/storage/lines.ts'
 import { LogicalClock } from '../../src/system/logical-clock.ts'
 import { systemRandom } from '../../src/system/random.ts'
@@ -35,6 +35,7 @@ test('a device that is found becomes a line with the usual settings', async () =
     dailyContactLimit: 50,
     isEnabled: true,
     relaySms: false,
+    relayGroups: false,
     checkpoint: null,
   })
   expect(listLines(rig.db)).toEqual([{ id, createdAt, ...line }])
@@ -201,6 +202,7 @@ const LINE: Line = {
   dailyContactLimit: 50,
   isEnabled: true,
   relaySms: false,
+  relayGroups: false,
   checkpoint: null,
   createdAt: timestamp(0),
 }

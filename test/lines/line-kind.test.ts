@@ -5,10 +5,14 @@ import { expect, test } from 'bun:test'
 import { serveCommand } from '../../src/cli/serve.ts'
 import { optionsOf } from '../../src/config.ts'
 import { LINE_KINDS } from '../../src/lines/kinds.ts'
+import { SHORTCUTS_KIND } from '../../src/lines/kinds/shortcuts/kind.ts'
+import { createKinds, type LineKind } from '../../src/lines/line-kind.ts'
 import { dataDirectoryAt } from '../../src/system/data-directory.ts'
+import { silentLog } from '../../src/system/log.ts'
 import { startDashboard } from '../http/dashboard-rig.ts'
 import { hookline } from '../support/executable.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
+import { TestClock } from '../support/test-clock.ts'
 import { startRelay, type Json } from '../support/test-relay.ts'
 import { LOOPBACK_KIND } from './loopback-kind.ts'
 
@@ -93,6 +97,7 @@ test('the dashboard has the facts of a new kind, and the checklist of its lines'
     needs_permissions: false,
     deletable_reason: null,
     trial_command: null,
+    practice_numbers: null,
   })
   expect(about.drivers).toContain('loopback')
   expect(checks.find(({ line_id }: Json) => line_id === line.id).checks).toContainEqual({
@@ -101,4 +106,31 @@ test('the dashboard has the facts of a new kind, and the checklist of its lines'
     why: 'A test opened it.',
     fix: 'Close it.',
   })
+})
+
+test('devices of a second kind that calls are answered by their own line', async () => {
+  const calling: LineKind = {
+    ...LOOPBACK_KIND,
+    options: {},
+    create: () => ({
+      driver: null,
+      calls: {
+        receive: async (key) => (key === 'brg_loop' ? 'stored' : 'not_ready'),
+        next: async () => ({ answer: 'nothing' }),
+        done: async () => 'noted',
+      },
+    }),
+  }
+  const tools = {
+    relayClock: new TestClock(),
+    log: silentLog,
+    callers: () => [],
+    lines: () => [],
+    pathOf: (name: string) => name,
+  }
+  const { calls } = createKinds([SHORTCUTS_KIND, calling], {}, tools as never)
+  const message = { id: '1', from: '+12025550123', text: 'hello', at: null }
+
+  expect(await calls.receive('brg_loop', message)).toBe('stored')
+  expect(await calls.receive('brg_gone', message)).toBe('not_ready')
 })

@@ -20,11 +20,14 @@ const OPTIONS = {
   }),
 } as const
 
+const CAPABILITIES = { ...NO_CAPABILITIES, new_contacts: true }
+
 export const LOOPBACK_KIND: LineKind<typeof OPTIONS> = {
   name: 'loopback',
   title: 'Loopback',
   isReal: true,
   sharesNumber: false,
+  abilities: CAPABILITIES,
   options: OPTIONS,
   reasons: { absent: OFFLINE_REASONS.device_absent },
   failures: { loop_open: 'The loop is open.' },
@@ -56,8 +59,7 @@ function createDriver(
     ],
     async run({ number: own }, listener, signal) {
       const session = createSession(listener, now)
-      const capabilities = { ...NO_CAPABILITIES, new_contacts: true }
-      const online = { session, number: own, imessageActive: true, capabilities }
+      const online = { session, number: own, imessageActive: true, capabilities: CAPABILITIES }
       await listener.onEvent({ type: 'online', ...online })
       await whenAborted(signal)
     },

@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { WITHDRAWN, type SendOutcome } from '../../src/lines/driver.ts'
 import {
   MisbehavingDriver,
-  answerWhenTold,
+  answerOnDemand,
   neverAnswer,
   neverAsk,
 } from '../support/misbehaving-driver.ts'
@@ -18,7 +18,7 @@ const OFFLINE = { code: 'unplugged', hint: 'Plug it in.' }
 
 test('an answer in the 90 seconds after the end of its session counts', async () => {
   const driver = new MisbehavingDriver()
-  const { send, answer } = answerWhenTold()
+  const { send, answer } = answerOnDemand()
   driver.sending = send
   const rig = await startRig([driver])
   const sent = rig.send('hello')
@@ -35,7 +35,7 @@ test('an answer in the 90 seconds after the end of its session counts', async ()
 
 test('a send that has not returned 90 seconds after its session is unknown', async () => {
   const driver = new MisbehavingDriver()
-  const { send, answer } = answerWhenTold()
+  const { send, answer } = answerOnDemand()
   driver.sending = send
   const rig = await startRig([driver])
   const sent = rig.send('hello')
@@ -56,7 +56,7 @@ test('a send that has not returned 90 seconds after its session is unknown', asy
 
 test('a line is attended again only after every send of the session before has returned', async () => {
   const driver = new MisbehavingDriver()
-  const { send, answer } = answerWhenTold()
+  const { send, answer } = answerOnDemand()
   driver.sending = send
   const crash = Promise.withResolvers<void>()
   driver.attending = async (visit) => {
@@ -81,7 +81,7 @@ test('a line is attended again only after every send of the session before has r
 
 test('a new session takes nothing while an old one has a send in hand', async () => {
   const driver = new MisbehavingDriver()
-  const { send, answer } = answerWhenTold()
+  const { send, answer } = answerOnDemand()
   driver.sending = send
   const rig = await startRig([driver])
   const { listener, line } = driver.visit()
@@ -102,8 +102,8 @@ test('a new session takes nothing while an old one has a send in hand', async ()
 
 test('two answers reach the caller in the order in which the driver gave them', async () => {
   const driver = new MisbehavingDriver()
-  const first = answerWhenTold()
-  const second = answerWhenTold()
+  const first = answerOnDemand()
+  const second = answerOnDemand()
   driver.sending = (message, ...order) =>
     message.text === 'one' ? first.send(message, ...order) : second.send(message, ...order)
   const rig = await startRig([driver])
@@ -121,7 +121,7 @@ test('two answers reach the caller in the order in which the driver gave them', 
 
 test('an answer is told in the turn in which the driver gives it', async () => {
   const driver = new MisbehavingDriver()
-  const { send, answer } = answerWhenTold()
+  const { send, answer } = answerOnDemand()
   driver.sending = send
   const rig = await startRig([driver])
   const told: string[] = []
@@ -138,7 +138,7 @@ test('an answer is told in the turn in which the driver gives it', async () => {
 
 test('sends in flight are counted, and a line without a session has no capacity', async () => {
   const driver = new MisbehavingDriver()
-  const { send, answer } = answerWhenTold()
+  const { send, answer } = answerOnDemand()
   driver.sending = send
   const rig = await startRig([driver])
   const counts = () => [rig.line().inFlight, rig.line().capacity]

@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 
 import { deviceHandle } from '../../src/domain/handle.ts'
-import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
+import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
 import { systemRandom } from '../../src/system/random.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { settle } from '../support/test-clock.ts'

@@ -3,9 +3,10 @@ import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 
 import type { SettingValues } from '../../src/domain/setting.ts'
 import { dailyBackupJob } from '../../src/maintenance/backups.ts'
-import { retentionJob, statisticsJob, type Purge } from '../../src/maintenance/maintenance.ts'
+import { retentionJob, statisticsJob } from '../../src/maintenance/maintenance.ts'
 import { BackupWorker, dailyBackup } from '../../src/storage/backup.ts'
 import { openDatabase } from '../../src/storage/database.ts'
+import type { Purge } from '../../src/storage/retention.ts'
 import { Writer } from '../../src/storage/writer.ts'
 import { ConfirmedClock } from '../../src/system/confirmed-clock.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
@@ -27,6 +28,7 @@ function openRetention(values: Partial<SettingValues>, purges: readonly Purge[] 
     clock: new ConfirmedClock(clock, null),
     settings: settingsOf(values),
     purges,
+    attachments: { sweep: async () => {} },
   })
   const stop = new AbortController()
   const ids = () => db.sqlite.query('SELECT id FROM messages').values().flat()

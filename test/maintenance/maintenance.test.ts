@@ -46,6 +46,7 @@ function startMaintenance(folder: ScratchFolder) {
     healthSignal: new Signal(),
     backupWorker: new BackupWorker(),
     folder: null,
+    attachments: { sweep: async () => {} },
   })
   return { clock, db, writer, maintenance, told }
 }
@@ -54,7 +55,7 @@ test('a back-up that was made is told to the pages that list them', async () => 
   using folder = new ScratchFolder()
   const { maintenance, told } = startMaintenance(folder)
 
-  const made = await maintenance.backUp(null, COMMAND_LINE)
+  const made = await maintenance.backUp({ to: null }, COMMAND_LINE)
 
   expect(told).toEqual([{ what: 'backup', id: basename(made.path) }])
 })

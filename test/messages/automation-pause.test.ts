@@ -9,7 +9,7 @@ import { pauseAutomation } from '../../src/storage/conversations.ts'
 import { openDatabase, type Tx } from '../../src/storage/database.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 
-/** A database whose one conversation a person answers, and what a send from `source` is told there. */
+/** A database whose one conversation a person answers, and the result of a send from a source there. */
 function openPaused(isEnforced: boolean) {
   const { db } = openDatabase(':memory:', { version: 'test' })
   storeLine(db.sqlite)
@@ -18,9 +18,9 @@ function openPaused(isEnforced: boolean) {
   pauseAutomation(tx, 'conv_a' as ConversationId, true) // As it was stored, with that handle.
   const settings = { get: () => isEnforced as never } // One setting is all that is asked for.
   const party = { lineId: 'line_a' as LineId, handle: deviceHandle('conv_a') } // As it was stored.
-  const tell = (source: MessageSource) =>
+  const attempt = (source: MessageSource) =>
     codeOf(() => requireUnpaused({ settings }, tx, { source, ...party }))
-  return { db, tell }
+  return { db, attempt }
 }
 
 function codeOf(act: () => void): string {
@@ -33,11 +33,11 @@ function codeOf(act: () => void): string {
 }
 
 test('where a pause is enforced, programs are refused, and people at the relay are not', () => {
-  const { tell } = openPaused(true)
+  const { attempt } = openPaused(true)
 
-  const told = MESSAGE_SOURCES.map((source) => [source, tell(source)])
+  const results = MESSAGE_SOURCES.map((source) => [source, attempt(source)])
 
-  expect(told).toEqual([
+  expect(results).toEqual([
     ['api', 'automation_paused'],
     ['cli', 'goes'],
     ['dashboard', 'goes'],
@@ -46,11 +46,11 @@ test('where a pause is enforced, programs are refused, and people at the relay a
 })
 
 test('where no pause is enforced, everybody sends, and the database is not asked', () => {
-  const { db, tell } = openPaused(false)
+  const { db, attempt } = openPaused(false)
   const asked = [spyOn(db.sqlite, 'query'), spyOn(db.sqlite, 'prepare')]
 
-  const told = MESSAGE_SOURCES.map(tell)
+  const results = MESSAGE_SOURCES.map(attempt)
 
-  expect(told).toEqual(['goes', 'goes', 'goes', 'goes'])
+  expect(results).toEqual(['goes', 'goes', 'goes', 'goes'])
   expect(asked.map((spy) => spy.mock.calls)).toEqual([[], []])
 })

@@ -1,4 +1,4 @@
-// The first answer of a send that is told again by its message, not kept.
+// The first answer of a send under a key, which every repeat gets again.
 
 import { expect, test } from 'bun:test'
 
@@ -18,7 +18,7 @@ test('what becomes of a sent message changes nothing of its answer', async () =>
   const repeats: Answer[] = []
   for (const kind of ['failed', 'delivered', 'read'] as const) {
     await relay.clock.advance(1_000)
-    await device.tell(guid, kind, relay.clock.now())
+    await device.report(guid, kind, relay.clock.now())
     repeats.push(await relay.send(BODY, KEY))
   }
 
@@ -28,7 +28,7 @@ test('what becomes of a sent message changes nothing of its answer', async () =>
   expect(new Set(bodies)).toEqual(new Set([JSON.stringify(first.body)]))
 })
 
-test('an answer that told more than that it was sent is repeated too', async () => {
+test('an answer that says more than that it was sent is repeated too', async () => {
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
   await using relay = await startRelay({ drivers: [driver] })
@@ -39,7 +39,7 @@ test('an answer that told more than that it was sent is repeated too', async () 
 
   const sending = relay.send(BODY, KEY)
   await relay.clock.advance(10)
-  await device.tell(guidOf(70), 'delivered', relay.clock.now())
+  await device.report(guidOf(70), 'delivered', relay.clock.now())
   const first = await sending
   const again = await relay.send(BODY, KEY)
 

@@ -93,7 +93,7 @@ test('no driver is called while a transaction is open: sends, intake, settled, r
     await Promise.all([
       relay.send({ to: OTHER, text: '71' }, ASYNC),
       device.receive({ guid: guidOf(80) }),
-      device.tell(guidOf(70), 'delivered', clock.now()),
+      device.report(guidOf(70), 'delivered', clock.now()),
       device.settle(held.body.id, { outcome: 'accepted', guid: guidOf(70) }),
     ])
     await clock.advance(10)

@@ -37,7 +37,7 @@ test('api, automation pause: a conversation begins with its programs on', async 
 
   const { data } = await relay.get(CONVERSATIONS)
 
-  expect(data.map((told: Json) => told.automation_paused)).toEqual([false])
+  expect(data.map((conversation: Json) => conversation.automation_paused)).toEqual([false])
 })
 
 test('api, automation pause: PATCH sets and lifts it, and answers the conversation as it is then', async () => {
@@ -68,7 +68,9 @@ test('api, automation pause: only the conversation that is named is paused', asy
 
   const { data } = await relay.get(CONVERSATIONS)
 
-  const paused = data.filter((told: Json) => told.automation_paused).map((told: Json) => told.id)
+  const paused = data
+    .filter((conversation: Json) => conversation.automation_paused)
+    .map((conversation: Json) => conversation.id)
   expect([data.length, paused]).toEqual([3, [id]])
 })
 

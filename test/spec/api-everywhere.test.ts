@@ -1,4 +1,4 @@
-// What holds for every call: request ids, methods, unknown ids and fields, and what errors tell.
+// What holds for every call: request ids, methods, unknown ids and fields, and what errors reveal.
 
 import { expect, test } from 'bun:test'
 
@@ -216,7 +216,7 @@ test('api, everywhere: text with NUL or a lone surrogate is refused, and nothing
   expect((await relay.get('/api/v1/messages')).data).toEqual([])
 })
 
-test('api, everywhere: no error tells of the machine or of what the relay is made of', async () => {
+test('api, everywhere: no error reveals the machine or of what the relay is made of', async () => {
   await using relay = await startSpecRelay()
 
   const errors = [

@@ -181,7 +181,7 @@ test('api, idempotency: a key left open by a crash is answered from the message 
   const { relay: started, device } = await startOn(folder.file('crashed.db'))
   await using relay = started
   await device.settle(id, { outcome: 'accepted', guid: guidOf(77) })
-  await device.tell(guidOf(77), 'delivered', relay.clock.now())
+  await device.report(guidOf(77), 'delivered', relay.clock.now())
   const again = await relay.send(BODY, headers)
 
   const read = await relay.request('GET', `/api/v1/messages/${id}`, undefined, headers)
@@ -205,7 +205,7 @@ test('api, idempotency: where nobody can say whether it left before the crash, t
   expect(device.given).toEqual([])
 })
 
-test('api, idempotency: a message that a crash left in the queue goes out once, and the repeat tells', async () => {
+test('api, idempotency: a message that a crash left in the queue goes out once, and the repeat reports it', async () => {
   using folder = new ScratchFolder()
   const { id, headers } = await crashWhileSending(folder, 'crashed.db', { isPast: false })
 

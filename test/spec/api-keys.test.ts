@@ -88,7 +88,7 @@ test('spec 2.1: a listed key has its name and its last use, and only a hint of i
   })
 })
 
-test('spec 2.1, 5.7: last_used_at tells when the key was used last, and moves with each use', async () => {
+test('spec 2.1, 5.7: last_used_at says when the key was used last, and moves with each use', async () => {
   await using relay = await startSpecRelay()
   const { body: created } = await relay.post(KEYS, {})
   const lastUse = async () => {

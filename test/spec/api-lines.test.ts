@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
+import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import { seededRandom, startRelay } from '../support/test-relay.ts'

@@ -165,7 +165,7 @@ test('api, lists: a client that was away catches up by updated_since without a g
       const last = page.data.at(-1)
       cursor = page.next_cursor
       if (cursor === null && last !== undefined) since = last.updated_at
-      // Between two pages things go on: what was told already may change and come again.
+      // Between two pages things go on: what was listed already may change and come again.
       await relay.clock.advance(150)
     } while (cursor !== null)
   }

@@ -37,7 +37,7 @@ test('api, keys: revoking again answers 200 again, and keeps the first time', as
   expect(await revokedAt()).toBe(at)
 })
 
-test('api, keys: a revocation tells what the key created and what still lives', async () => {
+test('api, keys: a revocation lists what the key created and what still lives', async () => {
   await using relay = await startSpecRelay()
   const { body: key } = await relay.post(KEYS, { name: 'stolen' })
   const asKey = async (path: string, body: unknown) =>
@@ -151,7 +151,7 @@ test('api, webhooks: a test event goes out at once, and is known by its id and i
     completed_at: null,
   })
   expect(relay.sink.posts.map((posted) => posted.id)).toEqual([body.event_id])
-  expect(relay.told()[0].message.handle).toBe('+12025550100')
+  expect(relay.posted()[0].message.handle).toBe('+12025550100')
 })
 
 test('api, webhooks: a delivery is read with its attempts, and sent again under the same id', async () => {
@@ -168,12 +168,12 @@ test('api, webhooks: a delivery is read with its attempts, and sent again under 
 
   const { attempts, ...delivery } = read
   expect(delivery).toEqual(listed)
-  const told = attempts.map(({ number, trigger, status_code }: Json) => [
+  const recorded = attempts.map(({ number, trigger, status_code }: Json) => [
     number,
     trigger,
     status_code,
   ])
-  expect(told).toEqual([
+  expect(recorded).toEqual([
     [1, 'scheduled', 500],
     [2, 'scheduled', 200],
   ])
@@ -215,7 +215,7 @@ test('api, events: they are written down without a webhook, so that a later one 
 
   expect([unasked.status, unasked.body]).toEqual([202, { replayed: 0 }])
   expect([status, body, twice.body]).toEqual([202, { replayed: 2 }, { replayed: 0 }])
-  expect(relay.told().map(({ event, message }) => [event, message.id])).toEqual([
+  expect(relay.posted().map(({ event, message }) => [event, message.id])).toEqual([
     ['message.sent', sent.id],
     ['message.read', sent.id],
   ])
@@ -257,8 +257,8 @@ test('api, events: message.failed is opt-in by name, and adds the error', async 
   await relay.clock.advance(1_000)
 
   const failed = await relay.message(body.error.details.message_id)
-  expect(relay.told('https://deaf.example.com/')).toEqual([])
-  expect(relay.told()).toEqual([
+  expect(relay.posted('https://deaf.example.com/')).toEqual([])
+  expect(relay.posted()).toEqual([
     {
       event: 'message.failed',
       phone_line_id: line.id,

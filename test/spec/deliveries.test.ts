@@ -95,7 +95,7 @@ test('spec 6.4: a receiver that is back after an hour has missed nothing', async
   relay.sink.answer = () => 200
   await relay.clock.advance(6 * 60 * MINUTE)
 
-  const events = relay.told().slice(before)
+  const events = relay.posted().slice(before)
   expect(events).toHaveLength(3)
   expect(new Set(events.map(({ event }) => event))).toEqual(
     new Set(['message.sent', 'message.delivered', 'message.read']),
@@ -111,7 +111,7 @@ test('spec 6.4: one receiver that fails delays no other', async () => {
   for (let i = 0; i < 20; i += 1) await relay.send({ to: READER, text: String(i) })
   await relay.clock.advance(0)
 
-  expect(relay.told().map(({ message }) => message.text)).toEqual(
+  expect(relay.posted().map(({ message }) => message.text)).toEqual(
     Array.from({ length: 20 }, (_, i) => String(i)),
   )
 })

@@ -26,7 +26,7 @@ for (const event of EVENTS) {
 
     const [newest] = (await relay.get('/api/v1/messages')).data
     const message = event === 'message.received' ? newest : sent
-    expect(relay.told()).toEqual([
+    expect(relay.posted()).toEqual([
       {
         event,
         phone_line_id: line.id,
@@ -51,37 +51,37 @@ test('spec 2.4: the id of an inbound message is the one under which it is read',
   await relay.send({ to: ECHO, text: 'hello' })
   await relay.clock.advance(2_000)
 
-  const [told] = relay.told()
-  expect(await relay.message(told.message.id)).toMatchObject({
+  const [posted] = relay.posted()
+  expect(await relay.message(posted.message.id)).toMatchObject({
     direction: 'inbound',
-    guid: told.message.guid,
-    text: told.message.text,
-    handle: told.message.handle,
+    guid: posted.message.guid,
+    text: posted.message.text,
+    handle: posted.message.handle,
   })
 })
 
-test('spec 6: a message that is sent, delivered and read is told in that order, each once', async () => {
+test('spec 6: a message that is sent, delivered and read is announced in that order, each once', async () => {
   await using relay = await startSpecRelay()
   await relay.webhook()
 
   await relay.send({ to: READER, text: 'hello' })
   await relay.clock.advance(3_600_000)
 
-  expect(relay.told().map(({ event }) => event)).toEqual([
+  expect(relay.posted().map(({ event }) => event)).toEqual([
     'message.sent',
     'message.delivered',
     'message.read',
   ])
 })
 
-test('spec 6: nothing is told that did not happen', async () => {
+test('spec 6: nothing is announced that did not happen', async () => {
   await using relay = await startSpecRelay()
   await relay.webhook()
 
   await relay.send({ to: NEVER_DELIVERED, text: 'hello' })
   await relay.clock.advance(3_600_000)
 
-  expect(relay.told().map(({ event }) => event)).toEqual(['message.sent'])
+  expect(relay.posted().map(({ event }) => event)).toEqual(['message.sent'])
 })
 
 test('spec 6: message.sent comes when the message is confirmed as dispatched, not before', async () => {
@@ -111,16 +111,16 @@ test('spec 6: message.delivered and message.read come when the device says so', 
   await relay.post('/api/v1/webhooks', { url: HOOK_URL, events: EVENTS })
   const { body } = await relay.send({ to: READER, text: 'hello' })
   await clock.advance(60_000)
-  const told = [eventsIn(sink)]
+  const posted = [eventsIn(sink)]
 
-  await device.tell(body.platform_guid, 'delivered', clock.now())
+  await device.report(body.platform_guid, 'delivered', clock.now())
   await clock.advance(60_000)
-  told.push(eventsIn(sink))
-  await device.tell(body.platform_guid, 'read', clock.now())
+  posted.push(eventsIn(sink))
+  await device.report(body.platform_guid, 'read', clock.now())
   await clock.advance(60_000)
-  told.push(eventsIn(sink))
+  posted.push(eventsIn(sink))
 
-  expect(told).toEqual([
+  expect(posted).toEqual([
     ['message.sent'],
     ['message.sent', 'message.delivered'],
     ['message.sent', 'message.delivered', 'message.read'],
@@ -136,11 +136,11 @@ test('spec 6: message.received comes when a message arrives on a line, with that
   await relay.send({ to: second.phone_number, text: 'forth', phone_line_id: first.id })
   await relay.clock.advance(2_000)
 
-  const told = relay
-    .told()
+  const posted = relay
+    .posted()
     .map(({ phone_line_id, message }): [string, string] => [phone_line_id, message.handle])
-  expect(told).toHaveLength(2)
-  expect(new Map(told)).toEqual(
+  expect(posted).toHaveLength(2)
+  expect(new Map(posted)).toEqual(
     new Map([
       [first.id, second.phone_number],
       [second.id, first.phone_number],
@@ -157,10 +157,10 @@ test('spec 6.1, 6.2: a webhook hears of what it subscribed to, and of nothing el
   await relay.clock.advance(2_000)
 
   for (const event of EVENTS) {
-    const told = relay.told(`https://${event}.example.com/`)
-    expect(told.map((payload) => payload.event)).toEqual([event])
+    const posted = relay.posted(`https://${event}.example.com/`)
+    expect(posted.map((payload) => payload.event)).toEqual([event])
   }
-  expect(relay.told('https://two.example.com/').map(({ event }) => event)).toEqual([
+  expect(relay.posted('https://two.example.com/').map(({ event }) => event)).toEqual([
     'message.sent',
     'message.read',
   ])

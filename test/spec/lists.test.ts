@@ -64,7 +64,7 @@ for (const path of ['messages', 'conversations']) {
   }
 }
 
-test('spec 2.6, 4.9: a conversation is told with its line, its counterpart and its last message', async () => {
+test('spec 2.6, 4.9: a conversation is listed with its line, its counterpart and its last message', async () => {
   await using relay = await startSpecRelay()
   const [line] = await relay.lines()
   await relay.send({ to: ECHO, text: 'hello' })
@@ -108,12 +108,12 @@ test('spec 4.9: there is one conversation for each line and counterpart, the lat
 
   const { data } = await relay.get('/api/v1/conversations')
 
-  const told = data.map((conversation: Json) => [
+  const listed = data.map((conversation: Json) => [
     conversation.phone_line_id,
     conversation.handle,
     conversation.message_count,
   ])
-  expect(told).toEqual([
+  expect(listed).toEqual([
     [first.id, READER, 2],
     [first.id, '+15550002222', 1],
     [second.id, READER, 1],

@@ -86,7 +86,7 @@ test('spec 2.3: two messages never share an id or a guid, not even with the same
   expect(new Set(answers.map(({ body }) => body.guid)).size).toBe(20)
 })
 
-test('spec 2.3: id and guid stay what they were told to be, however far the message comes', async () => {
+test('spec 2.3: id and guid stay what the answer said, however far the message comes', async () => {
   await using relay = await startSpecRelay()
   const { body } = await relay.send({ to: READER, text: 'hello' })
 

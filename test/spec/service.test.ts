@@ -43,7 +43,7 @@ test('spec 1: webhooks push received, sent, delivered and read as they happen', 
   await relay.send({ to: second.phone_number, text: 'hello', phone_line_id: first.id })
   await relay.clock.advance(2_000)
 
-  expect(relay.told().map(({ event, phone_line_id }) => [event, phone_line_id])).toEqual([
+  expect(relay.posted().map(({ event, phone_line_id }) => [event, phone_line_id])).toEqual([
     ['message.sent', first.id],
     ['message.received', second.id],
     ['message.delivered', first.id],

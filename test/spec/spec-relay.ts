@@ -1,7 +1,7 @@
 // The whole relay as a client meets it: the real app with the drivers that a start would have, on
 // simulated lines. Only time and the network to webhooks are the test's.
 
-import { createSimulatedDriver } from '../../src/lines/kinds/simulated/driver.ts'
+import { createSimulatedDriver } from '../../src/lines/kinds/simulated/kind.ts'
 import type { Log } from '../../src/system/log.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
@@ -56,7 +56,7 @@ export async function startSpecRelay({ lines = 1, log, environment }: Options = 
       return (await relay.post('/api/v1/webhooks', { url, events })).body
     },
     /** The bodies that one webhook was sent, in order. */
-    told: (url = HOOK_URL): Json[] => sink.to(url).map((posted) => JSON.parse(posted.body)),
+    posted: (url = HOOK_URL): Json[] => sink.to(url).map(({ body }) => JSON.parse(body)),
     async [Symbol.asyncDispose]() {
       await relay[Symbol.asyncDispose]()
       folder[Symbol.dispose]()

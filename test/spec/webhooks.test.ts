@@ -112,10 +112,10 @@ test('spec 4.7: a changed url and changed events are what counts from then on', 
   await relay.send({ to: READER, text: 'after' })
   await relay.clock.advance(2_000)
 
-  const told = [HOOK_URL, OTHER_URL].map((url) =>
-    relay.told(url).map(({ event, message }) => [event, message.text]),
+  const posted = [HOOK_URL, OTHER_URL].map((url) =>
+    relay.posted(url).map(({ event, message }) => [event, message.text]),
   )
-  expect(told).toEqual([[['message.sent', 'before']], [['message.read', 'after']]])
+  expect(posted).toEqual([[['message.sent', 'before']], [['message.read', 'after']]])
 })
 
 test('spec 3.3, 4.7, 6.5: is_active false stops the deliveries, of that webhook only', async () => {
@@ -128,8 +128,8 @@ test('spec 3.3, 4.7, 6.5: is_active false stops the deliveries, of that webhook 
   await relay.clock.advance(3_600_000)
 
   expect(body.is_active).toBe(false)
-  expect(relay.told()).toEqual([])
-  expect(relay.told(OTHER_URL)).toHaveLength(1)
+  expect(relay.posted()).toEqual([])
+  expect(relay.posted(OTHER_URL)).toHaveLength(1)
 })
 
 test('spec 3.3, 4.7: is_active true starts them again, with what happens from then on', async () => {
@@ -142,7 +142,7 @@ test('spec 3.3, 4.7: is_active true starts them again, with what happens from th
   await relay.send({ to: READER, text: 'heard' })
   await relay.clock.advance(3_600_000)
 
-  expect(relay.told().map(({ message }) => message.text)).toEqual(['heard'])
+  expect(relay.posted().map(({ message }) => message.text)).toEqual(['heard'])
 })
 
 test('spec 3.3: what was pending when the webhook was paused is held, retries too', async () => {
@@ -160,7 +160,7 @@ test('spec 3.3: what was pending when the webhook was paused is held, retries to
   await relay.clock.advance(60_000)
 
   expect(whilePaused).toBe(1)
-  expect(relay.told().map(({ message }) => message.text)).toEqual(['held', 'held'])
+  expect(relay.posted().map(({ message }) => message.text)).toEqual(['held', 'held'])
 })
 
 test('spec 4.8: a deleted webhook is gone, and gets nothing more', async () => {
@@ -175,7 +175,7 @@ test('spec 4.8: a deleted webhook is gone, and gets nothing more', async () => {
   await relay.clock.advance(3_600_000)
 
   expect([answer.status, answer.body]).toEqual([200, { id, deleted: true }])
-  expect(relay.told().map(({ message }) => message.text)).toEqual(['tried once'])
+  expect(relay.posted().map(({ message }) => message.text)).toEqual(['tried once'])
   expect((await relay.get(WEBHOOKS)).data).toEqual([])
   expect((await relay.request('GET', `${WEBHOOKS}/${id}`)).status).toBe(404)
 })

@@ -109,12 +109,13 @@ test('a whole backup is one private file with database, secret key and options',
   writeFileSync(directory.environmentFile, 'HOOKLINE_PORT=4666\n')
   const tools = { worker: new BackupWorker(), directory, clock: new TestClock() }
 
-  const made = await backUpTo(tools, folder.file('whole.db'))
+  const made = await backUpTo(tools, { to: folder.file('whole.db') })
 
   const mode = statSync(made.path).mode & 0o777
   expect({ ...made, mode }).toEqual({
     path: folder.file('whole.db'),
     size_bytes: statSync(made.path).size,
+    attachment_bytes: 0,
     mode: 0o600,
   })
   const copy = new Database(made.path)

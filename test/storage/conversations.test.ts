@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { listConversations } from '../../src/storage/conversations.ts'
+import { listConversations, type ConversationFilter } from '../../src/storage/conversations.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'
 
@@ -40,7 +40,7 @@ test('the conversations of all lines come in one order, page by page, also those
   for (;;) {
     const page: ReturnType<typeof listConversations> = listConversations(
       db,
-      {},
+      { type: 'direct' },
       { limit: 3, before },
     )
     listed.push(...page.map(({ id }) => id))
@@ -53,8 +53,10 @@ test('the conversations of all lines come in one order, page by page, also those
 
 test('those of one line, or with one handle, come in the same order', () => {
   const db = openTalks()
-  const listed = (filter: Parameters<typeof listConversations>[1]) =>
-    listConversations(db, filter, { limit: COUNT, before: null }).map(({ id }): string => id)
+  const listed = (filter: Omit<ConversationFilter, 'type'>) =>
+    listConversations(db, { ...filter, type: 'all' }, { limit: COUNT, before: null }).map(
+      ({ id }): string => id,
+    )
 
   const ofLine = NEWEST_FIRST.filter((id) => Number(id.slice('conv_'.length)) % 3 === 1)
   expect(listed({ lineId: 'line_b' })).toEqual(ofLine)

@@ -4,9 +4,9 @@ import type { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../src/domain/ids.ts'
-import type { Purge } from '../../src/maintenance/maintenance.ts'
 import { openDatabase } from '../../src/storage/database.ts'
 import { recordAttempt } from '../../src/storage/delivery-queue.ts'
+import type { Purge } from '../../src/storage/retention.ts'
 import {
   deleteDeletedWebhooks,
   deleteFinishedDeliveries,

@@ -27,6 +27,11 @@ const HARMS: readonly (readonly [what: string, harm: (sqlite: Database) => void,
     /value/,
   ],
   [
+    'a column of the audit trail that is missing',
+    (sqlite) => sqlite.run('ALTER TABLE audit RENAME COLUMN address TO place'),
+    /address/,
+  ],
+  [
     'a table that is missing',
     (sqlite) => sqlite.run('DROP TABLE webhook_secrets'),
     /webhook_secrets/,

@@ -38,11 +38,13 @@ function storeWebhook(sqlite: Database): void {
   )
 }
 
-test('every table is STRICT', () => {
+test('every table is STRICT, but for those that the search index makes by itself', () => {
   const { db } = openDatabase(':memory:', { version: 'test' })
 
   const lax = db.sqlite
-    .query("SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0")
+    .query(
+      "SELECT name FROM pragma_table_list WHERE schema = 'main' AND strict = 0 AND type NOT IN ('virtual', 'shadow')",
+    )
     .all()
 
   expect(lax).toEqual([{ name: 'sqlite_schema' }])

@@ -96,7 +96,13 @@ test('what was there is set aside, the key comes back, and the backup stays as i
   const restored = restore(folder, directory)
 
   const aside = folder.file(ASIDE)
-  expect(restored).toEqual({ aside, uncertainCount: 0, files: ['secret.key'], environment: [] })
+  expect(restored).toEqual({
+    aside,
+    uncertainCount: 0,
+    missingCount: 0,
+    files: ['secret.key'],
+    environment: [],
+  })
   expect(readFileSync(directory.secretKey, 'utf8')).toBe('old key')
   expect(readFileSync(join(aside, 'secret.key'), 'utf8')).toBe('new key')
   expect(rows(join(aside, 'hookline.db'), 'SELECT id FROM messages')).toEqual([

@@ -10,7 +10,7 @@ import {
   backupsBeforeMigration,
   rollBackDatabase,
   schemaStateOf,
-} from '../../src/storage/roll-back.ts'
+} from '../../src/storage/restore.ts'
 import { openDataDirectory } from '../../src/system/data-directory.ts'
 import { ScratchFolder } from '../support/scratch-folder.ts'
 import { storeLine, storeMessages } from '../support/stored-rows.ts'

@@ -29,6 +29,10 @@ test('every setting has a default', () => {
     ['enforce_automation_pause', 'false', 'default'],
     ['open_metrics', 'false', 'default'],
     ['message_retention_days', 'forever', 'default'],
+    ['attachment_max_mb', '100', 'default'],
+    ['attachment_quota_gb', '10', 'default'],
+    ['attachment_retention_days', 'as-messages', 'default'],
+    ['attachment_wait_seconds', '10', 'default'],
     ['backups_kept', '7', 'default'],
     ['heartbeat_url', 'none', 'default'],
   ])

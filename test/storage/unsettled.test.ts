@@ -17,7 +17,10 @@ test('of more unsettled messages than a driver is given, it gets the newest, old
     ids.map((id, n) => ({ id, status: n % 500 === 499 ? 'sending' : 'uncertain' })),
   )
 
-  const { unsettled } = unfinishedOf(db, 'line_a' as LineId, CLOCK)
+  const { unsettled } = unfinishedOf(db, 'line_a' as LineId, {
+    age: CLOCK,
+    files: { pathOf: (sha256) => sha256 },
+  })
 
   const given: readonly string[] = unsettled.map(({ message }) => message.id)
   expect(given).toEqual(ids.slice(100))

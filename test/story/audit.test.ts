@@ -39,6 +39,9 @@ const bridge = async ({ owner }: Stage): Promise<string> => {
 }
 let bridges = 0
 
+const upload = async ({ owner }: Stage): Promise<string> =>
+  (await owner('POST', '/api/v1/attachments?filename=menu.txt', 'soup')).body.id
+
 /** Every operation that leaves an entry. */
 const RECORDED: Readonly<Record<string, Case>> = {
   'POST /api/v1/keys': {
@@ -49,6 +52,15 @@ const RECORDED: Readonly<Record<string, Case>> = {
   'DELETE /api/v1/keys/:id': {
     action: 'key.revoked',
     set: async ({ owner }) => ({ path: (await owner('POST', '/api/v1/keys', {})).body.id }),
+  },
+  'DELETE /api/v1/attachments/:id': {
+    action: 'attachment.deleted',
+    set: async (stage) => ({ path: await upload(stage) }),
+  },
+  'POST /api/v1/attachments/:id/link': {
+    action: 'attachment.linked',
+    set: async (stage) => ({ path: await upload(stage), body: {} }),
+    changes: { after: { expires_at: expect.any(String) } },
   },
   'POST /api/v1/bridges': {
     action: 'bridge.created',
@@ -180,6 +192,11 @@ const RECORDED: Readonly<Record<string, Case>> = {
 /** Operations that change nothing that lasts, or whose result is listed elsewhere with its maker. */
 const UNRECORDED = [
   'POST /api/v1/messages/send',
+  'POST /api/v1/conversations/:id/messages',
+  'POST /api/v1/attachments',
+  'PUT /api/v1/contacts/:handle',
+  'DELETE /api/v1/contacts/:handle',
+  'POST /api/v1/contacts/import',
   'PATCH /api/v1/conversations/:id',
   'POST /api/v1/webhooks/:id/test',
   'POST /api/v1/webhook-deliveries/:id/redeliver',

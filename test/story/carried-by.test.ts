@@ -1,5 +1,5 @@
 // A message that left by another service than iMessage: the device says so, with its outcome or seconds
-// later, and it is told wherever the message is, but in the answer of its send.
+// later, and it is shown wherever the message is, but in the answer of its send.
 
 import { expect, test } from 'bun:test'
 
@@ -28,7 +28,7 @@ async function startWithWebhook(outcome: SendOutcome) {
     relay,
     device,
     /** The service in the message, in the lists, in the conversation and in the bodies of webhooks. */
-    told: async (id: string) => {
+    shown: async (id: string) => {
       await clock.advance(60_000)
       const [message, list] = [await relay.message(id), await relay.get('/api/v1/messages')]
       const [conversation] = (await relay.get('/api/v1/conversations')).data
@@ -42,8 +42,8 @@ async function startWithWebhook(outcome: SendOutcome) {
   }
 }
 
-test('what left by SMS is told so everywhere, and the answer of the send says iMessage', async () => {
-  const { relay, told } = await startWithWebhook({
+test('what left by SMS is shown so everywhere, and the answer of the send says iMessage', async () => {
+  const { relay, shown } = await startWithWebhook({
     outcome: 'accepted',
     guid: GUID,
     service: 'SMS',
@@ -53,7 +53,7 @@ test('what left by SMS is told so everywhere, and the answer of the send says iM
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
 
   expect(body).toMatchObject({ status: 'sent', service: 'iMessage' })
-  expect(await told(body.id)).toEqual({
+  expect(await shown(body.id)).toEqual({
     message: 'SMS',
     listed: ['SMS'],
     conversation: ['SMS', 'SMS'],
@@ -62,12 +62,12 @@ test('what left by SMS is told so everywhere, and the answer of the send says iM
 })
 
 test('a device that names no service leaves the message what it was', async () => {
-  const { relay, told } = await startWithWebhook({ outcome: 'accepted', guid: null })
+  const { relay, shown } = await startWithWebhook({ outcome: 'accepted', guid: null })
   await using _ = relay
 
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
 
-  expect(await told(body.id)).toEqual({
+  expect(await shown(body.id)).toEqual({
     message: 'iMessage',
     listed: ['iMessage'],
     conversation: ['iMessage', 'iMessage'],
@@ -77,14 +77,14 @@ test('a device that names no service leaves the message what it was', async () =
 
 test('a fallback to SMS that comes after the message was sent changes it, and announces nothing twice', async () => {
   const outcome = { outcome: 'accepted', guid: GUID, service: 'iMessage' } as const
-  const { relay, device, told } = await startWithWebhook(outcome)
+  const { relay, device, shown } = await startWithWebhook(outcome)
   await using _ = relay
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
   await relay.clock.advance(4_000)
 
-  await device.tell(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
+  await device.report(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
 
-  expect(await told(body.id)).toEqual({
+  expect(await shown(body.id)).toEqual({
     message: 'SMS',
     listed: ['SMS'],
     conversation: ['SMS', 'SMS'],
@@ -95,39 +95,39 @@ test('a fallback to SMS that comes after the message was sent changes it, and an
   expect(data).toMatchObject([{ id: body.id, status: 'sent', service: 'SMS' }])
 })
 
-test('a message that is held tells its service with the receipt that settles it', async () => {
+test('a message that is held gets its service with the receipt that settles it', async () => {
   const outcome = { outcome: 'held', guid: GUID, service: 'iMessage' } as const
-  const { relay, device, told } = await startWithWebhook(outcome)
+  const { relay, device, shown } = await startWithWebhook(outcome)
   await using _ = relay
   const { body } = await relay.send({ to: FRIEND, text: 'hello' }, { Prefer: 'respond-async' })
   await relay.clock.advance(4_000)
 
-  await device.tell(GUID, 'delivered', relay.clock.now(), { service: 'RCS' })
+  await device.report(GUID, 'delivered', relay.clock.now(), { service: 'RCS' })
 
-  expect(await told(body.id)).toMatchObject({ message: 'RCS', posted: ['RCS', 'RCS'] })
+  expect(await shown(body.id)).toMatchObject({ message: 'RCS', posted: ['RCS', 'RCS'] })
 })
 
 test('receipts that come before their guid keep the service for it', async () => {
-  const { relay, device, told } = await startWithWebhook({ outcome: 'accepted', guid: GUID })
+  const { relay, device, shown } = await startWithWebhook({ outcome: 'accepted', guid: GUID })
   await using _ = relay
-  await device.tell(GUID, 'sent', relay.clock.now())
-  await device.tell(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
+  await device.report(GUID, 'sent', relay.clock.now())
+  await device.report(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
 
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
 
-  expect(await told(body.id)).toMatchObject({ message: 'SMS', conversation: ['SMS', 'SMS'] })
+  expect(await shown(body.id)).toMatchObject({ message: 'SMS', conversation: ['SMS', 'SMS'] })
 })
 
 test('an earlier message that turns out an SMS does not rename a conversation that went on', async () => {
   const outcome = { outcome: 'accepted', guid: GUID } as const
-  const { relay, device, told } = await startWithWebhook(outcome)
+  const { relay, device, shown } = await startWithWebhook(outcome)
   await using _ = relay
   const { body } = await relay.send({ to: FRIEND, text: 'hello' })
   await device.receive({ guid: guidOf(2) })
 
-  await device.tell(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
+  await device.report(GUID, 'sent', relay.clock.now(), { service: 'SMS' })
 
-  expect(await told(body.id)).toMatchObject({
+  expect(await shown(body.id)).toMatchObject({
     message: 'SMS',
     listed: ['iMessage', 'SMS'],
     conversation: ['iMessage', 'iMessage'],

@@ -176,7 +176,7 @@ async function conclude(
   if (step.do === 'receipt') {
     const guid = guids[step.pick % Math.max(1, guids.length)] ?? 'a guid that nobody knows'
     for (const device of devices)
-      await device.tell(guid, step.kind, relay.clock.now(), { reason: 'no' })
+      await device.report(guid, step.kind, relay.clock.now(), { reason: 'no' })
     return
   }
   const statuses = step.do === 'settle' ? ['uncertain', 'sending'] : ['uncertain']

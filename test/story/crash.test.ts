@@ -109,7 +109,7 @@ test('a message that the device holds goes on waiting for its receipt', async ()
   const { relay, device } = after
   await relay.clock.advance(3_600_000)
   const waiting = await asOwner(relay, 'GET', `/messages/${body.id}`)
-  await device.tell(guidOf(700), 'delivered', relay.clock.now())
+  await device.report(guidOf(700), 'delivered', relay.clock.now())
 
   expect(device.attended[0]?.unsettled).toMatchObject([
     { message: { id: body.id, platformGuid: guidOf(700) }, note: 'note of held' },

@@ -1,5 +1,5 @@
 // What a pulled cable, a stop and a crash do to a message on its way through an iPhone, over real sockets: it
-// is never sent twice, and what became of it is told once.
+// is never sent twice, and what became of it is announced once.
 
 import { expect, test } from 'bun:test'
 
@@ -57,7 +57,7 @@ test('while the cable is out a message waits that was not touched yet, and goes 
     expect(waiting).toMatchObject({ status: 'queued', queued_reason: 'line_offline', error: null })
     expect(message.error).toBeNull()
     expect({ command, carried: phone.carried('hello') }).toEqual({ command, carried: 1 })
-    expect(box.told('hello')).toEqual(LIFE)
+    expect(box.eventsOf('hello')).toEqual(LIFE)
   }
 }, 20_000)
 
@@ -70,15 +70,15 @@ test('of a message whose cable was pulled right after its touch nobody knows, un
   const { body } = await relay.send({ to: FRIEND, text: 'hello' }, ASYNC)
   await pullAt({ box, phone }, 'click', 'after')
   const doubtful = await box.becomes(relay, body.id, 'uncertain')
-  const toldBefore = box.told('hello')
+  const eventsBefore = box.eventsOf('hello')
   phone.plugIn(box.mux)
   const message = await box.becomes(relay, body.id, 'read')
   await box.passes(A_WHILE_MS)
 
   expect(doubtful.error.code).toBe('outcome_unknown')
-  expect(toldBefore).toEqual([])
+  expect(eventsBefore).toEqual([])
   expect(message.error).toBeNull()
-  expect(box.told('hello')).toEqual(LIFE)
+  expect(box.eventsOf('hello')).toEqual(LIFE)
   expect([phone.carried('hello'), phone.screen.touches]).toEqual([1, 1])
 })
 
@@ -97,7 +97,7 @@ test('a message whose touch the pulled cable swallowed has failed once two looks
 
   expect(doubtful.error.code).toBe('outcome_unknown')
   expect(message.error.code).toBe('unconfirmed')
-  expect(box.told('hello')).toEqual(['message.failed'])
+  expect(box.eventsOf('hello')).toEqual(['message.failed'])
   expect([phone.carried('hello'), phone.screen.touches]).toEqual([0, 0])
   expect(phone.screen.chat(FRIEND).draft).toBe('')
 })
@@ -120,7 +120,7 @@ for (const end of ['stop', 'crash'] as const) {
       const before = await box.start()
       await box.isOnline(before)
       phone.screen.receive(OTHER_FRIEND, 'before')
-      await box.comesTo('it is told', () => box.told('before').length > 0)
+      await box.comesTo('it is announced', () => box.eventsOf('before').length > 0)
       await box.passes(1_000)
       const from = phone.commands.names.length
 
@@ -136,26 +136,26 @@ for (const end of ['stop', 'crash'] as const) {
       // Between the point of no return and the touch a crash is a message that nobody may send again.
       const isLost = end === 'crash' && phone.carried('hello') === 0
       const { status } = message
-      const told = box.told('hello')
-      expect({ count, ms, status, told, touches: phone.screen.touches }).toEqual(
+      const events = box.eventsOf('hello')
+      expect({ count, ms, status, events, touches: phone.screen.touches }).toEqual(
         isLost
-          ? { count, ms, status: 'failed', told: ['message.failed'], touches: 0 }
-          : { count, ms, status: 'read', told: LIFE, touches: 1 },
+          ? { count, ms, status: 'failed', events: ['message.failed'], touches: 0 }
+          : { count, ms, status: 'read', events: LIFE, touches: 1 },
       )
       expect(phone.carried('hello')).toBe(isLost ? 0 : 1)
-      expect([box.told('before'), box.told('hello yourself')]).toEqual([RECEIVED, RECEIVED])
+      expect([box.eventsOf('before'), box.eventsOf('hello yourself')]).toEqual([RECEIVED, RECEIVED])
       expect((await relay.get('/api/v1/messages')).data).toHaveLength(3)
     }
   }, 30_000)
 }
 
-test('what came in while no relay ran is told, and nothing of before is told again', async () => {
+test('what came in while no relay ran is announced, and nothing of before is announced again', async () => {
   const { box, phone } = await PhoneBox.with(UDID, NUMBER)
   await using _ = box
   const before = await box.start()
   await box.isOnline(before)
   phone.screen.receive(FRIEND, 'before')
-  await box.comesTo('it is told', () => box.told('before').length > 0)
+  await box.comesTo('it is announced', () => box.eventsOf('before').length > 0)
   await box.passes(A_WHILE_MS)
 
   await box.stop(before)
@@ -166,7 +166,7 @@ test('what came in while no relay ran is told, and nothing of before is told aga
   await box.passes(A_WHILE_MS)
 
   const { data } = await relay.get('/api/v1/messages')
-  expect(['before', 'meanwhile', 'from somebody new'].map((text) => box.told(text))).toEqual([
+  expect(['before', 'meanwhile', 'from somebody new'].map((text) => box.eventsOf(text))).toEqual([
     RECEIVED,
     RECEIVED,
     RECEIVED,
@@ -187,7 +187,7 @@ test('a message that its phone had typed when the cable was pulled goes out by t
   await box.passes(A_WHILE_MS)
 
   expect(message.error).toBeNull()
-  expect(box.told('hello')).toEqual(LIFE)
+  expect(box.eventsOf('hello')).toEqual(LIFE)
   expect([first.carried('hello'), second.carried('hello')]).toEqual([0, 1])
   expect(first.screen.chat(FRIEND).draft).toBe('')
 })

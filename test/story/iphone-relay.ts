@@ -172,7 +172,7 @@ export class PhoneBox implements AsyncDisposable {
   }
 
   /** What was announced of messages with this text, each event once. */
-  told(text: string): readonly string[] {
+  eventsOf(text: string): readonly string[] {
     const bodies = [...new Map(this.sink.posts.map((post) => [post.id, bodyOf(post)])).values()]
     return bodies.filter(({ message }) => message.text === text).map(({ event }) => event as string)
   }

@@ -8,7 +8,7 @@ import { FRIEND, OTHER_FRIEND, PhoneBox, startTwo } from './iphone-relay.ts'
 
 const ASYNC = { Prefer: 'respond-async' }
 
-test('a phone on the cable becomes a line; a text leaves through it, and its life is told', async () => {
+test('a phone on the cable becomes a line; a text leaves through it, and its life is announced', async () => {
   const { box, phone } = await PhoneBox.with(UDID, NUMBER)
   await using _ = box
   const relay = await box.start()
@@ -35,11 +35,11 @@ test('a phone on the cable becomes a line; a text leaves through it, and its lif
   })
   expect([sent.status, sent.body.status]).toEqual([200, 'sent'])
   expect(message).toMatchObject({ service: 'iMessage', from: NUMBER, to: FRIEND, error: null })
-  expect(box.told('hello')).toEqual(['message.sent', 'message.delivered', 'message.read'])
+  expect(box.eventsOf('hello')).toEqual(['message.sent', 'message.delivered', 'message.read'])
   expect([phone.carried('hello'), phone.screen.touches]).toEqual([1, 1])
 })
 
-test('that a message was delivered is told within seconds, while its chat is still open', async () => {
+test('that a message was delivered is announced within seconds, while its chat is still open', async () => {
   const { box, phone } = await PhoneBox.with(UDID, NUMBER)
   await using _ = box
   phone.screen.deliveredAfterMs = 2_500
@@ -51,7 +51,7 @@ test('that a message was delivered is told within seconds, while its chat is sti
   await box.becomes(relay, body.id, 'delivered')
 
   const [sent, delivered] = box.sink.posts
-  expect(box.told('hello')).toEqual(['message.sent', 'message.delivered'])
+  expect(box.eventsOf('hello')).toEqual(['message.sent', 'message.delivered'])
   expect((delivered?.at ?? Infinity) - (sent?.at ?? 0)).toBeWithin(2_000, 5_000)
 })
 
@@ -62,7 +62,7 @@ test('what somebody writes to the phone is stored, and announced once', async ()
   await box.isOnline(relay)
 
   phone.screen.receive(FRIEND, 'hello, you')
-  await box.comesTo('it is told', () => box.told('hello, you').length > 0)
+  await box.comesTo('it is announced', () => box.eventsOf('hello, you').length > 0)
   await box.passes(30_000)
 
   const [line] = await relay.lines()
@@ -74,7 +74,7 @@ test('what somebody writes to the phone is stored, and announced once', async ()
   ])
 })
 
-test('a phone that does not trust the computer is told with what to do, and is a line once it does', async () => {
+test('a phone that does not trust the computer is reported with what to do, and is a line once it does', async () => {
   const { box, phone } = await PhoneBox.with(UDID, NUMBER)
   await using _ = box
   const { pairRecord } = phone.device
@@ -82,13 +82,13 @@ test('a phone that does not trust the computer is told with what to do, and is a
   const relay = await box.start()
   const findings = async () => (await relay.get('/api/v1/health')).data
 
-  await box.comesTo('it is told', async () => (await findings()).length > 0)
-  const told = await findings()
+  await box.comesTo('it is reported', async () => (await findings()).length > 0)
+  const reported = await findings()
   const lines = await relay.lines()
   if (pairRecord !== null) phone.trust(pairRecord)
   await box.isOnline(relay)
 
-  expect(told).toMatchObject([
+  expect(reported).toMatchObject([
     {
       code: 'not_trusted',
       severity: 'error',

@@ -4,7 +4,7 @@
 import { copyFileSync, existsSync } from 'node:fs'
 
 import type { LineDriver } from '../../src/lines/driver.ts'
-import { createMacDriver } from '../../src/lines/kinds/mac/driver.ts'
+import { createMacDriver } from '../../src/lines/kinds/mac/kind.ts'
 import { closeDatabase, openDatabase } from '../../src/storage/database.ts'
 import { silentLog } from '../../src/system/log.ts'
 import type { RunProcess } from '../../src/system/process.ts'
@@ -35,6 +35,11 @@ export class MacBox {
     this.#mac = fakeMac(this.model)
   }
 
+  /** Folder of Messages, and of the relay. */
+  get folder(): string {
+    return this.#folder.path
+  }
+
   /** Starts a relay on the files that the last one left. */
   async start() {
     this.#isAlive = { value: true }
@@ -47,6 +52,7 @@ export class MacBox {
         database,
         drivers: [this.#driver()],
         post: sink.post,
+        folder: this.#folder.path,
         onClose: () => closeDatabase(database.db),
         key: this.#key,
       }),
@@ -89,15 +95,13 @@ export class MacBox {
       alive.value ? this.#mac.run(order, signal) : new Promise(() => {})
     return createMacDriver(
       {
-        chatDbPath: this.#folder.file('chat.db'),
-        phoneNumber: this.model.number,
-        platform: 'darwin',
-        paths: {
-          osascript: '/usr/bin/osascript',
-          open: '/usr/bin/open',
-          pgrep: '/usr/bin/pgrep',
-          caffeinate: '/usr/bin/caffeinate',
-        },
+        macChatDb: this.#folder.file('chat.db'),
+        macStaging: 'messages',
+        macPhoneNumber: this.model.number,
+        macOsascript: '/usr/bin/osascript',
+        macOpen: '/usr/bin/open',
+        macPgrep: '/usr/bin/pgrep',
+        macCaffeinate: '/usr/bin/caffeinate',
       },
       {
         clock: this.clock,
@@ -106,6 +110,8 @@ export class MacBox {
         run,
         start: this.#mac.start,
         self: { pid: 4711, uid: 501 },
+        platform: 'darwin',
+        homeFolder: '/',
         restart: null,
       },
     )

@@ -1,6 +1,6 @@
 // Every kind of row that Messages writes, through the whole relay, on the database of each macOS: what is
 // announced, what is kept as history, what is counted. Each row is from another person. How rows of our
-// own sends are found is told elsewhere.
+// own sends are found is announcements elsewhere.
 
 import { expect, test } from 'bun:test'
 
@@ -11,7 +11,7 @@ import type { Json, TestRelay } from '../support/test-relay.ts'
 import { MacBox } from './mac-relay.ts'
 
 for (const schema of SCHEMAS) {
-  test(`${schema}: each row is announced, kept or counted, and none is told as what it is not`, async () => {
+  test(`${schema}: each row is announced, kept or counted, and none is announcements as what it is not`, async () => {
     using box = new MacBox(schema)
     const { relay } = await box.start()
     await using _ = relay
@@ -30,10 +30,10 @@ for (const schema of SCHEMAS) {
     }
     await relay.clock.advance(65_000)
 
-    const told = await toldOf(relay)
+    const announcements = await announcementsOf(relay)
     const found = kinds.map(([name, { handle }], index) => [
       name,
-      told.get(handle ?? personOf(index)),
+      announcements.get(handle ?? personOf(index)),
     ])
     expect(found).toEqual(kinds.map(([name, kind]) => [name, kind.expected]))
     expect(await countsOf(relay)).toEqual(tally(kinds.map(([, { counts }]) => counts)))
@@ -63,7 +63,7 @@ async function listed(relay: TestRelay): Promise<readonly Json[]> {
 }
 
 /** By handle, each message with whether it was announced. */
-async function toldOf(relay: TestRelay): Promise<ReadonlyMap<string, string>> {
+async function announcementsOf(relay: TestRelay): Promise<ReadonlyMap<string, string>> {
   const announced = new Set(relay.events().map(({ messageId }) => messageId))
   const messages = await listed(relay)
   return new Map(

@@ -130,7 +130,7 @@ test('what is left out is counted once for its guid, and nothing else is kept of
 
   for (const n of [1, 2, 1]) await device.leaveOut(guidOf(n), 'group')
   await device.leaveOut(guidOf(3), 'not_understood')
-  await device.tell(guidOf(1), 'read', relay.clock.now())
+  await device.report(guidOf(1), 'read', relay.clock.now())
 
   expect(await countsOf(relay)).toEqual({ group: 2, not_understood: 1 })
   expect((await findingOf(relay, 'group_messages_not_relayed')).why).toContain(': 2.')

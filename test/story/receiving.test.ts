@@ -32,8 +32,8 @@ test('an inbound message is recorded, announced once, and stops a double by its 
   expect(await relay.eventNames()).toEqual(['message.received'])
 })
 
-test('a message that is told again after a restore has the same id and the same event', async () => {
-  const told = async () => {
+test('a message that is reported again after a restore has the same id and the same event', async () => {
+  const received = async () => {
     const driver = new ScriptedDriver()
     const device = driver.add('+12025550801')
     await using relay = await startRelay({ drivers: [driver], seed: 7 })
@@ -42,7 +42,7 @@ test('a message that is told again after a restore has the same id and the same 
     return [data[0].id, data[0].guid, await relay.eventIds()]
   }
 
-  expect(await told()).toEqual(await told())
+  expect(await received()).toEqual(await received())
 })
 
 test('history is recorded and never announced, but it makes the contact known', async () => {
@@ -63,7 +63,7 @@ test('what a person types on the device is recorded and announced by no event', 
   await using relay = await startRelay({ drivers: [driver] })
 
   await device.receive({ guid: guidOf(3), isFromMe: true, text: 'by hand' })
-  await device.tell(guidOf(3), 'delivered', relay.clock.now())
+  await device.report(guidOf(3), 'delivered', relay.clock.now())
 
   const { data } = await relay.get('/api/v1/messages')
   expect(data[0]).toMatchObject({ direction: 'outbound', status: 'delivered', source: 'device' })
@@ -108,9 +108,9 @@ test('skipped receipts are filled in, each event once, in order', async () => {
   const answer = await relay.send({ to: FROM, text: 'hello' })
   const at = relay.clock.now() + 5_000
 
-  await device.tell(guidOf(10), 'read', at)
-  await device.tell(guidOf(10), 'delivered', at + 1)
-  await device.tell(guidOf(10), 'failed', at + 2, { reason: 'whatever' })
+  await device.report(guidOf(10), 'read', at)
+  await device.report(guidOf(10), 'delivered', at + 1)
+  await device.report(guidOf(10), 'failed', at + 2, { reason: 'whatever' })
 
   const iso = new Date(timestamp(at)).toISOString()
   expect(await relay.message(answer.body.id)).toMatchObject({
@@ -125,7 +125,7 @@ test('a receipt with a guid that nobody claims is forgotten after an hour', asyn
   const driver = new ScriptedDriver()
   const device = driver.add('+12025550801')
   await using relay = await startRelay({ drivers: [driver] })
-  await device.tell(guidOf(11), 'delivered', relay.clock.now())
+  await device.report(guidOf(11), 'delivered', relay.clock.now())
   await relay.clock.advance(25 * 3_600_000)
 
   device.script = async (_message, pointOfNoReturn) => {

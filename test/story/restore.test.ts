@@ -78,7 +78,7 @@ test('after a restore nothing is sent: what was queued is uncertain, is announce
   const [refused = '', queued = ''] = before.ids
   await device.settle(refused as never, { outcome: 'accepted', guid: guidOf(803) })
   await device.settle(queued as never, { outcome: 'held', guid: guidOf(804) })
-  await device.tell(guidOf(804), 'delivered', clock.now())
+  await device.report(guidOf(804), 'delivered', clock.now())
   const settled = await messages()
   await clock.advance(3_600_000)
 

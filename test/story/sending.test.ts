@@ -209,7 +209,7 @@ test('a receipt that comes before the outcome that carries its guid is not lost'
   await using relay = await startRelay({ drivers: [driver] })
   device.script = async (_message, pointOfNoReturn) => {
     await pointOfNoReturn(null)
-    await device.tell(guidOf(900), 'delivered', relay.clock.now())
+    await device.report(guidOf(900), 'delivered', relay.clock.now())
     return { outcome: 'accepted', guid: guidOf(900) }
   }
 

@@ -167,7 +167,7 @@ test('a message that the device holds without a word for a day is uncertain, and
 
   await relay.clock.advance(2 * 3_600_000)
   const after = [await relay.message(held.body.id), await relay.message(behind.body.id)]
-  await device.tell(guidOf(910), 'delivered', relay.clock.now())
+  await device.report(guidOf(910), 'delivered', relay.clock.now())
 
   expect(before.map(({ status }) => status)).toEqual(['sending', 'queued'])
   expect(after.map(({ status }) => status)).toEqual(['uncertain', 'sent'])

@@ -131,7 +131,7 @@ export const neverAnswer: Send = async (_message, pointOfNoReturn) => {
 export const neverAsk: Send = () => new Promise(() => {})
 
 /** Answers when the test says so, and does not care whether its session lives. */
-export function answerWhenTold(): { readonly send: Send; readonly answer: () => void } {
+export function answerOnDemand(): { readonly send: Send; readonly answer: () => void } {
   const { promise, resolve } = Promise.withResolvers<void>()
   const send: Send = async (message, pointOfNoReturn) => {
     await pointOfNoReturn('note')

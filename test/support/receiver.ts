@@ -6,7 +6,12 @@ export type Received = {
   readonly id: string
   readonly event: string
   readonly lineId: string
-  readonly message: { readonly id: string; readonly text: string; readonly handle: string }
+  readonly message: {
+    readonly id: string
+    readonly text: string
+    readonly handle: string
+    readonly attachments?: readonly { readonly state: string }[]
+  }
   readonly isSigned: boolean
   /** By the monotonic clock, in milliseconds. */
   readonly at: number

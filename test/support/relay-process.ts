@@ -123,6 +123,23 @@ export class ApiClient {
     }
   }
 
+  /** Uploads a file under an `Idempotency-Key`. */
+  async upload(
+    bytes: Uint8Array<ArrayBuffer>,
+    key: string,
+  ): Promise<Pick<Answer, 'status' | 'body'>> {
+    const response = await fetch(`${this.#url()}/api/v1/attachments?filename=menu.bin`, {
+      method: 'POST',
+      headers: {
+        'X-API-Key': this.#key.key,
+        'X-API-Secret': this.#key.secret,
+        'Idempotency-Key': key,
+      },
+      body: bytes,
+    })
+    return { status: response.status, body: await response.json() }
+  }
+
   /** The answer's body, which the caller knows the shape of; throws unless it is a success. */
   async ask<T>(method: string, path: string, body?: unknown): Promise<T> {
     const answer = await this.request(method, path, body === undefined ? {} : { body })

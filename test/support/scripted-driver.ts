@@ -4,6 +4,7 @@
 import type { Finding } from '../../src/domain/finding.ts'
 import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp, type MessageId } from '../../src/domain/ids.ts'
+import type { Capabilities } from '../../src/domain/line.ts'
 import type { OutgoingMessage, Receipt, ReceiptKind } from '../../src/domain/message.ts'
 import type { LeftOut } from '../../src/domain/not-relayed.ts'
 import type {
@@ -28,6 +29,16 @@ export type SendScript = (
 const UNPLUGGED: LineEvent = {
   type: 'offline',
   reason: { code: 'unplugged', hint: 'Plug it in.' },
+}
+
+/** A line that sends texts, by the service that the device chooses. */
+export const TEXTS_ONLY: Capabilities = {
+  new_contacts: true,
+  choose_service: false,
+  delivered: true,
+  read: true,
+  guid: true,
+  attachments: false,
 }
 
 let guids = 0
@@ -58,6 +69,7 @@ export class ScriptedDevice {
   capacity = 1
   script: SendScript = accepts
   knows: (handle: string) => boolean = () => false
+  capabilities: Capabilities = TEXTS_ONLY
   isOnline: boolean
   #listener: LineListener | null = null
 
@@ -98,7 +110,7 @@ export class ScriptedDevice {
     await this.emit({ type: 'left_out', leftOut, checkpoint })
   }
 
-  async tell(
+  async report(
     guid: string,
     kind: ReceiptKind,
     at: number,
@@ -143,14 +155,7 @@ export class ScriptedDevice {
       session,
       number: this.number,
       imessageActive: true,
-      capabilities: {
-        new_contacts: true,
-        choose_service: false,
-        delivered: true,
-        read: true,
-        guid: true,
-        attachments: false,
-      },
+      capabilities: this.capabilities,
     }
   }
 }

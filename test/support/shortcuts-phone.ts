@@ -1,7 +1,7 @@
 // An iPhone with the two shortcuts of a bridge: one asks for messages and sends them, the other posts what
 // comes in, one after the other, and tries again until it is stored.
 
-import type { ShortcutsDriver } from '../../src/lines/kinds/shortcuts/driver.ts'
+import type { ShortcutsDriver } from '../../src/lines/kinds/shortcuts/kind.ts'
 import type { TestClock } from './test-clock.ts'
 
 const WAIT_MS = 25_000
@@ -29,10 +29,15 @@ export class ShortcutsPhone {
   }
 
   /** A message comes to the iPhone. */
-  receive(from: string, text: string): void {
+  receive(from: string, text: string, file: File | null = null): void {
     this.#count += 1
-    const message = { id: `${this.#count}`, from, text, at: null }
+    const message = { id: `${this.#count}`, from, text, at: null, file }
     this.#posting = this.#posting.then(() => this.#post(message))
+  }
+
+  /** Resolves when the relay has taken all that has come. */
+  posted(): Promise<void> {
+    return this.#posting
   }
 
   switchOff(): void {

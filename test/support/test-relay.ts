@@ -43,6 +43,9 @@ export type Answer = { readonly status: number; readonly body: Json; readonly he
 
 export type TestRelay = Awaited<ReturnType<typeof startRelay>>
 
+/** Nobody can make a folder there: a test that keeps files has one of its own. */
+const NO_FOLDER = '/dev/null/nowhere'
+
 const PEER = { address: '127.0.0.1', isControl: false, liftTimeout: () => {} }
 
 /** Starts a relay; `await using` stops it at the end of the test. */
@@ -54,7 +57,7 @@ export async function startRelay(options: Options = {}) {
     clock,
     data: {
       db,
-      directory: dataDirectoryAt(options.folder ?? '/nowhere'),
+      directory: dataDirectoryAt(options.folder ?? NO_FOLDER),
       secretKey: new Uint8Array(32).fill(7),
       close: () => options.onClose?.(),
     },
@@ -144,7 +147,7 @@ async function begin(app: App, phase: Options['phase']): Promise<void> {
 }
 
 function testConfig(environment: Readonly<Record<string, string>>, kinds?: readonly LineKind[]) {
-  const given = { flags: {}, environment, defaultDataDir: '/nowhere', folder: '/' }
+  const given = { flags: {}, environment, defaultDataDir: NO_FOLDER, folder: '/' }
   return loadConfig({ ...given, readText: () => null }, kinds).config
 }
 

@@ -75,6 +75,7 @@ export async function startRig(options: Options = {}) {
     seal,
     feed,
     audit,
+    downloadUrl: () => 'https://relay.example/a/token',
   }
   const publish = createPublish(room)
   const switches = { canDeliver: true }
@@ -176,6 +177,8 @@ export function messageOf(
     service: 'iMessage',
     text: `Message ${seq}`,
     guid: '3C2F8A54-6B1D-4E0A-9F57-1D0B6C9E7A42',
+    isGroup: false,
+    extras: null,
     platformGuid: null,
     source: 'device',
     queuedReason: null,

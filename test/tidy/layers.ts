@@ -6,7 +6,16 @@ import { dirname, join, normalize } from 'node:path'
 import type { SourceFile } from '../support/source-files.ts'
 
 const BASE = ['domain', 'system', 'api'] as const
-const FEATURES = ['webhooks', 'keys', 'lines', 'maintenance', 'access', 'hosting'] as const
+const FEATURES = [
+  'webhooks',
+  'keys',
+  'lines',
+  'attachments',
+  'maintenance',
+  'access',
+  'hosting',
+  'people',
+] as const
 /** What a feature may know, beside itself. */
 const BELOW_FEATURES = [...BASE, 'storage'] as const
 
@@ -20,7 +29,14 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   storage: BASE,
   kinds: [...BASE, 'lines/driver', 'lines/line-kind'],
   ...Object.fromEntries(FEATURES.map((feature) => [feature, BELOW_FEATURES])),
-  messages: [...BELOW_FEATURES, 'lines/driver', 'lines/line-state', 'webhooks/publish'],
+  messages: [
+    ...BELOW_FEATURES,
+    'attachments',
+    'lines/driver',
+    'lines/line-state',
+    'people/resource',
+    'webhooks/publish',
+  ],
   health: [...BELOW_FEATURES, 'webhooks/publish'],
   http: [...BELOW_FEATURES, ...FEATURES, 'messages', 'health', 'guides'],
   dashboard: ['api', 'domain/number-words', 'domain/webhook-url'],
@@ -30,12 +46,23 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
     'kinds',
     'lines/driver',
     'lines/line-kind',
+    'attachments',
     'health',
     'maintenance',
     'webhooks',
   ],
   app: [...BELOW_FEATURES, ...FEATURES, 'kinds', 'config', 'runtime', 'messages', 'health', 'http'],
-  cli: [...BELOW_FEATURES, 'guides', 'app', 'config', 'keys', 'hosting', 'kinds', 'health/causes'],
+  cli: [
+    ...BELOW_FEATURES,
+    'guides',
+    'app',
+    'config',
+    'keys',
+    'hosting',
+    'kinds',
+    'people',
+    'health/causes',
+  ],
   main: ['cli'],
 }
 
@@ -59,6 +86,8 @@ const PACKAGE_PLACES: Readonly<Record<string, readonly string[]>> = {
   preact: ['dashboard/'],
   '@preact/signals': ['dashboard/'],
   uqr: ['http/'],
+  'file-type': ['attachments/'],
+  'libphonenumber-js': ['people/'],
   // Property lists in XML, in which usbmuxd and iPhones speak.
   plist: ['lines/kinds/iphone/'],
 }
@@ -113,7 +142,10 @@ function isModuleAllowed(place: string, target: string): boolean {
 }
 
 /** Files that every module within their driver may import. */
-const BELOW_MODULES: readonly string[] = ['lines/kinds/iphone/udid.ts']
+const BELOW_MODULES: readonly string[] = [
+  'lines/kinds/iphone/udid.ts',
+  'lines/kinds/iphone/options.ts',
+]
 
 /** No driver imports another, and a module within a driver only those that it stands on. */
 function isDriverAllowed(place: string, target: string): boolean {

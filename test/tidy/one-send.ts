@@ -5,6 +5,7 @@
 import { expect, test } from 'bun:test'
 
 import type { Post } from '../../src/webhooks/post.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
 import { startRelay } from '../support/test-relay.ts'
 
 const EVENTS = ['message.sent', 'message.delivered', 'message.read']
@@ -16,8 +17,9 @@ test('one message is sent, delivered and read, and a webhook gets each of its ev
     const answer = { excerpt: null, retryAfterSeconds: null, isPrivateTarget: false }
     return { result: 'answered', statusCode: 204, ...answer }
   }
+  using folder = new ScratchFolder()
   const environment = { HOOKLINE_SIMULATED_LINES: '1' }
-  await using relay = await startRelay({ drivers: 'own', post, environment })
+  await using relay = await startRelay({ drivers: 'own', post, environment, folder: folder.path })
   await relay.clock.advance(5_000)
   if (process.env['SEND'] !== 'yes') return
 

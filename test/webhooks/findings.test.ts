@@ -14,6 +14,7 @@ const WEBHOOK: StoredWebhook = {
   events: ['message.received'],
   isActive: true,
   description: null,
+  attachmentLinks: false,
   disabledReason: null,
   createdBy: 'cli',
   createdAt: timestamp(0),

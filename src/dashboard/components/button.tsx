@@ -43,7 +43,6 @@ export function Button(props: ButtonProps) {
   )
 }
 
-/** A link that looks like a button. */
 export function LinkButton(props: Face & { readonly href: string }) {
   return (
     <a class={classOf(props)} href={props.href} title={tooltipOf(props)}>

@@ -22,7 +22,6 @@ const ICONS = {
   bad: 'warning',
 } as const
 
-/** Something to know before going on. */
 export function Callout({ tone, title, actions, role, children }: Props) {
   return (
     <div class={`callout tone-${tone}`} role={role}>

@@ -34,7 +34,6 @@ function CopyButton({ text, what }: Props) {
   )
 }
 
-/** A text as is, with a button that copies it. */
 export function CodeBlock({ text, what }: Props) {
   return (
     <div class="code-block">

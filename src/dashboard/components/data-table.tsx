@@ -2,7 +2,6 @@ import type { ComponentChildren } from 'preact'
 
 export type Column<T> = {
   readonly title: string
-  /** For a column of buttons. */
   readonly isTitleHidden?: boolean | undefined
   readonly isFigure?: boolean | undefined
   readonly cell: (row: T) => ComponentChildren
@@ -15,7 +14,6 @@ type Props<T> = {
   readonly rows: readonly T[]
 }
 
-/** Rows are identified by `id` or `name`. */
 type Row = { readonly id: string } | { readonly name: string }
 
 /** A table that becomes one card per row below 640 px. The first column heads its row. */

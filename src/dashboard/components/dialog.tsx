@@ -13,19 +13,21 @@ import { Card } from './page.tsx'
 import { useAction, type Action } from './use-action.ts'
 
 type DialogProps = {
-  readonly title: string
+  readonly title: ComponentChildren
   readonly actions: ComponentChildren
   readonly onClose: () => void
   /** For a form, with a `type="submit"` button among the actions. */
   readonly onSubmit?: (() => unknown) | undefined
   /** False where only its own button may close it. */
   readonly canClose?: boolean | undefined
+  /** As wide as the window, for a picture. */
+  readonly isWide?: boolean | undefined
   readonly children: ComponentChildren
 }
 
 /** A dialog over the page, open while it is drawn. */
 export function Dialog(props: DialogProps) {
-  const { title, onClose, onSubmit = () => {}, canClose = true } = props
+  const { title, onClose, onSubmit = () => {}, canClose = true, isWide = false } = props
   const dialog = useRef<HTMLDialogElement>(null)
   const id = useId()
   useLayoutEffect(() => {
@@ -37,7 +39,7 @@ export function Dialog(props: DialogProps) {
   return (
     <dialog
       ref={dialog}
-      class="dialog"
+      class={isWide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={id}
       onCancel={(event) => {
         event.preventDefault()
@@ -62,13 +64,11 @@ export function Dialog(props: DialogProps) {
 
 type ActionProps = {
   readonly title: string
-  /** The words on the button that starts the action. */
   readonly confirm: string
   readonly look?: 'main' | 'danger' | undefined
   readonly action: Action<[]>
   /** The fields and error codes whose errors are shown beside their field. */
   readonly but?: readonly string[] | undefined
-  /** False while something is missing. */
   readonly isReady?: boolean | undefined
   readonly onClose: () => void
   /** Starts the action, where more is to be done first. */
@@ -107,11 +107,9 @@ type ConfirmProps<T> = {
   readonly look: 'main' | 'danger'
   readonly call: () => Promise<Answer<T>>
   readonly onDone: (value: T) => void
-  /** The consequences. */
   readonly children: ComponentChildren
 }
 
-/** A button that asks before the relay acts. */
 export function ConfirmButton<T>(props: ConfirmProps<T>) {
   const isOpen = useSignal(false)
   const close = () => (isOpen.value = false)
@@ -134,7 +132,6 @@ export function ConfirmButton<T>(props: ConfirmProps<T>) {
 }
 
 type DeleteProps = {
-  /** The list that it belongs to. */
   readonly page: 'lines' | 'webhooks'
   readonly noun: string
   readonly path: string

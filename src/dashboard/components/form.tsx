@@ -135,7 +135,6 @@ export function AccountName() {
   return <input type="text" name="username" autoComplete="username" value="owner" readOnly hidden />
 }
 
-/** Some lines of text. */
 export function TextArea(props: Words & { readonly bind: Bound }) {
   const { bind } = props
   return (

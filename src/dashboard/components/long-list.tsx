@@ -4,7 +4,6 @@ import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 type WindowListProps<T> = {
   readonly label: string
-  /** In CSS pixels. */
   readonly rowHeight: number
   readonly rows: readonly T[]
   /** Number of all rows; -1 while it is unknown. */
@@ -12,7 +11,6 @@ type WindowListProps<T> = {
   /** Called as long as the end is close. */
   readonly onNearEnd: () => void
   readonly render: (row: T) => VNode
-  /** The content after the last row. */
   readonly end?: VNode | undefined
 }
 

@@ -101,7 +101,6 @@ export function Facts({ of }: FactsProps) {
   )
 }
 
-/** The title of the browser's tab. */
 export function useTitle(title: string): void {
   useEffect(() => {
     document.title = `${title} · Hookline`

@@ -65,11 +65,9 @@ type EmptyProps = {
   readonly icon: IconName
   readonly title: string
   readonly action?: ComponentChildren
-  /** The next thing to do. */
   readonly children: ComponentChildren
 }
 
-/** The content of an empty list. */
 export function EmptyState({ icon, title, action, children }: EmptyProps) {
   return (
     <div class="empty">

@@ -6,6 +6,7 @@ import { useLayoutEffect, useRef } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
+import { messageExcerpt } from '../attachment-words.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
 import { Dialog } from '../components/dialog.tsx'
@@ -19,6 +20,7 @@ import type { FeedSource } from '../feed.ts'
 import { lineName } from '../line-words.ts'
 import { statusWords } from '../message-words.ts'
 import { isWhole, tidyHandle } from '../outbox.ts'
+import { conversationName, isAbout, isGroup, personName } from '../people.ts'
 import type { Conversation, Message, Page, PhoneLine } from '../resources.ts'
 import { useLines } from '../sources.ts'
 import type { Read } from '../store.ts'
@@ -106,9 +108,11 @@ type PaneProps = {
 
 function ConversationPane({ lines, selected, onWrite }: PaneProps) {
   const { router } = useDashboard()
-  const { line = '' } = router.route.value.query
+  const { line = '', type = '' } = router.route.value.query
   const typed = useSignal('')
   const path = selected === null ? [] : [selected]
+  const filter = (changes: Filter) =>
+    router.replace(href('conversations', path, { line, type, ...changes }))
   return (
     <section class="conversation-pane" aria-label="All conversations">
       <div class="conversation-head">
@@ -123,49 +127,87 @@ function ConversationPane({ lines, selected, onWrite }: PaneProps) {
         <input
           class="input"
           type="search"
-          aria-label="Search by number or email"
-          placeholder="Search by number"
+          aria-label="Search by number, email or group"
+          placeholder="Search"
           value={typed.value}
           onInput={(event) => (typed.value = event.currentTarget.value)}
         />
+        {lines.some(({ relay_groups }) => relay_groups) && (
+          <FilterChoice
+            label="Kind of conversation"
+            value={type}
+            options={TYPES}
+            onChange={(chosen) => filter({ type: chosen })}
+          />
+        )}
         {lines.length > 1 && (
-          <select
-            class="input"
-            aria-label="Line"
+          <FilterChoice
+            label="Line"
             value={line}
-            onChange={(event) =>
-              router.replace(href('conversations', path, { line: event.currentTarget.value }))
-            }
-          >
-            <option value="">All lines</option>
-            {lines.map((each) => (
-              <option key={each.id} value={each.id}>
-                {lineName(each)}
-              </option>
-            ))}
-          </select>
+            options={[
+              ['', 'All lines'],
+              ...lines.map((each) => [each.id, lineName(each)] as const),
+            ]}
+            onChange={(chosen) => filter({ line: chosen })}
+          />
         )}
       </div>
       <ConversationList
-        key={line}
-        line={line}
-        wanted={tidyHandle(typed.value)}
+        key={`${line} ${type}`}
+        filter={{ line, type }}
+        typed={typed.value}
         {...{ lines, selected }}
       />
     </section>
   )
 }
 
-type ListProps = Pick<PaneProps, 'lines' | 'selected'> & {
-  /** The id of the only line to show; empty for all. */
-  readonly line: string
-  /** A handle, searched in the relay, or a part of one, searched in the loaded rows. */
-  readonly wanted: string
+/** The id of the only line to show, and the only kind; empty for all. */
+type Filter = { readonly line?: string; readonly type?: string }
+
+type Options = readonly (readonly [value: string, text: string])[]
+
+const TYPES: Options = [
+  ['', 'Everyone'],
+  ['direct', 'People'],
+  ['group', 'Groups'],
+]
+
+type ChoiceProps = {
+  readonly label: string
+  readonly value: string
+  readonly options: Options
+  readonly onChange: (value: string) => void
 }
 
-function ConversationList({ line, wanted, lines, selected }: ListProps) {
+function FilterChoice({ label, value, options, onChange }: ChoiceProps) {
+  return (
+    <select
+      class="input"
+      aria-label={label}
+      value={value}
+      onChange={(event) => onChange(event.currentTarget.value)}
+    >
+      {options.map(([each, text]) => (
+        <option key={each} value={each}>
+          {text}
+        </option>
+      ))}
+    </select>
+  )
+}
+
+type ListProps = Pick<PaneProps, 'lines' | 'selected'> & {
+  readonly filter: Required<Filter>
+  /** A handle, searched in the relay, or a part of a name or handle, searched in the loaded rows. */
+  readonly typed: string
+}
+
+function ConversationList({ filter, typed, lines, selected }: ListProps) {
   const { api } = useDashboard()
-  const feed = useFeed(line, conversationSource(api, line))
+  const { line, type } = filter
+  const wanted = tidyHandle(typed)
+  const feed = useFeed(`${line} ${type}`, conversationSource(api, filter))
   const found = useConversationsWith(wanted)
   const now = feed.now.value
   if (now.state === 'loading') return <Skeleton kind="row" count={8} />
@@ -174,10 +216,11 @@ function ConversationList({ line, wanted, lines, selected }: ListProps) {
   }
   const isSearch = wanted !== ''
   const isAll = now.nextCursor === null
-  const rows = isSearch ? matching(wanted, ofLine(found.value, line), now.entries) : now.entries
+  const rows = isSearch ? matching(typed, chosenOf(found.value, filter), now.entries) : now.entries
   if (rows.length === 0) {
     if (found.now.state === 'failed') return <ReadFailure of={found} />
-    return isSearch || line !== '' ? <NothingFound /> : <NoConversations lines={lines} />
+    const isFiltered = isSearch || line !== '' || type !== ''
+    return isFiltered ? <NothingFound /> : <NoConversations lines={lines} />
   }
   return (
     <WindowList
@@ -194,7 +237,7 @@ function ConversationList({ line, wanted, lines, selected }: ListProps) {
         <ConversationRow
           conversation={conversation}
           line={lines.length > 1 ? lineOf(conversation, lines) : null}
-          href={href('conversations', [conversation.id], { line })}
+          href={href('conversations', [conversation.id], { line, type })}
           isSelected={conversation.id === selected}
         />
       )}
@@ -210,10 +253,11 @@ function ConversationList({ line, wanted, lines, selected }: ListProps) {
 }
 
 /** All conversations, or those of one line. */
-function conversationSource(api: Api, line: string): FeedSource<Conversation> {
+function conversationSource(api: Api, { line, type }: Filter): FeedSource<Conversation> {
+  const query = { phone_line_id: line, type: type === '' ? 'all' : type }
   return {
     page: (cursor, limit, signal) =>
-      api.get(withQuery('conversations', { phone_line_id: line, cursor, limit }), signal),
+      api.get(withQuery('conversations', { ...query, cursor, limit }), signal),
     // A conversation that moved to another line is listed under its new id only.
     entry: async (id, signal) => {
       const answer = await api.get<Conversation>(`conversations/${id}`, signal)
@@ -236,17 +280,18 @@ function useConversationsWith(wanted: string): Read<Page<Conversation>> {
   return useRead(handle === null ? null : path, 'conversation')
 }
 
-function ofLine(found: Page<Conversation> | null, line: string) {
+function chosenOf(found: Page<Conversation> | null, { line, type }: Filter) {
+  if (type === 'group') return []
   return (found?.data ?? []).filter((each) => line === '' || each.phone_line_id === line)
 }
 
 function matching(
-  part: string,
+  typed: string,
   found: readonly Conversation[],
   loaded: readonly Conversation[],
 ): readonly Conversation[] {
   const known = new Set(found.map(({ id }) => id))
-  return [...found, ...loaded.filter(({ id, handle }) => handle.includes(part) && !known.has(id))]
+  return [...found, ...loaded.filter((each) => isAbout(each, typed) && !known.has(each.id))]
 }
 
 function lineOf(conversation: Conversation, lines: readonly PhoneLine[]): string {
@@ -282,12 +327,18 @@ type RowProps = {
 
 function ConversationRow({ conversation, line, href: address, isSelected }: RowProps) {
   const { clock } = useDashboard()
-  const { handle, last_message: last, updated_at } = conversation
+  const { last_message: last, updated_at } = conversation
   return (
     <a class="conversation-row" href={address} aria-current={isSelected ? 'true' : undefined}>
       <span class="conversation-top">
         <span class="one-line conversation-handle">
-          <PersonText>{handle}</PersonText>
+          {isGroup(conversation) && (
+            <>
+              <Icon name="people" />
+              <span class="visually-hidden">Group: </span>
+            </>
+          )}
+          <PersonText>{conversationName(conversation)}</PersonText>
         </span>
         {conversation.automation_paused && (
           <span class="conversation-person" title="Human takeover">
@@ -322,7 +373,13 @@ function LastText({ message }: { readonly message: Message }) {
         </span>
       )}
       <span class="one-line quiet conversation-text">
-        <PersonText>{message.text.slice(0, ROW_TEXT_MAX)}</PersonText>
+        {message.sender && (
+          <>
+            <PersonText>{personName(message.sender)}</PersonText>:{' '}
+          </>
+        )}
+        {message.attachments !== undefined && <Icon name="attach" />}
+        <PersonText>{messageExcerpt(message).slice(0, ROW_TEXT_MAX)}</PersonText>
       </span>
     </>
   )

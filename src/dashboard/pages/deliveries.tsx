@@ -21,7 +21,6 @@ import { PendingReplay, RetryFailed, SendPastEvents } from './replay.tsx'
 
 type Props = {
   readonly webhook: Webhook
-  /** The id of the delivery that is open. */
   readonly open: string | null
 }
 
@@ -156,7 +155,6 @@ function NoDeliveries({ webhook, status }: FilterProps) {
   )
 }
 
-/** A linked delivery that is not in the list. */
 function LoneDelivery({ webhook, id }: { readonly webhook: Webhook; readonly id: string }) {
   return (
     <Card
@@ -209,7 +207,6 @@ function DeliveryRow({ webhook, delivery, isOpen, status }: RowProps) {
   )
 }
 
-/** The result of the latest attempt, and the time of the next one. */
 function Result({ webhook, delivery }: Pick<RowProps, 'webhook' | 'delivery'>) {
   const { clock } = useDashboard()
   const last = delivery.attempts.at(-1)

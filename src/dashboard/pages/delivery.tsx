@@ -77,7 +77,6 @@ function DeliveryFacts({ webhook, delivery }: Props) {
   )
 }
 
-/** The newest first. */
 function AttemptList({ attempts }: { readonly attempts: readonly SeenAttempt[] }) {
   if (attempts.length === 0) return <p class="small quiet">No attempts yet.</p>
   return (
@@ -124,7 +123,6 @@ function AttemptItem({ attempt, isNewest }: ItemProps) {
   )
 }
 
-/** The request of the latest attempt. */
 function Request({ delivery }: { readonly delivery: Delivery }) {
   const { id, event, message_id } = delivery
   const sent = useRead<SentRequest>(`/dashboard/webhook-deliveries/${id}/request`, id)

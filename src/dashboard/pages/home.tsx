@@ -4,6 +4,7 @@ import { useSignal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 
 import { href } from '../address.ts'
+import { messageExcerpt } from '../attachment-words.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout } from '../components/callout.tsx'
 import type { Tone } from '../components/drawings.ts'
@@ -14,9 +15,9 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { kindName } from '../line-kinds.ts'
-import { isReady, lineName, lineState } from '../line-words.ts'
+import { isReady, kindName, lineName, lineState } from '../line-words.ts'
 import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../message-words.ts'
+import { counterpart } from '../people.ts'
 import type {
   DayStats,
   FindingBranch,
@@ -38,7 +39,7 @@ export function HomePage() {
     state: useRelayState(),
     lines: useLines(),
     about: useAbout(),
-    recent: useRead<Page<Message>>('messages?limit=10', 'message'),
+    recent: useRead<Page<Message>>('messages?limit=10&type=all', 'message'),
   })
   return (
     <WhenReady of={all} skeleton={<Opening />}>
@@ -249,7 +250,6 @@ function LineList({ lines }: { readonly lines: readonly PhoneLine[] }) {
   )
 }
 
-/** A message to anybody, and its fate. */
 function QuickSend({ lines }: { readonly lines: readonly PhoneLine[] }) {
   const sent = useSignal<Message | null>(null)
   const form = useSendForm((message) => (sent.value = message))
@@ -310,10 +310,11 @@ function RecentRow({ message }: { readonly message: Message }) {
       </span>
       <span class="recent-words">
         <span class="one-line recent-handle">
-          <PersonText>{message.handle}</PersonText>
+          {message.conversation_type === 'group' && <Icon name="people" />}
+          <PersonText>{counterpart(message)}</PersonText>
         </span>
         <span class="one-line quiet">
-          <PersonText>{message.text}</PersonText>
+          <PersonText>{messageExcerpt(message)}</PersonText>
         </span>
       </span>
       <span class="recent-end">

@@ -169,7 +169,6 @@ export function CreateKey({ onClose }: { readonly onClose: () => void }) {
   )
 }
 
-/** Key and secret, and a first call with both. */
 function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   const lines = useLines().value?.data ?? []
   const { curl, recipient } = firstCall(created, { lines, kinds: useKinds() }, location.origin)
@@ -192,7 +191,6 @@ function KeyAndSecret({ created }: { readonly created: CreatedKey }) {
   )
 }
 
-/** The resources that a revoked key created. */
 type Made = NonNullable<RevokedKey['created']>
 
 type RevokeProps = {

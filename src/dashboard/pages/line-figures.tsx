@@ -9,7 +9,7 @@ import { Facts } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { kindName } from '../line-kinds.ts'
+import { kindName } from '../line-words.ts'
 import { statusWords } from '../message-words.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
 import { useKinds } from '../sources.ts'
@@ -22,7 +22,6 @@ const DAY_MS = 86_400_000
 /** A longer queue is "50+". */
 const QUEUED_MAX = 50
 
-/** The number of a line with a name, and its kind. */
 export function LineSubtitle({ line }: Props) {
   return (
     <>

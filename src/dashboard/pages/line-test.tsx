@@ -1,19 +1,21 @@
-// The proof that a line receives: a text from a phone, or on a simulated line from a simulated contact.
+// The proof that a line receives: a text from a phone, or on a simulated line from a simulated contact. There
+// incoming messages of every kind can be simulated, too.
 
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
 import { withQuery } from '../address.ts'
-import { pageHeaders } from '../api.ts'
+import { pageHeaders, type Answer, type Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { Callout, FailureNote } from '../components/callout.tsx'
+import { Form, SelectField, TextField } from '../components/form.tsx'
 import { Card } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { isSimulated, SIMULATED_ECHO } from '../line-kinds.ts'
-import { isReady, testOutcome, type TestOutcome } from '../line-words.ts'
+import { practiceNumbers, type TestOutcome, isReady, testOutcome } from '../line-words.ts'
+import { tidyHandle } from '../outbox.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
 import { useKinds } from '../sources.ts'
 
@@ -43,7 +45,7 @@ type RunProps = TestProps & { readonly code: string; readonly onAgain: () => voi
 function TestRun({ line, code, onAgain, onArrived }: RunProps) {
   const path = withQuery('messages', { phone_line_id: line.id, limit: LATEST })
   const latest = useRead<Page<Message>>(path, 'message')
-  const kinds = useKinds()
+  const practice = practiceNumbers(line, useKinds())
   const arrived = useRef<TestOutcome | null>(null)
   const seen = testOutcome(latest.value?.data ?? [], line, code)
   // On a busy line the text soon is no longer among the latest.
@@ -57,10 +59,10 @@ function TestRun({ line, code, onAgain, onArrived }: RunProps) {
   if (outcome.outcome === 'arrived') return <Arrived message={outcome.message} onAgain={onAgain} />
   return (
     <>
-      {isSimulated(line, kinds) ? (
-        <SimulatedTest line={line} text={text} />
-      ) : (
+      {practice === null ? (
         <PhoneTest line={line} text={text} />
+      ) : (
+        <SimulatedTest line={line} text={text} echo={practice.echo} />
       )}
       {outcome.outcome === 'own' && (
         <Callout tone="warn" role="alert" title="Received, but from the line itself">
@@ -127,12 +129,12 @@ async function drawQr(text: string, signal: AbortSignal): Promise<string | null>
   }
 }
 
-function SimulatedTest({ line, text }: TextProps) {
+function SimulatedTest({ line, text, echo }: TextProps & { readonly echo: string }) {
   const { api } = useDashboard()
   const isSent = useSignal(false)
   const { isBusy, failure, start } = useAction(
     () => {
-      const message = { to: SIMULATED_ECHO, text, phone_line_id: line.id }
+      const message = { to: echo, text, phone_line_id: line.id }
       // Pressed twice, it is still one message.
       const headers = { 'idempotency-key': `${text} ${line.id}`.replaceAll(' ', '-') }
       return api.post('messages/send', message, { headers })
@@ -143,7 +145,7 @@ function SimulatedTest({ line, text }: TextProps) {
     <>
       <p>
         No phone can reach a simulated line. Instead, it texts a simulated contact,{' '}
-        <span class="figures">{SIMULATED_ECHO}</span>, which replies with the same text.
+        <span class="figures">{echo}</span>, which replies with the same text.
       </p>
       <div class="actions">
         <Button isBusy={isBusy} isDisabled={!isReady(line)} onClick={start}>
@@ -179,4 +181,87 @@ function Arrived({ message, onAgain }: ArrivedProps) {
 function newCode(): string {
   const [number = 0] = crypto.getRandomValues(new Uint32Array(1))
   return String(100_000 + (number % 900_000))
+}
+
+/** Events that the form can cause: the body of the event, from the person, text and latest message with them. */
+type Scene = (from: string, text: string, targetGuid: string | null) => object
+
+const file =
+  (kind: string): Scene =>
+  (from, text) => ({ type: 'message', from, text, attachments: [{ kind }] })
+
+const SCENES: Readonly<Record<string, Scene>> = {
+  'Text message': (from, text) => ({ type: 'message', from, text }),
+  SMS: (from, text) => ({ type: 'message', from, text, service: 'SMS' }),
+  Picture: file('jpeg'),
+  'Picture in HEIC': file('heic'),
+  PDF: file('pdf'),
+  'File that arrives after 15 seconds': file('slow'),
+  'File that never arrives': file('never'),
+  'Message in a group': (from, text) => {
+    const group = { identifier: 'weekend', name: 'Weekend', participants: [from] }
+    return { type: 'message', from, text, group }
+  },
+  'Reply to the latest message': (from, text, guid) => {
+    return { type: 'message', from, text, ...(guid !== null && { reply_to_guid: guid }) }
+  },
+  'Reaction to the latest message': (from, _text, target_guid) => {
+    return { type: 'reaction', from, target_guid, reaction: 'love' }
+  },
+  'Edit of the latest message': (_from, text, target_guid) => {
+    return { type: 'edit', target_guid, text }
+  },
+  'Unsend of the latest message': (_from, _text, target_guid) => ({ type: 'unsend', target_guid }),
+}
+
+const OPTIONS = Object.keys(SCENES).map((name) => ({ value: name, text: name }))
+
+export function Simulation({ line }: { readonly line: PhoneLine }) {
+  const { api, notices } = useDashboard()
+  const from = useSignal('+12025550140')
+  const text = useSignal('Is my table ready?')
+  const chosen = useSignal('Picture')
+  const { isBusy, failure, start } = useAction(
+    () => simulate(api, line, { scene: SCENES[chosen.value], from: from.value, text: text.value }),
+    () => notices.done('Simulated. See Conversations.'),
+  )
+  return (
+    <Card title="Simulate">
+      <Form onSubmit={start}>
+        <SelectField
+          label="Event"
+          value={chosen.value}
+          options={OPTIONS}
+          onChange={(name) => (chosen.value = name)}
+        />
+        <TextField label="From" type="tel" bind={from} />
+        <TextField label="Text" bind={text} />
+        <FailureNote failure={failure} />
+        <div class="actions">
+          <Button type="submit" isBusy={isBusy}>
+            Simulate
+          </Button>
+        </div>
+      </Form>
+    </Card>
+  )
+}
+
+type Wanted = {
+  readonly scene: Scene | undefined
+  readonly from: string
+  readonly text: string
+}
+
+async function simulate(
+  api: Api,
+  line: PhoneLine,
+  { scene, from, text }: Wanted,
+): Promise<Answer<unknown>> {
+  const handle = tidyHandle(from)
+  const query = { phone_line_id: line.id, handle, limit: 1 }
+  const latest = await api.get<Page<Message>>(withQuery('messages', query))
+  if (!latest.ok) return latest
+  const guid = latest.value.data[0]?.platform_guid ?? null
+  return api.post(`simulated/lines/${line.id}/events`, scene?.(handle, text, guid))
 }

@@ -1,19 +1,28 @@
 // All lines, each with its state and the reason for it.
 
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+
 import { href } from '../address.ts'
+import { fieldError } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Callout, FailureNote } from '../components/callout.tsx'
 import { CodeBlock } from '../components/code-block.tsx'
-import { Badge } from '../components/icon.tsx'
+import { ConfirmButton, DeleteCard } from '../components/dialog.tsx'
+import { Form, Switch, TextField, bindTo } from '../components/form.tsx'
+import { Badge, Icon } from '../components/icon.tsx'
 import { Card, PageHead, useNewView } from '../components/page.tsx'
 import { Ago, PersonText } from '../components/text.tsx'
-import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
+import { useAction } from '../components/use-action.ts'
+import { DetailView, EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
-import { trialCommand } from '../line-kinds.ts'
-import { lineName, lineState } from '../line-words.ts'
+import { isDeletable, isSimulated, lineName, lineState, trialCommand } from '../line-words.ts'
 import type { PhoneLine } from '../resources.ts'
-import { useAbout, useKinds, useLineChecks, useLines } from '../sources.ts'
+import { useAbout, useChecks, useKinds, useLineChecks, useLines } from '../sources.ts'
 import { combine } from '../store.ts'
+import { CheckCard } from './line-checks.tsx'
 import { LineSubtitle, LineTraffic, NewContacts } from './line-figures.tsx'
-import { LineView } from './line.tsx'
+import { LineTest, Simulation } from './line-test.tsx'
 
 export function LinesPage() {
   const { router } = useDashboard()
@@ -86,6 +95,293 @@ function NoLines() {
         On a Mac that is signed in to Messages, the line appears automatically. If it doesn't, Home
         shows what's missing. To try Hookline without one, start the relay with:
       </EmptyState>
+    </Card>
+  )
+}
+
+type Props = { readonly line: PhoneLine }
+
+export function LineView({ id }: { readonly id: string }) {
+  const lines = useLines()
+  return (
+    <DetailView
+      page="lines"
+      noun="Line"
+      id={id}
+      of={lines}
+      isHeld={[useChecks(), useAbout()].some(({ now }) => now.state === 'loading')}
+      whyMissing="It was deleted, or merged into another line."
+      head={(line) => (
+        <PageHead
+          title={<PersonText>{lineName(line)}</PersonText>}
+          actions={<Badge of={lineState(line)} />}
+        >
+          <LineSubtitle line={line} />
+        </PageHead>
+      )}
+    >
+      {(line) => <LineParts line={line} lines={lines.value?.data ?? []} />}
+    </DetailView>
+  )
+}
+
+type AllProps = Props & { readonly lines: readonly PhoneLine[] }
+
+function LineParts({ line, lines }: AllProps) {
+  const kinds = useKinds()
+  return (
+    <>
+      <AdoptLine line={line} lines={lines} />
+      <div class="columns">
+        <div class="stack">
+          <CheckCard title="Checks" lineId={line.id} />
+          <LineTest line={line} />
+          {isSimulated(line, kinds) && line.status === 'online' && <Simulation line={line} />}
+        </div>
+        <div class="stack">
+          <Card title="Today">
+            <NewContacts line={line} />
+            <LineTraffic line={line} />
+          </Card>
+          <LineSettings line={line} />
+          <Capabilities line={line} />
+          {isDeletable(line, kinds) && (
+            <DeleteCard
+              page="lines"
+              noun="line"
+              path={`phone-lines/${line.id}`}
+              consequence="It will no longer be listed. Its messages keep its ID and number, and can still be read."
+            >
+              This line is no longer in use. Its messages are kept.
+            </DeleteCard>
+          )}
+        </div>
+      </div>
+    </>
+  )
+}
+
+/** After a device or its number was replaced, only the owner knows if the line is still the same. */
+function AdoptLine({ line, lines }: AllProps) {
+  const kinds = useKinds()
+  if (line.status_reason === 'number_changed') return <AcceptNumber line={line} />
+  // A simulated line is deleted and added again instead.
+  const pairs = isSimulated(line, kinds) ? [] : pairsOf(line, lines)
+  if (pairs.length === 0) return null
+  return (
+    <div class="stack-tight">
+      {pairs.map((pair) => (
+        <TakeOver key={`${pair.missing.id} ${pair.present.id}`} {...pair} />
+      ))}
+    </div>
+  )
+}
+
+function AcceptNumber({ line }: Props) {
+  const { isBusy, failure, start } = useAction(...useAdopt(line.id, line.id))
+  return (
+    <>
+      <Callout
+        tone="warn"
+        title="This device has a new number"
+        actions={
+          <Button isBusy={isBusy} onClick={start}>
+            Keep the line
+          </Button>
+        }
+      >
+        If it's still the same line, its conversations continue with the new number. If this is
+        another phone, reconnect the old one instead.
+      </Callout>
+      <FailureNote failure={failure} />
+    </>
+  )
+}
+
+/** A line whose device is missing, and a line whose device may replace it. */
+type Pair = { readonly missing: PhoneLine; readonly present: PhoneLine }
+
+function TakeOver({ missing, present }: Pair) {
+  const [call, onDone] = useAdopt(present.id, missing.id)
+  const before = <PersonText>{lineName(missing)}</PersonText>
+  const now = <PersonText>{lineName(present)}</PersonText>
+  return (
+    <Callout
+      tone="plain"
+      title={
+        <>
+          Did {now} replace {before}?
+        </>
+      }
+      actions={
+        <ConfirmButton
+          text="Merge lines…"
+          title="Merge these lines?"
+          confirm="Merge"
+          look="danger"
+          call={call}
+          onDone={onDone}
+        >
+          {before} keeps its name, settings and conversations, and continues on the device of {now}.{' '}
+          {now} will no longer be a separate line. This can't be undone.
+        </ConfirmButton>
+      }
+    >
+      The device of {before} is missing. Another device can continue its line.
+    </Callout>
+  )
+}
+
+/** The call that continues the line `from` on the device of `id`, and what follows it. */
+function useAdopt(id: string, from: string) {
+  const { api, notices, router } = useDashboard()
+  const call = () => api.post<PhoneLine>(`phone-lines/${id}/adopt`, { from })
+  const onDone = (line: PhoneLine) => {
+    notices.done('The line continues on this device.')
+    router.go(href('lines', [line.id]))
+  }
+  return [call, onDone] as const
+}
+
+/** The pairs that `line` could be part of, as the relay allows them. */
+function pairsOf(line: PhoneLine, lines: readonly PhoneLine[]): readonly Pair[] {
+  const others = lines.filter(({ id, driver }) => id !== line.id && driver === line.driver)
+  return isMissing(line)
+    ? others.filter((other) => !isMissing(other)).map((present) => ({ missing: line, present }))
+    : others.filter(isMissing).map((missing) => ({ missing, present: line }))
+}
+
+function isMissing({ status_reason }: PhoneLine): boolean {
+  return status_reason === 'device_absent'
+}
+
+type Changes = Partial<
+  Pick<PhoneLine, 'label' | 'daily_contact_limit' | 'is_enabled' | 'relay_sms' | 'relay_groups'>
+>
+
+const LIMIT_ERROR = 'Enter a whole number from 0 to 100,000.'
+
+function LineSettings({ line }: Props) {
+  const { api, notices } = useDashboard()
+  const label = useDraft(line.label ?? '')
+  const limit = useDraft(String(line.daily_contact_limit))
+  const { isBusy, failure, start } = useAction(
+    (changes: Changes) => api.patch<PhoneLine>(`phone-lines/${line.id}`, changes),
+    () => notices.done('Saved.'),
+  )
+  const save = () =>
+    start({
+      ...(label.isChanged && { label: label.value.trim() || null }),
+      // Anything but a number is sent as it is, and refused by the relay.
+      ...(limit.isChanged && { daily_contact_limit: Number(limit.value || 'none') }),
+    })
+  return (
+    <Card title="Settings">
+      <Form onSubmit={save}>
+        <TextField
+          label="Name"
+          placeholder={line.phone_number}
+          maxLength={100}
+          bind={label.bind}
+          error={fieldError(failure, 'label')}
+        />
+        <TextField
+          label="Daily new-contact limit"
+          type="number"
+          bind={limit.bind}
+          error={fieldError(failure, 'daily_contact_limit') && LIMIT_ERROR}
+          hint="Apple blocks lines that message many strangers. Existing contacts don't count."
+        />
+        <FailureNote failure={failure} but={['label', 'daily_contact_limit']} />
+        <div class="actions">
+          <Button type="submit" isBusy={isBusy} isDisabled={!label.isChanged && !limit.isChanged}>
+            Save
+          </Button>
+        </div>
+      </Form>
+      <LineSwitches line={line} onChange={start} />
+    </Card>
+  )
+}
+
+type SwitchesProps = Props & { readonly onChange: (changes: Changes) => void }
+
+function LineSwitches({ line, onChange }: SwitchesProps) {
+  return (
+    <>
+      <Switch
+        label="Send messages"
+        isOn={line.is_enabled}
+        hint="When off, it still receives. Outgoing messages wait up to 24 hours."
+        onChange={(is_enabled) => onChange({ is_enabled })}
+      />
+      <Switch
+        label="Relay SMS and RCS"
+        isOn={line.relay_sms}
+        hint="When on, webhooks fire for SMS and RCS as well. When off, they only appear in the history, and stay there if you turn this on later."
+        onChange={(relay_sms) => onChange({ relay_sms })}
+      />
+      {line.relay_groups !== undefined && (
+        <Switch
+          label="Relay groups"
+          isOn={line.relay_groups}
+          hint="When on, group conversations are stored and webhooks fire for them. When off, their messages are only counted."
+          onChange={(relay_groups) => onChange({ relay_groups })}
+        />
+      )}
+    </>
+  )
+}
+
+/** The stored text, until another one is typed. */
+function useDraft(stored: string) {
+  const typed = useSignal<string | null>(null)
+  useEffect(() => {
+    typed.value = null
+  }, [stored])
+  const value = typed.value ?? stored
+  const bind = bindTo(value, (text) => (typed.value = text))
+  return { value, bind, isChanged: value.trim() !== stored }
+}
+
+type Able = PhoneLine['capabilities']
+
+const CAPABILITIES: readonly (readonly [isAble: (able: Able) => boolean, words: string])[] = [
+  [(able) => able.new_contacts, 'Messages new contacts'],
+  [(able) => able.delivered, 'Provides delivery receipts'],
+  [(able) => able.read, 'Provides read receipts'],
+  [(able) => able.choose_service, 'Lets you choose between iMessage and SMS'],
+  [(able) => able.attachments, 'Sends pictures and files'],
+  [(able) => able.receives_attachments === true, 'Receives pictures and files'],
+  [(able) => able.groups !== undefined, 'Receives group messages'],
+  [(able) => able.groups === 'reply', 'Sends to existing groups'],
+  [(able) => able.reactions !== undefined, 'Receives reactions'],
+  [(able) => able.replies !== undefined, 'Receives replies with their quote'],
+  [(able) => able.edits !== undefined, 'Receives edits and unsent messages'],
+  [(able) => able.guid, 'Provides device message IDs'],
+]
+
+function Capabilities({ line }: Props) {
+  return (
+    <Card title="Capabilities">
+      {line.status === 'offline' ? (
+        <p class="quiet">Shown once the line is online.</p>
+      ) : (
+        <ul class="capabilities">
+          {CAPABILITIES.map(([test, words]) => {
+            const isAble = test(line.capabilities)
+            return (
+              <li key={words} class={isAble ? undefined : 'quiet'}>
+                <Icon name={isAble ? 'check' : 'cross'} />
+                <span>
+                  {!isAble && <span class="visually-hidden">Not supported: </span>}
+                  {words}
+                </span>
+              </li>
+            )
+          })}
+        </ul>
+      )}
     </Card>
   )
 }

@@ -39,11 +39,9 @@ export function useNewPassword(): NewPassword {
 
 type FieldsProps = {
   readonly chosen: NewPassword
-  /** The relay's error. */
   readonly refusal: string | null
 }
 
-/** A password typed twice, and a switch that shows both. */
 export function NewPasswordFields({ chosen, refusal }: FieldsProps) {
   const { password, repeated, tried } = chosen
   const isShown = useSignal(false)

@@ -97,7 +97,6 @@ export function SendPastEvents({ webhook, onClose }: Props) {
 
 type CountedProps = Props & {
   readonly title: string
-  /** The noun for one of them: "event". */
   readonly what: string
   readonly isReady?: boolean | undefined
   /** Counts in a dry run, and sends otherwise. */

@@ -1,4 +1,4 @@
-// Recipient, line and text of a message: on Home, in a new conversation, and in the composer of a thread.
+// Recipient, line, text and files of a message: on Home, in a new conversation, and in the composer of a thread.
 
 import { useSignal, type Signal } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
@@ -7,48 +7,62 @@ import { withQuery } from '../address.ts'
 import type { Failure } from '../api.ts'
 import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { SelectField, TextArea, TextField, useSettled } from '../components/form.tsx'
+import { Form, SelectField, TextArea, TextField, useSettled } from '../components/form.tsx'
 import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard, useRead } from '../dashboard.ts'
 import { lineOption } from '../line-words.ts'
-import { createOutbox, isWhole, tidyHandle } from '../outbox.ts'
-import type { ContactCost, Message, PhoneLine } from '../resources.ts'
+import { groupRefusal } from '../message-words.ts'
+import { createOutbox, isWhole, tidyHandle, type Draft } from '../outbox.ts'
+import { conversationName, isGroup } from '../people.ts'
+import type { ContactCost, Conversation, Message, PhoneLine } from '../resources.ts'
+import type { Uploads } from '../uploads.ts'
+import { AttachButton, AttachedFiles, useFileTarget, useUploads } from './attach.tsx'
 
 type Composition = {
   readonly text: Signal<string>
+  readonly uploads: Uploads
   readonly isBusy: boolean
   readonly failure: Failure | null
-  readonly send: (to: string, lineId: string | null) => void
+  /** True while there is something to send, and every file is uploaded. */
+  readonly isReady: boolean
+  readonly send: (target: Pick<Draft, 'to' | 'lineId' | 'groupId'>) => void
 }
 
-/** A text that is being written, and the function that sends it. */
+/** A message that is being written, and the function that sends it. */
 export function useComposition(onAccepted: (message: Message) => void): Composition {
   const { api } = useDashboard()
   const outbox = useMemo(() => createOutbox(api), [api])
   const text = useSignal('')
+  const uploads = useUploads()
   const { isBusy, failure, start } = useAction(outbox, (message) => {
-    // Text typed meanwhile is the next message.
-    if (text.value === message.text) text.value = ''
+    // Text typed and files attached meanwhile are the next message.
+    if (text.value.trim() === message.text.trim()) text.value = ''
+    uploads.removeSent((message.attachments ?? []).map(({ id }) => id))
     onAccepted(message)
   })
-  const send = (to: string, lineId: string | null) => {
-    if (text.value.trim() !== '') start({ to, text: text.value, lineId })
+  const hasContent = text.value.trim() !== '' || uploads.now.value.length > 0
+  const isReady = hasContent && uploads.isComplete
+  const send: Composition['send'] = (target) => {
+    const { ids } = uploads
+    const files = ids.length === 0 ? {} : { attachments: ids }
+    if (isReady) start({ ...target, text: text.value, ...files })
   }
-  return { text, isBusy, failure, send }
+  return { text, uploads, isBusy, failure, isReady, send }
 }
 
 type SendForm = ReturnType<typeof useSendForm>
 
 export function useSendForm(onAccepted: (message: Message) => void) {
-  const { text, isBusy, failure, send } = useComposition(onAccepted)
+  const composition = useComposition(onAccepted)
+  const { isBusy, isReady, send } = composition
   const to = useSignal('')
   const lineId = useSignal<string | null>(null)
-  const isDisabled = to.value.trim() === '' || text.value.trim() === ''
+  const isDisabled = to.value.trim() === '' || !isReady
   const submit = () => {
-    if (!isDisabled) send(tidyHandle(to.value), lineId.value)
+    if (!isDisabled) send({ to: tidyHandle(to.value), lineId: lineId.value })
   }
-  return { to, text, lineId, failure, submit, button: { isBusy, isDisabled } }
+  return { ...composition, to, lineId, submit, button: { isBusy, isDisabled } }
 }
 
 type FieldsProps = {
@@ -58,7 +72,8 @@ type FieldsProps = {
 }
 
 export function SendFields({ form, lines, isFirst }: FieldsProps) {
-  const { to, text, lineId, failure } = form
+  const { to, text, lineId, uploads, failure } = form
+  const { isOver, handlers } = useFileTarget(uploads)
   const automatic = { value: '', text: 'Automatic (first available line)' }
   return (
     <>
@@ -71,7 +86,13 @@ export function SendFields({ form, lines, isFirst }: FieldsProps) {
           onChange={(id) => (lineId.value = id === '' ? null : id)}
         />
       )}
-      <TextArea label="Text" bind={text} />
+      <div class={isOver ? 'stack-tight is-drop-target' : 'stack-tight'} {...handlers}>
+        <TextArea label="Text" bind={text} />
+        <AttachedFiles uploads={uploads} />
+        <div class="actions">
+          <AttachButton uploads={uploads} />
+        </div>
+      </div>
       <ContactLimitNote to={tidyHandle(to.value)} lineId={lineId.value} />
       <FailureNote failure={failure} />
     </>
@@ -112,5 +133,51 @@ function Cost({ to, lineId }: NoteProps) {
         {value.after}
       </>
     )
+  )
+}
+
+type ComposerProps = {
+  readonly conversation: Conversation
+  readonly line: PhoneLine | null
+  readonly composition: Composition
+}
+
+/** False for a line that is known to send no files. */
+export function takesFiles(line: PhoneLine | null): boolean {
+  return line === null || line.status === 'offline' || line.capabilities.attachments
+}
+
+/** Enter sends, Shift and Enter start a new line. */
+export function Composer({ conversation, line, composition }: ComposerProps) {
+  const { text, uploads, isBusy, failure, send, isReady } = composition
+  const { id, handle, phone_line_id } = conversation
+  const refusal = groupRefusal(conversation, line)
+  if (refusal !== null) return <p class="composer composer-refusal quiet">{refusal}</p>
+  const submit = () =>
+    send({ to: handle, lineId: phone_line_id, ...(isGroup(conversation) && { groupId: id }) })
+  return (
+    <Form class="composer" onSubmit={submit}>
+      <FailureNote failure={failure} />
+      <AttachedFiles uploads={uploads} />
+      <div class="composer-row">
+        {takesFiles(line) && <AttachButton isIconOnly uploads={uploads} />}
+        <textarea
+          class="input"
+          dir="auto"
+          rows={1}
+          aria-label={`Message to ${conversationName(conversation)}`}
+          placeholder={line?.status === 'offline' ? 'Line offline, message will wait' : 'Message'}
+          value={text.value}
+          onInput={(event) => (text.value = event.currentTarget.value)}
+          onKeyDown={(event) => {
+            // During the composition of a word, Enter chooses it.
+            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
+            event.preventDefault()
+            submit()
+          }}
+        />
+        <SendButton isIconOnly isBusy={isBusy} isDisabled={!isReady} />
+      </div>
+    </Form>
   )
 }

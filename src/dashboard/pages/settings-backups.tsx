@@ -12,7 +12,6 @@ import { Section, TextSetting } from './settings-fields.tsx'
 
 type Props = {
   readonly backups: readonly Backup[]
-  /** The second folder for the daily backups. */
   readonly folder: string | null
 }
 

@@ -17,7 +17,6 @@ import { useSettings } from '../sources.ts'
 
 type SectionProps = {
   readonly title: string
-  /** A short description. */
   readonly about: string
   readonly children: ComponentChildren
 }
@@ -37,15 +36,12 @@ export function Section({ title, about, children }: SectionProps) {
 }
 
 type Saver = {
-  /** Null while it is being read. */
   readonly setting: Setting | null
-  /** The error of the latest attempt to save. */
   readonly error: string | null
   /** Resolves to true once it was saved. */
   readonly save: (value: string) => Promise<boolean>
 }
 
-/** The current value of a setting, and the function that saves another one. */
 export function useSetting(name: Setting['name']): Saver {
   const { api, notices } = useDashboard()
   const settings = useSettings()
@@ -118,7 +114,6 @@ type TextProps = Words & {
   readonly toValue?: ((text: string) => string) | undefined
   /** The dialog to confirm before a value is saved; null for a harmless one. */
   readonly warning?: ((value: string) => Warning | null) | undefined
-  /** Content below the field. */
   readonly children?: ComponentChildren
 }
 

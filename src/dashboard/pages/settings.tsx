@@ -52,6 +52,7 @@ export function SettingsPage() {
             <>
               <NetworkSection about={about} />
               <MessagesSection />
+              <AttachmentsSection />
               <BackupsSection backups={backups.data} folder={about.backup_folder} />
               <SecuritySection browsers={browsers.data} about={about} />
               <HealthSection />
@@ -168,6 +169,47 @@ function MessagesSection() {
       />
     </Section>
   )
+}
+
+function AttachmentsSection() {
+  return (
+    <Section title="Attachments" about="Size, storage, and retention of files.">
+      <TextSetting
+        name="attachment_max_mb"
+        label="Largest file (MB)"
+        type="number"
+        hint="Larger uploads are refused."
+      />
+      <TextSetting
+        name="attachment_quota_gb"
+        label="Storage for files (GB)"
+        type="number"
+        hint="Once it's full, new files aren't kept."
+      />
+      <TextSetting
+        name="attachment_retention_days"
+        label="Keep files for (days)"
+        type="number"
+        placeholder="As long as messages"
+        hint="Older files are deleted; their messages stay. Leave empty to keep both as long."
+        toText={(value) => (value === AS_MESSAGES ? '' : value)}
+        toValue={(text) => (text === '' ? AS_MESSAGES : text)}
+        warning={fileRetentionWarning}
+      />
+    </Section>
+  )
+}
+
+const AS_MESSAGES = 'as-messages'
+
+/** A shorter retention deletes files permanently. */
+function fileRetentionWarning(days: string) {
+  if (!/^[1-9][0-9]*$/.test(days)) return null
+  return {
+    title: 'Delete old files?',
+    confirm: 'Delete',
+    words: `Files older than ${countWords(Number(days), 'day')} will be deleted, and from then on.`,
+  }
 }
 
 const FOREVER = 'forever'

@@ -16,8 +16,15 @@ import { useAction } from '../components/use-action.ts'
 import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import { creatorWords, keyName } from '../key-words.ts'
-import { isSimulated, kindName, trialCommand } from '../line-kinds.ts'
-import { isReady, lineName, lineOption, lineState } from '../line-words.ts'
+import {
+  isReady,
+  isSimulated,
+  kindName,
+  lineName,
+  lineOption,
+  lineState,
+  trialCommand,
+} from '../line-words.ts'
 import type { Key, PhoneLine } from '../resources.ts'
 import { stepBeside, stepNamed, stepsFor, type StepName, type Steps } from '../setup-words.ts'
 import { useAbout, useChecks, useKeys, useKinds, useLines } from '../sources.ts'
@@ -268,7 +275,6 @@ function FirstText({ lines, onArrived }: TextProps) {
   )
 }
 
-/** The first key, with a call that uses it. */
 function KeyStep({ steps }: StepsProps) {
   const isAsking = useSignal(false)
   const keys = useKeys()

@@ -3,25 +3,28 @@
 import { useSignal } from '@preact/signals'
 import { useEffect, useRef } from 'preact/hooks'
 
-import { countWords } from '../../domain/number-words.ts'
+import { countWords, grouped } from '../../domain/number-words.ts'
 import { href, withQuery } from '../address.ts'
-import type { Answer, Api } from '../api.ts'
+import type { Api } from '../api.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { Form, Switch } from '../components/form.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Switch } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { NearView } from '../components/long-list.tsx'
-import { LongText, PersonText } from '../components/text.tsx'
+import { PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState } from '../components/when-ready.tsx'
 import { useDashboard, useFeed, useRead } from '../dashboard.ts'
 import type { Feed, FeedSource } from '../feed.ts'
 import { isReady, lineName, lineState } from '../line-words.ts'
-import { sourceWords, statusWords, whyNot } from '../message-words.ts'
-import { sendOnce } from '../outbox.ts'
+import { groupRefusal } from '../message-words.ts'
+import { conversationName, isGroup, personColor, personName } from '../people.ts'
 import type { Conversation, Message, PhoneLine } from '../resources.ts'
-import { absoluteTime, clockTime, dayWords } from '../time-words.ts'
-import { SendButton, useComposition } from './send-form.tsx'
+import { dayWords } from '../time-words.ts'
+import { useFileTarget } from './attach.tsx'
+import { Bubble } from './bubble.tsx'
+import { Composer, takesFiles, useComposition } from './send-form.tsx'
 
 const MESSAGES_MAX = 2_000
 /** Within this distance from the end, in pixels, the view shows the latest messages. */
@@ -46,13 +49,33 @@ export function Thread({ id, lines }: Props) {
   }
   const line = lines.find((each) => each.id === conversation?.phone_line_id) ?? null
   return (
-    <div class="thread">
-      <ThreadHead conversation={conversation} line={line} onChanged={refresh} />
-      <MessageList feed={feed} handle={conversation?.handle ?? null} />
+    <ThreadParts
+      {...{ feed, conversation, line }}
+      onChanged={refresh}
+      onSent={(sent) => feed.add(sent)}
+    />
+  )
+}
+
+type PartsProps = HeadProps & {
+  readonly feed: Feed<Message>
+  readonly onSent: (message: Message) => void
+}
+
+/** Files are dropped and pasted anywhere. */
+function ThreadParts({ feed, conversation, line, onChanged, onSent }: PartsProps) {
+  const composition = useComposition(onSent)
+  const isOpen = conversation !== null && groupRefusal(conversation, line) === null
+  const target = isOpen && takesFiles(line) ? composition.uploads : null
+  const { isOver, handlers } = useFileTarget(target)
+  return (
+    <div class={isOver ? 'thread is-drop-target' : 'thread'} {...handlers}>
+      <ThreadHead conversation={conversation} line={line} onChanged={onChanged} />
+      <MessageList feed={feed} conversation={conversation} />
       {conversation === null ? (
         <div class="composer-place" />
       ) : (
-        <Composer conversation={conversation} line={line} onSent={(sent) => feed.add(sent)} />
+        <Composer {...{ conversation, line, composition }} />
       )}
     </div>
   )
@@ -100,7 +123,9 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
       </span>
       <div class="grow">
         <h2 class="one-line" aria-hidden={conversation === null}>
-          <PersonText>{conversation?.handle ?? '\u00A0'}</PersonText>
+          <PersonText>
+            {conversation === null ? '\u00A0' : conversationName(conversation)}
+          </PersonText>
         </h2>
         <p class="row small quiet thread-line">
           {conversation !== null && (
@@ -110,10 +135,48 @@ function ThreadHead({ conversation, line, onChanged }: HeadProps) {
             </span>
           )}
           {line !== null && !isReady(line) && <Badge of={lineState(line)} />}
+          {conversation !== null && isGroup(conversation) && (
+            <Participants conversation={conversation} />
+          )}
         </p>
       </div>
       {conversation !== null && <Takeover conversation={conversation} onChanged={onChanged} />}
     </header>
+  )
+}
+
+/** The number of people in a group, and a list of them. */
+function Participants({ conversation }: { readonly conversation: Conversation }) {
+  const isOpen = useSignal(false)
+  const { participants = [] } = conversation
+  const close = () => (isOpen.value = false)
+  return (
+    <>
+      <button type="button" class="text-button" onClick={() => (isOpen.value = true)}>
+        {participants.length === 1 ? '1 person' : `${grouped(participants.length)} people`}
+      </button>
+      {isOpen.value && (
+        <Dialog
+          title="People in this group"
+          onClose={close}
+          actions={<Button onClick={close}>Done</Button>}
+        >
+          <ul class="participants">
+            {participants.map((person) => (
+              <li key={person.handle} class={personColor(person.handle)}>
+                <Icon name="person" />
+                <PersonText>{personName(person)}</PersonText>
+                {person.name !== null && (
+                  <span class="quiet">
+                    <PersonText>{person.handle}</PersonText>
+                  </span>
+                )}
+              </li>
+            ))}
+          </ul>
+        </Dialog>
+      )}
+    </>
   )
 }
 
@@ -137,15 +200,15 @@ function Takeover({ conversation, onChanged }: TakeoverProps) {
   return <Switch label="Human takeover" isOn={automation_paused} onChange={start} />
 }
 
-type ListProps = { readonly feed: Feed<Message>; readonly handle: string | null }
+type ListProps = { readonly feed: Feed<Message>; readonly conversation: Conversation | null }
 
 /** The messages, oldest first, with the view at the end. Older ones are loaded at the top. */
-function MessageList({ feed, handle }: ListProps) {
+function MessageList({ feed, conversation }: ListProps) {
   const now = feed.now.value
   const scroller = useRef<HTMLDivElement>(null)
   const isAtEnd = useSignal(true)
   const messages = now.state === 'ready' ? now.entries : []
-  useAnnouncements(messages, handle)
+  useAnnouncements(messages, conversation === null ? 'them' : conversationName(conversation))
   if (now.state === 'failed') {
     return (
       <div class="messages-note">
@@ -189,7 +252,7 @@ function MessageList({ feed, handle }: ListProps) {
 }
 
 /** Announces messages that arrive while the conversation is open, those of one update together. */
-function useAnnouncements(messages: readonly Message[], handle: string | null): void {
+function useAnnouncements(messages: readonly Message[], name: string): void {
   const { notices } = useDashboard()
   const newest = useRef<string | null>(null)
   useEffect(() => {
@@ -200,7 +263,7 @@ function useAnnouncements(messages: readonly Message[], handle: string | null): 
       .slice(0, Math.max(known, 0))
       .filter(({ direction }) => direction === 'inbound').length
     if (count === 0) return
-    notices.announce(`${countWords(count, 'new message')} from ${handle ?? 'them'}`)
+    notices.announce(`${countWords(count, 'new message')} from ${name}`)
   }, [messages])
 }
 
@@ -236,131 +299,16 @@ function Days({ messages, onChanged }: DaysProps) {
       {ordered.map((message, index) => {
         const before = ordered[index - 1]
         const day = dayOf(message)
-        const isSameSide = before?.direction === message.direction
+        const isSameSide =
+          before?.direction === message.direction &&
+          before.sender?.handle === message.sender?.handle
         return (
           <li key={message.id} class={isSameSide ? 'bubble-follows' : undefined}>
             {day !== dayOf(before) && <p class="day">{day}</p>}
-            <Bubble message={message} onChanged={onChanged} />
+            <Bubble message={message} onChanged={onChanged} isFirst={!isSameSide} />
           </li>
         )
       })}
     </ol>
-  )
-}
-
-type BubbleProps = {
-  readonly message: Message
-  readonly onChanged: (message: Message) => void
-}
-
-function Bubble({ message, onChanged }: BubbleProps) {
-  const isOwn = message.direction === 'outbound'
-  const why = isOwn ? whyNot(message) : null
-  return (
-    <article class={`bubble ${isOwn ? 'bubble-own' : 'bubble-theirs'}`}>
-      <div class="bubble-text">
-        <span class="visually-hidden">{isOwn ? 'Sent:' : 'Received:'} </span>
-        <LongText text={message.text} />
-      </div>
-      <p class="bubble-about">
-        <time dateTime={message.created_at} title={absoluteTime(message.created_at)}>
-          {clockTime(message.created_at)}
-        </time>
-        {message.service !== 'iMessage' && <span>{message.service}</span>}
-        {isOwn && <span>{sourceWords(message.source)}</span>}
-        {isOwn && <Status message={message} />}
-      </p>
-      {why !== null && <p class="bubble-why">{why}</p>}
-      {isOwn && <NextSteps message={message} onChanged={onChanged} />}
-    </article>
-  )
-}
-
-function Status({ message }: { readonly message: Message }) {
-  const { text, tone, icon } = statusWords(message.status)
-  const at = message.read_at ?? message.delivered_at ?? message.sent_at
-  return (
-    <span
-      class={`bubble-status tone-${tone}`}
-      title={at === null ? undefined : `${text} ${absoluteTime(at)}`}
-    >
-      <Icon name={icon} />
-      {text}
-    </span>
-  )
-}
-
-function NextSteps({ message, onChanged }: BubbleProps) {
-  const { api, notices } = useDashboard()
-  const { isBusy, start } = useAction(
-    (call: () => Promise<Answer<Message>>) => call(),
-    (changed) => {
-      onChanged(changed)
-      notices.done(changed.id === message.id ? 'Saved.' : 'Sent again. See the end of the thread.')
-    },
-    (failure) => notices.failed(failure.message),
-  )
-  const resolve = (status: 'sent' | 'failed') => () =>
-    start(() => api.post(`messages/${message.id}/resolve`, { status }))
-  function sendAgain() {
-    const { id, handle, text, phone_line_id } = message
-    // The key comes from the message, which is sent again once, however many pages are open.
-    start(() => sendOnce(api, { to: handle, text, lineId: phone_line_id }, `again-${id}`))
-  }
-  if (message.status === 'uncertain') {
-    return (
-      <div class="actions bubble-actions">
-        <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
-          Mark as sent
-        </Button>
-        <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
-          Mark as failed
-        </Button>
-      </div>
-    )
-  }
-  if (message.status !== 'failed' && message.status !== 'expired') return null
-  return (
-    <div class="actions bubble-actions">
-      <Button icon="again" isBusy={isBusy} onClick={sendAgain}>
-        Send again
-      </Button>
-    </div>
-  )
-}
-
-type ComposerProps = {
-  readonly conversation: Conversation
-  readonly line: PhoneLine | null
-  readonly onSent: (message: Message) => void
-}
-
-/** Enter sends, Shift and Enter start a new line. */
-function Composer({ conversation, line, onSent }: ComposerProps) {
-  const { text, isBusy, failure, send } = useComposition(onSent)
-  const { handle, phone_line_id } = conversation
-  const submit = () => send(handle, phone_line_id)
-  return (
-    <Form class="composer" onSubmit={submit}>
-      <FailureNote failure={failure} />
-      <div class="composer-row">
-        <textarea
-          class="input"
-          dir="auto"
-          rows={1}
-          aria-label={`Message to ${handle}`}
-          placeholder={line?.status === 'offline' ? 'Line offline, message will wait' : 'Message'}
-          value={text.value}
-          onInput={(event) => (text.value = event.currentTarget.value)}
-          onKeyDown={(event) => {
-            // During the composition of a word, Enter chooses it.
-            if (event.key !== 'Enter' || event.shiftKey || event.isComposing) return
-            event.preventDefault()
-            submit()
-          }}
-        />
-        <SendButton isIconOnly isBusy={isBusy} isDisabled={text.value.trim() === ''} />
-      </div>
-    </Form>
   )
 }

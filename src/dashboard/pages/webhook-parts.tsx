@@ -1,6 +1,7 @@
 // Parts of the webhook views: the fields of a webhook, its signing secret, and the sample receiver.
 
 import type { Signal } from '@preact/signals'
+import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
 
 import { withScheme } from '../../domain/webhook-url.ts'
@@ -11,16 +12,16 @@ import { ShownOnce } from '../components/dialog.tsx'
 import { bindTo, TextField } from '../components/form.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useRelayState, useWebhookDays } from '../sources.ts'
-import { EVENTS } from '../webhook-words.ts'
+import { EVENT_GROUPS, EVENTS } from '../webhook-words.ts'
 
 export type Draft = {
   readonly url: string
   readonly events: readonly string[]
   readonly description: string
+  readonly attachmentLinks: boolean
 }
 
 export const EXAMPLE_URL = 'https://shop.example.com/hooks/messages'
-/** The fields that show their own errors. */
 export const FIELDS = ['url', 'events', 'description'] as const
 
 type FieldsProps = {
@@ -49,6 +50,16 @@ export function WebhookFields({ draft, failure, isFirst }: FieldsProps) {
         error={error('events') && 'Choose at least one.'}
         onChange={(events) => change({ events })}
       />
+      <fieldset class="event-choice">
+        <legend>Attachments</legend>
+        <CheckLine
+          isOn={draft.value.attachmentLinks}
+          hint="Events have a link for each file that works for 7 days without an API key."
+          onChange={(isOn) => change({ attachmentLinks: isOn })}
+        >
+          Include download links
+        </CheckLine>
+      </fieldset>
       <TextField
         label="Description"
         placeholder="Booking system"
@@ -68,9 +79,36 @@ function urlHint(typed: string): string {
     : 'Receives POST requests. URLs on this computer and your own network work, too.'
 }
 
-/** The body of the API's request. */
-export function bodyOfDraft({ url, events, description }: Draft) {
-  return { url: withScheme(url), events, description: description.trim() || null }
+export function bodyOfDraft({ url, events, description, attachmentLinks }: Draft) {
+  return {
+    url: withScheme(url),
+    events,
+    description: description.trim() || null,
+    attachment_links: attachmentLinks,
+  }
+}
+
+type CheckProps = {
+  readonly isOn: boolean
+  readonly hint: string
+  readonly onChange: (isOn: boolean) => void
+  readonly children: ComponentChildren
+}
+
+function CheckLine({ isOn, hint, onChange, children }: CheckProps) {
+  return (
+    <label>
+      <input
+        type="checkbox"
+        checked={isOn}
+        onChange={(event) => onChange(event.currentTarget.checked)}
+      />
+      <span>
+        {children}
+        <span class="field-hint">{hint}</span>
+      </span>
+    </label>
+  )
 }
 
 type ChoiceProps = {
@@ -86,18 +124,22 @@ export function EventChoice({ chosen, error, onChange }: ChoiceProps) {
   return (
     <fieldset class="event-choice" aria-describedby={error === null ? undefined : `${id}-error`}>
       <legend>Events</legend>
-      {EVENTS.map(([name, words]) => (
-        <label key={name}>
-          <input
-            type="checkbox"
-            checked={chosen.includes(name)}
-            onChange={(event) => toggle(name, event.currentTarget.checked)}
-          />
-          <span>
-            <code>{name}</code>
-            <span class="field-hint">{words}</span>
-          </span>
-        </label>
+      {[...EVENT_GROUPS].map(([group, names]) => (
+        <div key={group} role="group" aria-label={group} class="event-group">
+          <p class="small quiet" aria-hidden="true">
+            {group}
+          </p>
+          {names.map((name) => (
+            <CheckLine
+              key={name}
+              isOn={chosen.includes(name)}
+              hint={EVENTS[name][1]}
+              onChange={(isOn) => toggle(name, isOn)}
+            >
+              <code>{name}</code>
+            </CheckLine>
+          ))}
+        </div>
       ))}
       {error !== null && (
         <p id={`${id}-error`} class="field-error">
@@ -140,7 +182,6 @@ print('Waiting for events. Press Ctrl-C to stop.')
 HTTPServer(('127.0.0.1', 8080), Hook).serve_forever()
 END`
 
-/** A sample receiver that prints each event. */
 export function Receiver() {
   return (
     <div class="stack-tight">

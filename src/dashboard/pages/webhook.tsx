@@ -32,7 +32,6 @@ import {
 type ViewProps = {
   readonly id: string
   readonly tab: string
-  /** The delivery that is open. */
   readonly delivery: string | null
 }
 
@@ -171,7 +170,12 @@ function WebhookSettings({ webhook }: Props) {
 function WebhookForm({ webhook }: Props) {
   const { api, notices } = useDashboard()
   const { url, events, description } = webhook
-  const before: Draft = { url, events, description: description ?? '' }
+  const before: Draft = {
+    url,
+    events,
+    description: description ?? '',
+    attachmentLinks: webhook.attachment_links === true,
+  }
   const draft = useSignal(before)
   const isChanged = JSON.stringify(draft.value) !== JSON.stringify(before)
   const { isBusy, failure, start } = useAction(
@@ -245,7 +249,6 @@ function Secret({ webhook }: Props) {
   )
 }
 
-/** A test event, and its fate. */
 function WebhookTest({ webhook }: Props) {
   const { api } = useDashboard()
   const sent = useSignal<Delivery | null>(null)

@@ -17,7 +17,7 @@ import { EmptyState, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { CreatedWebhook, Webhook } from '../resources.ts'
 import { useWebhookDay, useWebhooks } from '../sources.ts'
-import { EVENTS, webhookState } from '../webhook-words.ts'
+import { USUAL_EVENTS, webhookState } from '../webhook-words.ts'
 import {
   bodyOfDraft,
   EXAMPLE_URL,
@@ -144,7 +144,12 @@ type AddProps = { readonly url: string; readonly onClose: () => void }
 
 function AddWebhook({ url, onClose }: AddProps) {
   const { api, router } = useDashboard()
-  const draft = useSignal<Draft>({ url, events: EVENTS.map(([name]) => name), description: '' })
+  const draft = useSignal<Draft>({
+    url,
+    events: USUAL_EVENTS,
+    description: '',
+    attachmentLinks: false,
+  })
   // Lives as long as the dialog: nothing else in the page ever holds the secret.
   const created = useSignal<CreatedWebhook | null>(null)
   const action = useAction(

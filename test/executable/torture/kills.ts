@@ -7,10 +7,12 @@ import { Receiver } from '../../support/receiver.ts'
 import {
   ApiClient,
   createKey,
+  eventually,
   RelayProcess,
   temporaryDataDir,
 } from '../../support/relay-process.ts'
 import { disagreements, readLedgers, unexplained } from '../ledgers.ts'
+import { ageFiles, fileCounts, fileFaults, pendingFiles, Uploads } from './files.ts'
 import { Clients, comeToRest, ENVIRONMENT, prepare } from './load.ts'
 
 const LIFE_MS_MIN = 150
@@ -19,6 +21,8 @@ const LIFE_MS_MAX = 700
 const START_MS_MAX = 150
 /** How many answers of the receiver that is not well are refusals. */
 const REFUSED_SHARE = 0.1
+/** The first sweep of files is a minute after a start. */
+const SWEPT_AFTER_MS = 75_000
 /** How many kills come before the relay listens. */
 const EARLY_SHARE = 0.3
 
@@ -29,12 +33,19 @@ export type KillFigures = {
   readonly repeats: number
   readonly carried: number
   readonly posts: number
+  /** Files of the relay, and parts that the network carried. */
+  readonly files: number
+  readonly parts: number
   readonly exitCode: number
   /** Every list is empty when all is well. */
   readonly faults: Readonly<Record<string, readonly unknown[]>>
 }
 
-export async function runKills(kills: number): Promise<KillFigures> {
+/** `load` is a load of texts, or of texts and files. */
+export async function runKills(
+  kills: number,
+  load: 'texts' | 'files' = 'texts',
+): Promise<KillFigures> {
   using dir = temporaryDataDir()
   using well = new Receiver()
   using unwell = new Receiver(refuseSome)
@@ -44,7 +55,8 @@ export async function runKills(kills: number): Promise<KillFigures> {
   let relay = await start(0)
   let early = 0
   const api = new ApiClient(() => relay.url, key)
-  const clients = new Clients(api, key, await prepare(api, [well, unwell]))
+  const uploads = load === 'files' ? new Uploads(api, key.id) : undefined
+  const clients = new Clients(api, key, await prepare(api, [well, unwell]), { uploads })
   const running = clients.run()
   const { port } = relay
   for (let done = 0; done < kills; done += 1) {
@@ -61,6 +73,14 @@ export async function runKills(kills: number): Promise<KillFigures> {
   clients.stop()
   await running
   await comeToRest(api)
+  if (load === 'files') {
+    await filesArrived(dir.path)
+    await relay.end('SIGTERM')
+    ageFiles(dir.path)
+    relay = await start(port)
+    await Bun.sleep(SWEPT_AFTER_MS)
+    await comeToRest(api)
+  }
   const exitCode = await relay.end('SIGTERM')
   const ledgers = readLedgers(dir.path)
   return {
@@ -71,13 +91,23 @@ export async function runKills(kills: number): Promise<KillFigures> {
     carried: ledgers.carried.size,
     posts: well.received.length + unwell.received.length,
     exitCode,
+    ...fileCounts(dir.path),
     faults: {
       contradictions: clients.contradictions,
       stepsBack: clients.stepsBack,
       ...disagreements(ledgers, clients.told, [well.received, unwell.received]),
       ...unexplained(ledgers),
+      ...(load === 'files' ? fileFaults(dir.path, [...well.received, ...unwell.received]) : {}),
     },
   }
+}
+
+async function filesArrived(dataDir: string): Promise<void> {
+  await eventually(
+    'every file has arrived or failed',
+    () => (pendingFiles(dataDir) === 0 ? true : null),
+    120_000,
+  )
 }
 
 /** Starts a relay and kills it before it can have said that it listens, or soon after. */

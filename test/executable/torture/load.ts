@@ -4,6 +4,7 @@ import type { Receiver } from '../../support/receiver.ts'
 import type { ApiClient, ApiKey } from '../../support/relay-process.ts'
 import { eventually } from '../../support/relay-process.ts'
 import { NOBODY_KNOWS, type Told } from '../ledgers.ts'
+import { FILE_PEOPLE, type Uploads } from './files.ts'
 
 export type Line = {
   readonly id: string
@@ -20,6 +21,8 @@ const EVENTS = [
   'message.delivered',
   'message.read',
   'message.failed',
+  'attachment.available',
+  'attachment.failed',
 ]
 /** Quick retries, so that a receiver that was down gets everything before the test ends. */
 export const ENVIRONMENT = {
@@ -67,6 +70,12 @@ export async function comeToRest(api: ApiClient): Promise<void> {
   )
 }
 
+type Options = {
+  readonly onTold?: (told: Told) => void
+  /** The files of each third message. */
+  readonly uploads?: Uploads | undefined
+}
+
 export class Clients {
   readonly told: Told[] = []
   /** Keys that were answered with two messages. */
@@ -77,19 +86,14 @@ export class Clients {
   readonly #api: ApiClient
   readonly #name: string
   readonly #lines: readonly Line[]
-  readonly #onTold: (told: Told) => void
+  readonly #options: Options
   #isStopped = false
 
-  constructor(
-    api: ApiClient,
-    key: ApiKey,
-    lines: readonly Line[],
-    onTold: (told: Told) => void = () => {},
-  ) {
+  constructor(api: ApiClient, key: ApiKey, lines: readonly Line[], options: Options = {}) {
     this.#api = api
     this.#name = key.id
     this.#lines = lines
-    this.#onTold = onTold
+    this.#options = options
   }
 
   async run(): Promise<void> {
@@ -107,7 +111,7 @@ export class Clients {
       const told = await this.#sendUntilAnswered(text, this.#partyOf(client, count))
       if (told === null) return
       this.told.push(told)
-      this.#onTold(told)
+      this.#options.onTold?.(told)
       // Now and then a client asks twice although it was answered.
       if (count % 7 !== 0) continue
       const again = await this.#sendUntilAnswered(text, this.#partyOf(client, count))
@@ -138,6 +142,8 @@ export class Clients {
     const [first, second] = this.#lines
     const person = `+1202556${String(1_000 + client * 100 + (count % 97)).padStart(4, '0')}`
     if (first === undefined || second === undefined) return { to: person }
+    const ending = this.#options.uploads && FILE_PEOPLE[(client + count) % 11]
+    if (ending !== undefined) return { to: `+1202557${ending}` }
     if (count % 23 === 5) return { to: `+1202557${NOBODY_KNOWS}` }
     if (count % 23 === 11) return { to: '+12025570192' }
     if (count % 4 === 0) return { to: person }
@@ -162,9 +168,12 @@ export class Clients {
 
   /** Null where the answer got lost, or asks to come again. */
   async #sendOnce(text: string, party: { to: string }): Promise<Told | null> {
+    const attachments = await this.#options.uploads?.of(text).catch(() => null)
+    // An upload that got no answer is tried again, as its message is.
+    if (attachments === null) return null
     const answer = await this.#api
       .request('POST', '/api/v1/messages/send', {
-        body: { ...party, text },
+        body: { ...party, text, ...(attachments === undefined ? {} : { attachments }) },
         headers: { 'Idempotency-Key': `${this.#name} ${text}` },
       })
       .catch(() => null)

@@ -58,9 +58,9 @@ export async function recordLoad(
   })
   const api = new ApiClient(() => relay.url, key)
   const lines = await prepare(api, [receiver])
-  const clients = new Clients(api, key, lines, ({ messageId, text }) =>
-    told.push({ moment: recorder.now, id: messageId, text }),
-  )
+  const clients = new Clients(api, key, lines, {
+    onTold: ({ messageId, text }) => told.push({ moment: recorder.now, id: messageId, text }),
+  })
   const running = clients.run()
   for (let life = 1; life < lives; life += 1) {
     await Bun.sleep(LIFE_MS)

@@ -5,8 +5,9 @@ import { expect, test } from 'bun:test'
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { timestamp, type LineId, type MessageId } from '../../../src/domain/ids.ts'
 import type { LineEvent } from '../../../src/lines/driver.ts'
-import { ShortcutsDriver } from '../../../src/lines/kinds/shortcuts/driver.ts'
 import { HandedOut } from '../../../src/lines/kinds/shortcuts/hand-over.ts'
+import { IncomingFiles } from '../../../src/lines/kinds/shortcuts/incoming-files.ts'
+import { ShortcutsDriver } from '../../../src/lines/kinds/shortcuts/kind.ts'
 import { NEVER } from '../../../src/system/clock.ts'
 import { silentLog } from '../../../src/system/log.ts'
 import { settle, TestClock } from '../../support/test-clock.ts'
@@ -36,7 +37,12 @@ function messageWith(id: string) {
 function runHeld() {
   const clock = new TestClock()
   const bridges = () => [{ key: KEY, number: NUMBER }]
-  const driver = new ShortcutsDriver({ clock, log: silentLog, bridges })
+  const driver = new ShortcutsDriver({
+    clock,
+    log: silentLog,
+    files: new IncomingFiles('/nowhere'),
+    bridges,
+  })
   const { promise: gate, resolve: letGo } = Promise.withResolvers<void>()
   const published: LineEvent[] = []
   const onEvent = async (event: LineEvent) => {

@@ -5,7 +5,7 @@ import { existsSync } from 'node:fs'
 
 import { deviceHandle } from '../../../src/domain/handle.ts'
 import { behaviourOf, numberOfLine } from '../../../src/lines/kinds/simulated/correspondents.ts'
-import { createSimulatedDriver } from '../../../src/lines/kinds/simulated/driver.ts'
+import { createSimulatedDriver } from '../../../src/lines/kinds/simulated/kind.ts'
 import { NEVER } from '../../../src/system/clock.ts'
 import { systemRandom } from '../../../src/system/random.ts'
 import { messageOf, messagesOf, receiptsOf, settledOf, runLine } from '../../contract/line-rig.ts'
@@ -42,7 +42,7 @@ test('no ledger is made where no line is attended', async () => {
 
 test('only numbers of persons have special digits', () => {
   const kinds = ['+15550000192', 'a0192@example.org', numberOfLine(92)].map(
-    (handle) => behaviourOf(handle, 99).kind,
+    (to) => behaviourOf({ to, partCount: 1 }, 99).kind,
   )
 
   expect(kinds).toEqual(['not_on_imessage', 'carried', 'carried'])

@@ -3,6 +3,7 @@
 
 export type Writable =
   | string
+  | number
   | boolean
   | Uint8Array
   | readonly Writable[]
@@ -79,12 +80,21 @@ function collect(value: Writable, objects: Buffer[]): number {
 function objectOf(value: Writable, objects: Buffer[]): Buffer {
   if (typeof value === 'boolean') return Buffer.from([value ? 0x09 : 0x08])
   if (typeof value === 'string') return textObject(value)
+  if (typeof value === 'number') return numberObject(value)
   if (value instanceof Uint8Array) return Buffer.concat([marker(0x4, value.byteLength), value])
   if (isList(value)) return arrayObject(value.map((member) => collect(member, objects)))
   const entries = Object.entries(value)
   const keys = entries.map(([key]) => reference(collect(key, objects)))
   const values = entries.map(([, member]) => reference(collect(member, objects)))
   return Buffer.concat([marker(0xd, entries.length), ...keys, ...values])
+}
+
+/** Whole numbers up to 255 in a byte, the others as a real of eight. */
+function numberObject(value: number): Buffer {
+  if (Number.isInteger(value) && value >= 0 && value <= 0xff) return Buffer.from([0x10, value])
+  const bytes = Buffer.alloc(9, 0x23)
+  bytes.writeDoubleBE(value, 1)
+  return bytes
 }
 
 function textObject(text: string): Buffer {

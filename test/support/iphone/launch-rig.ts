@@ -4,7 +4,7 @@
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
+import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import {
   type AgentOptions,
   type Launched,
@@ -28,7 +28,6 @@ const SCRIPT = `
 case "$1 $2" in
 'tunnel start') name=tunnel ;;
 'image auto') name=image ;;
-version*) name=version ;;
 *) name=agent ;;
 esac
 eval "$(cat "$here/$name")"`
@@ -43,23 +42,22 @@ export class LaunchRig implements AsyncDisposable {
   readonly #end = new AbortController()
   readonly #running: Promise<void>
 
-  constructor(preset: AgentOptions['preset'], more: Partial<AgentOptions> = {}) {
+  constructor(preset: AgentOptions['iphoneAgent'], more: Partial<AgentOptions> = {}) {
     const { log, lines } = recordingLog()
     const { clock, tool } = this
     this.lines = lines
     this.does({ tunnel: 'exec sleep 60', image: 'exit 0', agent: 'exec sleep 60' })
-    this.does({ version: `echo '{"version":"1.3.2"}'` })
     writeFileSync(this.folder.file('wda.xctestrun'), '')
     const options: AgentOptions = {
-      preset,
-      agentCommand: null,
-      tunnelCommand: null,
-      goIosPath: tool.path,
-      xcodebuildPath: tool.path,
+      iphoneAgent: preset,
+      iphoneAgentCommand: null,
+      iphoneTunnelCommand: null,
+      iphoneGoIos: tool.path,
+      iphoneXcodebuild: tool.path,
       folder: this.folder.file('data/go-ios'),
-      xctestrunPath: this.folder.file('wda.xctestrun'),
-      bundleId: BUNDLE,
-      port: 8_123,
+      iphoneXctestrun: this.folder.file('wda.xctestrun'),
+      iphoneAgentBundle: BUNDLE,
+      iphoneAgentPort: 8_123,
       ...more,
     }
     const tools = { clock, log, run: processRunner(clock), start: startReadProcess }

@@ -1,16 +1,16 @@
 // What the core does with one iPhone line: its attendance, its session and the sends in it are the real
 // ones, so that a test hears what the core would.
 
+import type { Phone as PhoneReport } from '../../../src/api/owner.ts'
 import type { Handle } from '../../../src/domain/handle.ts'
 import type { LineId } from '../../../src/domain/ids.ts'
 import type { OutgoingMessage, Unsettled } from '../../../src/domain/message.ts'
 import type { LineEvent, PointOfNoReturn } from '../../../src/lines/driver.ts'
-import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
+import type { LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import type { LaunchPhone } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
-import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/driver.ts'
+import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/kind.ts'
 import type { PhoneChoice } from '../../../src/lines/kinds/iphone/options.ts'
-import type { PhoneReport } from '../../../src/lines/kinds/iphone/phone-findings.ts'
 import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
 import { LineRun } from '../../../src/lines/line-runner.ts'
 import { NO_SESSION, type SendAnswer } from '../../../src/lines/send-in-flight.ts'
@@ -223,7 +223,7 @@ export class PhoneHost {
 
   /** The highest state that the phone has reached. */
   get state(): string | undefined {
-    return this.report.states.findLast(({ isReached }) => isReached)?.state
+    return this.report.states.findLast((stage) => stage.is_reached)?.state
   }
 
   get checkpoint(): string | null {

@@ -3,9 +3,9 @@ import {
   type PhoneReading,
   readPhone,
 } from '../../../src/lines/kinds/iphone/cable/lockdown.ts'
-import { MuxWatch } from '../../../src/lines/kinds/iphone/cable/mux-watch.ts'
-import { PhoneWatch } from '../../../src/lines/kinds/iphone/cable/phone-watch.ts'
+import { UsbCable } from '../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../src/lines/kinds/iphone/cable/usbmux.ts'
+import type { Log } from '../../../src/system/log.ts'
 import { type LogLine, recordingLog } from '../recording-log.ts'
 import { settle, TestClock } from '../test-clock.ts'
 import { type FakePhone, MuxRig, UDID, until } from './fake-phones.ts'
@@ -48,21 +48,17 @@ export class PhoneWatchRig implements AsyncDisposable {
   readonly rig: MuxRig
   readonly clock = new TestClock()
   readonly lines: LogLine[]
-  readonly #tools: ConstructorParameters<typeof PhoneWatch>[0]
-  readonly #phones: PhoneWatch
+  readonly #log: Log
+  readonly #phones: UsbCable
   readonly #end = new AbortController()
-  readonly #running: Promise<void>[]
+  readonly #running: Promise<void>[] = []
 
   constructor(rig: MuxRig) {
     const { log, lines } = recordingLog()
-    const mux = new Usbmux({ path: rig.path }, this.clock)
-    const tools = { mux, clock: this.clock, log }
-    const watch = new MuxWatch(tools)
     this.rig = rig
     this.lines = lines
-    this.#tools = { ...tools, watch }
-    this.#phones = new PhoneWatch(this.#tools)
-    this.#running = [watch, this.#phones].map((one) => one.run(this.#end.signal))
+    this.#log = log
+    this.#phones = this.anotherWatch()
   }
 
   get phones(): readonly Phone[] {
@@ -74,8 +70,8 @@ export class PhoneWatchRig implements AsyncDisposable {
   }
 
   /** One more watch over the same phones, which begins now. */
-  anotherWatch(): PhoneWatch {
-    const phones = new PhoneWatch(this.#tools)
+  anotherWatch(): UsbCable {
+    const phones = new UsbCable(this.rig.path, { clock: this.clock, log: this.#log })
     this.#running.push(phones.run(this.#end.signal))
     return phones
   }

@@ -29,6 +29,16 @@ export type ChatValues = {
   readonly service?: string | undefined
   readonly guid?: string | undefined
   readonly lastAddressedHandle?: string | undefined
+  readonly groupId?: string | undefined
+  readonly name?: string | undefined
+  /** Handles of a group; a direct chat has the one that names it. */
+  readonly members?: readonly string[] | undefined
+}
+
+/** What a row of `attachment` holds, by column name. */
+export type FileValues = {
+  readonly guid: string
+  readonly [column: string]: string | number | null
 }
 
 export type FileOptions = {
@@ -103,14 +113,23 @@ export class ChatDbFile {
   addChat({ identifier, style = 45, service = 'iMessage', ...values }: ChatValues): number {
     const isNamed = ['macos12', 'macos13', 'macos14', 'macos15'].includes(this.schema)
     const sign = style === 45 ? '-' : '+'
-    return this.#insert('chat', {
+    const chatRowId = this.#insert('chat', {
       guid: values.guid ?? `${isNamed ? service : 'any'};${sign};${identifier}`,
       style,
       chat_identifier: identifier,
       service_name: service,
       room_name: style === 43 ? identifier : null,
       last_addressed_handle: values.lastAddressedHandle ?? null,
+      group_id: values.groupId ?? null,
+      display_name: values.name ?? null,
     })
+    for (const member of values.members ?? []) {
+      this.#insert('chat_handle_join', {
+        chat_id: chatRowId,
+        handle_id: this.addHandle(member, service),
+      })
+    }
+    return chatRowId
   }
 
   /** A row of `message` that is joined to no chat yet. */
@@ -134,15 +153,24 @@ export class ChatDbFile {
     })
   }
 
-  /** A picture in a message; `words` is what the system calls it, where it is a Genmoji. */
-  addAttachment(messageRowId: number, guid: string, words: string | null = null): void {
+  /** A file in a message, as Messages has one that it has received. */
+  addAttachment(messageRowId: number, values: FileValues): number {
     const attachmentRowId = this.#insert('attachment', {
-      guid,
-      original_guid: guid,
-      emoji_image_short_description: words,
+      original_guid: values.guid,
+      transfer_state: 5,
+      ...values,
     })
     const attached = { message_id: messageRowId, attachment_id: attachmentRowId }
     this.#insert('message_attachment_join', attached)
+    return attachmentRowId
+  }
+
+  /** Changes a file. */
+  setAttachment(rowId: number, values: Readonly<Record<string, string | number | null>>): void {
+    const changes = this.#namesOf('attachment', values).map((name) => `${name} = $${name}`)
+    this.db
+      .query(`UPDATE attachment SET ${changes.join()} WHERE ROWID = $attachmentRowId`)
+      .run({ ...values, attachmentRowId: rowId })
   }
 
   /** Moves a message of a chat to what was deleted lately. */

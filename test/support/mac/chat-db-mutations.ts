@@ -65,7 +65,7 @@ export const VARIANTS: readonly Variant[] = [
   variant('with dates in seconds', [], { areDatesSeconds: true }),
 ]
 
-const TABLES = ['message', 'handle', 'chat', 'chat_message_join']
+const TABLES = ['message', 'handle', 'chat', 'chat_message_join', 'attachment']
 
 function variant(name: string, lacks: readonly string[], options: FileOptions = {}): Variant {
   const drop = lacks.length === 0 ? {} : { mutate: (sql: string) => withoutColumns(sql, lacks) }
@@ -75,7 +75,12 @@ function variant(name: string, lacks: readonly string[], options: FileOptions = 
 
 /** What came later than a version of macOS. */
 function lackedBy(schema: SchemaName): readonly string[] {
-  const since15 = ['message.is_pending_satellite_send', 'message.schedule_type']
+  const since15 = [
+    'message.is_pending_satellite_send',
+    'message.schedule_type',
+    'message.associated_message_emoji',
+    'attachment.emoji_image_short_description',
+  ]
   const since27 = ['message.filter_action', 'chat_message_join.filter_action']
   if (schema === 'macos12') return ['message.date_edited', ...since15, ...since27]
   if (schema === 'macos13' || schema === 'macos14') return [...since15, ...since27]

@@ -39,7 +39,7 @@ export const INBOUND_TRACES = {
     steps: [insert(0, 'a', inboundRow(0, null, { text: 'plain' })), join(0, 'a')],
   },
   edited: {
-    expects: 'One message, live, with its first text; the edit is no second message.',
+    expects: 'One message, live, with its first text; the edit is a change of it.',
     steps: [
       ...arrives(0, 'a', 'see you at eigth'),
       update(5_000, 'a', { body: 'see you at eight', date_edited: { at: 5_000 } }),
@@ -47,21 +47,21 @@ export const INBOUND_TRACES = {
   },
   unsent_in_part: {
     // The text column is NULL, and attributedBody holds the parts that are left (beeper).
-    expects: 'One message, live, as it was; taking a part back is no event.',
+    expects: 'One message, live, as it was; taking a part back changes its text.',
     steps: [
       ...arrives(0, 'a', 'first part, second part'),
       update(5_000, 'a', { body: 'first part,', date_edited: { at: 5_000 } }),
     ],
   },
   unsent: {
-    expects: 'One message, live, as it was; taking it back is no event.',
+    expects: 'One message, live, as it was; taking it back is a change of it.',
     steps: [
       ...arrives(0, 'a', 'wrong window'),
       update(5_000, 'a', { body: null, is_empty: 1, date_edited: { at: 5_000 } }),
     ],
   },
   tapback: {
-    expects: 'One message, live; neither the tapback nor its removal is one.',
+    expects: 'One message, live; the tapback and its removal are changes of it.',
     steps: [
       ...arrives(0, 'a', 'lunch?'),
       ...arrives(2_000, 'b', 'Loved a message', reaction(2_000)),
@@ -69,13 +69,12 @@ export const INBOUND_TRACES = {
     ],
   },
   sticker: {
-    expects: 'One message, live; the sticker on it is none.',
+    expects: 'One message, live; the sticker on it is a reaction.',
     steps: [...arrives(0, 'a', 'lunch?'), ...arrives(2_000, 'b', '\uFFFC', reaction(1_000))],
   },
   group: {
     // Adding, renaming, leaving: item types 1, 2 and 3 (BlueBubbles).
-    expects:
-      'One message left out: groups are counted, not relayed, and their turns are no messages.',
+    expects: 'One message of the group, and three changes of it; none of a person.',
     steps: [
       insert(0, 'text', inboundRow(0, 'hello all')),
       join(0, 'text', GROUP),

@@ -7,7 +7,14 @@ import type { RowValues, TraceStep } from './trace.ts'
 export type Stage = 'account' | 'resolve' | 'send'
 
 /** A message on its way out. */
-export type CarriedText = { readonly from: string; readonly to: string; readonly text: string }
+export type CarriedText = {
+  readonly from: string
+  /** A handle, or the identifier of a group. */
+  readonly to: string
+  readonly text: string
+  /** Path of the file that it is instead of a text. */
+  readonly file?: string | undefined
+}
 
 /** Milliseconds from the moment at which `send` returns to the script. */
 export type Delays = {
@@ -50,6 +57,9 @@ export const OTHER_PERSON = '+15550006666'
 const NOT_ON_IMESSAGE = 22
 /** FZErrorType 6: no network. */
 const NO_NETWORK = 6
+/** FZErrorType 25. */
+const NOT_TRANSCODED = 25
+const ROW_LATE_MS = 300_000
 const FAILURE_LATER_MS = 2_000
 const SECOND_ROW_MS = 1_500
 const CLEARED_MS = 5_000
@@ -110,7 +120,12 @@ const FATES = {
 
   /** On 26: accepted, and a row without chat and body whose handle is the target itself (imsg). */
   ghost_row: (letter, { rowMs }) => [
-    insert(rowMs, 'sent', { ...ownRow(letter, rowMs), service: 'SMS', body: null }),
+    insert(rowMs, 'sent', {
+      ...ownRow(letter, rowMs),
+      handle: letter.to,
+      service: 'SMS',
+      body: null,
+    }),
   ],
 
   /** The row appears in the chat with another person (imessage-max calls it a mismatch). */
@@ -143,6 +158,18 @@ const FATES = {
   join_never: (letter, delays) => [
     insert(delays.rowMs, 'sent', ownRow(letter, delays.rowMs)),
     ...carries(letter, delays),
+  ],
+
+  /** Messages reads and converts a file before it writes its row (BlueBubbles waits for 20 minutes). */
+  row_5min_late: (letter, delays) => {
+    const late = delayedBy(ROW_LATE_MS, delays)
+    return [...writes(letter, late), ...carries(letter, late)]
+  },
+
+  /** A file that its sandbox may not read is accepted, and fails later (imsg: error 25). */
+  failed25_after_2s: (letter, delays) => [
+    ...writes(letter, delays),
+    update(FAILURE_LATER_MS, 'sent', { ...FAILED, error: NOT_TRANSCODED }),
   ],
 
   /** The script ends well and nothing ever appears. */
@@ -190,10 +217,10 @@ export function typedOnTheMac(fate: Fate, letter: CarriedText): readonly TraceSt
 const FAILED: RowValues = { error: NOT_ON_IMESSAGE, is_sent: 0, is_finished: 1 }
 const SENT: RowValues = { error: 0, is_sent: 1, is_finished: 1 }
 
-function ownRow({ from, to, text }: CarriedText, t: number): RowValues {
+function ownRow({ from, to, text, file }: CarriedText, t: number): RowValues {
   return {
-    handle: to,
-    body: text,
+    ...(to.startsWith('chat') ? {} : { handle: to }),
+    ...(file === undefined ? { body: text } : { file }),
     date: { at: t },
     service: 'iMessage',
     account: `P:${from}`,

@@ -2,6 +2,9 @@
 // what appears in chat.db. Each turn has its source beside it here or in messages-behaviours.ts; what
 // nobody has seen is the worse of what may be.
 
+import { existsSync } from 'node:fs'
+import { basename } from 'node:path'
+
 import { MESSAGES_SCRIPT } from '../../../src/lines/kinds/mac/script.ts'
 import type { Clock } from '../../../src/system/clock.ts'
 import type { ChatDbFile, MessageValues, Received } from './chat-db-file.ts'
@@ -46,7 +49,11 @@ export type ScriptEnd =
 /** What the script was asked for, without the text. */
 export type ScriptCall = { readonly mode: string; readonly route: string; readonly key: string }
 
-type Request = ScriptCall & { readonly text: string }
+type Request = ScriptCall & {
+  readonly service: string
+  readonly text: string
+  readonly path: string
+}
 
 const NOT_COMPILED: ScriptEnd = {
   exitCode: 1,
@@ -55,6 +62,8 @@ const NOT_COMPILED: ScriptEnd = {
 }
 /** For some seconds after its start Messages.app does not find chats that it has (imessage-max). */
 const COLD_MS = 5_000
+/** errAEIllegalIndex. */
+const NO_ACCOUNT = -1719
 /** errAEEventNotHandled. */
 const NOT_UNDERSTOOD = -1708
 
@@ -63,6 +72,8 @@ export class MessagesModel {
   readonly number: string
   /** The iMessage account, which `exists` where a user is signed in. */
   account = { exists: true, isEnabled: true, isConnected: true }
+  /** False where no iPhone forwards its text messages. */
+  hasSms = true
   /** iMessage accounts of former days, which AppleScript names before that one: switched off. */
   oldAccounts = 0
   /** False where this version of macOS fails at `enabled` and `connection status`. */
@@ -111,6 +122,11 @@ export class MessagesModel {
   /** How often a text really went out to the network. */
   carried(text: string): number {
     return this.#carried.filter((letter) => letter.text === text).length
+  }
+
+  /** How often a file of that name really went out. */
+  carriedFile(name: string): number {
+    return this.#carried.filter(({ file }) => file !== undefined && basename(file) === name).length
   }
 
   /** How the next sends end, one each; a check before a send finds the same. */
@@ -172,7 +188,8 @@ export class MessagesModel {
     const isStalled = this.#isRunning && !this.isAnswering
     await this.#wait(isStalled ? EVENT_TIMEOUT_MS : this.delays.scriptMs)
     if (isStalled) return line('account', TIMED_OUT)
-    const blocked = this.#accountNumber()
+    const isMissing = request.service === 'SMS' && !this.hasSms
+    const blocked = isMissing ? NO_ACCOUNT : this.#accountNumber()
     if (blocked !== 0) return line('account', blocked)
     if (mode === 'account') return line('account', 0, this.#accountDetail())
     return this.#reach(request)
@@ -189,8 +206,13 @@ export class MessagesModel {
     // What is not found as a chat is looked for as a participant, with the same behaviour.
     if (resolved === NOT_FOUND && route === 'chat') return line('resolve', resolved)
     if (resolved !== 0) return this.#refuse('resolve', resolved)
-    if (mode !== 'send') return line('done', 0)
-    return this.#send({ from: this.number, to, text: request.text }, course)
+    if (mode === 'check') return line('done', 0)
+    const { text, path } = request
+    const letter = { from: this.number, to, text }
+    if (mode === 'send') return this.#send(letter, course)
+    const isReadable = existsSync(path)
+    const unread = { ...course, fate: 'failed25_after_2s' as const }
+    return this.#send({ ...letter, text: '\uFFFC', file: path }, isReadable ? course : unread)
   }
 
   async #send(letter: CarriedText, course: Course): Promise<ScriptEnd> {
@@ -211,9 +233,10 @@ export class MessagesModel {
     return line(stage, number)
   }
 
-  #behaviourFor(to: string | null, { route, key }: Request): Behaviour {
+  #behaviourFor(to: string | null, { route, key, service }: Request): Behaviour {
     const [next] = this.#next
     if (next !== undefined) return next
+    if (service === 'SMS') return 'sms'
     const said = this.#isCarriers(key) ? 'sms' : this.#behaviours.get(to ?? '')
     if (said !== undefined) return said
     if (!this.account.isEnabled) return 'account_disabled'
@@ -221,7 +244,7 @@ export class MessagesModel {
     // To its own alias an account writes by its chat only (imessage-max).
     if (to === this.number && route === 'participant') return 'failed22_at_once'
     // Taken, and failed later, where a number lacks its plus sign (mac_messages_mcp).
-    const isHandle = to === null || to.startsWith('+') || to.includes('@')
+    const isHandle = to === null || /^\+|@|^chat/.test(to)
     return isHandle ? 'happy' : 'failed22_after_2s'
   }
 
@@ -255,7 +278,11 @@ export class MessagesModel {
     const own = stateOf(isEnabled, isConnected)
     const all = [...Array<string>(this.oldAccounts).fill(stateOf(false, false)), own]
     const best = isEnabled ? own : all[0]
-    return [best, ...all.map((state) => `iMessage,${state}`), 'SMS,enabled,connected'].join(' ')
+    return [
+      best,
+      ...all.map((state) => `iMessage,${state}`),
+      ...(this.hasSms ? ['SMS,enabled,connected'] : []),
+    ].join(' ')
   }
 
   /** Whom a chat is with; null for one that Messages.app does not find. */

@@ -154,7 +154,10 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
     write: ({ file, from, at }) => {
       const values = { attributedBody: genmoji('genmoji'), cache_has_attachments: 1 }
       const { rowId } = file.receive({ from, text: '', at, values })
-      file.addAttachment(rowId, 'genmoji', 'cat with a hat')
+      file.addAttachment(rowId, {
+        guid: 'genmoji',
+        emoji_image_short_description: 'cat with a hat',
+      })
     },
     expected: 'announced: hi (cat with a hat) there',
     since: 'macos15',
@@ -212,7 +215,8 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       place.file.directChat(place.from)
       unjoined()(place)
     },
-    expected: 'announced: hello',
+    expected: 'kept: hello',
+    counts: 'unplaced',
   },
   'never joined, of somebody without a chat': {
     write: unjoined(),
@@ -224,7 +228,7 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       place.file.directChat(place.from)
       unjoined({ cache_roomnames: 'chat831' })(place)
     },
-    counts: 'group',
+    counts: 'unplaced',
   },
   'never joined, of nobody': {
     write: ({ file, at }) => void file.addMessage({ at, text: 'hello' }),
@@ -236,7 +240,7 @@ export const ROW_KINDS: Readonly<Record<string, RowKind>> = {
       unjoined({ service: 'SMS' })(place)
     },
     expected: 'kept: hello',
-    counts: 'sms',
+    counts: 'unplaced',
   },
   'deleted in Messages before it was read': {
     write: ({ file, from, at }) => {

@@ -1,5 +1,8 @@
+import { basename } from 'node:path'
+
 import { toAppleSeconds } from '../../../src/lines/kinds/mac/apple-time.ts'
 import type { Clock } from '../../../src/system/clock.ts'
+import { encodeAttributedBody } from './attributed-body-encoder.ts'
 import { ChatDbFile, type ColumnValue, type MessageValues } from './chat-db-file.ts'
 import { replaceChatDb } from './chat-db-replacement.ts'
 import type { CarriedText, SendStep } from './messages-behaviours.ts'
@@ -121,8 +124,9 @@ export class TracePlayer {
   #write(step: TimedRowStep, stage: Stage): void {
     if (step.op === 'insert') {
       const at = stage.start + step.t
-      const { guid } = this.#file.addMessage({ ...this.#columns(step.set, stage), at })
+      const { rowId, guid } = this.#file.addMessage({ ...this.#columns(step.set, stage), at })
       stage.guids.set(step.row, guid)
+      if (typeof step.set['file'] === 'string') attach(this.#file, rowId, step.set['file'])
       return
     }
     // A row that a replaced database has lost cannot change any more.
@@ -145,6 +149,7 @@ export class TracePlayer {
       const plain = this.#valueOf(value, stage)
       if (name === 'handle') columns['handle_id'] = this.#file.addHandle(String(plain), service)
       else if (name === 'text') columns['textColumn'] = plain
+      else if (name === 'file') columns['attributedBody'] = bodyOfFile(String(plain))
       else if (name === 'body') columns[plain === null ? 'attributedBody' : 'text'] = plain
       else columns[name] = plain
     }
@@ -169,6 +174,20 @@ export class TracePlayer {
     const found = this.#file.db.query<{ id: number }, [{ identifier: string }]>(sql)
     return found.get({ identifier })?.id ?? this.#file.addChat({ identifier, style: GROUP })
   }
+}
+
+function bodyOfFile(path: string): Uint8Array {
+  return encodeAttributedBody('\uFFFC', { attachments: [transferGuid(path)] })
+}
+
+/** A file of ours as Messages has it: it points at the path that it was given. */
+function attach(file: ChatDbFile, rowId: number, path: string): void {
+  const names = { filename: path, transfer_name: basename(path) }
+  file.addAttachment(rowId, { guid: transferGuid(path), ...names, is_outgoing: 1 })
+}
+
+function transferGuid(path: string): string {
+  return `at_0_${Bun.hash(path).toString(16)}`
 }
 
 function deleteMessage({ db }: ChatDbFile, rowId: number): void {

@@ -12,8 +12,9 @@ export type TraceValue =
   | { readonly guidOf: string; readonly before: string }
 
 /**
- * Columns of `message`, by their names, and two words more: `body` is a text that goes into
- * `attributedBody`, encoded, and `handle` is whom `handle_id` points at.
+ * Columns of `message`, by their names, and three words more: `body` is a text that goes into
+ * `attributedBody`, encoded, `file` the path of a file of ours that is instead of it, and `handle` is
+ * whom `handle_id` points at.
  */
 export type RowValues = Readonly<Record<string, TraceValue>>
 

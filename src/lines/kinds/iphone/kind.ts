@@ -1,17 +1,28 @@
+import type { Phone as PhoneReport } from '../../../api/owner.ts'
+import type { Finding } from '../../../domain/finding.ts'
+import type { Handle } from '../../../domain/handle.ts'
 import { OFFLINE_REASONS } from '../../../domain/line.ts'
 import type { OptionValues } from '../../../domain/option.ts'
-import {
-  type ChecklistStep,
-  type KindParts,
-  type KindTools,
-  type LineKind,
-} from '../../line-kind.ts'
+import type { Clock } from '../../../system/clock.ts'
+import type { Found, LineDriver } from '../../driver.ts'
+import type { ChecklistStep, KindParts, KindTools, LineKind } from '../../line-kind.ts'
 import { Launcher } from './agent/launcher.ts'
-import { UsbCable } from './cable/phone-watch.ts'
-import { createIphoneDriver } from './driver.ts'
-import { PhoneAnchors } from './number-anchor.ts'
-import { IPHONE_OPTIONS } from './options.ts'
-import { phoneResource } from './phone-findings.ts'
+import { httpExchange } from './agent/wda-http.ts'
+import { PhoneAgent } from './agent/wda.ts'
+import type { Phone } from './cable/lockdown.ts'
+import { type PhoneCable, UsbCable } from './cable/phone-watch.ts'
+import { IPHONE_OPTIONS, type PhoneChoice } from './options.ts'
+import {
+  cableFindings,
+  deniedFindings,
+  lineFindings,
+  phoneReport,
+  unseenFindings,
+  waitingFindings,
+} from './phone-findings.ts'
+import { IPHONE_CAPABILITIES, PhoneLine, type PhoneLineTools } from './phone-line.ts'
+import { ENGLISH } from './screens/ui-words.ts'
+import { normalUdid } from './udid.ts'
 
 type Options = OptionValues<typeof IPHONE_OPTIONS>
 
@@ -38,13 +49,11 @@ const CHECKLIST: readonly ChecklistStep[] = [
   },
   {
     title: "The agent's launcher is ready",
-    codes: ['launcher_absent', 'launcher_too_old', 'image_mount_failed', 'tunnel_failed'],
+    codes: ['launcher_absent', 'image_mount_failed', 'tunnel_failed'],
   },
   {
     title: 'The agent is running and responding',
     codes: [
-      'agent_not_installed',
-      'agent_expired',
       'launch_failed',
       'passcode_prompt',
       'agent_starting',
@@ -80,6 +89,7 @@ export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
   title: 'iPhone',
   isReal: true,
   sharesNumber: false,
+  abilities: IPHONE_CAPABILITIES,
   options: IPHONE_OPTIONS,
   reasons: { absent: OFFLINE_REASONS.device_absent },
   failures: FAILURES,
@@ -97,35 +107,97 @@ function createIphone(options: Options, tools: KindTools): KindParts {
     return { driver: null, reports: { phones: () => [] } }
   }
   const cable = new UsbCable(usbmuxdAddress, tools)
-  const anchors = new PhoneAnchors(cable)
-  const findings = () => anchors.findings(numberSharers.lines())
+  const findings = () => cableFindings(cable, numberSharers.lines())
   if (iphoneLines === null) {
     return { driver: null, services: [cable], findings, reports: { phones: () => [] } }
   }
-  const launcher = launcherOf(options, tools)
+  const folder = tools.pathOf('go-ios')
+  const launcher = Launcher.of({ ...options, folder }, { ...tools, start: tools.startRead })
   const phones = { phones: iphoneLines, agentPort: iphoneAgentPort }
   const driver = createIphoneDriver(phones, { ...tools, cable, launcher })
   return {
     driver,
     services: [cable, ...(launcher === null ? [] : [launcher])],
     findings,
-    reports: { phones: () => driver.reports().map(phoneResource) },
+    reports: { phones: () => driver.reports() },
   }
 }
 
-function launcherOf(options: Options, tools: KindTools): Launcher | null {
-  return Launcher.of(
-    {
-      preset: options.iphoneAgent,
-      agentCommand: options.iphoneAgentCommand,
-      tunnelCommand: options.iphoneTunnelCommand,
-      goIosPath: options.iphoneGoIos,
-      folder: tools.pathOf('go-ios'),
-      xcodebuildPath: options.iphoneXcodebuild,
-      xctestrunPath: options.iphoneXctestrun,
-      bundleId: options.iphoneAgentBundle,
-      port: options.iphoneAgentPort,
+type IphoneOptions = {
+  readonly phones: readonly PhoneChoice[]
+  readonly agentPort: number
+}
+
+type IphoneTools = Omit<PhoneLineTools, 'agent' | 'words' | 'drafts'> & {
+  readonly agentOf?: ((udid: string) => PhoneAgent) | undefined
+}
+
+export type IphoneDriver = LineDriver & {
+  /** Progress of every phone that is a line, or is configured as one. */
+  reports(): readonly PhoneReport[]
+}
+
+const KNOWN_MS_MAX = 3_000
+const KNOWN_EVERY_MS = 100
+
+/** iPhones on the cable, each a line: an agent drives their Messages. */
+export function createIphoneDriver(options: IphoneOptions, tools: IphoneTools): IphoneDriver {
+  const { cable, clock } = tools
+  const { phones, agentPort } = options
+  const running = new Map<string, PhoneLine>()
+  const drafts = new Map<string, Set<Handle>>()
+  const isChosen = ({ udid }: PhoneChoice, phone: Phone) =>
+    udid === null || normalUdid(udid) === phone.udid
+  const chosen = () =>
+    cable.phones().filter((phone) => phones.some((choice) => isChosen(choice, phone)))
+  // The owner's number counts first: that of a SIM may be stale, and a phone may forget it for a while.
+  const numberOf = (phone: Phone) => {
+    const given = phones.find((choice) => choice.number !== null && isChosen(choice, phone))
+    return given?.number ?? phone.facts?.number ?? phone.numbers.at(-1) ?? null
+  }
+  const createAgent = (udid: string) => {
+    const exchange = httpExchange((to, signal) => cable.connect(udid, to, signal), agentPort)
+    return PhoneAgent.over(exchange, clock)
+  }
+  const { agentOf = createAgent } = tools
+  return {
+    kind: 'iphone',
+    async discover(signal): Promise<readonly Found[]> {
+      await firstReading(cable, clock, signal)
+      const attached = chosen().filter(({ device }) => device !== null)
+      return attached.map((phone) => ({ key: phone.udid, number: numberOf(phone) }))
     },
-    { ...tools, start: tools.startRead },
-  )
+    async checkup(): Promise<readonly Finding[]> {
+      const unseen = phones.filter((choice) => !cable.phones().some((one) => isChosen(choice, one)))
+      const waiting = chosen().filter(({ udid }) => !running.has(udid))
+      return [
+        ...(cable.isDenied ? deniedFindings() : unseenFindings(unseen)),
+        ...[...running.values()].flatMap((line) => lineFindings(line, numberOf)),
+        ...waiting.flatMap((phone) => waitingFindings(phone, numberOf)),
+      ]
+    },
+    async run(line, listener, signal) {
+      const ownDrafts = drafts.get(line.key) ?? new Set<Handle>()
+      drafts.set(line.key, ownDrafts)
+      const ownTools = { agent: agentOf(line.key), words: ENGLISH, drafts: ownDrafts }
+      const phoneLine = new PhoneLine({ ...tools, ...ownTools }, line, listener, signal)
+      running.set(line.key, phoneLine)
+      try {
+        await phoneLine.run()
+      } finally {
+        running.delete(line.key)
+      }
+    },
+    reports() {
+      return chosen().map((phone) => phoneReport(phone, running.get(phone.udid) ?? null))
+    },
+  }
+}
+
+/** Waits until usbmuxd was asked: a phone that is plugged in must not be called absent before. */
+async function firstReading(cable: PhoneCable, clock: Clock, signal: AbortSignal): Promise<void> {
+  const until = clock.monotonic() + KNOWN_MS_MAX
+  while (!cable.isKnown && !signal.aborted && clock.monotonic() < until) {
+    await clock.sleep(KNOWN_EVERY_MS, signal)
+  }
 }

@@ -2,7 +2,7 @@
 // line's state, the findings and `hookline doctor`.
 
 import { OFFLINE_REASONS, type OfflineReason } from '../../../domain/line.ts'
-import type { LaunchTroubleCode } from './agent/launch-trouble.ts'
+import type { LaunchTroubleCode } from './agent/launcher.ts'
 import { AgentError, type AgentErrorCode } from './agent/wda-http.ts'
 import type { Phone, PhoneTroubleReason } from './cable/lockdown.ts'
 import { isPhoneWide, troubleCodeOf, UiTrouble, type UiTroubleCode } from './screens/navigation.ts'
@@ -30,6 +30,7 @@ export type BlockerCode =
   | 'developer_mode_off'
   | 'language_not_english'
   | LaunchTroubleCode
+  | 'passcode_prompt'
   | 'agent_starting'
   | 'agent_down'
   | 'agent_stuck'
@@ -131,12 +132,6 @@ export const BLOCKERS: Readonly<Record<BlockerCode, BlockerWords>> = {
     why: 'It was not found at the configured path.',
     fix: 'Install it, or correct the option that names it. "hookline config" lists the options.',
   },
-  launcher_too_old: {
-    fallback: 'trusted',
-    title: 'The program that starts the agent is too old',
-    why: 'Before 1.3.1, go-ios needs the internet after each restart of the iPhone, even with a local image.',
-    fix: 'Install go-ios 1.3.1 or later from github.com/danielpaulus/go-ios/releases. The npm package is older.',
-  },
   image_mount_failed: {
     fallback: 'trusted',
     title: "Apple's developer image could not be mounted on the iPhone",
@@ -145,27 +140,15 @@ export const BLOCKERS: Readonly<Record<BlockerCode, BlockerWords>> = {
   },
   tunnel_failed: {
     fallback: 'trusted',
-    title: 'The tunnel to the iPhone is down',
-    why: 'The agent cannot be started without it.',
-    fix: 'Hookline restarts it automatically. If that does not help, unplug the iPhone and plug it in again.',
-  },
-  agent_not_installed: {
-    fallback: 'prepared',
-    title: 'The agent is not installed on the iPhone',
-    why: 'WebDriverAgent, which controls the screen, was not found.',
-    fix: 'Install WebDriverAgent, signed with your account, and check the option iphone-agent-bundle.',
-  },
-  agent_expired: {
-    fallback: 'prepared',
-    title: 'The signature of the agent is not valid',
-    why: 'It expires after seven days with a free account and after a year with a paid one, or it is not trusted on the iPhone.',
-    fix: 'Sign and install WebDriverAgent again, and trust it in Settings > General > VPN & Device Management.',
+    title: 'The agent and the tunnel to the iPhone have ended',
+    why: 'Without a tunnel the agent cannot be started.',
+    fix: 'Hookline restarts both automatically. If that does not help, unplug the iPhone and plug it in again, and check their last lines.',
   },
   launch_failed: {
     fallback: 'prepared',
     title: 'The agent could not be started',
     why: 'The command that starts it has ended.',
-    fix: 'Check the last lines of its output, and run the command once by hand to see what it asks for.',
+    fix: 'Check its last lines, and run it once by hand. WebDriverAgent must be installed under the bundle id of iphone-agent-bundle, trusted, and signed within the last year (seven days with a free account). After a restart the iPhone needs its developer image, which takes the internet.',
   },
   agent_starting: {
     fallback: 'agent_starting',
@@ -233,7 +216,6 @@ export function stageIndex(stage: PhoneStage): number {
   return PHONE_STAGES.indexOf(stage)
 }
 
-/** Index of the highest stage in which a phone can be while `blocker` lasts. */
 export function fallbackIndex({ code }: PhoneBlocker): number {
   return stageIndex(BLOCKERS[code].fallback)
 }

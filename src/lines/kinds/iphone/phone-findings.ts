@@ -1,31 +1,19 @@
 // Findings and reports about iPhones that are lines, or are configured as lines.
 
+import type { Phone as PhoneReport } from '../../../api/owner.ts'
 import type { Finding } from '../../../domain/finding.ts'
-import type { Phone } from './cable/lockdown.ts'
+import type { Phone, PhoneFacts, PhoneTroubleReason } from './cable/lockdown.ts'
+import type { PhoneCable } from './cable/phone-watch.ts'
 import type { PhoneChoice } from './options.ts'
 import {
   BLOCKERS,
+  PHONE_STAGES,
+  type PhoneBlocker,
   fallbackIndex,
   firstBlocker,
-  PHONE_STAGES,
   stageIndex,
-  type PhoneBlocker,
-  type PhoneStage,
 } from './phone-blockers.ts'
 import type { PhoneLine } from './phone-line.ts'
-
-/** Progress of a phone on its way to a line. */
-export type PhoneReport = {
-  /** The UDID. */
-  readonly key: string
-  readonly name: string | null
-  readonly iosVersion: string | null
-  readonly batteryPercent: number | null
-  readonly states: readonly { readonly state: PhoneStage; readonly isReached: boolean }[]
-  readonly stop: Words | null
-  /** A screen that was not recognized: types and identifiers, and none of its texts. */
-  readonly unknownScreen: string | null
-}
 
 type Words = Readonly<Record<'code' | 'title' | 'why' | 'fix', string>>
 type NumberOf = (phone: Phone) => string | null
@@ -35,7 +23,7 @@ type Remark = Omit<Finding, 'key' | 'depends_on'>
 const UDID_END_LENGTH = 6
 const TOP = stageIndex('online')
 
-/** `line` is null where the phone is no line yet: it has no number, or was never read. */
+/** Progress of a phone; `line` is null where it is no line yet: it has no number, or was never read. */
 export function phoneReport(phone: Phone, line: PhoneLine | null): PhoneReport {
   const blocker = line === null ? firstBlocker(phone) : blockerOfLine(line)
   const reached = Math.min(
@@ -45,18 +33,18 @@ export function phoneReport(phone: Phone, line: PhoneLine | null): PhoneReport {
   return {
     key: phone.udid,
     ...factsOf(phone),
-    states: PHONE_STAGES.map((state, index) => ({ state, isReached: index <= reached })),
+    states: PHONE_STAGES.map((state, index) => ({ state, is_reached: index <= reached })),
     stop: blocker === null ? null : wordsOf(blocker),
-    unknownScreen: line?.unknownScreen ?? null,
+    unknown_screen: line?.unknownScreen ?? null,
   }
 }
 
 function factsOf({ facts, trouble }: Phone) {
   if (facts === null) {
-    return { name: trouble?.name ?? null, iosVersion: null, batteryPercent: null }
+    return { name: trouble?.name ?? null, ios_version: null, battery_percent: null }
   }
   const { name, iosVersion, battery } = facts
-  return { name, iosVersion, batteryPercent: battery?.percent ?? null }
+  return { name, ios_version: iosVersion, battery_percent: battery?.percent ?? null }
 }
 
 /** Findings about a phone whose line is running. */
@@ -99,7 +87,6 @@ export function unseenFindings(unseen: readonly PhoneChoice[]): readonly Finding
   )
 }
 
-/** The finding that no phone can be seen at all. */
 export function deniedFindings(): readonly Finding[] {
   return about(blockerRemark({ code: 'usbmux_denied', detail: null }), null)
 }
@@ -180,15 +167,133 @@ const GAPS: Remark = {
   fix: 'Check Messages on the iPhone. This finding clears at the next start of the line.',
 }
 
-/** A report in the API's words. */
-export function phoneResource(report: PhoneReport) {
+// The iPhone that holds the number of a Mac line. No message passes through its cable; but Apple takes the
+// number from the account some time after the phone or its SIM is gone, so it is worth watching.
+
+type AnchoredLine = { readonly key: string; readonly number: string }
+type ReadPhone = Phone & { readonly facts: PhoneFacts }
+
+const OF_TRUST: ReadonlySet<PhoneTroubleReason> = new Set([
+  'not_trusted',
+  'trust_dialog',
+  'trust_denied',
+  'pairing_stale',
+])
+/** The oldest version that is known to hold a number for the Messages of a current Mac. */
+const IOS_MAJOR_MIN = 15
+
+/** Findings about the phones behind these lines, and about a cable that the system denies. */
+export function cableFindings(
+  cable: PhoneCable,
+  lines: readonly AnchoredLine[],
+): readonly Finding[] {
+  const denied = troubleRemark('usbmux_denied', 'usbmux_denied')
+  const isHidden = lines.length > 0 && cable.isDenied
+  return [...about(isHidden ? denied : null, null), ...anchorFindings(lines, cable.phones())]
+}
+
+/**
+ * Findings about the phones behind `lines`: warnings and infos, never errors, because the line works without
+ * them. A phone belongs to a line once it was seen with the line's number; it is reported absent only if it
+ * was attached since the relay started.
+ */
+export function anchorFindings(
+  lines: readonly AnchoredLine[],
+  phones: readonly Phone[],
+): readonly Finding[] {
+  const read = phones.filter((phone): phone is ReadPhone => phone.facts !== null)
+  const findings = lines.flatMap((line) => {
+    const remarks = remarksOn(line, read) ?? strangerRemarks(lines, read)
+    return remarks.flatMap((remark) => about(remark, line.key))
+  })
+  return lines.length === 0 ? [] : [...findings, ...unknownPhones(phones)]
+}
+
+/** Null where no phone was seen with the number of the line. */
+function remarksOn(
+  { number }: AnchoredLine,
+  phones: readonly ReadPhone[],
+): readonly Remark[] | null {
+  const holders = phones.filter(({ numbers }) => numbers.includes(number))
+  const holder = holders.find(({ facts }) => facts.number === number) ?? holders[0]
+  if (holder === undefined) return null
+  if (holder.facts.number !== number) return [anchorNumber(holder.facts, 'warning')]
+  if (holder.device === null) return [absent(holder.facts)]
+  const reason = holder.trouble?.reason
+  const trouble = reason === undefined ? null : phoneRemark(reason)
+  return [trouble, anchorBattery(holder), oldIos(holder.facts)].filter((remark) => remark !== null)
+}
+
+/** A single line and a single phone with another number belong together, or the phone only charges here. */
+function strangerRemarks(
+  lines: readonly AnchoredLine[],
+  phones: readonly ReadPhone[],
+): readonly Remark[] {
+  const [phone, ...others] = phones.filter(({ device, facts }) => device && facts.number !== null)
+  if (phone === undefined || others.length > 0 || lines.length !== 1) return []
+  return [anchorNumber(phone.facts, 'info')]
+}
+
+/** Phones whose number was never read: they may be behind any of the lines. */
+function unknownPhones(phones: readonly Phone[]): readonly Finding[] {
+  for (const { facts, trouble } of phones) {
+    if (facts === null && trouble !== null && OF_TRUST.has(trouble.reason)) {
+      return about({ ...phoneRemark(trouble.reason), severity: 'info' }, null)
+    }
+  }
+  return []
+}
+
+function phoneRemark(reason: PhoneTroubleReason): Remark {
+  return troubleRemark(OF_TRUST.has(reason) ? 'anchor_not_trusted' : 'anchor_unreadable', reason)
+}
+
+function troubleRemark(code: string, reason: PhoneTroubleReason): Remark {
+  const { title, why, fix } = BLOCKERS[reason]
+  return { code, severity: 'warning', title, why, fix }
+}
+
+function absent({ name }: PhoneFacts): Remark {
   return {
-    key: report.key,
-    name: report.name,
-    ios_version: report.iosVersion,
-    battery_percent: report.batteryPercent,
-    states: report.states.map(({ state, isReached }) => ({ state, is_reached: isReached })),
-    stop: report.stop,
-    unknown_screen: report.unknownScreen,
+    code: 'anchor_absent',
+    severity: 'warning',
+    title: 'The iPhone that holds the number of this line is not plugged in',
+    why: `"${name}" was attached before. Without it Hookline cannot check that the number is safe.`,
+    fix: 'Plug it in again, and leave it switched on with its SIM.',
+  }
+}
+
+function anchorNumber({ name, number }: PhoneFacts, severity: 'warning' | 'info'): Remark {
+  const has = number === null ? 'no number' : `a number ending in ${number.slice(-4)}`
+  return {
+    code: 'anchor_number_mismatch',
+    severity,
+    title: 'The iPhone has a different number than the line',
+    why: `"${name}" has ${has}.`,
+    fix: 'Insert the right SIM, or correct the number of the line. Ignore this if the phone only charges here.',
+  }
+}
+
+function anchorBattery(phone: ReadPhone): Remark | null {
+  const { name, battery } = phone.facts
+  const low = lowBattery(phone)
+  return (
+    low && {
+      ...low,
+      code: 'anchor_low_battery',
+      why: `"${name}" is at ${battery?.percent} %, and has been low for ten minutes or longer.`,
+      fix: 'Plug it into a port or hub that supplies enough power.',
+    }
+  )
+}
+
+function oldIos({ name, iosVersion }: PhoneFacts): Remark | null {
+  if (Number.parseInt(iosVersion, 10) >= IOS_MAJOR_MIN) return null
+  return {
+    code: 'anchor_ios_too_old',
+    severity: 'info',
+    title: 'The iOS version of the iPhone is old',
+    why: `"${name}" runs iOS ${iosVersion}. Versions from ${IOS_MAJOR_MIN} on are known to work.`,
+    fix: 'Update it, or move the number to a newer iPhone.',
   }
 }

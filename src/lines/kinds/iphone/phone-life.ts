@@ -63,7 +63,6 @@ const FOR_PEOPLE: ReadonlySet<BlockerCode> = new Set(['locked', 'alert', 'agent_
 /** At the stage of the cable, which cannot show whether these are over. */
 const OF_LAUNCHER: ReadonlySet<BlockerCode> = new Set([
   'launcher_absent',
-  'launcher_too_old',
   'image_mount_failed',
   'tunnel_failed',
 ])
@@ -80,7 +79,6 @@ export class PhoneLife {
   readonly #work: LifeWork
   readonly #steps: Steps
   readonly #wake = new Signal()
-  /** Index of the present stage. */
   #reached = 0
   #blocker: PhoneBlocker | null = null
   /** Ends the work of the present stage. */
@@ -210,7 +208,14 @@ export class PhoneLife {
 
   async #watchAgent(launched: Launched): Promise<void> {
     const { code, why } = await launched.ended
-    if (this.#launched === launched) this.fail({ code, detail: why })
+    if (this.#launched !== launched) return
+    const blocker: PhoneBlocker = { code, detail: why }
+    this.fail(code === 'launch_failed' ? this.#orPasscode(blocker) : blocker)
+  }
+
+  /** A phone with a passcode asks for it whenever an agent starts. */
+  #orPasscode(blocker: PhoneBlocker): PhoneBlocker {
+    return this.phone?.facts?.isLocked === true ? { ...blocker, code: 'passcode_prompt' } : blocker
   }
 
   async #awaitAgent(signal: AbortSignal): Promise<PhoneBlocker | null> {
@@ -220,8 +225,7 @@ export class PhoneLife {
     while (!(await agent.health(signal).then(() => true, isNotReady))) {
       if (signal.aborted) return null
       if (isOurs && clock.monotonic() >= until) {
-        const isLocked = this.phone?.facts?.isLocked === true
-        return { code: isLocked ? 'passcode_prompt' : 'agent_down', detail: null }
+        return this.#orPasscode({ code: 'agent_down', detail: null })
       }
       if (this.#blocker === null) {
         this.#blocker = { code: isOurs ? 'agent_starting' : 'agent_down', detail: null }

@@ -6,14 +6,16 @@ import { OFFLINE_REASONS, type Capabilities } from '../../../domain/line.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
+import { dropOldest } from '../../../system/memoize.ts'
 import type { Random } from '../../../system/random.ts'
-import type {
-  DriverLine,
-  LineEvent,
-  LineListener,
-  LineSession,
-  PointOfNoReturn,
-  SendOutcome,
+import {
+  refusalOf,
+  type DriverLine,
+  type LineEvent,
+  type LineListener,
+  type LineSession,
+  type PointOfNoReturn,
+  type SendOutcome,
 } from '../../driver.ts'
 import { TaskQueue } from './agent/task-queue.ts'
 import { skeletonOf } from './agent/ui-tree.ts'
@@ -44,7 +46,8 @@ export type PhoneLineTools = {
 }
 
 /** Receipts are seen below the newest own message only, so that some are never seen. */
-const CAPABILITIES: Capabilities = {
+/** The most that a line can do. */
+export const IPHONE_CAPABILITIES: Capabilities = {
   new_contacts: true,
   choose_service: false,
   delivered: true,
@@ -202,6 +205,8 @@ export class PhoneLine {
     pointOfNoReturn: PointOfNoReturn,
     signal: AbortSignal,
   ): Promise<SendOutcome> {
+    const refusal = refusalOf(message, IPHONE_CAPABILITIES)
+    if (refusal !== null) return refusal
     const { clock, random } = this.#tools
     const restMs = this.#sentAt + PACE_MS - clock.monotonic()
     if (restMs > 0) {
@@ -271,7 +276,7 @@ export class PhoneLine {
       session: this.#session,
       number: this.#line.number,
       imessageActive: !this.evidence.isOff,
-      capabilities: CAPABILITIES,
+      capabilities: IPHONE_CAPABILITIES,
     }
   }
 
@@ -314,8 +319,7 @@ export class ImessageEvidence {
   noteBubble(handle: Handle): void {
     this.#known.delete(handle)
     this.#known.add(handle)
-    const [oldest] = this.#known
-    if (this.#known.size > KNOWN_MAX && oldest !== undefined) this.#known.delete(oldest)
+    dropOldest(this.#known, KNOWN_MAX)
   }
 
   /** A message was delivered. */

@@ -140,6 +140,7 @@ export const ESSENTIAL_COLUMNS = {
   handle: ['ROWID', 'id'],
   chat: ['ROWID', 'guid', 'style', 'chat_identifier'],
   chat_message_join: ['chat_id', 'message_id'],
+  attachment: [],
   sqlite_sequence: ['name', 'seq'],
 } as const
 
@@ -167,10 +168,28 @@ export const OPTIONAL_COLUMNS = {
     'cache_roomnames',
     'filter_action',
     'associated_message_guid',
+    'associated_message_emoji',
+    'thread_originator_guid',
+    'thread_originator_part',
+    'message_summary_info',
+    'group_action_type',
+    'group_title',
+    'other_handle',
   ],
   handle: [],
-  chat: ['last_addressed_handle', 'service_name'],
+  chat: ['last_addressed_handle', 'service_name', 'group_id', 'display_name'],
   chat_message_join: ['message_date', 'filter_action'],
+  attachment: [
+    'filename',
+    'mime_type',
+    'transfer_name',
+    'total_bytes',
+    'transfer_state',
+    'is_outgoing',
+    'hide_attachment',
+    /** Words for an inline emoji: since macOS 15. */
+    'emoji_image_short_description',
+  ],
   sqlite_sequence: [],
 } as const
 
@@ -178,8 +197,9 @@ export const OPTIONAL_COLUMNS = {
 const OPTIONAL_TABLES = {
   /** Deleted messages that can still be recovered: since macOS 13. */
   chat_recoverable_message_join: ['chat_id', 'message_id'],
-  /** With words for inline emoji: since macOS 15. */
-  attachment: ['guid', 'emoji_image_short_description'],
+  attachment: ['guid'],
+  message_attachment_join: ['message_id', 'attachment_id'],
+  chat_handle_join: ['chat_id', 'handle_id'],
 } as const
 
 export type ChatDbTable = keyof typeof ESSENTIAL_COLUMNS

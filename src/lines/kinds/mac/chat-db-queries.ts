@@ -29,19 +29,49 @@ const STATE_COLUMNS = [
   'was_downgraded',
 ] as const satisfies readonly MessageColumn[]
 
+const EXPRESSIONS: ReadonlySet<string> = new Set([
+  'ROWID',
+  'attributedBody',
+  'handle_id',
+  'text',
+  'subject',
+  'message_summary_info',
+  'other_handle',
+])
+const FILE_COLUMNS = [
+  'filename',
+  'mime_type',
+  'transfer_name',
+  'total_bytes',
+  'transfer_state',
+  'is_outgoing',
+  'hide_attachment',
+] as const satisfies readonly ChatDbColumn<'attachment'>[]
+
 /** Selected by name; the others need an expression of their own. */
 const MESSAGE_COLUMNS = [...ESSENTIAL_COLUMNS.message, ...OPTIONAL_COLUMNS.message].filter(
-  (column) => !['ROWID', 'attributedBody', 'handle_id', 'text', 'subject'].includes(column),
+  (column) => !EXPRESSIONS.has(column),
 )
 
-export type StateColumn = 'id' | (typeof STATE_COLUMNS)[number]
-export type ChatColumn = 'chat_id' | 'chat_guid' | 'chat_style' | 'chat_identifier'
+export type StateColumn = 'id' | 'is_in_group' | (typeof STATE_COLUMNS)[number]
+export type ChatColumn =
+  | 'chat_id'
+  | 'chat_guid'
+  | 'chat_style'
+  | 'chat_identifier'
+  | 'chat_group_id'
+  | 'chat_name'
 export type FullColumn =
   | StateColumn
-  | Exclude<MessageColumn, 'ROWID' | 'attributedBody' | 'handle_id'>
+  | Exclude<
+      MessageColumn,
+      'ROWID' | 'attributedBody' | 'handle_id' | 'message_summary_info' | 'other_handle'
+    >
   | ChatColumn
   | 'body'
+  | 'summary'
   | 'handle'
+  | 'other'
   | 'is_junk_in_chat'
 
 /**
@@ -52,9 +82,17 @@ const BODY_BYTES_MAX = 2 * 1_048_576 + 1
 const LAST_ROWS_MAX = 8
 const CHATS_MAX = 8
 const ALIAS_ROWS = 200
+/** iMessage lets 32 into a group; a carrier may let in more. */
+const MEMBERS_MAX = 500
 
-/** A message may be joined to several chats: with the lowest only, each message comes once. */
-const LOWEST_CHAT = `(SELECT min(j.chat_id) FROM chat_message_join j WHERE j.message_id = m.ROWID)`
+/**
+ * A message may be joined to several chats: with the lowest only, each message comes once. A group (43)
+ * comes before a direct chat (45): what may belong to a group is never direct.
+ */
+const LOWEST_CHAT = `(SELECT coalesce(min(CASE k.style WHEN 43 THEN k.ROWID END), min(k.ROWID))
+  FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id WHERE j.message_id = m.ROWID)`
+const IS_IN_GROUP = `(SELECT max(k.style = 43) FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id
+  WHERE j.message_id = m.ROWID) AS is_in_group`
 const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
 /** `filter_action` of a message, and of its place in a chat: junk (imessage-database). */
 export const JUNK = 2
@@ -82,6 +120,10 @@ export type QueryRows = {
   readonly duplicates: RawMessage
   readonly isRecoverable: Columns<'value'>
   readonly emojiWords: Columns<'guid' | 'words'>
+  readonly filesAt: RawFile
+  readonly editedBetween: Columns<'id' | 'guid' | 'date_edited'>
+  readonly groupChat: RawChat
+  readonly membersOf: Columns<'handle'>
   readonly ownAliases: Columns<'alias'>
   readonly receivedAliases: Columns<'alias'>
 }
@@ -89,25 +131,14 @@ export type QueryName = keyof QueryRows
 
 /** Text of every query, for a database of this schema. */
 export function queriesOf(schema: ChatDbSchema): Readonly<Record<QueryName, string>> {
-  const column = (name: MessageColumn) => schema.column('m', 'message', name)
-  const named = (names: readonly MessageColumn[]) =>
-    names.map((name) => `${column(name)} AS ${name}`).join(', ')
+  const named = (names: readonly MessageColumn[]) => namedColumns(schema, names)
   const joinDate = schema.column('j', 'chat_message_join', 'message_date')
-  const joinFilter = schema.column('j', 'chat_message_join', 'filter_action')
-  const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)} FROM message m`
-  const chat = `c.ROWID AS chat_id, c.guid AS chat_guid, c.style AS chat_style,
-    c.chat_identifier AS chat_identifier`
+  const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)}, ${IS_IN_GROUP} FROM message m`
+  const chat = chatColumns(schema)
   // Without the column, the guid names the service, except on macOS 26 and later.
   const chatService = `lower(coalesce(nullif(${schema.column('c', 'chat', 'service_name')}, ''),
     substr(c.guid, 1, instr(c.guid, ';') - 1)))`
-  const full = `SELECT m.ROWID AS id, ${named(MESSAGE_COLUMNS)}, ${chat}, h.id AS handle,
-    substr(CAST(m.attributedBody AS BLOB), 1, ${BODY_BYTES_MAX}) AS body,
-    substr(${column('text')}, 1, ${BODY_BYTES_MAX}) AS text,
-    substr(${column('subject')}, 1, ${BODY_BYTES_MAX}) AS subject,
-    (SELECT max(${joinFilter} = ${JUNK}) FROM chat_message_join j WHERE j.message_id = m.ROWID)
-      AS is_junk_in_chat
-    FROM message m LEFT JOIN handle h ON h.ROWID = m.handle_id
-    LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}`
+  const full = fullRows(schema)
   return {
     dataVersion: 'PRAGMA data_version',
     maxRowId: 'SELECT max(ROWID) AS value FROM message',
@@ -143,9 +174,54 @@ export function queriesOf(schema: ChatDbSchema): Readonly<Record<QueryName, stri
       ORDER BY m.date LIMIT +$limit`,
     isRecoverable: isRecoverable(schema),
     emojiWords: emojiWords(schema),
+    filesAt: filesAt(schema),
+    editedBetween: editedBetween(schema),
+    groupChat: `SELECT ${chat} FROM chat c WHERE c.chat_identifier = +$identifier AND +c.style = 43
+      ORDER BY c.ROWID DESC LIMIT 1`,
+    membersOf: membersOf(schema),
     ownAliases: aliases(schema, 1),
     receivedAliases: aliases(schema, 0),
   }
+}
+
+function namedColumns(schema: ChatDbSchema, names: readonly MessageColumn[]): string {
+  return names.map((name) => `${schema.column('m', 'message', name)} AS ${name}`).join(', ')
+}
+
+function chatColumns(schema: ChatDbSchema): string {
+  return `c.ROWID AS chat_id, c.guid AS chat_guid, c.style AS chat_style,
+    c.chat_identifier AS chat_identifier, ${schema.column('c', 'chat', 'group_id')} AS chat_group_id,
+    ${schema.column('c', 'chat', 'display_name')} AS chat_name`
+}
+
+/** Messages with all that is read of them, without an end. */
+function fullRows(schema: ChatDbSchema): string {
+  const column = (name: MessageColumn) => schema.column('m', 'message', name)
+  const joinFilter = schema.column('j', 'chat_message_join', 'filter_action')
+  return `SELECT m.ROWID AS id, ${namedColumns(schema, MESSAGE_COLUMNS)}, ${chatColumns(schema)},
+    ${IS_IN_GROUP}, h.id AS handle,
+    substr(CAST(m.attributedBody AS BLOB), 1, ${BODY_BYTES_MAX}) AS body,
+    substr(${column('text')}, 1, ${BODY_BYTES_MAX}) AS text,
+    substr(${column('subject')}, 1, ${BODY_BYTES_MAX}) AS subject,
+    CASE WHEN ${column('date_edited')} > 0 THEN
+      substr(CAST(${column('message_summary_info')} AS BLOB), 1, ${BODY_BYTES_MAX}) END AS summary,
+    (SELECT o.id FROM handle o WHERE o.ROWID = ${column('other_handle')}) AS other,
+    (SELECT max(${joinFilter} = ${JUNK}) FROM chat_message_join j WHERE j.message_id = m.ROWID)
+      AS is_junk_in_chat
+    FROM message m LEFT JOIN handle h ON h.ROWID = m.handle_id
+    LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}`
+}
+
+function editedBetween(schema: ChatDbSchema): string {
+  const edited = schema.column('m', 'message', 'date_edited')
+  return `SELECT m.ROWID AS id, m.guid AS guid, ${edited} AS date_edited FROM message m
+    WHERE m.date BETWEEN +$from AND +$until AND +${edited} > 0 ORDER BY m.date DESC LIMIT +$limit`
+}
+
+function membersOf(schema: ChatDbSchema): string {
+  if (!schema.has('chat_handle_join')) return 'SELECT NULL AS handle WHERE +$chatRowId IS NULL'
+  return `SELECT h.id AS handle FROM chat_handle_join j JOIN handle h ON h.ROWID = j.handle_id
+    WHERE j.chat_id = +$chatRowId ORDER BY h.ROWID LIMIT ${MEMBERS_MAX}`
 }
 
 /**
@@ -187,8 +263,20 @@ function isRecoverable(schema: ChatDbSchema): string {
 function emojiWords(schema: ChatDbSchema): string {
   const wanted = '(SELECT value FROM json_each($guids))'
   if (!schema.has('attachment')) return `SELECT NULL AS guid, NULL AS words WHERE 0 IN ${wanted}`
-  return `SELECT a.guid AS guid, a.emoji_image_short_description AS words FROM attachment a
-    WHERE a.guid IN ${wanted}`
+  const words = schema.column('a', 'attachment', 'emoji_image_short_description')
+  return `SELECT a.guid AS guid, ${words} AS words FROM attachment a WHERE a.guid IN ${wanted}`
+}
+
+/** Files of messages, in the order of their own rows, which need not be that of the text. */
+function filesAt(schema: ChatDbSchema): string {
+  const columns = FILE_COLUMNS.map((name) => `${schema.column('a', 'attachment', name)} AS ${name}`)
+  if (!schema.has('message_attachment_join') || !schema.has('attachment')) {
+    const none = FILE_COLUMNS.map((name) => `NULL AS ${name}`).join(', ')
+    return `SELECT NULL AS id, NULL AS guid, ${none} WHERE 0 IN ${ROW_IDS} AND 0`
+  }
+  return `SELECT j.message_id AS id, a.guid AS guid, ${columns.join(', ')} FROM message_attachment_join j
+    JOIN attachment a ON a.ROWID = j.attachment_id
+    WHERE j.message_id IN ${ROW_IDS} ORDER BY j.message_id, a.ROWID`
 }
 
 /**
@@ -206,6 +294,7 @@ function aliases(schema: ChatDbSchema, isOwn: 0 | 1): string {
 
 export type SqlValue = bigint | number | string | Uint8Array | null
 export type RawState = Readonly<Record<StateColumn, SqlValue>>
+export type RawFile = Readonly<Record<'id' | 'guid' | (typeof FILE_COLUMNS)[number], SqlValue>>
 export type RawChat = Readonly<Record<ChatColumn, SqlValue>>
 export type RawMessage = Readonly<Record<FullColumn, SqlValue>>
 export type RawExchanged = Readonly<

@@ -7,6 +7,7 @@ import {
   JUNK,
   type RawChat,
   type RawExchanged,
+  type RawFile,
   type RawMessage,
   type RawState,
   type SqlValue,
@@ -21,6 +22,25 @@ export type Chat = {
   readonly guid: string
   readonly isDirect: boolean
   readonly identifier: string
+  /** Stays the same where the guid and the identifier change. */
+  readonly groupId: string | null
+  readonly name: string | null
+}
+
+/** A row of `attachment`: a file of a message, as far as Messages has it. */
+export type FileRow = {
+  /** Transfer guid, by which the body names it. */
+  readonly guid: string
+  /** Path as Messages writes it: `~/Library/Messages/Attachments/…`. */
+  readonly path: string | null
+  readonly mimeType: string | null
+  readonly name: string | null
+  readonly size: number
+  /** 5 is finished; 0 is not loaded, and the others are on the way (beeper). */
+  readonly transferState: number
+  readonly isOutgoing: boolean
+  /** The preview of a link, and other parts of a balloon. */
+  readonly isHidden: boolean
 }
 
 /** State of a message that we sent, as its flags prove it. Times are milliseconds since 1970. */
@@ -41,6 +61,7 @@ export type OwnState = {
   /** Not sent yet on purpose: being prepared, delayed, for a satellite, or scheduled. */
   readonly isWaiting: boolean
   readonly wasDowngraded: boolean
+  readonly isInGroup: boolean
 }
 
 export type MessageRow = {
@@ -52,11 +73,14 @@ export type MessageRow = {
   readonly handle: string | null
   /** Lowest of its chats; null while it is joined to none. */
   readonly chat: Chat | null
-  /** Set for a group even before the row is joined to its chat. */
-  readonly hasRoom: boolean
+  /** Identifier of its group, set even before the row is joined to its chat. */
+  readonly room: string | null
   /** Contains U+FFFC for each attachment; null while there is none. */
   readonly text: string | null
   readonly inlineEmoji: readonly InlineEmoji[]
+  /** Transfer guids of its files, in the order of the text. */
+  readonly attachmentGuids: readonly string[]
+  readonly files: readonly FileRow[]
   /** Line above the text. */
   readonly subject: string | null
   /** Reason why the body could not be decoded. */
@@ -68,12 +92,24 @@ export type MessageRow = {
   readonly associatedType: number
   /** From `associated_message_guid`. */
   readonly isAboutOther: boolean
+  /** `associated_message_guid`: `p:0/…`, `bp:…` or a guid. */
+  readonly about: string | null
+  readonly emoji: string | null
+  /** Guid of the message that it replies to, and the place of its part: `0:0:5`. */
+  readonly replyTo: string | null
+  readonly replyToPart: string | null
+  readonly groupAction: number
+  readonly groupTitle: string | null
+  /** `handle.id` of the member that a change of a group is about. */
+  readonly otherHandle: string | null
+  readonly editedAt: number | null
+  /** `message_summary_info` of an edited message. */
+  readonly summary: Uint8Array | null
   readonly scheduleType: number
   readonly isSystem: boolean
   /** Marked as junk by Messages, in the column of its version. */
   readonly isSpam: boolean
   readonly isCorrupt: boolean
-  readonly isEdited: boolean
   /** `destination_caller_id`: our own address that it came to, or went from. */
   readonly ownAlias: string | null
   readonly state: OwnState
@@ -96,7 +132,7 @@ const SCHEDULED = 2
 const SERVICES = ['iMessage', 'SMS', 'RCS']
 
 export function messageRowOf(raw: RawMessage): MessageRow {
-  const { text, inlineEmoji, problem } = bodyOf(raw)
+  const { text, inlineEmoji, attachmentGuids, problem } = bodyOf(raw)
   const about = nameOf(raw.associated_message_guid)
   return {
     rowId: rowIdOf(raw.id),
@@ -105,9 +141,11 @@ export function messageRowOf(raw: RawMessage): MessageRow {
     at: timeOf(raw.date),
     handle: nameOf(raw.handle),
     chat: raw.chat_id === null ? null : chatOf(raw),
-    hasRoom: nameOf(raw.cache_roomnames) !== null,
+    room: nameOf(raw.cache_roomnames),
     text,
     inlineEmoji,
+    attachmentGuids,
+    files: [],
     subject: nameOf(raw.subject),
     bodyProblem: problem,
     hasAttachments: flagOf(raw.cache_has_attachments),
@@ -116,11 +154,19 @@ export function messageRowOf(raw: RawMessage): MessageRow {
     itemType: integerOf(raw.item_type),
     associatedType: integerOf(raw.associated_message_type),
     isAboutOther: about !== null && about !== raw.guid,
+    about,
+    emoji: nameOf(raw.associated_message_emoji),
+    replyTo: nameOf(raw.thread_originator_guid),
+    replyToPart: nameOf(raw.thread_originator_part),
+    groupAction: integerOf(raw.group_action_type),
+    groupTitle: nameOf(raw.group_title),
+    otherHandle: nameOf(raw.other),
+    editedAt: timeOf(raw.date_edited),
+    summary: raw.summary instanceof Uint8Array ? raw.summary : null,
     scheduleType: integerOf(raw.schedule_type),
     isSystem: flagOf(raw.is_system_message) || flagOf(raw.is_service_message),
     isSpam: isJunk(raw),
     isCorrupt: flagOf(raw.is_corrupt),
-    isEdited: timeOf(raw.date_edited) !== null,
     ownAlias: nameOf(raw.destination_caller_id),
     state: ownStateOf(raw),
   }
@@ -146,6 +192,7 @@ export function ownStateOf(raw: RawState): OwnState {
     readAt,
     isWaiting,
     wasDowngraded: flagOf(raw.was_downgraded),
+    isInGroup: flagOf(raw.is_in_group),
   }
 }
 
@@ -155,8 +202,28 @@ export function chatOf(raw: RawChat): Chat {
     guid: String(raw.chat_guid),
     isDirect: integerOf(raw.chat_style) === DIRECT_STYLE,
     identifier: nameOf(raw.chat_identifier) ?? '',
+    groupId: nameOf(raw.chat_group_id),
+    name: nameOf(raw.chat_name),
   }
 }
+
+export function fileOf(raw: RawFile): FileRow {
+  const name = nameOf(raw.transfer_name)
+  const path = nameOf(raw.filename)
+  return {
+    guid: nameOf(raw.guid) ?? '',
+    path,
+    mimeType: nameOf(raw.mime_type),
+    name,
+    size: integerOf(raw.total_bytes),
+    transferState: integerOf(raw.transfer_state),
+    isOutgoing: flagOf(raw.is_outgoing),
+    isHidden: flagOf(raw.hide_attachment) || HIDDEN.test(path ?? name ?? ''),
+  }
+}
+
+/** Payload of a balloon: the picture of a link, the state of a game. */
+const HIDDEN = /\.pluginPayloadAttachment$/i
 
 export function exchangedOf(raw: RawExchanged): Exchanged {
   return {
@@ -220,13 +287,15 @@ function serviceOf(value: SqlValue): string {
 function bodyOf(raw: RawMessage): {
   readonly text: string | null
   readonly inlineEmoji: readonly InlineEmoji[]
+  readonly attachmentGuids: readonly string[]
   readonly problem: string | null
 } {
   const column = nameOf(raw.text)
-  const ofColumn = { text: column, inlineEmoji: [], problem: null }
+  const ofColumn = { text: column, inlineEmoji: [], attachmentGuids: [], problem: null }
   if (!(raw.body instanceof Uint8Array) || raw.body.length === 0) return ofColumn
   const decoded = decodeAttributedBody(raw.body)
   if (!decoded.ok) return { ...ofColumn, problem: decoded.problem }
-  const { text, inlineEmoji = [] } = decoded
-  return text === '' ? { ...ofColumn, text: column ?? '' } : { text, inlineEmoji, problem: null }
+  const { text, inlineEmoji = [], attachmentGuids } = decoded
+  if (text === '') return { ...ofColumn, text: column ?? '' }
+  return { text, inlineEmoji, attachmentGuids, problem: null }
 }

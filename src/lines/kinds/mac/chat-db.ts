@@ -19,6 +19,7 @@ import { queriesOf, type QueryName, type QueryRows } from './chat-db-queries.ts'
 import {
   chatOf,
   exchangedOf,
+  fileOf,
   integerOf,
   messageRowOf,
   nameOf,
@@ -27,6 +28,7 @@ import {
   timeOf,
   type Chat,
   type Exchanged,
+  type FileRow,
   type MessageRow,
   type OwnState,
   type RowId,
@@ -43,10 +45,12 @@ export class ChatDbError extends Error {
   }
 }
 
+type EditedRow = RowId & { readonly editedAt: number }
 type OwnError = { readonly error: number; readonly at: number }
 
 const ERRORS_MAX = 200
 const DUPLICATES_MAX = 20
+const EDITED_MAX = 500
 /** ROWIDs in one look-up. */
 const LOOK_UP_MAX = 500
 /** A replay has the date of the message, give or take the precision that it lost on the way. */
@@ -118,21 +122,21 @@ export class ChatDb {
 
   /** Rows after a position, in order of ROWID, of both directions. */
   rowsAfter(rowId: number, limit: number): readonly MessageRow[] {
-    return this.#all('rowsAfter', { rowId, limit }).map(messageRowOf)
+    return this.#whole(this.#all('rowsAfter', { rowId, limit }))
   }
 
   rowsAt(rowIds: readonly number[]): readonly MessageRow[] {
-    return this.#at('rowsAt', rowIds).map(messageRowOf)
+    return this.#whole(this.#at('rowsAt', rowIds))
   }
 
   /** Our own rows after a position, in order of ROWID. */
   ownRowsAfter(rowId: number, limit: number): readonly MessageRow[] {
-    return this.#all('ownRowsAfter', { rowId, limit }).map(messageRowOf)
+    return this.#whole(this.#all('ownRowsAfter', { rowId, limit }))
   }
 
   /** Rows dated from `ms` (since 1970) on, oldest first; absurd dates are left out. */
   rowsSince(ms: number, limit: number): readonly MessageRow[] {
-    return this.#dated('rowsBetween', { from: ms, limit }).slice(0, limit).map(messageRowOf)
+    return this.#whole(this.#dated('rowsBetween', { from: ms, limit }).slice(0, limit))
   }
 
   statesAt(rowIds: readonly number[]): readonly OwnState[] {
@@ -146,6 +150,25 @@ export class ChatDb {
   /** Direct iMessage chats with a handle, latest message first, 8 at most. */
   directChats(handle: string): readonly Chat[] {
     return this.#all('directChats', { handle }).map(chatOf)
+  }
+
+  /** The group with that identifier; null where there is none. */
+  groupChat(identifier: string): Chat | null {
+    const raw = this.#one('groupChat', { identifier })
+    return raw === null ? null : chatOf(raw)
+  }
+
+  /** Handles of a group, perhaps with our own among them. */
+  membersOf(chatRowId: number): readonly string[] {
+    return this.#all('membersOf', { chatRowId }).flatMap(({ handle }) => nameOf(handle) ?? [])
+  }
+
+  /** Messages dated from `ms` (since 1970) on that were edited or unsent: the newest 500. */
+  editedSince(ms: number): readonly EditedRow[] {
+    return this.#dated('editedBetween', { from: ms, limit: EDITED_MAX }).flatMap((raw) => {
+      const editedAt = timeOf(raw.date_edited)
+      return editedAt === null ? [] : [{ ...idsOf(raw), editedAt }]
+    })
   }
 
   knowsHandle(handle: string): boolean {
@@ -168,6 +191,16 @@ export class ChatDb {
         return name === null ? [] : [[String(guid), name] as const]
       }),
     )
+  }
+
+  /** Files of messages, by the ROWIDs of those that have any. */
+  filesAt(rowIds: readonly number[]): ReadonlyMap<number, readonly FileRow[]> {
+    const files = new Map<number, FileRow[]>()
+    for (const raw of this.#at('filesAt', rowIds)) {
+      const rowId = rowIdOf(raw.id)
+      files.set(rowId, [...(files.get(rowId) ?? []), fileOf(raw)])
+    }
+    return files
   }
 
   /** Latest messages from and to a handle, latest first. */
@@ -208,6 +241,16 @@ export class ChatDb {
     // A statement that is not finalised keeps the file open.
     for (const statement of Object.values(this.#statements)) statement.finalize()
     this.#db.close()
+  }
+
+  /** Rows with their files. */
+  #whole(raws: Rows<'rowsAt'>): readonly MessageRow[] {
+    const rows = raws.map(messageRowOf)
+    const hasFiles = (row: MessageRow) => row.hasAttachments || row.attachmentGuids.length > 0
+    const rowIds = rows.filter(hasFiles).map(({ rowId }) => rowId)
+    if (rowIds.length === 0) return rows
+    const files = this.filesAt(rowIds)
+    return rows.map((row) => ({ ...row, files: files.get(row.rowId) ?? [] }))
   }
 
   /** Rows of a range of dates, at most `limit` of each kind of date; dates in seconds are older. */
@@ -259,7 +302,7 @@ function prepareStatements(db: Database): Statements {
   return Object.fromEntries(statements) as Statements // One for each query.
 }
 
-function idsOf(raw: QueryRows['lastRows']): RowId {
+function idsOf(raw: Pick<QueryRows['editedBetween'], 'id' | 'guid'>): RowId {
   return { rowId: rowIdOf(raw.id), guid: String(raw.guid) }
 }
 

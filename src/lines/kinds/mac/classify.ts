@@ -4,22 +4,32 @@
 import { deviceHandle, type Handle } from '../../../domain/handle.ts'
 import type { LeftOut, Withheld } from '../../../domain/not-relayed.ts'
 import { withoutMarks } from './attributed-body.ts'
-import type { MessageRow } from './chat-db-rows.ts'
+import type { Chat, MessageRow } from './chat-db-rows.ts'
+import { isWhollyRetracted } from './edit-history.ts'
+import { groupChangeOf, reactionOf } from './row-changes.ts'
 
 export type Classification =
-  /** No message: reactions, renames, failed messages, and messages of the line to itself. */
+  /** No message: votes, locations, failed messages, and messages of the line to itself. */
   | { readonly kind: 'skip' }
   | { readonly kind: 'leave_out'; readonly leftOut: LeftOut }
   /** Part of it is still to come. A patient row delays no other, and is looked at now and then. */
   | { readonly kind: 'incomplete'; readonly isPatient: boolean }
-  | {
+  | (Placed & {
       readonly kind: 'relay'
       readonly handle: Handle
       readonly text: string
-      readonly at: number
-      readonly isHistory: boolean
       readonly withheld: Withheld | null
-    }
+    })
+  /** `handle` is the sender's; null for the owner. */
+  | (Placed & { readonly kind: 'reaction'; readonly handle: Handle | null })
+  | (Placed & { readonly kind: 'group_change'; readonly handle: Handle | null })
+
+type Placed = {
+  /** Null in a conversation of two. */
+  readonly group: Chat | null
+  readonly at: number
+  readonly isHistory: boolean
+}
 
 /** Names that the system gives inline emoji, by their transfer guids. */
 export type EmojiWords = (guids: readonly string[]) => ReadonlyMap<string, string>
@@ -37,7 +47,8 @@ export type Circumstances = {
   readonly isOwnAlias: (handle: string) => boolean
   readonly hasDuplicate: (row: MessageRow) => boolean
   readonly isRecoverable: (rowId: number) => boolean
-  readonly hasDirectChat: (handle: string) => boolean
+  /** The group with that identifier. */
+  readonly groupChat: (identifier: string) => Chat | null
   readonly emojiWords: EmojiWords
 }
 
@@ -72,45 +83,121 @@ export function isMessage(row: MessageRow): boolean {
 
 /** `associated_message_type` of written messages: text, or the balloon of an app (imessage-database). */
 const MESSAGE_TYPES: ReadonlySet<number> = new Set([0, 2, 3])
-/** Stickers, reactions and their removals, votes. */
-const NOTICE_TYPES: ReadonlySet<number> = new Set([
-  1000, 4000, 2000, 2001, 2002, 2003, 2004, 2005, 2006, 2007, 3000, 3001, 3002, 3003, 3004, 3005,
-  3006, 3007,
-])
+/** `associated_message_type` of a vote in a poll. */
+const VOTE = 4000
 /** `item_type` of changes of a group, shared locations, kept audio, FaceTime (beeper). */
 const NOTICE_ITEMS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6])
 const POLLS = /(?:^|[.:])Polls$/
 
+type PublishedNature = 'message' | 'reaction' | 'group_change'
+type Nature = PublishedNature | 'notice' | 'not_understood'
+
 /** Exact sets: a value that is in none of them is no message by guess. */
-function nature(row: MessageRow): 'message' | 'notice' | 'not_understood' {
-  if (row.isSystem || NOTICE_ITEMS.has(row.itemType)) return 'notice'
-  if (NOTICE_TYPES.has(row.associatedType)) return 'notice'
+function nature(row: MessageRow): Nature {
+  if (row.isSystem || row.associatedType === VOTE) return 'notice'
+  if (row.itemType === 0 && reactionOf(row) !== null) return 'reaction'
+  if (NOTICE_ITEMS.has(row.itemType)) return groupChangeOf(row) === null ? 'notice' : 'group_change'
   const isKnown = row.itemType === 0 && MESSAGE_TYPES.has(row.associatedType)
   if (!isKnown || row.isCorrupt) return 'not_understood'
-  return row.isAboutOther && POLLS.test(row.balloon ?? '') ? 'notice' : 'message'
+  return isOption(row) ? 'notice' : 'message'
+}
+
+/** A further option of a poll. */
+function isOption({ isAboutOther, balloon }: MessageRow): boolean {
+  return isAboutOther && POLLS.test(balloon ?? '')
 }
 
 const SKIP: Classification = { kind: 'skip' }
+/** A row that nobody can place may be of a group. */
+const UNPLACED: Classification = { kind: 'leave_out', leftOut: 'unplaced' }
 
 export function classify(row: MessageRow, circumstances: Circumstances): Classification {
   const rowNature = nature(row)
   if (rowNature === 'not_understood') return { kind: 'leave_out', leftOut: rowNature }
-  // An unsent message: nothing is left of it.
-  const isUnsent = row.isEdited && isEmpty(row)
-  if (rowNature === 'notice' || isUnsent) return SKIP
-  if (row.chat === null && circumstances.isRecoverable(row.rowId)) return SKIP
-  const wait = waitOf(row, circumstances.waitedMs)
+  if (rowNature === 'notice' || isGone(row, circumstances)) return SKIP
+  const wait = waitOf(row, rowNature, circumstances.waitedMs)
   if (wait !== null) return { kind: 'incomplete', isPatient: wait === 'patient' }
   if (row.isFromMe && (row.state.error !== 0 || isScheduled(row))) return SKIP
-  if (isOfGroup(row)) return { kind: 'leave_out', leftOut: 'group' }
-  return classifyDirect(row, circumstances)
+  return classifyComplete(row, rowNature, circumstances)
+}
+
+/** Unsent, or deleted in Messages, before it was read. */
+function isGone(row: MessageRow, { isRecoverable }: Circumstances): boolean {
+  return isUnsent(row) || (row.chat === null && isRecoverable(row.rowId))
+}
+
+function classifyComplete(
+  row: MessageRow,
+  rowNature: PublishedNature,
+  circumstances: Circumstances,
+): Classification {
+  const chat = row.chat ?? (row.room === null ? null : circumstances.groupChat(row.room))
+  if (rowNature !== 'message') {
+    return chat === null ? UNPLACED : classifyChange(row, { kind: rowNature, chat }, circumstances)
+  }
+  if (chat !== null && !chat.isDirect) return classifyGroup(row, chat, circumstances)
+  // Of a group that nobody knows: its sender is answered by nobody.
+  return row.room === null ? classifyDirect(row, circumstances) : UNPLACED
+}
+
+/** Nothing is left of an unsent message. */
+export function isUnsent(row: MessageRow): boolean {
+  if (row.editedAt === null) return false
+  return isEmpty(row) || (row.summary !== null && isWhollyRetracted(row.summary))
+}
+
+/** A reaction or a change of a group, by its sender. */
+function classifyChange(
+  row: MessageRow,
+  { kind, chat }: { readonly kind: Exclude<PublishedNature, 'message'>; readonly chat: Chat },
+  circumstances: Circumstances,
+): Classification {
+  const sender = row.handle ?? chat.identifier
+  const isOfItself = !row.isFromMe && circumstances.isOwnAlias(sender)
+  if (chat.isDirect && (kind === 'group_change' || isOfItself)) return SKIP
+  const group = chat.isDirect ? null : chat
+  return {
+    kind,
+    handle: row.isFromMe ? null : personOf(sender),
+    group,
+    at: row.at ?? circumstances.now,
+    isHistory: isHistory(row, circumstances),
+  }
+}
+
+/** A group's message: from its sender, or for the owner's own under the identifier of the group. */
+function classifyGroup(row: MessageRow, chat: Chat, circumstances: Circumstances): Classification {
+  const { hasDuplicate, healthyAt, now, emojiWords } = circumstances
+  const sender = row.isFromMe ? groupIdentifier(chat) : row.handle
+  if (sender === null) return UNPLACED
+  if (ageOf(row, healthyAt) > DUPLICATE_AGE_MS && hasDuplicate(row)) return SKIP
+  return {
+    kind: 'relay',
+    handle: personOf(sender),
+    text: readableText(row, emojiWords),
+    group: chat,
+    at: row.at ?? now,
+    isHistory: isHistory(row, circumstances),
+    withheld: row.isSpam && !row.isFromMe ? 'spam' : null,
+  }
+}
+
+/** Stays the same where a version of macOS spells guid and identifier in another way. */
+export function groupIdentifier({ groupId, identifier }: Chat): string {
+  return groupId ?? identifier
+}
+
+export function personOf(handle: string): Handle {
+  return deviceHandle(handle.replace(SMS_SUFFIX, ''))
 }
 
 /** Kind of wait for something of the row that is still to come; null where the wait is over. */
-function waitOf(row: MessageRow, waitedMs: number): 'urgent' | 'patient' | null {
+function waitOf(row: MessageRow, rowNature: Nature, waitedMs: number): 'urgent' | 'patient' | null {
   if (isScheduled(row) && waitedMs < SCHEDULE_WAIT_MS) return 'patient'
-  if (isIncomplete(row, waitedMs) || isOnItsWay(row, waitedMs)) return 'urgent'
-  const isLate = row.chat === null && !isOfGroup(row) && waitedMs < LATE_CHAT_WAIT_MS
+  if (row.chat === null && waitedMs < CHAT_WAIT_MS) return 'urgent'
+  if (rowNature === 'message' && isBodyLate(row, waitedMs)) return 'urgent'
+  if (isOnItsWay(row, waitedMs)) return 'urgent'
+  const isLate = row.chat === null && row.room === null && waitedMs < LATE_CHAT_WAIT_MS
   return isLate ? 'patient' : null
 }
 
@@ -121,34 +208,27 @@ function classifyDirect(row: MessageRow, circumstances: Circumstances): Classifi
   const isBlank = row.chat === null && isEmpty(row)
   // macOS 26 writes ghosts of the messages that we send: no chat, no text (imsg).
   if (isBlank && row.isFromMe) return SKIP
-  if (isBlank || peer === null) return { kind: 'leave_out', leftOut: 'unplaced' }
+  if (isBlank || peer === null) return UNPLACED
   if (isOwnAlias(peer)) return SKIP
   if (ageOf(row, healthyAt) > DUPLICATE_AGE_MS && hasDuplicate(row)) return SKIP
   return {
     kind: 'relay',
-    handle: deviceHandle(peer.replace(SMS_SUFFIX, '')),
+    handle: personOf(peer),
     text: readableText(row, emojiWords),
+    group: null,
     at: row.at ?? now,
     isHistory: isHistory(row, circumstances),
-    withheld: withheldFor(row, peer, circumstances),
+    withheld: withheldFor(row),
   }
 }
 
 /** Messages adds it to the names of some senders of SMS: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
 const SMS_SUFFIX = /(?<=.)\(sms[a-z_]*\)$/
 
-/** A row without a chat may belong to a group: it is direct only where its sender has a direct chat. */
-function withheldFor(
-  row: MessageRow,
-  peer: string,
-  { hasDirectChat }: Circumstances,
-): Withheld | null {
+/** A row that was never joined to a chat may belong to a group: it is announced to nobody. */
+function withheldFor(row: MessageRow): Withheld | null {
   if (row.isSpam && !row.isFromMe) return 'spam'
-  return row.chat === null && !hasDirectChat(peer) ? 'unplaced' : null
-}
-
-function isOfGroup({ chat, hasRoom }: MessageRow): boolean {
-  return chat === null ? hasRoom : !chat.isDirect
+  return row.chat === null ? 'unplaced' : null
 }
 
 /** Other end of a direct chat, as the row names it. */
@@ -169,11 +249,9 @@ function isOnItsWay({ isFromMe, state }: MessageRow, waitedMs: number): boolean 
   return isFromMe && !isSent && waitedMs < (state.error === 0 ? SENDING_WAIT_MS : ERROR_WAIT_MS)
 }
 
-/** Its chat or its body may still come. */
-function isIncomplete(row: MessageRow, waitedMs: number): boolean {
-  if (row.chat === null && !row.hasRoom && waitedMs < CHAT_WAIT_MS) return true
+function isBodyLate(row: MessageRow, waitedMs: number): boolean {
   const bodyWaitMs = row.state.isFinished ? BODY_WAIT_MS : CHAT_WAIT_MS
-  return !isOfGroup(row) && isEmpty(row) && waitedMs < bodyWaitMs
+  return isEmpty(row) && waitedMs < bodyWaitMs
 }
 
 function isEmpty(row: MessageRow): boolean {
@@ -200,7 +278,7 @@ const LINK_BALLOON = /(?:^|[.:])URLBalloonProvider$/
  * The subject on a line of its own, then the text. Messages shows the text before and after a picture as
  * separate bubbles (imessage-database parts them too): here they are lines.
  */
-function readableText(row: MessageRow, emojiWords: EmojiWords): string {
+export function readableText(row: MessageRow, emojiWords: EmojiWords): string {
   const body = bodyText(row, emojiWords)
   return [row.subject ?? '', body].filter((part) => part !== '').join('\n')
 }

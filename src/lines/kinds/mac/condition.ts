@@ -58,6 +58,7 @@ export class Condition {
   readonly #wakeUp = new Signal()
   #trouble: MacTrouble | null = null
   #isConnected = false
+  #hasSms = false
   #isKnown = false
   #askedAt = -Infinity
   #restartedAt = -Infinity
@@ -81,6 +82,11 @@ export class Condition {
   /** The account has a connection to Apple. */
   get isConnected(): boolean {
     return this.#isConnected
+  }
+
+  /** Messages has an account of SMS: an iPhone forwards its text messages. */
+  get hasSms(): boolean {
+    return this.#hasSms
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -139,6 +145,9 @@ export class Condition {
     }
     this.#silences = 0
     this.#isConnected = answer.state.isConnected
+    this.#hasSms = answer.accounts.some(
+      ({ service, enabled }) => service === 'SMS' && enabled !== 'disabled',
+    )
     this.#trouble = answer.state.isEnabled ? null : 'messages_signed_out'
   }
 

@@ -1,11 +1,15 @@
 // chat.db during a run of the line: opened, recognised, read whenever it has changed, and opened again
 // when it was replaced or fails.
 
+import type { Unsettled } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { DriverLine, LineEvent } from '../../driver.ts'
 import { ChatDbError, type ChatDb } from './chat-db.ts'
-import { expectationOf, readNote, type OwnMessages } from './own-messages.ts'
+import { expectationOf, partsOf, readNote, type Expectation } from './expectation.ts'
+import type { MessageFiles } from './message-files.ts'
+import { PartedSend, settledEvent, type OpenParts } from './message-parts.ts'
+import { type OwnMessages } from './own-messages.ts'
 import { readCheckpoint, Reading, type Checkpoint } from './reading.ts'
 import type { StatusTracker } from './status-tracker.ts'
 import type { MacTrouble } from './troubles.ts'
@@ -16,6 +20,8 @@ export type DatabaseWatchTools = {
   readonly open: () => ChatDb
   readonly own: OwnMessages
   readonly tracker: StatusTracker
+  readonly parts: OpenParts
+  readonly files: MessageFiles
   readonly publish: (events: readonly LineEvent[]) => Promise<void>
 }
 
@@ -149,9 +155,14 @@ export class DatabaseWatch {
     await this.#tools.publish(events)
     const incomplete = [...new Set([...start.incomplete, ...failing])]
     const isOwnAlias = (handle: string) => handle === this.#line.number || this.#aliases.has(handle)
-    const reading = new Reading({ ...this.#tools, isOwnAlias }, { ...start, incomplete })
-    // Without a checkpoint on disk, a second start would begin later than this one.
-    if (known === null) await reading.publishCheckpoint()
+    const { number, awaited } = this.#line
+    const reading = new Reading({ ...this.#tools, isOwnAlias, number }, { ...start, incomplete })
+    this.#tools.files.follow(awaited)
+    if (known === null) {
+      reading.begin(db)
+      // Without a checkpoint on disk, a second start would begin later than this one.
+      await reading.publishCheckpoint()
+    }
     this.#publishedHealthyAt = reading.checkpoint.healthyAt
     return reading
   }
@@ -208,7 +219,7 @@ function isKnown(db: ChatDb, { lastRows, sequence }: Checkpoint): boolean {
   return isSame && (found.length > 0 || lastRows.length === 0)
 }
 
-type SendTools = Pick<DatabaseWatchTools, 'clock' | 'own' | 'tracker'>
+type SendTools = Pick<DatabaseWatchTools, 'clock' | 'own' | 'tracker' | 'parts'>
 
 /** An older message has all its rows already. */
 const RECENT_MS = 60_000
@@ -224,7 +235,7 @@ function restoreSends(
 ): { readonly events: readonly LineEvent[]; readonly failing: readonly number[] } {
   followOpen(db, line, tools)
   expectUnsettled(db, line, tools)
-  const { own, tracker, clock } = tools
+  const { own, clock } = tools
   const earliest = Math.min(...line.unsettled.map((open) => expectationOf(open, db.identity).from))
   const events: LineEvent[] = []
   const failing: number[] = []
@@ -232,7 +243,7 @@ function restoreSends(
   for (const row of rows) {
     const match = own.match(row)
     if (match?.kind === 'failing') failing.push(row.rowId)
-    const event = match === null ? null : tracker.settledEvent(match, row, clock.now())
+    const event = match === null ? null : settledEvent(tools, match, row, clock.now())
     if (event !== null) events.push(event)
   }
   return { events, failing }
@@ -250,17 +261,35 @@ function followOpen(db: ChatDb, line: DriverLine, { own, tracker, clock }: SendT
 }
 
 /** A message that Messages has already is followed by its row; the rows of the others are looked for. */
-function expectUnsettled(db: ChatDb, line: DriverLine, { own, tracker, clock }: SendTools): void {
+function expectUnsettled(db: ChatDb, line: DriverLine, tools: SendTools): void {
+  const { own, tracker, clock } = tools
   for (const unsettled of line.unsettled) {
     const { platformGuid } = unsettled.message
-    const expectation = expectationOf(unsettled, db.identity)
+    const parts = unsettledParts(db, unsettled)
+    const last = parts.at(-1)
     const rowId = platformGuid === null ? null : db.rowIdOf(platformGuid)
     const [row] = rowId === null ? [] : db.rowsAt([rowId])
-    if (row === undefined) {
-      own.expect(expectation, false)
+    if (row === undefined || last === undefined) {
+      expectParts(parts, tools)
       continue
     }
     tracker.follow(row, 'held', clock.now())
-    own.expectSecond(expectation, row)
+    // Only the last part is held: the others are proven.
+    own.expectSecond({ ...last, part: undefined }, row)
   }
+}
+
+/** Each part of a message is looked for by itself: a crash may have come between two. */
+function expectParts(parts: readonly Expectation[], { own, parts: open }: SendTools): void {
+  for (const part of parts) own.expect(part, false)
+  const [first] = parts
+  if (first?.part !== undefined) open.keep(first.messageId, new PartedSend(parts, null))
+}
+
+/** Without a note, nobody knows under which names its files would be there: they prove nothing. */
+function unsettledParts(db: ChatDb, unsettled: Unsettled): readonly Expectation[] {
+  const { message, note } = unsettled
+  const files = readNote(note)?.files ?? []
+  if (files.length === 0 && (message.attachments ?? []).length > 0) return []
+  return partsOf(expectationOf(unsettled, db.identity), files)
 }

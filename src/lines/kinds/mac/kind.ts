@@ -1,21 +1,26 @@
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 
+import type { ScriptCall } from '../../../api/owner.ts'
+import type { Finding } from '../../../domain/finding.ts'
 import { OFFLINE_REASONS } from '../../../domain/line.ts'
-import { option, type OptionValues } from '../../../domain/option.ts'
+import { grouped } from '../../../domain/number-words.ts'
+import { type OptionValues, option } from '../../../domain/option.ts'
 import {
   PATH_KIND,
   PHONE_NUMBER_KIND,
   choiceKind,
   optionalKind,
 } from '../../../domain/value-kind.ts'
-import {
-  type ChecklistStep,
-  type KindParts,
-  type KindTools,
-  type LineKind,
-} from '../../line-kind.ts'
-import { createMacDriver } from './driver.ts'
-import { MessagesScript, type ScriptCall, type ScriptTools } from './script-runner.ts'
+import type { DriverLine, Found, LineDriver } from '../../driver.ts'
+import type { ChecklistStep, KindParts, KindTools, LineKind } from '../../line-kind.ts'
+import { ChatDb } from './chat-db.ts'
+import { STAGING_FOLDER } from './expectation.ts'
+import { MAC_CAPABILITIES, MacLineRun } from './line-run.ts'
+import { MessagesApp, macHost } from './mac-host.ts'
+import { NumberLookup, numbersOf } from './number-lookup.ts'
+import type { Reading } from './reading.ts'
+import { MessagesScript, type ScriptTools } from './script-runner.ts'
+import { TROUBLES, troubleFinding } from './troubles.ts'
 
 const SCRIPT_CALLS_MAX = 500
 
@@ -33,6 +38,11 @@ const OPTIONS = {
   macChatDb: option('mac-chat-db', optionalKind(PATH_KIND, 'auto'), {
     default: null,
     sentence: 'The Messages database; auto: the one in the home folder.',
+  }),
+  macStaging: option('mac-staging', choiceKind('messages', 'pictures'), {
+    isHarmless: true,
+    default: 'messages',
+    sentence: 'The folder from which Messages sends files: its own, or one in Pictures.',
   }),
   macOsascript: option('mac-osascript', PATH_KIND, {
     default: '/usr/bin/osascript',
@@ -83,6 +93,11 @@ const CHECKLIST: readonly ChecklistStep[] = [
   },
   // Conditions that do not stop the line now.
   {
+    title: 'Hookline can put files where Messages reads them',
+    codes: ['staging_denied'],
+    isOptional: true,
+  },
+  {
     title: 'The Mac stays awake and restarts after a power cut',
     codes: ['sleep_enabled', 'autorestart_off', 'auto_login_off', 'filevault_on'],
     isOptional: true,
@@ -97,6 +112,7 @@ const FAILURES: LineKind['failures'] = {
   system_update_needed: 'The device needs a system update before it can send.',
   encryption_failed: 'The message could not be encrypted for the recipient.',
   recipient_rejected: 'The recipient does not accept messages from this line.',
+  staging_failed: 'The file could not be put where Messages reads it.',
   misrouted: 'The device sent the message into another conversation.',
   ghost_row: 'The device accepted the message but never sent it.',
 }
@@ -107,6 +123,7 @@ export const MAC_KIND: LineKind<typeof OPTIONS> = {
   title: 'Messages on this Mac',
   isReal: true,
   sharesNumber: true,
+  abilities: MAC_CAPABILITIES,
   options: OPTIONS,
   reasons: { absent: OFFLINE_REASONS.device_absent },
   failures: FAILURES,
@@ -122,24 +139,9 @@ function createMac(options: OptionValues<typeof OPTIONS>, tools: KindTools): Kin
     if (calls.length > SCRIPT_CALLS_MAX) calls.shift()
   }
   const isWanted = options.mac === 'on' || (options.mac === 'auto' && tools.platform === 'darwin')
-  const paths = {
-    osascript: options.macOsascript,
-    open: options.macOpen,
-    pgrep: options.macPgrep,
-    caffeinate: options.macCaffeinate,
-  }
-  const device = {
-    chatDbPath: chatDbPath(options, tools.homeFolder),
-    phoneNumber: options.macPhoneNumber,
-    platform: tools.platform,
-    paths,
-  }
   return {
-    driver: isWanted ? createMacDriver(device, { ...tools, onScriptCall }) : null,
-    reports: {
-      'script-calls': () =>
-        calls.map(({ keyPrefix, ...call }) => ({ ...call, key_prefix: keyPrefix })),
-    },
+    driver: isWanted ? createMacDriver(options, { ...tools, onScriptCall }) : null,
+    reports: { 'script-calls': () => calls },
   }
 }
 
@@ -151,7 +153,204 @@ export function chatDbPath(
   return macChatDb ?? join(homeFolder, 'Library', 'Messages', 'chat.db')
 }
 
+/** Beside the files of Messages itself, or in Pictures: its sandbox lets it read both. */
+function stagingFolder(
+  options: Pick<MacOptions, 'macStaging' | 'macChatDb'>,
+  homeFolder: string,
+): string {
+  if (options.macStaging === 'pictures') return join(homeFolder, 'Pictures', STAGING_FOLDER)
+  return join(dirname(chatDbPath(options, homeFolder)), 'Attachments', STAGING_FOLDER)
+}
+
 /** Runs the script that only asks for the account; true where it came through. */
 export async function askMessages(tools: ScriptTools, signal: AbortSignal): Promise<boolean> {
   return (await new MessagesScript(tools).account(signal)).answer === 'account'
+}
+
+type MacOptions = Omit<OptionValues<typeof OPTIONS>, 'mac'>
+
+type SharedTools =
+  | 'clock'
+  | 'random'
+  | 'log'
+  | 'run'
+  | 'start'
+  | 'self'
+  | 'restart'
+  | 'platform'
+  | 'homeFolder'
+
+export type MacTools = Pick<KindTools, SharedTools> & {
+  /** Called after each run of the script. */
+  readonly onScriptCall?: ((call: ScriptCall) => void) | undefined
+  readonly openChatDb?: ((path: string) => ChatDb) | undefined
+}
+
+/** Messages of the Mac user that runs the relay: one line. */
+export function createMacDriver(options: MacOptions, tools: MacTools): LineDriver {
+  const { macOsascript: osascriptPath, macPhoneNumber: phoneNumber } = options
+  const paths = {
+    open: options.macOpen,
+    pgrep: options.macPgrep,
+    caffeinate: options.macCaffeinate,
+  }
+  const { run, self, platform, homeFolder, openChatDb = (path) => ChatDb.open(path) } = tools
+  const path = chatDbPath(options, homeFolder)
+  const open = () => openChatDb(path)
+  const host = macHost({ run, platform, uid: self.uid })
+  const onCall = tools.onScriptCall
+  const script = new MessagesScript({ ...tools, osascriptPath, onCall })
+  const app = new MessagesApp({ ...tools, paths })
+  const lookup = new NumberLookup({ ...tools, chatDbPath: path, open, phoneNumber })
+  let current: { readonly run: MacLineRun; readonly line: DriverLine } | null = null
+  return {
+    kind: 'mac',
+    async discover(signal): Promise<readonly Found[]> {
+      const key = await host.deviceKey(signal)
+      return key === null ? [] : [{ key, number: await lookup.number(signal) }]
+    },
+    async checkup(signal): Promise<readonly Finding[]> {
+      if (current !== null) return lineFindings(current.run, current.line)
+      const { trouble } = lookup
+      if (trouble !== null) return [troubleFinding(trouble, null)]
+      const key = await host.deviceKey(signal)
+      return lookup.isUnknown ? [numberUnknown(key)] : []
+    },
+    async run(line, listener, signal) {
+      const folders = { folder: dirname(path), stagingFolder: stagingFolder(options, homeFolder) }
+      const lineTools = { ...tools, ...folders, open, script, app, host }
+      const run = new MacLineRun(lineTools, line, listener, signal)
+      current = { run, line }
+      try {
+        await run.run()
+      } finally {
+        current = null
+      }
+    },
+  }
+}
+
+/** Without its number a line cannot be listed. */
+function numberUnknown(key: string | null): Finding {
+  return {
+    code: 'number_unknown',
+    severity: 'error',
+    title: 'The phone number of this Mac is unknown',
+    why: 'The history of Messages does not show which number it sends from.',
+    fix: 'Set HOOKLINE_MAC_PHONE_NUMBER to the number (as +12025550123) and restart Hookline.',
+    key,
+    depends_on: null,
+  }
+}
+
+type Remark = Omit<Finding, 'key' | 'depends_on'>
+
+/** Findings of a line, the worst first. */
+function lineFindings(
+  line: MacLineRun,
+  { key, number }: { readonly key: string; readonly number: string },
+): readonly Finding[] {
+  const { trouble } = line
+  const worst = trouble === null ? [] : [troubleFinding(trouble, key)]
+  const others = [
+    ...stateFindings(line),
+    ...numberFindings(line.database.aliases, number),
+    ...readingFindings(line.database.reading),
+  ]
+  return [...worst, ...others.map((found) => ({ ...found, key, depends_on: null }))]
+}
+
+function stateFindings(line: MacLineRun): readonly Remark[] {
+  const { trouble, pausedMs } = line
+  const found: Remark[] = []
+  if (trouble === null && line.areSendsVanishing) {
+    found.push({
+      code: 'sends_vanish',
+      severity: 'warning',
+      ...TROUBLES.sends_vanish,
+      why: 'The last messages that Messages accepted left no trace in it. The next one shows whether the problem persists.',
+    })
+  }
+  if (trouble === null && !line.isConnected) {
+    found.push({
+      code: 'imessage_not_connected',
+      severity: 'warning',
+      title: 'Messages is not connected to Apple',
+      why: 'Its iMessage account is signed in but offline. Messages wait until it is back.',
+      fix: 'Check the internet connection of this Mac.',
+    })
+  }
+  if (trouble !== 'full_disk_access' && !line.canStage) {
+    found.push({
+      code: 'staging_denied',
+      severity: 'warning',
+      title: 'Files cannot be sent',
+      why: 'Hookline cannot write to the folder from which Messages sends files.',
+      fix: 'Set HOOKLINE_MAC_STAGING to pictures and restart Hookline, or check the disk of this Mac.',
+    })
+  }
+  if (pausedMs > 0) {
+    const minutes = Math.ceil(pausedMs / 60_000)
+    found.push({
+      code: 'new_contacts_paused',
+      severity: 'warning',
+      title: 'Sending to new contacts is paused',
+      why: `Five recipients within an hour were not on iMessage. Sending to new contacts resumes in ${minutes} minutes.`,
+      fix: 'Check the numbers that your app writes to: Apple blocks lines that guess.',
+    })
+  }
+  return found
+}
+
+function numberFindings(aliases: ReadonlyMap<string, number>, number: string): readonly Remark[] {
+  const numbers = numbersOf(aliases).map(([alias]) => alias)
+  const [used] = numbers
+  if (used === undefined || (aliases.has(number) && numbers.every((alias) => alias === number))) {
+    return []
+  }
+  if (!aliases.has(number)) {
+    return [
+      {
+        code: 'sends_as_other_number',
+        severity: 'warning',
+        title: 'Messages sends from a different number',
+        why: `Its last messages used a number that ends in ${used.slice(-4)}.`,
+        fix: 'In Messages, Settings, iMessage, choose the number for new conversations, or correct HOOKLINE_MAC_PHONE_NUMBER.',
+      },
+    ]
+  }
+  return [
+    {
+      code: 'several_numbers',
+      severity: 'info',
+      title: 'This Mac uses more than one number',
+      why: 'Messages to all of them are received here. Messages decides for each conversation which number it sends from.',
+      fix: 'To separate the numbers, use one macOS user or one Mac for each.',
+    },
+  ]
+}
+
+function readingFindings(reading: Reading | null): readonly Remark[] {
+  const found: Remark[] = []
+  const oldCount = reading?.countOf('history') ?? 0
+  if (oldCount > 0) {
+    found.push({
+      code: 'old_messages_synced',
+      severity: 'info',
+      title: 'Old messages were synced from iCloud',
+      why: `Old messages received: ${grouped(oldCount)}. They are listed, and were not announced.`,
+      fix: 'No action needed.',
+    })
+  }
+  const undecodableCount = reading?.countOf('undecodable') ?? 0
+  if (undecodableCount > 0) {
+    found.push({
+      code: 'undecodable_bodies',
+      severity: 'warning',
+      title: 'The text of some messages could not be read',
+      why: `Messages since the line started in a format that Hookline does not know: ${grouped(undecodableCount)}.`,
+      fix: 'Upgrade Hookline. If that does not help, record "hookline mac trace" and report it.',
+    })
+  }
+  return found
 }

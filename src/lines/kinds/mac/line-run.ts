@@ -15,10 +15,13 @@ import {
 import type { ChatDb } from './chat-db.ts'
 import { Condition, type ConditionTools } from './condition.ts'
 import { DatabaseWatch } from './database-watch.ts'
+import { MessageFiles } from './message-files.ts'
+import { OpenParts } from './message-parts.ts'
 import { OwnMessages } from './own-messages.ts'
 import { Pacer, pauseMs, VanishingSends } from './pacing.ts'
 import type { ScriptAnswer } from './script-runner.ts'
 import { sendMessage } from './sender.ts'
+import { Staging } from './staging.ts'
 import { StatusTracker } from './status-tracker.ts'
 import { offlineReason, type MacTrouble } from './troubles.ts'
 
@@ -26,15 +29,26 @@ export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
   readonly clock: Clock
   readonly random: Random
   readonly open: () => ChatDb
+  /** Folder of Messages, in which chat.db lies. */
+  readonly folder: string
+  /** Folder for copies of files that go out. */
+  readonly stagingFolder: string
 }
 
-const CAPABILITIES: Capabilities = {
+/** The most that a line can do. */
+export const MAC_CAPABILITIES: Capabilities = {
   new_contacts: true,
-  choose_service: false,
+  // Where an iPhone forwards its text messages.
+  choose_service: true,
   delivered: true,
   read: true,
   guid: true,
-  attachments: false,
+  attachments: true,
+  receives_attachments: true,
+  groups: 'reply',
+  reactions: 'receive',
+  replies: 'receive',
+  edits: 'receive',
 }
 
 /** `PRAGMA data_version` costs about a microsecond, so it is read often. */
@@ -45,6 +59,7 @@ const ASLEEP_MS = 10_000
 const SETTLE_MS = 5_000
 /** Messages is ended, by force after ten seconds, and started. */
 const RESTART_MS = 20_000
+const SWEEP_EVERY_MS = 86_400_000
 const REVIEW_EVERY_MS = 5_000
 /** After this long without trouble, nothing of an outage can still be on its way. */
 const HEALTHY_MS = 900_000
@@ -58,6 +73,8 @@ export class MacLineRun {
   readonly #events: LineEvents
   readonly #tracker = new StatusTracker()
   readonly #own = new OwnMessages((rowId) => this.#tracker.hasError(rowId))
+  readonly #parts = new OpenParts()
+  readonly #staging: Staging
   readonly #pacer: Pacer
   readonly #condition: Condition
   readonly #vanishing: VanishingSends
@@ -75,6 +92,7 @@ export class MacLineRun {
     this.#signal = signal
     this.#events = new LineEvents(listener, signal)
     this.#pacer = new Pacer(tools)
+    this.#staging = new Staging({ ...tools, folder: tools.stagingFolder })
     const onStarted = () => this.#pacer.pause(SETTLE_MS)
     this.#condition = new Condition({ ...tools, onStarted })
     this.#vanishing = new VanishingSends(tools.clock, () => {
@@ -82,7 +100,9 @@ export class MacLineRun {
       this.#condition.requestRestart()
     })
     const publish = (events: readonly LineEvent[]) => this.#publish(events)
-    const database = { ...tools, own: this.#own, tracker: this.#tracker, publish }
+    const files = new MessageFiles(tools)
+    const own = { own: this.#own, tracker: this.#tracker, parts: this.#parts }
+    const database = { ...tools, ...own, files, publish }
     this.database = new DatabaseWatch(database, line)
     this.#session = this.#createSession()
   }
@@ -96,6 +116,11 @@ export class MacLineRun {
   /** The last sends left no trace in Messages. */
   get areSendsVanishing(): boolean {
     return this.#vanishing.isSuspected
+  }
+
+  /** False where Messages' folder takes no files of ours: none can be sent. */
+  get canStage(): boolean {
+    return this.#staging.isWritable
   }
 
   get isConnected(): boolean {
@@ -116,12 +141,20 @@ export class MacLineRun {
       this.#condition.run(inner),
       this.#tools.app.keepAwake(inner),
       this.#read(inner),
+      this.#sweep(inner),
     ].map((loop) => loop.finally(() => end.abort()))
     const ended = await Promise.allSettled(loops)
     this.database.close()
     if (signal.aborted) return
     const failed = ended.find((loop) => loop.status === 'rejected')
     if (failed !== undefined) throw failed.reason
+  }
+
+  async #sweep(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.#staging.sweep()
+      await this.#tools.clock.sleep(SWEEP_EVERY_MS, signal)
+    }
   }
 
   async #read(signal: AbortSignal): Promise<void> {
@@ -175,7 +208,11 @@ export class MacLineRun {
       session: this.#session,
       number: this.#line.number,
       imessageActive: this.#condition.isConnected,
-      capabilities: { ...CAPABILITIES, new_contacts: this.pausedMs === 0 },
+      capabilities: {
+        ...MAC_CAPABILITIES,
+        new_contacts: this.pausedMs === 0,
+        choose_service: this.#condition.hasSms,
+      },
     }
     if (isSame(this.#state, online)) return
     this.#state = online
@@ -206,7 +243,10 @@ export class MacLineRun {
       db,
       pacer: this.#pacer,
       own: this.#own,
+      parts: this.#parts,
       tracker: this.#tracker,
+      staging: this.#staging,
+      hasSms: () => this.#condition.hasSms,
       onAnswer: async (answer: ScriptAnswer) => {
         this.#condition.record(answer)
         await this.#publishState()
@@ -237,6 +277,7 @@ function isSame(state: Online | MacTrouble | null, online: Online): boolean {
   const { imessageActive, capabilities } = state
   return (
     imessageActive === online.imessageActive &&
-    capabilities.new_contacts === online.capabilities.new_contacts
+    capabilities.new_contacts === online.capabilities.new_contacts &&
+    capabilities.choose_service === online.capabilities.choose_service
   )
 }

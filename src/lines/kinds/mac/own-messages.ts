@@ -2,121 +2,11 @@
 // same handle, has the same text, and is dated around the point of no return; each row is matched once.
 
 import type { MessageId } from '../../../domain/ids.ts'
-import type { Unsettled } from '../../../domain/message.ts'
-import { withoutMarks } from './attributed-body.ts'
-import type { DatabaseIdentity } from './chat-db-open.ts'
+import { dropOldest } from '../../../system/memoize.ts'
 import type { MessageRow } from './chat-db-rows.ts'
-import { isMessage, peerOf } from './classify.ts'
-
-/** Note of a send at its point of no return. */
-export type SendNote = {
-  readonly inode: number
-  readonly bornMs: number
-  /** Newest ROWID before the send. */
-  readonly rowId: number
-  /** Milliseconds since 1970. */
-  readonly at: number
-}
-
-/** Rows that a send is expected to cause. */
-export type Expectation = {
-  readonly messageId: MessageId
-  readonly handle: string
-  /** In the form of `plain`. A text with a URL may come in two rows. */
-  readonly text: string
-  /** Its rows come after this one. */
-  readonly afterRowId: number
-  /** Dates that its rows may have, in milliseconds since 1970. */
-  readonly from: number
-  readonly until: number
-}
-
-const EARLY_MS = 5_000
-const LATE_MS = 600_000
-/** A script runs for 38 s at most; a row after that was typed on the device. */
-const MISROUTED_MS = 60_000
-
-export function noteText(identity: DatabaseIdentity, rowId: number, at: number): string {
-  const note: SendNote = { inode: identity.inode, bornMs: identity.bornMs, rowId, at }
-  return JSON.stringify(note)
-}
-
-/** Null for no note and for one of an unknown form. */
-export function readNote(text: string | null): SendNote | null {
-  if (text === null) return null
-  try {
-    // Written by noteText, of this version or an earlier one.
-    const note = JSON.parse(text) as Partial<SendNote>
-    const { inode, bornMs, rowId, at } = note
-    if (typeof inode !== 'number' || typeof bornMs !== 'number') return null
-    if (typeof rowId !== 'number' || typeof at !== 'number') return null
-    return { inode, bornMs, rowId, at }
-  } catch {
-    return null
-  }
-}
-
-/**
- * Expectation of a message by its note, where that is of this database. Without a note (restored from a
- * backup while it was queued), every row from the creation of the message on may be its row.
- */
-export function expectationOf(
-  { message, note }: Unsettled,
-  identity: DatabaseIdentity,
-): Expectation {
-  const found = readNote(note)
-  const isSame = found?.inode === identity.inode && found.bornMs === identity.bornMs
-  return {
-    messageId: message.id,
-    handle: message.to.toLowerCase(),
-    text: plain(message.text),
-    afterRowId: found !== null && isSame ? found.rowId : 0,
-    from: found === null ? message.createdAt : found.at - EARLY_MS,
-    until: found === null ? Number.MAX_SAFE_INTEGER : found.at + LATE_MS,
-  }
-}
-
-/** `whole`: the row has all the text that is left; `part`: its beginning; null: another text. */
-export type Fit = 'whole' | 'part' | null
-
-export function fitOf(expectation: Expectation, row: MessageRow): Fit {
-  if (peerOf(row)?.toLowerCase() !== expectation.handle) return null
-  return fitOfText(expectation, row)
-}
-
-/** The same text to another handle at that time: Messages sent it to the wrong chat. */
-export function isMisrouted(expectation: Expectation, row: MessageRow): boolean {
-  if (row.at === null || row.at > expectation.from + EARLY_MS + MISROUTED_MS) return false
-  const peer = row.chat === null ? null : peerOf(row)?.toLowerCase()
-  const isElsewhere = peer !== null && peer !== expectation.handle
-  return isElsewhere && fitOfText(expectation, row) === 'whole'
-}
-
-/** macOS 26 may write a row for a send that goes nowhere: no chat, no text (imsg). */
-export function isGhost(expectation: Expectation, row: MessageRow): boolean {
-  const isBare = row.chat === null && plain(row.text ?? '') === ''
-  return isBare && isPossible(expectation, row) && row.handle?.toLowerCase() === expectation.handle
-}
-
-function fitOfText(expectation: Expectation, row: MessageRow): Fit {
-  if (!isPossible(expectation, row)) return null
-  const text = plain(row.text ?? '')
-  if (text === '') return null
-  if (text === expectation.text) return 'whole'
-  return expectation.text.startsWith(text) && HAS_URL.test(expectation.text) ? 'part' : null
-}
-
-function isPossible({ afterRowId, from, until }: Expectation, row: MessageRow): boolean {
-  if (!row.isFromMe || !isMessage(row) || row.rowId <= afterRowId) return false
-  return row.at === null || (row.at >= from && row.at <= until)
-}
-
-const HAS_URL = /https?:\/\/|www\./i
-
-/** Text in the form that is compared: composed, lines ended by LF, no marks, no outer white space. */
-function plain(text: string): string {
-  return withoutMarks(text).normalize('NFC').replaceAll(/\r\n?/g, '\n').trim()
-}
+import { peerOf } from './classify.ts'
+import { fitOf, isMisrouted, keyOf, plain, type Expectation, type Fit } from './expectation.ts'
+import { stageOf } from './row-stage.ts'
 
 /** Relation of a row to the messages that were handed to Messages. */
 export type RowMatch =
@@ -127,12 +17,20 @@ export type RowMatch =
   | {
       readonly kind: 'found'
       readonly messageId: MessageId
+      readonly part?: number | undefined
       readonly insteadOf: number | null
     }
-  /** It has an error, which may clear or be followed by a second row. */
-  | { readonly kind: 'failing'; readonly messageId: MessageId }
+  /**
+   * It has an error, which may clear or be followed by a second row; or it is a part that is still being
+   * sent.
+   */
+  | { readonly kind: 'failing'; readonly messageId: MessageId; readonly part?: number | undefined }
   /** Messages sent this message to another handle. */
-  | { readonly kind: 'misrouted'; readonly messageId: MessageId }
+  | {
+      readonly kind: 'misrouted'
+      readonly messageId: MessageId
+      readonly part?: number | undefined
+    }
   /** Its send is still under way and will return the outcome. */
   | { readonly kind: 'in_flight' }
   /** A further row of a message whose row is known. */
@@ -158,7 +56,7 @@ const SENT_MAX = 20
 /** Matches rows with messages: the message under way first, then the oldest that the row fits. */
 export class OwnMessages {
   readonly #hasError: (rowId: number) => boolean
-  readonly #expected = new Map<MessageId, ExpectedMessage>()
+  readonly #expected = new Map<string, ExpectedMessage>()
   /** By the guids of the rows. */
   readonly #matches = new Map<string, RowMatch>()
   /** Last rows that are ours, for the previews of their links. */
@@ -175,14 +73,14 @@ export class OwnMessages {
   }
 
   expect(expectation: Expectation, isInFlight: boolean): void {
-    const { messageId, text } = expectation
-    this.#expected.set(messageId, { expectation, rest: text, isInFlight, row: null })
+    const expected = { expectation, rest: expectation.text, isInFlight, row: null }
+    this.#expected.set(keyOf(expectation), expected)
     dropOldest(this.#expected, EXPECTED_MAX)
   }
 
   /** Expects a second row for a message that Messages is still trying to send by `row`. */
   expectSecond(expectation: Expectation, row: MessageRow): void {
-    this.#expected.set(expectation.messageId, { expectation, rest: '', isInFlight: false, row })
+    this.#expected.set(keyOf(expectation), { expectation, rest: '', isInFlight: false, row })
     this.#remember(row, { kind: 'more' })
   }
 
@@ -192,7 +90,7 @@ export class OwnMessages {
   }
 
   /** The send has returned: rows found later are reported by `match`. */
-  finishSend(id: MessageId, isSent: boolean): void {
+  finishSend(id: string, isSent: boolean): void {
     const expected = this.#expected.get(id)
     if (expected === undefined) return
     if (isSent && expected.rest === '') this.#expected.delete(id)
@@ -200,7 +98,7 @@ export class OwnMessages {
   }
 
   /** Expects no more rows: the message did not leave, or its failure was published. */
-  forget(id: MessageId): void {
+  forget(id: string): void {
     this.#expected.delete(id)
   }
 
@@ -212,7 +110,7 @@ export class OwnMessages {
     }
   }
 
-  rowOf(id: MessageId): MessageRow | null {
+  rowOf(id: string): MessageRow | null {
     return this.#expected.get(id)?.row ?? null
   }
 
@@ -241,17 +139,17 @@ export class OwnMessages {
   #matchStray(row: MessageRow): RowMatch | null {
     for (const { expectation, isInFlight, row: known } of this.#expected.values()) {
       if (isInFlight || known !== null || !isMisrouted(expectation, row)) continue
-      const { messageId } = expectation
-      const match: RowMatch = { kind: 'misrouted', messageId }
+      const { messageId, part } = expectation
+      const match: RowMatch = { kind: 'misrouted', messageId, part }
       this.#matches.set(row.guid, match)
-      this.forget(messageId)
+      this.forget(keyOf(expectation))
       return match
     }
     return this.#isPreview(row) ? { kind: 'more' } : null
   }
 
   /** Replaces a failed row by a second one: Messages tried again by itself. */
-  replace(id: MessageId, row: MessageRow): void {
+  replace(id: string, row: MessageRow): void {
     const expected = this.#expected.get(id)
     if (expected === undefined) return
     this.#expected.set(id, { ...expected, row })
@@ -269,21 +167,23 @@ export class OwnMessages {
 
   #take(expected: ExpectedMessage, row: MessageRow): RowMatch | null {
     const { expectation, rest, isInFlight } = expected
-    const { messageId } = expectation
+    const { messageId, part } = expectation
     const insteadOf = this.#takeSecond(expected, row)
-    if (insteadOf !== null) return { kind: 'found', messageId, insteadOf }
+    if (insteadOf !== null) return { kind: 'found', messageId, part, insteadOf }
     const fit = this.#fit(expected, row)
     if (fit === null) return null
     const isFirst = expected.row === null
-    if (isFirst && !isInFlight && row.state.error !== 0) return { kind: 'failing', messageId }
+    if (isFirst && !isInFlight && isOpen(row, part)) return { kind: 'failing', messageId, part }
     const left = fit === 'whole' ? '' : plain(rest.slice(plain(row.text ?? '').length))
-    this.#expected.set(messageId, { ...expected, rest: left, row: expected.row ?? row })
+    const next = { ...expected, rest: left, row: expected.row ?? row }
+    this.#expected.set(keyOf(expectation), next)
     if (!isFirst) return { kind: 'more' }
-    return isInFlight ? { kind: 'in_flight' } : { kind: 'found', messageId, insteadOf: null }
+    return isInFlight ? { kind: 'in_flight' } : { kind: 'found', messageId, part, insteadOf: null }
   }
 
   /** Fit of the rest of a message; null also for the awaited row of the message under way. */
-  #fit({ expectation, rest, isInFlight }: ExpectedMessage, row: MessageRow): Fit {
+  #fit({ expectation, rest, isInFlight, row: known }: ExpectedMessage, row: MessageRow): Fit {
+    if (expectation.file !== undefined && known !== null) return null
     const fit = fitOf({ ...expectation, text: rest }, row)
     return fit !== null && !isInFlight && this.#isAwaited(row) ? null : fit
   }
@@ -298,7 +198,7 @@ export class OwnMessages {
     const hasFailed = first.state.error !== 0 || this.#hasError(first.rowId)
     const isClean = row.state.error === 0 && fitOf(expectation, row) === 'whole'
     if (!hasFailed || !isClean || this.#isAwaited(row)) return null
-    this.#expected.set(expectation.messageId, { ...expected, row })
+    this.#expected.set(keyOf(expectation), { ...expected, row })
     return first.rowId
   }
 
@@ -327,7 +227,7 @@ export class OwnMessages {
   }
 }
 
-function dropOldest<K>(map: Map<K, unknown>, max: number): void {
-  const oldest = map.keys().next()
-  if (map.size > max && oldest.done !== true) map.delete(oldest.value)
+/** A row with an error, and one of a part that is still being sent. */
+function isOpen({ state }: MessageRow, part: number | undefined): boolean {
+  return state.error !== 0 || (part !== undefined && stageOf(state) === 'held')
 }

@@ -4,27 +4,20 @@
 import { Type } from 'typebox'
 import { Compile } from 'typebox/compile'
 
-import { timestamp } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { LineEvent } from '../../driver.ts'
 import type { MessageRow, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
-import {
-  ageOf,
-  classify,
-  OLD_AGE_MS,
-  peerOf,
-  type Circumstances,
-  type Classification,
-} from './classify.ts'
+import { classify, type Circumstances } from './classify.ts'
+import { EditWatch, type KnownEdits } from './edit-watch.ts'
+import { keyOf } from './expectation.ts'
+import { BackFillWatch, IncompleteRows } from './incomplete-rows.ts'
+import type { MessageFiles } from './message-files.ts'
+import { failedEvent, settledEvent, type OpenParts } from './message-parts.ts'
 import type { OwnMessages, RowMatch } from './own-messages.ts'
-import {
-  ERROR_GRACE_MS,
-  failedEvent,
-  reasonOf,
-  serviceOf,
-  type StatusTracker,
-} from './status-tracker.ts'
+import { RowEvents, type Classified, type Counted } from './row-events.ts'
+import { reasonOf } from './row-stage.ts'
+import { ERROR_GRACE_MS, type StatusTracker } from './status-tracker.ts'
 
 /** Position of a Mac line in chat.db; the core stores it in the transaction of the published events. */
 export type Checkpoint = {
@@ -42,8 +35,12 @@ export type Checkpoint = {
   readonly healthyAt: number
   /** Date of the latest message that was published. */
   readonly lastAt: number
+  /** Edits that are known; absent in the checkpoint of an earlier version. */
+  readonly edits?: KnownEdits | undefined
 }
 
+/** Two kinds of dates, each with as many edits as one look finds. */
+const EDITS_MAX = 2_000
 const Count = Type.Integer({ minimum: 0 })
 const SHAPE = Compile(
   Type.Object({
@@ -54,6 +51,7 @@ const SHAPE = Compile(
     since: Type.Number(),
     healthyAt: Type.Number(),
     lastAt: Type.Number(),
+    edits: Type.Optional(Type.Array(Type.Tuple([Count, Type.Number()]), { maxItems: EDITS_MAX })),
   }),
 )
 
@@ -76,13 +74,15 @@ export type ReadingTools = {
   readonly clock: Clock
   readonly own: OwnMessages
   readonly tracker: StatusTracker
+  readonly parts: OpenParts
   readonly isOwnAlias: (handle: string) => boolean
+  readonly files: MessageFiles
+  /** Number of the line. */
+  readonly number: string
   /** Resolves when all are durable; rejects where one could not be stored. */
   readonly publish: (events: readonly LineEvent[]) => Promise<void>
 }
 
-/** Messages that were published as history, and those published without their whole text. */
-type Counted = 'history' | 'undecodable'
 /** Result of a row: an event, nothing, or another look at it. */
 type Outcome = LineEvent | 'wait' | 'wait_patiently' | null
 
@@ -97,7 +97,8 @@ export class Reading {
   readonly #tools: ReadingTools
   readonly #incomplete: IncompleteRows
   readonly #backFill: BackFillWatch
-  readonly #counts = new Map<Counted, number>()
+  readonly #edits: EditWatch
+  readonly #events: RowEvents
   #checkpoint: Checkpoint
 
   constructor(tools: ReadingTools, checkpoint: Checkpoint) {
@@ -105,6 +106,8 @@ export class Reading {
     this.#checkpoint = checkpoint
     this.#incomplete = new IncompleteRows(tools.clock, checkpoint.incomplete)
     this.#backFill = new BackFillWatch(tools.clock)
+    this.#edits = new EditWatch(checkpoint.edits ?? [])
+    this.#events = new RowEvents(tools)
   }
 
   get checkpoint(): Checkpoint {
@@ -113,11 +116,11 @@ export class Reading {
 
   /** Rows wait for something that may come at any moment: the next tick has to look at them. */
   get isWaiting(): boolean {
-    return this.#incomplete.urgentCount > 0
+    return this.#incomplete.urgentCount > 0 || this.#tools.files.isWaiting
   }
 
   countOf(what: Counted): number {
-    return this.#counts.get(what) ?? 0
+    return this.#events.countOf(what)
   }
 
   /** Publishes everything new; resolves when it is durable, together with its checkpoint. */
@@ -129,13 +132,35 @@ export class Reading {
       const rows = db.rowsAfter(this.#checkpoint.rowId, PAGE_MAX)
       const last = rows.at(-1)
       if (last !== undefined) await this.#take(db, rows, last.rowId)
-      if (rows.length < PAGE_MAX) return
+      if (rows.length < PAGE_MAX) break
     }
+    if (!signal.aborted) await this.#lookAgain(db)
+  }
+
+  /** Takes what was edited before the first run as known. */
+  begin(db: ChatDb): void {
+    this.#edits.begin(db, this.#tools.clock.now())
+    this.#checkpoint = { ...this.#checkpoint, edits: this.#edits.known }
+  }
+
+  /** Publishes what became of messages that were read before: their files, edits and unsends. */
+  async #lookAgain(db: ChatDb): Promise<void> {
+    const { clock, files, publish } = this.#tools
+    const { rowId, healthyAt, since } = this.#checkpoint
+    const incomplete = new Set(this.#incomplete.rowIds)
+    const isRead = (id: number) => id <= rowId && !incomplete.has(id)
+    const edited = this.#edits.look(db, { now: clock.now(), healthyAt, isRead })
+    const events = edited.flatMap((row) => this.#events.editEvent(db, row, since))
+    await publish([...events, ...files.look(db)])
+    if (edited.length === 0) return
+    this.#checkpoint = { ...this.#checkpoint, edits: this.#edits.known }
+    await this.publishCheckpoint()
   }
 
   /** Goes on in a rebuilt database: publishes `rows` again (their guids stop duplicates), and then from `rowId`. */
   async restart(db: ChatDb, rows: readonly MessageRow[], rowId: number): Promise<void> {
     this.#incomplete.clear()
+    this.#edits.clear()
     await this.#take(db, rows, rowId)
   }
 
@@ -177,11 +202,12 @@ export class Reading {
       sequence: db.sequence(),
       lastRows: db.lastRows(),
       lastAt: Math.max(this.#checkpoint.lastAt, ...dates),
+      edits: this.#edits.known,
     }
     const checkpoint = checkpointText(next)
     const [only] = events
     const isAlone = events.length === 1
-    if (isAlone && (only?.type === 'message' || only?.type === 'left_out')) {
+    if (isAlone && only !== undefined && 'checkpoint' in only) {
       await this.#tools.publish([{ ...only, checkpoint }])
     } else {
       await this.#tools.publish(events)
@@ -198,12 +224,12 @@ export class Reading {
     if (row.isFromMe && own.isInFlight) return 'wait'
     const circumstances = this.#circumstances(db, row, isBackFill)
     const found = classify(row, circumstances)
-    if (found.kind !== 'incomplete') return this.#toEvent(row, found)
+    if (found.kind !== 'incomplete') return this.#toEvent(db, row, found)
     if (!found.isPatient) return 'wait'
     const { patientCount } = this.#incomplete
     if (this.#incomplete.isPatient(row) || patientCount < PATIENT_MAX) return 'wait_patiently'
     const atOnce = classify(row, { ...circumstances, waitedMs: Infinity })
-    return atOnce.kind === 'incomplete' ? null : this.#toEvent(row, atOnce)
+    return atOnce.kind === 'incomplete' ? null : this.#toEvent(db, row, atOnce)
   }
 
   #circumstances(db: ChatDb, row: MessageRow, isBackFill: boolean): Circumstances {
@@ -218,140 +244,24 @@ export class Reading {
       isOwnAlias,
       hasDuplicate: (candidate) => db.hasDuplicate(candidate),
       isRecoverable: (rowId) => db.isRecoverable(rowId),
-      hasDirectChat: (handle) =>
-        [handle, handle.toLowerCase()].some((name) => db.directChats(name).length > 0),
+      groupChat: (identifier) => db.groupChat(identifier),
       emojiWords: (guids) => db.emojiWords(guids),
     }
   }
 
   /** Event for a row of ours; null while its send is under way. */
-  #ownEvent(row: MessageRow, match: RowMatch): LineEvent | 'wait' | null {
-    const { clock, own, tracker } = this.#tools
-    if (match.kind !== 'failing') return tracker.settledEvent(match, row, clock.now())
+  #ownEvent(row: MessageRow, match: RowMatch): Outcome {
+    const { clock, own, parts } = this.#tools
+    if (match.kind !== 'failing') return settledEvent(this.#tools, match, row, clock.now())
+    // A part without an error is on its way, for as long as its file takes.
+    if (row.state.error === 0 && match.part !== undefined) return 'wait_patiently'
     if (this.#incomplete.waitedMs(row) < ERROR_GRACE_MS) return 'wait'
-    own.forget(match.messageId)
-    return failedEvent(match.messageId, reasonOf(row.state.error))
+    own.forget(keyOf(match))
+    return failedEvent(parts, match, reasonOf(row.state.error))
   }
 
-  #toEvent(
-    row: MessageRow,
-    found: Exclude<Classification, { kind: 'incomplete' }>,
-  ): LineEvent | null {
-    if (found.kind === 'skip') return null
-    const { guid, isFromMe, state } = row
-    const now = this.#tools.clock.now()
-    if (found.kind === 'leave_out') {
-      const leftOut = { guid, kind: found.leftOut, at: timestamp(row.at ?? now) }
-      return { type: 'left_out', leftOut, checkpoint: null }
-    }
-    const { handle, text, isHistory, withheld } = found
-    if (isHistory) this.#count('history')
-    if (row.bodyProblem !== null) this.#count('undecodable')
-    if (isFromMe && !isHistory) this.#tools.tracker.settle(row, now)
-    const [at, service] = [timestamp(found.at), serviceOf(state)]
-    const message = { guid, handle, text, isFromMe, service, at, isHistory, withheld }
-    return { type: 'message', message, checkpoint: null }
-  }
-
-  #count(what: Counted): void {
-    this.#counts.set(what, this.countOf(what) + 1)
-  }
-}
-
-type IncompleteRow = {
-  /** By the monotonic clock. */
-  readonly since: number
-  /** Sender; null for a row of ours, and until it was read in this run. */
-  readonly peer: string | null
-  readonly isPatient: boolean
-}
-
-/** Rows that wait to be complete. Later rows of the same sender wait behind those that are not patient. */
-export class IncompleteRows {
-  readonly #clock: Clock
-  readonly #rows = new Map<number, IncompleteRow>()
-
-  constructor(clock: Clock, rowIds: readonly number[]) {
-    this.#clock = clock
-    for (const rowId of rowIds)
-      this.#rows.set(rowId, { since: clock.monotonic(), peer: null, isPatient: false })
-  }
-
-  get rowIds(): readonly number[] {
-    return [...this.#rows.keys()]
-  }
-
-  get urgentCount(): number {
-    return this.#rows.size - this.patientCount
-  }
-
-  get patientCount(): number {
-    return [...this.#rows.values()].filter(({ isPatient }) => isPatient).length
-  }
-
-  has({ rowId }: MessageRow): boolean {
-    return this.#rows.has(rowId)
-  }
-
-  isPatient({ rowId }: MessageRow): boolean {
-    return this.#rows.get(rowId)?.isPatient === true
-  }
-
-  /** An earlier row of the same sender is waiting. */
-  isBehind(row: MessageRow): boolean {
-    const peer = row.isFromMe ? null : peerOf(row)
-    if (peer === null || this.#rows.size === 0) return false
-    for (const [rowId, waiting] of this.#rows) {
-      if (waiting.peer === peer && !waiting.isPatient && rowId < row.rowId) return true
-    }
-    return false
-  }
-
-  waitedMs({ rowId }: MessageRow): number {
-    const now = this.#clock.monotonic()
-    return now - (this.#rows.get(rowId)?.since ?? now)
-  }
-
-  add(row: MessageRow, isPatient: boolean): void {
-    const since = this.#rows.get(row.rowId)?.since ?? this.#clock.monotonic()
-    this.#rows.set(row.rowId, { since, peer: row.isFromMe ? null : peerOf(row), isPatient })
-  }
-
-  release(rowId: number): void {
-    this.#rows.delete(rowId)
-  }
-
-  /** Releases the rows that were deleted while they waited. */
-  releaseAllBut(rows: readonly MessageRow[]): void {
-    const existing = new Set(rows.map(({ rowId }) => rowId))
-    for (const rowId of this.#rows.keys()) if (!existing.has(rowId)) this.#rows.delete(rowId)
-  }
-
-  clear(): void {
-    this.#rows.clear()
-  }
-}
-
-const OLD_ROWS_MAX = 50
-const WINDOW_MS = 600_000
-
-/**
- * Recognises that iCloud fills in the past: more than 50 rows that were old when they appeared, within ten
- * minutes. Users saw thousands in a night, some of them little more than an hour old.
- */
-export class BackFillWatch {
-  readonly #clock: Clock
-  #seenAt: readonly number[] = []
-
-  constructor(clock: Clock) {
-    this.#clock = clock
-  }
-
-  isBackFill(rows: readonly MessageRow[], healthyAt: number): boolean {
-    const now = this.#clock.monotonic()
-    const old = rows.filter((row) => ageOf(row, healthyAt) > OLD_AGE_MS).map(() => now)
-    const recent = this.#seenAt.filter((at) => now - at < WINDOW_MS)
-    this.#seenAt = [...recent, ...old].slice(-OLD_ROWS_MAX - 1)
-    return this.#seenAt.length > OLD_ROWS_MAX
+  #toEvent(db: ChatDb, row: MessageRow, found: Classified): LineEvent | null {
+    this.#edits.take(row)
+    return this.#events.of(db, row, found)
   }
 }

@@ -1,5 +1,6 @@
 // Runs of the AppleScript that speaks with Messages, and their answers.
 
+import type { ScriptCall } from '../../../api/owner.ts'
 import { NEVER, type Clock } from '../../../system/clock.ts'
 import type { ProcessEnd, RunProcess } from '../../../system/process.ts'
 import { MESSAGES_SCRIPT } from './script.ts'
@@ -7,7 +8,11 @@ import { MESSAGES_SCRIPT } from './script.ts'
 /** Address of a message: a chat of Messages.app, or a handle (E.164 or e-mail address). */
 export type Target =
   | { readonly by: 'chat'; readonly guid: string }
-  | { readonly by: 'participant'; readonly handle: string }
+  /** By iMessage, unless SMS is asked for. */
+  | { readonly by: 'participant'; readonly handle: string; readonly service?: 'SMS' | undefined }
+
+/** Text, or the path of a file, which is a message of its own. */
+export type Content = string | { readonly path: string }
 
 export type Stage = 'account' | 'resolve' | 'send'
 
@@ -25,7 +30,6 @@ export type ScriptAnswer =
 /** True where the account could not be read: a missing word must not take the line offline. */
 export type AccountState = { readonly isEnabled: boolean; readonly isConnected: boolean }
 
-/** An account of Messages. */
 export type Account = {
   /** `iMessage`, `SMS`, … or `unknown`. */
   readonly service: string
@@ -34,25 +38,13 @@ export type Account = {
 }
 
 export type AccountAnswer =
-  /** State of the account that sends. */
-  | { readonly answer: 'account'; readonly state: AccountState }
+  /** State of the account that sends, and all accounts. */
+  | {
+      readonly answer: 'account'
+      readonly state: AccountState
+      readonly accounts: readonly Account[]
+    }
   | Exclude<ScriptAnswer, { readonly answer: 'done' }>
-
-/** A run of the script for a trace: no text, and of the recipient only the prefix of the chat's guid. */
-export type ScriptCall = {
-  /** Start, in milliseconds since 1970. */
-  readonly at: number
-  readonly mode: Mode
-  readonly route: Target['by'] | null
-  /** Prefix of the chat's guid: `iMessage;-;` or `any;-;`. */
-  readonly keyPrefix: string | null
-  /** Stage that the script reported, with its number; null where it reported none. */
-  readonly stage: string | null
-  readonly number: number | null
-  readonly ms: number
-  /** Accounts found in the mode `account`. */
-  readonly accounts: readonly Account[]
-}
 
 export type ScriptTools = {
   readonly run: RunProcess
@@ -61,8 +53,8 @@ export type ScriptTools = {
   readonly onCall?: ((call: ScriptCall) => void) | undefined
 }
 
-type Mode = 'account' | 'check' | 'send'
-type Order = { readonly mode: Mode; readonly target: Target | null; readonly text: string }
+type Mode = 'account' | 'check' | 'send' | 'send_file'
+type Order = { readonly mode: Mode; readonly target: Target | null; readonly content: Content }
 type Line = { readonly stage: string; readonly number: number; readonly detail: string }
 type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 
@@ -70,11 +62,11 @@ type Failure = Exclude<ScriptAnswer, { readonly answer: 'done' }>
 const TIMEOUT_MS = 35_000
 const KILL_AFTER_MS = 38_000
 
-/** Stages of each mode. */
 const STAGES: Readonly<Record<Mode, readonly Stage[]>> = {
   account: ['account'],
   check: ['account', 'resolve'],
   send: ['account', 'resolve', 'send'],
+  send_file: ['account', 'resolve', 'send'],
 }
 
 /** Messages.app as far as AppleScript reaches it. */
@@ -87,23 +79,26 @@ export class MessagesScript {
 
   /** State of the iMessage account of this Mac user. */
   async account(signal: AbortSignal): Promise<AccountAnswer> {
-    const end = await this.#osascript({ mode: 'account', target: null, text: '' }, signal)
+    const end = await this.#osascript({ mode: 'account', target: null, content: '' }, signal)
     const line = readLine(end)
     const state = line?.stage === 'account' && line.number === 0 ? stateOf(line.detail) : null
-    return state === null ? failureOf('account', end, line) : { answer: 'account', state }
+    if (line === null || state === null) return failureOf('account', end, line)
+    return { answer: 'account', state, accounts: accountsOf(line.detail) }
   }
 
   /** Finds the account and `target`, and sends nothing. */
   async check(target: Target, signal: AbortSignal): Promise<ScriptAnswer> {
-    return answerOf('check', await this.#osascript({ mode: 'check', target, text: '' }, signal))
+    const order = { mode: 'check', target, content: '' } as const
+    return answerOf('check', await this.#osascript(order, signal))
   }
 
   /**
-   * Sends `text`, once. There is no signal: ending osascript takes back no Apple event that it has sent,
+   * Sends a text or a file, once. There is no signal: ending osascript takes back no Apple event that it has sent,
    * and would only leave the outcome unknown.
    */
-  async send(target: Target, text: string): Promise<ScriptAnswer> {
-    return answerOf('send', await this.#osascript({ mode: 'send', target, text }, NEVER))
+  async send(target: Target, content: Content): Promise<ScriptAnswer> {
+    const mode = typeof content === 'string' ? 'send' : 'send_file'
+    return answerOf(mode, await this.#osascript({ mode, target, content }, NEVER))
   }
 
   async #osascript(order: Order, signal: AbortSignal): Promise<ProcessEnd> {
@@ -118,8 +113,11 @@ export class MessagesScript {
   }
 }
 
-function inputOf({ mode, target, text }: Order): string {
-  return JSON.stringify({ mode, route: target?.by ?? '', key: keyOf(target), text })
+function inputOf({ mode, target, content }: Order): string {
+  const isText = typeof content === 'string'
+  const [text, path] = isText ? [content, ''] : ['', content.path]
+  const service = target?.by === 'participant' ? (target.service ?? 'iMessage') : 'iMessage'
+  return JSON.stringify({ mode, route: target?.by ?? '', key: keyOf(target), service, text, path })
 }
 
 function keyOf(target: Target | null): string {
@@ -138,7 +136,7 @@ function callOf({ mode, target }: Order, line: Line | null): Omit<ScriptCall, 'a
   return {
     mode,
     route: target?.by ?? null,
-    keyPrefix: prefix?.[0] ?? null,
+    key_prefix: prefix?.[0] ?? null,
     stage: line?.stage ?? null,
     number: line?.number ?? null,
     accounts: line === null ? [] : accountsOf(line.detail),
@@ -174,13 +172,17 @@ function stageFailure(mode: Mode, line: Line | null): Failure {
   return { answer: 'refused', stage, number: line.number }
 }
 
+function isSend(mode: Mode): boolean {
+  return mode === 'send' || mode === 'send_file'
+}
+
 /** Failure that osascript reported: the script did not come to its end. */
 function scriptFailure(mode: Mode, end: Extract<ProcessEnd, { readonly end: 'exited' }>): Failure {
   const number = lastNumber(end.stderr)
   const why = `exit ${end.exitCode}, number ${number ?? 'unknown'}`
   if (isNotCompiled(number)) return { answer: 'not_run', number, why }
   // The script catches the errors of its stages, so the progress of a send is unknown.
-  if (number === null || mode === 'send') return { answer: 'silent', why }
+  if (number === null || isSend(mode)) return { answer: 'silent', why }
   return { answer: 'refused', stage: 'account', number }
 }
 

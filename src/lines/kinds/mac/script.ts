@@ -6,8 +6,9 @@
  * scripts do the same, and a text stays what it was, whatever its characters. ASCII only: osascript
  * guesses the encoding of a script.
  *
- * `mode` is `account`, `check` (account and resolve) or `send` (all three stages), `route` is `chat`
- * or `participant`, `key` the chat's guid or the handle. It prints one line, `stage TAB number TAB
+ * `mode` is `account`, `check` (account and resolve), `send` or `send_file` (all three stages), `route` is
+ * `chat` or `participant`, `key` the chat's guid or the handle, `service` the one of the account that
+ * sends, `path` that of the file. It prints one line, `stage TAB number TAB
  * detail`: `account 0 enabled,connected iMessage,enabled,connected SMS,enabled,connected` (the account
  * that sends, then each that there is), `done 0`, or the stage that failed and its number; `order` is
  * the reading of the input. A number on standard error therefore comes from outside the stages.
@@ -17,9 +18,13 @@
  *   among them, put a \`try\` around each, because a version of macOS may lack the word.
  * - `get id of` makes Messages.app look the chat up before the send (imsg): `chat id` alone only names it.
  * - `participant` of an account is a word since macOS 11, `account` itself since 13 (BlueBubbles).
+ * - The file is made before Messages.app is spoken to, which would take `POSIX file` for a word of its own
+ *   (imessage-max); it is a word of the scripting additions, which a script with a framework must name.
+ * - The account of SMS is that of Text Message Forwarding.
  * - The reply to `send` is not used: since macOS 26 reading it fails although it was sent (imessage-max).
  */
 export const MESSAGES_SCRIPT = `use framework "Foundation"
+use scripting additions
 
 on run
 	try
@@ -28,14 +33,23 @@ on run
 		set theMode to (theOrder's objectForKey:"mode") as text
 		set theRoute to (theOrder's objectForKey:"route") as text
 		set theKey to (theOrder's objectForKey:"key") as text
-		set theText to (theOrder's objectForKey:"text") as text
+		set theService to (theOrder's objectForKey:"service") as text
+		set theContent to (theOrder's objectForKey:"text") as text
+		if theMode is "send_file" then
+			set thePath to (theOrder's objectForKey:"path") as text
+			set theContent to POSIX file thePath
+		end if
 	on error number theNumber
 		return my lineOf("order", theNumber, "")
 	end try
 	try
 		tell application "Messages"
 			with timeout of 25 seconds
-				set theAccounts to every account whose service type = iMessage
+				if theService is "SMS" then
+					set theAccounts to every account whose service type = SMS
+				else
+					set theAccounts to every account whose service type = iMessage
+				end if
 				if theAccounts is {} then error number -1719
 				set theAccount to item 1 of theAccounts
 				if (count of theAccounts) > 1 then set theAccount to my bestOf(theAccounts)
@@ -59,11 +73,11 @@ on run
 	on error number theNumber
 		return my lineOf("resolve", theNumber, "")
 	end try
-	if theMode is not "send" then return my lineOf("done", 0, "")
+	if theMode is "check" then return my lineOf("done", 0, "")
 	try
 		tell application "Messages"
 			with timeout of 25 seconds
-				send theText to theTarget
+				send theContent to theTarget
 			end timeout
 		end tell
 	on error number theNumber

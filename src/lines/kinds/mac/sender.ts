@@ -1,5 +1,5 @@
 // The way out of a Mac line: everything that can fail harmlessly, the point of no return, the script, and
-// then the row in chat.db, which alone proves the outcome.
+// then the row in chat.db, which alone proves the outcome. Each file of a message, and its text, goes so.
 
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import { NEVER, type Clock } from '../../../system/clock.ts'
@@ -10,38 +10,39 @@ import {
   type SendOutcome,
   type Settlement,
 } from '../../driver.ts'
-import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import {
   expectationOf,
-  fitOf,
-  isGhost,
-  isMisrouted,
+  handedOverNow,
+  keyOf,
   noteText,
+  partsOf,
   type Expectation,
-  type OwnMessages,
-} from './own-messages.ts'
+  type StagedFile,
+} from './expectation.ts'
+import { PartedSend, type OpenParts } from './message-parts.ts'
+import type { OwnMessages } from './own-messages.ts'
 import { isKnownAbsent, pauseMs, type Pacer } from './pacing.ts'
-import type { MessagesScript, ScriptAnswer, Target } from './script-runner.ts'
-import {
-  ERROR_GRACE_MS,
-  reasonOf,
-  serviceOf,
-  stageOf,
-  type StatusTracker,
-} from './status-tracker.ts'
+import { watchRow } from './row-watch.ts'
+import { classOf, type MessagesScript, type ScriptAnswer, type Target } from './script-runner.ts'
+import type { Staging } from './staging.ts'
+import type { StatusTracker } from './status-tracker.ts'
 
 export type SenderTools = {
   readonly clock: Clock
   readonly script: MessagesScript
   readonly pacer: Pacer
   readonly own: OwnMessages
+  readonly parts: OpenParts
   readonly tracker: StatusTracker
+  readonly staging: Staging
   /** The database while it can be read. */
   readonly db: () => ChatDb | null
+  /** False while Messages has no account of SMS. */
+  readonly hasSms: () => boolean
   /** Called with the answer of Messages, which may concern the line, before the send returns. */
   readonly onAnswer: (answer: ScriptAnswer) => Promise<void>
-  /** Called with the outcome of a message that Messages took, before the send returns. */
+  /** Called with the outcome of a part that Messages took, before the send returns. */
   readonly onOutcome: (outcome: Settlement) => Promise<void>
 }
 
@@ -57,26 +58,32 @@ export async function sendMessage(
 ): Promise<SendOutcome> {
   const db = tools.db()
   if (db === null || signal.aborted) return WITHDRAWN
-  const isNew = !db.knowsHandle(message.to)
+  const isNew = message.chatGuid === undefined && !db.knowsHandle(message.to)
   const obstacle = obstacleOf(tools, db, message, isNew)
   if (obstacle !== null) return obstacle
   await tools.clock.sleep(tools.pacer.delayMs(isNew), signal)
   if (signal.aborted) return WITHDRAWN
 
-  const found = await findTarget(tools, db, message.to, signal)
+  const found = await findTarget(tools, db, message, signal)
   if (signal.aborted) return WITHDRAWN
-  if (found.target === null) return refusal(found.answer)
-  return send(tools, { message, target: found.target, isNew }, pointOfNoReturn)
+  if (found.target === null) return refusal(message, found.answer)
+  const staged = await stageFiles(tools.staging, message)
+  if ('reason' in staged) return staged.reason
+  const order = { message, target: found.target, isNew, files: staged.files }
+  return send(tools, order, { pointOfNoReturn, signal })
 }
 
 /** Reason against sending now that is known without asking Messages. */
 function obstacleOf(
-  { clock, pacer }: SenderTools,
+  { clock, pacer, hasSms }: SenderTools,
   db: ChatDb,
-  message: OutgoingMessage,
+  { to, service, chatGuid }: OutgoingMessage,
   isNew: boolean,
 ): SendOutcome | null {
-  if (isKnownAbsent(db, message.to, clock.now())) {
+  const isSms = service === 'SMS'
+  if (isSms && !hasSms()) return { outcome: 'not_sent', reason: 'not_supported', blame: 'line' }
+  const isOfImessage = !isSms && chatGuid === undefined
+  if (isOfImessage && isKnownAbsent(db, to, clock.now())) {
     return { outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' }
   }
   const delayMs = Math.max(pacer.delayMs(isNew), isNew ? pauseMs(db, clock.now()) : 0)
@@ -87,81 +94,189 @@ type FoundTarget =
   | { readonly target: Target }
   | { readonly target: null; readonly answer: ScriptAnswer }
 
-/**
- * An existing chat by the guid that Messages gave it. Where the app does not know that one (a chat that
- * was quiet for long, another form of guid), and for a new contact, the recipient itself, whom the
- * iMessage account reaches by iMessage or not at all (error 22).
- */
+/** The first route on which Messages finds its target. */
 async function findTarget(
   { script, onAnswer }: SenderTools,
   db: ChatDb,
-  handle: string,
+  message: OutgoingMessage,
   signal: AbortSignal,
 ): Promise<FoundTarget> {
-  const routes: Target[] = [...chatRoute(db, handle), { by: 'participant', handle }]
   let answer: ScriptAnswer = { answer: 'not_run', number: null, why: 'not asked' }
-  for (const target of routes) {
+  for (const target of routesOf(db, message)) {
     answer = await script.check(target, signal)
     if (answer.answer === 'done') return { target }
     if (answer.answer !== 'refused' || answer.stage !== 'resolve') break
   }
-  if (!signal.aborted) await onAnswer(answer)
+  // An account of SMS that is gone says nothing of iMessage.
+  if (!signal.aborted && message.service !== 'SMS') await onAnswer(answer)
   return { target: null, answer }
+}
+
+/**
+ * A group by its own guid and nothing else. A person by the chat that Messages has; where the app does not
+ * know that (a chat that was quiet for long, another form of guid), and for a new contact, the recipient
+ * itself, whom the iMessage account reaches by iMessage or not at all (error 22).
+ */
+function routesOf(db: ChatDb, message: OutgoingMessage): readonly Target[] {
+  const { to: handle, service, chatGuid } = message
+  if (chatGuid !== undefined) return [{ by: 'chat', guid: chatGuid }]
+  if (service === 'SMS') return [{ by: 'participant', handle, service }]
+  return [...chatRoute(db, handle, service === 'iMessage'), { by: 'participant', handle }]
 }
 
 /**
  * A chat that sends by iMessage. Since macOS 26 one chat carries all services (`any;-;`), and BlueBubbles
  * goes by its `service_name`. No source says which service the next message takes, so a chat whose last
- * message was the carrier's is not used.
+ * message was the carrier's is not used, and none of that kind where iMessage was asked for.
  */
-function chatRoute(db: ChatDb, handle: string): readonly Target[] {
+function chatRoute(db: ChatDb, handle: string, isAskedFor: boolean): readonly Target[] {
   const [chat] = db.directChats(handle)
   if (chat === undefined) return []
   const isOfOneService = chat.guid.toLowerCase().startsWith('imessage;')
+  if (isAskedFor && !isOfOneService) return []
   const [last] = isOfOneService ? [] : db.lastWith(handle, 1)
   const isUsable = last === undefined || !CARRIER_SERVICES.has(last.service)
   return isUsable ? [{ by: 'chat', guid: chat.guid }] : []
 }
 
+type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
+
 /** Nothing has left: Messages does not know the recipient, or has a problem of its own. */
-function refusal(answer: ScriptAnswer): SendOutcome {
+function refusal({ chatGuid }: OutgoingMessage, answer: ScriptAnswer): NotSent {
   const isRecipient = answer.answer === 'refused' && answer.stage === 'resolve'
+  if (isRecipient && chatGuid !== undefined && classOf(answer.number) === 'not_found') {
+    return { outcome: 'not_sent', reason: 'group_not_reachable', blame: 'message' }
+  }
   const reason = isRecipient ? 'recipient_unreachable' : 'messages_refused'
   return { outcome: 'not_sent', reason, blame: 'line' }
+}
+
+/** Copies of all files, or the reason why there is one that cannot be copied; then there is no copy. */
+async function stageFiles(
+  staging: Staging,
+  { attachments = [] }: OutgoingMessage,
+): Promise<{ readonly files: readonly StagedFile[] } | { readonly reason: NotSent }> {
+  const files: StagedFile[] = []
+  for (const attachment of attachments) {
+    const copy = await staging.stage(attachment)
+    if (copy.staged !== null) {
+      files.push(copy.staged)
+      continue
+    }
+    await removeAll(staging, files)
+    const { reason } = copy
+    const blame = reason === 'attachment_missing' ? 'message' : 'line'
+    return { reason: { outcome: 'not_sent', reason, blame } }
+  }
+  return { files }
+}
+
+async function removeAll(staging: Staging, files: readonly StagedFile[]): Promise<void> {
+  for (const file of files) await staging.remove(file)
 }
 
 type Order = {
   readonly message: OutgoingMessage
   readonly target: Target
   readonly isNew: boolean
+  readonly files: readonly StagedFile[]
 }
+
+type Leave = { readonly pointOfNoReturn: PointOfNoReturn; readonly signal: AbortSignal }
 
 async function send(
   tools: SenderTools,
-  { message, target, isNew }: Order,
-  pointOfNoReturn: PointOfNoReturn,
+  order: Order,
+  { pointOfNoReturn, signal }: Leave,
 ): Promise<SendOutcome> {
-  const { clock, own, pacer, script, onAnswer, onOutcome } = tools
+  const { clock, own, staging } = tools
+  const { message, files } = order
   const db = tools.db()
-  if (db === null) return WITHDRAWN
-  const note = noteText(db.identity, db.maxRowId(), clock.now())
-  const expectation = expectationOf({ message, note }, db.identity)
+  const note = db === null ? null : noteText(db.identity, db.maxRowId(), clock.now(), files)
+  const parts = db === null ? [] : partsOf(expectationOf({ message, note }, db.identity), files)
+  const [first] = parts
   // Expected from before the transaction on: the row can be there before the first look.
-  own.expect(expectation, true)
-  if (!(await isGranted(pointOfNoReturn, note))) {
-    own.forget(message.id)
+  if (first !== undefined) own.expect(first, true)
+  if (first === undefined || !(await isGranted(pointOfNoReturn, note))) {
+    if (first !== undefined) own.forget(keyOf(first))
+    await removeAll(staging, files)
     return WITHDRAWN
   }
-  pacer.spend(isNew)
-  const answer = await script.send(target, message.text)
-  if (isProvenUnsent(answer)) {
-    own.forget(message.id)
-    await onAnswer(answer)
-    return refusal(answer)
+  const mustReturn = returnAfter(clock, signal)
+  if (files.length > 0) return sendParts(tools, order, { parts, mustReturn })
+  return sendPart(tools, order, { expectation: first, isLast: true, mustReturn })
+}
+
+/** Time that a send may go on after the end of its session. */
+const AFTER_END_MS = 20_000
+
+function returnAfter(clock: Clock, signal: AbortSignal): () => boolean {
+  let endedAt: number | null = null
+  return () => {
+    if (signal.aborted) endedAt ??= clock.monotonic()
+    return endedAt !== null && clock.monotonic() - endedAt > AFTER_END_MS
   }
-  const outcome = await watchRow(tools, expectation, answer)
-  if (outcome.outcome === 'not_sent') own.forget(message.id)
-  else own.finishSend(message.id, outcome.outcome === 'accepted')
+}
+
+type Parts = { readonly parts: readonly Expectation[]; readonly mustReturn: () => boolean }
+
+/** One part after the other; the first that is not proven ends the message. */
+async function sendParts(
+  tools: SenderTools,
+  order: Order,
+  { parts, mustReturn }: Parts,
+): Promise<SendOutcome> {
+  const sent = new PartedSend(parts, null)
+  for (const [place, part] of parts.entries()) {
+    if (place > 0) await tools.clock.sleep(tools.pacer.delayMs(false), NEVER)
+    if (place > 0 && mustReturn()) {
+      return sent.endWith({ outcome: 'not_sent', reason: 'session_ended', blame: 'line' })
+    }
+    const expectation = place === 0 ? part : expectNext(tools, part)
+    sent.handOver(place)
+    const isLast = place === parts.length - 1
+    const outcome = await sendPart(tools, order, { expectation, isLast, mustReturn })
+    if (outcome.outcome === 'unknown') tools.parts.keep(order.message.id, sent)
+    else if (part.file !== undefined) await tools.staging.markDone(part.file)
+    if (outcome.outcome !== 'accepted') return sent.endWith(outcome)
+    sent.prove(place, outcome)
+  }
+  return sent.endWith({ outcome: 'accepted', guid: null })
+}
+
+/** Expects the row of a part after all rows that are there. */
+function expectNext({ own, clock, db }: SenderTools, part: Expectation): Expectation {
+  const rowId = db()?.maxRowId() ?? part.afterRowId
+  const expectation = handedOverNow(part, rowId, clock.now())
+  own.expect(expectation, true)
+  return expectation
+}
+
+type Part = {
+  readonly expectation: Expectation
+  readonly isLast: boolean
+  readonly mustReturn: () => boolean
+}
+
+async function sendPart(
+  tools: SenderTools,
+  { message, target, isNew }: Order,
+  { expectation, isLast, mustReturn }: Part,
+): Promise<Settlement> {
+  const { own, pacer, script, staging, onAnswer, onOutcome } = tools
+  const { file } = expectation
+  const key = keyOf(expectation)
+  pacer.spend(isNew)
+  const content = file === undefined ? message.text : { path: staging.pathOf(file) }
+  const answer = await script.send(target, content)
+  if (isProvenUnsent(answer)) {
+    own.forget(key)
+    if (message.service !== 'SMS') await onAnswer(answer)
+    return refusal(message, answer)
+  }
+  const outcome = await watchRow(tools, { expectation, answer, isLast, mustReturn })
+  if (outcome.outcome === 'not_sent') own.forget(key)
+  else own.finishSend(key, outcome.outcome === 'accepted')
   if (outcome.outcome === 'unknown') await onAnswer(answer)
   await onOutcome(outcome)
   return outcome
@@ -173,132 +288,4 @@ async function send(
  */
 function isProvenUnsent(answer: ScriptAnswer): boolean {
   return answer.answer === 'not_run' || (answer.answer === 'refused' && answer.stage !== 'send')
-}
-
-type RowTools = Pick<SenderTools, 'clock' | 'own' | 'tracker' | 'db'>
-
-/** imessage-max saw the row about 26 ms after osascript had returned. */
-const LOOK_MS = 50
-const LOOK_OFTEN_FOR_MS = 1_000
-const LOOK_SELDOM_MS = 250
-/** Time for a row to appear, and to be sent. */
-const ROW_MS_MAX = 8_000
-const ROWS_MAX = 50
-
-/** Looks for the row of a message that the script has handed over, until it proves the outcome. */
-async function watchRow(
-  tools: RowTools,
-  expectation: Expectation,
-  answer: ScriptAnswer,
-): Promise<Settlement> {
-  const { clock } = tools
-  const startedAt = clock.monotonic()
-  const watch = new RowWatch(tools, expectation)
-  for (;;) {
-    const passedMs = clock.monotonic() - startedAt
-    const settled = watch.look(passedMs)
-    if (settled !== null) return settled
-    if (passedMs >= ROW_MS_MAX && !watch.isFailing) return watch.end(answer)
-    await clock.sleep(passedMs < LOOK_OFTEN_FOR_MS ? LOOK_MS : LOOK_SELDOM_MS, NEVER)
-  }
-}
-
-class RowWatch {
-  readonly #tools: RowTools
-  readonly #expectation: Expectation
-  #failingSince: number | null = null
-
-  constructor(tools: RowTools, expectation: Expectation) {
-    this.#tools = tools
-    this.#expectation = expectation
-  }
-
-  /** The row has an error that may still clear. */
-  get isFailing(): boolean {
-    return this.#failingSince !== null
-  }
-
-  /** Null while the outcome is open. */
-  look(passedMs: number): Settlement | null {
-    const { own } = this.#tools
-    const rows = this.#rows()
-    for (const row of rows) own.peek(row)
-    const row = own.rowOf(this.#expectation.messageId)
-    return row === null ? null : this.#outcomeOf(row, rows, passedMs)
-  }
-
-  /** Outcome after the time is up: the row is still being sent, went elsewhere, or never came. */
-  end(answer: ScriptAnswer): Settlement {
-    const { own, tracker, clock } = this.#tools
-    const row = own.rowOf(this.#expectation.messageId)
-    if (row !== null) {
-      const service = serviceOf(this.#stateOf(row) ?? row.state)
-      tracker.follow({ ...row, service }, 'held', clock.now())
-      return { outcome: 'held', guid: row.guid, service }
-    }
-    const strays = this.#rows().filter((other) => !own.isMatched(other))
-    const misrouted = strays.find((other) => isMisrouted(this.#expectation, other))
-    const stray = misrouted ?? strays.find((other) => isGhost(this.#expectation, other))
-    if (stray === undefined) {
-      return { outcome: 'unknown', reason: answer.answer === 'done' ? 'no_row' : 'no_answer' }
-    }
-    own.ignore(stray)
-    const reason = stray === misrouted ? 'misrouted' : 'ghost_row'
-    return { outcome: 'not_sent', reason, blame: 'message' }
-  }
-
-  #outcomeOf(row: MessageRow, rows: readonly MessageRow[], passedMs: number): Settlement | null {
-    const state = this.#stateOf(row)
-    if (state === null) return null
-    const stage = stageOf(state)
-    if (stage !== 'error' && stage !== 'held') return this.#accept(state)
-    if (state.error === 0) {
-      this.#failingSince = null
-      return null
-    }
-    const second = rows.find((other) => this.#isSecond(other, row))
-    if (second !== undefined) {
-      this.#tools.own.replace(this.#expectation.messageId, second)
-      this.#failingSince = null
-      return null
-    }
-    this.#failingSince ??= passedMs
-    if (passedMs - this.#failingSince < ERROR_GRACE_MS) return null
-    return { outcome: 'not_sent', reason: reasonOf(state.error), blame: 'message' }
-  }
-
-  /** A row without an error that Messages wrote after the failed one. */
-  #isSecond(other: MessageRow, failed: MessageRow): boolean {
-    const isLater = other.rowId > failed.rowId && other.state.error === 0
-    const isFree = isLater && !this.#tools.own.isMatched(other)
-    return isFree && fitOf(this.#expectation, other) === 'whole'
-  }
-
-  #accept(state: OwnState): Settlement {
-    const { tracker, clock } = this.#tools
-    const [{ guid }, service] = [state, serviceOf(state)]
-    tracker.follow({ ...state, service }, 'sent', clock.now())
-    return { outcome: 'accepted', guid, service }
-  }
-
-  #stateOf({ rowId, guid }: MessageRow): OwnState | null {
-    const [state] = this.#read((db) => db.statesAt([rowId])) ?? []
-    return state?.guid === guid ? state : null
-  }
-
-  #rows(): readonly MessageRow[] {
-    const { afterRowId } = this.#expectation
-    return this.#read((db) => db.ownRowsAfter(afterRowId, ROWS_MAX)) ?? []
-  }
-
-  /** Null while the database cannot be read: the reading loop reports that, and opens it again. */
-  #read<T>(query: (db: ChatDb) => T): T | null {
-    const db = this.#tools.db()
-    if (db === null) return null
-    try {
-      return query(db)
-    } catch {
-      return null
-    }
-  }
 }

@@ -1,16 +1,13 @@
 // States of the messages that Messages has. Their rows are read again by primary key, because no index
 // covers the dates of delivery and reading.
 
-import type { MessageId } from '../../../domain/ids.ts'
 import { timestamp } from '../../../domain/ids.ts'
 import type { Receipt } from '../../../domain/message.ts'
-import type { LineEvent, Settlement } from '../../driver.ts'
-import type { MessageRow, OwnState } from './chat-db-rows.ts'
+import { dropOldest } from '../../../system/memoize.ts'
+import type { Settlement } from '../../driver.ts'
+import type { FileRow, MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
-import type { RowMatch } from './own-messages.ts'
-
-/** Progress of a message; `failed` can still turn into `sent`. */
-type Stage = 'held' | 'failed' | 'sent' | 'delivered' | 'read'
+import { reasonOf, serviceOf, stageOf, type Stage } from './row-stage.ts'
 
 type TrackedRow = {
   readonly guid: string
@@ -19,14 +16,25 @@ type TrackedRow = {
   readonly service: string
   /** Time when it was found, in milliseconds since 1970. */
   readonly at: number
+  /** Time after which Messages should have sent it, in milliseconds. */
+  readonly stuckMs: number
   /** Since then the row has an error, or is finished and not sent; null without an error. */
   readonly errorSince: number | null
+}
+
+type Followed = {
+  readonly rowId: number
+  readonly guid: string
+  readonly service?: string
+  readonly files?: readonly FileRow[]
 }
 
 /** An error may clear: Messages tries again, or falls back to SMS. */
 export const ERROR_GRACE_MS = 10_000
 const UNSENT_GRACE_MS = 60_000
 const STUCK_MS = 180_000
+/** A file takes its time on a slow line: a restart of Messages would begin it again. */
+const FILE_STUCK_MS = 1_200_000
 /** Rows of each sweep: the newest, and as many of the older ones in rotation. */
 const BATCH_MAX = 200
 /** The core follows 10,000 for 30 days. */
@@ -40,7 +48,8 @@ export class StatusTracker {
   /** Messages has been sending something for minutes: it may need a restart. */
   isStuck(now: number): boolean {
     return [...this.#tracked.values()].some(
-      ({ stage, at }) => stage === 'held' && now - at > STUCK_MS && now - at < 2 * STUCK_MS,
+      ({ stage, at, stuckMs }) =>
+        stage === 'held' && now - at > stuckMs && now - at < stuckMs + STUCK_MS,
     )
   }
 
@@ -54,16 +63,12 @@ export class StatusTracker {
   }
 
   /** Tracks a row of ours; `service` is the published one. */
-  follow(
-    row: { readonly rowId: number; readonly guid: string; readonly service?: string },
-    stage: 'held' | 'sent',
-    now: number,
-  ): void {
-    const { rowId, guid, service = 'iMessage' } = row
+  follow(row: Followed, stage: 'held' | 'sent', now: number): void {
+    const { rowId, guid, service = 'iMessage', files = [] } = row
     if (this.#tracked.has(rowId)) return
-    this.#tracked.set(rowId, { guid, stage, service, at: now, errorSince: null })
-    const oldest = this.#tracked.keys().next()
-    if (this.#tracked.size > TRACKED_MAX && oldest.done !== true) this.#tracked.delete(oldest.value)
+    const stuckMs = files.length === 0 ? STUCK_MS : FILE_STUCK_MS
+    this.#tracked.set(rowId, { guid, stage, service, at: now, stuckMs, errorSince: null })
+    dropOldest(this.#tracked, TRACKED_MAX)
   }
 
   hasError(rowId: number): boolean {
@@ -89,21 +94,6 @@ export class StatusTracker {
   sweep(db: ChatDb, now: number): readonly Receipt[] {
     const states = db.statesAt(this.#dueRowIds())
     return states.flatMap((state) => this.#compare(state, now))
-  }
-
-  /** Event for a matched row of ours; null where its send returns the outcome, or nothing is new. */
-  settledEvent(match: RowMatch, row: MessageRow, now: number): LineEvent | null {
-    switch (match.kind) {
-      case 'found':
-        if (match.insteadOf !== null) this.forget(match.insteadOf)
-        return { type: 'settled', messageId: match.messageId, outcome: this.settle(row, now) }
-      case 'misrouted':
-        return failedEvent(match.messageId, 'misrouted')
-      case 'failing':
-      case 'in_flight':
-      case 'more':
-        return null
-    }
   }
 
   #dueRowIds(): readonly number[] {
@@ -151,49 +141,6 @@ export class StatusTracker {
     if (tracked.stage === 'read') this.#tracked.delete(rowId)
     else this.#tracked.set(rowId, tracked)
   }
-}
-
-/** End of a message whose own row proves that it did not leave. */
-export function failedEvent(messageId: MessageId, reason: string): LineEvent {
-  return { type: 'settled', messageId, outcome: { outcome: 'not_sent', reason, blame: 'message' } }
-}
-
-/**
- * Stage that the flags of a row prove (the enumeration is Barcelona's): delivered and read for our own
- * messages only; `error` for a row with an error, and for one that is finished and not sent.
- */
-export function stageOf(state: OwnState): Stage | 'error' {
-  if (state.error !== 0) return 'error'
-  if (state.isRead) return 'read'
-  if (state.isDelivered) return 'delivered'
-  if (state.isSent) return 'sent'
-  return state.isFinished && !state.isWaiting ? 'error' : 'held'
-}
-
-/** A row without a service is of the line's own. */
-export function serviceOf({ service }: OwnState): string {
-  return service === '' ? 'iMessage' : service
-}
-
-/** The codes of FZErrorType, as Barcelona's headers of IMFoundation name them, in the API's words. */
-const REASONS: readonly (readonly [first: number, last: number, reason: string])[] = [
-  [3, 3, 'send_timed_out'],
-  [4, 4, 'send_failed'],
-  [6, 11, 'network_unavailable'],
-  [12, 20, 'imessage_server_error'],
-  [21, 23, 'not_on_imessage'],
-  [24, 24, 'recipient_rejected'],
-  [25, 25, 'attachment_failed'],
-  [26, 29, 'encryption_failed'],
-  [30, 33, 'imessage_account_problem'],
-  [34, 36, 'attachment_failed'],
-  [38, 38, 'system_update_needed'],
-  [40, 40, 'imessage_account_problem'],
-]
-
-export function reasonOf(error: number): string {
-  const known = REASONS.find(([first, last]) => error >= first && error <= last)
-  return known?.[2] ?? 'send_failed'
 }
 
 const STAGES: readonly Stage[] = ['held', 'failed', 'sent', 'delivered', 'read']

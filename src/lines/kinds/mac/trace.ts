@@ -176,7 +176,6 @@ export class FollowedTable {
     return this.isFull ? [] : this.#follow(this.#readAt([...missing]))
   }
 
-  /** Changes of the followed rows. */
   changes(): readonly RowChange[] {
     const now = new Map(this.#readAt([...this.#rows.keys()]).map((row) => [row.rowId, row]))
     return [...this.#rows.values()].flatMap((before) => {
@@ -189,7 +188,6 @@ export class FollowedTable {
     })
   }
 
-  /** ROWIDs in a column of the followed rows. */
   referencesIn(column: string): readonly number[] {
     const at = this.#columns.findIndex(({ name }) => name === column)
     return [...this.#rows.values()].map((row) => Number(row.cells[at] ?? 0))

@@ -30,7 +30,6 @@ export class TypedStreamBytes {
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   }
 
-  /** Count of the bytes that are left. */
   get left(): number {
     return this.#bytes.byteLength - this.#at
   }

@@ -4,23 +4,10 @@
 import type { MessageId } from '../../../domain/ids.ts'
 import type { OutgoingMessage, Unsettled } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
+import { dropOldest } from '../../../system/memoize.ts'
 import { Signal } from '../../../system/signal.ts'
 import { isGranted, type PointOfNoReturn, type Settlement } from '../../driver.ts'
-
-/** A shortcut that asks for a message. */
-export type Asker = {
-  readonly waitMs: number
-  /** Asked again just before a message is handed out: its token may have died meanwhile. */
-  readonly isGood: () => boolean
-  /** Aborts when the shortcut goes away. */
-  readonly signal: AbortSignal
-}
-
-export type HandedOver =
-  | { readonly answer: 'message'; readonly message: OutgoingMessage }
-  | { readonly answer: 'nothing' }
-  /** The token died while the shortcut waited. */
-  | { readonly answer: 'refused' }
+import type { Asker, HandedOver } from '../../line-kind.ts'
 
 /** A message that waits for a shortcut. */
 type Offer = {
@@ -180,22 +167,12 @@ export class HandedOut {
   close({ message, confirm }: PendingReport, outcome: Settlement): void {
     this.#pending.delete(message.id)
     this.#closed.add(message.id)
-    dropOldest(this.#closed)
+    dropOldest(this.#closed, KEPT_MAX)
     confirm?.(outcome)
   }
 
   #keep(pending: PendingReport): void {
     this.#pending.set(pending.message.id, pending)
-    dropOldest(this.#pending)
+    dropOldest(this.#pending, KEPT_MAX)
   }
-}
-
-/** Maps and sets keep the order of insertion. */
-function dropOldest(kept: {
-  readonly size: number
-  keys(): Iterator<MessageId>
-  delete(id: MessageId): boolean
-}): void {
-  const oldest = kept.keys().next()
-  if (kept.size > KEPT_MAX && oldest.done !== true) kept.delete(oldest.value)
 }

@@ -13,38 +13,31 @@ import { Signal } from '../../../system/signal.ts'
 import {
   LineEvents,
   WITHDRAWN,
+  refusalOf,
+  type DeviceAttachment,
   type DriverLine,
   type LineEvent,
   type LineListener,
   type LineSession,
   type Settlement,
 } from '../../driver.ts'
-import { HandedOut, HandOver, type Asker, type HandedOver } from './hand-over.ts'
+import type { Asker, DeviceMessage, DeviceReport, HandedOver, NotReady } from '../../line-kind.ts'
+import { HandedOut, HandOver } from './hand-over.ts'
+import type { IncomingFiles } from './incoming-files.ts'
 
-export type ShortcutsLineTools = { readonly clock: Clock; readonly log: Log }
-
-/** A message that came to the iPhone. */
-export type PhoneMessage = {
-  /** Made by the shortcut; the same id again is the same message. */
-  readonly id: string
-  readonly from: string
-  readonly text: string
-  /** Time of arrival on the iPhone; null where the shortcut does not give it. */
-  readonly at: Timestamp | null
+export type ShortcutsLineTools = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly files: IncomingFiles
 }
 
-/** Outcome of a message that a shortcut was given. */
-export type PhoneReport = {
-  readonly id: string
-  readonly isSent: boolean
-  readonly error: string | null
+const NOT_READY: NotReady = 'not_ready'
+/** The most that a line can do. */
+export const SHORTCUTS_CAPABILITIES: Capabilities = {
+  ...NO_CAPABILITIES,
+  new_contacts: true,
+  receives_attachments: true,
 }
-
-/** Answer to a call while no line can take it. */
-export type NotReady = 'not_ready'
-export const NOT_READY: NotReady = 'not_ready'
-
-const CAPABILITIES: Capabilities = { ...NO_CAPABILITIES, new_contacts: true }
 const CAPACITY = 10
 /** A shortcut that has not asked for this long is no longer running. */
 const SILENT_MS = 900_000
@@ -125,22 +118,39 @@ export class ShortcutsLineRun {
     }
   }
 
-  /** Resolves with `stored` once the message is durable. */
-  async receive(message: PhoneMessage): Promise<'stored' | 'name' | NotReady> {
-    const sender = readSender(message.from)
-    if (sender === null) return this.#refuseName(message.id)
-    const guid = `shortcut-${Buffer.from(sha256(message.id)).toString('hex').slice(0, 32)}`
+  /** Resolves with `stored` once the message is durable, with its file. */
+  async receive(message: DeviceMessage): Promise<'stored' | 'name' | NotReady> {
+    const { file = null } = message
+    if (file === null) return this.#receive(message, [])
+    const path = await this.#tools.files.write(file)
+    // Without room for the file, the shortcut tries again.
+    if (path === null) return NOT_READY
+    try {
+      return await this.#receive(message, [attachmentOf(file, path)])
+    } finally {
+      await this.#tools.files.remove(path)
+    }
+  }
+
+  async #receive(
+    { id, from, text, at }: DeviceMessage,
+    attachments: readonly DeviceAttachment[],
+  ): Promise<'stored' | 'name' | NotReady> {
+    const sender = readSender(from)
+    if (sender === null) return this.#refuseName(id)
+    const guid = `shortcut-${Buffer.from(sha256(id)).toString('hex').slice(0, 32)}`
     const isStored = await this.#publishIncoming({
       type: 'message',
       message: {
         guid,
         handle: sender,
-        text: message.text,
+        text,
         isFromMe: false,
         // The shortcut does not say; SMS reach the same automation.
         service: 'iMessage',
-        at: this.#believedTime(message.at),
+        at: this.#believedTime(at),
         isHistory: false,
+        ...(attachments.length === 0 ? {} : { attachments }),
       },
       checkpoint: null,
     })
@@ -156,7 +166,7 @@ export class ShortcutsLineRun {
   }
 
   /** Resolves with `noted` once the outcome is durable. */
-  async done(report: PhoneReport): Promise<'noted' | 'unknown' | NotReady> {
+  async done(report: DeviceReport): Promise<'noted' | 'unknown' | NotReady> {
     const pending = this.#handedOut.find(report.id)
     if (pending === 'closed') return 'noted'
     if (pending === null) return this.#isOver ? NOT_READY : 'unknown'
@@ -193,6 +203,8 @@ export class ShortcutsLineRun {
       capacity: CAPACITY,
       knows: async () => false,
       send: async (message, pointOfNoReturn, signal) => {
+        const refusal = refusalOf(message, SHORTCUTS_CAPABILITIES)
+        if (refusal !== null) return refusal
         const offer = { message, pointOfNoReturn, note: this.#line.key }
         const isHandedOut = await this.#handOver.offer(offer, signal)
         return isHandedOut ? this.#handedOut.wait(message, signal) : WITHDRAWN
@@ -214,7 +226,7 @@ export class ShortcutsLineRun {
       number: this.#line.number,
       // Cannot be asked; a shortcut that could not send reports it.
       imessageActive: true,
-      capabilities: CAPABILITIES,
+      capabilities: SHORTCUTS_CAPABILITIES,
     })
   }
 
@@ -255,6 +267,12 @@ export class ShortcutsLineRun {
       error: error === null ? null : withoutMessage(error, message),
     })
   }
+}
+
+function attachmentOf({ name, type, size }: File, path: string): DeviceAttachment {
+  const filename = name === '' ? 'attachment' : name
+  const declaredType = type === '' ? null : type
+  return { guid: 'attachment', filename, declaredType, size, file: { state: 'available', path } }
 }
 
 /** The error of a shortcut may quote the message: neither its text nor a number goes into a log. */

@@ -1,35 +1,20 @@
 // One run of a simulated line: settles what a crash left open, goes online, and then publishes what the
 // simulated network has for it, batch by batch.
 
-import { deviceHandle } from '../../../domain/handle.ts'
-import { timestamp } from '../../../domain/ids.ts'
 import type { Capabilities } from '../../../domain/line.ts'
-import type { OutgoingMessage, Unsettled } from '../../../domain/message.ts'
-import { nextTurn, type Clock } from '../../../system/clock.ts'
+import type { Unsettled } from '../../../domain/message.ts'
+import { nextTurn } from '../../../system/clock.ts'
 import {
   LineEvents,
-  WITHDRAWN,
-  isGranted,
   type DriverLine,
   type LineEvent,
   type LineListener,
   type LineSession,
-  type PointOfNoReturn,
-  type SendOutcome,
   type Settled,
 } from '../../driver.ts'
-import { behaviourOf, effectsOf } from './correspondents.ts'
-import type { NetworkEvent } from './ledger.ts'
+import { lineEventsOf } from './network-events.ts'
 import type { SimulatedNetwork } from './network.ts'
-
-export type SimulatedLineTools = {
-  readonly network: SimulatedNetwork
-  readonly clock: Clock
-  /** Count of all simulated lines. */
-  readonly lineCount: number
-  /** Time a simulated person takes for each step: to get a message, to read it. */
-  readonly delayMs: number
-}
+import { sendMessage, settledBy, type SimulatedLineTools } from './send.ts'
 
 /** Position of a line in the ledger. */
 type Checkpoint = {
@@ -39,13 +24,19 @@ type Checkpoint = {
   readonly historyUntil: number
 }
 
-const CAPABILITIES: Capabilities = {
+/** The most that a line can do. */
+export const SIMULATED_CAPABILITIES: Capabilities = {
   new_contacts: true,
-  choose_service: false,
+  choose_service: true,
   delivered: true,
   read: true,
   guid: true,
-  attachments: false,
+  attachments: true,
+  receives_attachments: true,
+  groups: 'reply',
+  reactions: 'receive',
+  replies: 'receive',
+  edits: 'receive',
 }
 
 const OUTAGE = {
@@ -101,6 +92,7 @@ export class SimulatedLineRun {
     // Without a checkpoint on disk, a second start would take newer events for history.
     if (this.#line.checkpoint === null) await this.#events.publish([this.#checkpointEvent()])
     await this.#goOnline(session)
+    await this.#giveUpFiles()
     while (!this.#signal.aborted) {
       // A carried send has its outcome out first: a receipt never overtakes it.
       await nextTurn()
@@ -120,7 +112,7 @@ export class SimulatedLineRun {
       const batch = this.#line.unsettled.slice(at, at + BATCH_MAX)
       await this.#events.publish(
         batch.flatMap((unsettled): LineEvent[] => {
-          const outcome = this.#outcomeOf(unsettled)
+          const outcome = this.#settledBy(unsettled)
           const messageId = unsettled.message.id
           return outcome === null ? [] : [{ type: 'settled', messageId, outcome }]
         }),
@@ -130,19 +122,28 @@ export class SimulatedLineRun {
   }
 
   /** Null where it cannot be known. Only the network's own ledger proves that a message was not carried. */
-  #outcomeOf({ message, note }: Unsettled): Settled | null {
-    const { network, lineCount } = this.#tools
-    const behaviour = behaviourOf(message.to, lineCount)
-    if (behaviour.kind === 'nobody_knows') return null
-    const guid = network.ledger.guidOf(message.id)
-    if (guid !== null) {
-      const isSlow = behaviour.kind === 'carried' && behaviour.acceptMs > 0
-      return { outcome: isSlow ? 'held' : 'accepted', guid }
-    }
+  #settledBy({ message, note }: Unsettled): Settled | null {
+    const { network } = this.#tools
+    const { number: line } = this.#line
     // A ledger restored to an earlier time does not reach this line's position.
     const isRestored = this.#checkpoint.position > network.ledger.lastPosition()
-    if (isRestored || !network.isCompleteSince(this.#line.number, note)) return null
-    return { outcome: 'not_sent', reason: 'not_carried', blame: 'line', proof: true }
+    const isComplete = !isRestored && network.isCompleteSince(line, note)
+    return settledBy({ ...this.#tools, line }, message, isComplete)
+  }
+
+  /** Files whose end this ledger knows nothing of never come. */
+  async #giveUpFiles(): Promise<void> {
+    const { ledger } = this.#tools.network
+    const lost = (this.#line.awaited ?? []).filter(({ attachmentGuid }) => {
+      return !ledger.expectsFile(this.#line.number, attachmentGuid, this.#checkpoint.position)
+    })
+    await this.#events.publish(
+      lost.map(({ messageGuid, attachmentGuid: guid }): LineEvent => {
+        const file = { state: 'missing' } as const
+        const attachment = { guid, filename: '', declaredType: null, size: null, file }
+        return { type: 'attachment', messageGuid, attachment, checkpoint: null }
+      }),
+    )
   }
 
   async #goOnline(session: string): Promise<void> {
@@ -153,7 +154,7 @@ export class SimulatedLineRun {
         session: this.#createSession(session),
         number,
         imessageActive: true,
-        capabilities: CAPABILITIES,
+        capabilities: SIMULATED_CAPABILITIES,
       },
     ])
   }
@@ -168,53 +169,17 @@ export class SimulatedLineRun {
   /** `session` is the id that the network knows it by. */
   #createSession(session: string): LineSession {
     const { network } = this.#tools
+    const { number: line } = this.#line
+    const onDrop = () => {
+      this.#mustDrop = true
+      network.signalOf(line).notify()
+    }
+    const tools = { ...this.#tools, line, onDrop }
     return {
       capacity: CAPACITY,
-      knows: async (handle) => network.ledger.hasHistory(this.#line.number, handle),
+      knows: async (handle) => network.ledger.hasHistory(line, handle),
       send: (message, pointOfNoReturn, signal) =>
-        this.#send(message, session, pointOfNoReturn, signal),
-    }
-  }
-
-  async #send(
-    message: OutgoingMessage,
-    session: string,
-    pointOfNoReturn: PointOfNoReturn,
-    signal: AbortSignal,
-  ): Promise<SendOutcome> {
-    const { network, clock, lineCount } = this.#tools
-    const behaviour = behaviourOf(message.to, lineCount)
-    if (behaviour.kind === 'not_on_imessage') {
-      return { outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' }
-    }
-    if (signal.aborted || !(await isGranted(pointOfNoReturn, network.noteOf(session)))) {
-      return WITHDRAWN
-    }
-    if (behaviour.kind === 'line_refuses') {
-      return { outcome: 'not_sent', reason: 'line_refused', blame: 'line' }
-    }
-    const guid = await this.#carry(message, session)
-    if (guid === null) return { outcome: 'not_sent', reason: 'network_failed', blame: 'line' }
-    if (behaviour.kind === 'nobody_knows') return { outcome: 'unknown', reason: 'no_answer' }
-    if (behaviour.dropsLine) {
-      this.#mustDrop = true
-      network.signalOf(this.#line.number).notify()
-    }
-    if (behaviour.acceptMs === 0) return { outcome: 'accepted', guid }
-    await clock.sleep(behaviour.acceptMs, signal)
-    // The network has it either way; after an abort, its receipt says when it was accepted.
-    return signal.aborted ? { outcome: 'held', guid } : { outcome: 'accepted', guid }
-  }
-
-  /** Guid of the carried message, or null: then the ledger holds nothing of it. */
-  async #carry({ id, to, text }: OutgoingMessage, session: string): Promise<string | null> {
-    const { network, lineCount } = this.#tools
-    const message = { line: this.#line.number, to, text }
-    const effects = effectsOf(message, behaviourOf(to, lineCount), this.#tools)
-    try {
-      return await network.carry(id, { ...message, session }, effects)
-    } catch {
-      return null
+        sendMessage(tools, { message, session }, pointOfNoReturn, signal),
     }
   }
 
@@ -226,7 +191,7 @@ export class SimulatedLineRun {
     const last = batch.at(-1)
     if (last === undefined) return false
     this.#checkpoint = { position: last.seq, historyUntil }
-    const events = batch.flatMap((event) => lineEventsOf(event, historyUntil))
+    const events = batch.flatMap((event) => lineEventsOf(event, historyUntil, network.files))
     const [only] = events
     if (events.length === 1 && only !== undefined) {
       const { checkpoint } = this.#checkpointEvent()
@@ -263,27 +228,4 @@ function readCheckpoint(network: SimulatedNetwork, text: string | null): Checkpo
   // Another ledger than the one that was read: everything in it is new.
   if (identity !== network.ledger.identity) return { position: 0, historyUntil: 0 }
   return { position: Number(position), historyUntil: Number(historyUntil) }
-}
-
-type MessageOrReceipt = Extract<LineEvent, { readonly type: 'message' | 'receipt' }>
-
-/** Receipts of history are left out: no send waits for them. */
-function lineEventsOf(event: NetworkEvent, historyUntil: number): readonly MessageOrReceipt[] {
-  const { kind, guid, handle, text } = event
-  const at = timestamp(event.at)
-  const isHistory = event.seq <= historyUntil
-  if (kind !== 'message') {
-    const receipt = { guid, kind, at, reason: null }
-    return isHistory ? [] : [{ type: 'receipt', receipt, checkpoint: null }]
-  }
-  const message = {
-    guid,
-    handle: deviceHandle(handle ?? ''),
-    text: text ?? '',
-    isFromMe: false,
-    service: 'iMessage',
-    at,
-    isHistory,
-  }
-  return [{ type: 'message', message, checkpoint: null }]
 }

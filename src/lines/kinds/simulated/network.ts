@@ -2,14 +2,16 @@ import { guidFromBytes, timestamp, uuidV7 } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
 import { Signal } from '../../../system/signal.ts'
-import type { Effect, SimulatedMessage } from './correspondents.ts'
-import { Ledger, type CarriedMessage, type NetworkEvent, type PendingEvent } from './ledger.ts'
+import type { Effect } from './answers.ts'
+import { SimulatedFiles } from './files.ts'
+import type { CarriedMessage, Chat, NetworkEvent, PendingEvent } from './ledger-tables.ts'
+import { Ledger } from './ledger.ts'
 
 export type NetworkTools = { readonly clock: Clock; readonly random: Random }
 
 /** A message that is not in the ledger yet. */
 type Posted = CarriedMessage & {
-  readonly resolve: (guid: string) => void
+  readonly resolve: () => void
   readonly reject: (error: unknown) => void
 }
 
@@ -20,6 +22,7 @@ const KEPT_MS = 30 * 86_400_000
 /** Carries messages between simulated lines and persons; its ledger survives a crash. */
 export class SimulatedNetwork {
   readonly ledger: Ledger
+  readonly files: SimulatedFiles
   readonly #clock: Clock
   readonly #random: Random
   readonly #signals = new Map<string, Signal>()
@@ -33,14 +36,15 @@ export class SimulatedNetwork {
   constructor(ledgerPath: string, { clock, random }: NetworkTools) {
     this.#clock = clock
     this.#random = random
-    this.ledger = new Ledger(ledgerPath, this.#newGuid())
+    this.ledger = new Ledger(ledgerPath, this.newGuid())
+    this.files = new SimulatedFiles(ledgerPath.replace(/(\.db)?$/, '-files'))
     this.#time = this.ledger.lastCarriedAt() ?? 0
     this.#monotonic = clock.monotonic()
   }
 
   /** Begins a session of a line and returns its id; earlier sessions carry nothing from now on. */
   beginSession(line: string): string {
-    const id = this.#newGuid()
+    const id = this.newGuid()
     this.ledger.beginSession(line, id)
     return id
   }
@@ -72,28 +76,28 @@ export class SimulatedNetwork {
   }
 
   /**
-   * Carries a message with its effects and resolves with its guid; or rejects and has carried nothing.
-   * Messages of one turn of the event loop are one transaction of the ledger: they pass their points of
-   * no return together.
+   * Carries a message with its effects; or rejects and has carried nothing. Messages of one turn of the
+   * event loop are one transaction of the ledger: they pass their points of no return together.
    */
-  carry(
-    messageId: string,
-    { session, ...message }: SimulatedMessage & { readonly session: string },
-    effects: readonly Effect[],
-  ): Promise<string> {
-    const guid = this.#newGuid()
-    const at = this.#now()
-    const events = effects.map((effect) => this.#pendingEventOf(effect, guid, at))
-    const { promise, resolve, reject } = Promise.withResolvers<string>()
-    const carried = { ...message, messageId, guid, at }
-    this.#posted.push({ carried, session, events, resolve, reject })
+  carry(message: Omit<CarriedMessage, 'events'>, effects: readonly Effect[]): Promise<void> {
+    const events = effects.map((effect) => pendingEventOf(effect, message.carried.at))
+    const { promise, resolve, reject } = Promise.withResolvers<void>()
+    this.#posted.push({ ...message, events, resolve, reject })
     if (this.#posted.length === 1) queueMicrotask(() => this.#carryPosted())
     return promise
   }
 
+  /** Lets something happen that follows from no message; `chats` are the groups that it speaks of. */
+  post(effects: readonly Effect[], chats: readonly Chat[]): void {
+    const now = this.now()
+    const events = effects.map((effect) => pendingEventOf(effect, now))
+    this.ledger.post(events, chats, now)
+    for (const event of events) this.#expect(event, now)
+  }
+
   /** Events of a line after `position`, in order; due pending events join them first. */
   read(line: string, position: number, limit: number): readonly NetworkEvent[] {
-    const now = this.#now()
+    const now = this.now()
     if (this.#dueAt(line) <= now) {
       this.ledger.bringDue(line, now, DUE_MAX)
       this.#nextDueAt.delete(line)
@@ -103,12 +107,28 @@ export class SimulatedNetwork {
 
   /** Time until the line's next pending event, in milliseconds; Infinity for none. */
   msUntilNext(line: string): number {
-    return Math.max(0, this.#dueAt(line) - this.#now())
+    return Math.max(0, this.#dueAt(line) - this.now())
   }
 
   /** Deletes a few entries older than 30 days, of `line` only those up to `position`. */
   prune(line: string, position: number): void {
-    this.ledger.prune(line, { position, before: this.#now() - KEPT_MS, limit: PRUNE_MAX })
+    const before = this.now() - KEPT_MS
+    this.ledger.prune(line, { position, before, limit: PRUNE_MAX })
+    this.files.prune(before)
+  }
+
+  /** The wall clock, except that it never steps back: then time goes on from where it was. */
+  now(): number {
+    const wall = this.#clock.now()
+    const monotonic = this.#clock.monotonic()
+    this.#time = wall >= this.#time ? wall : this.#time + (monotonic - this.#monotonic)
+    this.#monotonic = monotonic
+    return Math.floor(this.#time)
+  }
+
+  /** Guids in order of time: an index over them grows at its end, which keeps commits small. */
+  newGuid(): string {
+    return guidFromBytes(uuidV7(timestamp(this.now()), this.#random.bytes(10)))
   }
 
   #carryPosted(): void {
@@ -122,16 +142,8 @@ export class SimulatedNetwork {
     }
     for (const { carried, events, resolve } of posted) {
       for (const event of events) this.#expect(event, carried.at)
-      resolve(carried.guid)
+      resolve()
     }
-  }
-
-  #pendingEventOf({ line, afterMs, event }: Effect, guid: string, now: number): PendingEvent {
-    const at = now + afterMs
-    if (event.kind !== 'message')
-      return { line, kind: event.kind, guid, handle: null, text: null, at }
-    const { kind, from, text } = event
-    return { line, kind, guid: this.#newGuid(), handle: from, text, at }
   }
 
   /** Wakes a line that waits for something later, or for nothing. */
@@ -153,18 +165,8 @@ export class SimulatedNetwork {
     this.#nextDueAt.set(line, found)
     return found
   }
+}
 
-  /** The wall clock, except that it never steps back: then time goes on from where it was. */
-  #now(): number {
-    const wall = this.#clock.now()
-    const monotonic = this.#clock.monotonic()
-    this.#time = wall >= this.#time ? wall : this.#time + (monotonic - this.#monotonic)
-    this.#monotonic = monotonic
-    return Math.floor(this.#time)
-  }
-
-  /** Guids in order of time: an index over them grows at its end, which keeps commits small. */
-  #newGuid(): string {
-    return guidFromBytes(uuidV7(timestamp(this.#now()), this.#random.bytes(10)))
-  }
+function pendingEventOf({ afterMs, ...event }: Effect, now: number): PendingEvent {
+  return { ...event, at: now + afterMs }
 }

@@ -5,7 +5,7 @@ import type {
   PhoneFacts,
   PhoneTroubleReason,
 } from '../../../../src/lines/kinds/iphone/cable/lockdown.ts'
-import { anchorFindings } from '../../../../src/lines/kinds/iphone/number-anchor.ts'
+import { anchorFindings } from '../../../../src/lines/kinds/iphone/phone-findings.ts'
 import { FACTS } from '../../../support/iphone/fake-cable.ts'
 import { NUMBER, OTHER_UDID, UDID } from '../../../support/iphone/fake-phones.ts'
 

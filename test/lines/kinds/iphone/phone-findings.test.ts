@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
+import type { Phone as PhoneReport } from '../../../../src/api/owner.ts'
 import {
   type BlockerCode,
   BLOCKERS,
@@ -10,7 +11,7 @@ import {
   PHONE_STAGES,
   stageIndex,
 } from '../../../../src/lines/kinds/iphone/phone-blockers.ts'
-import { phoneReport, type PhoneReport } from '../../../../src/lines/kinds/iphone/phone-findings.ts'
+import { phoneReport } from '../../../../src/lines/kinds/iphone/phone-findings.ts'
 import { FakeCable } from '../../../support/iphone/fake-cable.ts'
 import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 import { FRIEND, NEVER, OTHER } from '../../../support/iphone/ui-rig.ts'
@@ -26,7 +27,7 @@ function made(): PhoneLineRig {
 }
 
 function reached({ states }: PhoneReport): readonly string[] {
-  return states.filter(({ isReached }) => isReached).map(({ state }) => state)
+  return states.filter((stage) => stage.is_reached).map(({ state }) => state)
 }
 
 function ladder(udidOf: FakeCable): PhoneReport {
@@ -135,11 +136,11 @@ test('facts of the phone are told, and without them what is known of its trouble
   expect(fit).toMatchObject({
     key: UDID,
     name: 'Line one',
-    iosVersion: '18.6.2',
-    batteryPercent: 87,
-    unknownScreen: null,
+    ios_version: '18.6.2',
+    battery_percent: 87,
+    unknown_screen: null,
   })
-  expect(untrusted).toMatchObject({ name: null, iosVersion: null, batteryPercent: null })
+  expect(untrusted).toMatchObject({ name: null, ios_version: null, battery_percent: null })
 })
 
 test('a screen that nobody knows is written down without a word of what anybody wrote', async () => {
@@ -157,9 +158,9 @@ test('a screen that nobody knows is written down without a word of what anybody 
 
   // All that the list and the chat show, where no identifier is known.
   phone.tree = () => JSON.parse(unknownIds(JSON.stringify({ ...list, children: [list, chat] })))
-  await host.until(() => host.report.unknownScreen !== null)
+  await host.until(() => host.report.unknown_screen !== null)
 
-  const screen = host.report.unknownScreen ?? ''
+  const screen = host.report.unknown_screen ?? ''
   expect(screen).toContain('CollectionView #UnknownList')
   expect(screen).toMatch(/Cell label:\d+/)
   for (const part of ['secret', 'word', 'hello', 'dear', 'Aunt', 'Em', '202', '555', 'iMessage,']) {

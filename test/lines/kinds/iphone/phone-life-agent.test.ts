@@ -3,7 +3,7 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LaunchTroubleCode } from '../../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
+import type { LaunchTroubleCode } from '../../../../src/lines/kinds/iphone/agent/launcher.ts'
 import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.ts'
 
 const UDID = '00008110001A2B3C4D5E001E'
@@ -27,7 +27,7 @@ const refuse: Act = (rig) => rig.cable.refuse(UDID, 'not_trusted')
 const prepareForEver: Act = (rig) => rig.launcher.preparesForEver.add(UDID)
 const lock: Act = (rig) => Object.assign(rig.of(UDID).phone, { isLocked: true, unlock: () => true })
 const failToLaunch: Act = (rig) => {
-  rig.launcher.launchTrouble = { code: 'agent_expired', why: 'It said so.' }
+  rig.launcher.launchTrouble = { code: 'launch_failed', why: 'It said so.' }
 }
 
 /** From the nth on descriptions of the screen take half a minute. */
@@ -127,11 +127,8 @@ describe('the agent is stopped, and what is left of it ends', () => {
 
 const CODES: readonly LaunchTroubleCode[] = [
   'launcher_absent',
-  'launcher_too_old',
   'image_mount_failed',
   'tunnel_failed',
-  'agent_not_installed',
-  'agent_expired',
   'launch_failed',
 ]
 
@@ -151,13 +148,26 @@ describe('an agent that ends by itself', () => {
     await host.end()
   })
 
+  test('on a phone that is locked asks for its passcode', async () => {
+    const rig = made()
+    const host = await PhoneHost.online(rig, UDID)
+    rig.cable.tell(UDID, { isLocked: true })
+
+    rig.launcher.end(UDID, { code: 'launch_failed', why: 'It said so.' })
+    await rig.clock.advance(0)
+
+    expect(host.said.at(-1)).toBe('passcode_prompt')
+    expect(host.report.stop?.why).toContain('It said so.')
+    await host.end()
+  })
+
   test('before it ever answered is not waited for', async () => {
     const rig = made()
     const launch = rig.launcher.launch.bind(rig.launcher)
     rig.launcher.launch = (phone) => {
       const launched = launch(phone)
       if ('stop' in launched)
-        rig.launcher.end(phone.udid, { code: 'agent_expired', why: 'It said so.' })
+        rig.launcher.end(phone.udid, { code: 'launch_failed', why: 'It said so.' })
       return launched
     }
     silence(rig)
@@ -165,7 +175,7 @@ describe('an agent that ends by itself', () => {
 
     await rig.clock.advance(20_000)
 
-    expect(host.said).toEqual(['starting', 'agent_expired'])
+    expect(host.said).toEqual(['starting', 'launch_failed'])
     expect(rig.launcher.launched.length).toBe(5)
     await host.end()
   })

@@ -8,7 +8,7 @@ import { PhoneHost, PhoneLineRig } from '../../../support/iphone/phone-line-rig.
 const UDID = '00008110001A2B3C4D5E001E'
 const OTHER_UDID = '00008110000B2B3C4D5E002E'
 const MINUTE_MS = 60_000
-const EXPIRED = { code: 'agent_expired', why: 'It said so.' } as const
+const EXPIRED = { code: 'launch_failed', why: 'It said so.' } as const
 const NO_IMAGE = { code: 'image_mount_failed', why: 'It said so.' } as const
 
 type Act = (rig: PhoneLineRig) => void

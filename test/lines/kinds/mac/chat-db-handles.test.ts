@@ -35,7 +35,14 @@ for (const variant of VARIANTS) {
       const order = has('chat_message_join.message_date') ? ['2', '1', '3'] : ['3', '2', '1']
       expect(found.map(({ guid }) => guid)).toEqual(order.map((end) => `${sign};-;${end}`))
       expect(rig.chatDb.directChats(BEN)).toEqual([
-        { rowId: 6, guid: 'iMessage;-;ben', isDirect: true, identifier: BEN },
+        {
+          rowId: 6,
+          guid: 'iMessage;-;ben',
+          isDirect: true,
+          identifier: BEN,
+          groupId: null,
+          name: null,
+        },
       ])
       expect(rig.chatDb.directChats('+15559999')).toEqual([])
     })

@@ -21,7 +21,7 @@ for (const variant of VARIANTS) {
     fill(db)
     const old = queries.flatMap(([name, sql]) => scansOf(db, name, sql))
 
-    expect(queries.length).toBe(20)
+    expect(queries.length).toBe(24)
     expect({ young, old }).toEqual({ young: [], old: [] })
   })
 }
@@ -34,8 +34,8 @@ test('whatever is read by date, by handle or in order of ROWID is sorted by its 
 
   const sorting = queries.filter(([, sql]) => plan(db, sql).some((step) => step.includes('B-TREE')))
 
-  // The chats of one handle, and at most twice the limit of messages.
-  expect(sorting.map(([name]) => name)).toEqual(['directChats', 'lastWith'])
+  // The chats of one handle, at most twice the limit of messages, the files of some, a group's members.
+  expect(sorting.map(([name]) => name)).toEqual(['directChats', 'lastWith', 'filesAt', 'membersOf'])
 })
 
 test('a statement that scans is found', () => {

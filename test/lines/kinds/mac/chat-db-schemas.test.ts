@@ -14,9 +14,18 @@ import { TEST_START as AT } from '../../../support/test-clock.ts'
 const SECOND = 1_000
 const ABSURD = 2n ** 63n - 1n
 
+const WHOLE_CHAT = {
+  rowId: 1,
+  guid: 'any;+;chat7',
+  isDirect: false,
+  identifier: 'chat7',
+  groupId: 'G-7',
+  name: 'Family',
+}
+
 /** What of the row below is another without a column; columns that it does not need are not named. */
 const ROW_WITHOUT: Readonly<Record<string, Partial<MessageRow>>> = {
-  'message.date_edited': { isEdited: false },
+  'message.date_edited': { editedAt: null, summary: null },
   'message.is_empty': { isEmpty: false },
   'message.is_system_message': { isSystem: false },
   'message.is_spam': { isSpam: false },
@@ -26,8 +35,15 @@ const ROW_WITHOUT: Readonly<Record<string, Partial<MessageRow>>> = {
   'message.schedule_type': { scheduleType: 0 },
   'message.destination_caller_id': { ownAlias: null },
   'message.subject': { subject: null },
-  'message.cache_roomnames': { hasRoom: false },
-  'message.associated_message_guid': { isAboutOther: false },
+  'message.cache_roomnames': { room: null },
+  'message.associated_message_guid': { isAboutOther: false, about: null },
+  'message.associated_message_emoji': { emoji: null },
+  'message.thread_originator_guid': { replyTo: null },
+  'message.thread_originator_part': { replyToPart: null },
+  'message.message_summary_info': { summary: null },
+  'message.group_action_type': { groupAction: 0 },
+  'message.group_title': { groupTitle: null },
+  'message.other_handle': { otherHandle: null },
 }
 const STATE_WITHOUT: Readonly<Record<string, Partial<OwnState>>> = {
   'message.date_read': { isRead: false, readAt: null },
@@ -60,13 +76,26 @@ for (const variant of VARIANTS) {
   test(`${variant.name}: a row says what its columns say`, () => {
     using rig = new OpenedChatDb(variant)
     const { file, chatDb } = rig
-    const chatRowId = file.addChat({ identifier: 'chat7', style: 43, guid: 'any;+;chat7' })
+    const chatRowId = file.addChat({
+      identifier: 'chat7',
+      style: 43,
+      guid: 'any;+;chat7',
+      groupId: 'G-7',
+      name: 'Family',
+    })
     const { rowId, guid } = file.addMessage({
       text: 'hello',
       at: AT,
       handle_id: file.addHandle('anna@example.com'),
       is_from_me: 1,
       service: 'SMS',
+      associated_message_emoji: '🎉',
+      thread_originator_guid: 'first',
+      thread_originator_part: '1:0:5',
+      message_summary_info: Uint8Array.of(1, 2),
+      group_action_type: 1,
+      group_title: 'Family',
+      other_handle: file.addHandle('ben@example.com'),
       error: 4,
       is_sent: 0,
       is_delivered: 0,
@@ -103,6 +132,7 @@ for (const variant of VARIANTS) {
       isRead: true,
       isWaiting: false,
       wasDowngraded: true,
+      isInGroup: true,
       deliveredAt: AT + SECOND,
       readAt: AT + 2 * SECOND,
       ...mergeOf(variant.lacks.map((name) => STATE_WITHOUT[name])),
@@ -113,9 +143,19 @@ for (const variant of VARIANTS) {
       isFromMe: true,
       at: AT,
       handle: 'anna@example.com',
-      hasRoom: true,
+      room: 'chat7',
       text: 'hello',
       inlineEmoji: [],
+      attachmentGuids: [],
+      files: [],
+      about: 'p:0/another',
+      emoji: '🎉',
+      replyTo: 'first',
+      replyToPart: '1:0:5',
+      groupAction: 1,
+      groupTitle: 'Family',
+      otherHandle: 'ben@example.com',
+      summary: Uint8Array.of(1, 2),
       subject: 'Lunch',
       bodyProblem: null,
       hasAttachments: true,
@@ -123,14 +163,18 @@ for (const variant of VARIANTS) {
       isSystem: true,
       isSpam: true,
       isCorrupt: true,
-      isEdited: true,
+      editedAt: AT + 3 * SECOND,
       ownAlias: 'me@example.com',
       balloon: 'com.apple.messages.URLBalloonProvider',
       itemType: 2,
       associatedType: 2_006,
       isAboutOther: true,
       scheduleType: 1,
-      chat: { rowId: chatRowId, guid: 'any;+;chat7', isDirect: false, identifier: 'chat7' },
+      chat: {
+        ...WHOLE_CHAT,
+        ...(variant.lacks.includes('chat.group_id') ? { groupId: null } : {}),
+        ...(variant.lacks.includes('chat.display_name') ? { name: null } : {}),
+      },
       ...mergeOf(variant.lacks.map((name) => ROW_WITHOUT[name])),
       state,
     }
@@ -264,9 +308,19 @@ function emptyRow(rowId: number, guid: string): MessageRow {
     at: null,
     handle: null,
     chat: null,
-    hasRoom: false,
+    room: null,
     text: null,
     inlineEmoji: [],
+    attachmentGuids: [],
+    files: [],
+    about: null,
+    emoji: null,
+    replyTo: null,
+    replyToPart: null,
+    groupAction: 0,
+    groupTitle: null,
+    otherHandle: null,
+    summary: null,
     subject: null,
     bodyProblem: null,
     hasAttachments: false,
@@ -279,7 +333,7 @@ function emptyRow(rowId: number, guid: string): MessageRow {
     isSystem: false,
     isSpam: false,
     isCorrupt: false,
-    isEdited: false,
+    editedAt: null,
     ownAlias: null,
     state: {
       rowId,
@@ -294,6 +348,7 @@ function emptyRow(rowId: number, guid: string): MessageRow {
       readAt: null,
       isWaiting: false,
       wasDowngraded: false,
+      isInGroup: false,
     },
   }
 }

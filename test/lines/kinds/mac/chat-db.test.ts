@@ -37,7 +37,7 @@ for (const variant of VARIANTS) {
       expect(rig.chatDb.ownRowsAfter(own.rowId, 10)).toEqual([])
     })
 
-    test('a message that is joined to two chats comes once, in the lower of them', () => {
+    test('a message that is joined to two chats comes once, in the group where one is a group', () => {
       using rig = new OpenedChatDb(variant)
       const lower = rig.file.addChat({ identifier: ANNA })
       const higher = rig.file.addChat({ identifier: 'chat77', style: 43 })
@@ -48,7 +48,7 @@ for (const variant of VARIANTS) {
       const rows = rig.chatDb.rowsAfter(0, 2)
 
       expect(rows.map(({ text, chat }) => [text, chat?.identifier, chat?.isDirect])).toEqual([
-        ['one', ANNA, true],
+        ['one', 'chat77', false],
         ['two', 'chat77', false],
       ])
     })
@@ -66,7 +66,17 @@ for (const variant of VARIANTS) {
         [null, null, ANNA],
       ])
       expect(late.map(({ chat, text }) => [chat, text])).toEqual([
-        [{ rowId: 1, guid: 'any;-;late', isDirect: true, identifier: ANNA }, 'late'],
+        [
+          {
+            rowId: 1,
+            guid: 'any;-;late',
+            isDirect: true,
+            identifier: ANNA,
+            groupId: null,
+            name: null,
+          },
+          'late',
+        ],
       ])
     })
 

@@ -39,6 +39,8 @@ const FATES: Readonly<
   },
   join_3s_late: { rows: [HAPPY], carried: 1 },
   join_never: { rows: [HAPPY.replace(`in ${FRIEND}`, 'in null')], carried: 1 },
+  row_5min_late: { rows: [], carried: 0 },
+  failed25_after_2s: { rows: [`${UNSENT} error 25`], carried: 0 },
   no_row: { rows: [], carried: 0 },
   slow_sending: { rows: [HAPPY], carried: 1 },
   account_disabled: { rows: [`${UNSENT} error 30`], carried: 0 },

@@ -29,7 +29,10 @@ test('the script reaches it through a real osascript, and the row of its text ap
     return (await messages.control.carried({ text: TEXT })) > 0 ? true : null
   })
 
-  expect(account).toEqual({ answer: 'account', state: { isEnabled: true, isConnected: true } })
+  expect(account).toMatchObject({
+    answer: 'account',
+    state: { isEnabled: true, isConnected: true },
+  })
   expect(sent).toEqual({ answer: 'done' })
   expect((await messages.control.letters(null)).map(({ to, text }) => [to, text])).toEqual([
     [FRIEND, TEXT],

@@ -7,14 +7,14 @@ import { type MessageId, timestamp } from '../../../../src/domain/ids.ts'
 import type { Unsettled } from '../../../../src/domain/message.ts'
 import type { MessageRow } from '../../../../src/lines/kinds/mac/chat-db-rows.ts'
 import {
-  OwnMessages,
   type Expectation,
   expectationOf,
   fitOf,
   isGhost,
   isMisrouted,
   noteText,
-} from '../../../../src/lines/kinds/mac/own-messages.ts'
+} from '../../../../src/lines/kinds/mac/expectation.ts'
+import { OwnMessages } from '../../../../src/lines/kinds/mac/own-messages.ts'
 import type { MessageValues } from '../../../support/mac/chat-db-file.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'

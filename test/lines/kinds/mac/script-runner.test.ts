@@ -1,12 +1,12 @@
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 
+import type { ScriptCall } from '../../../../src/api/owner.ts'
 import {
   MessagesScript,
   type AccountAnswer,
   type ScriptAnswer,
   type Target,
-  type ScriptCall,
   classOf,
   isNotCompiled,
   lastNumber,
@@ -71,7 +71,9 @@ test('the account that sends is told, and what could not be read of it counts as
     Object.keys(STATES).map((words) => scriptOn(printed(`account\t0\t${words}\n`)).account(NEVER)),
   )
 
-  expect(answers).toEqual(Object.values(STATES).map((state) => ({ answer: 'account', state })))
+  expect(answers).toEqual(
+    Object.values(STATES).map((state) => ({ answer: 'account', state, accounts: [] })),
+  )
 })
 
 const UNREADABLE = [
@@ -303,9 +305,9 @@ test('each run is told with its stage and its time, without text and number', as
     { service: 'SMS', enabled: 'enabled', connection: 'unknown' },
   ]
   expect(calls as unknown).toEqual([
-    { at, mode: 'account', route: null, keyPrefix: null, ...found, accounts },
-    { at: at + 120, mode: 'check', route: 'chat', keyPrefix: 'iMessage;-;', ...went },
-    { at: at + 240, mode: 'send', route: 'participant', keyPrefix: null, ...went },
+    { at, mode: 'account', route: null, key_prefix: null, ...found, accounts },
+    { at: at + 120, mode: 'check', route: 'chat', key_prefix: 'iMessage;-;', ...went },
+    { at: at + 240, mode: 'send', route: 'participant', key_prefix: null, ...went },
   ])
 })
 

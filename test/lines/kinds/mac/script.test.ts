@@ -12,7 +12,7 @@ import { StandIn } from '../../../support/mac/stand-ins/stand-in.ts'
 import { ScratchFolder } from '../../../support/scratch-folder.ts'
 
 const CHAT: Target = { by: 'chat', guid: 'iMessage;-;+12025550123' }
-const PERSON: Target = { by: 'participant', handle: '+12025550123' }
+const PERSON = { by: 'participant', handle: '+12025550123' } as const
 const DONE = 'printf "done\\t0\\t\\n"'
 
 const HOSTILE: readonly string[] = [
@@ -70,19 +70,19 @@ const HOSTILE: readonly string[] = [
 
 test('the script is whole: in ASCII, each block closed, the send alone in its own try', () => {
   const lines = MESSAGES_SCRIPT.split('\n').map((line) => line.trim())
-  const sendAt = lines.indexOf('send theText to theTarget')
+  const sendAt = lines.indexOf('send theContent to theTarget')
 
   expect(MESSAGES_SCRIPT).toMatch(/^[\t\n\x20-\x7e]*$/)
   expect(openBlocks(lines)).toEqual([])
   expect(lines.filter((line) => /\bsend \w|shell|run script|\beval/.test(line))).toEqual([
-    'send theText to theTarget',
+    'send theContent to theTarget',
   ])
   expect(lines.slice(sendAt - 4, sendAt + 8)).toEqual([
-    'if theMode is not "send" then return my lineOf("done", 0, "")',
+    'if theMode is "check" then return my lineOf("done", 0, "")',
     'try',
     'tell application "Messages"',
     'with timeout of 25 seconds',
-    'send theText to theTarget',
+    'send theContent to theTarget',
     'end timeout',
     'end tell',
     'on error number theNumber',
@@ -121,17 +121,22 @@ test('each mode hands osascript the same arguments, and what varies on standard 
   await after(script.account(NEVER))
   await after(script.check(CHAT, NEVER))
   await after(script.check(PERSON, NEVER))
+  await after(script.check({ ...PERSON, service: 'SMS' }, NEVER))
   await after(script.send(CHAT, 'Hello'))
   await after(script.send(PERSON, '-e "return 1"'))
+  await after(script.send(CHAT, { path: '/tmp/a "b".pdf' }))
 
   const key = 'iMessage;-;+12025550123'
+  const plain = { key: '+12025550123', service: 'iMessage', text: '', path: '' }
   expect(osascript.calls()).toEqual(inputs.map(() => ARGS))
   expect(inputs).toEqual([
-    { mode: 'account', route: '', key: '', text: '' },
-    { mode: 'check', route: 'chat', key, text: '' },
-    { mode: 'check', route: 'participant', key: '+12025550123', text: '' },
-    { mode: 'send', route: 'chat', key, text: 'Hello' },
-    { mode: 'send', route: 'participant', key: '+12025550123', text: '-e "return 1"' },
+    { mode: 'account', route: '', ...plain, key: '' },
+    { mode: 'check', route: 'chat', ...plain, key },
+    { mode: 'check', route: 'participant', ...plain },
+    { mode: 'check', route: 'participant', ...plain, service: 'SMS' },
+    { mode: 'send', route: 'chat', ...plain, key, text: 'Hello' },
+    { mode: 'send', route: 'participant', ...plain, text: '-e "return 1"' },
+    { mode: 'send_file', route: 'chat', ...plain, key, path: '/tmp/a "b".pdf' },
   ])
 })
 

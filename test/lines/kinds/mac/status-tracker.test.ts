@@ -3,7 +3,8 @@
 
 import { expect, test } from 'bun:test'
 
-import { reasonOf, StatusTracker } from '../../../../src/lines/kinds/mac/status-tracker.ts'
+import { reasonOf } from '../../../../src/lines/kinds/mac/row-stage.ts'
+import { StatusTracker } from '../../../../src/lines/kinds/mac/status-tracker.ts'
 import type { Written } from '../../../support/mac/chat-db-file.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'
@@ -54,6 +55,18 @@ test('a message is stuck from the third to the sixth minute: later it is started
   const stuck = [180_000, 180_001, 359_999, 360_000].map((ms) => tracker.isStuck(NOW + ms))
 
   expect(stuck).toEqual([false, true, true, false])
+})
+
+test('a message with a file is stuck after twenty minutes only: a restart would begin it again', () => {
+  using rig = new TrackerRig()
+  const { rowId } = rig.write()
+  rig.file.addAttachment(rowId, { guid: 'P', is_outgoing: 1 })
+  const [row] = rig.db.rowsAt([rowId])
+  if (row !== undefined) rig.tracker.follow(row, 'held', NOW)
+
+  const stuck = [180_001, 1_200_000, 1_200_001].map((ms) => rig.tracker.isStuck(NOW + ms))
+
+  expect(stuck).toEqual([false, false, true])
 })
 
 test('a row that has the ROWID of a message and another guid says nothing of it', () => {

@@ -3,9 +3,9 @@
 
 import { describe, expect, test } from 'bun:test'
 
-import type { LineEvent } from '../../../../src/lines/driver.ts'
+import type { DeviceChange, LineEvent } from '../../../../src/lines/driver.ts'
 import { checkpointText, readCheckpoint } from '../../../../src/lines/kinds/mac/reading.ts'
-import { messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
+import { changesOf, messagesOf, receiptsOf, runLine } from '../../../contract/line-rig.ts'
 import { makeMacRig } from '../../../contract/mac-rig.ts'
 import { TRACES, type TraceName } from '../../../support/mac/messages-traces.ts'
 
@@ -19,9 +19,18 @@ type Published = {
   readonly withheld: readonly string[]
   readonly leftOut: readonly string[]
   readonly receipts: readonly string[]
+  /** Reactions, edits, unsends, and changes of a group. */
+  readonly changes: readonly string[]
 }
 
-const NOTHING: Published = { live: [], history: 0, withheld: [], leftOut: [], receipts: [] }
+const NOTHING: Published = {
+  live: [],
+  history: 0,
+  withheld: [],
+  leftOut: [],
+  receipts: [],
+  changes: [],
+}
 const STEPS = ['sent', 'delivered', 'read'] as const
 const TYPED = 'typed on the Mac'
 
@@ -50,12 +59,15 @@ const EXPECTED: Readonly<Record<TraceName, Partial<Published>>> = {
   join_never: { withheld: ['unplaced: your code is 123456'] },
   text_late: { live: ['hello'] },
   text_column_only: { live: ['plain'] },
-  edited: { live: ['see you at eigth'] },
-  unsent_in_part: { live: ['first part, second part'] },
-  unsent: { live: ['wrong window'] },
-  tapback: { live: ['lunch?'] },
-  sticker: { live: ['lunch?'] },
-  group: { leftOut: ['group'] },
+  edited: { live: ['see you at eigth'], changes: ['edited: see you at eight'] },
+  unsent_in_part: { live: ['first part, second part'], changes: ['edited: first part,'] },
+  unsent: { live: ['wrong window'], changes: ['unsent'] },
+  tapback: { live: ['lunch?'], changes: ['love added', 'love removed'] },
+  sticker: { live: ['lunch?'], changes: ['sticker added'] },
+  group: {
+    live: ['chat831234567890123456: hello all'],
+    changes: ['participant_added', 'renamed: Picnic', 'left'],
+  },
   two_chats: { live: ['hello'] },
   from_mail: { live: ['hello'] },
   sms: { live: ['hello (SMS)'] },
@@ -105,9 +117,10 @@ function publishedOf(events: readonly LineEvent[]): Published {
   const withheld = all.filter((message) => typeof message.withheld === 'string')
   const live = all.filter((message) => !message.isHistory && !withheld.includes(message))
   return {
-    live: live.map(({ text, isFromMe, service }) => {
+    live: live.map(({ text, isFromMe, service, group }) => {
       const by = service === 'iMessage' ? '' : ` (${service})`
-      return `${isFromMe ? '> ' : ''}${text}${by}`
+      const where = group === undefined ? '' : `${group.identifier}: `
+      return `${isFromMe ? '> ' : ''}${where}${text}${by}`
     }),
     history: messages.size - live.length - withheld.length,
     withheld: withheld.map(({ withheld: why, text }) => `${why}: ${text}`),
@@ -116,6 +129,20 @@ function publishedOf(events: readonly LineEvent[]): Published {
       .map(({ kind }) => kind)
       .filter((kind) => kind !== 'sent')
       .sort((a, b) => rank(a) - rank(b)),
+    changes: changesOf(events).map(wordsOf),
+  }
+}
+
+function wordsOf(change: DeviceChange): string {
+  switch (change.kind) {
+    case 'reaction':
+      return `${change.type} ${change.action}`
+    case 'edited':
+      return `edited: ${change.text}`
+    case 'unsent':
+      return 'unsent'
+    case 'group':
+      return change.change === 'renamed' ? `renamed: ${change.group.name}` : change.change
   }
 }
 

@@ -3,40 +3,43 @@
 
 import { mkdirSync } from 'node:fs'
 
+import type { OptionValues } from '../../../../domain/option.ts'
 import { whenAborted, type Clock } from '../../../../system/clock.ts'
 import type { Log } from '../../../../system/log.ts'
 import type { ProcessEnd, RunProcess, StartReadProcess } from '../../../../system/process.ts'
 import type { Service } from '../../../../system/service.ts'
+import type { IPHONE_OPTIONS } from '../options.ts'
 import { isUdid } from '../udid.ts'
-import { KeptProcess } from './kept-process.ts'
-import {
-  CALLED_OFF,
-  endTrouble,
-  knownCode,
-  startTrouble,
-  type LaunchTrouble,
-  type LaunchTroubleCode,
-} from './launch-trouble.ts'
+import { KeptProcess, type KeptEnd } from './kept-process.ts'
+
+/** Causes that can be known of any program: such have exit codes for success and failure only. */
+export type LaunchTroubleCode =
+  | 'launcher_absent'
+  /** Apple's disk image could not be mounted; mostly there is no internet. */
+  | 'image_mount_failed'
+  /** The agent ended, and so had the tunnel's command. */
+  | 'tunnel_failed'
+  | 'launch_failed'
+
+/** A cause for which an agent could not be started; `why` has no handles, texts or secrets. */
+export type LaunchTrouble = { readonly code: LaunchTroubleCode; readonly why: string }
 
 /** The program by its absolute path, and its arguments; `{name}` stands for one of the values. */
 type CommandLine = readonly string[]
 
-export type AgentOptions = {
-  readonly preset: 'attach' | 'go-ios' | 'xcodebuild'
-  /** The owner's commands, in the place of the preset's. */
-  readonly agentCommand: CommandLine | null
-  readonly tunnelCommand: CommandLine | null
-  /** `ios` of go-ios. */
-  readonly goIosPath: string
+export type AgentOptions = Pick<
+  OptionValues<typeof IPHONE_OPTIONS>,
+  | 'iphoneAgent'
+  | 'iphoneAgentCommand'
+  | 'iphoneTunnelCommand'
+  | 'iphoneGoIos'
+  | 'iphoneXcodebuild'
+  | 'iphoneXctestrun'
+  | 'iphoneAgentBundle'
+  | 'iphoneAgentPort'
+> & {
   /** A folder of ours in which go-ios keeps its identity and the disk images; made where it is missing. */
   readonly folder: string
-  readonly xcodebuildPath: string
-  /** Made of WebDriverAgent by `xcodebuild build-for-testing`; null where the owner made none. */
-  readonly xctestrunPath: string | null
-  /** The runner's, as `com.example.WebDriverAgentRunner.xctrunner`. */
-  readonly bundleId: string
-  /** The port of the phone on which the agent listens. */
-  readonly port: number
 }
 
 type AgentCommands = {
@@ -44,8 +47,8 @@ type AgentCommands = {
   readonly agent: CommandLine
   /** A process for all phones, which runs beside the agents. */
   readonly tunnel: CommandLine | null
-  /** Run to their ends for each phone before its agent is started. */
-  readonly before: readonly { readonly command: CommandLine; readonly failsAs: LaunchTroubleCode }[]
+  /** Mounts Apple's image on each phone before its agent is started. */
+  readonly image: CommandLine | null
 }
 
 /** The phone's id as Xcode writes it, and as usbmuxd does. */
@@ -70,13 +73,17 @@ type LauncherTools = {
 
 /** WebDriverAgent's test bundle keeps the name of its target, whatever id the app was signed with. */
 const TEST_BUNDLE = 'WebDriverAgentRunner.xctest'
-const BEFORE_LIMITS = { timeoutMs: 120_000, killAfterMs: 125_000 }
+const IMAGE_LIMITS = { timeoutMs: 120_000, killAfterMs: 125_000 }
 /** Head start of the tunnel: go-ios gives one ten seconds (tunnel_api.go). */
 const HEAD_START_MS = 10_000
 const DELAY_MS_MIN = 1_000
 const DELAY_MS_MAX = 60_000
 /** A tunnel command that ran for so long was a good one. */
 const GOOD_MS = 60_000
+const LINES_QUOTED = 3
+const LINE_LENGTH_MAX = 200
+/** The owner never sees this. */
+const CALLED_OFF: LaunchTrouble = { code: 'launch_failed', why: 'It was called off.' }
 const NO_UDID: LaunchTrouble = { code: 'launch_failed', why: 'The phone gives no valid UDID.' }
 const ENDING: LaunchTrouble = { code: 'launch_failed', why: 'The relay is ending.' }
 
@@ -101,13 +108,12 @@ export class Launcher implements Service {
     this.#tools = tools
   }
 
-  /** Null where the owner starts the agents. */
   static of(options: AgentOptions, tools: LauncherTools): Launcher | null {
     const commands = commandsOf(options)
     return commands === null ? null : new Launcher(commands, options, tools)
   }
 
-  /** Runs what has to come before the agent; null once all of it is done. */
+  /** Does all that has to come before the agent; null once it is done. */
   async prepare(phone: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
     const trouble = isPhone(phone) ? this.#makeFolder() : NO_UDID
     if (trouble !== null) return trouble
@@ -119,7 +125,7 @@ export class Launcher implements Service {
       await Promise.race([this.#preparing, whenAborted(until)])
     }
     if (until.aborted) return CALLED_OFF
-    this.#preparing = this.#runBefore(phone, until).finally(() => {
+    this.#preparing = this.#mountImage(phone, until).finally(() => {
       this.#preparing = null
     })
     return await this.#preparing
@@ -129,9 +135,17 @@ export class Launcher implements Service {
     if (!isPhone(phone)) return NO_UDID
     const process = this.#start(this.#commands.agent, phone)
     if (!(process instanceof KeptProcess)) return process
+    let hasAnswered = false
+    const ended = process.ended.then((end) => {
+      if (end.exitCode !== null && !hasAnswered) this.#renewTunnel()
+      return this.#agentTrouble(end, phone)
+    })
     return {
-      ended: process.ended.then((end) => this.#withTunnel(endTrouble(end, 'launch_failed', phone))),
-      ignoreOutput: () => process.ignoreOutput(),
+      ended,
+      ignoreOutput() {
+        hasAnswered = true
+        process.ignoreOutput()
+      },
       stop: () => process.stop(),
     }
   }
@@ -174,24 +188,38 @@ export class Launcher implements Service {
     return clock.monotonic() - startedAt >= GOOD_MS
   }
 
-  /** The cause of its end; null where `signal` aborted. */
+  /** The cause of its end; null where `signal` aborted, or it is to be renewed. */
   async #tunnelEnd(command: CommandLine, signal: AbortSignal): Promise<LaunchTrouble | null> {
     const process = this.#start(command, null)
     if (!(process instanceof KeptProcess)) return process
     this.#tunnel = process
     const end = await Promise.race([process.ended, whenAborted(signal)])
+    const isRenewed = this.#tunnel === null
     this.#tunnel = null
-    return end === null ? null : endTrouble(end, 'tunnel_failed', null)
+    return end === null || isRenewed ? null : endTrouble(end, 'tunnel_failed', null)
   }
 
-  async #runBefore(phone: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
-    for (const { command, failsAs } of this.#commands.before) {
-      const [path = '', ...args] = this.#filled(command, phone)
-      const end = await this.#tools.run({ path, args, ...BEFORE_LIMITS }, signal)
-      const trouble = beforeTrouble(end, failsAs, phone)
-      if (trouble !== null) return trouble
-    }
-    return null
+  /** Ends a tunnel that has stood for long and carries no agent: `run` starts it again. */
+  #renewTunnel(): void {
+    const tunnel = this.#tunnel
+    const isAlone = [...this.#running].every((process) => process === tunnel)
+    if (tunnel === null || !isAlone) return
+    if (this.#tools.clock.monotonic() - tunnel.startedAt < GOOD_MS) return
+    this.#tunnel = null
+    void tunnel.stop()
+  }
+
+  #agentTrouble(end: KeptEnd, phone: LaunchPhone): LaunchTrouble {
+    const trouble = endTrouble(end, 'launch_failed', phone)
+    if (this.#tunnelTrouble === null) return trouble
+    return { code: 'tunnel_failed', why: `${trouble.why} The tunnel: ${this.#tunnelTrouble.why}` }
+  }
+
+  async #mountImage(phone: LaunchPhone, signal: AbortSignal): Promise<LaunchTrouble | null> {
+    if (this.#commands.image === null) return null
+    const [path = '', ...args] = this.#filled(this.#commands.image, phone)
+    const end = await this.#tools.run({ path, args, ...IMAGE_LIMITS }, signal)
+    return imageTrouble(end, phone)
   }
 
   /** Makes the folder where a command names it: go-ios keeps a private key there. */
@@ -213,7 +241,11 @@ export class Launcher implements Service {
       return { code: 'launcher_absent', why: `No option gives a value for ${missing}.` }
     }
     try {
-      const process = new KeptProcess(this.#tools, words, environmentOf(this.#options.port))
+      const process = new KeptProcess(
+        this.#tools,
+        words,
+        environmentOf(this.#options.iphoneAgentPort),
+      )
       this.#running.add(process)
       void process.ended.then(() => this.#running.delete(process))
       return process
@@ -223,22 +255,12 @@ export class Launcher implements Service {
   }
 
   #filled(command: CommandLine, phone: LaunchPhone | null): CommandLine {
-    const { port, bundleId: bundle, folder, xctestrunPath: xctestrun } = this.#options
-    const values: Values = { port: String(port), bundle, folder, xctestrun, ...phone }
+    const { iphoneAgentBundle: bundle, iphoneXctestrun: xctestrun, folder } = this.#options
+    const port = String(this.#options.iphoneAgentPort)
+    const values: Values = { port, bundle, folder, xctestrun, ...phone }
     return command.map((word) =>
       word.replaceAll(PLACEHOLDERS, (whole, name: string) => values[name] ?? whole),
     )
-  }
-
-  /** Adds the end of the tunnel command to a trouble with the tunnel; one that stood for long is restarted. */
-  #withTunnel(trouble: LaunchTrouble): LaunchTrouble {
-    if (trouble.code !== 'tunnel_failed') return trouble
-    const tunnel = this.#tunnel
-    if (tunnel !== null && this.#tools.clock.monotonic() - tunnel.startedAt >= GOOD_MS) {
-      void tunnel.stop()
-    }
-    const why = this.#tunnelTrouble === null ? '' : ` The tunnel: ${this.#tunnelTrouble.why}`
-    return { ...trouble, why: `${trouble.why}${why}` }
   }
 }
 
@@ -249,17 +271,17 @@ const PLACEHOLDER = /\{\w+\}/
 
 /** The commands of the owner, or of the preset; null where the owner starts the agents. */
 function commandsOf(options: AgentOptions): AgentCommands | null {
-  const { preset, agentCommand, tunnelCommand, goIosPath: ios, xcodebuildPath } = options
-  if (agentCommand !== null) return { agent: agentCommand, tunnel: tunnelCommand, before: [] }
-  switch (preset) {
+  const { iphoneAgentCommand: agent, iphoneTunnelCommand: tunnel } = options
+  if (agent !== null) return { agent, tunnel, image: null }
+  switch (options.iphoneAgent) {
     case 'attach':
       return null
     case 'go-ios':
-      return goIosCommands(ios, tunnelCommand)
+      return goIosCommands(options.iphoneGoIos, tunnel)
     case 'xcodebuild': {
       const what = ['-xctestrun', '{xctestrun}', '-destination', 'id={udid}']
-      const agent = [xcodebuildPath, 'test-without-building', ...what]
-      return { agent, tunnel: tunnelCommand, before: [] }
+      const command = [options.iphoneXcodebuild, 'test-without-building', ...what]
+      return { agent: command, tunnel, image: null }
     }
   }
 }
@@ -269,14 +291,8 @@ function goIosCommands(ios: string, tunnelCommand: CommandLine | null): AgentCom
   return {
     // Without the folder go-ios keeps its identity where it was started.
     tunnel: tunnelCommand ?? [ios, 'tunnel', 'start', '--userspace', '--pair-record-path={folder}'],
-    before: [
-      { command: [ios, 'version'], failsAs: 'launch_failed' },
-      {
-        // A phone loses Apple's image for developers whenever it restarts.
-        command: [ios, 'image', 'auto', '--udid={serial}', '--basedir={folder}/images'],
-        failsAs: 'image_mount_failed',
-      },
-    ],
+    // A phone loses Apple's image for developers whenever it restarts.
+    image: [ios, 'image', 'auto', '--udid={serial}', '--basedir={folder}/images'],
     agent: [
       ios,
       'runwda',
@@ -302,18 +318,36 @@ function isPhone({ udid, serial }: LaunchPhone): boolean {
   return isUdid(udid) && isUdid(serial)
 }
 
-function beforeTrouble(
-  end: ProcessEnd,
-  failsAs: LaunchTroubleCode,
-  phone: LaunchPhone,
-): LaunchTrouble | null {
+/** Null where it is mounted, and where a failed download ends as a success (go-ios): the agent ends then. */
+function imageTrouble(end: ProcessEnd, phone: LaunchPhone): LaunchTrouble | null {
   if (end.end === 'not_started') return startTrouble(end.why)
   if (end.end === 'killed' && end.why === 'aborted') return CALLED_OFF
   const lines = `${end.stdout}\n${end.stderr}`.split('\n').filter((line) => line.trim() !== '')
   const exitCode = end.end === 'exited' ? end.exitCode : null
-  // By its exit code alone a failed download of go-ios is a success.
-  if (exitCode === 0 && knownCode(lines) === null) return null
-  return endTrouble({ exitCode, lines }, failsAs, phone)
+  return exitCode === 0 ? null : endTrouble({ exitCode, lines }, 'image_mount_failed', phone)
+}
+
+/** The cause of a command's end, with its last lines. The phone's ids are masked. */
+function endTrouble(
+  { exitCode, lines }: KeptEnd,
+  code: LaunchTroubleCode,
+  phone: LaunchPhone | null,
+): LaunchTrouble {
+  const how = exitCode === null ? 'A signal ended it.' : `It ended with exit code ${exitCode}.`
+  const last = lines.slice(-LINES_QUOTED).map((line) => {
+    const ids = phone === null ? [] : [phone.udid, phone.serial]
+    const clean = ids.reduce((text, id) => text.replaceAll(id, '…'), line.trim())
+    return clean.slice(0, LINE_LENGTH_MAX)
+  })
+  return { code, why: last.length === 0 ? how : `${how} Its last lines: ${last.join(' | ')}` }
+}
+
+/** The cause of a failed start; `code` is an error of the system, or `aborted`. */
+function startTrouble(code: string): LaunchTrouble {
+  if (code === 'aborted') return CALLED_OFF
+  const isAbsent = code === 'ENOENT' || code === 'EACCES' || code === 'ENOTDIR'
+  const why = `The program cannot be started: ${code}.`
+  return { code: isAbsent ? 'launcher_absent' : 'launch_failed', why }
 }
 
 /** The code of a failed start; its message may quote an argument. */

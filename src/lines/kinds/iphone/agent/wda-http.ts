@@ -7,7 +7,6 @@ import type { Duplex } from 'node:stream'
 import { isRecord } from './ui-tree.ts'
 
 export type AgentErrorCode =
-  /** Nothing with that name is on the screen. */
   | 'no_such_element'
   /** The element was on the screen and is gone. */
   | 'stale'
@@ -16,7 +15,6 @@ export type AgentErrorCode =
   /** The agent gave up waiting for the phone. */
   | 'timeout'
   | 'not_visible'
-  /** An alert of the system is in front. */
   | 'alert'
   /** No answer at all: the agent has ended, or the cable is out. */
   | 'down'

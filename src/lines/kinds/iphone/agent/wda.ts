@@ -14,7 +14,6 @@ type TapTarget =
   | { readonly by: 'id'; readonly id: string }
   | { readonly by: 'point'; readonly x: number; readonly y: number }
 
-/** A chat to open, with a text for its composer where there is one. */
 type ChatLink = { readonly handle: Handle; readonly body: string | null }
 
 const MESSAGES_APP = 'com.apple.MobileSMS'
@@ -101,7 +100,6 @@ export class PhoneAgent {
     return this.#act('/url', { url, bundleId: MESSAGES_APP }, signal)
   }
 
-  /** The tree of the screen of Messages. */
   async tree(signal: AbortSignal): Promise<UiNode> {
     const root = parseTree(await this.#run(signal, () => this.#session.get(TREE_PATH, signal)))
     if (root === null) throw new AgentError('other', 'The description of the screen is no tree.')

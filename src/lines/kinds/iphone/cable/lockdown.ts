@@ -5,20 +5,19 @@
 import type { Duplex } from 'node:stream'
 import { connect, createSecureContext, type SecureContext } from 'node:tls'
 
-import { deadline, type Clock } from '../../../../system/clock.ts'
-import { MuxError, readExactly, StreamEndedError } from './mux-connection.ts'
 import {
   booleanOf,
   bytesOf,
   dictionaryOf,
   numberOf,
-  parsePropertyList,
   PropertyListError,
   textOf,
-  xmlPropertyList,
   type PropertyDictionary,
   type PropertyValue,
-} from './property-list.ts'
+} from '../../../../system/binary-plist.ts'
+import { deadline, type Clock } from '../../../../system/clock.ts'
+import { MuxError, readExactly, StreamEndedError } from './mux-connection.ts'
+import { parsePropertyList, xmlPropertyList } from './property-list.ts'
 import type { MuxDevice, Usbmux } from './usbmux.ts'
 
 /** The answers of lockdown at one moment. */

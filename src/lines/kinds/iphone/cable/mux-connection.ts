@@ -6,11 +6,10 @@ import type { Duplex } from 'node:stream'
 
 import {
   dictionaryOf,
-  parsePropertyList,
   type PropertyDictionary,
   PropertyListError,
-  xmlPropertyList,
-} from './property-list.ts'
+} from '../../../../system/binary-plist.ts'
+import { parsePropertyList, xmlPropertyList } from './property-list.ts'
 
 /**
  * `absent`: nothing listens, so there are no phones. `denied`: the socket may not be opened. `refused`:

@@ -12,7 +12,13 @@ export type MuxChange = {
   readonly device: MuxDevice
 }
 
-type WatchTools = { readonly mux: Usbmux; readonly clock: Clock; readonly log: Log }
+type WatchTools = {
+  readonly mux: Usbmux
+  readonly clock: Clock
+  readonly log: Log
+  /** Must not throw. */
+  readonly onChange: (change: MuxChange) => void
+}
 
 const RETRY_MS_MIN = 500
 const RETRY_MS_MAX = 10_000
@@ -26,12 +32,11 @@ const ATTACHMENTS_MAX = 200
 
 export class MuxWatch {
   readonly #tools: WatchTools
-  readonly #listeners = new Set<(change: MuxChange) => void>()
   /** Attachments that the present connection has announced, by device id. */
   readonly #attached = new Map<number, MuxDevice>()
   /** Phones of the connection before, by UDID, which this one has not announced yet. */
   readonly #left = new Map<string, MuxDevice>()
-  /** Phones as the listeners know them, by UDID. */
+  /** Phones as the changes so far have named them, by UDID. */
   #known: ReadonlyMap<string, MuxDevice> = new Map()
   #trouble: MuxErrorCode | null = 'absent'
   #hasBeenHeard = false
@@ -51,18 +56,7 @@ export class MuxWatch {
     return this.#hasBeenHeard
   }
 
-  /** An entry for each phone: over the cable where it can also be reached by the network. */
-  devices(): readonly MuxDevice[] {
-    return [...this.#known.values()]
-  }
-
-  /** Returns what ends it. A listener must not throw. */
-  onChange(listener: (change: MuxChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => void this.#listeners.delete(listener)
-  }
-
-  /** Listens until `signal` aborts; at the end no phone is there. */
+  /** Listens until `signal` aborts; those of the end stay, for a send that is still under way. */
   async run(signal: AbortSignal): Promise<void> {
     const { clock } = this.#tools
     let delayMs = RETRY_MS_MIN
@@ -75,11 +69,11 @@ export class MuxWatch {
         delayMs = Math.min(delayMs * 2, RETRY_MS_MAX)
       }
     } finally {
-      this.#drop()
+      this.#dropLater()
+      this.#leaveAll()
     }
   }
 
-  /** Follows a connection from its beginning to its end. */
   async #follow(signal: AbortSignal): Promise<void> {
     let listening: MuxListening | null = null
     try {
@@ -103,8 +97,7 @@ export class MuxWatch {
   #lose(code: MuxErrorCode): void {
     this.#note(code)
     if (this.#attached.size === 0) return
-    this.#attached.clear()
-    for (const [udid, device] of this.#known) this.#left.set(udid, device)
+    this.#leaveAll()
     this.#dropIn(GRACE_MS)
   }
 
@@ -122,7 +115,7 @@ export class MuxWatch {
         return
       case 'paired': {
         const device = this.#known.get(this.#attached.get(event.deviceId)?.udid ?? '')
-        if (device !== undefined) this.#emit({ change: 'paired', device })
+        if (device !== undefined) this.#tools.onChange({ change: 'paired', device })
       }
     }
   }
@@ -137,14 +130,12 @@ export class MuxWatch {
     })
   }
 
-  #drop(): void {
-    this.#dropLater()
+  #leaveAll(): void {
     this.#attached.clear()
-    this.#left.clear()
-    this.#emitChanges()
+    for (const [udid, device] of this.#known) this.#left.set(udid, device)
   }
 
-  /** Emits the changes since the last call. */
+  /** Emits the changes since the last call, each for a phone over the cable where it is also in the network. */
   #emitChanges(): void {
     const before = this.#known
     const now = new Map(this.#left)
@@ -154,15 +145,11 @@ export class MuxWatch {
     }
     this.#known = now
     for (const [udid, device] of before) {
-      if (!now.has(udid)) this.#emit({ change: 'detached', device })
+      if (!now.has(udid)) this.#tools.onChange({ change: 'detached', device })
     }
     for (const [udid, device] of now) {
-      if (before.get(udid) !== device) this.#emit({ change: 'attached', device })
+      if (before.get(udid) !== device) this.#tools.onChange({ change: 'attached', device })
     }
-  }
-
-  #emit(change: MuxChange): void {
-    for (const listener of this.#listeners) listener(change)
   }
 
   #note(trouble: MuxErrorCode | null): void {

@@ -20,11 +20,11 @@ import { muxAddress, MuxError, type OpenSocket } from './mux-connection.ts'
 import { type MuxChange, MuxWatch } from './mux-watch.ts'
 import { type MuxDevice, Usbmux } from './usbmux.ts'
 
-type WatchTools = {
-  readonly watch: MuxWatch
-  readonly mux: Usbmux
+type CableTools = {
   readonly clock: Clock
   readonly log: Log
+  /** Stands in for a system that refuses the socket. */
+  readonly open?: OpenSocket | undefined
 }
 
 const READ_EVERY_MS = 60_000
@@ -59,15 +59,35 @@ type KeptPhone = {
   end: AbortController | null
 }
 
-export class PhoneWatch {
-  readonly #tools: WatchTools
+/** The phones as usbmuxd gives them, and the way to their ports, which outlives the run. */
+export class UsbCable implements Service {
+  readonly name = 'usb-cable'
+  readonly #tools: CableTools
+  readonly #mux: Usbmux
+  readonly #watch: MuxWatch
   readonly #wake = new Signal()
   readonly #phones = new Map<string, KeptPhone>()
   readonly #sessions = new Set<Promise<void>>()
   readonly #listeners = new Set<() => void>()
 
-  constructor(tools: WatchTools) {
+  /** `address` is where usbmuxd listens, null for the usual place. Throws a RangeError for no address. */
+  constructor(address: string | null, tools: CableTools) {
     this.#tools = tools
+    this.#mux = new Usbmux(muxAddress(address), tools.clock, tools.open)
+    const onChange = (change: MuxChange) => this.#onChange(change)
+    this.#watch = new MuxWatch({ ...tools, mux: this.#mux, onChange })
+  }
+
+  /** True once the attached phones are known, and each was read, be it in vain. */
+  get isKnown(): boolean {
+    const isRead = ({ device, facts, trouble }: Phone) =>
+      device === null || facts !== null || trouble !== null
+    return this.#watch.hasBeenHeard && this.phones().every(isRead)
+  }
+
+  /** True where the system refuses the socket of usbmuxd. */
+  get isDenied(): boolean {
+    return this.#watch.trouble === 'denied'
   }
 
   /** The phones that are attached, and those that were since the relay started. */
@@ -79,24 +99,30 @@ export class PhoneWatch {
     })
   }
 
+  /** A connection to a TCP port of a phone; rejects with a `MuxError`. */
+  async connect(udid: string, port: number, signal: AbortSignal): Promise<Duplex> {
+    const device = this.#phones.get(udid)?.device ?? null
+    if (device === null) throw new MuxError('bad_device', 'the phone is not attached')
+    return await this.#mux.connect(device.deviceId, port, signal)
+  }
+
   /** Calls `listener`, which must not throw, when `phones()` may have changed; returns an unsubscribe function. */
   onChange(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => void this.#listeners.delete(listener)
   }
 
-  /** Reads until `signal` aborts. The `MuxWatch` is run by the caller. */
   async run(signal: AbortSignal): Promise<void> {
-    const { watch, clock } = this.#tools
-    const end = watch.onChange((change) => this.#onChange(change))
-    for (const device of watch.devices()) this.#onChange({ change: 'attached', device })
+    await Promise.all([this.#watch.run(signal), this.#readPhones(signal)])
+  }
+
+  async #readPhones(signal: AbortSignal): Promise<void> {
     try {
       while (!signal.aborted) {
         this.#readDue(signal)
-        await this.#wake.wait(clock, this.#msUntilDue(), signal)
+        await this.#wake.wait(this.#tools.clock, this.#msUntilDue(), signal)
       }
     } finally {
-      end()
       // Their signal is this one: they end with it.
       await Promise.all(this.#sessions)
     }
@@ -166,7 +192,7 @@ export class PhoneWatch {
     phone.dueAt = Infinity
     try {
       const both = AbortSignal.any([signal, end.signal])
-      const reading = await readPhone(this.#tools, device, both)
+      const reading = await readPhone({ ...this.#tools, mux: this.#mux }, device, both)
       if (phone.end !== end) return
       this.#note(phone, reading)
       this.#emit()
@@ -212,60 +238,4 @@ export class PhoneWatch {
   }
 }
 
-type CableTools = {
-  readonly clock: Clock
-  readonly log: Log
-  /** Stands in for a system that refuses the socket. */
-  readonly open?: OpenSocket | undefined
-}
-
-/** The cable as usbmuxd gives it; it knows phones only while it runs. */
-export class UsbCable implements Service {
-  readonly name = 'usb-cable'
-  readonly #mux: Usbmux
-  readonly #watch: MuxWatch
-  readonly #phones: PhoneWatch
-
-  /** `address` is where usbmuxd listens, null for the usual place. Throws a RangeError for no address. */
-  constructor(address: string | null, tools: CableTools) {
-    this.#mux = new Usbmux(muxAddress(address), tools.clock, tools.open)
-    this.#watch = new MuxWatch({ ...tools, mux: this.#mux })
-    this.#phones = new PhoneWatch({ ...tools, mux: this.#mux, watch: this.#watch })
-  }
-
-  /** True once the attached phones are known, and each was read, be it in vain. */
-  get isKnown(): boolean {
-    const isRead = ({ device, facts, trouble }: Phone) =>
-      device === null || facts !== null || trouble !== null
-    return this.#watch.hasBeenHeard && this.phones().every(isRead)
-  }
-
-  /** True where the system refuses the socket of usbmuxd. */
-  get isDenied(): boolean {
-    return this.#watch.trouble === 'denied'
-  }
-
-  /** The attached phones, and those that were attached since the relay started. */
-  phones(): readonly Phone[] {
-    return this.#phones.phones()
-  }
-
-  /** A connection to a TCP port of a phone; rejects with a `MuxError`. */
-  async connect(udid: string, port: number, signal: AbortSignal): Promise<Duplex> {
-    const phone = this.phones().find((one) => one.udid === udid)
-    if (phone?.device == null) throw new MuxError('bad_device', 'the phone is not attached')
-    return await this.#mux.connect(phone.device.deviceId, port, signal)
-  }
-
-  /** Calls `listener` when `phones()` may have changed; returns an unsubscribe function. */
-  onChange(listener: () => void): () => void {
-    return this.#phones.onChange(listener)
-  }
-
-  async run(signal: AbortSignal): Promise<void> {
-    await Promise.all([this.#watch.run(signal), this.#phones.run(signal)])
-  }
-}
-
-/** The phones on the cable, and the way to a port of each. */
 export type PhoneCable = Pick<UsbCable, 'phones' | 'isKnown' | 'isDenied' | 'connect' | 'onChange'>

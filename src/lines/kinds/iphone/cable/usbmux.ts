@@ -3,6 +3,14 @@
 
 import type { Socket } from 'node:net'
 
+import {
+  bytesOf,
+  dictionaryOf,
+  numberOf,
+  type PropertyDictionary,
+  type PropertyValue,
+  textOf,
+} from '../../../../system/binary-plist.ts'
 import { type Clock, deadline } from '../../../../system/clock.ts'
 import { normalUdid } from '../udid.ts'
 import {
@@ -13,14 +21,6 @@ import {
   openSocket,
   type OpenSocket,
 } from './mux-connection.ts'
-import {
-  bytesOf,
-  dictionaryOf,
-  numberOf,
-  type PropertyDictionary,
-  type PropertyValue,
-  textOf,
-} from './property-list.ts'
 
 /** A connection that listens: usbmuxd closes it when anything more is asked on it. */
 export type MuxListening = {

@@ -3,7 +3,7 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { timestamp, type MessageId } from '../../../../domain/ids.ts'
-import type { LineEvent, Settlement } from '../../../driver.ts'
+import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
 import type { TaskQueue } from '../agent/task-queue.ts'
 import { placeTimes } from './label-time.ts'
 import { isTitleOf, comparable, type ChatTitle } from './labels.ts'
@@ -99,6 +99,7 @@ async function report(
       isFromMe,
       service: bubble.service ?? service,
       isHistory: false,
+      ...(bubble.isAttachment ? { attachments: [attachmentOf(bubble.text)] } : {}),
     }
     await emit({ type: 'message', message, checkpoint: memory.toText() })
     return 1
@@ -107,6 +108,12 @@ async function report(
     if (expected !== null) own.expect(expected)
     throw error
   }
+}
+
+/** A file of which the screen shows no bytes: the phone's word for it stands for its name. */
+function attachmentOf(text: string): DeviceAttachment {
+  const filename = comparable(text)
+  return { guid: 'screen', filename, declaredType: null, size: null, file: { state: 'not_kept' } }
 }
 
 export function outcomeOf({ bubble, descriptor }: ReadRow): Settlement {

@@ -34,7 +34,6 @@ export type Composed = {
   readonly hasNewGuids: boolean
 }
 
-/** A text on its way into a composer. */
 export type Draft = {
   readonly handle: Handle
   readonly text: string

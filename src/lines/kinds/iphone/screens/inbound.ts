@@ -25,7 +25,6 @@ import {
 } from './navigation.ts'
 import { joinWindows } from './transcript.ts'
 
-/** The result of a poll. */
 export type PollReport = {
   reportedCount: number
   /** Chats with several people: counted and left alone. */

@@ -3,6 +3,7 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import type { Log } from '../../../../system/log.ts'
+import { dropOldest } from '../../../../system/memoize.ts'
 import { leaveChat, takeTranscript, type ChatTools } from './chat-reader.ts'
 import { isChatWith, isPhoneWide, look, showChat, troubleCodeOf } from './navigation.ts'
 import type { Descriptor, TranscriptMemory } from './transcript-memory.ts'
@@ -54,7 +55,6 @@ export class ReceiptRounds {
     this.#lingering.add(lingering)
   }
 
-  /** Looks into every chat that is due. */
   async round(signal: AbortSignal): Promise<void> {
     const { clock, memory } = this.#tools
     for (const handle of this.#watch.due(clock.now())) {
@@ -106,15 +106,12 @@ export class ReceiptWatch {
     return watch
   }
 
-  /** A message has gone out in this chat. */
   add(handle: Handle, since: number, looks = 0): void {
     this.#watched.delete(handle)
     this.#watched.set(handle, { since, looks })
-    const [oldest] = this.#watched.keys()
-    if (this.#watched.size > WATCHED_MAX && oldest !== undefined) this.#watched.delete(oldest)
+    dropOldest(this.#watched, WATCHED_MAX)
   }
 
-  /** The chats to look at now. */
   due(now: number): readonly Handle[] {
     return [...this.#watched]
       .filter(([, { since, looks }]) => now - since >= (LOOKS_AFTER_MS[looks] ?? Infinity))

@@ -4,6 +4,7 @@
 import type { OutgoingMessage } from '../../../../domain/message.ts'
 import { deadline } from '../../../../system/clock.ts'
 import {
+  isGranted,
   WITHDRAWN,
   type PointOfNoReturn,
   type SendOutcome,
@@ -110,14 +111,6 @@ async function discard(tools: ChatTools, draft: Draft): Promise<void> {
   const isClean = await wipe(tools, draft.handle, limit.signal)
   limit.clear()
   if (!isClean) tools.own.leaveDraft(draft.handle)
-}
-
-async function isGranted(pointOfNoReturn: PointOfNoReturn, note: string): Promise<boolean> {
-  try {
-    return await pointOfNoReturn(note)
-  } catch {
-    return false
-  }
 }
 
 /** The answer to the touch proves nothing: an error may come after it was done. */

@@ -7,6 +7,7 @@ import { Compile } from 'typebox/compile'
 import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
 import { guidFromBytes } from '../../../../domain/ids.ts'
 import { sha256 } from '../../../../system/hash.ts'
+import { dropOldest } from '../../../../system/memoize.ts'
 
 /** The progress of an own message, as far as it is known. */
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
@@ -116,7 +117,6 @@ export class TranscriptMemory {
     return this.#chats.get(handle) ?? null
   }
 
-  /** Keeps the last bubbles of a chat. */
   keep(handle: Handle, known: readonly Descriptor[]): void {
     this.#chats.delete(handle)
     this.#chats.set(handle, known.slice(-BUBBLES_MAX))
@@ -125,7 +125,6 @@ export class TranscriptMemory {
     if (resting !== undefined) this.#chats.set(resting, endOf(this.#chats.get(resting) ?? []))
   }
 
-  /** Changes one bubble. */
   amend(handle: Handle, guid: string, change: Partial<Descriptor>): void {
     const known = this.#chats.get(handle)
     if (known === undefined) return
@@ -230,9 +229,4 @@ function parse(text: string | null): unknown {
   } catch {
     return null
   }
-}
-
-function dropOldest<K>(map: Map<K, unknown>, max: number): void {
-  const [oldest] = map.keys()
-  if (map.size > max && oldest !== undefined) map.delete(oldest)
 }

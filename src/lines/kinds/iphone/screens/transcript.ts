@@ -22,7 +22,6 @@ export type ReadRow = {
 /** Nothing is kept by comparing. */
 export type Comparison = {
   readonly rows: readonly ReadRow[]
-  /** Known bubbles above those rows. */
   readonly above: readonly Descriptor[]
   /** Known bubbles that should follow the last known row and do not: perhaps not loaded yet. */
   readonly missing: readonly Descriptor[]

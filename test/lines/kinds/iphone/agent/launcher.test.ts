@@ -1,10 +1,9 @@
 // The commands that start agents, with real processes: small scripts that stand in for the owner's command,
 // for go-ios and for xcodebuild.
 
-import { expect, test } from 'bun:test'
+import { describe, expect, test } from 'bun:test'
 import { existsSync, statSync, writeFileSync } from 'node:fs'
 
-import { knownCode } from '../../../../../src/lines/kinds/iphone/agent/launch-trouble.ts'
 import { OTHER_UDID, UDID } from '../../../../support/iphone/fake-phones.ts'
 import {
   BUNDLE,
@@ -26,13 +25,12 @@ test('the preset go-ios keeps a tunnel, mounts the image, and lets the agent lis
 
   const trouble = await rig.prepare()
   rig.launch()
-  await rig.calls(4)
+  await rig.calls(3)
 
   const folder = rig.folder.file('data/go-ios')
   expect(trouble).toBeNull()
   expect(rig.tool.argsOfCalls()).toEqual([
     ['tunnel', 'start', '--userspace', `--pair-record-path=${folder}`],
-    ['version'],
     ['image', 'auto', `--udid=${SERIAL}`, `--basedir=${folder}/images`],
     [
       'runwda',
@@ -68,8 +66,8 @@ test('the command of the owner runs with its values filled in, and so does that 
   const folder = new ScratchFolder()
   const own = new FakeTool(folder.path, 'own', 'exec sleep 60')
   await using rig = new LaunchRig('attach', {
-    agentCommand: [own.path, 'start', '{udid}:{port}', '{serial}', '{bundle}', '$(id)'],
-    tunnelCommand: [own.path, 'tunnel', '{folder}'],
+    iphoneAgentCommand: [own.path, 'start', '{udid}:{port}', '{serial}', '{bundle}', '$(id)'],
+    iphoneTunnelCommand: [own.path, 'tunnel', '{folder}'],
   })
 
   await rig.prepare()
@@ -88,7 +86,7 @@ test('an owner who starts the agents has no launcher', () => {
 })
 
 test('a value that no option gives is named', async () => {
-  await using rig = new LaunchRig('xcodebuild', { xctestrunPath: null })
+  await using rig = new LaunchRig('xcodebuild', { iphoneXctestrun: null })
 
   expect(rig.launcher.launch(PHONE)).toEqual({
     code: 'launcher_absent',
@@ -103,7 +101,7 @@ for (const preset of PRESETS) {
 
     await rig.prepare()
     rig.launch()
-    await rig.calls(preset === 'go-ios' ? 4 : 1)
+    await rig.calls(preset === 'go-ios' ? 3 : 1)
     delete process.env['HOOKLINE_ADMIN_PASSWORD']
 
     const known = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'USER', 'XDG_RUNTIME_DIR']
@@ -207,8 +205,8 @@ test('phones are prepared one after the other', async () => {
 
 test('a program that is not there is said to be missing', async () => {
   const path = '/nowhere/tool'
-  await using goIos = new LaunchRig('go-ios', { goIosPath: path })
-  await using xcode = new LaunchRig('xcodebuild', { xcodebuildPath: path })
+  await using goIos = new LaunchRig('go-ios', { iphoneGoIos: path })
+  await using xcode = new LaunchRig('xcodebuild', { iphoneXcodebuild: path })
 
   const troubles = [
     await goIos.prepare(),
@@ -223,32 +221,14 @@ test('a program that is not there is said to be missing', async () => {
   expect(troubles).toEqual([trouble, trouble, trouble])
 })
 
-test.each([
-  ['1.2.0', 'launcher_too_old'],
-  ['v1.3.0', 'launcher_too_old'],
-  ['1.3.1', undefined],
-  ['1.10.0', undefined],
-  ['local-build', undefined],
-])('go-ios %s is judged before it is used', async (version, code) => {
+test('an image that is not mounted is named, with the last lines of its command', async () => {
   await using rig = new LaunchRig('go-ios')
-  rig.does({ version: `echo '${JSON.stringify({ version })}'` })
+  rig.does({ image: 'echo no internet >&2; exit 2' })
 
-  const trouble = await rig.prepare()
-
-  expect(trouble).toEqual(code === undefined ? null : expect.objectContaining({ code }))
-})
-
-test.each([
-  [`echo '{"level":"ERROR","msg":"failed downloading image"}' >&2`, 'image_mount_failed'],
-  ['echo odd >&2; exit 2', 'image_mount_failed'],
-])('an image that is not mounted is told: %s', async (image, code) => {
-  await using rig = new LaunchRig('go-ios')
-  rig.does({ image })
-
-  const trouble = await rig.prepare()
-
-  expect(trouble?.why).toContain('Its last lines: ')
-  expect<string | undefined>(trouble?.code).toBe(code)
+  expect(await rig.prepare()).toEqual({
+    code: 'image_mount_failed',
+    why: 'It ended with exit code 2. Its last lines: no internet',
+  })
 })
 
 test('the last lines of a command that ended are told, without the ids of the phone', async () => {
@@ -265,7 +245,7 @@ test('an agent that has answered may quote the screen, and is not quoted', async
   await using rig = new LaunchRig('xcodebuild')
   const file = rig.folder.file('go')
   rig.does({
-    agent: `echo early; while [ ! -e '${file}' ]; do sleep 0.02; done; echo Unable to install \\"; exit 1`,
+    agent: `echo early; while [ ! -e '${file}' ]; do sleep 0.02; done; echo late; exit 1`,
   })
   const launched = rig.launch()
   await rig.calls(1)
@@ -277,23 +257,6 @@ test('an agent that has answered may quote the screen, and is not quoted', async
     code: 'launch_failed',
     why: 'It ended with exit code 1.',
   })
-})
-
-// Each row of the table, in the words of the program.
-test.each([
-  [
-    `{"level":"ERROR","err":"Did not find test app for 'com.example' on device."}`,
-    'agent_not_installed',
-  ],
-  ['its profile has not been explicitly trusted by the user', 'agent_expired'],
-  ['failed to get PID: pidFromResponse: could not get pid from response', 'agent_expired'],
-  ["service 'com.apple.dt.testmanagerd.remote' is not available in RSD.", 'image_mount_failed'],
-  ['could not connect to RSD, host fd81:1::1, port 51000', 'tunnel_failed'],
-  ['Timed out while enabling automation mode.', 'passcode_prompt'],
-  ["xcode-select: error: tool 'xcodebuild' requires Xcode", 'launcher_absent'],
-  ['something else', null],
-])('%s', (line, code) => {
-  expect<string | null>(knownCode(['first', line])).toBe(code)
 })
 
 test('a folder that cannot be made is a tunnel that does not stand', async () => {
@@ -322,32 +285,44 @@ test('a tunnel that dies is made anew after a second, then ever later, and it is
   expect(warnings.map(([, message]) => message)).toEqual(['the tunnel command for iPhones ended'])
 })
 
-test('an agent that found no tunnel says why the tunnel command ended', async () => {
+test('an agent that ends beside a tunnel that has ended says why both did', async () => {
   await using rig = new LaunchRig('go-ios')
-  rig.does({
-    tunnel: 'echo no tunnel today >&2; exit 1',
-    agent: 'echo missing tunnel address >&2; exit 1',
-  })
+  rig.does({ tunnel: 'echo no tunnel today >&2; exit 1', agent: 'echo no way >&2; exit 1' })
   await rig.prepare()
 
   expect(await rig.ended()).toEqual({
     code: 'tunnel_failed',
     why:
-      'It ended with exit code 1. Its last lines: missing tunnel address The tunnel: It ended with ' +
-      'exit code 1. Its last lines: no tunnel today',
+      'It ended with exit code 1. Its last lines: no way The tunnel: It ended with exit code 1. ' +
+      'Its last lines: no tunnel today',
   })
 })
 
-test('a tunnel that has stood for a minute and carries no agent is made anew', async () => {
-  await using rig = new LaunchRig('go-ios')
-  rig.does({ agent: 'echo missing tunnel address >&2; exit 1' })
-  await rig.prepare()
-  await rig.clock.advance(60_000)
+describe('a tunnel that has stood for a minute', () => {
+  const tunnelsAfter = async (rig: LaunchRig) => {
+    await rig.prepare()
+    await rig.clock.advance(60_000)
+    const trouble = await rig.ended()
+    for (let step = 0; step < 10; step += 1) {
+      await rig.clock.advance(1_000)
+      await Bun.sleep(20)
+    }
+    return { code: trouble.code, count: rig.commands.filter((word) => word === 'tunnel').length }
+  }
 
-  await rig.ended()
+  test('is made anew when an agent ends that never answered, and is not to blame for that', async () => {
+    await using rig = new LaunchRig('go-ios')
+    rig.does({ agent: 'exit 1' })
 
-  await eventually(async () => {
-    await rig.clock.advance(1_000)
-    return rig.commands.filter((word) => word === 'tunnel').length === 2 ? true : null
-  }, 'another tunnel')
+    expect(await tunnelsAfter(rig)).toEqual({ code: 'launch_failed', count: 2 })
+    expect((await rig.ended()).code).toBe('launch_failed')
+  })
+
+  test('stays while it carries another agent', async () => {
+    await using rig = new LaunchRig('go-ios')
+    rig.does({ agent: `case "$*" in *${SERIAL}*) exit 1 ;; esac; exec sleep 60` })
+    rig.launch(OTHER)
+
+    expect(await tunnelsAfter(rig)).toEqual({ code: 'launch_failed', count: 1 })
+  })
 })

@@ -7,10 +7,9 @@ import * as fc from 'fast-check'
 
 import {
   parsePropertyList,
-  PropertyListError,
   xmlPropertyList,
-  type PropertyValue,
 } from '../../../../../src/lines/kinds/iphone/cable/property-list.ts'
+import { PropertyListError, type PropertyValue } from '../../../../../src/system/binary-plist.ts'
 import {
   arrayObject,
   binaryOf,

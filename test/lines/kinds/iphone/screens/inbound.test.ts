@@ -224,13 +224,18 @@ test('what a person types on the phone is told as ours', async () => {
   expect(textsOf(rig)).toEqual(['> typed by hand'])
 })
 
-test('an attachment is told without the words that the phone has for it', async () => {
+test('an attachment is a file without bytes, under the words that the phone has for it', async () => {
   const rig = await makeLine()
 
-  rig.phone.receive(FRIEND, 'Includes picture')
+  for (const text of ['Photo', 'hello']) rig.phone.receive(FRIEND, text)
   await rig.poll()
 
-  expect(rig.told.messages).toMatchObject([{ text: '' }])
+  const [photo, text] = rig.told.messages
+  expect(photo).toMatchObject({
+    text: '',
+    attachments: [{ filename: 'Photo', size: null, file: { state: 'not_kept' } }],
+  })
+  expect([text?.text, text?.attachments]).toEqual(['hello', undefined])
 })
 
 test('after a poll the list is on the screen, whatever was before', async () => {

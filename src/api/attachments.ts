@@ -1,0 +1,115 @@
+// Files that travel with messages.
+
+import { Type } from 'typebox'
+
+import {
+  ATTACHMENT_STATES,
+  FILENAME_BYTES_MAX,
+  type Attachment as StoredAttachment,
+} from '../domain/attachment.ts'
+import { DIRECTIONS } from '../domain/message.ts'
+import { IN_DOCUMENT, enumOf, id, nullable, objectSchema, time, url, type Shape } from './schema.ts'
+
+export const VARIANTS = ['original', 'compatible', 'thumbnail'] as const
+export type Variant = (typeof VARIANTS)[number]
+
+export const AttachmentVariant = enumOf(
+  'AttachmentVariant',
+  VARIANTS,
+  '`compatible` is JPEG for HEIC, M4A for CAF and MP4 for MOV; `thumbnail` is a JPEG of 512 pixels.',
+)
+
+const AttachmentState = enumOf(
+  'AttachmentState',
+  ATTACHMENT_STATES,
+  '`pending` until the device has the file; `available`; `failed` or `missing` where the device ' +
+    'cannot get it; `not_kept` where the quota was full; `deleted`.',
+)
+
+const FILE = {
+  id: id('att', 'Identifies the attachment.'),
+  filename: Type.String({ example: 'menu.pdf' }),
+  mime_type: Type.String({ description: 'By its first bytes.', example: 'application/pdf' }),
+  size: nullable(Type.Integer({ description: 'In bytes; null until known.', example: 245_760 })),
+  state: AttachmentState,
+  url: Type.String({
+    description: 'Path of the bytes, for the same key.',
+    example: '/api/v1/attachments/att_01k5c3qv7yfxn8t2w9r4d6m0ab/content',
+    [IN_DOCUMENT]: { format: 'uri-reference' },
+  }),
+}
+
+export const Attachment = objectSchema('Attachment', {
+  ...FILE,
+  declared_type: nullable(Type.String({ description: 'As the uploader or the device said.' })),
+  sha256: nullable(Type.String({ description: 'Lower-case hex; null until the bytes are here.' })),
+  width: nullable(Type.Integer({ description: 'In pixels.' })),
+  height: nullable(Type.Integer({ description: 'In pixels.' })),
+  duration_ms: nullable(Type.Integer()),
+  direction: enumOf('AttachmentDirection', DIRECTIONS),
+  message_id: nullable(id('msg', 'The first message that it belongs to.')),
+  variants: Type.Array(AttachmentVariant, { description: 'What this machine can hand out.' }),
+  created_at: time('When the relay recorded it.'),
+  expires_at: nullable(time('When an upload that no message uses is deleted; null once used.')),
+})
+export type Attachment = Shape<typeof Attachment>
+
+/** An attachment as its message shows it. */
+export const MessageAttachment = objectSchema('MessageAttachment', {
+  ...FILE,
+  sent: Type.Optional(
+    nullable(
+      Type.Boolean({
+        description: 'Outbound only: whether this part was sent; null while nobody can say.',
+      }),
+    ),
+  ),
+  download_url: Type.Optional(
+    url({ description: 'Needs no key, for 7 days; for webhooks with `attachment_links`.' }),
+  ),
+})
+export type MessageAttachment = Shape<typeof MessageAttachment>
+
+/** The fields of a file in a message and in a payload. */
+export function fileFields({ id, filename, mimeType, size, state }: StoredAttachment) {
+  return { id, filename, mime_type: mimeType, size, state, url: contentPath(id) }
+}
+
+/** Path of the bytes in the API. */
+function contentPath(id: string): string {
+  return `/api/v1/attachments/${id}/content`
+}
+
+const FILENAME = Type.String({ minLength: 1, maxLength: FILENAME_BYTES_MAX, example: 'menu.pdf' })
+
+/** A file of a send: an upload by its id, or a URL that is fetched before the message is accepted. */
+export const SendAttachment = Type.Union(
+  [
+    objectSchema('AttachmentById', { id: id('att', 'An upload, or any attachment that is here.') }),
+    objectSchema('AttachmentByUrl', {
+      url: url({ minLength: 1, maxLength: 2_048, description: 'Fetched at once: 20 s, 25 MB.' }),
+      filename: Type.Optional(FILENAME),
+    }),
+  ],
+  { title: 'SendAttachment' },
+)
+export type SendAttachment = Shape<typeof SendAttachment>
+
+const SECONDS_PER_DAY = 86_400
+
+export const LinkRequest = objectSchema('AttachmentLinkRequest', {
+  expires_in: Type.Optional(
+    Type.Integer({
+      minimum: 60,
+      maximum: 7 * SECONDS_PER_DAY,
+      default: 3_600,
+      description: 'In seconds.',
+    }),
+  ),
+})
+
+export const Link = objectSchema('AttachmentLink', {
+  url: url({ description: 'The file for its holder, without a key.' }),
+  expires_at: time('When it ends.'),
+})
+export type Link = Shape<typeof Link>

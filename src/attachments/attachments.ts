@@ -1,0 +1,370 @@
+// Attachments as their callers know them: uploads, files fetched by URL, their bytes in several forms, and
+// links.
+
+import { createHmac } from 'node:crypto'
+import { statSync } from 'node:fs'
+
+import {
+  fileFields,
+  type Attachment as AttachmentResource,
+  type Link,
+  type Variant,
+} from '../api/attachments.ts'
+import { UNUSED_UPLOAD_MS_MAX, type Attachment } from '../domain/attachment.ts'
+import type { Origin } from '../domain/audit.ts'
+import { RelayError } from '../domain/errors.ts'
+import type { Finding } from '../domain/finding.ts'
+import { parseId, timestamp, type AttachmentId, type Timestamp } from '../domain/ids.ts'
+import { DAY_MS } from '../domain/time.ts'
+import {
+  findAttachment,
+  findUpload,
+  insertAttachment,
+  isNeeded,
+  isUnderWay,
+  updateAttachment,
+} from '../storage/attachments.ts'
+import type { Audit } from '../storage/audit.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import type { Settings } from '../storage/settings.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { Age } from '../system/confirmed-clock.ts'
+import { equalBytes } from '../system/hash.ts'
+import { isoTime } from '../system/iso-time.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import { safeFilename } from './filename.ts'
+import type { StoredFile } from './store.ts'
+import { Variants, type Form, type VariantTools } from './variants.ts'
+
+export type AttachmentTools = VariantTools & {
+  readonly db: Db
+  readonly writer: Pick<Writer, 'write'>
+  readonly stamps: LogicalClock
+  readonly settings: Pick<Settings, 'get'>
+  readonly secretKey: Uint8Array
+  readonly audit: Pick<Audit, 'record'>
+  readonly serverUrl: () => string
+  readonly download: Download
+  readonly disk: {
+    /** Throws while the relay accepts nothing. */
+    requireRoom(): void
+  }
+}
+
+/**
+ * Reads an address by the rules of webhook targets, redirects too. Throws what `read` throws; gives a
+ * sentence where there was nothing to read.
+ */
+type Download = <T>(
+  url: string,
+  read: (response: Response) => Promise<T>,
+) => Promise<{ readonly value: T } | { readonly why: string }>
+
+type Upload = {
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** As announced; null where it was not. */
+  readonly length: number | null
+  readonly leastLength: number
+  readonly filename: string | null
+  readonly declaredType: string | null
+  readonly idempotencyKey: string | null
+}
+
+/** Bytes as they are handed out. */
+export type Content = Omit<Form, 'extension'> & {
+  readonly filename: string
+  readonly etag: string
+}
+
+export type Attachments = ReturnType<typeof createAttachments>
+
+const MB = 1_024 ** 2
+const GB = 1_024 ** 3
+const FETCHED_BYTES_MAX = 25 * MB
+const QUOTA_SHARE_WARNED = 0.9
+const LINK_MS_MAX = 7 * DAY_MS
+
+export function createAttachments(tools: AttachmentTools) {
+  const variants = new Variants(tools)
+  return { ...arrivals(tools, variants), ...departures(tools, variants), ...links(tools) }
+}
+
+/** Ways in which files come. */
+function arrivals(tools: AttachmentTools, variants: Variants) {
+  const { store, disk } = tools
+  return {
+    /** Stores an upload; `isReplay` where its key brought the same file before. */
+    async upload(upload: Upload) {
+      disk.requireRoom()
+      const { bytes, declaredType, idempotencyKey } = upload
+      const file = await store.write(bytes, {
+        maxBytes: maxBytes(tools),
+        declaredBytes: upload.length,
+        leastBytes: upload.leastLength,
+        declaredType,
+      })
+      const filename = safeFilename(upload.filename)
+      const named = { filename, declaredType, idempotencyKey }
+      const { attachment, isReplay } = await record(tools, file, named)
+      return { resource: resource(attachment, variants), isReplay }
+    },
+
+    /** Fetches a file for a message; throws `attachment_fetch_failed` where it cannot be had. */
+    async fetch(url: string, filename: string | null): Promise<Attachment> {
+      disk.requireRoom()
+      const { file, declaredType } = await fetchFile(tools, url)
+      const name = safeFilename(filename ?? lastPart(url))
+      const named = { filename: name, declaredType, idempotencyKey: null }
+      return (await record(tools, file, named)).attachment
+    },
+  }
+}
+
+/** Attachments that are here, and how they go. */
+function departures(tools: AttachmentTools, variants: Variants) {
+  const { db, store, writer, settings, audit } = tools
+  return {
+    get: (id: string): AttachmentResource => resource(requireAttachment(db, id), variants),
+
+    /** The bytes in the wanted form. */
+    async content(id: string, variant: Variant): Promise<Content> {
+      const { sha256, filename, mimeType } = requireBytes(requireAttachment(db, id))
+      const path = store.pathOf(sha256)
+      const size = statSync(path, { throwIfNoEntry: false })?.size
+      if (size === undefined) throw new RelayError('attachment_gone', WHY_GONE.available)
+      const original = { path, size, mimeType, extension: null }
+      const form =
+        variant === 'original' ? original : await variants.form({ ...original, sha256 }, variant)
+      const etag = form.path === path ? `"${sha256}"` : `"${sha256}-${variant}"`
+      return { ...form, filename: renamed(filename, form.extension), etag }
+    },
+
+    /** Deletes the bytes of an attachment; its row stays. */
+    async remove(id: string, origin: Origin): Promise<void> {
+      const sha256 = await writer.write((tx) => {
+        const attachment = requireAttachment(tx, id)
+        audit.record(tx, origin, { action: 'attachment.deleted', about: aboutOf(attachment) })
+        return deleteBytes(tx, attachment)
+      })
+      if (sha256 !== null) await store.release(sha256, (hash) => isNeeded(db, hash))
+    },
+
+    sweep: (age: Age, signal: AbortSignal): Promise<void> =>
+      store.sweep({ age, isNeeded: (sha256) => isNeeded(db, sha256) }, signal),
+
+    /** A warning while nearly all the room for attachments is used. */
+    findings(): readonly Finding[] {
+      const quota = settings.get('attachment_quota_gb') * GB
+      const used = store.usedBytes
+      return used < quota * QUOTA_SHARE_WARNED ? [] : [quotaFinding(used, quota)]
+    },
+  }
+}
+
+const TOKEN = /^([0-9a-z]{26})\.([0-9a-z]{1,11})\.([A-Za-z0-9_-]{43})$/
+
+/**
+ * Ways to the bytes that need no key. A link carries id and end, signed under the relay's secret key: nothing
+ * is stored, and a new secret key ends them all.
+ */
+function links({ db, writer, stamps, clock, secretKey, serverUrl, audit }: AttachmentTools) {
+  const key = signature(secretKey, 'attachment-link')
+  const urlOf = (id: AttachmentId, expiresAt: Timestamp): string => {
+    const signed = `${id.slice(id.indexOf('_') + 1)}.${expiresAt.toString(36)}`
+    return `${serverUrl()}/a/${signed}.${signature(key, signed).toBase64(URL_SAFE)}`
+  }
+  return {
+    /** The longest link that there is, for an event of `since`: each attempt sends the same. */
+    downloadUrl: (id: AttachmentId, since: Timestamp): string =>
+      urlOf(id, timestamp(since + LINK_MS_MAX)),
+
+    /** The attachment of a link; throws where that is forged or over. */
+    idOfLink(token: string): AttachmentId {
+      const [, rest = '', end = '', mac = ''] = TOKEN.exec(token) ?? []
+      const isOurs = equalBytes(Buffer.from(mac, 'base64url'), signature(key, `${rest}.${end}`))
+      const isOver = Number.parseInt(end, 36) <= clock.now()
+      const id = isOurs && !isOver ? parseId('att', `att_${rest}`) : null
+      if (id !== null) return id
+      throw new RelayError('not_found', 'This link is not valid, or no longer.')
+    },
+
+    async link(id: string, seconds: number, origin: Origin): Promise<Link> {
+      const attachment = requireBytes(requireAttachment(db, id))
+      const expiresAt = timestamp(stamps.now() + seconds * 1_000)
+      const expires_at = isoTime(expiresAt)
+      const about = aboutOf(attachment)
+      await writer.write((tx) =>
+        audit.record(tx, origin, { action: 'attachment.linked', about, after: { expires_at } }),
+      )
+      return { url: urlOf(attachment.id, expiresAt), expires_at }
+    },
+  }
+}
+
+const URL_SAFE = { alphabet: 'base64url', omitPadding: true } as const
+
+function signature(key: Uint8Array, text: string): Uint8Array {
+  return createHmac('sha256', key).update(text).digest()
+}
+
+const aboutOf = ({ id }: Attachment) => ({ kind: 'attachment', id }) as const
+
+export function requireAttachment(db: Db, id: string): Attachment {
+  const found = findAttachment(db, id)
+  if (found !== null) return found
+  throw new RelayError('attachment_not_found', 'There is no attachment with this id.')
+}
+
+/** Throws for an attachment whose bytes are not here. */
+export function requireBytes(attachment: Attachment): Attachment & { readonly sha256: string } {
+  const { state, sha256 } = attachment
+  if (state === 'available' && sha256 !== null) return { ...attachment, sha256 }
+  if (state === 'pending') {
+    throw new RelayError('attachment_not_ready', 'The file has not arrived on the device yet.', {
+      retryAfterSeconds: 10,
+    })
+  }
+  throw new RelayError('attachment_gone', WHY_GONE[state])
+}
+
+const WHY_GONE: Readonly<Record<Exclude<Attachment['state'], 'pending'>, string>> = {
+  available: 'The file is not in the data directory.',
+  failed: 'The device could not get the file.',
+  missing: 'The file is no longer on the device, or not in the restored backup.',
+  not_kept: 'The room for attachments was full when the file arrived.',
+  deleted: 'The file was deleted.',
+}
+
+function resource(attachment: Attachment, variants: Variants): AttachmentResource {
+  const { state, mimeType, expiresAt } = attachment
+  return {
+    ...fileFields(attachment),
+    declared_type: attachment.declaredType,
+    sha256: attachment.sha256,
+    width: attachment.width,
+    height: attachment.height,
+    duration_ms: attachment.durationMs,
+    direction: attachment.direction,
+    message_id: attachment.messageId,
+    variants: state === 'available' ? variants.of(mimeType) : [],
+    created_at: isoTime(attachment.createdAt),
+    expires_at: expiresAt === null ? null : isoTime(expiresAt),
+  }
+}
+
+type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
+  readonly idempotencyKey: string | null
+}
+
+type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
+
+/** Stores the row of a file whose bytes are in place. */
+function record(
+  { writer, stamps }: Pick<AttachmentTools, 'writer' | 'stamps'>,
+  file: StoredFile,
+  { idempotencyKey, ...named }: Named,
+): Promise<Recorded> {
+  return writer.write((tx): Recorded => {
+    const known = idempotencyKey === null ? null : findUpload(tx, idempotencyKey)
+    if (known !== null) return { attachment: repeated(tx, known, file), isReplay: true }
+    const createdAt = stamps.now()
+    const attachment: Attachment = {
+      ...file,
+      ...named,
+      id: stamps.id('att'),
+      direction: 'outbound',
+      state: 'available',
+      messageId: null,
+      deviceGuid: null,
+      createdAt,
+      expiresAt: timestamp(createdAt + UNUSED_UPLOAD_MS_MAX),
+    }
+    insertAttachment(tx, { ...attachment, uploadKey: idempotencyKey })
+    return { attachment, isReplay: false }
+  })
+}
+
+/** The first upload of a key, whose bytes are here again where they were gone. */
+function repeated(tx: Tx, known: Attachment, { sha256 }: StoredFile): Attachment {
+  if (known.sha256 !== sha256) {
+    const message = 'This Idempotency-Key was used for an upload with other bytes.'
+    throw new RelayError('idempotency_conflict', message)
+  }
+  if (known.state === 'available') return known
+  updateAttachment(tx, known.id, { state: 'available' })
+  return { ...known, state: 'available' }
+}
+
+type Fetched = { readonly file: StoredFile; readonly declaredType: string | null }
+
+async function fetchFile(tools: AttachmentTools, url: string): Promise<Fetched> {
+  const limits = { maxBytes: Math.min(maxBytes(tools), FETCHED_BYTES_MAX), declaredBytes: null }
+  const fetched = await tools.download(url, async ({ body, headers }): Promise<Fetched | null> => {
+    if (body === null) return null
+    const declaredType = headers.get('content-type')
+    try {
+      return { file: await tools.store.write(body, { ...limits, declaredType }), declaredType }
+    } catch (error) {
+      throw isOfFile(error) ? fetchFailed(url, error.message) : error
+    }
+  })
+  if ('why' in fetched) throw fetchFailed(url, fetched.why)
+  if (fetched.value === null) throw fetchFailed(url, 'The answer has no body.')
+  return fetched.value
+}
+
+/** True for a refusal that the file itself earned. */
+function isOfFile(error: unknown): error is RelayError {
+  const codes: readonly string[] = ['payload_too_large', 'invalid_request']
+  return error instanceof RelayError && codes.includes(error.code)
+}
+
+function fetchFailed(url: string, why: string): RelayError {
+  const message = `The attachment could not be fetched. ${why}`
+  return new RelayError('attachment_fetch_failed', message, { details: { url } })
+}
+
+/** The name at the end of an address's path. */
+function lastPart(url: string): string | null {
+  const part = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined
+  try {
+    return decodeURIComponent(part ?? '')
+  } catch {
+    return part ?? null
+  }
+}
+
+function maxBytes({ settings }: Pick<AttachmentTools, 'settings'>): number {
+  return settings.get('attachment_max_mb') * MB
+}
+
+/** Marks an attachment as deleted; gives the hash whose file may go. */
+function deleteBytes(tx: Tx, attachment: Attachment): string | null {
+  const { id, state, sha256 } = attachment
+  if (state === 'pending') requireBytes(attachment)
+  if (isUnderWay(tx, id)) {
+    throw new RelayError('attachment_in_use', 'A message with this attachment is under way.')
+  }
+  if (state === 'available') updateAttachment(tx, id, { state: 'deleted' })
+  return sha256
+}
+
+/** The name with the extension of its form. */
+function renamed(filename: string, extension: string | null): string {
+  return extension === null ? filename : `${filename.replace(/\.[^.]{1,8}$/, '')}.${extension}`
+}
+
+function quotaFinding(used: number, quota: number): Finding {
+  const share = Math.min(100, Math.round((used / quota) * 100))
+  return {
+    code: 'attachment_quota',
+    severity: share === 100 ? 'error' : 'warning',
+    title: 'The room for attachments is almost full',
+    why:
+      `${share} % of ${quota / GB} GB are used. When it is full, uploads are refused, and of received ` +
+      'files only name and size are kept.',
+    fix: 'Raise the setting attachment_quota_gb, or let files go earlier by attachment_retention_days.',
+    key: null,
+    depends_on: null,
+  }
+}

@@ -1,0 +1,129 @@
+// Facts about a file by its first bytes: its type, and the size of a picture. A name or a header of the
+// uploader decides nothing here.
+
+import { fileTypeFromBuffer } from 'file-type'
+
+export type FileFacts = {
+  readonly mimeType: string
+  readonly width: number | null
+  readonly height: number | null
+  readonly durationMs: number | null
+}
+
+/** Beginning of a file that is looked at; some cameras put 100 KB before the size of a picture. */
+export const HEAD_BYTES = 256 * 1_024
+
+const UNKNOWN = 'application/octet-stream'
+/** Declared types of texts, which have no mark of their own in their first bytes. */
+const TEXT_TYPE = /^(text\/[a-z0-9.+-]{1,60}|application\/json)$/
+
+/** Facts by the first bytes; `declaredType` only chooses between the types of plain text. */
+export async function factsOf(head: Uint8Array, declaredType: string | null): Promise<FileFacts> {
+  const mimeType = (await markedType(head)) ?? unmarkedType(head, declaredType)
+  const [width, height] = sizeOf(head, mimeType) ?? [null, null]
+  return { mimeType, width, height, durationMs: durationOf(head, mimeType) }
+}
+
+/** The type by the marks of its format; null where there are none, or they are damaged. */
+async function markedType(head: Uint8Array): Promise<string | null> {
+  try {
+    const found = await fileTypeFromBuffer(head)
+    return found?.mime.replace(/;.*$/, '') ?? null
+  } catch {
+    return null
+  }
+}
+
+function unmarkedType(head: Uint8Array, declaredType: string | null): string {
+  if (!isText(head)) return UNKNOWN
+  const declared = declaredType?.replace(/;.*$/, '').trim().toLowerCase() ?? ''
+  return TEXT_TYPE.test(declared) ? declared : 'text/plain'
+}
+
+/** The head may end within a character. */
+function isText(head: Uint8Array): boolean {
+  if (head.includes(0)) return false
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
+    return true
+  } catch {
+    return false
+  }
+}
+
+type Size = readonly [width: number, height: number]
+
+/** The size of a picture in pixels, as stored: a turn by EXIF is not followed. */
+function sizeOf(head: Uint8Array, mimeType: string): Size | null {
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
+  try {
+    return SIZES[mimeType]?.(view) ?? null
+  } catch {
+    // The picture ends before its size.
+    return null
+  }
+}
+
+const SIZES: Readonly<Record<string, (view: DataView) => Size | null>> = {
+  'image/png': (view) => [view.getUint32(16), view.getUint32(20)],
+  'image/apng': (view) => [view.getUint32(16), view.getUint32(20)],
+  'image/gif': (view) => [view.getUint16(6, true), view.getUint16(8, true)],
+  'image/jpeg': sizeOfJpeg,
+  'image/webp': sizeOfWebp,
+  'image/heic': sizeInBoxes,
+  'image/heif': sizeInBoxes,
+  'image/avif': sizeInBoxes,
+}
+
+/** Segments up to the frame's own, which has the size. */
+function sizeOfJpeg(view: DataView): Size | null {
+  for (let at = 2; view.getUint8(at) === 0xff; at += 2 + view.getUint16(at + 2)) {
+    const marker = view.getUint8(at + 1)
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker)
+    if (isFrame) return [view.getUint16(at + 7), view.getUint16(at + 5)]
+  }
+  return null
+}
+
+function sizeOfWebp(view: DataView): Size | null {
+  const form = view.getUint8(15)
+  const threeBytes = (at: number) => view.getUint16(at, true) + (view.getUint8(at + 2) << 16)
+  if (form === ASCII_X) return [threeBytes(24) + 1, threeBytes(27) + 1]
+  if (form !== ASCII_L)
+    return [view.getUint16(26, true) & 0x3fff, view.getUint16(28, true) & 0x3fff]
+  const bits = view.getUint32(21, true)
+  return [(bits & 0x3fff) + 1, ((bits >>> 14) & 0x3fff) + 1]
+}
+
+const ASCII_X = 0x58
+const ASCII_L = 0x4c
+
+/** The largest of the sizes in the boxes `ispe`: those of tiles and thumbnails are smaller. */
+function sizeInBoxes(view: DataView): Size | null {
+  let largest: Size | null = null
+  for (const at of placesOf(view, 'ispe')) {
+    const size: Size = [view.getUint32(at + 8), view.getUint32(at + 12)]
+    if (largest === null || size[0] * size[1] > largest[0] * largest[1]) largest = size
+  }
+  return largest
+}
+
+/** The duration in the box `mvhd` of films and voice messages; null where it lies at their end. */
+function durationOf(head: Uint8Array, mimeType: string): number | null {
+  if (!/^(video|audio)\/(mp4|quicktime|x-m4[av])$/.test(mimeType)) return null
+  const view = new DataView(head.buffer, head.byteOffset, head.byteLength)
+  const [at] = placesOf(view, 'mvhd')
+  if (at === undefined || at + 36 > view.byteLength) return null
+  const isLong = view.getUint8(at + 4) === 1
+  const scale = view.getUint32(at + (isLong ? 24 : 16))
+  const length = isLong ? Number(view.getBigUint64(at + 28)) : view.getUint32(at + 20)
+  return scale === 0 ? null : Math.round((length * 1_000) / scale)
+}
+
+/** Places of a box's name. */
+function placesOf({ buffer, byteOffset, byteLength }: DataView, name: string): readonly number[] {
+  const bytes = Buffer.from(buffer, byteOffset, byteLength)
+  const places: number[] = []
+  for (let at = bytes.indexOf(name); at !== -1; at = bytes.indexOf(name, at + 4)) places.push(at)
+  return places
+}

@@ -1,0 +1,367 @@
+// The bytes of attachments, each file once under its SHA-256. A file is written to another name, flushed,
+// renamed, and its folder flushed, before anyone may store a row about it: there is no row without its bytes.
+
+import { constants, existsSync, renameSync, rmSync, statSync, utimesSync } from 'node:fs'
+import { copyFile, lstat, mkdir, open, readdir, rm, stat, type FileHandle } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { HOUR_MS } from '../domain/time.ts'
+import { attachmentPath } from '../storage/attachment-files.ts'
+import type { Settings } from '../storage/settings.ts'
+import { isDiskFull, storageFull } from '../storage/sqlite-errors.ts'
+import type { Age } from '../system/confirmed-clock.ts'
+import type { Random } from '../system/random.ts'
+import { HEAD_BYTES, factsOf, type FileFacts } from './file-facts.ts'
+
+export type StoredFile = FileFacts & {
+  /** Lower-case hex. */
+  readonly sha256: string
+  readonly size: number
+}
+
+export type UploadLimits = {
+  readonly maxBytes: number
+  /** Length that the sender announced; null where it did not. */
+  readonly declaredBytes: number | null
+  /** Length that it has at least, where only that is known beforehand. */
+  readonly leastBytes?: number | undefined
+  readonly declaredType: string | null
+}
+
+type StoreTools = {
+  /** Folder of all files; made by the first one. */
+  readonly folder: string
+  readonly random: Random
+  readonly clock: { now(): number; monotonic(): number }
+  readonly settings: Pick<Settings, 'get'>
+}
+
+const GB = 1_024 ** 3
+const INCOMING = 'incoming'
+/** Hash, or hash and variant. */
+const NAME = /^[0-9a-f]{64}(?:\.[a-z]+)?$/
+const FRESH_MS = 60_000
+
+export class AttachmentStore {
+  readonly #tools: StoreTools
+  #used = 0
+  #opened: Promise<void> | null = null
+  /** Times by hash at which this process stored a file, for an hour. */
+  readonly #touchedAt = new Map<string, number>()
+
+  constructor(tools: StoreTools) {
+    this.#tools = tools
+  }
+
+  /** The path of a file, or of a variant of it. */
+  pathOf(sha256: string, variant?: string): string {
+    return attachmentPath(this.#tools.folder, sha256, variant)
+  }
+
+  has(sha256: string): boolean {
+    return existsSync(this.pathOf(sha256))
+  }
+
+  /**
+   * Stores what `stream` brings. Throws, with nothing kept, where it is empty, too long, not as long as
+   * announced, or where there is no room for it.
+   */
+  async write(stream: AsyncIterable<Uint8Array>, limits: UploadLimits): Promise<StoredFile> {
+    const { maxBytes, declaredBytes, declaredType } = limits
+    const leastBytes = declaredBytes ?? limits.leastBytes ?? 0
+    if (leastBytes > maxBytes) throw tooLarge(maxBytes)
+    await this.#open()
+    if (!this.#hasRoom(leastBytes)) throw quotaReached()
+    const incoming = await IncomingFile.create(await this.newPath())
+    return this.#taking(incoming, async () => {
+      await this.#receive(stream, incoming, maxBytes)
+      requireLength(incoming.size, declaredBytes)
+      return this.#place(incoming, declaredType)
+    })
+  }
+
+  /** Stores a copy of a file of this machine, which must not change meanwhile. Links are not followed. */
+  async keep(
+    path: string,
+    declaredType: string | null = null,
+  ): Promise<StoredFile | 'missing' | 'quota'> {
+    const found = await lstat(path).catch(() => null)
+    if (found === null || !found.isFile()) return 'missing'
+    await this.#open()
+    if (!this.#hasRoom(found.size)) return 'quota'
+    const copy = await this.newPath()
+    const isCopied = await this.#copied(path, copy)
+    if (!isCopied) return 'missing'
+    const incoming = await IncomingFile.read(copy)
+    return this.#taking(incoming, () => {
+      this.#used += incoming.size
+      return this.#place(incoming, declaredType)
+    })
+  }
+
+  /** A path for a file that is not whole yet: what is left there is gone after the next start. */
+  async newPath(): Promise<string> {
+    await this.#open()
+    const name = Buffer.from(this.#tools.random.bytes(12)).toString('hex')
+    return join(this.#tools.folder, INCOMING, name)
+  }
+
+  /** Puts a variant of a file beside it, with which it goes. */
+  async keepVariant(from: string, sha256: string, variant: string): Promise<void> {
+    const { size } = await stat(from)
+    if (!this.#hasRoom(size)) throw quotaReached()
+    await flushed(from)
+    this.#used += size
+    renameSync(from, this.pathOf(sha256, variant))
+  }
+
+  /** Deletes a file now, unless it was stored just now and its row may follow: the sweep takes it then. */
+  async release(sha256: string, isNeeded: (sha256: string) => boolean): Promise<void> {
+    await this.#open()
+    if (this.#isFresh(sha256, FRESH_MS)) return
+    for (const path of await this.#paths(sha256)) this.#deleteUnlessNeeded(path, isNeeded)
+  }
+
+  /** Deletes the files that nothing has needed for an hour. */
+  async sweep(
+    tools: { readonly isNeeded: (sha256: string) => boolean; readonly age: Pick<Age, 'ageOf'> },
+    signal: AbortSignal,
+  ): Promise<void> {
+    if (!existsSync(this.#tools.folder)) return
+    await this.#open()
+    for (const path of await this.#paths()) {
+      if (signal.aborted) return
+      const { mtimeMs } = await stat(path)
+      const isOld = tools.age.ageOf(mtimeMs) >= HOUR_MS && !this.#isFresh(hashOf(path), HOUR_MS)
+      if (isOld) this.#deleteUnlessNeeded(path, tools.isNeeded)
+    }
+    for (const sha256 of this.#touchedAt.keys()) {
+      if (!this.#isFresh(sha256, HOUR_MS)) this.#touchedAt.delete(sha256)
+    }
+  }
+
+  /** Looks and deletes in one turn: an upload of the same bytes comes before or after it. */
+  #deleteUnlessNeeded(path: string, isNeeded: (sha256: string) => boolean): void {
+    if (isNeeded(hashOf(path))) return
+    this.#used -= statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    rmSync(path, { force: true })
+  }
+
+  #isFresh(sha256: string, ms: number): boolean {
+    const at = this.#touchedAt.get(sha256)
+    return at !== undefined && this.#tools.clock.monotonic() - at < ms
+  }
+
+  /** Bytes of all files, as far as they are counted: the first call begins to count. */
+  get usedBytes(): number {
+    if (this.#opened === null && existsSync(this.#tools.folder)) void this.#open().catch(() => {})
+    return this.#used
+  }
+
+  /** Puts a file in its place by `take`; whatever fails, nothing of it stays. */
+  async #taking(incoming: IncomingFile, take: () => Promise<StoredFile>): Promise<StoredFile> {
+    try {
+      return await take()
+    } catch (error) {
+      this.#used -= incoming.size
+      throw isDiskFull(error) ? storageFull(error) : error
+    } finally {
+      await incoming.discard()
+    }
+  }
+
+  async #receive(
+    stream: AsyncIterable<Uint8Array>,
+    incoming: IncomingFile,
+    maxBytes: number,
+  ): Promise<void> {
+    for await (const chunk of stream) {
+      if (incoming.size + chunk.length > maxBytes) throw tooLarge(maxBytes)
+      if (!this.#hasRoom(chunk.length)) throw quotaReached()
+      this.#used += chunk.length
+      await incoming.append(chunk)
+    }
+  }
+
+  /** Gives a whole file its name, or lets go of it where the store has it already. */
+  async #place(incoming: IncomingFile, declaredType: string | null): Promise<StoredFile> {
+    const facts = await factsOf(incoming.head, declaredType)
+    const { size } = incoming
+    const sha256 = await incoming.finish()
+    const path = this.pathOf(sha256)
+    await makeFolder(dirname(path))
+    // Nothing may come between: two uploads of the same bytes count once.
+    if (existsSync(path)) this.#used -= size
+    else renameSync(incoming.path, path)
+    this.#touch(path)
+    await flushed(dirname(path))
+    return { ...facts, sha256, size }
+  }
+
+  /** The sweep leaves a file alone for an hour from now: its row is not stored yet. */
+  #touch(path: string): void {
+    const seconds = this.#tools.clock.now() / 1_000
+    utimesSync(path, seconds, seconds)
+    this.#touchedAt.set(basename(path), this.#tools.clock.monotonic())
+  }
+
+  async #copied(from: string, to: string): Promise<boolean> {
+    try {
+      // A clone where the file system can: it takes no time and no room.
+      await copyFile(from, to, constants.COPYFILE_FICLONE)
+      return true
+    } catch (error) {
+      await rm(to, { force: true })
+      if (isDiskFull(error)) throw storageFull(error)
+      return false
+    }
+  }
+
+  #hasRoom(bytes: number): boolean {
+    return this.#used + bytes <= this.#tools.settings.get('attachment_quota_gb') * GB
+  }
+
+  #open(): Promise<void> {
+    this.#opened ??= this.#openFolder().catch((error: unknown) => {
+      this.#opened = null
+      throw error
+    })
+    return this.#opened
+  }
+
+  /** Deletes what a crash left half-written, and counts the rest. */
+  async #openFolder(): Promise<void> {
+    const incoming = join(this.#tools.folder, INCOMING)
+    await rm(incoming, { recursive: true, force: true })
+    await mkdir(incoming, { recursive: true, mode: 0o700 })
+    let used = 0
+    for (const path of await this.#paths()) used += (await stat(path)).size
+    this.#used = used
+  }
+
+  /** The paths of all files, or of one with its variants. */
+  async #paths(sha256 = ''): Promise<readonly string[]> {
+    const { folder } = this.#tools
+    const from = join(folder, sha256.slice(0, 2))
+    const entries = await readdir(from, { recursive: true, withFileTypes: true }).catch(() => [])
+    return entries
+      .filter((entry) => entry.isFile() && NAME.test(entry.name) && entry.name.startsWith(sha256))
+      .map((entry) => join(entry.parentPath, entry.name))
+  }
+}
+
+function hashOf(path: string): string {
+  return basename(path).replace(/\..*$/, '')
+}
+
+/** The new folder's own entry is flushed too: a file is not there where its folder is not. */
+async function makeFolder(path: string): Promise<void> {
+  const made = await mkdir(path, { recursive: true, mode: 0o700 })
+  if (made !== undefined) await flushed(dirname(path))
+}
+
+/** Returns once a file or folder is on disk. */
+async function flushed(path: string): Promise<void> {
+  const handle = await open(path, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+function requireLength(size: number, declaredBytes: number | null): void {
+  if (size === 0) throw invalidRequest({ path: '', message: 'The file is empty.' })
+  if (declaredBytes === null || declaredBytes === size) return
+  const message = `The file has ${size} bytes, and ${declaredBytes} were announced.`
+  throw invalidRequest({ path: 'Content-Length', message })
+}
+
+function tooLarge(maxBytes: number): RelayError {
+  const mb = Math.floor(maxBytes / 1_024 / 1_024)
+  const message = `An attachment may have ${mb} MB at most; the setting attachment_max_mb changes that.`
+  return new RelayError('payload_too_large', message, { details: { max_bytes: maxBytes } })
+}
+
+function quotaReached(): RelayError {
+  const message =
+    'The room for attachments is full; the setting attachment_quota_gb gives them more.'
+  return new RelayError('storage_full', message, {
+    details: { limit: 'attachment_quota' },
+    retryAfterSeconds: 60,
+  })
+}
+
+const READ_BYTES = 256 * 1_024
+
+/** A file on its way into the store: hashed while it is written, and on disk before it has a name. */
+class IncomingFile {
+  readonly path: string
+  readonly #handle: FileHandle
+  readonly #hasher = new Bun.CryptoHasher('sha256')
+  readonly #head: Uint8Array[] = []
+  #headLength = 0
+  #size = 0
+
+  private constructor(path: string, handle: FileHandle) {
+    this.path = path
+    this.#handle = handle
+  }
+
+  /** A new and empty file. */
+  static async create(path: string): Promise<IncomingFile> {
+    return new IncomingFile(path, await open(path, 'wx+', 0o600))
+  }
+
+  /** A file that is there and whole already. */
+  static async read(path: string): Promise<IncomingFile> {
+    const incoming = new IncomingFile(path, await open(path, 'r+'))
+    const buffer = new Uint8Array(READ_BYTES)
+    for (;;) {
+      const { bytesRead } = await incoming.#handle.read(buffer, 0, READ_BYTES, incoming.#size)
+      if (bytesRead === 0) return incoming
+      incoming.#note(buffer.subarray(0, bytesRead))
+    }
+  }
+
+  get size(): number {
+    return this.#size
+  }
+
+  /** The first bytes. */
+  get head(): Uint8Array {
+    return Buffer.concat(this.#head)
+  }
+
+  async append(chunk: Uint8Array): Promise<void> {
+    this.#note(chunk)
+    // A full disk takes the beginning of a chunk, and says so at the next one only.
+    for (let from = 0; from < chunk.length;) {
+      from += (await this.#handle.write(chunk, from, chunk.length - from)).bytesWritten
+    }
+  }
+
+  /** Gives the hash once all bytes are on disk. */
+  async finish(): Promise<string> {
+    await this.#handle.sync()
+    await this.#handle.close()
+    return this.#hasher.digest('hex')
+  }
+
+  /** Deletes the file, unless it has its name in the store. */
+  async discard(): Promise<void> {
+    await this.#handle.close().catch(() => {})
+    await rm(this.path, { force: true })
+  }
+
+  #note(chunk: Uint8Array): void {
+    this.#hasher.update(chunk)
+    this.#size += chunk.length
+    const wanted = HEAD_BYTES - this.#headLength
+    if (wanted <= 0) return
+    const part = chunk.slice(0, wanted)
+    this.#head.push(part)
+    this.#headLength += part.length
+  }
+}

@@ -1,0 +1,109 @@
+// Files of messages: uploaded for a send, and saved.
+
+import { open, rename, rm } from 'node:fs/promises'
+import { basename } from 'node:path'
+
+import type { SendAttachment } from '../api/attachments.ts'
+import { argument, type Call, type Command } from './command.ts'
+import type { ControlClient } from './control-client.ts'
+import { progressBar, type ProgressBar } from './output.ts'
+import { runningRelay } from './own-file.ts'
+import { sizeCell } from './table.ts'
+
+export const ATTACHMENT_COMMANDS: readonly Command[] = [
+  {
+    name: 'attachments get',
+    args: [{ name: 'ID' }],
+    options: [
+      { name: 'to', value: 'FILE', isRequired: true, sentence: 'File to save to.' },
+      { name: 'force', value: null, sentence: 'Overwrite the file if it exists.' },
+    ],
+    sentence: 'Save an attachment as a file.',
+    run: get,
+  },
+]
+
+/** Uploads the files in their order. */
+export async function uploadAll(
+  call: Call,
+  client: ControlClient,
+  paths: readonly string[],
+): Promise<readonly SendAttachment[]> {
+  const uploaded = []
+  for (const path of paths) {
+    const file = Bun.file(path)
+    const name = basename(path)
+    const bar = barOf(call, name, file.size)
+    try {
+      const { id } = await client.upload(name, counted(file.stream(), bar))
+      uploaded.push({ id })
+    } finally {
+      bar.end()
+    }
+  }
+  return uploaded
+}
+
+function counted(bytes: ReadableStream<Uint8Array>, bar: ProgressBar): ReadableStream<Uint8Array> {
+  return bytes.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bar.add(chunk.length)
+        controller.enqueue(chunk)
+      },
+    }),
+  )
+}
+
+async function get(call: Call): Promise<undefined> {
+  const id = argument(call, 0)
+  const to = call.options.get('to') ?? ''
+  const isForced = call.options.has('force')
+  const client = await runningRelay(call)
+  if (!isForced && (await Bun.file(to).exists())) throw existsAlready(to)
+  const attachment = await client.ask('GET /attachments/:id', { id })
+  const part = `${to}.part-${crypto.randomUUID()}`
+  const bar = barOf(call, basename(to), attachment.size)
+  try {
+    const sha256 = await save(part, client.download(id), bar)
+    if (attachment.sha256 !== null && sha256 !== attachment.sha256) {
+      throw new Error('The file changed on its way. Try again.')
+    }
+    if (!isForced && (await Bun.file(to).exists())) throw existsAlready(to)
+    await rename(part, to)
+  } finally {
+    bar.end()
+    await rm(part, { force: true })
+  }
+  const size = attachment.size === null ? '' : ` (${sizeCell(attachment.size)})`
+  call.out.data({ ...attachment, saved_to: to }, [`Saved ${to}${size}.`])
+}
+
+function existsAlready(path: string): Error {
+  return new Error(`${path} exists already. Choose another name, or add --force to overwrite it.`)
+}
+
+/** Writes a new file; returns the SHA-256 of its bytes. */
+async function save(
+  path: string,
+  bytes: AsyncIterable<Uint8Array>,
+  bar: ProgressBar,
+): Promise<string> {
+  const hasher = new Bun.CryptoHasher('sha256')
+  const file = await open(path, 'wx')
+  try {
+    for await (const chunk of bytes) {
+      await file.writeFile(chunk)
+      hasher.update(chunk)
+      bar.add(chunk.length)
+    }
+  } finally {
+    await file.close()
+  }
+  return hasher.digest('hex')
+}
+
+function barOf({ surroundings, options }: Call, name: string, size: number | null): ProgressBar {
+  const isShown = surroundings.isTerminal && !options.has('json') && !options.has('quiet')
+  return progressBar(name, size, isShown)
+}

@@ -1,0 +1,227 @@
+import { resolve } from 'node:path'
+
+import type { Contact, ImportReport, SearchResult } from '../api/contacts.ts'
+import { countWords } from '../domain/number-words.ts'
+import type { Card, ContactFile } from '../people/card.ts'
+import { decodeContacts, readContacts } from '../people/contact-file.ts'
+import { groupedNumber } from '../people/phone-numbers.ts'
+import {
+  EXIT,
+  UsageError,
+  argument,
+  numberOption,
+  type Call,
+  type Command,
+  type ExitCode,
+} from './command.ts'
+import type { ControlClient } from './control-client.ts'
+import { progressBar } from './output.ts'
+import { runningRelay } from './own-file.ts'
+import { countryOption, recipientOf } from './recipient.ts'
+import { table, timeCell } from './table.ts'
+
+const LIMIT_MAX = 200
+
+export const CONTACT_COMMANDS: readonly Command[] = [
+  {
+    name: 'contacts list',
+    short: 'contacts',
+    options: [
+      { name: 'query', value: 'WORDS', sentence: 'Only names, tags or numbers with these words.' },
+      { name: 'tag', value: 'TAG', sentence: 'Only contacts with this tag.' },
+      { name: 'limit', value: 'N', sentence: 'Maximum number of contacts (default 50).' },
+    ],
+    sentence: 'List contacts. Short: contacts.',
+    run: list,
+  },
+  {
+    name: 'contacts set',
+    args: [{ name: 'HANDLE' }, { name: 'NAME' }],
+    options: [
+      { name: 'note', value: 'TEXT', sentence: 'Note; an empty one removes it.' },
+      {
+        name: 'tags',
+        value: 'TAGS',
+        sentence: 'Tags, separated by commas, in place of the others.',
+      },
+    ],
+    sentence: 'Name a phone number or email address.',
+    run: set,
+  },
+  {
+    name: 'contacts remove',
+    args: [{ name: 'HANDLE' }],
+    sentence: 'Delete a contact. Messages stay.',
+    run: remove,
+  },
+  {
+    name: 'contacts import',
+    args: [{ name: 'FILE' }],
+    options: [
+      {
+        name: 'country',
+        value: 'CODE',
+        sentence: "Country of national numbers, such as DE (default: the lines' country).",
+      },
+    ],
+    sentence: 'Import contacts from a vCard or CSV file.',
+    run: importFile,
+  },
+]
+
+export const SEARCH_COMMAND: Command = {
+  name: 'search',
+  args: [{ name: 'WORDS', isRest: true }],
+  options: [{ name: 'limit', value: 'N', sentence: 'Maximum number of each kind (default 20).' }],
+  sentence: 'Find people, conversations and messages.',
+  run: search,
+}
+
+async function list(call: Call): Promise<undefined> {
+  const limit = numberOption(call, 'limit', { fallback: 50, max: LIMIT_MAX })
+  const [q, tag] = [call.options.get('query'), call.options.get('tag')]
+  const client = await runningRelay(call)
+  const page = await client.ask('GET /contacts', {
+    query: { limit: String(limit), ...(q && { q }), ...(tag && { tag }) },
+  })
+  call.out.data(page, contactTable(page.data))
+  if (page.data.length === 0) call.out.note('No contacts found.')
+  if (page.has_more) call.out.note('More contacts exist. Show more with --limit, or use --query.')
+}
+
+function contactTable(contacts: readonly Contact[]): readonly string[] {
+  const rows = contacts.map(({ handle, name, tags, note }) => {
+    return [name, groupedNumber(handle), tags.join(', '), note?.replaceAll(/\s+/g, ' ')]
+  })
+  return table(['NAME', 'HANDLE', 'TAGS', 'NOTE'], rows)
+}
+
+async function set(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const id = await recipientOf(call, client, argument(call, 0))
+  const before = await client.find('GET /contacts/:id', { id })
+  const note = call.options.get('note') ?? before?.note ?? ''
+  const tags = call.options.get('tags')?.split(',') ?? before?.tags ?? []
+  const body = {
+    name: argument(call, 1),
+    note: note === '' ? null : note,
+    tags: tags.map((tag) => tag.trim()).filter((tag) => tag !== ''),
+  }
+  const contact = await client.ask('PUT /contacts/:id', { id, body })
+  call.out.data(contact, [`${groupedNumber(contact.handle)} is ${contact.name}.`])
+}
+
+async function remove(call: Call): Promise<undefined> {
+  const client = await runningRelay(call)
+  const id = await recipientOf(call, client, argument(call, 0))
+  const deleted = await client.ask('DELETE /contacts/:id', { id })
+  call.out.data(deleted, [`Deleted the contact ${groupedNumber(deleted.handle)}.`])
+}
+
+/** Cards, and characters, of one request. */
+const PART_CARDS = 500
+const PART_LENGTH_MAX = 2_000_000
+/** Bad rows that are printed; with --json all that the relay reports. */
+const SHOWN_MAX = 50
+
+async function importFile(call: Call): Promise<ExitCode> {
+  const country = countryOption(call)
+  const path = resolve(call.surroundings.folder, argument(call, 0))
+  const file = Bun.file(path)
+  if (!(await file.exists())) throw new UsageError(`There is no file ${path}.`)
+  const text = decodeContacts(await file.bytes())
+  const client = await runningRelay(call)
+  const parts = partsOf(text, readContacts(text))
+  const report = await importParts(call, client, { parts, country })
+  const { imported, updated, skipped, failed, errors } = report
+  const shown = errors.slice(0, SHOWN_MAX)
+  call.out.data(report, [
+    `${imported} imported, ${updated} updated, ${skipped} unchanged, ${failed} failed.`,
+    ...table(
+      ['ROW', 'PROBLEM'],
+      shown.map(({ row, why }) => [row, why]),
+    ),
+  ])
+  if (failed > shown.length) call.out.note(`… and ${failed - shown.length} more. See --json.`)
+  return failed === 0 ? EXIT.ok : EXIT.failed
+}
+
+/** A piece of a file that is a file of its own, and what to add to its rows. */
+type Part = { readonly text: string; readonly rowsBefore: number; readonly cards: number }
+
+function partsOf(text: string, { head, cards }: ContactFile): readonly Part[] {
+  const parts: Part[] = []
+  let start = { end: head.length, row: 0 }
+  let last: Pick<Card, 'end' | 'row'> = { ...start, row: head === '' ? 0 : 1 }
+  start = last
+  let count = 0
+  const finish = () => {
+    // The first row of a part follows its own row of names.
+    const rowsBefore = head === '' ? start.row : start.row - 1
+    if (count > 0)
+      parts.push({ text: head + text.slice(start.end, last.end), rowsBefore, cards: count })
+    start = last
+    count = 0
+  }
+  for (const card of cards) {
+    last = card
+    count += 1
+    if (count >= PART_CARDS || card.end - start.end > PART_LENGTH_MAX) finish()
+  }
+  finish()
+  return parts
+}
+
+async function importParts(
+  call: Call,
+  client: ControlClient,
+  { parts, country }: { readonly parts: readonly Part[]; readonly country: string | null },
+): Promise<ImportReport> {
+  const total = { imported: 0, updated: 0, skipped: 0, failed: 0 }
+  const errors: { row: number; why: string }[] = []
+  const all = parts.reduce((sum, { cards }) => sum + cards, 0)
+  const { surroundings, options } = call
+  const isShown = surroundings.isTerminal && !options.has('json') && !options.has('quiet')
+  const bar = progressBar(countWords(all, 'contact'), all, isShown)
+  for (const { text, rowsBefore, cards } of parts) {
+    const query = country === null ? {} : { country }
+    const report = await client.ask('POST /contacts/import', { text, query })
+    total.imported += report.imported
+    total.updated += report.updated
+    total.skipped += report.skipped
+    total.failed += report.failed
+    errors.push(...report.errors.map(({ row, why }) => ({ row: row + rowsBefore, why })))
+    bar.add(cards)
+  }
+  bar.end()
+  return { ...total, errors }
+}
+
+async function search(call: Call): Promise<undefined> {
+  const limit = numberOption(call, 'limit', { fallback: 20, max: 50 })
+  const client = await runningRelay(call)
+  const query = { q: call.args.join(' '), limit: String(limit) }
+  const found = await client.ask('GET /search', { query })
+  call.out.data(found, foundLines(found))
+  const { people, conversations, messages } = found
+  if (people.length + conversations.length + messages.length === 0) call.out.note('Nothing found.')
+  if (!found.is_complete) call.out.note('Older messages were not searched: use a longer word.')
+}
+
+function foundLines({ people, conversations, messages }: SearchResult): readonly string[] {
+  const conversationRows = conversations.map((conversation) => {
+    const { id, handle, name, contact_name: person, message_count: count } = conversation
+    return [id, name ?? person ?? groupedNumber(handle), count, timeCell(conversation.updated_at)]
+  })
+  const messageRows = messages.map(({ message, excerpt }) => {
+    const arrow = message.direction === 'outbound' ? '→' : '←'
+    const text = excerpt.text.replaceAll(/\s+/g, ' ')
+    return [timeCell(message.created_at), `${arrow} ${groupedNumber(message.handle)}`, text]
+  })
+  const parts = [
+    contactTable(people),
+    table(['CONVERSATION', 'WITH', 'MESSAGES', 'LATEST'], conversationRows),
+    table(['TIME', 'WITH', 'TEXT'], messageRows),
+  ].filter((part) => part.length > 0)
+  return parts.flatMap((part, place) => (place === 0 ? part : ['', ...part]))
+}

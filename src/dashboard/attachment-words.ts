@@ -1,0 +1,116 @@
+// Words and icons for files.
+
+import type { IconName, StateWords } from './components/drawings.ts'
+import type { Attachment, Message, MessageAttachment } from './resources.ts'
+
+type Kind = 'picture' | 'video' | 'audio' | 'document' | 'file'
+
+const ICONS: Readonly<Record<Kind, IconName>> = {
+  picture: 'picture',
+  video: 'video',
+  audio: 'audio',
+  document: 'document',
+  file: 'file',
+}
+
+function kindOf({ mime_type }: Pick<MessageAttachment, 'mime_type'>): Kind {
+  const [family] = mime_type.split('/')
+  if (family === 'image') return 'picture'
+  if (family === 'video' || family === 'audio') return family
+  return family === 'text' || mime_type === 'application/pdf' ? 'document' : 'file'
+}
+
+export function fileIcon(file: Pick<MessageAttachment, 'mime_type'>): IconName {
+  return ICONS[kindOf(file)]
+}
+
+/** The reason why there is nothing to open; null for a file that is here. */
+export function absenceWords({ state }: Pick<MessageAttachment, 'state'>): StateWords | null {
+  return STATES[state]
+}
+
+const STATES: Readonly<Record<MessageAttachment['state'], StateWords | null>> = {
+  available: null,
+  pending: { text: 'Not yet on the device', tone: 'wait', icon: 'clock' },
+  failed: { text: "The device couldn't get it", tone: 'bad', icon: 'warning' },
+  missing: { text: 'No longer on the device', tone: 'warn', icon: 'warning' },
+  not_kept: { text: 'Not kept: storage quota reached', tone: 'warn', icon: 'warning' },
+  deleted: { text: 'Deleted', tone: 'plain', icon: 'trash' },
+}
+
+/** The fate of a part where it differs from that of its message. */
+export function partWords({ sent }: MessageAttachment, { status }: Message): StateWords | null {
+  if (sent === false) return { text: 'Not sent', tone: 'bad', icon: 'cross' }
+  if (sent === true && status === 'failed') return { text: 'Sent', tone: 'plain', icon: 'check' }
+  if (sent === true && status === 'uncertain') return { text: 'Sent', tone: 'plain', icon: 'check' }
+  if (sent !== null || status !== 'uncertain') return null
+  return { text: 'Unconfirmed', tone: 'warn', icon: 'question' }
+}
+
+/** Raster types that every browser shows by itself; SVG is a document with scripts, and not one of them. */
+const SHOWN = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp'])
+/** Beyond this, a picture of few bytes could fill the memory of the page. */
+const PIXELS_MAX = 50_000_000
+const BYTES_MAX = 30_000_000
+
+type Variant = Attachment['variants'][number]
+
+/** True where the relay may have a small picture of the file. */
+export function mayHavePicture(file: MessageAttachment): boolean {
+  return file.state === 'available' && ['picture', 'video'].includes(kindOf(file))
+}
+
+/** True for a type that a browser shows as a picture, and as nothing else. */
+export function isPicture(mimeType: string): boolean {
+  return SHOWN.has(mimeType)
+}
+
+/** The form of a picture to open large; null for what is no picture that a browser can show. */
+export function largeVariant(file: Attachment): Variant | null {
+  if (kindOf(file) !== 'picture' || file.state !== 'available') return null
+  if (isPicture(file.mime_type) && isLight(file)) return 'original'
+  if (!isPicture(file.mime_type) && file.variants.includes('compatible')) return 'compatible'
+  return hasThumbnail(file) ? 'thumbnail' : null
+}
+
+function isLight({ width, height, size }: Attachment): boolean {
+  const pixels = (width ?? 0) * (height ?? 0)
+  return pixels > 0 && pixels <= PIXELS_MAX && (size ?? Infinity) <= BYTES_MAX
+}
+
+/** True where there is a small picture of the file. */
+export function hasThumbnail({ state, variants }: Attachment): boolean {
+  return state === 'available' && variants.includes('thumbnail')
+}
+
+/** "Picture", "3 files": the files of a message without words. */
+export function filesWords(files: readonly MessageAttachment[]): string {
+  const kinds = new Set(files.map(kindOf))
+  const [kind = 'file'] = kinds.size === 1 ? kinds : []
+  const [first] = files
+  if (files.length === 1) return kind === 'file' ? (first?.filename ?? '') : NOUNS[kind][0]
+  return `${files.length} ${NOUNS[kind][1]}`
+}
+
+const NOUNS: Readonly<Record<Kind, readonly [one: string, several: string]>> = {
+  picture: ['Picture', 'pictures'],
+  video: ['Video', 'videos'],
+  audio: ['Audio', 'audio files'],
+  document: ['Document', 'documents'],
+  file: ['File', 'files'],
+}
+
+/** The text of a message in a row of a list. */
+export function messageExcerpt(message: Message): string {
+  if (message.unsent_at !== undefined) return 'Message unsent'
+  if (message.text !== '') return message.text
+  return message.attachments === undefined ? '' : filesWords(message.attachments)
+}
+
+/** Marks that turn the direction of a text: `photo[mark]gpj.exe` would read as a picture. */
+const TURNING = /[\u200E\u200F\u202A-\u202E\u2066-\u2069]/g
+
+/** The name of a file, in the order of its characters. */
+export function plainName(name: string): string {
+  return name.replaceAll(TURNING, '')
+}

@@ -1,0 +1,139 @@
+// Attaching files to a message that is being written: by a button, dropped, or pasted.
+
+import { useSignal } from '@preact/signals'
+import { useEffect, useMemo, useRef } from 'preact/hooks'
+
+import { fileIcon, plainName } from '../attachment-words.ts'
+import { Button } from '../components/button.tsx'
+import { Icon } from '../components/icon.tsx'
+import { PersonText } from '../components/text.tsx'
+import { useDashboard } from '../dashboard.ts'
+import { sizeWords } from '../settings-words.ts'
+import { Uploads, type Upload } from '../uploads.ts'
+
+export function useUploads(): Uploads {
+  const { api } = useDashboard()
+  const uploads = useMemo(() => new Uploads(api), [api])
+  useEffect(() => () => uploads.stop(), [uploads])
+  return uploads
+}
+
+/** The handlers of an element onto which files are dropped and pasted; without uploads it takes none. */
+export function useFileTarget(uploads: Uploads | null) {
+  const isOver = useSignal(false)
+  if (uploads === null) return { isOver: false, handlers: {} }
+  const handlers = {
+    onDragOver: (event: DragEvent) => {
+      if (event.dataTransfer?.types.includes('Files') !== true) return
+      event.preventDefault()
+      isOver.value = true
+    },
+    onDragLeave: (event: DragEvent) => {
+      const { currentTarget, relatedTarget } = event
+      const isInside =
+        currentTarget instanceof Node &&
+        relatedTarget instanceof Node &&
+        currentTarget.contains(relatedTarget)
+      if (!isInside) isOver.value = false
+    },
+    onDrop: (event: DragEvent) => {
+      isOver.value = false
+      if (event.dataTransfer === null || event.dataTransfer.files.length === 0) return
+      event.preventDefault()
+      uploads.add([...event.dataTransfer.files])
+    },
+    onPaste: ({ clipboardData }: ClipboardEvent) => {
+      // Word processors put a picture of the text beside the text.
+      if (clipboardData === null || clipboardData.types.includes('text/plain')) return
+      if (clipboardData.files.length === 0) return
+      uploads.add([...clipboardData.files])
+    },
+  }
+  return { isOver: isOver.value, handlers }
+}
+
+type Props = { readonly uploads: Uploads }
+
+export function AttachButton({ uploads, isIconOnly }: Props & { readonly isIconOnly?: boolean }) {
+  const input = useRef<HTMLInputElement>(null)
+  return (
+    <>
+      <input
+        ref={input}
+        type="file"
+        multiple
+        hidden
+        onChange={({ currentTarget }) => {
+          uploads.add([...(currentTarget.files ?? [])])
+          // The same file may be chosen again after it was removed.
+          currentTarget.value = ''
+        }}
+      />
+      <Button
+        look={isIconOnly === true ? 'quiet' : 'plain'}
+        icon="attach"
+        isIconOnly={isIconOnly}
+        onClick={() => input.current?.click()}
+      >
+        Attach files
+      </Button>
+    </>
+  )
+}
+
+/** The attached files, each with its progress or error. */
+export function AttachedFiles({ uploads }: Props) {
+  const refusal = uploads.refusal.value
+  const files = uploads.now.value
+  return (
+    <>
+      {files.length > 0 && (
+        <ul class="uploads" aria-label="Attachments">
+          {files.map((upload) => (
+            <li key={upload.key}>
+              <AttachedFile uploads={uploads} upload={upload} />
+            </li>
+          ))}
+        </ul>
+      )}
+      {refusal !== null && (
+        <p class="field-error" role="alert">
+          {refusal}
+        </p>
+      )}
+    </>
+  )
+}
+
+function AttachedFile({ uploads, upload }: Props & { readonly upload: Upload }) {
+  const { key, size, progress, attachment, failure } = upload
+  const name = plainName(upload.name)
+  return (
+    <div class="file-card">
+      <Icon name={fileIcon({ mime_type: upload.type })} />
+      <div class="grow">
+        <p class="one-line file-name" title={name}>
+          <PersonText>{name}</PersonText>
+        </p>
+        {failure === null ? (
+          <p class="small quiet">{sizeWords(size)}</p>
+        ) : (
+          <p class="field-error" role="alert">
+            {failure.message}
+          </p>
+        )}
+        {attachment === null && failure === null && (
+          <progress max={1} value={progress} aria-label={`Uploading ${name}`} />
+        )}
+      </div>
+      {failure !== null && failure.status !== 413 && (
+        <Button look="quiet" icon="again" isIconOnly onClick={() => uploads.retry(key)}>
+          Try again
+        </Button>
+      )}
+      <Button look="quiet" icon="cross" isIconOnly onClick={() => uploads.remove(key)}>
+        {`Remove ${name}`}
+      </Button>
+    </div>
+  )
+}

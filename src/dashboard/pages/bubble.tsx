@@ -1,0 +1,204 @@
+// One message of a thread.
+
+import type { Answer } from '../api.ts'
+import { Button } from '../components/button.tsx'
+import { Icon } from '../components/icon.tsx'
+import { LongText, PersonText } from '../components/text.tsx'
+import { useAction } from '../components/use-action.ts'
+import { useDashboard } from '../dashboard.ts'
+import { reactionWords, serviceWords, sourceWords, statusWords, whyNot } from '../message-words.ts'
+import { draftOf, sendOnce } from '../outbox.ts'
+import { personColor, personName } from '../people.ts'
+import type { Message } from '../resources.ts'
+import { absoluteTime, clockTime } from '../time-words.ts'
+import { MessageFiles } from './message-files.tsx'
+
+type Props = {
+  readonly message: Message
+  readonly onChanged: (message: Message) => void
+}
+
+/** The element of a message in the thread. */
+function bubbleId(messageId: string): string {
+  return `bubble-${messageId}`
+}
+
+/** `isFirst` where the message before it is another person's. */
+export function Bubble({ message, onChanged, isFirst }: Props & { readonly isFirst: boolean }) {
+  const isOwn = message.direction === 'outbound'
+  const why = isOwn ? whyNot(message) : null
+  return (
+    <article
+      id={bubbleId(message.id)}
+      tabIndex={-1}
+      class={`bubble ${isOwn ? 'bubble-own' : 'bubble-theirs'}`}
+    >
+      {isFirst && <Sender message={message} />}
+      <Quote message={message} />
+      <span class="visually-hidden">{isOwn ? 'Sent:' : 'Received:'} </span>
+      <MessageFiles message={message} />
+      <Words message={message} />
+      <Reactions message={message} />
+      <About message={message} />
+      <Edits message={message} />
+      {why !== null && <p class="bubble-why">{why}</p>}
+      {isOwn && <NextSteps message={message} onChanged={onChanged} />}
+    </article>
+  )
+}
+
+type MessageProps = { readonly message: Message }
+
+/** The person of a group who wrote it. */
+function Sender({ message: { sender } }: MessageProps) {
+  if (sender === undefined || sender === null) return null
+  return (
+    <p class={`bubble-sender ${personColor(sender.handle)}`}>
+      <PersonText>{personName(sender)}</PersonText>
+    </p>
+  )
+}
+
+/** The message that it replies to, and the way there. */
+function Quote({ message: { reply_to } }: MessageProps) {
+  const { notices } = useDashboard()
+  if (reply_to === undefined) return null
+  const { message_id, text_excerpt } = reply_to
+  const text = text_excerpt === null || text_excerpt === '' ? 'A message' : text_excerpt
+  function show(id: string) {
+    const bubble = document.getElementById(bubbleId(id))
+    if (bubble === null) return notices.done('That message is further up and not loaded yet.')
+    bubble.scrollIntoView({ block: 'center' })
+    bubble.focus({ preventScroll: true })
+  }
+  const words = (
+    <>
+      <span class="visually-hidden">In reply to: </span>
+      <PersonText>{text}</PersonText>
+    </>
+  )
+  if (message_id === null) return <p class="bubble-quote">{words}</p>
+  return (
+    <button type="button" class="bubble-quote" onClick={() => show(message_id)}>
+      {words}
+    </button>
+  )
+}
+
+function Words({ message: { text, unsent_at, attachments } }: MessageProps) {
+  if (unsent_at !== undefined) {
+    return (
+      <p class="bubble-unsent" title={absoluteTime(unsent_at)}>
+        Message unsent
+      </p>
+    )
+  }
+  if (text === '' && attachments !== undefined) return null
+  return (
+    <div class="bubble-text">
+      <LongText text={text} />
+    </div>
+  )
+}
+
+function Reactions({ message: { reactions = [] } }: MessageProps) {
+  if (reactions.length === 0) return null
+  return (
+    <ul class="bubble-reactions" aria-label="Reactions">
+      {reactionWords(reactions).map(({ sign, count, words }) => (
+        <li key={sign} title={words}>
+          <span class="one-line" aria-hidden="true">
+            <PersonText>{sign}</PersonText> {count > 1 && count}
+          </span>
+          <span class="visually-hidden">{words}</span>
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+function About({ message }: MessageProps) {
+  const isOwn = message.direction === 'outbound'
+  const service = serviceWords(message)
+  return (
+    <p class="bubble-about">
+      <time dateTime={message.created_at} title={absoluteTime(message.created_at)}>
+        {clockTime(message.created_at)}
+      </time>
+      {message.service !== 'iMessage' && <span>{message.service}</span>}
+      {service !== null && <span>{service}</span>}
+      {isOwn && <span>{sourceWords(message.source)}</span>}
+      {isOwn && <Status message={message} />}
+    </p>
+  )
+}
+
+function Status({ message }: MessageProps) {
+  const { text, tone, icon } = statusWords(message.status)
+  const at = message.read_at ?? message.delivered_at ?? message.sent_at
+  return (
+    <span
+      class={`bubble-status tone-${tone}`}
+      title={at === null ? undefined : `${text} ${absoluteTime(at)}`}
+    >
+      <Icon name={icon} />
+      {text}
+    </span>
+  )
+}
+
+/** The texts that it had before. */
+function Edits({ message: { edits = [] } }: MessageProps) {
+  if (edits.length === 0) return null
+  return (
+    <details class="bubble-edits">
+      <summary>Edited</summary>
+      <ol>
+        {edits.map(({ text, at }) => (
+          <li key={at}>
+            <time class="quiet" dateTime={at} title={absoluteTime(at)}>
+              {clockTime(at)}
+            </time>
+            <LongText text={text} />
+          </li>
+        ))}
+      </ol>
+    </details>
+  )
+}
+
+function NextSteps({ message, onChanged }: Props) {
+  const { api, notices } = useDashboard()
+  const { isBusy, start } = useAction(
+    (call: () => Promise<Answer<Message>>) => call(),
+    (changed) => {
+      onChanged(changed)
+      notices.done(changed.id === message.id ? 'Saved.' : 'Sent again. See the end of the thread.')
+    },
+    (failure) => notices.failed(failure.message),
+  )
+  const resolve = (status: 'sent' | 'failed') => () =>
+    start(() => api.post(`messages/${message.id}/resolve`, { status }))
+  // The key comes from the message, which is sent again once, however many pages are open.
+  const sendAgain = () => start(() => sendOnce(api, draftOf(message), `again-${message.id}`))
+  if (message.status === 'uncertain') {
+    return (
+      <div class="actions bubble-actions">
+        <Button icon="check" isBusy={isBusy} onClick={resolve('sent')}>
+          Mark as sent
+        </Button>
+        <Button icon="cross" isBusy={isBusy} onClick={resolve('failed')}>
+          Mark as failed
+        </Button>
+      </div>
+    )
+  }
+  if (message.status !== 'failed' && message.status !== 'expired') return null
+  return (
+    <div class="actions bubble-actions">
+      <Button icon="again" isBusy={isBusy} onClick={sendAgain}>
+        {message.attachments?.some(({ sent }) => sent === true) ? 'Send the rest' : 'Send again'}
+      </Button>
+    </div>
+  )
+}

@@ -1,0 +1,214 @@
+// The files of a message: small pictures, and cards for all else. Nothing of a message is ever opened as a
+// page: bytes are shown as a picture from memory, or saved.
+
+import { useSignal } from '@preact/signals'
+import { useEffect } from 'preact/hooks'
+
+import {
+  absenceWords,
+  fileIcon,
+  hasThumbnail,
+  isPicture,
+  largeVariant,
+  mayHavePicture,
+  partWords,
+  plainName,
+} from '../attachment-words.ts'
+import { later } from '../clock.ts'
+import { Button } from '../components/button.tsx'
+import { Dialog } from '../components/dialog.tsx'
+import { Badge, Icon } from '../components/icon.tsx'
+import { NearView } from '../components/long-list.tsx'
+import { PersonText } from '../components/text.tsx'
+import { useAction, type Action } from '../components/use-action.ts'
+import { useDashboard, useRead } from '../dashboard.ts'
+import type { Attachment, Message, MessageAttachment } from '../resources.ts'
+import { sizeWords } from '../settings-words.ts'
+
+type FileProps = { readonly file: MessageAttachment }
+
+export function MessageFiles({ message }: { readonly message: Message }) {
+  const { attachments = [] } = message
+  if (attachments.length === 0) return null
+  return (
+    <ul class="files">
+      {attachments.map((file) => {
+        const fate = partWords(file, message)
+        return (
+          <li key={file.id}>
+            {mayHavePicture(file) ? <PictureFile file={file} /> : <FileCard file={file} />}
+            {fate !== null && <Badge of={fate} />}
+          </li>
+        )
+      })}
+    </ul>
+  )
+}
+
+/** A file of which there may be a small picture; read once it comes near the view. */
+function PictureFile({ file }: FileProps) {
+  const isNear = useSignal(false)
+  const path = isNear.value ? `attachments/${file.id}` : null
+  const { now, value } = useRead<Attachment>(path, file.id)
+  if (now.state === 'failed') return <FileCard file={file} />
+  if (value === null) {
+    return (
+      <NearView within=".messages" again={null} onSeen={() => (isNear.value = true)}>
+        <div class="picture" aria-hidden="true" />
+      </NearView>
+    )
+  }
+  return hasThumbnail(value) ? <Picture file={value} /> : <FileCard file={file} facts={value} />
+}
+
+function Picture({ file }: { readonly file: Attachment }) {
+  const isOpen = useSignal(false)
+  const address = usePicture(contentPath(file, 'thumbnail'))
+  const variant = largeVariant(file)
+  const name = plainName(file.filename)
+  const picture =
+    address === null ? <Icon name={fileIcon(file)} /> : <img src={address} alt={name} />
+  if (variant === null) {
+    return (
+      <>
+        <div class="picture">{picture}</div>
+        <FileCard file={file} />
+      </>
+    )
+  }
+  return (
+    <>
+      <button
+        type="button"
+        class="picture"
+        aria-label={`Open ${name}`}
+        onClick={() => (isOpen.value = true)}
+      >
+        {picture}
+      </button>
+      {isOpen.value && (
+        <LargePicture file={file} variant={variant} onClose={() => (isOpen.value = false)} />
+      )}
+    </>
+  )
+}
+
+type Variant = Attachment['variants'][number]
+
+type LargeProps = {
+  readonly file: Attachment
+  readonly variant: Variant
+  readonly onClose: () => void
+}
+
+function LargePicture({ file, variant, onClose }: LargeProps) {
+  const address = usePicture(contentPath(file, variant))
+  const name = plainName(file.filename)
+  return (
+    <Dialog
+      isWide
+      title={<PersonText>{name}</PersonText>}
+      onClose={onClose}
+      actions={<Download file={file} />}
+    >
+      <div class="picture-large">
+        {address === null ? <p role="status">Loading…</p> : <img src={address} alt={name} />}
+      </div>
+    </Dialog>
+  )
+}
+
+type CardProps = FileProps & { readonly facts?: Attachment | undefined }
+
+/** Name, size and state of a file, with the ways to get it. */
+function FileCard({ file, facts }: CardProps) {
+  const isOpen = useSignal(false)
+  const absence = absenceWords(file)
+  const variant = facts === undefined ? null : largeVariant(facts)
+  return (
+    <div class={`file-card tone-${absence?.tone ?? 'plain'}`}>
+      <Icon name={fileIcon(file)} />
+      <div class="grow">
+        <p class="one-line file-name" title={plainName(file.filename)}>
+          <PersonText>{plainName(file.filename)}</PersonText>
+        </p>
+        <p class="small quiet">
+          {[file.size === null ? null : sizeWords(file.size), absence?.text]
+            .filter((words) => words)
+            .join(' · ')}
+        </p>
+      </div>
+      {facts !== undefined && variant !== null && (
+        <Button look="quiet" icon="eye" isIconOnly onClick={() => (isOpen.value = true)}>
+          Open
+        </Button>
+      )}
+      {absence === null && <Download file={file} isIconOnly />}
+      {facts !== undefined && variant !== null && isOpen.value && (
+        <LargePicture file={facts} variant={variant} onClose={() => (isOpen.value = false)} />
+      )}
+    </div>
+  )
+}
+
+type DownloadProps = {
+  readonly file: Pick<MessageAttachment, 'id' | 'filename'>
+  readonly isIconOnly?: boolean | undefined
+}
+
+function Download({ file, isIconOnly }: DownloadProps) {
+  const { isBusy, start } = useDownload(contentPath(file, 'original'), file.filename)
+  return (
+    <Button look="quiet" icon="download" isIconOnly={isIconOnly} isBusy={isBusy} onClick={start}>
+      Download
+    </Button>
+  )
+}
+
+function contentPath({ id }: Pick<MessageAttachment, 'id'>, variant: Variant): string {
+  const path = `attachments/${id}/content`
+  return variant === 'original' ? path : `${path}?variant=${variant}`
+}
+
+/** The address of a picture in memory, read from `path`; null until it is here. */
+function usePicture(path: string): string | null {
+  const { api } = useDashboard()
+  const address = useSignal<string | null>(null)
+  useEffect(() => {
+    const end = new AbortController()
+    const read = async () => {
+      const answer = await api.bytes(path, end.signal)
+      // An address in memory belongs to this page: opened in a tab of its own, it must not run anything.
+      if (!answer.ok || end.signal.aborted || !isPicture(answer.value.type)) return
+      address.value = URL.createObjectURL(answer.value)
+    }
+    void read()
+    return () => {
+      end.abort()
+      if (address.value !== null) URL.revokeObjectURL(address.value)
+      address.value = null
+    }
+  }, [api, path])
+  return address.value
+}
+
+/** Long enough for a browser to begin with it. */
+const SAVING_MS = 60_000
+
+/** Saves the bytes at `path` under a name. */
+function useDownload(path: string, name: string): Action<[]> {
+  const { api, clock, notices } = useDashboard()
+  return useAction(
+    () => api.bytes(path),
+    (bytes) => {
+      // Of no type: a browser saves it, and has nothing to show it with.
+      const blob = new Blob([bytes], { type: 'application/octet-stream' })
+      const link = document.createElement('a')
+      link.href = URL.createObjectURL(blob)
+      link.download = plainName(name)
+      link.click()
+      later(clock, SAVING_MS, () => URL.revokeObjectURL(link.href))
+    },
+    (failure) => notices.failed(failure.message),
+  )
+}

@@ -1,0 +1,222 @@
+// The owner's address book, and search over it and all that was written.
+
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+
+import {
+  Contact,
+  ContactFields,
+  ContactList,
+  DeletedContact,
+  ImportReport,
+  SearchResult,
+} from '../api/contacts.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { createReading } from '../messages/message-service.ts'
+import type { Contacts } from '../people/contacts.ts'
+import { takes } from './body.ts'
+import { documentationOf, operation } from './operation.ts'
+import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
+import { callerOf, contextOf } from './request-context.ts'
+import { HungUpError, respond } from './respond.ts'
+import { pathSchema } from './typebox.ts'
+
+export type ContactTools = { readonly contacts: Contacts }
+
+const FILE_BYTES_MAX = 10 * 1_024 * 1_024
+/** Time for a large file, and for a slow network. */
+const IMPORT_SECONDS = 250
+
+const QUERY_LENGTH_MAX = 200
+const FOUND_DEFAULT = 20
+const FOUND_MAX = 50
+
+const ByHandle = {
+  params: pathSchema(
+    Type.Object({
+      handle: Type.String({ description: 'E.164 with `+`, or an email address.' }),
+    }),
+  ),
+}
+
+const ContactQuery = Type.Object({
+  ...PAGE_QUERY,
+  q: Type.Optional(
+    Type.String({ description: 'Words of the name or a tag, or a part of the number.' }),
+  ),
+  tag: Type.Optional(Type.String({ description: 'Contacts with this tag.', example: 'supplier' })),
+})
+
+const LIST = operation({
+  id: 'listContacts',
+  summary: 'List contacts',
+  description: 'Latest entry first.',
+  tag: 'Contacts',
+  query: ContactQuery,
+  answers: { 200: ContactList },
+})
+
+const GET = operation({
+  id: 'getContact',
+  summary: 'Read a contact',
+  description: 'Your name, note and tags for a number or an email address.',
+  tag: 'Contacts',
+  answers: { 200: Contact },
+  errors: ['not_found'],
+})
+
+const PUT = operation({
+  id: 'putContact',
+  summary: 'Add or replace a contact',
+  description:
+    'All of it: a note or tags that are left out are removed. The name appears in conversations; ' +
+    'webhooks never carry it.',
+  tag: 'Contacts',
+  answers: { 200: Contact },
+  errors: ['storage_full'],
+})
+
+const REMOVE = operation({
+  id: 'deleteContact',
+  summary: 'Delete a contact',
+  description: 'Conversations and messages stay.',
+  tag: 'Contacts',
+  answers: { 200: DeletedContact },
+  errors: ['not_found', 'storage_full'],
+})
+
+const ImportQuery = Type.Object({
+  country: Type.Optional(
+    Type.String({
+      description:
+        'Country of numbers without a country code, as two letters. Left out, it is that of the ' +
+        'phone lines, where they have one in common.',
+      example: 'US',
+    }),
+  ),
+})
+
+const FILE = { schema: { type: 'string' as const } }
+const IMPORT = {
+  ...documentationOf({
+    id: 'importContacts',
+    summary: 'Import contacts',
+    description:
+      'The body is a vCard file or a CSV table of at most 10 MiB. A contact that is there gets the ' +
+      'new name, a new note, and the tags besides its own. Bad rows are reported and change nothing.',
+    tag: 'Contacts',
+    query: ImportQuery,
+    answers: { 200: ImportReport },
+    errors: ['payload_too_large', 'storage_full'],
+  }),
+  requestBody: { required: true, content: { 'text/vcard': FILE, 'text/csv': FILE } },
+}
+
+export function contactRoutes({ contacts }: ContactTools) {
+  return new Elysia({ prefix: '/api/v1/contacts' })
+    .get(
+      '',
+      ({ request }) => {
+        const { q, tag, ...page } = readQuery(request, ContactQuery)
+        return contacts.list({ q: checkedQuery(q), tag }, pageOfQuery(page))
+      },
+      LIST,
+    )
+    .post('/import', ({ request }) => importFile(request, contacts), {
+      parse: 'none',
+      beforeHandle: ({ request }) => void callerOf(request),
+      detail: IMPORT,
+    })
+    .get('/:handle', ({ params }) => contacts.get(params.handle), { ...ByHandle, ...GET })
+    .put(
+      '/:handle',
+      ({ params, body: { name, note = null, tags = [] } }) =>
+        contacts.put(params.handle, { name, note, tags }),
+      { ...ByHandle, ...takes(ContactFields), ...PUT },
+    )
+    .delete(
+      '/:handle',
+      async ({ params: { handle } }) => {
+        await contacts.remove(handle)
+        return { handle, deleted: true as const }
+      },
+      { ...ByHandle, ...REMOVE },
+    )
+}
+
+async function importFile(request: Request, contacts: Contacts): Promise<Response> {
+  const { country = null } = readQuery(request, ImportQuery)
+  const { requestId, peer } = contextOf(request)
+  peer.liftTimeout(IMPORT_SECONDS)
+  const report = await contacts.import(await fileIn(request), country)
+  return respond(JSON.stringify(report), { status: 200, requestId })
+}
+
+async function fileIn(request: Request): Promise<Uint8Array> {
+  if (Number(request.headers.get('content-length') ?? 0) > FILE_BYTES_MAX) throw tooLarge()
+  const parts: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const part of request.body ?? []) {
+      parts.push(part)
+      size += part.length
+      if (size > FILE_BYTES_MAX) throw tooLarge()
+    }
+  } catch (error) {
+    if (error instanceof DOMException && error.name === 'AbortError') throw new HungUpError()
+    throw error
+  }
+  return Buffer.concat(parts)
+}
+
+function tooLarge(): RelayError {
+  return new RelayError('payload_too_large', 'The file may have 10 MiB at most.')
+}
+
+/** Longer queries find nothing that shorter ones do not. */
+function checkedQuery<Q extends string | undefined>(q: Q): Q {
+  if (q === undefined || q.length <= QUERY_LENGTH_MAX) return q
+  const message = `must have at most ${QUERY_LENGTH_MAX} characters`
+  throw invalidRequest({ path: 'q', message })
+}
+
+export type SearchTools = Pick<ReturnType<typeof createReading>['beside'], 'search'>
+
+const SearchQuery = Type.Object({
+  q: Type.Optional(
+    Type.String({
+      description:
+        'Words, or a part of a number. Messages need a word of three characters; shorter queries ' +
+        'find names and numbers that begin so.',
+      example: 'bicycle',
+    }),
+  ),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: FOUND_MAX,
+    default: FOUND_DEFAULT,
+    description: 'Most results of each kind.',
+  }),
+})
+
+const SEARCH = operation({
+  id: 'search',
+  summary: 'Search',
+  description: 'People, conversations and messages, without regard to case and accents.',
+  tag: 'Contacts',
+  query: SearchQuery,
+  answers: { 200: SearchResult },
+})
+
+export function searchRoutes({ search }: SearchTools) {
+  return new Elysia().get(
+    '/api/v1/search',
+    ({ request }) => {
+      callerOf(request)
+      const { q, limit } = readQuery(request, SearchQuery)
+      if (q === undefined) throw invalidRequest({ path: 'q', message: 'is required' })
+      return search(checkedQuery(q), Math.min(limit, FOUND_MAX))
+    },
+    SEARCH,
+  )
+}

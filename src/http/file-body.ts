@@ -1,0 +1,160 @@
+// The body of an upload: the bytes of a file as they are, or a form with the one field `file`. It is read as
+// a stream, whatever its length.
+
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { chunksOf } from './body.ts'
+
+export type FileBody = {
+  readonly bytes: AsyncIterable<Uint8Array>
+  /** As announced; null where only the length of a form is known. */
+  readonly length: number | null
+  /** The length that it has at least, by what was announced. */
+  readonly leastLength: number
+  readonly filename: string | null
+  readonly declaredType: string | null
+}
+
+const FORM = /^multipart\/form-data\s*(?:;(.*))?$/is
+const BOUNDARY = /(?:^|;)\s*boundary=(?:"([^"]{1,200})"|([^\s;"]{1,200}))/i
+/** Boundaries and headers of a form with one field: what they take beside its file. */
+const FORM_BYTES_MAX = 8_192
+
+export async function fileBodyOf({ headers, body }: Request): Promise<FileBody> {
+  requirePlain(headers)
+  const bytes = body === null ? noBytes() : chunksOf(body)
+  const announced = headers.get('content-length')
+  const length = announced === null ? null : Number(announced)
+  const declaredType = headers.get('content-type')
+  const boundary = boundaryIn(declaredType)
+  if (boundary === null) {
+    return { bytes, length, leastLength: length ?? 0, filename: null, declaredType }
+  }
+  const leastLength = Math.max(0, (length ?? 0) - FORM_BYTES_MAX)
+  return { leastLength, length: null, ...(await onlyPartOf(bytes, boundary)) }
+}
+
+function requirePlain(headers: Headers): void {
+  const encoding = headers.get('content-encoding') ?? 'identity'
+  if (encoding.toLowerCase() === 'identity') return
+  throw new RelayError('unsupported_media_type', 'The file must not be compressed on its way.')
+}
+
+/** The boundary of a form; null for any other type. */
+function boundaryIn(type: string | null): string | null {
+  const form = FORM.exec(type ?? '')
+  if (form === null) return null
+  const match = BOUNDARY.exec(form[1] ?? '')
+  const boundary = match?.[1] ?? match?.[2]
+  if (boundary === undefined) throw badForm('It names no boundary.')
+  return boundary
+}
+
+async function* noBytes(): AsyncGenerator<Uint8Array> {}
+
+type Part = Pick<FileBody, 'bytes' | 'filename' | 'declaredType'>
+
+/** The field `file` of a form, read as far as the beginning of its bytes. */
+async function onlyPartOf(chunks: AsyncGenerator<Uint8Array>, boundary: string): Promise<Part> {
+  // The first boundary has no line before it.
+  const form = new FormReader(chunks, Buffer.from('\r\n'))
+  const delimiter = Buffer.from(`\r\n--${boundary}`)
+  await form.skipPast(delimiter)
+  const headers = partHeaders((await form.skipPast(Buffer.from('\r\n\r\n'))).toString('utf8'))
+  const disposition = headers.get('content-disposition') ?? ''
+  if (parameterIn(disposition, 'name') !== 'file') throw badForm('Its first field must be "file".')
+  return {
+    bytes: form.upTo(delimiter),
+    filename: filenameIn(disposition),
+    declaredType: headers.get('content-type') ?? null,
+  }
+}
+
+/** A form as a window that moves over its bytes. */
+class FormReader {
+  readonly #chunks: AsyncGenerator<Uint8Array>
+  #window: Buffer
+
+  constructor(chunks: AsyncGenerator<Uint8Array>, start: Buffer) {
+    this.#chunks = chunks
+    this.#window = start
+  }
+
+  /** The bytes before `mark`, which are few; the window then begins behind it. */
+  async skipPast(mark: Buffer): Promise<Buffer> {
+    for (;;) {
+      const at = this.#window.indexOf(mark)
+      if (at !== -1) return this.#take(at, mark.length)
+      if (this.#window.length > FORM_BYTES_MAX) throw badForm('It is not well formed.')
+      await this.#read()
+    }
+  }
+
+  /** The bytes before `delimiter`, which must end the form. */
+  async *upTo(delimiter: Buffer): AsyncGenerator<Uint8Array> {
+    for (;;) {
+      const at = this.#window.indexOf(delimiter)
+      if (at !== -1) {
+        yield this.#take(at, delimiter.length)
+        return this.#requireEnd()
+      }
+      // The window may end with a part of the delimiter.
+      const certain = this.#window.length - delimiter.length + 1
+      if (certain > 0) yield this.#take(certain, 0)
+      await this.#read()
+    }
+  }
+
+  async #requireEnd(): Promise<void> {
+    while (this.#window.length < 2) await this.#read()
+    if (this.#window.subarray(0, 2).toString() !== '--') {
+      throw badForm('It must have the field "file" alone.')
+    }
+    await this.#chunks.return(undefined)
+  }
+
+  #take(length: number, skipped: number): Buffer {
+    const taken = this.#window.subarray(0, length)
+    this.#window = this.#window.subarray(length + skipped)
+    return taken
+  }
+
+  async #read(): Promise<void> {
+    const next = await this.#chunks.next()
+    if (next.done === true) throw badForm('It ends before its last boundary.')
+    const chunk: Uint8Array = next.value
+    this.#window = Buffer.concat([this.#window, chunk])
+  }
+}
+
+function partHeaders(text: string): ReadonlyMap<string, string> {
+  const lines = text.split('\r\n').filter((line) => line.includes(':'))
+  return new Map(
+    lines.map((line) => {
+      const colon = line.indexOf(':')
+      return [line.slice(0, colon).trim().toLowerCase(), line.slice(colon + 1).trim()]
+    }),
+  )
+}
+
+/** RFC 7578 forbids `filename*`, and some clients send it alone. */
+function filenameIn(disposition: string): string | null {
+  const plain = parameterIn(disposition, 'filename')
+  if (plain !== null) return plain
+  const encoded = /;\s*filename\*=utf-8''([^;]+)/i.exec(disposition)?.[1]?.trim()
+  if (encoded === undefined) return null
+  try {
+    return decodeURIComponent(encoded)
+  } catch {
+    return encoded
+  }
+}
+
+/** Browsers write a quotation mark in a name as `%22`. */
+function parameterIn(header: string, name: string): string | null {
+  const match = new RegExp(`;\\s*${name}=(?:"([^"]*)"|([^;\\s]+))`, 'i').exec(header)
+  return (match?.[1] ?? match?.[2])?.replaceAll('%22', '"') ?? null
+}
+
+function badForm(why: string): RelayError {
+  return invalidRequest({ path: '', message: `The form cannot be read. ${why}` })
+}

@@ -1,0 +1,191 @@
+// Sends: to a recipient, and in a conversation. Both take the same headers and give the same answers.
+
+import { Elysia } from 'elysia'
+import { Type } from 'typebox'
+
+import {
+  ConversationSend,
+  Message,
+  SendRequest,
+  TextConversationSend,
+  TextSendRequest,
+} from '../api/messages.ts'
+import type { Caller } from '../domain/credential.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { MessageSource, SentenceOf } from '../domain/message.ts'
+import type { SendAnswer, SendRequest as MessageRequest, createSend } from '../messages/send.ts'
+import { takesBy } from './body.ts'
+import { BY_ID, documentationOf, plainCall } from './operation.ts'
+import { callerOf, contextOf } from './request-context.ts'
+import { errorResponse, respond } from './respond.ts'
+
+export type SendActions = { readonly send: ReturnType<typeof createSend> }
+
+type Tools = SendActions & {
+  readonly defaultWaitMs: number
+  readonly sentenceOf: SentenceOf
+}
+
+/** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
+const SILENCE_SECONDS = 10
+const FETCH_SECONDS = 25
+const REPLAYED = { 'idempotency-replayed': 'true' }
+
+const SendHeaders = Type.Object({
+  'Idempotency-Key': Type.Optional(
+    Type.String({
+      minLength: 1,
+      maxLength: 255,
+      description: 'Retries of the same request get the first answer again, for 7 days.',
+      example: 'order-1042-ready',
+    }),
+  ),
+  Prefer: Type.Optional(
+    Type.String({
+      description: '`wait=N` waits at most N seconds (up to 60), `respond-async` not at all.',
+      example: 'wait=15',
+    }),
+  ),
+})
+
+const ANSWER_HEADERS = {
+  'Idempotency-Replayed': '`true` where this is the first answer, repeated.',
+}
+
+const REFUSALS = [
+  'invalid_recipient',
+  'attachment_needs_text',
+  'attachment_not_found',
+  'idempotency_conflict',
+  'automation_paused',
+  'phone_line_disabled',
+  'attachment_not_ready',
+  'attachment_gone',
+  'payload_too_large',
+  'send_failed',
+  'not_supported',
+  'attachment_fetch_failed',
+  'rate_limit_exceeded',
+  'storage_full',
+] as const
+
+const SEND = documentationOf({
+  id: 'sendMessage',
+  summary: 'Send a message',
+  description:
+    'Nothing is lost once it is accepted. 200 when the line sent it in time; 202 when it is queued or ' +
+    'still in progress. Set an `Idempotency-Key`, so that a retry never sends twice.',
+  tag: 'Messages',
+  headers: SendHeaders,
+  answers: { 200: Message, 202: Message },
+  answerHeaders: ANSWER_HEADERS,
+  errors: [...REFUSALS, 'phone_line_not_found', 'no_phone_line'],
+})
+
+const SEND_HERE = documentationOf({
+  id: 'sendInConversation',
+  summary: 'Send in a conversation',
+  description:
+    "To its person or its group, by its line. A group is addressed by the device's own guid of it: it is " +
+    'never created, and a person is never written to in its place. Headers and answers are those of a send.',
+  tag: 'Conversations',
+  headers: SendHeaders,
+  answers: { 200: Message, 202: Message },
+  answerHeaders: ANSWER_HEADERS,
+  errors: [...REFUSALS, 'not_found'],
+})
+
+export function sendRoutes(tools: Tools) {
+  return new Elysia()
+    .post(
+      '/api/v1/messages/send',
+      ({ request, body }) => {
+        const { to, service, phone_line_id: lineId = null } = body
+        return answerSend(tools, request, body, { to, service, lineId })
+      },
+      {
+        beforeHandle: plainCall,
+        ...takesBy(SendRequest, TextSendRequest, isTextAlone),
+        detail: SEND,
+      },
+    )
+    .post(
+      '/api/v1/conversations/:id/messages',
+      ({ request, params, body }) =>
+        answerSend(tools, request, body, { to: { conversationId: params.id }, lineId: null }),
+      {
+        beforeHandle: plainCall,
+        ...BY_ID,
+        ...takesBy(ConversationSend, TextConversationSend, isTextAlone),
+        detail: SEND_HERE,
+      },
+    )
+}
+
+/** A request without attachments must have a text, and is refused in the words that it always was. */
+function isTextAlone(body: object): boolean {
+  return !('attachments' in body)
+}
+
+async function answerSend(
+  { send, defaultWaitMs, sentenceOf }: Tools,
+  request: Request,
+  content: ConversationSend,
+  target: Pick<MessageRequest, 'to' | 'service' | 'lineId'>,
+): Promise<Response> {
+  const source = sourceOf(callerOf(request))
+  const { requestId, peer } = contextOf(request)
+  const waitMs = preferredWaitMs(request.headers)
+  const idempotencyKey = idempotencyKeyOf(request.headers)
+  const { text = '', attachments, reply_to: replyTo } = content
+  const fetches = attachments?.some((file) => 'url' in file) === true
+  const silence = SILENCE_SECONDS + (fetches ? FETCH_SECONDS : 0)
+  // A connection that Bun cuts while the caller waits makes the caller send twice.
+  peer.liftTimeout(Math.ceil((waitMs ?? defaultWaitMs) / 1_000) + silence)
+  const message = { ...target, text, attachments, replyTo }
+  const answer = await send({ ...message, idempotencyKey, waitMs, source })
+  return sendResponse(answer, { requestId, sentenceOf })
+}
+
+function sendResponse(
+  answer: SendAnswer,
+  { requestId, sentenceOf }: { readonly requestId: string; readonly sentenceOf: SentenceOf },
+): Response {
+  const headers = answer.isReplay ? REPLAYED : {}
+  if (answer.kind === 'send_failed') {
+    const details = { message_id: answer.messageId, reason: answer.reason }
+    const message = sentenceOf(answer.reason ?? 'send_failed')
+    return errorResponse(new RelayError('send_failed', message, { details }), requestId, headers)
+  }
+  return respond(answer.body, { status: answer.kind === 'sent' ? 200 : 202, requestId, headers })
+}
+
+function sourceOf(caller: Caller): MessageSource {
+  return caller.kind === 'key' ? 'api' : caller.kind
+}
+
+const WAIT_SECONDS_MAX = 60
+const WAIT = /^wait\s*=\s*"?([0-9]{1,9})"?$/
+const IDEMPOTENCY_KEY = /^[\x20-\x7e]{1,255}$/
+
+/**
+ * Wait for the end of a send, in milliseconds, by `Prefer: wait=N` or `respond-async`; null without a
+ * preference. A preference that makes no sense is ignored (RFC 7240).
+ */
+export function preferredWaitMs(headers: Headers): number | null {
+  const header = headers.get('prefer')
+  if (header === null) return null
+  const preferences = header.split(',').map((preference) => {
+    return (preference.split(';')[0] ?? '').trim().toLowerCase()
+  })
+  const seconds = preferences.flatMap((preference) => WAIT.exec(preference)?.[1] ?? [])[0]
+  if (seconds !== undefined) return Math.min(Number(seconds), WAIT_SECONDS_MAX) * 1_000
+  return preferences.includes('respond-async') ? 0 : null
+}
+
+export function idempotencyKeyOf(headers: Headers): string | null {
+  const key = headers.get('idempotency-key')
+  if (key === null || IDEMPOTENCY_KEY.test(key)) return key
+  const message = 'must have 1 to 255 printable ASCII characters'
+  throw invalidRequest({ path: 'Idempotency-Key', message })
+}

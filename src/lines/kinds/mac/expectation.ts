@@ -1,0 +1,194 @@
+// Rows that a send is expected to cause, by the note of its point of no return, and the fit of a row.
+
+import type { AttachmentId, MessageId } from '../../../domain/ids.ts'
+import type { Unsettled } from '../../../domain/message.ts'
+import { withoutMarks } from './attributed-body.ts'
+import type { DatabaseIdentity } from './chat-db-open.ts'
+import type { FileRow, MessageRow } from './chat-db-rows.ts'
+import { isMessage, peerOf } from './classify.ts'
+
+/** Folder of the copies, within that of Messages or in Pictures. */
+export const STAGING_FOLDER = 'Hookline'
+
+/** Note of a send at its point of no return. */
+export type SendNote = {
+  readonly inode: number
+  readonly bornMs: number
+  /** Newest ROWID before the send. */
+  readonly rowId: number
+  /** Milliseconds since 1970. */
+  readonly at: number
+  /** Files of the message in order, which go before its text; left out where there are none. */
+  readonly files?: readonly StagedFile[] | undefined
+}
+
+/** A copy of a file where Messages reads it. */
+export type StagedFile = {
+  readonly id: AttachmentId
+  /** Folder and name below the staging folder: the folder is of this file alone. */
+  readonly path: string
+}
+
+/** Rows that a send is expected to cause. */
+export type Expectation = {
+  readonly messageId: MessageId
+  /** Place among the parts of a message with files; left out for a text alone. */
+  readonly part?: number | undefined
+  readonly handle: string
+  /** Guid of the group that it goes to. */
+  readonly chatGuid?: string | undefined
+  /** In the form of `plain`; empty for a file. A text with a URL may come in two rows. */
+  readonly text: string
+  readonly file?: StagedFile | undefined
+  /** Its rows come after this one. */
+  readonly afterRowId: number
+  /** Dates that its rows may have, in milliseconds since 1970. */
+  readonly from: number
+  readonly until: number
+}
+
+const EARLY_MS = 5_000
+const LATE_MS = 600_000
+/** Time for the row of a file: Messages reads and converts it first (BlueBubbles). */
+export const FILE_ROW_MS_MAX = 1_200_000
+/** A script runs for 38 s at most; a row after that was typed on the device. */
+const MISROUTED_MS = 60_000
+
+export function noteText(
+  identity: DatabaseIdentity,
+  rowId: number,
+  at: number,
+  files: readonly StagedFile[] = [],
+): string {
+  const note: SendNote = { inode: identity.inode, bornMs: identity.bornMs, rowId, at }
+  return JSON.stringify(files.length === 0 ? note : { ...note, files })
+}
+
+/** Null for no note and for one of an unknown form. */
+export function readNote(text: string | null): SendNote | null {
+  if (text === null) return null
+  try {
+    // Written by noteText, of this version or an earlier one.
+    const note = JSON.parse(text) as Partial<SendNote>
+    const { inode, bornMs, rowId, at, files } = note
+    if (typeof inode !== 'number' || typeof bornMs !== 'number') return null
+    if (typeof rowId !== 'number' || typeof at !== 'number') return null
+    return { inode, bornMs, rowId, at, files }
+  } catch {
+    return null
+  }
+}
+
+/**
+ * Expectation of a message by its note, where that is of this database. Without a note (restored from a
+ * backup while it was queued), every row from the creation of the message on may be its row.
+ */
+export function expectationOf(
+  { message, note }: Unsettled,
+  identity: DatabaseIdentity,
+): Expectation {
+  const found = readNote(note)
+  const isSame = found?.inode === identity.inode && found.bornMs === identity.bornMs
+  const filesMs = (found?.files?.length ?? 0) * FILE_ROW_MS_MAX
+  return {
+    messageId: message.id,
+    handle: message.to.toLowerCase(),
+    chatGuid: message.chatGuid,
+    text: plain(message.text),
+    afterRowId: found !== null && isSame ? found.rowId : 0,
+    from: found === null ? message.createdAt : found.at - EARLY_MS,
+    until: found === null ? Number.MAX_SAFE_INTEGER : found.at + LATE_MS + filesMs,
+  }
+}
+
+/** Expectations of the parts of a message: of its files in order, and of its text. */
+export function partsOf(
+  expectation: Expectation,
+  files: readonly StagedFile[],
+): readonly Expectation[] {
+  if (files.length === 0) return [expectation]
+  const ofFiles = files.map((file, part) => ({ ...expectation, part, file, text: '' }))
+  const ofText = { ...expectation, part: files.length }
+  return expectation.text === '' ? ofFiles : [...ofFiles, ofText]
+}
+
+/** Expectation of a later part as it is handed over: `rowId` is the newest row before it. */
+export function handedOverNow(part: Expectation, rowId: number, now: number): Expectation {
+  return { ...part, afterRowId: rowId, from: now - EARLY_MS }
+}
+
+/** Name of an expectation among all. */
+export function keyOf({ messageId, part }: Pick<Expectation, 'messageId' | 'part'>): string {
+  return part === undefined ? messageId : `${messageId}#${part}`
+}
+
+/** `whole`: the row has all the text that is left; `part`: its beginning; null: another text. */
+export type Fit = 'whole' | 'part' | null
+
+export function fitOf(expectation: Expectation, row: MessageRow): Fit {
+  return isTo(expectation, row) ? fitOfContent(expectation, row) : null
+}
+
+/** The same text to another handle at that time: Messages sent it to the wrong chat. */
+export function isMisrouted(expectation: Expectation, row: MessageRow): boolean {
+  if (row.at === null || row.at > expectation.from + EARLY_MS + MISROUTED_MS) return false
+  const isElsewhere = row.chat !== null && !isTo(expectation, row)
+  return isElsewhere && fitOfContent(expectation, row) === 'whole'
+}
+
+/**
+ * macOS 26 may write a row for a send that goes nowhere: no chat, no text. Its handle is the very target,
+ * which for a group is the last part of its guid (imsg).
+ */
+export function isGhost(expectation: Expectation, row: MessageRow): boolean {
+  const { handle, chatGuid } = expectation
+  const isBare = row.chat === null && plain(row.text ?? '') === '' && row.files.length === 0
+  const target = chatGuid === undefined ? handle : nameIn(chatGuid).toLowerCase()
+  return isBare && isPossible(expectation, row) && row.handle?.toLowerCase() === target
+}
+
+/** A group by its guid, whatever service a version of macOS puts in front of it. */
+function isTo({ handle, chatGuid }: Expectation, row: MessageRow): boolean {
+  if (chatGuid === undefined) return peerOf(row)?.toLowerCase() === handle
+  return row.chat?.isDirect === false && nameIn(row.chat.guid) === nameIn(chatGuid)
+}
+
+/** Last part of a chat's guid: `chat831` of `any;+;chat831`. */
+function nameIn(chatGuid: string): string {
+  return chatGuid.split(';').slice(2).join(';')
+}
+
+function fitOfContent(expectation: Expectation, row: MessageRow): Fit {
+  if (!isPossible(expectation, row)) return null
+  const text = plain(row.text ?? '')
+  const { file } = expectation
+  if (file !== undefined) return text === '' && row.files.some(isOf(file)) ? 'whole' : null
+  if (text === '') return null
+  if (text === expectation.text) return 'whole'
+  return expectation.text.startsWith(text) && HAS_URL.test(expectation.text) ? 'part' : null
+}
+
+/**
+ * A file is ours by its folder, which no other has. Where Messages has taken a copy of its own, only the
+ * name is left.
+ */
+function isOf({ path }: StagedFile): (file: FileRow) => boolean {
+  const [folder = '', name = ''] = path.split('/')
+  return ({ isOutgoing, path: found, name: shown }) => {
+    if (!isOutgoing) return false
+    const isStaged = found?.includes(`/${STAGING_FOLDER}/`) === true
+    return isStaged ? found.includes(`/${folder}/`) : shown === name
+  }
+}
+
+function isPossible({ afterRowId, from, until }: Expectation, row: MessageRow): boolean {
+  if (!row.isFromMe || !isMessage(row) || row.rowId <= afterRowId) return false
+  return row.at === null || (row.at >= from && row.at <= until)
+}
+
+const HAS_URL = /https?:\/\/|www\./i
+
+/** Text in the form that is compared: composed, lines ended by LF, no marks, no outer white space. */
+export function plain(text: string): string {
+  return withoutMarks(text).normalize('NFC').replaceAll(/\r\n?/g, '\n').trim()
+}

@@ -1,0 +1,201 @@
+// Files of received messages. Messages writes the row of a file before it has the file, and iCloud takes
+// files back: a file is available once its row says so and its size stands still.
+
+// A path counts as a plain file below a folder by one short look, beside that at its row.
+import { lstatSync, realpathSync } from 'node:fs'
+import { basename, isAbsolute, join, relative, sep } from 'node:path'
+
+import type { Clock } from '../../../system/clock.ts'
+import type { DeviceAttachment, DeviceFile, DriverLine, LineEvent } from '../../driver.ts'
+import type { FileRow, MessageRow } from './chat-db-rows.ts'
+import type { ChatDb } from './chat-db.ts'
+
+/** `transfer_state` of a file that has arrived (beeper, BlueBubbles). */
+const FINISHED = 5
+/** The path in the database, wherever the folder of this database is. */
+const MESSAGES_FOLDER = '~/Library/Messages/'
+
+/** Pending files are looked for at each change for ten minutes, then every hour for a day. */
+const OFTEN_MS = 600_000
+const SELDOM_MS = 3_600_000
+const GIVEN_UP_MS = 86_400_000
+/** Time for a file whose row is ahead of it. */
+const ABSENT_MS = 10_000
+/** Two looks in which a size stands still are this far apart. */
+const STILL_MS = 500
+const PENDING_MAX = 1_000
+
+type PendingFile = {
+  readonly messageGuid: string
+  readonly attachmentGuid: string
+  /** By the monotonic clock, as are the others. */
+  readonly since: number
+  readonly lookedAt: number
+  /** Size at the last look, and its time; null while there was no file. */
+  readonly seen: { readonly size: number; readonly at: number } | null
+}
+
+type FilesTools = {
+  readonly clock: Clock
+  /** Folder of Messages, in which chat.db lies. */
+  readonly folder: string
+}
+
+export class MessageFiles {
+  readonly #tools: FilesTools
+  readonly #pending = new Map<string, PendingFile>()
+
+  constructor(tools: FilesTools) {
+    this.#tools = tools
+  }
+
+  /** A file may be ready soon: the next tick looks for it. */
+  get isWaiting(): boolean {
+    return [...this.#pending.values()].some(({ seen }) => seen !== null)
+  }
+
+  /** Files that an earlier run announced and did not see the end of. */
+  follow(awaited: DriverLine['awaited']): void {
+    for (const { messageGuid, attachmentGuid } of awaited ?? []) {
+      this.#follow(messageGuid, attachmentGuid)
+    }
+  }
+
+  /**
+   * Files of a message that is published now; a pending one is followed from here on. The files of
+   * history stay with Messages: iCloud fills in years of them.
+   */
+  attachmentsOf(row: MessageRow, isHistory: boolean): readonly DeviceAttachment[] {
+    return filesInOrder(row).map(({ guid, file }) => {
+      const state = isHistory ? ('not_kept' as const) : this.#stateOf(file, null)
+      const device = typeof state === 'string' ? { state } : state
+      if (device.state === 'pending') this.#follow(row.guid, guid)
+      return deviceAttachment(guid, file, device)
+    })
+  }
+
+  /** Events for pending files that have come to their end. */
+  look(db: ChatDb): readonly LineEvent[] {
+    const due = [...this.#pending.values()].filter((pending) => this.#isDue(pending))
+    return due.flatMap((pending) => {
+      const attachment = this.#lookAt(db, pending)
+      if (attachment === null) return []
+      this.#pending.delete(keyOf(pending.messageGuid, pending.attachmentGuid))
+      const { messageGuid } = pending
+      return [{ type: 'attachment' as const, messageGuid, attachment, checkpoint: null }]
+    })
+  }
+
+  #follow(messageGuid: string, attachmentGuid: string): void {
+    const now = this.#tools.clock.monotonic()
+    if (this.#pending.size >= PENDING_MAX) return
+    const pending = { messageGuid, attachmentGuid, since: now, lookedAt: -Infinity, seen: null }
+    this.#pending.set(keyOf(messageGuid, attachmentGuid), pending)
+  }
+
+  #isDue({ since, lookedAt, seen }: PendingFile): boolean {
+    const now = this.#tools.clock.monotonic()
+    if (seen !== null) return now - lookedAt >= STILL_MS
+    return now - since < OFTEN_MS || now - lookedAt >= SELDOM_MS
+  }
+
+  /** Attachment at its end; null while it is still pending. */
+  #lookAt(db: ChatDb, pending: PendingFile): DeviceAttachment | null {
+    const { messageGuid, attachmentGuid, since } = pending
+    const rowId = db.rowIdOf(messageGuid)
+    const files = rowId === null ? [] : (db.filesAt([rowId]).get(rowId) ?? [])
+    const file = files.find(({ guid }) => guid === attachmentGuid)
+    const endedWith = (device: DeviceFile) => deviceAttachment(attachmentGuid, file, device)
+    if (rowId === null) return endedWith({ state: 'missing' })
+    const state = this.#stateOf(file, pending)
+    if (state.state !== 'pending') return endedWith(state)
+    const isOver = this.#tools.clock.monotonic() - since >= GIVEN_UP_MS
+    if (isOver) return endedWith({ state: 'failed' })
+    this.#note(pending, file)
+    return null
+  }
+
+  /** Notes the size of a file for the next look. */
+  #note(pending: PendingFile, file: FileRow | undefined): void {
+    const now = this.#tools.clock.monotonic()
+    const located = isFinished(file) ? this.#locate(file?.path ?? null) : null
+    const isStill = located !== null && located.size === pending.seen?.size
+    const seen = located === null ? null : { size: located.size, at: now }
+    const next = { ...pending, lookedAt: now, seen: isStill ? pending.seen : seen }
+    this.#pending.set(keyOf(pending.messageGuid, pending.attachmentGuid), next)
+  }
+
+  /** `pending` is null at the first look. */
+  #stateOf(file: FileRow | undefined, pending: PendingFile | null): DeviceFile {
+    if (file === undefined || !isFinished(file)) return { state: 'pending' }
+    const located = this.#locate(file.path)
+    const now = this.#tools.clock.monotonic()
+    if (located === null) {
+      const waitedMs = pending === null ? 0 : now - pending.since
+      return { state: waitedMs >= ABSENT_MS ? 'missing' : 'pending' }
+    }
+    const seen = pending?.seen
+    const isStill = seen?.size === located.size && now - seen.at >= STILL_MS
+    const isWhole = located.size === file.size
+    return isWhole || isStill ? { state: 'available', path: located.path } : { state: 'pending' }
+  }
+
+  /** The file where it lies below the folder of Messages and no link leads to it. */
+  #locate(path: string | null): { readonly path: string; readonly size: number } | null {
+    const { folder } = this.#tools
+    if (path === null) return null
+    const isOfMessages = path.startsWith(MESSAGES_FOLDER)
+    const named = isOfMessages ? join(folder, path.slice(MESSAGES_FOLDER.length)) : path
+    try {
+      const inner = relative(folder, named)
+      const isBelow = isAbsolute(named) && !isAbsolute(inner) && !inner.startsWith(`..${sep}`)
+      const real = realpathSync(named)
+      if (!isBelow || real !== join(realpathSync(folder), inner)) return null
+      const status = lstatSync(real)
+      return status.isFile() ? { path: real, size: status.size } : null
+    } catch {
+      return null
+    }
+  }
+}
+
+function isFinished(file: FileRow | undefined): boolean {
+  return file?.transferState === FINISHED
+}
+
+function keyOf(messageGuid: string, attachmentGuid: string): string {
+  return `${messageGuid}\0${attachmentGuid}`
+}
+
+/**
+ * Files in the order of the text: the body names them, and the order of their rows is another
+ * (imessage-database). A name without a row is a file whose row is still to come. Without a body, the rows
+ * say all that is known.
+ */
+function filesInOrder(
+  row: MessageRow,
+): readonly { readonly guid: string; readonly file: FileRow | undefined }[] {
+  const inline = new Set(row.inlineEmoji.map(({ guid }) => guid))
+  const named = row.attachmentGuids.filter((guid) => !inline.has(guid))
+  const fileOf = (guid: string) => row.files.find((file) => file.guid === guid)
+  const all =
+    row.attachmentGuids.length > 0
+      ? named.map((guid) => ({ guid, file: fileOf(guid) }))
+      : row.files.map((file) => ({ guid: file.guid, file }))
+  return all.filter(({ file }) => file?.isHidden !== true)
+}
+
+function deviceAttachment(
+  guid: string,
+  file: FileRow | undefined,
+  device: DeviceFile,
+): DeviceAttachment {
+  const name = file?.name ?? basename(file?.path ?? '')
+  return {
+    guid,
+    filename: name === '' ? 'attachment' : name,
+    declaredType: file?.mimeType ?? null,
+    size: file === undefined || file.size <= 0 ? null : file.size,
+    file: device,
+  }
+}

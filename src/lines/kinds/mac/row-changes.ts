@@ -1,0 +1,90 @@
+// Rows of chat.db that change something else: reactions to a message, and changes of a group. The numbers
+// are those of imessage-database (`variants.rs`, `group_action.rs`).
+
+import type { GroupChange } from '../../../domain/conversation.ts'
+import type { ReactionType } from '../../../domain/message-extras.ts'
+import type { MessageRow } from './chat-db-rows.ts'
+
+export type RowReaction = {
+  readonly targetGuid: string
+  readonly action: 'added' | 'removed'
+  readonly type: ReactionType
+  readonly emoji: string | null
+  /** Place of the part that it is about, from 0. */
+  readonly part: number
+}
+
+const ADDED = 2_000
+const REMOVED = 3_000
+/** A sticker that was put onto a message, before there were reactions with stickers. */
+const STICKER = 1_000
+/** By the last digit of `associated_message_type`. */
+const TYPES = [
+  'love',
+  'like',
+  'dislike',
+  'laugh',
+  'emphasize',
+  'question',
+  'emoji',
+  'sticker',
+] as const satisfies readonly ReactionType[]
+
+/** Reaction of a row; null for any other row. */
+export function reactionOf(row: MessageRow): RowReaction | null {
+  const { associatedType: number } = row
+  const target = targetOf(row.about)
+  if (target === null) return null
+  if (number === STICKER) return { ...target, action: 'added', type: 'sticker', emoji: null }
+  const action = number < REMOVED ? 'added' : 'removed'
+  const type = TYPES[number - (action === 'added' ? ADDED : REMOVED)]
+  if (type === undefined) return null
+  return { ...target, action, type, emoji: type === 'emoji' ? row.emoji : null }
+}
+
+/** `p:2/GUID` is the part 2 of a message, `bp:GUID` a balloon, and a bare guid a whole message. */
+function targetOf(about: string | null): Pick<RowReaction, 'targetGuid' | 'part'> | null {
+  const [, part = '0', targetGuid] = /^(?:p:(\d{1,4})\/|bp:)?([^/]+)$/.exec(about ?? '') ?? []
+  return targetGuid === undefined ? null : { targetGuid, part: Number(part) }
+}
+
+/** Message and part that a row replies to: the part leads `0:0:5`, before its range in the text. */
+export function replyOf({
+  replyTo,
+  replyToPart,
+}: MessageRow): { readonly guid: string; readonly part: number } | undefined {
+  if (replyTo === null) return undefined
+  const [part = ''] = /^\d{1,4}(?=:|$)/.exec(replyToPart ?? '') ?? []
+  return { guid: replyTo, part: Number(part) }
+}
+
+export type RowGroupChange = {
+  readonly change: GroupChange
+  /** `handle.id` of the member that it is about. */
+  readonly target: string | null
+  /** The new name; null where it is of another kind, or the name was taken away. */
+  readonly name: string | null
+}
+
+const MEMBERS = 1
+const NAME = 2
+const LEFT_OR_ICON = 3
+
+/** Change of a group by a row; null for any other row, and for backgrounds, which nobody asks for. */
+export function groupChangeOf(row: MessageRow): RowGroupChange | null {
+  const { itemType, groupAction: action, otherHandle: target } = row
+  const changeOf = (change: GroupChange, name: string | null = null) => ({ change, target, name })
+  switch (itemType) {
+    case MEMBERS:
+      // The sender as the new member: a person who has another number now.
+      if (action === 0) return changeOf('participant_added')
+      return action === 1 ? changeOf('participant_removed') : null
+    case NAME:
+      return changeOf('renamed', row.groupTitle)
+    case LEFT_OR_ICON:
+      if (action === 0) return { ...changeOf('left'), target: row.isFromMe ? null : row.handle }
+      return action === 1 || action === 2 ? { ...changeOf('icon_changed'), target: null } : null
+    default:
+      return null
+  }
+}

@@ -1,0 +1,149 @@
+// Events of rows: a message with its files, a reaction, a change of a group, an edit.
+
+import { timestamp } from '../../../domain/ids.ts'
+import type { Clock } from '../../../system/clock.ts'
+import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../../driver.ts'
+import type { Chat, MessageRow } from './chat-db-rows.ts'
+import type { ChatDb } from './chat-db.ts'
+import {
+  groupIdentifier,
+  isUnsent,
+  personOf,
+  readableText,
+  type Classification,
+} from './classify.ts'
+import { editsOf } from './edit-history.ts'
+import type { MessageFiles } from './message-files.ts'
+import { groupChangeOf, reactionOf, replyOf } from './row-changes.ts'
+import { serviceOf } from './row-stage.ts'
+import { type StatusTracker } from './status-tracker.ts'
+
+export type Classified = Exclude<Classification, { kind: 'incomplete' }>
+type Relayed = Extract<Classified, { kind: 'relay' }>
+type Changed = Extract<Classified, { kind: 'reaction' | 'group_change' }>
+
+/** Messages that were published as history, and those published without their whole text. */
+export type Counted = 'history' | 'undecodable'
+
+type RowEventsTools = {
+  readonly clock: Clock
+  readonly tracker: StatusTracker
+  readonly files: MessageFiles
+  readonly isOwnAlias: (handle: string) => boolean
+  /** Number of the line. */
+  readonly number: string
+}
+
+export class RowEvents {
+  readonly #tools: RowEventsTools
+  readonly #counts = new Map<Counted, number>()
+
+  constructor(tools: RowEventsTools) {
+    this.#tools = tools
+  }
+
+  countOf(what: Counted): number {
+    return this.#counts.get(what) ?? 0
+  }
+
+  /** Event of a row that is complete; null where there is nothing to say. */
+  of(db: ChatDb, row: MessageRow, found: Classified): LineEvent | null {
+    switch (found.kind) {
+      case 'skip':
+        return null
+      case 'leave_out': {
+        const at = timestamp(row.at ?? this.#tools.clock.now())
+        const leftOut = { guid: row.guid, kind: found.leftOut, at }
+        return { type: 'left_out', leftOut, checkpoint: null }
+      }
+      case 'relay':
+        return { type: 'message', message: this.#message(db, row, found), checkpoint: null }
+      case 'reaction':
+      case 'group_change': {
+        const change = this.#change(db, row, found)
+        return change === null ? null : { type: 'change', change, checkpoint: null }
+      }
+    }
+  }
+
+  /** Edit or unsend of a message that was published; one from before `since` is history. */
+  editEvent(db: ChatDb, row: MessageRow, since: number): readonly LineEvent[] {
+    const { editedAt, guid: targetGuid, summary, chat } = row
+    if (editedAt === null) return []
+    const kind = isUnsent(row) ? ('unsent' as const) : ('edited' as const)
+    const base = {
+      guid: `${targetGuid}:${kind}:${editedAt}`,
+      at: timestamp(editedAt),
+      isHistory: editedAt < since,
+      group: chat === null || chat.isDirect ? undefined : this.#groupOf(db, chat),
+      targetGuid,
+    }
+    const text = readableText(row, (guids) => db.emojiWords(guids))
+    const edits = summary === null ? [] : editsOf(summary)
+    const change = kind === 'unsent' ? { ...base, kind } : { ...base, kind, text, edits }
+    return [{ type: 'change', change, checkpoint: null }]
+  }
+
+  #message(db: ChatDb, row: MessageRow, found: Relayed): DeviceMessage {
+    const { clock, tracker, files } = this.#tools
+    const { guid, isFromMe, state } = row
+    const { handle, text, isHistory, withheld, group } = found
+    if (isHistory) this.#count('history')
+    if (row.bodyProblem !== null) this.#count('undecodable')
+    if (isFromMe && !isHistory) tracker.settle(row, clock.now())
+    const attachments = files.attachmentsOf(row, isHistory)
+    const [at, service] = [timestamp(found.at), serviceOf(state)]
+    const message = { guid, handle, text, isFromMe, service, at, isHistory, withheld }
+    return {
+      ...message,
+      attachments: attachments.length === 0 ? undefined : attachments,
+      group: group === null ? undefined : this.#groupOf(db, group),
+      replyTo: replyOf(row),
+    }
+  }
+
+  #change(db: ChatDb, row: MessageRow, found: Changed): DeviceChange | null {
+    const { number } = this.#tools
+    const { isHistory, handle } = found
+    const group = found.group === null ? undefined : this.#groupOf(db, found.group)
+    const base = { guid: row.guid, at: timestamp(found.at), isHistory }
+    if (found.kind === 'reaction') {
+      const reaction = reactionOf(row)
+      if (reaction === null) return null
+      const { isFromMe } = row
+      const whose = { handle: handle ?? personOf(number), isFromMe }
+      return { ...base, ...reaction, ...whose, group, kind: 'reaction' }
+    }
+    const change = groupChangeOf(row)
+    if (change === null || group === undefined) return null
+    const isNamed = change.change === 'renamed'
+    return {
+      ...base,
+      kind: 'group',
+      group: isNamed ? { ...group, name: change.name } : group,
+      change: change.change,
+      actor: handle,
+      target: this.#memberOf(change.target),
+    }
+  }
+
+  /** Null for the owner. */
+  #memberOf(handle: string | null): DeviceMessage['handle'] | null {
+    return handle === null || this.#tools.isOwnAlias(handle) ? null : personOf(handle)
+  }
+
+  #groupOf(db: ChatDb, chat: Chat): DeviceGroup {
+    const { isOwnAlias } = this.#tools
+    const others = db.membersOf(chat.rowId).filter((handle) => !isOwnAlias(handle))
+    return {
+      chatGuid: chat.guid,
+      identifier: groupIdentifier(chat),
+      name: chat.name,
+      participants: [...new Set(others.map(personOf))],
+    }
+  }
+
+  #count(what: Counted): void {
+    this.#counts.set(what, this.countOf(what) + 1)
+  }
+}

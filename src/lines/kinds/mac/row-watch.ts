@@ -1,0 +1,181 @@
+// The row of a message that the script has handed over: it alone proves the outcome.
+
+import { NEVER, type Clock } from '../../../system/clock.ts'
+import type { Settlement } from '../../driver.ts'
+import type { MessageRow, OwnState } from './chat-db-rows.ts'
+import type { ChatDb } from './chat-db.ts'
+import {
+  FILE_ROW_MS_MAX,
+  fitOf,
+  isGhost,
+  isMisrouted,
+  keyOf,
+  type Expectation,
+} from './expectation.ts'
+import type { OwnMessages } from './own-messages.ts'
+import { reasonOf, serviceOf, stageOf } from './row-stage.ts'
+import type { ScriptAnswer } from './script-runner.ts'
+import { ERROR_GRACE_MS, type StatusTracker } from './status-tracker.ts'
+
+type RowTools = {
+  readonly clock: Clock
+  readonly own: OwnMessages
+  readonly tracker: StatusTracker
+  /** The database while it can be read. */
+  readonly db: () => ChatDb | null
+}
+
+/** Something was handed over to Messages. */
+type HandedOver = {
+  readonly expectation: Expectation
+  readonly answer: ScriptAnswer
+  /** Nothing of the message follows it: a row that is still being sent may end the send. */
+  readonly isLast: boolean
+  /** The session has been over for a while: the send must return. */
+  readonly mustReturn: () => boolean
+}
+
+/** imessage-max saw the row about 26 ms after osascript had returned. */
+const LOOK_MS = 50
+const LOOK_OFTEN_FOR_MS = 1_000
+const LOOK_SELDOM_MS = 250
+const LOOK_RARELY_MS = 1_000
+/** Time for a row to appear, and to be sent. */
+const ROW_MS_MAX = 8_000
+const ROWS_MAX = 50
+
+/** Looks for the row of what the script has handed over, until it proves the outcome. */
+export async function watchRow(tools: RowTools, handedOver: HandedOver): Promise<Settlement> {
+  const { clock } = tools
+  const startedAt = clock.monotonic()
+  const watch = new RowWatch(tools, handedOver)
+  for (;;) {
+    const passedMs = clock.monotonic() - startedAt
+    const settled = watch.look(passedMs) ?? watch.endAfter(passedMs)
+    if (settled !== null) return settled
+    const isEarly = passedMs < LOOK_OFTEN_FOR_MS
+    const laterMs = passedMs < ROW_MS_MAX ? LOOK_SELDOM_MS : LOOK_RARELY_MS
+    await clock.sleep(isEarly ? LOOK_MS : laterMs, NEVER)
+  }
+}
+
+class RowWatch {
+  readonly #tools: RowTools
+  readonly #handedOver: HandedOver
+  readonly #expectation: Expectation
+  readonly #key: string
+  #failingSince: number | null = null
+
+  constructor(tools: RowTools, handedOver: HandedOver) {
+    this.#tools = tools
+    this.#handedOver = handedOver
+    this.#expectation = handedOver.expectation
+    this.#key = keyOf(handedOver.expectation)
+  }
+
+  /** Null while the outcome is open. */
+  look(passedMs: number): Settlement | null {
+    const { own } = this.#tools
+    const rows = this.#rows()
+    for (const row of rows) own.peek(row)
+    const row = own.rowOf(this.#key)
+    return row === null ? null : this.#outcomeOf(row, rows, passedMs)
+  }
+
+  /**
+   * Outcome once the time is up: the row is still being sent, went elsewhere, or never came. A row of a
+   * file may take its time, and what follows a file waits until it is sent.
+   */
+  endAfter(passedMs: number): Settlement | null {
+    const isOver = this.#handedOver.mustReturn()
+    if (!isOver && (passedMs < ROW_MS_MAX || this.#failingSince !== null)) return null
+    const isLate = isOver || passedMs >= FILE_ROW_MS_MAX
+    const row = this.#tools.own.rowOf(this.#key)
+    if (row === null) return this.#strayEnd() ?? this.#endWithoutRow(isLate)
+    if (this.#handedOver.isLast) return this.#hold(row)
+    return isLate ? { outcome: 'unknown', reason: 'not_sent_in_time' } : null
+  }
+
+  #endWithoutRow(isLate: boolean): Settlement | null {
+    if (this.#handedOver.answer.answer !== 'done')
+      return { outcome: 'unknown', reason: 'no_answer' }
+    const mayStillCome = this.#expectation.file !== undefined && !isLate
+    return mayStillCome ? null : { outcome: 'unknown', reason: 'no_row' }
+  }
+
+  #hold(row: MessageRow): Settlement {
+    const { tracker, clock } = this.#tools
+    const service = serviceOf(this.#stateOf(row) ?? row.state)
+    tracker.follow({ ...row, service }, 'held', clock.now())
+    return { outcome: 'held', guid: row.guid, service }
+  }
+
+  /** Outcome by a row that the message caused and that is not its own; null where there is none. */
+  #strayEnd(): Settlement | null {
+    const { own } = this.#tools
+    const strays = this.#rows().filter((other) => !own.isMatched(other))
+    const misrouted = strays.find((other) => isMisrouted(this.#expectation, other))
+    const stray = misrouted ?? strays.find((other) => isGhost(this.#expectation, other))
+    if (stray === undefined) return null
+    own.ignore(stray)
+    const isGroup = this.#expectation.chatGuid !== undefined
+    const ghost = isGroup ? 'group_not_reachable' : 'ghost_row'
+    const reason = stray === misrouted ? 'misrouted' : ghost
+    return { outcome: 'not_sent', reason, blame: 'message' }
+  }
+
+  #outcomeOf(row: MessageRow, rows: readonly MessageRow[], passedMs: number): Settlement | null {
+    const state = this.#stateOf(row)
+    if (state === null) return null
+    const stage = stageOf(state)
+    if (stage !== 'error' && stage !== 'held') return this.#accept(state)
+    if (state.error === 0) {
+      this.#failingSince = null
+      return null
+    }
+    const second = rows.find((other) => this.#isSecond(other, row))
+    if (second !== undefined) {
+      this.#tools.own.replace(this.#key, second)
+      this.#failingSince = null
+      return null
+    }
+    this.#failingSince ??= passedMs
+    if (passedMs - this.#failingSince < ERROR_GRACE_MS) return null
+    return { outcome: 'not_sent', reason: reasonOf(state.error), blame: 'message' }
+  }
+
+  /** A row without an error that Messages wrote after the failed one. */
+  #isSecond(other: MessageRow, failed: MessageRow): boolean {
+    const isLater = other.rowId > failed.rowId && other.state.error === 0
+    const isFree = isLater && !this.#tools.own.isMatched(other)
+    return isFree && fitOf(this.#expectation, other) === 'whole'
+  }
+
+  #accept(state: OwnState): Settlement {
+    const { tracker, clock } = this.#tools
+    const [{ guid }, service] = [state, serviceOf(state)]
+    tracker.follow({ ...state, service }, 'sent', clock.now())
+    return { outcome: 'accepted', guid, service }
+  }
+
+  #stateOf({ rowId, guid }: MessageRow): OwnState | null {
+    const [state] = this.#read((db) => db.statesAt([rowId])) ?? []
+    return state?.guid === guid ? state : null
+  }
+
+  #rows(): readonly MessageRow[] {
+    const { afterRowId } = this.#expectation
+    return this.#read((db) => db.ownRowsAfter(afterRowId, ROWS_MAX)) ?? []
+  }
+
+  /** Null while the database cannot be read: the reading loop reports that, and opens it again. */
+  #read<T>(query: (db: ChatDb) => T): T | null {
+    const db = this.#tools.db()
+    if (db === null) return null
+    try {
+      return query(db)
+    } catch {
+      return null
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// Copies of files for Messages. It runs in a sandbox and reads few folders: a file elsewhere is accepted,
+// and fails later (Jared, imsg). Its own folder of attachments is the one that most programs use
+// (imsg, BlueBubbles); Pictures is another (imessage-max, imessage-kit).
+
+import { accessSync, constants, createReadStream, createWriteStream, mkdirSync } from 'node:fs'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import { pipeline } from 'node:stream/promises'
+
+import type { OutgoingAttachment } from '../../../domain/message.ts'
+import type { Clock } from '../../../system/clock.ts'
+import type { Log } from '../../../system/log.ts'
+import type { Random } from '../../../system/random.ts'
+import type { StagedFile } from './expectation.ts'
+
+type StagingTools = {
+  readonly clock: Clock
+  readonly random: Random
+  readonly log: Log
+  readonly folder: string
+}
+
+export type Staged =
+  | { readonly staged: StagedFile }
+  /** The source is gone, or the copy cannot be made. */
+  | { readonly staged: null; readonly reason: 'attachment_missing' | 'staging_failed' }
+
+/** Messages goes on pointing at the copy of a sent file (BlueBubbles). */
+const KEPT_MS = 30 * 86_400_000
+const FOLDER_BYTES = 16
+const FOLDER_NAME = /^[0-9a-f]{32}$/
+/** Holds the time at which Messages was done with the file. */
+const PROOF = '.done'
+const NAME_BYTES_MAX = 200
+
+export class Staging {
+  readonly #tools: StagingTools
+
+  constructor(tools: StagingTools) {
+    this.#tools = tools
+  }
+
+  /** False where Messages' folder cannot be written to: then no file can be sent. */
+  get isWritable(): boolean {
+    try {
+      mkdirSync(this.#tools.folder, { recursive: true, mode: 0o700 })
+      accessSync(this.#tools.folder, constants.W_OK)
+      return true
+    } catch {
+      return false
+    }
+  }
+
+  pathOf({ path }: StagedFile): string {
+    return join(this.#tools.folder, path)
+  }
+
+  /** Copies the bytes alone, without attributes such as the mark of a download. */
+  async stage({ id, path: source, filename, size }: OutgoingAttachment): Promise<Staged> {
+    const folder = Buffer.from(this.#tools.random.bytes(FOLDER_BYTES)).toString('hex')
+    const staged = { id, path: `${folder}/${safeName(filename)}` }
+    const copy = this.pathOf(staged)
+    try {
+      await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
+      const written = createWriteStream(copy, { mode: 0o600, flags: 'wx' })
+      await pipeline(createReadStream(source), written)
+      if (written.bytesWritten === size) return { staged }
+      await this.remove(staged)
+      return { staged: null, reason: 'attachment_missing' }
+    } catch (error) {
+      await this.remove(staged)
+      const isGone = error instanceof Error && 'path' in error && error.path === source
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (!isGone) this.#tools.log.warn('a file cannot be put where Messages reads it', { code })
+      return { staged: null, reason: isGone ? 'attachment_missing' : 'staging_failed' }
+    }
+  }
+
+  /** Removes a copy that Messages has never seen. */
+  async remove(file: StagedFile): Promise<void> {
+    await rm(dirname(this.pathOf(file)), { recursive: true, force: true }).catch(() => {})
+  }
+
+  /** Notes that Messages is done with a file: it is kept for 30 days from now on. */
+  async markDone(file: StagedFile): Promise<void> {
+    const proof = join(dirname(this.pathOf(file)), PROOF)
+    await writeFile(proof, String(this.#tools.clock.now()), { mode: 0o600 }).catch(() => {})
+  }
+
+  /** Removes what Messages was done with 30 days ago. A copy without proof stays: it may still go out. */
+  async sweep(): Promise<void> {
+    const { folder, clock } = this.#tools
+    const names = await readdir(folder).catch(() => [])
+    for (const name of names.filter((each) => FOLDER_NAME.test(each))) {
+      const text = await readFile(join(folder, name, PROOF), 'utf8').catch(() => '')
+      const doneAt = Number(text)
+      const isOld = text !== '' && clock.now() - doneAt > KEPT_MS
+      if (isOld) await rm(join(folder, name), { recursive: true, force: true })
+    }
+  }
+}
+
+/** A name that is one name on every disk; the recipient sees it. */
+function safeName(filename: string): string {
+  const name = basename(filename).replaceAll(/[\p{Cc}/:\\]/gu, '_')
+  const whole = name === '' || name.startsWith('.') ? `file${name}` : name
+  if (Buffer.byteLength(whole) <= NAME_BYTES_MAX) return whole
+  const end = /\.[^.]{1,16}$/.exec(whole)?.[0] ?? ''
+  const points = Array.from(whole.slice(0, whole.length - end.length))
+  while (Buffer.byteLength(points.join('') + end) > NAME_BYTES_MAX) points.pop()
+  return points.join('') + end
+}

@@ -1,0 +1,212 @@
+// One send of a simulated line: all that can fail comes first, then the point of no return, then one
+// transaction of the ledger with the message, its files and all that follows from them.
+
+import type { AttachmentId } from '../../../domain/ids.ts'
+import type { OutgoingMessage } from '../../../domain/message.ts'
+import type { Clock } from '../../../system/clock.ts'
+import {
+  WITHDRAWN,
+  isGranted,
+  type DeviceGroup,
+  type PointOfNoReturn,
+  type SendOutcome,
+  type Settled,
+} from '../../driver.ts'
+import { weekendOf, type Effect } from './answers.ts'
+import { behaviourOf, effectsOf, type Addressed, type Behaviour } from './correspondents.ts'
+import { hashOf } from './files.ts'
+import type { Part } from './ledger-tables.ts'
+import { chatOf, groupOf } from './network-events.ts'
+import type { SimulatedNetwork } from './network.ts'
+
+export type SimulatedLineTools = {
+  readonly network: SimulatedNetwork
+  readonly clock: Clock
+  /** Count of all simulated lines. */
+  readonly lineCount: number
+  /** Time a simulated person takes for each step: to get a message, to read it. */
+  readonly delayMs: number
+}
+
+export type SendTools = SimulatedLineTools & {
+  /** Number of the line. */
+  readonly line: string
+  /** Called where the line goes offline because of a message. */
+  readonly onDrop: () => void
+}
+
+/** A message that may leave. */
+type Prepared = {
+  readonly message: OutgoingMessage
+  readonly behaviour: Behaviour
+  readonly group: DeviceGroup | undefined
+  readonly parts: readonly Part[]
+}
+
+/** Entries of the ledger that prove what was sent of a message. */
+type Proof = {
+  readonly guid: string
+  readonly service: string | null
+  readonly parts: readonly Pick<Part, 'guid' | 'attachmentId'>[]
+}
+
+type Refusal = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
+
+const NO_ANSWER = { outcome: 'unknown', reason: 'no_answer' } as const
+
+/** Sends a message in a session of the line, which the network knows by its id. */
+export async function sendMessage(
+  tools: SendTools,
+  { message, session }: { readonly message: OutgoingMessage; readonly session: string },
+  pointOfNoReturn: PointOfNoReturn,
+  signal: AbortSignal,
+): Promise<SendOutcome> {
+  const { network, clock } = tools
+  const prepared = await prepare(tools, message)
+  if ('outcome' in prepared) return prepared
+  if (signal.aborted || !(await isGranted(pointOfNoReturn, network.noteOf(session)))) {
+    return WITHDRAWN
+  }
+  const { behaviour } = prepared
+  if (behaviour.kind === 'line_refuses') return notSent('line_refused', 'line')
+  const proof = await carry(tools, prepared, session)
+  if (proof === null) return notSent('network_failed', 'line')
+  const outcome = outcomeOf(behaviour, proof)
+  if (behaviour.kind !== 'carried') return outcome
+  if (behaviour.dropsLine) tools.onDrop()
+  if (behaviour.acceptMs === 0) return outcome
+  await clock.sleep(behaviour.acceptMs, signal)
+  // The network has it either way; after an abort, its receipt says when it was accepted.
+  return signal.aborted ? heldOf(proof) : outcome
+}
+
+/**
+ * The end of a message that a crash left open; null where it cannot be known. `isComplete` where the
+ * ledger would hold the message, had it been carried.
+ */
+export function settledBy(
+  { network, line, lineCount }: Omit<SendTools, 'onDrop'>,
+  message: OutgoingMessage,
+  isComplete: boolean,
+): Settled | null {
+  const { ledger } = network
+  const behaviour = behaviourOf(addressed(message, groupOfSend(network, line, message)), lineCount)
+  if (behaviour.kind === 'nobody_knows') return null
+  const carried = ledger.findCarried(message.id)
+  const parts = message.attachments === undefined ? [] : ledger.partsOf(message.id)
+  if (carried === null && parts.length === 0) {
+    return isComplete
+      ? { outcome: 'not_sent', reason: 'not_carried', blame: 'line', proof: true }
+      : null
+  }
+  const proof = { guid: carried?.guid ?? '', service: carried?.service ?? null, parts }
+  const isSlow = behaviour.kind === 'carried' && behaviour.acceptMs > 0
+  return isSlow ? heldOf(proof) : outcomeOf(behaviour, proof)
+}
+
+/** Reads the files, and decides what becomes of the message. */
+async function prepare(
+  { network, line, lineCount }: SendTools,
+  message: OutgoingMessage,
+): Promise<Prepared | Refusal> {
+  const group = groupOfSend(network, line, message)
+  if (group === null) return notSent('group_not_reachable', 'message')
+  const behaviour = behaviourOf(addressed(message, group), lineCount)
+  if (behaviour.kind === 'not_on_imessage') return notSent('not_on_imessage', 'message')
+  if (behaviour.kind === 'no_sms') return notSent('no_sms', 'message')
+  const parts: Part[] = []
+  for (const { id, path, filename, mimeType, size, sha256 } of message.attachments ?? []) {
+    if ((await hashOf(path)) !== sha256) return notSent('attachment_missing', 'message')
+    const declaredType = mimeType
+    const guid = network.newGuid()
+    parts.push({ guid, attachmentId: id, filename, declaredType, size, sha256 })
+  }
+  return { message, behaviour, group, parts }
+}
+
+/** The parts that the ledger holds from now on; null where it holds nothing. */
+async function carry(
+  tools: SendTools,
+  { message, behaviour, group, parts: all }: Prepared,
+  session: string,
+): Promise<Proof | null> {
+  const { network, line } = tools
+  const { id: messageId, to, text } = message
+  const parts = behaviour.kind === 'first_part' ? all.slice(0, 1) : all
+  // A message without a text is known by its last file.
+  const guid = (text === '' ? parts.at(-1)?.guid : undefined) ?? network.newGuid()
+  const service = message.service === 'SMS' ? 'SMS' : null
+  const at = network.now()
+  const carried = { messageId, line, to, text, guid, service, at }
+  const isCut = behaviour.kind === 'first_part' && behaviour.rest === 'refused'
+  const hasGroup = behaviour.kind === 'carried' && behaviour.answer === 'group'
+  const chats = hasGroup ? [chatOf(line, weekendOf(to))] : []
+  try {
+    const effects = effectsOf({ ...carried, group, files: parts }, behaviour, {
+      ...tools,
+      now: at,
+      newGuid: () => network.newGuid(),
+      sample: (kind) => network.files.sample(kind),
+    })
+    keepForwarded(network, message, effects)
+    await network.carry({ carried, session, parts, isCut, chats }, effects)
+    return { guid, service, parts }
+  } catch {
+    return null
+  }
+}
+
+/** Keeps the files that others get. */
+function keepForwarded(
+  { files }: SimulatedNetwork,
+  { attachments = [] }: OutgoingMessage,
+  effects: readonly Effect[],
+): void {
+  for (const { path, sha256 } of attachments) {
+    if (effects.some(({ details }) => details?.includes(sha256) === true)) files.keep(path, sha256)
+  }
+}
+
+function outcomeOf(behaviour: Behaviour, proof: Proof) {
+  const sent = proof.parts.map(({ attachmentId }) => attachmentId as AttachmentId) // As the relay gave it.
+  if (behaviour.kind === 'nobody_knows') return NO_ANSWER
+  if (behaviour.kind === 'first_part') {
+    if (behaviour.rest === 'unknown') return { ...NO_ANSWER, sent }
+    return { outcome: 'partly_sent', reason: 'partly_sent', sent } as const
+  }
+  return { outcome: 'accepted', ...carriedBy(proof) } as const
+}
+
+function heldOf(proof: Proof) {
+  return { outcome: 'held', ...carriedBy(proof) } as const
+}
+
+function carriedBy({ guid, service, parts }: Proof) {
+  const others = parts.map((part) => part.guid).filter((each) => each !== guid)
+  return {
+    guid,
+    ...(service === null ? {} : { service }),
+    ...(others.length === 0 ? {} : { partGuids: others }),
+  }
+}
+
+function notSent(reason: string, blame: 'line' | 'message'): Refusal {
+  return { outcome: 'not_sent', reason, blame }
+}
+
+/** The group that the message is for; null where the line has no such group. */
+function groupOfSend(
+  network: SimulatedNetwork,
+  line: string,
+  { chatGuid }: OutgoingMessage,
+): DeviceGroup | null | undefined {
+  if (chatGuid === undefined) return undefined
+  const chat = network.ledger.findChat(line, chatGuid)
+  return chat === null || chat.isLeft === 1 ? null : groupOf(chat)
+}
+
+function addressed(message: OutgoingMessage, group: DeviceGroup | null | undefined): Addressed {
+  const { to, service, text, attachments = [] } = message
+  const partCount = attachments.length + (text === '' ? 0 : 1)
+  return { to, service, group: group ?? undefined, partCount }
+}

@@ -1,0 +1,115 @@
+import { deviceHandle } from '../domain/handle.ts'
+import {
+  derivedId,
+  guidFromBytes,
+  timestamp,
+  uuidV7,
+  type ConversationId,
+  type Timestamp,
+} from '../domain/ids.ts'
+import type { Line } from '../domain/line.ts'
+import type { MessageExtras, ReplyTarget } from '../domain/message-extras.ts'
+import { mendedText, type Outbound } from '../domain/message.ts'
+import type { DeviceMessage } from '../lines/driver.ts'
+import { noteMessage } from '../storage/conversations.ts'
+import type { Tx } from '../storage/database.ts'
+import { messageIdOfGuid } from '../storage/intake-records.ts'
+import { findMessage, insertMessage, newMessage } from '../storage/messages.ts'
+import type { Settings } from '../storage/settings.ts'
+import { sha256 } from '../system/hash.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import { eachOnce } from './device-files.ts'
+
+export type RecordTools = {
+  readonly stamps: LogicalClock
+  /** The setting `attachment_wait_seconds`: the wait of a received message for its files. */
+  readonly settings: Pick<Settings, 'get'>
+}
+
+const UPPER_CASE_UUID = /^[0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12}$/
+
+type Placed = {
+  readonly device: DeviceMessage
+  readonly conversationId: ConversationId
+  /** It is announced once its files are here, or after a while. */
+  readonly waits: boolean
+}
+
+/** Stores a message of the device, and puts it into its conversation. */
+export function recordMessage(
+  { stamps, settings }: RecordTools,
+  tx: Tx,
+  line: Line,
+  { device, conversationId, waits }: Placed,
+): Outbound {
+  const createdAt = stamps.now()
+  const at = deviceTime(device.at, createdAt)
+  const hash = sha256(`${line.id}\0${device.guid}`)
+  const { group, isFromMe } = device
+  const handle = group !== undefined && isFromMe ? deviceHandle(group.identifier) : device.handle
+  const message = insertMessage(
+    tx,
+    newMessage(
+      {
+        lineId: line.id,
+        phoneNumber: line.number,
+        handle,
+        id: derivedId('msg', at, hash),
+        conversationId,
+        text: mendedText(device.text),
+        guid: UPPER_CASE_UUID.test(device.guid) ? device.guid : guidFromBytes(uuidV7(at, hash)),
+        source: 'device',
+        createdAt,
+      },
+      {
+        direction: isFromMe ? 'outbound' : 'inbound',
+        status: isFromMe ? 'sent' : 'received',
+        service: device.service,
+        platformGuid: device.guid,
+        isGroup: group !== undefined,
+        extras: extrasOf(tx, line, device, conversationId),
+        dueAt: waits
+          ? timestamp(createdAt + settings.get('attachment_wait_seconds') * 1_000)
+          : null,
+        sentAt: at,
+      },
+    ),
+  )
+  noteMessage(tx, conversationId, { seq: message.seq, service: device.service, now: createdAt })
+  return message
+}
+
+/** Null for a direct text message. */
+function extrasOf(
+  tx: Tx,
+  line: Line,
+  { handle, isFromMe, attachments = [], replyTo, group }: DeviceMessage,
+  conversationId: ConversationId,
+): MessageExtras | null {
+  const hasSender = group !== undefined && !isFromMe
+  const attachmentCount = eachOnce(attachments).length
+  if (attachmentCount === 0 && replyTo === undefined && !hasSender) return null
+  return {
+    ...(attachmentCount > 0 && { attachmentCount }),
+    ...(hasSender && { sender: deviceHandle(handle) }),
+    ...(replyTo && { replyTo: replyIn(tx, line, conversationId, replyTo) }),
+  }
+}
+
+/** A reply refers to its own conversation only: nothing of another one is quoted in it. */
+function replyIn(
+  tx: Tx,
+  line: Line,
+  conversationId: ConversationId,
+  { guid, part }: NonNullable<DeviceMessage['replyTo']>,
+): ReplyTarget {
+  const id = messageIdOfGuid(tx, line.id, guid)
+  const target = id === null ? null : findMessage(tx, id)
+  const isHere = target?.conversationId === conversationId
+  return { messageId: isHere ? id : null, guid, part }
+}
+
+/** The date that a device gives, as far as it can be one. */
+export function deviceTime(at: Timestamp, now: Timestamp): Timestamp {
+  return timestamp(Number.isFinite(at) ? Math.max(0, at) : now)
+}

@@ -1,0 +1,112 @@
+// The attachments of a message on its way out. A caller names uploads, and URLs that are fetched before the
+// message is accepted. On the device each file is a message of its own, and so is the text behind them:
+// marks say which of these parts were sent.
+
+import type { SendAttachment } from '../api/attachments.ts'
+import { requireAttachment, requireBytes, type Attachments } from '../attachments/attachments.ts'
+import type { AttachmentStore } from '../attachments/store.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import type { AttachmentId } from '../domain/ids.ts'
+import type { Outbound, Progress } from '../domain/message.ts'
+import type { SentParts } from '../lines/driver.ts'
+import { attachmentsOf, linkAttachments, markParts } from '../storage/attachments.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { rememberGuid, takeReceipts } from '../storage/intake-records.ts'
+
+export type AttachmentTools = {
+  readonly db: Db
+  readonly store: Pick<AttachmentStore, 'has'>
+  readonly attachments: Pick<Attachments, 'fetch'>
+}
+
+/**
+ * The attachments of a message that is to be accepted. `requireTarget` throws where it cannot be: nothing is
+ * fetched for such a message.
+ */
+export async function attachmentsFor(
+  tools: AttachmentTools,
+  given: readonly SendAttachment[],
+  requireTarget: () => void,
+): Promise<readonly AttachmentId[]> {
+  const uploads = given.flatMap((file) => ('id' in file ? file.id : []))
+  const twice = uploads.some((id, place) => uploads.indexOf(id) !== place)
+  if (twice) throw invalidRequest({ path: 'attachments', message: 'must not name a file twice' })
+  for (const id of uploads) requireFile(tools, id)
+  if (uploads.length < given.length) requireTarget()
+  const found = await Promise.allSettled(given.map((file) => idOf(tools, file)))
+  // Files fetched beside a failure stay uploads that no message uses.
+  return found.map((result) => {
+    if (result.status === 'rejected') throw result.reason
+    return result.value
+  })
+}
+
+/** Gives a new message its attachments; throws for one that was deleted meanwhile. */
+export function attach(tx: Tx, message: Pick<Outbound, 'id'>, ids: readonly AttachmentId[]): void {
+  for (const id of ids) requireBytes(requireAttachment(tx, id))
+  linkAttachments(tx, message.id, ids)
+}
+
+async function idOf({ attachments }: AttachmentTools, file: SendAttachment): Promise<AttachmentId> {
+  if ('id' in file) return file.id as AttachmentId // It was found before.
+  const { id } = await attachments.fetch(file.url, file.filename ?? null)
+  return id
+}
+
+function requireFile({ db, store }: AttachmentTools, id: string): void {
+  const { sha256 } = requireBytes(requireAttachment(db, id))
+  if (store.has(sha256)) return
+  throw new RelayError('attachment_gone', 'The file is not in the data directory.')
+}
+
+/** Attachments that are proven to be sent. */
+export function provenParts(tx: Tx, { id }: Outbound): SentParts {
+  return attachmentsOf(tx, id).flatMap(({ id, isSent }) => (isSent === true ? id : []))
+}
+
+/** Marks these beside those that are proven already; of the rest `isSent` is null while nobody can say. */
+export function markSent(tx: Tx, message: Outbound, sent: SentParts, isSent: boolean | null): void {
+  markParts(tx, message.id, [...provenParts(tx, message), ...sent], isSent)
+}
+
+/** Marks by the end of the whole message. True where any of it has left. */
+export function markByEnd(tx: Tx, message: Outbound, { status, error, sentAt }: Progress): boolean {
+  const hasFailed = status === 'failed' || status === 'expired'
+  const proven = provenParts(tx, message)
+  if (!hasFailed) markParts(tx, message.id, [], true)
+  else if (message.sentAt === null) {
+    // Where none is proven although a part was sent, nobody can say which.
+    const isUnclear = error?.code === 'partly_sent' && proven.length === 0
+    if (!isUnclear) markParts(tx, message.id, proven, false)
+  } else if (message.text === '' && error?.code !== 'partly_sent') {
+    // It was sent, and then its last part failed.
+    markParts(tx, message.id, filesOf(tx, message).slice(0, -1), false)
+  }
+  return sentAt !== null || proven.length > 0
+}
+
+/** The first parts are proven: those whose guids the device gives beside that of the last. */
+export function markFirst(tx: Tx, message: Outbound, count: number): void {
+  markSent(tx, message, filesOf(tx, message).slice(0, count), null)
+}
+
+/** One of the other parts failed, and nobody can say which; the last is sent where it is a file. */
+export function markOtherFailed(tx: Tx, message: Outbound): void {
+  const isLastSent = message.sentAt !== null && message.text === ''
+  markParts(tx, message.id, isLastSent ? filesOf(tx, message).slice(-1) : [], null)
+}
+
+/** Remembers the guids of the other parts; true where the device has said already that one failed. */
+export function rememberParts(tx: Tx, message: Outbound, guids: readonly string[]): boolean {
+  let hasFailed = false
+  for (const guid of guids) {
+    rememberGuid(tx, message.lineId, guid, message.id)
+    const receipts = takeReceipts(tx, message.lineId, guid)
+    hasFailed ||= receipts.some(({ kind }) => kind === 'failed')
+  }
+  return hasFailed
+}
+
+function filesOf(tx: Tx, { id }: Outbound): SentParts {
+  return attachmentsOf(tx, id).map(({ id }) => id)
+}

@@ -1,0 +1,37 @@
+import type { SearchResult } from '../api/contacts.ts'
+import { excerptOf } from '../domain/search-text.ts'
+import { contactResource } from '../people/resource.ts'
+import { conversationsWithSeqs } from '../storage/conversations.ts'
+import type { Db } from '../storage/database.ts'
+import { messagesWithSeqs } from '../storage/message-lists.ts'
+import { parseQuery, searchConversations, searchMessages, searchPeople } from '../storage/search.ts'
+import type { Clock } from '../system/clock.ts'
+import { conversationResource, messageResource, type WaitReason } from './resource.ts'
+
+type Tools = { readonly db: Db; readonly clock: Clock; readonly waitReason: WaitReason }
+
+/** Reading of messages ends after this time: no send waits longer. */
+const TIME_MS = 40
+
+/** People, conversations and messages for one query, at most `limit` of each. */
+export function search({ db, clock, waitReason }: Tools, q: string, limit: number): SearchResult {
+  const until = clock.monotonic() + TIME_MS
+  const isTimeUp = () => clock.monotonic() > until
+  const query = parseQuery(q)
+  const everywhere = { limit, before: Number.MAX_SAFE_INTEGER, tag: null }
+  const persons = searchPeople(db, query, everywhere)
+  const conversations = searchConversations(db, query, { limit, persons })
+  const { seqs, isComplete } = searchMessages(db, query, { limit, isTimeUp })
+  return {
+    people: persons.map(contactResource),
+    conversations: conversationsWithSeqs(db, conversations).map((found) =>
+      conversationResource(db, found, waitReason),
+    ),
+    messages: messagesWithSeqs(db, seqs).map((found) => ({
+      message: messageResource(db, found, waitReason),
+      excerpt: excerptOf(found.text, query.words),
+      conversation_id: found.conversationId,
+    })),
+    is_complete: isComplete,
+  }
+}

@@ -1,0 +1,17 @@
+/** One contact of a file, whose recipients are as they stand there. */
+export type Card = {
+  /** The number of the row or of the card, from 1. */
+  readonly row: number
+  readonly name: string
+  readonly note: string | null
+  readonly tags: readonly string[]
+  readonly recipients: readonly string[]
+  /** Its end in the text. */
+  readonly end: number
+}
+
+export type ContactFile = {
+  /** The row of names that each part of the file needs; empty for vCards. */
+  readonly head: string
+  readonly cards: Iterable<Card>
+}

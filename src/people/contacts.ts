@@ -1,0 +1,190 @@
+// The owner's address book as the API has it: read, changed, searched and brought in from files.
+
+import type { Contact, ImportReport } from '../api/contacts.ts'
+import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import { RelayError, invalidRequest } from '../domain/errors.ts'
+import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
+import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags } from '../domain/person.ts'
+import { hasConversation } from '../storage/conversations.ts'
+import type { Db, Tx } from '../storage/database.ts'
+import { listLines } from '../storage/lines.ts'
+import {
+  deletePerson,
+  findPerson,
+  listPeople,
+  savePerson,
+  type PersonFields,
+  type Saved,
+} from '../storage/people.ts'
+import { parseQuery, searchPeople } from '../storage/search.ts'
+import type { Writer } from '../storage/writer.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import type { Card } from './card.ts'
+import { decodeContacts, readContacts } from './contact-file.ts'
+import { commonHome, homeOfCountry, understandRecipient, type Home } from './phone-numbers.ts'
+import { contactResource } from './resource.ts'
+
+type Tools = {
+  readonly db: Db
+  readonly writer: Pick<Writer, 'write'>
+  readonly stamps: LogicalClock
+}
+
+export type ContactFilter = { readonly q?: string | undefined; readonly tag?: string | undefined }
+
+export type ContactFields = Omit<PersonFields, 'handle'>
+
+export type Contacts = ReturnType<typeof createContacts>
+
+export function createContacts(tools: Tools) {
+  const { db, writer, stamps } = tools
+  return {
+    list: (filter: ContactFilter, page: PageRequest) => pageOfContacts(db, filter, page),
+    get(written: string): Contact {
+      const found = findPerson(db, handleIn(written))
+      if (found === null) throw noContact()
+      return contactResource(found)
+    },
+    async put(written: string, fields: ContactFields): Promise<Contact> {
+      const handle = knownHandle(db, written)
+      const clean = cleanFields(handle, fields)
+      if (clean.name === '') throw invalidRequest({ path: 'name', message: 'must not be empty' })
+      await writer.write((tx) => savePerson(tx, clean, stamps.now()))
+      return this.get(handle)
+    },
+    async remove(written: string): Promise<void> {
+      const isDeleted = await writer.write((tx) => deletePerson(tx, handleIn(written)))
+      if (!isDeleted) throw noContact()
+    },
+    import: (bytes: Uint8Array, country: string | null) => importContacts(tools, bytes, country),
+  }
+}
+
+function pageOfContacts(db: Db, { q, tag = '' }: ContactFilter, page: PageRequest): Page<Contact> {
+  const before = cursorSeq(page.cursor) ?? Number.MAX_SAFE_INTEGER
+  const bounds = { limit: page.limit + 1, before }
+  const asked = tag === '' ? null : tag
+  const rows =
+    q === undefined
+      ? listPeople(db, asked, bounds)
+      : searchPeople(db, parseQuery(q), { ...bounds, tag: asked })
+  return pageOf(rows, page.limit, contactResource, ({ seq }) => [seq])
+}
+
+function handleIn(written: string): Handle {
+  return parseRecipient(written)?.handle ?? deviceHandle(written)
+}
+
+/** A number, an e-mail address, or any sender that a conversation is with. */
+function knownHandle(db: Db, written: string): Handle {
+  const handle = handleIn(written)
+  if (parseRecipient(handle) !== null || hasConversation(db, handle, null)) return handle
+  const message =
+    'must be a phone number in international format, such as +12025550147, or an email address'
+  throw invalidRequest({ path: 'handle', message })
+}
+
+function noContact(): RelayError {
+  return new RelayError('not_found', 'There is no contact with this handle.')
+}
+
+function cleanFields(handle: Handle, { name, note, tags }: ContactFields): PersonFields {
+  const cleanNote = note === null ? '' : clean(note, NOTE_LENGTH_MAX)
+  return {
+    handle,
+    name: clean(name.replaceAll(/\s+/g, ' '), NAME_LENGTH_MAX),
+    note: cleanNote === '' ? null : cleanNote,
+    tags: cleanTags(tags),
+  }
+}
+
+/** Text as it can be stored, cut to its length in code points. */
+function clean(text: string, lengthMax: number): string {
+  const whole = text.replaceAll('\0', '').toWellFormed().trim()
+  return Array.from(whole.slice(0, lengthMax * 2))
+    .slice(0, lengthMax)
+    .join('')
+}
+
+/** Entries of one transaction: 5 ms. */
+const BATCH_ROWS = 100
+/** Bad rows that a report lists; it counts all of them. */
+const ERRORS_MAX = 1_000
+
+async function importContacts(
+  { db, writer, stamps }: Tools,
+  bytes: Uint8Array,
+  country: string | null,
+): Promise<ImportReport> {
+  const home = country === null ? homeOfLines(db) : homeOfCountry(country)
+  if (home === null && country !== null) {
+    throw invalidRequest({ path: 'country', message: 'must be a country code such as US or DE' })
+  }
+  const report = new Report()
+  let batch: PersonFields[] = []
+  const save = async () => {
+    const rows = batch
+    batch = []
+    report.count(await writer.write((tx) => rows.map((row) => merge(tx, row, stamps))))
+  }
+  for (const card of readContacts(decodeContacts(bytes)).cards) {
+    batch.push(...peopleOf(card, home, report))
+    if (batch.length >= BATCH_ROWS) await save()
+  }
+  if (batch.length > 0) await save()
+  return report.resource()
+}
+
+function homeOfLines(db: Db): Home | null {
+  return commonHome(listLines(db).map(({ number }) => number))
+}
+
+/** The name of a file replaces the one that is known; the rest is added. */
+function merge(tx: Tx, fields: PersonFields, stamps: LogicalClock): Saved {
+  const before = findPerson(tx, fields.handle)
+  const note = fields.note ?? before?.note ?? null
+  const tags = cleanTags([...(before?.tags ?? []), ...fields.tags])
+  return savePerson(tx, { ...fields, note, tags }, stamps.now())
+}
+
+/** An entry for each recipient of a card; what is not understood goes to the report. */
+function peopleOf(card: Card, home: Home | null, report: Report): readonly PersonFields[] {
+  const { row, name, note, tags } = card
+  const recipients = card.recipients.filter((recipient) => recipient.trim() !== '')
+  if (recipients.length === 0) report.fail(row, 'has no phone number and no email address')
+  const people = recipients.flatMap((recipient) => {
+    const understood = understandRecipient(recipient, home)
+    if ('handle' in understood) return [cleanFields(understood.handle, { name, note, tags })]
+    report.fail(row, `${clean(recipient, 40)} ${understood.why}`)
+    return []
+  })
+  const named = people.filter((person) => person.name !== '')
+  if (named.length < people.length) report.fail(row, 'has no name')
+  return named
+}
+
+class Report {
+  readonly #counts = { created: 0, changed: 0, unchanged: 0 }
+  readonly #errors: { row: number; why: string }[] = []
+  #failed = 0
+
+  count(saved: readonly Saved[]): void {
+    for (const one of saved) this.#counts[one] += 1
+  }
+
+  fail(row: number, why: string): void {
+    this.#failed += 1
+    if (this.#errors.length < ERRORS_MAX) this.#errors.push({ row, why })
+  }
+
+  resource(): ImportReport {
+    const { created, changed, unchanged } = this.#counts
+    return {
+      imported: created,
+      updated: changed,
+      skipped: unchanged,
+      failed: this.#failed,
+      errors: this.#errors,
+    }
+  }
+}

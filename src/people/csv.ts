@@ -1,0 +1,165 @@
+// Tables of contacts as spreadsheets, Google and Outlook export them.
+
+import type { Card, ContactFile } from './card.ts'
+
+type Record = {
+  /** From 1, the row of names included. */
+  readonly row: number
+  readonly cells: readonly string[]
+  readonly end: number
+}
+
+const DELIMITERS = [',', ';', '\t'] as const
+/** A longer cell in quotes is a quote that was never closed. */
+const CELL_LENGTH_MAX = 8_192
+
+/** The meanings of columns; the first that fits a name counts. */
+const COLUMNS = [
+  { of: 'label', name: /\b(?:label|type|typ)\b/ },
+  {
+    of: 'recipient',
+    name: /phone|mobile|mobil|handy|telefon|cell|\btel\b|telephone|e-?mail|handle/,
+  },
+  { of: 'recipient', name: /^(?:number|nummer|rufnummer)$/ },
+  { of: 'given', name: /^(?:first|given)[ _]?name$|^vorname$/ },
+  { of: 'family', name: /^(?:last|family)[ _]?name$|^(?:surname|nachname|familienname)$/ },
+  { of: 'name', name: /^(?:(?:full|display|contact)[ _]?)?name$|^anzeigename$/ },
+  { of: 'company', name: /^(?:company|organi[sz]ation(?: name| 1 - name)?|firma)$/ },
+  { of: 'note', name: /^(?:notes?|notiz(?:en)?|comments?|bemerkung(?:en)?)$/ },
+  {
+    of: 'tags',
+    name: /^(?:tags?|labels|groups?|group membership|categories|gruppen?|kategorien)$/,
+  },
+] as const
+type Meaning = (typeof COLUMNS)[number]['of'] | null
+
+/** The cards of a table; where no row of names is there, columns are known by what is in them. */
+export function csvCards(given: string): ContactFile {
+  const text = given.replace(/^\uFEFF/, '')
+  const offset = given.length - text.length
+  const delimiter = delimiterOf(text)
+  const [first] = records(text, delimiter)
+  const names = first === undefined ? [] : first.cells.map(meaningOf)
+  const hasNames = names.includes('recipient') && !first?.cells.some(isRecipient)
+  return {
+    head: hasNames ? given.slice(0, offset + (first?.end ?? 0)) : '',
+    cards: cardsOf(text, { delimiter, names: hasNames ? names : null, offset }),
+  }
+}
+
+function* cardsOf(
+  text: string,
+  {
+    delimiter,
+    names,
+    offset,
+  }: {
+    readonly delimiter: string
+    readonly names: readonly Meaning[] | null
+    readonly offset: number
+  },
+): Generator<Card> {
+  for (const { row, cells, end } of records(text, delimiter)) {
+    const isOfNames = names !== null && row === 1
+    if (isOfNames || cells.every((cell) => cell.trim() === '')) continue
+    yield { row, end: offset + end, ...fieldsOf(cells, names ?? guessed(cells)) }
+  }
+}
+
+/** The delimiter that the first line has most, outside of quotes. */
+function delimiterOf(text: string): string {
+  const line = (/^[^\r\n]*/.exec(text)?.[0] ?? '').replaceAll(/"[^"]*"/g, '')
+  const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
+  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
+}
+
+function meaningOf(column: string): Meaning {
+  const name = column.trim().toLowerCase()
+  return COLUMNS.find((known) => known.name.test(name))?.of ?? null
+}
+
+/** A row of a table without names: recipients by their looks, the first other cell is the name, the next a note. */
+function guessed(cells: readonly string[]): readonly Meaning[] {
+  const texts = [...cells.keys()].filter((place) => {
+    return !isRecipient(cells[place] ?? '') && cells[place]?.trim() !== ''
+  })
+  return cells.map((cell, place) => {
+    if (isRecipient(cell)) return 'recipient'
+    if (place === texts[0]) return 'name'
+    return place === texts[1] ? 'note' : null
+  })
+}
+
+function isRecipient(cell: string): boolean {
+  const text = cell.trim()
+  return /^\+?[\d\s()./-]{5,}$/.test(text) || /^\S+@\S+\.\S+$/.test(text)
+}
+
+function fieldsOf(cells: readonly string[], meanings: readonly Meaning[]) {
+  const values = (meaning: Meaning) =>
+    cells
+      .filter((cell, place) => meanings[place] === meaning && cell.trim() !== '')
+      .map((cell) => cell.trim())
+  const full = [...values('given'), ...values('family')].join(' ')
+  const [name = full === '' ? (values('company')[0] ?? '') : full] = values('name')
+  const note = values('note').join('\n')
+  return {
+    name,
+    note: note === '' ? null : note,
+    tags: values('tags')
+      .flatMap((value) => value.split(/[,;|]| ::: /))
+      .map(plainTag),
+    // Google writes several values into one cell so.
+    recipients: values('recipient').flatMap((value) => value.split(/ ::: |;/)),
+  }
+}
+
+/** Google's own groups begin with a star. */
+function plainTag(tag: string): string {
+  return tag.trim().replace(/^\* ?/, '')
+}
+
+/** The records of a table, by RFC 4180; a quote that does not close is a character like any other. */
+function* records(text: string, delimiter: string): Generator<Record> {
+  let at = 0
+  for (let row = 1; at < text.length; row += 1) {
+    const cells: string[] = []
+    for (;;) {
+      const cell = quotedCell(text, at, delimiter) ?? plainCell(text, at, delimiter)
+      cells.push(cell.value)
+      at = cell.end
+      if (text[at] !== delimiter) break
+      at += 1
+    }
+    if (text[at] === '\r') at += 1
+    if (text[at] === '\n') at += 1
+    yield { row, cells, end: at }
+  }
+}
+
+type Cell = { readonly value: string; readonly end: number }
+
+function plainCell(text: string, start: number, delimiter: string): Cell {
+  let end = start
+  while (end < text.length && text[end] !== delimiter && text[end] !== '\n' && text[end] !== '\r') {
+    end += 1
+  }
+  return { value: text.slice(start, end), end }
+}
+
+/** Null where the cell does not begin with a quote, or its quote is not closed before a delimiter. */
+function quotedCell(text: string, start: number, delimiter: string): Cell | null {
+  if (text[start] !== '"') return null
+  const last = Math.min(text.length, start + CELL_LENGTH_MAX)
+  for (let at = text.indexOf('"', start + 1); at !== -1 && at < last; at = text.indexOf('"', at)) {
+    const next = text[at + 1]
+    if (next === '"') {
+      at += 2
+      continue
+    }
+    const isClosed = next === undefined || next === delimiter || next === '\n' || next === '\r'
+    if (!isClosed) return null
+    return { value: text.slice(start + 1, at).replaceAll('""', '"'), end: at + 1 }
+  }
+  return null
+}

@@ -1,0 +1,153 @@
+// vCards of versions 2.1, 3.0 and 4.0, as far as they name a person and the numbers of that person.
+
+import type { Card } from './card.ts'
+
+type Property = {
+  readonly name: string
+  readonly parameters: string
+  readonly value: string
+}
+
+/** Folded lines of one property that are read: a photo may have thousands. */
+const VALUE_LENGTH_MAX = 20_000
+const WANTED = /^(?:[\w-]+\.)?(?:FN|N|ORG|TEL|EMAIL|NOTE|CATEGORIES|NICKNAME)[;:]/i
+
+type Line = { readonly text: string; readonly end: number }
+
+const MARK = /^\s*(BEGIN|END):VCARD\s*$/i
+
+type Block = { readonly properties: readonly Property[]; readonly end: number }
+
+/** Each card of the text. A card that begins within another ends that one, as where a file was cut. */
+export function* vcardCards(text: string): Generator<Card> {
+  let row = 0
+  for (const { properties, end } of blocks(text)) {
+    row += 1
+    yield cardOf(properties, row, end)
+  }
+}
+
+function* blocks(text: string): Generator<Block> {
+  let open: { readonly properties: Property[]; end: number } | null = null
+  for (const { text: line, end } of unfoldedLines(text)) {
+    const mark = MARK.exec(line)?.[1]?.toUpperCase()
+    if (mark !== undefined) {
+      if (mark === 'END' && open !== null) yield { ...open, end }
+      else yield* cutOff(open)
+      open = mark === 'BEGIN' ? { properties: [], end } : null
+    } else if (open !== null) {
+      if (WANTED.test(line)) open.properties.push(propertyOf(line))
+      open.end = end
+    }
+  }
+  yield* cutOff(open)
+}
+
+/** A card that did not end, where it said anything. */
+function cutOff(open: Block | null): readonly Block[] {
+  return open === null || open.properties.length === 0 ? [] : [open]
+}
+
+/** Lines with those that continue them: behind a blank, or behind `=` in quoted-printable. */
+function* unfoldedLines(text: string): Generator<Line> {
+  let current: string | null = null
+  let end = 0
+  for (const line of physicalLines(text)) {
+    const isSoft: boolean = current !== null && isQuotedPrintable(current) && current.endsWith('=')
+    if (current !== null && (isSoft || /^[ \t]/.test(line.text))) {
+      const more: string = isSoft ? line.text.trimStart() : line.text.slice(1)
+      if (current.length < VALUE_LENGTH_MAX)
+        current = isSoft ? current.slice(0, -1) + more : current + more
+    } else {
+      if (current !== null) yield { text: current, end }
+      current = line.text
+    }
+    end = line.end
+  }
+  if (current !== null) yield { text: current, end }
+}
+
+function* physicalLines(text: string): Generator<Line> {
+  let start = 0
+  while (start < text.length) {
+    const found = text.indexOf('\n', start)
+    const end = found === -1 ? text.length : found + 1
+    yield { text: text.slice(start, end).replace(/\r?\n$/, ''), end }
+    start = end
+  }
+}
+
+function isQuotedPrintable(line: string): boolean {
+  return /^[^:]*;(?:ENCODING=)?QUOTED-PRINTABLE[;:]/i.test(line)
+}
+
+function propertyOf(line: string): Property {
+  const at = line.search(/[;:]/)
+  const name = line.slice(0, at).replace(/^.*\./, '').toUpperCase()
+  const colon = endOfParameters(line, at)
+  const parameters = line.slice(at, colon)
+  const value = line.slice(colon + 1)
+  return { name, parameters, value: isQuotedPrintable(line) ? unquoted(value, parameters) : value }
+}
+
+/** The colon behind the parameters, which may have others in quotes. */
+function endOfParameters(line: string, from: number): number {
+  let isQuoted = false
+  for (let at = from; at < line.length; at += 1) {
+    if (line[at] === '"') isQuoted = !isQuoted
+    else if (line[at] === ':' && !isQuoted) return at
+  }
+  return line.indexOf(':', from)
+}
+
+function unquoted(value: string, parameters: string): string {
+  const encoder = new TextEncoder()
+  const bytes = value.split(/((?:=[0-9A-F]{2})+)/i).flatMap((piece, place) => {
+    return place % 2 === 0
+      ? [...encoder.encode(piece)]
+      : [...Buffer.from(piece.replaceAll('=', ''), 'hex')]
+  })
+  const isLatin = /CHARSET="?(?:ISO-8859-1|WINDOWS-1252)/i.test(parameters)
+  return new TextDecoder(isLatin ? 'windows-1252' : 'utf-8').decode(new Uint8Array(bytes))
+}
+
+function cardOf(properties: readonly Property[], row: number, end: number): Card {
+  const values = (name: string) =>
+    properties.filter((property) => property.name === name).map(({ value }) => value)
+  const [formatted = ''] = values('FN')
+  const [structured = ''] = values('N')
+  const [organisation = ''] = values('ORG')
+  const [nickname = ''] = values('NICKNAME')
+  const [family = '', given = '', middle = ''] = parts(structured, ';')
+  const full = [given, middle, family].filter((part) => part !== '').join(' ')
+  const named = [plain(formatted), full, parts(organisation, ';')[0] ?? '', plain(nickname)]
+  const note = values('NOTE').map(plain).join('\n').trim()
+  return {
+    row,
+    end,
+    name: named.map((name) => name.trim()).find((name) => name !== '') ?? '',
+    note: note === '' ? null : note,
+    tags: values('CATEGORIES').flatMap((value) => parts(value, ',')),
+    recipients: [...values('TEL').map(numberIn), ...values('EMAIL').map((value) => plain(value))],
+  }
+}
+
+/** The number of a TEL, which may be an address: `tel:+49-170-1234567;ext=5`. */
+function numberIn(value: string): string {
+  return /^tel:/i.test(value) ? (value.slice('tel:'.length).split(';')[0] ?? '') : plain(value)
+}
+
+/** A value without its escapes. */
+function plain(value: string): string {
+  return value.replaceAll(/\\([\s\S])/g, (_, next: string) => (/n/i.test(next) ? '\n' : next))
+}
+
+/** The parts of a value that has several, each without its escapes. */
+function parts(value: string, separator: ';' | ','): readonly string[] {
+  const found = ['']
+  for (const piece of value.match(/\\[\s\S]|[\s\S]/g) ?? []) {
+    if (piece === separator) found.push('')
+    else found[found.length - 1] += piece
+  }
+  return found.map((part) => plain(part).trim())
+}

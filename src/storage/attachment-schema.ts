@@ -1,0 +1,63 @@
+// The tables of files that travel with messages: see `schema.ts` for the rules.
+
+import { sql } from 'drizzle-orm'
+import { index, integer, primaryKey, sqliteTable, text } from 'drizzle-orm/sqlite-core'
+
+import { ATTACHMENT_STATES, type AttachmentState } from '../domain/attachment.ts'
+import type { AttachmentId, MessageId } from '../domain/ids.ts'
+import { DIRECTIONS, type Direction } from '../domain/message.ts'
+import { at, checkWord, flag } from './columns.ts'
+
+/** Files that travel with messages; their bytes lie in `attachments/` of the data directory. */
+export const attachments = sqliteTable(
+  'attachments',
+  {
+    seq: integer('seq').primaryKey(),
+    id: text('id').$type<AttachmentId>().notNull().unique(),
+    filename: text('filename').notNull(),
+    mimeType: text('mime_type').notNull(),
+    declaredType: text('declared_type'),
+    size: integer('size'),
+    sha256: text('sha256'),
+    width: integer('width'),
+    height: integer('height'),
+    durationMs: integer('duration_ms'),
+    direction: text('direction').$type<Direction>().notNull(),
+    state: text('state').$type<AttachmentState>().notNull(),
+    messageId: text('message_id').$type<MessageId>(),
+    deviceGuid: text('device_guid'),
+    /** The `Idempotency-Key` of the upload. */
+    uploadKey: text('upload_key').unique(),
+    createdAt: at('created_at').notNull(),
+    expiresAt: at('expires_at'),
+  },
+  (t) => [
+    checkWord('direction', DIRECTIONS),
+    checkWord('state', ATTACHMENT_STATES),
+    index('attachments_by_sha256').on(t.sha256),
+    index('attachments_by_expiry')
+      .on(t.expiresAt)
+      .where(sql`expires_at IS NOT NULL`),
+    index('attachments_pending')
+      .on(t.createdAt)
+      .where(sql`state = 'pending'`),
+  ],
+)
+
+/** The attachments of each message, in its order. One upload may be in many messages. */
+export const messageAttachments = sqliteTable(
+  'message_attachments',
+  {
+    messageId: text('message_id').$type<MessageId>().notNull(),
+    position: integer('position').notNull(),
+    attachmentSeq: integer('attachment_seq')
+      .notNull()
+      .references(() => attachments.seq),
+    /** Null while nobody can say whether its part was sent. */
+    isSent: flag('is_sent'),
+  },
+  (t) => [
+    primaryKey({ columns: [t.messageId, t.position] }),
+    index('message_attachments_by_attachment').on(t.attachmentSeq),
+  ],
+)

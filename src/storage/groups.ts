@@ -1,0 +1,100 @@
+// A group is a conversation, and its row here is found by the conversation's id.
+
+import type { Group } from '../domain/conversation.ts'
+import type { Handle } from '../domain/handle.ts'
+import type { ConversationId, LineId } from '../domain/ids.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import { findConversation, openConversation } from './conversations.ts'
+import type { Db, Tx } from './database.ts'
+import { groups } from './schema.ts'
+import {
+  assigned,
+  columnsOf,
+  CONVERSATION_SEQ,
+  inserted,
+  selected,
+  statement,
+  type RawRow,
+} from './statement.ts'
+
+const byConversation = statement<RawRow<typeof groups> & { readonly identifier: Handle }>(
+  `SELECT c.handle AS identifier, ${selected(groups, columnsOf(groups), 'g.')}
+   FROM conversations c JOIN groups g ON g.seq = c.seq WHERE c.id = $id`,
+)
+
+/** The group of a conversation, with the device's identifier of it; null for one with one person. */
+export function findGroup(
+  db: Db,
+  id: ConversationId,
+): (Group & { readonly identifier: Handle }) | null {
+  const row = byConversation(db).get({ id })
+  if (row === null) return null
+  const { seq: _seq, participants, ...group } = row
+  return { ...group, participants: JSON.parse(participants) as Handle[] } // `save` wrote it.
+}
+
+/**
+ * The group's conversation, with what is known of the group now; its state stays where none is given. Null
+ * where `party.handle` is that of a conversation with one person.
+ */
+export function openGroup(
+  tx: Tx,
+  stamps: LogicalClock,
+  party: Parameters<typeof openConversation>[2],
+  group: Omit<Group, 'state'> & { readonly state?: Group['state'] | undefined },
+): ConversationId | null {
+  const known = findConversation(tx, party)
+  const before = known === null ? null : findGroup(tx, known)
+  if (known !== null && before === null) return null
+  const id = known ?? openConversation(tx, stamps, party)
+  const { chatGuid, name, participants, state = before?.state ?? 'active' } = group
+  const after = { chatGuid, name, participants, state }
+  if (!Bun.deepEquals(before, { ...after, identifier: party.handle })) save(tx, id, after)
+  return id
+}
+
+const saving = statement(
+  `INSERT INTO groups ${inserted(groups, columnsOf(groups), { seq: CONVERSATION_SEQ })}
+   ON CONFLICT (seq) DO UPDATE SET ${assigned(groups, columnsOf(groups, ['seq']))}`,
+)
+
+function save(tx: Tx, conversationId: ConversationId, group: Group): void {
+  const participants = JSON.stringify(group.participants)
+  saving(tx).run({ conversationId, ...group, participants })
+  tx.changes?.push({ what: 'conversation', id: conversationId })
+}
+
+const all = statement<{ id: ConversationId }>(
+  'SELECT c.id FROM groups g JOIN conversations c ON c.seq = g.seq',
+)
+
+/** The conversations of every group, whatever its line. */
+export function groupConversations(db: Db): readonly ConversationId[] {
+  return all(db)
+    .all({})
+    .map((row) => row.id)
+}
+
+const losing = statement(
+  `UPDATE groups SET state = 'unreachable'
+   WHERE state = 'active' AND seq = (SELECT seq FROM conversations WHERE id = $id)`,
+)
+
+/** The device does not find the group any more; its next row makes it active again. */
+export function markUnreachable(tx: Tx, id: ConversationId): void {
+  losing(tx).run({ id })
+  tx.changes?.push({ what: 'conversation', id })
+}
+
+export type UnreachableGroup = Pick<Group, 'name' | 'chatGuid'> & { readonly lineId: LineId }
+
+const unreachable = statement<UnreachableGroup>(
+  `SELECT c.line_id AS lineId, g.name, g.chat_guid AS chatGuid
+   FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
+   WHERE g.state = 'unreachable' ORDER BY g.seq LIMIT 1000`,
+)
+
+/** Groups that a send did not reach, and of which nothing came since. */
+export function unreachableGroups(db: Db): readonly UnreachableGroup[] {
+  return unreachable(db).all({})
+}

@@ -1,0 +1,99 @@
+// The owner's address book. The table `contacts` is another thing: the bookkeeping of the daily limit.
+
+import type { Handle } from '../domain/handle.ts'
+import type { Timestamp } from '../domain/ids.ts'
+import type { Person } from '../domain/person.ts'
+import { folded } from '../domain/search-text.ts'
+import { conversationsOf } from './conversations.ts'
+import type { Db, Tx } from './database.ts'
+import { people } from './people-schema.ts'
+import {
+  assigned,
+  columnsOf,
+  inserted,
+  selected,
+  statement,
+  type RawRow,
+  type Values,
+} from './statement.ts'
+
+type PersonRow = RawRow<typeof people>
+
+/** A person, and the place in the list. */
+export type ListedPerson = Person & { readonly seq: number }
+
+export const PERSON = selected(people, columnsOf(people), 'p.')
+
+const byHandle = statement<PersonRow>(`SELECT ${PERSON} FROM people p WHERE p.handle = $handle`)
+const nameByHandle = statement<{ name: string }>('SELECT name FROM people WHERE handle = $handle')
+
+export function findPerson(db: Db, handle: string): Person | null {
+  const row = byHandle(db).get({ handle })
+  return row === null ? null : toPerson(row)
+}
+
+/** The owner's name for a handle, or null. */
+export function nameOf(db: Db, handle: Handle): string | null {
+  return nameByHandle(db).get({ handle })?.name ?? null
+}
+
+export function toPerson({ nameKey: _key, ...row }: PersonRow): ListedPerson {
+  return { ...row, tags: JSON.parse(row.tags) as string[] } // `savePerson` wrote it.
+}
+
+const insertion = statement(
+  `INSERT INTO people ${inserted(people, columnsOf(people, ['seq']))}
+   ON CONFLICT (handle) DO UPDATE
+   SET ${assigned(people, columnsOf(people, ['seq', 'handle', 'createdAt']))}`,
+)
+
+export type PersonFields = Pick<Person, 'handle' | 'name' | 'note' | 'tags'>
+
+export type Saved = 'created' | 'changed' | 'unchanged'
+
+/** Keeps a person under the handle, in the place of what was known. */
+export function savePerson(tx: Tx, fields: PersonFields, now: Timestamp): Saved {
+  const { handle, name, note, tags } = fields
+  const before = findPerson(tx, handle)
+  if (before !== null && isSame(before, fields)) return 'unchanged'
+  const row = { handle, name, note, tags: JSON.stringify(tags), nameKey: folded(name) }
+  insertion(tx).run({ ...row, createdAt: before?.createdAt ?? now, updatedAt: now })
+  touch(tx, handle)
+  return before === null ? 'created' : 'changed'
+}
+
+function isSame(a: PersonFields, b: PersonFields): boolean {
+  return a.name === b.name && a.note === b.note && Bun.deepEquals(a.tags, b.tags)
+}
+
+const deletion = statement('DELETE FROM people WHERE handle = $handle')
+
+/** False where the handle has no entry. */
+export function deletePerson(tx: Tx, handle: Handle): boolean {
+  const isDeleted = deletion(tx).run({ handle }).changes > 0
+  if (isDeleted) touch(tx, handle)
+  return isDeleted
+}
+
+/** Conversations show the name of their person. */
+function touch(tx: Tx, handle: Handle): void {
+  if (tx.changes === null) return
+  for (const id of conversationsOf(tx, handle)) tx.changes.push({ what: 'conversation', id })
+}
+
+const TAG_IS_ASKED = '($tag IS NULL OR instr(p.tags, $tag) > 0)'
+
+const listing = statement<PersonRow>(
+  `SELECT ${PERSON} FROM people p WHERE p.seq < $before AND ${TAG_IS_ASKED}
+   ORDER BY p.seq DESC LIMIT +$limit`,
+)
+
+/** Latest entries first; `before` is the cursor's seq. */
+export function listPeople(
+  db: Db,
+  tag: string | null,
+  { limit, before }: { readonly limit: number; readonly before: number },
+): readonly ListedPerson[] {
+  const values: Values = { tag: tag === null ? null : JSON.stringify(tag), limit, before }
+  return listing(db).all(values).map(toPerson)
+}

@@ -1,0 +1,55 @@
+// The service that reaches a recipient, as far as this relay's own messages show it.
+
+import type { Handle } from '../domain/handle.ts'
+import type { LineId, Timestamp } from '../domain/ids.ts'
+import type { Db } from './database.ts'
+import { statement } from './statement.ts'
+
+/** Newest messages of each line with the recipient that are looked at. */
+const NEWEST_MAX = 200
+
+export type Evidence = {
+  readonly service: 'iMessage' | 'SMS' | 'unknown'
+  readonly evidence: 'delivered_imessage' | 'failed_22' | 'received_sms' | 'none'
+  readonly lastSeenAt: Timestamp | null
+  readonly lineId: LineId | null
+}
+
+type Row = Pick<Evidence, 'evidence'> & { readonly at: Timestamp; readonly lineId: LineId }
+
+// A message that turned to SMS was refused by iMessage first, whatever became of it then.
+const EVIDENCE = `CASE
+  WHEN direction = 'inbound' AND service = 'SMS' THEN 'received_sms'
+  WHEN direction = 'inbound' AND service = 'iMessage' THEN 'delivered_imessage'
+  WHEN direction = 'inbound' THEN NULL
+  WHEN error_code = 'not_on_imessage' OR extras ->> 'downgradedAt' IS NOT NULL THEN 'failed_22'
+  WHEN service = 'iMessage' AND delivered_at IS NOT NULL THEN 'delivered_imessage' END`
+
+const AT = `coalesce(extras ->> 'downgradedAt', CASE status WHEN 'failed' THEN updated_at END,
+  delivered_at, sent_at, updated_at)`
+
+const byConversation = statement<Row>(
+  `SELECT evidence, at, $lineId AS lineId FROM (
+     SELECT ${EVIDENCE} AS evidence, ${AT} AS at
+     FROM messages INDEXED BY messages_by_conversation
+     WHERE conversation_seq = +$seq AND is_group = 0 ORDER BY seq DESC LIMIT ${NEWEST_MAX})
+   WHERE evidence IS NOT NULL ORDER BY at DESC LIMIT 1`,
+)
+
+const conversationsWith = statement<{ seq: number; lineId: LineId }>(
+  'SELECT seq, line_id AS lineId FROM conversations WHERE handle = $handle',
+)
+
+/** The newest of what speaks for a service; an SMS that was sent speaks for nothing. */
+export function evidenceOf(db: Db, handle: Handle): Evidence {
+  const [newest] = conversationsWith(db)
+    .all({ handle })
+    .flatMap((conversation) => byConversation(db).get(conversation) ?? [])
+    .toSorted((a, b) => b.at - a.at)
+  if (newest === undefined) {
+    return { service: 'unknown', evidence: 'none', lastSeenAt: null, lineId: null }
+  }
+  const { evidence, at, lineId } = newest
+  const service = evidence === 'delivered_imessage' ? 'iMessage' : 'SMS'
+  return { service, evidence, lastSeenAt: at, lineId }
+}

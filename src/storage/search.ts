@@ -1,0 +1,279 @@
+// Search over people, conversations and messages, by trigrams: SQLite's FTS5 names the candidates, and each
+// is compared with the query as it is now. So an index that is behind hides nothing that is read besides,
+// and shows nothing that is not there. The tables are in the initial migration.
+
+import { WORD_LENGTH_MIN, digitsIn, folded, wordsOf } from '../domain/search-text.ts'
+import type { Db, Tx } from './database.ts'
+import type { people } from './people-schema.ts'
+import { PERSON, toPerson, type ListedPerson } from './people.ts'
+import { statement, type RawRow } from './statement.ts'
+
+export type Query = {
+  readonly text: string
+  readonly words: readonly string[]
+  readonly digits: string | null
+  /** Expressions of FTS5; null where a query is too short for them. */
+  readonly names: string | null
+  readonly texts: string | null
+}
+
+/** Trigrams of one expression: the comparison does the rest. */
+const TRIGRAMS_MAX = 32
+
+export function parseQuery(written: string): Query {
+  const words = wordsOf(written)
+  const digits = digitsIn(written)
+  const texts = trigramsOf(words)
+  const numbers = digits === null ? null : trigramsOf([digits])
+  const both = [texts, numbers].filter((part) => part !== null).map((part) => `(${part})`)
+  const names = both.length === 0 ? null : both.join(' OR ')
+  return { text: folded(written).trim(), words, digits, names, texts }
+}
+
+function trigramsOf(words: readonly string[]): string | null {
+  const trigrams = words.flatMap((word) => {
+    const points = Array.from(word)
+    const starts = points.slice(WORD_LENGTH_MIN - 1).keys()
+    return [...starts].map((start) => points.slice(start, start + WORD_LENGTH_MIN).join(''))
+  })
+  if (trigrams.length === 0) return null
+  const few = [...new Set(trigrams)].slice(0, TRIGRAMS_MAX)
+  return few.map((trigram) => `"${trigram.replaceAll('"', '""')}"`).join(' AND ')
+}
+
+/** True where `shown` has every word of the query, or `handle` its digits. */
+function fits({ words, digits }: Query, shown: string, handle: string): boolean {
+  const text = folded(shown)
+  const isNumber = digits !== null && handle.replaceAll(/\D/g, '').includes(digits)
+  return isNumber || words.every((word) => text.includes(word))
+}
+
+const LAST = '\u{10FFFF}'
+
+/** Bounds of what begins with the query. */
+function prefixes({ text, digits }: Query) {
+  const number = digits === null ? LAST : `+${digits}`
+  return { name: text, nameEnd: text + LAST, number, numberEnd: number + LAST }
+}
+
+type PersonRow = RawRow<typeof people>
+
+const peopleByWords = statement<PersonRow>(
+  `SELECT ${PERSON} FROM people_search s CROSS JOIN people p ON p.seq = s.rowid
+   WHERE people_search MATCH $match AND s.rowid < $before ORDER BY s.rowid DESC`,
+)
+
+const peopleByPrefix = statement<PersonRow>(
+  `SELECT ${PERSON} FROM people p
+   WHERE (p.name_key >= $name AND p.name_key < $nameEnd
+     OR p.handle >= $number AND p.handle < $numberEnd) AND p.seq < $before
+   ORDER BY p.seq DESC`,
+)
+
+/** People by name, tag or number, latest entries first; `before` is the cursor's seq. */
+export function searchPeople(
+  db: Db,
+  query: Query,
+  {
+    limit,
+    before,
+    tag,
+  }: { readonly limit: number; readonly before: number; readonly tag: string | null },
+): readonly ListedPerson[] {
+  if (query.text === '') return []
+  const match = query.names
+  const rows =
+    match === null
+      ? peopleByPrefix(db).iterate({ ...prefixes(query), before })
+      : peopleByWords(db).iterate({ match, before })
+  const found: ListedPerson[] = []
+  for (const row of rows) {
+    const person = toPerson(row)
+    const { name, handle, tags } = person
+    const isFound = match === null || fits(query, [name, handle, ...tags].join(' '), handle)
+    if (isFound && (tag === null || tags.includes(tag))) found.push(person)
+    if (found.length === limit) break
+  }
+  return found
+}
+
+/** Conversations that are looked at: those that began last. */
+const CONVERSATIONS_MAX = 500
+
+type ConversationRow = {
+  readonly seq: number
+  readonly handle: string
+  readonly name: string | null
+  readonly lastSeq: number
+}
+
+const CONVERSATION = 'c.seq, c.handle, g.name, c.last_seq AS lastSeq'
+
+const conversationsByWords = statement<ConversationRow>(
+  `SELECT ${CONVERSATION} FROM conversation_search s CROSS JOIN conversations c ON c.seq = s.rowid
+     LEFT JOIN groups g ON g.seq = c.seq
+   WHERE conversation_search MATCH $match AND c.last_seq > 0
+   ORDER BY s.rowid DESC LIMIT ${CONVERSATIONS_MAX}`,
+)
+
+/** Those that the index does not have yet. */
+const latestConversations = statement<ConversationRow>(
+  `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
+   WHERE c.seq > (SELECT seq FROM search_progress WHERE name = 'conversations') AND c.last_seq > 0
+   ORDER BY c.seq DESC LIMIT ${CONVERSATIONS_MAX}`,
+)
+
+const conversationsByNumber = statement<ConversationRow>(
+  `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
+   WHERE c.handle >= $number AND c.handle < $numberEnd AND c.last_seq > 0
+   LIMIT ${CONVERSATIONS_MAX}`,
+)
+
+const namedGroups = statement<ConversationRow>(
+  `SELECT ${CONVERSATION} FROM groups g CROSS JOIN conversations c ON c.seq = g.seq
+   WHERE g.name IS NOT NULL AND c.last_seq > 0 ORDER BY g.seq DESC LIMIT ${CONVERSATIONS_MAX}`,
+)
+
+const ofHandle = statement<ConversationRow>(
+  `SELECT ${CONVERSATION} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq
+   WHERE c.handle = $handle AND c.last_seq > 0`,
+)
+
+/** Seqs of conversations by number or group name, and of those with `persons`; the latest message first. */
+export function searchConversations(
+  db: Db,
+  query: Query,
+  { limit, persons }: { readonly limit: number; readonly persons: readonly ListedPerson[] },
+): readonly number[] {
+  if (query.text === '') return []
+  const found = [
+    ...persons.flatMap(({ handle }) => ofHandle(db).all({ handle })),
+    ...(query.names === null ? byPrefix(db, query) : byWords(db, query, query.names)),
+  ]
+  const latest = found.toSorted((a, b) => b.lastSeq - a.lastSeq).map(({ seq }) => seq)
+  return [...new Set(latest)].slice(0, limit)
+}
+
+function byWords(db: Db, query: Query, match: string): readonly ConversationRow[] {
+  const rows = [...latestConversations(db).all({}), ...conversationsByWords(db).all({ match })]
+  return rows.filter(({ handle, name }) => fits(query, `${handle} ${name ?? ''}`, handle))
+}
+
+function byPrefix(db: Db, query: Query): readonly ConversationRow[] {
+  const { number, numberEnd } = prefixes(query)
+  const isNamed = ({ name }: ConversationRow) => folded(name ?? '').startsWith(query.text)
+  return [
+    ...(query.digits === null ? [] : conversationsByNumber(db).all({ number, numberEnd })),
+    ...namedGroups(db).all({}).filter(isNamed),
+  ]
+}
+
+type TextRow = { readonly seq: number; readonly text: string }
+
+const progressOf = statement<{ seq: number }>('SELECT seq FROM search_progress WHERE name = $name')
+const newestMessage = statement<{ seq: number | null }>('SELECT max(seq) AS seq FROM messages')
+
+const latestTexts = statement<TextRow>(
+  'SELECT seq, text FROM messages WHERE seq > $from AND seq <= $to ORDER BY seq DESC',
+)
+
+const textsByWords = statement<TextRow>(
+  `SELECT m.seq, m.text FROM message_search s CROSS JOIN messages m ON m.seq = s.rowid
+   WHERE message_search MATCH $match AND s.rowid > $from AND s.rowid <= $to ORDER BY s.rowid DESC`,
+)
+
+/** Messages between two looks at the time, and texts of them that are read between two. */
+const SLICE_ROWS = 131_072
+const TEXTS_PER_LOOK = 64
+
+export type FoundMessages = {
+  readonly seqs: readonly number[]
+  /** False where time was up before the oldest message. */
+  readonly isComplete: boolean
+}
+
+type Bounds = { readonly limit: number; readonly isTimeUp: () => boolean }
+
+/** Seqs of messages with every word of the query, newest first. */
+export function searchMessages(
+  db: Db,
+  { texts: match, words }: Query,
+  bounds: Bounds,
+): FoundMessages {
+  const seqs: number[] = []
+  if (match === null) return { seqs, isComplete: true }
+  let to = newestMessage(db).get({})?.seq ?? 0
+  while (to > 0) {
+    const { from, rows } = sliceBefore(db, match, to)
+    const isDone = collect(rows, { seqs, words }, bounds)
+    if (seqs.length === bounds.limit) break
+    to = from
+    if (!isDone || (to > 0 && bounds.isTimeUp())) return { seqs, isComplete: false }
+  }
+  return { seqs, isComplete: true }
+}
+
+/** Candidates up to the seq `to`: from the index, or those behind it one by one. */
+function sliceBefore(db: Db, match: string, to: number) {
+  const indexed = progressOf(db).get({ name: 'messages' })?.seq ?? 0
+  const isIndexed = to <= indexed
+  const from = Math.max(isIndexed ? 0 : indexed, to - SLICE_ROWS)
+  const rows = isIndexed
+    ? textsByWords(db).iterate({ match, from, to })
+    : latestTexts(db).iterate({ from, to })
+  return { from, rows }
+}
+
+/** Adds those of `rows` that have every word, up to the limit; false where time is up before. */
+function collect(
+  rows: Iterable<TextRow>,
+  { seqs, words }: { readonly seqs: number[]; readonly words: readonly string[] },
+  { limit, isTimeUp }: Bounds,
+): boolean {
+  let texts = 0
+  for (const { seq, text } of rows) {
+    const compared = folded(text)
+    if (words.every((word) => compared.includes(word))) seqs.push(seq)
+    if (seqs.length === limit) return true
+    texts += 1
+    if (texts % TEXTS_PER_LOOK === 0 && isTimeUp()) return false
+  }
+  return true
+}
+
+/** Rows of a table that the index follows: the next of them, and their words. */
+const FOLLOWED = [
+  { name: 'messages', search: 'message_search', words: 'r.text' },
+  {
+    name: 'conversations',
+    search: 'conversation_search',
+    words: `r.handle || ' ' || coalesce((SELECT g.name FROM groups g WHERE g.seq = r.seq), '')`,
+  },
+].map(({ name, search, words }) => {
+  const next = `FROM ${name} r WHERE r.seq > (SELECT seq FROM search_progress WHERE name = '${name}')
+                ORDER BY r.seq LIMIT +$limit`
+  return {
+    insert: statement(`INSERT INTO ${search} (rowid, words) SELECT r.seq, ${words} ${next}`),
+    advance: statement(
+      `UPDATE search_progress SET seq = coalesce((SELECT max(seq) FROM (SELECT r.seq ${next})), seq)
+       WHERE name = '${name}'`,
+    ),
+    waits: statement<{ seq: number }>(
+      `SELECT r.seq FROM ${name} r
+       WHERE r.seq > (SELECT seq FROM search_progress WHERE name = '${name}') LIMIT 1`,
+    ),
+  }
+})
+
+/** Puts the next `limit` rows of each table into the index. */
+export function indexNext(tx: Tx, limit: number): void {
+  for (const { insert, advance } of FOLLOWED) {
+    insert(tx).run({ limit })
+    advance(tx).run({ limit })
+  }
+}
+
+/** True where the index does not have every row yet. */
+export function isIndexBehind(db: Db): boolean {
+  return FOLLOWED.some(({ waits }) => waits(db).get({}) !== null)
+}

@@ -1,0 +1,94 @@
+import type { Attachment } from '../domain/attachment.ts'
+import { TEST_HANDLE } from '../domain/handle.ts'
+import { guidFromBytes, idFromBytes, type Timestamp } from '../domain/ids.ts'
+import type { MessageExtras } from '../domain/message-extras.ts'
+import type { EventName } from '../domain/webhook.ts'
+import type { PlacedGroup } from '../storage/message-parts.ts'
+import type { LogicalClock } from '../system/logical-clock.ts'
+import { groupUpdate, payloadOf, type EventChange } from './payload.ts'
+
+const NO_BYTES = new Uint8Array(16)
+const LINE = idFromBytes('line', NO_BYTES)
+const GUID = guidFromBytes(NO_BYTES)
+const ANSWERED: readonly EventName[] = ['message.received', 'message.edited', 'message.unsent']
+
+/** The body of a test, from a handle and a line that no real message has: an answer to it goes nowhere. */
+export function samplePayload(name: EventName, stamps: LogicalClock): string {
+  const now = stamps.now()
+  if (name === 'group.updated') {
+    const actors = { actor: TEST_HANDLE, target: null }
+    return groupUpdate({
+      lineId: LINE,
+      group: sampleGroup(),
+      change: 'renamed',
+      ...actors,
+      at: now,
+    })
+  }
+  const isFailed = name.endsWith('message.failed')
+  const isFile = name.startsWith('attachment.')
+  const isInbound = isFile || name.endsWith('message.received') || ANSWERED.includes(name)
+  const message = {
+    id: stamps.id('msg'),
+    guid: GUID,
+    text: name === 'message.unsent' ? '' : 'This is a test event of Hookline.',
+    handle: TEST_HANDLE,
+    service: 'iMessage',
+    lineId: LINE,
+    direction: isInbound ? 'inbound' : 'outbound',
+    extras: sampleExtras(name, now),
+    sentAt: isFailed ? null : now,
+    deliveredAt: null,
+    readAt: null,
+    error: isFailed ? { code: 'test', message: 'This failure is a test.' } : null,
+  } as const
+  const file = isFile ? sampleFile(name, now) : null
+  const parts = {
+    ...(file && { attachments: [{ ...file, isSent: null }] }),
+    ...(name.startsWith('group_') && { group: sampleGroup() }),
+  }
+  return payloadOf(name, message, parts, file ? { attachment: file } : sampleChange(name, now))
+}
+
+function sampleExtras(name: EventName, now: Timestamp): MessageExtras | null {
+  if (name === 'message.unsent') return { unsentAt: now }
+  return name === 'message.edited' ? { edits: [{ text: 'This is a test.', at: now }] } : null
+}
+
+function sampleChange(name: EventName, at: Timestamp): EventChange | undefined {
+  if (name !== 'message.reaction') return undefined
+  const who = { handle: TEST_HANDLE, isFromMe: false, part: 0 }
+  const what = { kind: 'reaction', action: 'added', type: 'like', emoji: null } as const
+  return { reaction: { guid: GUID, targetGuid: GUID, at, isHistory: false, ...who, ...what } }
+}
+
+function sampleFile(name: EventName, createdAt: Timestamp): Attachment {
+  return {
+    id: idFromBytes('att', NO_BYTES),
+    filename: 'test.png',
+    mimeType: 'image/png',
+    declaredType: 'image/png',
+    size: 68,
+    sha256: null,
+    width: null,
+    height: null,
+    durationMs: null,
+    direction: 'inbound',
+    state: name === 'attachment.available' ? 'available' : 'failed',
+    messageId: null,
+    deviceGuid: GUID,
+    createdAt,
+    expiresAt: null,
+  }
+}
+
+function sampleGroup(): PlacedGroup {
+  return {
+    conversationId: idFromBytes('conv', NO_BYTES),
+    identifier: TEST_HANDLE,
+    chatGuid: `iMessage;+;${GUID}`,
+    name: 'Test group',
+    participants: [TEST_HANDLE],
+    state: 'active',
+  }
+}

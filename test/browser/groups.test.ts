@@ -1,0 +1,103 @@
+// Groups, reactions, replies and edits in the dashboard, at every size, light and dark.
+
+import { expect } from 'bun:test'
+
+import { story } from './browser.ts'
+import { lineIds } from './furnished.ts'
+import { fillRichly, play } from './rich.ts'
+import { COMPUTER, PHONE, Stage } from './stage.ts'
+
+const TABLET = { width: 820, height: 1_100 }
+
+story('a group is listed, shows who wrote, and is answered as a group', async () => {
+  await using stage = await Stage.open()
+  const api = await stage.api()
+  const [line] = await lineIds(api)
+  const { groupId } = await fillRichly(api, line)
+  const watched = await stage.page({ viewport: COMPUTER })
+  await watched.show('conversations')
+
+  await watched.page.getByLabel('Kind of conversation').selectOption('Groups')
+  await watched.page.getByRole('link', { name: /Book club/ }).click()
+  const thread = watched.page.getByRole('region', { name: 'Conversation', exact: true })
+  const answer = thread.getByRole('article').filter({ hasText: 'Me too!' })
+  await answer.getByRole('button', { name: /Shall we read this next/ }).click()
+  const quoted = thread.getByRole('article').filter({ hasText: '+12025550141' })
+  const focused = await watched.page.evaluate('document.activeElement.id')
+  await thread.getByRole('button', { name: '3 people' }).click()
+  await watched.page.getByRole('dialog').getByText('+12025550142').waitFor()
+  await watched.page.keyboard.press('Escape')
+  await thread.getByRole('textbox').fill('On Friday?')
+  await thread.getByRole('button', { name: 'Send', exact: true }).click()
+  const own = thread.getByRole('article').filter({ hasText: 'On Friday?' })
+  await own.getByText('Sent', { exact: true }).waitFor()
+  const { data } = await api.ask<{ data: { text: string; conversation_id: string }[] }>(
+    'GET',
+    '/api/v1/messages?type=group&limit=1',
+  )
+
+  expect(await watched.page.getByRole('list', { name: 'Conversations' }).innerText()).not.toContain(
+    '+12025550140',
+  )
+  expect(focused).toBe(await quoted.getAttribute('id'))
+  expect(data).toMatchObject([{ text: 'On Friday?', conversation_id: groupId }])
+  expect(watched.faults).toEqual([])
+})
+
+story(
+  'edits unfold to the earlier texts, and a reaction appears while the page is open',
+  async () => {
+    await using stage = await Stage.open()
+    const api = await stage.api()
+    const [line] = await lineIds(api)
+    const { personId } = await fillRichly(api, line)
+    const watched = await stage.page({ viewport: COMPUTER })
+    await watched.show(`conversations/${personId}`)
+    const edited = watched.page.getByRole('article').filter({ hasText: 'See you at seven.' })
+
+    await edited.getByText('Edited').click()
+    await edited.getByText('See you at seen.').waitFor()
+    const { data } = await api.ask<{ data: { text: string; platform_guid: string }[] }>(
+      'GET',
+      `/api/v1/messages?conversation_id=${personId}`,
+    )
+    const target_guid = data.find(({ text }) => text === 'See you at seven.')?.platform_guid
+    const reaction = { type: 'reaction', from: '+12025550140', target_guid, reaction: 'laugh' }
+    await play(api, line, reaction)
+    await edited.getByRole('list', { name: 'Reactions' }).waitFor()
+
+    expect(await edited.getByRole('list', { name: 'Reactions' }).innerText()).toContain(
+      'Laugh from +12025550140',
+    )
+    await watched.reads('Message unsent')
+    expect(watched.faults).toEqual([])
+  },
+)
+
+story('rich conversations are well formed at every size, light and dark', async () => {
+  await using stage = await Stage.open()
+  const api = await stage.api()
+  const [line] = await lineIds(api)
+  const { personId, groupId } = await fillRichly(api, line)
+  const places = [personId, groupId].map((id) => `conversations/${id}`)
+  const looks = [...places, 'conversations', `lines/${line}`].flatMap((hash) =>
+    [PHONE, TABLET, COMPUTER].map((viewport) => [hash, viewport] as const),
+  )
+  const problems: string[] = []
+
+  for (const colorScheme of ['light', 'dark'] as const) {
+    const watched = await stage.page({ viewport: COMPUTER, colorScheme, bypassCSP: true })
+    for (const [hash, viewport] of looks) {
+      await watched.page.setViewportSize(viewport)
+      await watched.show(hash)
+      const faults = await watched.accessibilityFaults('all')
+      const { px } = await watched.overflow()
+      const at = `${hash} at ${viewport.width}, ${colorScheme}`
+      problems.push(...faults.map((fault) => `${at}: ${fault}`))
+      if (px > 0) problems.push(`${at} is ${px} px too wide`)
+    }
+    problems.push(...watched.faults)
+  }
+
+  expect(problems).toEqual([])
+})

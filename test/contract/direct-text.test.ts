@@ -1,0 +1,27 @@
+// The contract with clients from before files, groups and reactions: what they asked for and got about
+// direct text messages stays as it was. `direct-text-bodies.json` was recorded by the same deeds from
+// the version that had texts only.
+
+import { expect, test } from 'bun:test'
+
+import { directTextBodies } from './direct-text-deeds.ts'
+
+const RECORDED: readonly (readonly [string, string])[] = await Bun.file(
+  new URL('../fixtures/direct-text-bodies.json', import.meta.url),
+).json()
+
+test('answers and webhook bodies of direct text messages are those of before, byte for byte', async () => {
+  const bodies = await directTextBodies()
+
+  expect(bodies.map(([name]) => name)).toEqual(RECORDED.map(([name]) => name))
+  for (const [place, [, body]] of bodies.entries()) expect(body).toBe(RECORDED[place]?.[1] ?? '')
+})
+
+test('the recording has all five events, and an answer of each kind', () => {
+  const texts = RECORDED.map(([, body]) => body).join('\n')
+
+  for (const step of ['received', 'sent', 'delivered', 'read', 'failed']) {
+    expect(texts).toContain(`{"event":"message.${step}"`)
+  }
+  for (const status of [200, 201, 202, 422]) expect(texts).toContain(`\n${status} {`)
+})

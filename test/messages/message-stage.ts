@@ -1,0 +1,144 @@
+// Messages on real SQLite, without a relay around them: a line, perhaps a second one, and tools that
+// record events and answers. For the tables of what happens to a message in one transaction.
+
+import { utcDayOf } from '../../src/domain/contact-limit.ts'
+import { deviceHandle } from '../../src/domain/handle.ts'
+import { timestamp, type Timestamp } from '../../src/domain/ids.ts'
+import { NO_CAPABILITIES, type Line } from '../../src/domain/line.ts'
+import { sentencesOf, type MessageStatus, type Outbound } from '../../src/domain/message.ts'
+import type { EventName } from '../../src/domain/webhook.ts'
+import type { LineSnapshot } from '../../src/lines/line-state.ts'
+import { consumeSlot, reserveSlot, type History } from '../../src/messages/contact-budget.ts'
+import { initialPosition } from '../../src/messages/conversation-order.ts'
+import type { LineDirectory } from '../../src/messages/line-directory.ts'
+import { WaitingCallers } from '../../src/messages/waiting-callers.ts'
+import { contactUsage, readContact } from '../../src/storage/contacts.ts'
+import { noteMessage, openConversation } from '../../src/storage/conversations.ts'
+import { openDatabase, type Tx } from '../../src/storage/database.ts'
+import { insertLine } from '../../src/storage/lines.ts'
+import { findMessage, insertMessage, newMessage, saveMessage } from '../../src/storage/messages.ts'
+import { LogicalClock } from '../../src/system/logical-clock.ts'
+import { TEST_START, TestClock } from '../support/test-clock.ts'
+import { seededRandom } from '../support/test-relay.ts'
+
+export const NOW = timestamp(TEST_START)
+export const PERSON = deviceHandle('+12025550147')
+
+export type MessageStage = ReturnType<typeof openStage>
+
+/** `numbers` are those of its lines, in order of creation; all are online. */
+export function openStage(numbers: readonly string[] = ['+12025550801'], dailyContactLimit = 50) {
+  const { db } = openDatabase(':memory:', { version: 'test' })
+  const tx = { ...db, changes: null } as unknown as Tx // Nobody else has this database.
+  const stamps = new LogicalClock(new TestClock(), seededRandom(1), 0)
+  const lines = numbers.map((number) =>
+    insertLine(tx, stamps, { driver: 'mac', key: number, number, dailyContactLimit }),
+  )
+  const [line] = lines
+  if (line === undefined) throw new Error('A stage has a line.')
+  const events: EventName[] = []
+  const answered: MessageStatus[] = []
+  const tools = {
+    sentenceOf: sentencesOf([]),
+    stamps,
+    publish: Object.assign((_tx: Tx, name: EventName) => void events.push(name), {
+      unplacedReaction: () => {},
+      groupUpdate: () => {},
+    }),
+    callers: new RecordingCallers(answered),
+    announcesDeviceMessages: () => false,
+    directory: directoryOf(lines),
+  }
+  return { tx, line, lines, stamps, tools, events, answered }
+}
+
+class RecordingCallers extends WaitingCallers {
+  readonly #answered: MessageStatus[]
+
+  constructor(answered: MessageStatus[]) {
+    const writer = { afterCommit: (act: () => void) => act() }
+    super({ clock: new TestClock(), writer, waitReason: () => null })
+    this.#answered = answered
+  }
+
+  override settled(_tx: Tx, { status }: Pick<Outbound, 'status'>): void {
+    this.#answered.push(status)
+  }
+}
+
+function directoryOf(lines: readonly Line[]): LineDirectory {
+  const snapshots = lines.map((line): LineSnapshot => ({
+    line,
+    state: { status: 'online', imessageActive: true, capabilities: NO_CAPABILITIES },
+    isReal: true,
+    abilities: NO_CAPABILITIES,
+    isConfigured: true,
+    inFlight: 0,
+    capacity: 1,
+  }))
+  return {
+    practiceKinds: [],
+    lines: () => snapshots,
+    find: (id) => snapshots.find(({ line }) => line.id === id) ?? null,
+    knows: () => Promise.reject(new Error('No device is asked in a transaction.')),
+    send: () => Promise.reject(new Error('No device is called in a transaction.')),
+  }
+}
+
+/**
+ * Accepts a message to `PERSON` on a line, with its place in the budget and in the conversation. It takes no
+ * place where the device could not be asked: then `history` is null.
+ */
+export function queueMessage(
+  { tx, line: first, stamps }: MessageStage,
+  {
+    text = 'hello',
+    isPinned = false,
+    line = first,
+    history = false,
+  }: {
+    readonly text?: string
+    readonly isPinned?: boolean
+    readonly line?: Line | undefined
+    readonly history?: History
+  } = {},
+): Outbound {
+  const party = { lineId: line.id, phoneNumber: line.number, handle: PERSON }
+  const conversationId = openConversation(tx, stamps, { ...party, now: NOW })
+  const hold = reserveSlot(tx, line, PERSON, { history, now: NOW })
+  if (hold === 'full') throw new Error('The line has no place left.')
+  const base = { ...party, id: stamps.id('msg'), conversationId, text, createdAt: NOW }
+  const position = initialPosition(tx, { conversationId, text }, NOW)
+  const message = insertMessage(
+    tx,
+    newMessage(
+      { ...base, guid: base.id, source: 'api' },
+      { isPinned, contactHold: hold, ...position },
+    ),
+  )
+  noteMessage(tx, conversationId, { seq: message.seq, service: 'iMessage', now: NOW })
+  return message
+}
+
+/** The message past its point of no return. */
+export function passMessage({ tx, line }: MessageStage, message: Outbound): Outbound {
+  const contactHold = consumeSlot(tx, line, message, NOW)
+  if (contactHold === null) throw new Error('The day of the line is spent.')
+  const passed = { contactHold, note: 'note', passedAt: NOW, dueAt: null, queuedReason: null }
+  return saveMessage(tx, { ...message, ...passed, status: 'sending' }, NOW)
+}
+
+/** The message as it is stored. */
+export function storedMessage({ tx }: MessageStage, { id }: Pick<Outbound, 'id'>): Outbound {
+  const message = findMessage(tx, id)
+  if (message === null) throw new Error('The message is not stored.')
+  return message
+}
+
+/** The place of `PERSON` in the budget of a line: `known` where none is taken, and none is needed. */
+export function placeOn({ tx }: MessageStage, line: Line, now: Timestamp = NOW): string {
+  const { reserved, spent } = contactUsage(tx, line.id, utcDayOf(now))
+  if (reserved + spent > 1) throw new Error('One person has one place at most.')
+  if (reserved + spent === 1) return reserved === 1 ? 'reserved' : 'spent'
+  return readContact(tx, line.id, PERSON).knownAt === null ? 'free' : 'known'
+}

@@ -1,0 +1,113 @@
+// Files that come to an iPhone whose shortcuts call the relay: a form in place of JSON.
+
+import { expect, test } from 'bun:test'
+import { existsSync, readdirSync } from 'node:fs'
+
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import type { Answer, Json } from '../support/test-relay.ts'
+import { FRIEND, startBridged } from './shortcuts-relay.ts'
+
+const MB = 1_024 * 1_024
+const LAN_PEER = { address: '192.168.1.30', isControl: false, liftTimeout: () => {} }
+
+test('a form brings a file with its message, once for each id', async () => {
+  await using world = await start()
+
+  const photo = new File(['a picture'], 'IMG_1.HEIC', { type: 'image/heic' })
+  const answers = [await world.post({ attachment: photo }), await world.post({ attachment: photo })]
+
+  const [message, ...others] = await world.inbound()
+  expect(answers.map(({ status, body }) => [status, body])).toEqual([
+    [200, { stored: true }],
+    [200, { stored: true }],
+  ])
+  expect(others).toEqual([])
+  expect([message.handle, message.text]).toEqual([FRIEND, 'look'])
+  expect(message.attachments).toMatchObject([
+    { filename: 'IMG_1.HEIC', size: 'a picture'.length, state: 'available' },
+  ])
+  expect(readdirSync(world.folder.file('shortcuts-incoming'))).toEqual([])
+})
+
+test('an empty file, or none, is a message without one', async () => {
+  await using world = await start()
+
+  const answers = [
+    await world.post({ attachment: new File([], '') }),
+    await world.post({ id: '2' }),
+  ]
+
+  expect(answers.map(({ status }) => status)).toEqual([200, 200])
+  const messages = await world.inbound()
+  expect(messages.map((message) => message.attachments ?? [])).toEqual([[], []])
+  expect(existsSync(world.folder.file('shortcuts-incoming'))).toBe(false)
+})
+
+test('a file of 25 MB comes in, and a form above that is refused', async () => {
+  await using world = await start()
+
+  const whole = await world.post({ attachment: new File([new Uint8Array(25 * MB)], 'a.mov') })
+  const more = await world.post({ id: '2', attachment: new File([new Uint8Array(26 * MB)], 'b') })
+
+  expect([whole.status, more.status, more.body.error.code]).toEqual([200, 413, 'payload_too_large'])
+  expect((await world.inbound()).map(({ attachments }) => attachments[0].size)).toEqual([25 * MB])
+})
+
+const BAD: Readonly<Record<string, Readonly<Record<string, string | File>>>> = {
+  'a file under another name': { photo: new File(['x'], 'a') },
+  'a text as its file': { attachment: 'not a file' },
+  'a file as its text': { text: new File(['x'], 'a') },
+  'an empty id': { id: '' },
+}
+
+for (const [what, fields] of Object.entries(BAD)) {
+  test(`a form with ${what} is 400`, async () => {
+    await using world = await start()
+
+    const answer = await world.post(fields)
+
+    expect([answer.status, await world.inbound()]).toEqual([400, []])
+  })
+}
+
+test('a form that cannot be read is 400', async () => {
+  await using world = await start()
+
+  const answer = await world.send('--x\r\nnothing', 'multipart/form-data; boundary=x')
+
+  expect([answer.status, answer.body.error.code]).toEqual([400, 'invalid_request'])
+})
+
+async function start() {
+  const folder = new ScratchFolder()
+  const box = await startBridged({ folder: folder.path })
+  const { relay, bridge } = box
+  const send = async (body: FormData | string, type: string | null = null): Promise<Answer> => {
+    const request = new Request('http://192.168.1.20:4665/bridge/v1/receive', {
+      method: 'POST',
+      headers: {
+        Authorization: `Bearer ${bridge.token}`,
+        ...(type === null ? {} : { 'Content-Type': type }),
+      },
+      body,
+    })
+    const response = await relay.app.http.fetch(request, LAN_PEER)
+    return { status: response.status, headers: response.headers, body: await response.json() }
+  }
+  return {
+    folder,
+    send,
+    post: (fields: Readonly<Record<string, string | File>>) => {
+      const form = new FormData()
+      const all = { id: '1', from: FRIEND, text: 'look', ...fields }
+      for (const [name, value] of Object.entries(all)) form.set(name, value)
+      return send(form)
+    },
+    inbound: async (): Promise<readonly Json[]> =>
+      (await relay.get('/api/v1/messages?direction=inbound')).data,
+    async [Symbol.asyncDispose]() {
+      await box[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,132 @@
+// A caller lets things happen on a simulated line, to see what its program makes of them.
+
+import { expect, test } from 'bun:test'
+
+import { at, objectAt, readDocument } from '../http/openapi-document.ts'
+import { ScratchFolder } from '../support/scratch-folder.ts'
+import { ScriptedDriver } from '../support/scripted-driver.ts'
+import { startRelay, type Json } from '../support/test-relay.ts'
+
+const FRIEND = '+15550001234'
+
+test('a person writes to a simulated line, at once or later', async () => {
+  await using world = await start()
+
+  const now = await world.play({ type: 'message', from: FRIEND, text: 'Is my table ready?' })
+  await world.play({ type: 'message', from: FRIEND, text: 'Hello?', after_seconds: 60 })
+  await world.relay.clock.advance(59_000)
+  const early = await world.inbound()
+  await world.relay.clock.advance(1_000)
+
+  expect(now).toEqual({ status: 200, body: { guid: expect.any(String) } })
+  expect(early.map(({ text }) => text)).toEqual(['Is my table ready?'])
+  expect(early[0]).toMatchObject({ handle: FRIEND, platform_guid: now.body.guid })
+  expect((await world.inbound()).map(({ text }) => text)).toEqual(['Hello?', 'Is my table ready?'])
+})
+
+test('an SMS comes as an SMS', async () => {
+  await using world = await start()
+
+  await world.play({ type: 'message', from: FRIEND, text: 'hi', service: 'SMS' })
+  await world.relay.clock.advance(0)
+
+  expect((await world.inbound()).map(({ service }) => service)).toEqual(['SMS'])
+})
+
+const BAD: Readonly<Record<string, readonly [body: object, path: string]>> = {
+  'without a type': [{ from: FRIEND }, 'type'],
+  'with an unknown type': [{ type: 'typing', from: FRIEND }, 'type'],
+  'with a field of another type': [{ type: 'unsend', target_guid: 'x', text: 'hello' }, 'text'],
+  'without a sender': [{ type: 'message', text: 'hi' }, 'from'],
+  'from a name': [{ type: 'message', from: 'Anna', text: 'hi' }, 'from'],
+  'with nothing to say': [{ type: 'message', from: FRIEND }, 'text'],
+  'with a file without bytes': [
+    { type: 'message', from: FRIEND, attachments: [{ filename: 'a.pdf' }] },
+    'attachments.0',
+  ],
+  'with bytes that are no Base64': [
+    { type: 'message', from: FRIEND, attachments: [{ content_base64: '***' }] },
+    'attachments.0.content_base64',
+  ],
+  'with an emoji on a heart': [
+    { type: 'reaction', from: FRIEND, target_guid: 'x', reaction: 'love', emoji: '🎉' },
+    'emoji',
+  ],
+  'in a group of names': [
+    {
+      type: 'message',
+      from: FRIEND,
+      text: 'hi',
+      group: { identifier: 'chat1', participants: ['Anna'] },
+    },
+    'group.participants',
+  ],
+}
+
+for (const [what, [body, path]] of Object.entries(BAD)) {
+  test(`an event ${what} is 400, and says where`, async () => {
+    await using world = await start()
+
+    const answer = await world.play(body)
+
+    expect(answer.status).toBe(400)
+    expect(answer.body.error.details.issues.map((issue: { path: string }) => issue.path)).toContain(
+      path,
+    )
+    expect(await world.inbound()).toEqual([])
+  })
+}
+
+test('a line of another kind cannot be played, and an unknown one is not found', async () => {
+  const driver = new ScriptedDriver()
+  driver.add('+12025550150')
+  await using relay = await startRelay({ drivers: [driver] })
+  const [line] = await relay.lines()
+  const event = { type: 'message', from: FRIEND, text: 'hi' }
+
+  const other = await relay.post(`/api/v1/simulated/lines/${line.id}/events`, event)
+  const none = await relay.post('/api/v1/simulated/lines/line_0/events', event)
+
+  expect([other.status, other.body.error.code]).toEqual([422, 'not_supported'])
+  expect([none.status, none.body.error.code]).toEqual([404, 'phone_line_not_found'])
+})
+
+test('the document shows each event with an example that works', async () => {
+  await using world = await start()
+  const document = await readDocument('/swagger/json')
+  const path = `#/paths/${'/api/v1/simulated/lines/{id}/events'.replaceAll('/', '~1')}/post`
+  const examples = at(document, `${path}/requestBody/content/application~1json/examples`)
+
+  const answers = []
+  for (const type of Object.keys(examples)) {
+    answers.push([type, (await world.play(objectAt(objectAt(examples, type), 'value'))).status])
+  }
+
+  expect(answers).toEqual(
+    ['message', 'reaction', 'edit', 'unsend', 'group_change'].map((type) => [type, 200]),
+  )
+})
+
+/** A relay with one simulated line, on a ledger of its own. */
+async function start() {
+  const folder = new ScratchFolder()
+  const relay = await startRelay({
+    drivers: 'own',
+    environment: { HOOKLINE_SIMULATED_LINES: '1' },
+    folder: folder.path,
+  })
+  const [line] = await relay.lines()
+  return {
+    relay,
+    play: async (event: object) => {
+      const { status, body } = await relay.post(`/api/v1/simulated/lines/${line.id}/events`, event)
+      return { status, body }
+    },
+    inbound: async (): Promise<readonly Json[]> =>
+      (await relay.get('/api/v1/messages?direction=inbound')).data,
+    async [Symbol.asyncDispose]() {
+      await relay[Symbol.asyncDispose]()
+      folder[Symbol.dispose]()
+    },
+  }
+}
