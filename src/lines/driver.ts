@@ -117,6 +117,21 @@ export type Settled =
 /** `not_sent` because the point of no return was not granted; counts as no try. */
 export const WITHDRAWN: SendOutcome = { outcome: 'not_sent', reason: 'withdrawn', blame: 'line' }
 
+/** The most that a line of any kind can do. */
+export const FULL_CAPABILITIES: Capabilities = {
+  new_contacts: true,
+  choose_service: true,
+  delivered: true,
+  read: true,
+  guid: true,
+  attachments: true,
+  receives_attachments: true,
+  groups: 'reply',
+  reactions: 'receive',
+  replies: 'receive',
+  edits: 'receive',
+}
+
 /** Refuses a message that asks for more than its line can do; null where it may go. */
 export function refusalOf(
   { attachments, service, chatGuid }: OutgoingMessage,

@@ -1,7 +1,6 @@
 // Files, groups, reactions, edits and services on the simulated network: what the last four digits of a
 // number mean for them.
 
-import { Database } from 'bun:sqlite'
 import { expect, test } from 'bun:test'
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 
@@ -324,18 +323,4 @@ test('a group that the line does not have is never exchanged for a person', asyn
 
   expect(outcome).toEqual({ outcome: 'not_sent', reason: 'group_not_reachable', blame: 'message' })
   expect(rig.carried('hello')).toBe(0)
-})
-
-test('a ledger of an earlier version gains the columns that it lacks', async () => {
-  using rig = makeSimulatedRig()
-  const db = new Database(rig.ledgerPath)
-  db.run(`CREATE TABLE events (seq INTEGER PRIMARY KEY AUTOINCREMENT, line TEXT NOT NULL,
-    kind TEXT NOT NULL, guid TEXT NOT NULL, handle TEXT, text TEXT, at INTEGER NOT NULL) STRICT`)
-  db.close()
-
-  await using line = await runLine(rig, rig.driver)
-  await send(rig, line, '+15550000188')
-  await rig.clock.advance(800)
-
-  expect(messagesOf(line.events).map(({ attachments }) => attachments?.length)).toEqual([1])
 })

@@ -11,11 +11,11 @@ import {
   choiceKind,
   optionalKind,
 } from '../../../domain/value-kind.ts'
-import type { DriverLine, Found, LineDriver } from '../../driver.ts'
+import { FULL_CAPABILITIES, type DriverLine, type Found, type LineDriver } from '../../driver.ts'
 import type { ChecklistStep, KindParts, KindTools, LineKind } from '../../line-kind.ts'
 import { ChatDb } from './chat-db.ts'
 import { STAGING_FOLDER } from './expectation.ts'
-import { MAC_CAPABILITIES, MacLineRun } from './line-run.ts'
+import { MacLineRun } from './line-run.ts'
 import { MessagesApp, macHost } from './mac-host.ts'
 import { NumberLookup, numbersOf } from './number-lookup.ts'
 import type { Reading } from './reading.ts'
@@ -123,7 +123,7 @@ export const MAC_KIND: LineKind<typeof OPTIONS> = {
   title: 'Messages on this Mac',
   isReal: true,
   sharesNumber: true,
-  abilities: MAC_CAPABILITIES,
+  abilities: FULL_CAPABILITIES,
   options: OPTIONS,
   reasons: { absent: OFFLINE_REASONS.device_absent },
   failures: FAILURES,

@@ -1,10 +1,10 @@
 // One run of a Mac line: the loop that reads chat.db, beside the watch over Messages, and the state of the
 // line that follows from both.
 
-import type { Capabilities } from '../../../domain/line.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
 import {
+  FULL_CAPABILITIES,
   LineEvents,
   type DriverLine,
   type LineEvent,
@@ -33,22 +33,6 @@ export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
   readonly folder: string
   /** Folder for copies of files that go out. */
   readonly stagingFolder: string
-}
-
-/** The most that a line can do. */
-export const MAC_CAPABILITIES: Capabilities = {
-  new_contacts: true,
-  // Where an iPhone forwards its text messages.
-  choose_service: true,
-  delivered: true,
-  read: true,
-  guid: true,
-  attachments: true,
-  receives_attachments: true,
-  groups: 'reply',
-  reactions: 'receive',
-  replies: 'receive',
-  edits: 'receive',
 }
 
 /** `PRAGMA data_version` costs about a microsecond, so it is read often. */
@@ -209,8 +193,9 @@ export class MacLineRun {
       number: this.#line.number,
       imessageActive: this.#condition.isConnected,
       capabilities: {
-        ...MAC_CAPABILITIES,
+        ...FULL_CAPABILITIES,
         new_contacts: this.pausedMs === 0,
+        // Where an iPhone forwards its text messages.
         choose_service: this.#condition.hasSms,
       },
     }

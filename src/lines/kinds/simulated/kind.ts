@@ -1,10 +1,10 @@
 import { option } from '../../../domain/option.ts'
 import { integerKind } from '../../../domain/value-kind.ts'
-import type { LineDriver } from '../../driver.ts'
+import { FULL_CAPABILITIES, type LineDriver } from '../../driver.ts'
 import type { LineKind } from '../../line-kind.ts'
-import { numberOfLine } from './correspondents.ts'
-import { SIMULATED_CAPABILITIES, SimulatedLineRun } from './line-run.ts'
+import { SimulatedLineRun } from './line-run.ts'
 import { type NetworkTools, SimulatedNetwork } from './network.ts'
+import { numberOfLine } from './people.ts'
 import { scriptAction } from './script.ts'
 
 const OPTIONS = {
@@ -33,7 +33,7 @@ export const SIMULATED_KIND: LineKind<typeof OPTIONS> = {
   title: 'Simulated: nothing leaves this machine',
   isReal: false,
   sharesNumber: false,
-  abilities: SIMULATED_CAPABILITIES,
+  abilities: FULL_CAPABILITIES,
   trialCommand: 'hookline serve --simulated-lines 2',
   practiceNumbers: { reader: '+12025550123', echo: '+12025550196' },
   options: OPTIONS,

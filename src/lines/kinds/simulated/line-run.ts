@@ -1,18 +1,16 @@
 // One run of a simulated line: settles what a crash left open, goes online, and then publishes what the
 // simulated network has for it, batch by batch.
 
-import type { Capabilities } from '../../../domain/line.ts'
-import type { Unsettled } from '../../../domain/message.ts'
 import { nextTurn } from '../../../system/clock.ts'
 import {
+  FULL_CAPABILITIES,
   LineEvents,
   type DriverLine,
   type LineEvent,
   type LineListener,
   type LineSession,
-  type Settled,
 } from '../../driver.ts'
-import { lineEventsOf } from './network-events.ts'
+import { lineEventsOf } from './events.ts'
 import type { SimulatedNetwork } from './network.ts'
 import { sendMessage, settledBy, type SimulatedLineTools } from './send.ts'
 
@@ -22,21 +20,6 @@ type Checkpoint = {
   readonly position: number
   /** Events up to here are older than the relay. */
   readonly historyUntil: number
-}
-
-/** The most that a line can do. */
-export const SIMULATED_CAPABILITIES: Capabilities = {
-  new_contacts: true,
-  choose_service: true,
-  delivered: true,
-  read: true,
-  guid: true,
-  attachments: true,
-  receives_attachments: true,
-  groups: 'reply',
-  reactions: 'receive',
-  replies: 'receive',
-  edits: 'receive',
 }
 
 const OUTAGE = {
@@ -105,37 +88,31 @@ export class SimulatedLineRun {
     }
   }
 
-  /** Settles the messages that a crash left open, before anything new is read. */
+  /**
+   * Settles the messages that a crash left open, before anything new is read. Only the network's own
+   * ledger proves that one was not carried, and only where it reaches this line's position.
+   */
   async #settle(): Promise<void> {
     const { network } = this.#tools
-    for (let at = 0; at < this.#line.unsettled.length; at += BATCH_MAX) {
-      const batch = this.#line.unsettled.slice(at, at + BATCH_MAX)
+    const { number: line, unsettled } = this.#line
+    const isRestored = this.#checkpoint.position > network.lastPosition()
+    for (let at = 0; at < unsettled.length; at += BATCH_MAX) {
       await this.#events.publish(
-        batch.flatMap((unsettled): LineEvent[] => {
-          const outcome = this.#settledBy(unsettled)
-          const messageId = unsettled.message.id
-          return outcome === null ? [] : [{ type: 'settled', messageId, outcome }]
+        unsettled.slice(at, at + BATCH_MAX).flatMap(({ message, note }): LineEvent[] => {
+          const isComplete = !isRestored && network.isCompleteSince(line, note)
+          const outcome = settledBy({ ...this.#tools, line }, message, isComplete)
+          return outcome === null ? [] : [{ type: 'settled', messageId: message.id, outcome }]
         }),
       )
     }
-    if (!this.#signal.aborted) network.ledger.settleSessions(this.#line.number)
-  }
-
-  /** Null where it cannot be known. Only the network's own ledger proves that a message was not carried. */
-  #settledBy({ message, note }: Unsettled): Settled | null {
-    const { network } = this.#tools
-    const { number: line } = this.#line
-    // A ledger restored to an earlier time does not reach this line's position.
-    const isRestored = this.#checkpoint.position > network.ledger.lastPosition()
-    const isComplete = !isRestored && network.isCompleteSince(line, note)
-    return settledBy({ ...this.#tools, line }, message, isComplete)
+    if (!this.#signal.aborted) network.settleSessions(line)
   }
 
   /** Files whose end this ledger knows nothing of never come. */
   async #giveUpFiles(): Promise<void> {
-    const { ledger } = this.#tools.network
+    const { network } = this.#tools
     const lost = (this.#line.awaited ?? []).filter(({ attachmentGuid }) => {
-      return !ledger.expectsFile(this.#line.number, attachmentGuid, this.#checkpoint.position)
+      return !network.expectsFile(this.#line.number, attachmentGuid, this.#checkpoint.position)
     })
     await this.#events.publish(
       lost.map(({ messageGuid, attachmentGuid: guid }): LineEvent => {
@@ -154,7 +131,7 @@ export class SimulatedLineRun {
         session: this.#createSession(session),
         number,
         imessageActive: true,
-        capabilities: SIMULATED_CAPABILITIES,
+        capabilities: FULL_CAPABILITIES,
       },
     ])
   }
@@ -177,7 +154,7 @@ export class SimulatedLineRun {
     const tools = { ...this.#tools, line, onDrop }
     return {
       capacity: CAPACITY,
-      knows: async (handle) => network.ledger.hasHistory(line, handle),
+      knows: async (handle) => network.hasHistory(line, handle),
       send: (message, pointOfNoReturn, signal) =>
         sendMessage(tools, { message, session }, pointOfNoReturn, signal),
     }
@@ -209,7 +186,7 @@ export class SimulatedLineRun {
 
   #checkpointEvent(): Extract<LineEvent, { readonly type: 'checkpoint' }> {
     const { position, historyUntil } = this.#checkpoint
-    const checkpoint = `${this.#tools.network.ledger.identity}:${position}:${historyUntil}`
+    const checkpoint = `${this.#tools.network.identity}:${position}:${historyUntil}`
     return { type: 'checkpoint', checkpoint }
   }
 
@@ -223,9 +200,9 @@ export class SimulatedLineRun {
 
 /** `identity:position:historyUntil`; without a checkpoint, everything in the ledger is history. */
 function readCheckpoint(network: SimulatedNetwork, text: string | null): Checkpoint {
-  if (text === null) return { position: 0, historyUntil: network.ledger.lastPosition() }
+  if (text === null) return { position: 0, historyUntil: network.lastPosition() }
   const [identity, position, historyUntil] = text.split(':')
   // Another ledger than the one that was read: everything in it is new.
-  if (identity !== network.ledger.identity) return { position: 0, historyUntil: 0 }
+  if (identity !== network.identity) return { position: 0, historyUntil: 0 }
   return { position: Number(position), historyUntil: Number(historyUntil) }
 }

@@ -1,13 +1,26 @@
+// The simulated network: carries messages between simulated lines and persons, and keeps in its ledger all
+// that was sent and all that is to come.
+
 import { guidFromBytes, timestamp, uuidV7 } from '../../../domain/ids.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
 import { Signal } from '../../../system/signal.ts'
-import type { Effect } from './answers.ts'
+import type { DeviceGroup } from '../../driver.ts'
 import { SimulatedFiles } from './files.ts'
-import type { CarriedMessage, Chat, NetworkEvent, PendingEvent } from './ledger-tables.ts'
-import { Ledger } from './ledger.ts'
+import { Ledger, type Carried, type NetworkEvent, type Part, type PendingEvent } from './ledger.ts'
 
 export type NetworkTools = { readonly clock: Clock; readonly random: Random }
+
+/** A message, the session of its line that posted it, and the events that follow from it. */
+type CarriedMessage = {
+  readonly carried: Carried
+  readonly session: string
+  /** The files that went, in order. */
+  readonly parts: readonly Part[]
+  /** True where the network refused the rest: then the message itself is not carried. */
+  readonly isCut: boolean
+  readonly events: readonly PendingEvent[]
+}
 
 /** A message that is not in the ledger yet. */
 type Posted = CarriedMessage & {
@@ -19,90 +32,117 @@ const DUE_MAX = 256
 const PRUNE_MAX = 500
 const KEPT_MS = 30 * 86_400_000
 
-/** Carries messages between simulated lines and persons; its ledger survives a crash. */
+const COLUMNS = 'line, kind, guid, handle, text, details, at'
+const DUE = `SELECT seq FROM pending WHERE line = $line AND at <= $now ORDER BY at, seq LIMIT +$limit`
+
 export class SimulatedNetwork {
-  readonly ledger: Ledger
+  /** Id of its ledger: a new file has another one. */
+  readonly identity: string
   readonly files: SimulatedFiles
-  readonly #clock: Clock
-  readonly #random: Random
+  readonly #tools: NetworkTools
+  readonly #ledger: Ledger
   readonly #signals = new Map<string, Signal>()
   /** Time of each line's next pending event, where known; Infinity for never. */
   readonly #nextDueAt = new Map<string, number>()
   /** Messages of this turn of the event loop. */
   #posted: Posted[] = []
-  #time: number
+  #time = 0
   #monotonic: number
 
-  constructor(ledgerPath: string, { clock, random }: NetworkTools) {
-    this.#clock = clock
-    this.#random = random
-    this.ledger = new Ledger(ledgerPath, this.newGuid())
-    this.files = new SimulatedFiles(ledgerPath.replace(/(\.db)?$/, '-files'))
-    this.#time = this.ledger.lastCarriedAt() ?? 0
-    this.#monotonic = clock.monotonic()
+  constructor(path: string, tools: NetworkTools) {
+    this.#tools = tools
+    this.#monotonic = tools.clock.monotonic()
+    this.files = new SimulatedFiles(path.replace(/(\.db)?$/, '-files'))
+    this.#ledger = new Ledger(path)
+    const last = this.#ledger
+      .query<{ at: number }>('SELECT carried_at AS at FROM carried ORDER BY seq DESC LIMIT 1')
+      .get()
+    this.#time = last?.at ?? 0
+    const id = this.newGuid()
+    this.#ledger.run("INSERT INTO about VALUES ('identity', $id) ON CONFLICT DO NOTHING", { id })
+    const about = this.#ledger
+      .query<{ value: string }>("SELECT value FROM about WHERE name = 'identity'")
+      .get()
+    this.identity = about?.value ?? id
   }
 
   /** Begins a session of a line and returns its id; earlier sessions carry nothing from now on. */
   beginSession(line: string): string {
     const id = this.newGuid()
-    this.ledger.beginSession(line, id)
+    this.#ledger.run('INSERT INTO sessions (line, id) VALUES ($line, $id)', { line, id })
     return id
+  }
+
+  /** Forgets every session of a line except the newest: everything that they left open is durably settled. */
+  settleSessions(line: string): void {
+    const newest = 'SELECT max(seq) FROM sessions WHERE line = $line'
+    this.#ledger.run(`DELETE FROM sessions WHERE line = $line AND seq < (${newest})`, { line })
   }
 
   /** Note of a point of no return: `identity:session:seq of the newest message so far`. */
   noteOf(session: string): string {
-    return `${this.ledger.identity}:${session}:${this.ledger.carriedSeqs().newest}`
+    return `${this.identity}:${session}:${this.#carriedSeqs().newest}`
   }
 
   /**
-   * True where this ledger would hold the message of a note, had it been carried: its session is over, so
+   * True where the ledger would hold the message of a note, had it been carried: its session is over, so
    * none of its sends can write any more; it is not settled, so the relay's own file is not of an earlier
-   * time; and the ledger has neither lost nor pruned the messages after the note.
+   * time; and the messages after the note were neither lost nor pruned.
    */
   isCompleteSince(line: string, note: string | null): boolean {
-    const [identity, session = '', seq] = note?.split(':') ?? []
-    const { oldest, newest } = this.ledger.carriedSeqs()
-    const isSameLedger = identity === this.ledger.identity && this.ledger.hasSession(line, session)
+    const [identity, id = '', seq] = note?.split(':') ?? []
+    const { oldest, newest } = this.#carriedSeqs()
+    const session = 'SELECT seq FROM sessions WHERE line = $line AND id = $id'
+    const isSameLedger =
+      identity === this.identity && this.#ledger.query(session).get({ line, id }) !== null
     return isSameLedger && Number(seq) <= newest && Number(seq) >= oldest - 1
   }
 
   /** Notified when a line has something to read earlier than expected. */
   signalOf(line: string): Signal {
-    const known = this.#signals.get(line)
-    if (known !== undefined) return known
-    const wake = new Signal()
-    this.#signals.set(line, wake)
-    return wake
+    const signal = this.#signals.get(line) ?? new Signal()
+    this.#signals.set(line, signal)
+    return signal
   }
 
   /**
-   * Carries a message with its effects; or rejects and has carried nothing. Messages of one turn of the
-   * event loop are one transaction of the ledger: they pass their points of no return together.
+   * Carries a message with its events; or rejects and has carried nothing. Messages of one turn of the
+   * event loop are one transaction: they pass their points of no return together.
    */
-  carry(message: Omit<CarriedMessage, 'events'>, effects: readonly Effect[]): Promise<void> {
-    const events = effects.map((effect) => pendingEventOf(effect, message.carried.at))
+  carry(message: CarriedMessage): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>()
-    this.#posted.push({ ...message, events, resolve, reject })
+    this.#posted.push({ ...message, resolve, reject })
     if (this.#posted.length === 1) queueMicrotask(() => this.#carryPosted())
     return promise
   }
 
-  /** Lets something happen that follows from no message; `chats` are the groups that it speaks of. */
-  post(effects: readonly Effect[], chats: readonly Chat[]): void {
+  /** Lets something happen that follows from no message. */
+  post(events: readonly PendingEvent[]): void {
     const now = this.now()
-    const events = effects.map((effect) => pendingEventOf(effect, now))
-    this.ledger.post(events, chats, now)
-    for (const event of events) this.#expect(event, now)
+    this.#ledger.transaction(() => this.#insertEvents(events, now))
+    this.#expect(events, now)
   }
 
   /** Events of a line after `position`, in order; due pending events join them first. */
   read(line: string, position: number, limit: number): readonly NetworkEvent[] {
     const now = this.now()
     if (this.#dueAt(line) <= now) {
-      this.ledger.bringDue(line, now, DUE_MAX)
+      const due = { line, now, limit: DUE_MAX }
+      this.#ledger.transaction(() => {
+        this.#ledger.run(
+          `INSERT INTO events (${COLUMNS}) SELECT ${COLUMNS} FROM pending
+               WHERE seq IN (${DUE}) ORDER BY at, seq`,
+          due,
+        )
+        this.#ledger.run(`DELETE FROM pending WHERE seq IN (${DUE})`, due)
+      })
       this.#nextDueAt.delete(line)
     }
-    return this.ledger.eventsAfter(line, position, limit)
+    return this.#ledger
+      .query<NetworkEvent>(
+        'SELECT * FROM events WHERE line = +$line AND seq > +$position ORDER BY seq LIMIT +$limit',
+      )
+      .all({ line, position, limit })
   }
 
   /** Time until the line's next pending event, in milliseconds; Infinity for none. */
@@ -110,17 +150,106 @@ export class SimulatedNetwork {
     return Math.max(0, this.#dueAt(line) - this.now())
   }
 
-  /** Deletes a few entries older than 30 days, of `line` only those up to `position`. */
+  /** Newest position of all lines. */
+  lastPosition(): number {
+    const sql = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+    return this.#ledger.query<{ seq: number }>(sql).get()?.seq ?? 0
+  }
+
+  /** Guid and service of a carried message, or null. */
+  findCarried(messageId: string): Pick<Carried, 'guid' | 'service'> | null {
+    const sql =
+      'SELECT guid, service FROM carried WHERE message_id = $messageId ORDER BY seq LIMIT 1'
+    return this.#ledger.query<Pick<Carried, 'guid' | 'service'>>(sql).get({ messageId })
+  }
+
+  /** Files that were sent with a message, in order. */
+  partsOf(messageId: string): readonly Pick<Part, 'guid' | 'attachmentId'>[] {
+    return this.#ledger
+      .query<
+        Pick<Part, 'guid' | 'attachmentId'>
+      >(`SELECT guid, attachment_id AS attachmentId FROM parts
+       WHERE message_id = $messageId ORDER BY seq`)
+      .all({ messageId })
+  }
+
+  saveGroup(line: string, group: DeviceGroup, isLeft = false): void {
+    this.#ledger.run('INSERT OR REPLACE INTO chats VALUES ($line, $chatGuid, $group, $isLeft)', {
+      line,
+      chatGuid: group.chatGuid,
+      group: JSON.stringify(group),
+      isLeft: isLeft ? 1 : 0,
+    })
+  }
+
+  /** A group that the line is in. */
+  findGroup(line: string, chatGuid: string): DeviceGroup | null {
+    const found = this.#ledger
+      .query<{ value: string }>(`SELECT device_group AS value FROM chats
+       WHERE line = $line AND chat_guid = $chatGuid AND NOT is_left`)
+      .get({ line, chatGuid })
+    return found === null ? null : (JSON.parse(found.value) as DeviceGroup) // From `saveGroup`.
+  }
+
+  /** A message of a line, received or sent, with its first text. */
+  findMessage(line: string, guid: string): Pick<NetworkEvent, 'text' | 'details' | 'at'> | null {
+    const received = `WHERE line = $line AND kind = 'message' AND guid = $guid`
+    return this.#ledger
+      .query<
+        Pick<NetworkEvent, 'text' | 'details' | 'at'>
+      >(`SELECT text, details, at FROM events ${received}
+       UNION ALL SELECT text, details, at FROM pending ${received}
+       UNION ALL SELECT text, (SELECT json_object('group', json(device_group)) FROM chats
+           WHERE chats.line = $line AND device_group ->> 'identifier' = recipient), carried_at
+         FROM carried WHERE line = $line AND guid = $guid LIMIT 1`)
+      .get({ line, guid })
+  }
+
+  /** The changes of a message that have come or will come, oldest first. */
+  changesOf(line: string, targetGuid: string): readonly Pick<NetworkEvent, 'details' | 'at'>[] {
+    const change = `WHERE line = $line AND kind = 'change' AND details ->> 'targetGuid' = $targetGuid`
+    return this.#ledger
+      .query<Pick<NetworkEvent, 'details' | 'at'>>(`SELECT details, at FROM events ${change}
+       UNION ALL SELECT details, at FROM pending ${change} ORDER BY at`)
+      .all({ line, targetGuid })
+  }
+
+  /** True where the end of a file's wait has come after `position`, or will come. */
+  expectsFile(line: string, guid: string, position: number): boolean {
+    const end = `WHERE line = $line AND kind = 'attachment' AND guid = $guid`
+    const sql = `SELECT 1 FROM pending ${end}
+      UNION ALL SELECT 1 FROM events ${end} AND seq > $position LIMIT 1`
+    return this.#ledger.query(sql).get({ line, guid, position }) !== null
+  }
+
+  hasHistory(line: string, handle: string): boolean {
+    const sql = `SELECT 1 FROM recipients WHERE line = $line AND handle = $handle
+      UNION ALL SELECT 1 FROM events
+        WHERE line = +$line AND handle = +$handle AND kind = 'message' LIMIT 1`
+    return this.#ledger.query(sql).get({ line, handle }) !== null
+  }
+
+  /**
+   * Deletes a few entries older than 30 days, of `line` only those up to `position`. The newest message
+   * stays, so that no seq is given twice.
+   */
   prune(line: string, position: number): void {
     const before = this.now() - KEPT_MS
-    this.ledger.prune(line, { position, before, limit: PRUNE_MAX })
+    const old = (rows: string, at: string) =>
+      `SELECT seq FROM (SELECT seq, ${at} FROM ${rows} ORDER BY seq LIMIT ${PRUNE_MAX})
+       WHERE ${at} < $before`
+    const events = old('events WHERE line = $line AND seq <= $position', 'at')
+    this.#ledger.run(`DELETE FROM events WHERE seq IN (${events})`, { line, position, before })
+    const carried = `${old('carried', 'carried_at')} AND seq < (SELECT max(seq) FROM carried)`
+    this.#ledger.run(`DELETE FROM carried WHERE seq IN (${carried})`, { before })
+    this.#ledger.run(`DELETE FROM parts WHERE seq IN (${old('parts', 'carried_at')})`, { before })
     this.files.prune(before)
   }
 
   /** The wall clock, except that it never steps back: then time goes on from where it was. */
   now(): number {
-    const wall = this.#clock.now()
-    const monotonic = this.#clock.monotonic()
+    const wall = this.#tools.clock.now()
+    const monotonic = this.#tools.clock.monotonic()
     this.#time = wall >= this.#time ? wall : this.#time + (monotonic - this.#monotonic)
     this.#monotonic = monotonic
     return Math.floor(this.#time)
@@ -128,45 +257,83 @@ export class SimulatedNetwork {
 
   /** Guids in order of time: an index over them grows at its end, which keeps commits small. */
   newGuid(): string {
-    return guidFromBytes(uuidV7(timestamp(this.now()), this.#random.bytes(10)))
+    return guidFromBytes(uuidV7(timestamp(this.now()), this.#tools.random.bytes(10)))
+  }
+
+  /** Seqs of the oldest and the newest message; 0 where nothing was carried. */
+  #carriedSeqs(): { readonly oldest: number; readonly newest: number } {
+    const seqs = this.#ledger
+      .query<{ oldest: number | null; newest: number | null }>(
+        `SELECT (SELECT min(seq) FROM carried) AS oldest, (SELECT max(seq) FROM carried) AS newest`,
+      )
+      .get()
+    return { oldest: seqs?.oldest ?? 0, newest: seqs?.newest ?? 0 }
   }
 
   #carryPosted(): void {
     const posted = this.#posted
     this.#posted = []
     try {
-      this.ledger.carry(posted)
+      this.#ledger.transaction(() => this.#insert(posted))
     } catch (error) {
       for (const { reject } of posted) reject(error)
       return
     }
     for (const { carried, events, resolve } of posted) {
-      for (const event of events) this.#expect(event, carried.at)
+      this.#expect(events, carried.at)
       resolve()
     }
   }
 
-  /** Wakes a line that waits for something later, or for nothing. */
-  #expect({ line, at }: PendingEvent, now: number): void {
-    if (at <= now) {
-      this.signalOf(line).notify()
-      return
+  #insert(posted: readonly CarriedMessage[]): void {
+    for (const [session, line] of new Map(posted.map((one) => [one.session, one.carried.line]))) {
+      const newest = 'SELECT id FROM sessions WHERE line = $line ORDER BY seq DESC LIMIT 1'
+      const { id } = this.#ledger.query<{ id: string }>(newest).get({ line }) ?? {}
+      if (id !== session) throw new Error('The session is over.')
     }
-    const known = this.#nextDueAt.get(line)
-    if (known !== undefined && known <= at) return
-    this.#nextDueAt.delete(line)
-    this.signalOf(line).notify()
+    for (const { carried, parts, isCut, events } of posted) {
+      const { messageId, line, to: handle, at } = carried
+      if (!isCut) {
+        this.#ledger.run(
+          `INSERT INTO carried (message_id, line, recipient, text, guid, carried_at, service)
+           VALUES ($messageId, $line, $to, $text, $guid, $at, $service)`,
+          carried,
+        )
+      }
+      for (const part of parts) {
+        this.#ledger.run(
+          `INSERT INTO parts VALUES (NULL, $messageId, $attachmentId, $guid, $filename,
+             $declaredType, $size, $sha256, $at)`,
+          { ...part, messageId, at },
+        )
+      }
+      this.#ledger.run('INSERT OR IGNORE INTO recipients VALUES ($line, $handle)', { line, handle })
+      this.#insertEvents(events, at)
+    }
+  }
+
+  #insertEvents(events: readonly PendingEvent[], now: number): void {
+    for (const event of events) {
+      const values = `(${COLUMNS}) VALUES ($line, $kind, $guid, $handle, $text, $details, $at)`
+      this.#ledger.run(`INSERT INTO ${event.at <= now ? 'events' : 'pending'} ${values}`, event)
+    }
+  }
+
+  /** Wakes each line that waits for something later, or for nothing. */
+  #expect(events: readonly PendingEvent[], now: number): void {
+    for (const { line, at } of events) {
+      if (at > now && (this.#nextDueAt.get(line) ?? Infinity) <= at) continue
+      if (at > now) this.#nextDueAt.delete(line)
+      this.signalOf(line).notify()
+    }
   }
 
   #dueAt(line: string): number {
     const known = this.#nextDueAt.get(line)
     if (known !== undefined) return known
-    const found = this.ledger.nextDueAt(line) ?? Infinity
+    const sql = 'SELECT min(at) AS at FROM pending WHERE line = $line'
+    const found = this.#ledger.query<{ at: number | null }>(sql).get({ line })?.at ?? Infinity
     this.#nextDueAt.set(line, found)
     return found
   }
-}
-
-function pendingEventOf({ afterMs, ...event }: Effect, now: number): PendingEvent {
-  return { ...event, at: now + afterMs }
 }

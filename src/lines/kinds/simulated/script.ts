@@ -12,15 +12,17 @@ import { REACTION_TYPES } from '../../../domain/message-extras.ts'
 import { TEXT_LENGTH_MAX } from '../../../domain/message.ts'
 import type { DeviceGroup } from '../../driver.ts'
 import type { LineAction } from '../../line-kind.ts'
-import { available, changeOn, fileThatWaits, messageFrom, type Effect } from './answers.ts'
-import { SAMPLES, type FileRef, type Sample } from './files.ts'
-import type { Chat } from './ledger-tables.ts'
 import {
-  chatOf,
+  available,
+  eventAbout,
+  fileThatWaits,
+  messageFrom,
   type ChangeDetails,
   type MessageDetails,
   type StoredAttachment,
-} from './network-events.ts'
+} from './events.ts'
+import { SAMPLES, type FileRef, type Sample } from './files.ts'
+import type { PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
 
 const FILES_MAX = 20
@@ -121,7 +123,6 @@ const BODIES = {
 
 type Bodies = { readonly [Name in keyof typeof BODIES]: Shape<(typeof BODIES)[Name]> }
 type ScriptEvent = Bodies[keyof Bodies]
-type ChangeOfMessage = Bodies['reaction' | 'edit' | 'unsend']
 
 const Happened = objectSchema('SimulatedEvent', {
   guid: Type.String({ description: 'Of the message or the change, for events about it.' }),
@@ -157,152 +158,136 @@ export function scriptAction(network: () => SimulatedNetwork): LineAction {
     bodies: BODIES,
     answer: Happened,
     run: async (line, body) => {
-      const script = new Script(network(), line)
-      return { guid: script.play(body as ScriptEvent) } // Checked against `bodies`.
+      const event = body as ScriptEvent // Checked against `bodies`.
+      const at = network().now() + (event.after_seconds ?? 0) * 1_000
+      return { guid: play({ network: network(), line, at }, event) }
     },
   }
 }
 
-class Script {
-  readonly #network: SimulatedNetwork
-  readonly #line: string
+/** The line on which something happens, and the time. */
+type Stage = { readonly network: SimulatedNetwork; readonly line: string; readonly at: number }
 
-  constructor(network: SimulatedNetwork, line: string) {
-    this.#network = network
-    this.#line = line
-  }
-
-  /** Guid of the message or the change. */
-  play(event: ScriptEvent): string {
-    switch (event.type) {
-      case 'message':
-        return this.#receive(event)
-      case 'reaction':
-        return this.#change(event, this.#reactionOf(event))
-      case 'edit':
-        return this.#change(event, this.#editOf(event))
-      case 'unsend':
-        return this.#change(event, { kind: 'unsent', targetGuid: event.target_guid })
-      case 'group_change':
-        return this.#changeGroup(event)
-    }
-  }
-
-  #receive(event: Bodies['message']): string {
-    const { text = '', attachments = [], service, reply_to_guid: target } = event
-    if (text === '' && attachments.length === 0) {
-      throw invalidRequest({ path: 'text', message: 'is required without attachments' })
-    }
-    const guid = this.#network.newGuid()
-    const afterMs = msOf(event)
-    const group = event.group === undefined ? undefined : groupIn(event.group)
-    const sender = {
-      line: this.#line,
-      from: personIn('from', event.from),
-      group,
-      service: service === 'SMS' ? service : null,
-      afterMs,
-    }
-    const files = attachments.map((file, index) => this.#fileOf(file, index, { guid, afterMs }))
-    const message = messageFrom(sender, guid, text, {
-      attachments: files.map(({ stored }) => stored),
-      ...(target === undefined ? {} : { replyTo: { guid: target, part: 0 } }),
-    })
-    const effects = [message, ...files.flatMap(({ later }) => later)]
-    this.#network.post(effects, group === undefined ? [] : [chatOf(this.#line, group)])
-    return guid
-  }
-
-  #fileOf(
-    file: Shape<typeof File>,
-    index: number,
-    message: { readonly guid: string; readonly afterMs: number },
-  ): { readonly stored: StoredAttachment; readonly later: readonly Effect[] } {
-    const { filename, kind, after_seconds: seconds = FILE_SECONDS } = file
-    const guid = this.#network.newGuid()
-    if (kind === 'slow' || kind === 'never') {
-      const sample = kind === 'slow' ? this.#network.files.sample('jpeg') : null
-      const place = { line: this.#line, guid, messageGuid: message.guid, filename }
-      const waiting = fileThatWaits(sample, place)
-      return { stored: waiting.now, later: [waiting.after(message.afterMs + seconds * 1_000)] }
-    }
-    if (kind === 'missing') {
-      const known = { guid, filename: filename ?? 'IMG_0003.JPG', declaredType: 'image/jpeg' }
-      return { stored: { ...known, size: null, state: 'missing' }, later: [] }
-    }
-    const found = this.#bytesOf(file, index)
-    return {
-      stored: available({ ...found, filename: filename ?? found.filename }, guid),
-      later: [],
-    }
-  }
-
-  #bytesOf({ content_base64: content, kind }: Shape<typeof File>, index: number): FileRef {
-    const { files } = this.#network
-    if ((content === undefined) === (kind === undefined)) {
-      const message = 'needs either content_base64 or kind'
-      throw invalidRequest({ path: `attachments.${index}`, message })
-    }
-    if (kind === 'large') return files.large()
-    if (kind !== undefined) return files.sample(kind as Sample) // The others were dealt with.
-    const bytes = bytesIn(content ?? '', `attachments.${index}.content_base64`)
-    return { filename: 'file', declaredType: 'application/octet-stream', ...files.write(bytes) }
-  }
-
-  #reactionOf(event: Bodies['reaction']): ChangeDetails {
-    const { target_guid: targetGuid, reaction: type, action = 'added', part = 0 } = event
-    const handle = personIn('from', event.from)
-    const emoji = event.emoji ?? null
-    if ((type === 'emoji') !== (emoji !== null)) {
-      throw invalidRequest({
-        path: 'emoji',
-        message: 'belongs to the reaction emoji, and to no other',
-      })
-    }
-    return { kind: 'reaction', targetGuid, action, type, emoji, part, handle, isFromMe: false }
-  }
-
-  /** The earlier texts are those that the message had on this network. */
-  #editOf({ target_guid: targetGuid, text }: Bodies['edit']): ChangeDetails {
-    const { ledger } = this.#network
-    const first = ledger.findMessage(this.#line, targetGuid)
-    const texts = first === null ? [] : [{ text: first.text, at: timestamp(first.at) }]
-    for (const { details, at } of ledger.changesOf(this.#line, targetGuid)) {
-      const change = JSON.parse(details ?? '{}') as ChangeDetails // Written by this network.
-      if (change.kind === 'edited') texts.push({ text: change.text, at: timestamp(at) })
-    }
-    return { kind: 'edited', targetGuid, text, edits: texts }
-  }
-
-  #changeGroup(event: Bodies['group_change']): string {
-    const { change, actor, target } = event
-    const group = groupIn(event.group)
-    const members = {
-      actor: actor === undefined ? null : personIn('actor', actor),
-      target: target === undefined ? null : personIn('target', target),
-    }
-    const isLeft = change === 'left' && members.actor === null
-    const chat = chatOf(this.#line, group, isLeft)
-    return this.#post(event, { kind: 'group', group, change, ...members }, [chat])
-  }
-
-  /** A change of a message in a group names the group. */
-  #change(event: ChangeOfMessage, details: ChangeDetails): string {
-    const target = this.#network.ledger.findMessage(this.#line, event.target_guid)
-    const { group } = JSON.parse(target?.details ?? '{}') as MessageDetails // Of this network too.
-    return this.#post(event, group === undefined ? details : { ...details, group }, [])
-  }
-
-  #post(event: ScriptEvent, details: ChangeDetails, chats: readonly Chat[]): string {
-    const guid = this.#network.newGuid()
-    const place = { line: this.#line, guid, afterMs: msOf(event) }
-    this.#network.post([changeOn(place, details)], chats)
-    return guid
+/** Guid of the message or the change. */
+function play(stage: Stage, event: ScriptEvent): string {
+  switch (event.type) {
+    case 'message':
+      return receive(stage, event)
+    case 'reaction':
+      return changeMessage(stage, reactionOf(event))
+    case 'edit':
+      return changeMessage(stage, editOf(stage, event))
+    case 'unsend':
+      return changeMessage(stage, { kind: 'unsent', targetGuid: event.target_guid })
+    case 'group_change':
+      return changeGroup(stage, event)
   }
 }
 
-function msOf({ after_seconds: seconds = 0 }: ScriptEvent): number {
-  return seconds * 1_000
+function receive(stage: Stage, event: Bodies['message']): string {
+  const { network, line, at } = stage
+  const { text = '', attachments = [], reply_to_guid: target } = event
+  if (text === '' && attachments.length === 0) {
+    throw invalidRequest({ path: 'text', message: 'is required without attachments' })
+  }
+  const guid = network.newGuid()
+  const group = event.group === undefined ? undefined : groupIn(event.group)
+  const service = event.service === 'SMS' ? event.service : null
+  const sender = { line, from: personIn('from', event.from), group, service, at }
+  const files = attachments.map((file, index) => fileOf(stage, file, index, guid))
+  const message = messageFrom(sender, guid, text, {
+    attachments: files.map(({ now }) => now),
+    ...(target === undefined ? {} : { replyTo: { guid: target, part: 0 } }),
+  })
+  if (group !== undefined) network.saveGroup(line, group)
+  network.post([message, ...files.flatMap(({ later }) => later ?? [])])
+  return guid
+}
+
+function fileOf(
+  { network, line, at }: Stage,
+  file: Shape<typeof File>,
+  index: number,
+  messageGuid: string,
+): { readonly now: StoredAttachment; readonly later?: PendingEvent } {
+  const { filename, kind, after_seconds: seconds = FILE_SECONDS } = file
+  const guid = network.newGuid()
+  if (kind === 'slow' || kind === 'never') {
+    const sample = kind === 'slow' ? network.files.sample('jpeg') : null
+    const place = { line, guid, at: at + seconds * 1_000 }
+    return fileThatWaits(sample, place, messageGuid, filename)
+  }
+  if (kind === 'missing') {
+    const known = { guid, filename: filename ?? 'IMG_0003.JPG', declaredType: 'image/jpeg' }
+    return { now: { ...known, size: null, state: 'missing' } }
+  }
+  const found = bytesOf(network, file, index)
+  return { now: available({ ...found, filename: filename ?? found.filename }, guid) }
+}
+
+function bytesOf(
+  { files }: SimulatedNetwork,
+  { content_base64: content, kind }: Shape<typeof File>,
+  index: number,
+): FileRef {
+  if ((content === undefined) === (kind === undefined)) {
+    const message = 'needs either content_base64 or kind'
+    throw invalidRequest({ path: `attachments.${index}`, message })
+  }
+  if (kind === 'large') return files.large()
+  if (kind !== undefined) return files.sample(kind as Sample) // The others were dealt with.
+  const bytes = bytesIn(content ?? '', `attachments.${index}.content_base64`)
+  return { filename: 'file', declaredType: 'application/octet-stream', ...files.write(bytes) }
+}
+
+function reactionOf(event: Bodies['reaction']) {
+  const { target_guid: targetGuid, reaction: type, action = 'added', part = 0 } = event
+  const handle = personIn('from', event.from)
+  const emoji = event.emoji ?? null
+  if ((type === 'emoji') !== (emoji !== null)) {
+    const message = 'belongs to the reaction emoji, and to no other'
+    throw invalidRequest({ path: 'emoji', message })
+  }
+  const kind = 'reaction' as const
+  return { kind, targetGuid, action, type, emoji, part, handle, isFromMe: false }
+}
+
+/** The earlier texts are those that the message had on this network. */
+function editOf({ network, line }: Stage, { target_guid: targetGuid, text }: Bodies['edit']) {
+  const first = network.findMessage(line, targetGuid)
+  const edits = first === null ? [] : [{ text: first.text ?? '', at: timestamp(first.at) }]
+  for (const { details, at } of network.changesOf(line, targetGuid)) {
+    const change = JSON.parse(details ?? '{}') as ChangeDetails // Written by this network.
+    if (change.kind === 'edited') edits.push({ text: change.text, at: timestamp(at) })
+  }
+  return { kind: 'edited' as const, targetGuid, text, edits }
+}
+
+function changeGroup(stage: Stage, event: Bodies['group_change']): string {
+  const { change, actor, target } = event
+  const group = groupIn(event.group)
+  const members = {
+    actor: actor === undefined ? null : personIn('actor', actor),
+    target: target === undefined ? null : personIn('target', target),
+  }
+  stage.network.saveGroup(stage.line, group, change === 'left' && members.actor === null)
+  return postChange(stage, { kind: 'group', group, change, ...members })
+}
+
+/** A change of a message in a group names the group. */
+function changeMessage(
+  stage: Stage,
+  details: Exclude<ChangeDetails, { readonly kind: 'group' }>,
+): string {
+  const target = stage.network.findMessage(stage.line, details.targetGuid)
+  const { group } = JSON.parse(target?.details ?? '{}') as MessageDetails // Of this network too.
+  return postChange(stage, { ...details, group })
+}
+
+function postChange({ network, line, at }: Stage, details: ChangeDetails): string {
+  const guid = network.newGuid()
+  network.post([eventAbout('change', { line, guid, at }, details)])
+  return guid
 }
 
 function personIn(path: string, text: string): Handle {

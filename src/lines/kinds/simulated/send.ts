@@ -12,12 +12,10 @@ import {
   type SendOutcome,
   type Settled,
 } from '../../driver.ts'
-import { weekendOf, type Effect } from './answers.ts'
-import { behaviourOf, effectsOf, type Addressed, type Behaviour } from './correspondents.ts'
 import { hashOf } from './files.ts'
-import type { Part } from './ledger-tables.ts'
-import { chatOf, groupOf } from './network-events.ts'
+import type { Part, PendingEvent } from './ledger.ts'
 import type { SimulatedNetwork } from './network.ts'
+import { behaviourOf, eventsAfter, weekendOf, type Behaviour } from './people.ts'
 
 export type SimulatedLineTools = {
   readonly network: SimulatedNetwork
@@ -61,23 +59,20 @@ export async function sendMessage(
   pointOfNoReturn: PointOfNoReturn,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
-  const { network, clock } = tools
   const prepared = await prepare(tools, message)
   if ('outcome' in prepared) return prepared
-  if (signal.aborted || !(await isGranted(pointOfNoReturn, network.noteOf(session)))) {
+  if (signal.aborted || !(await isGranted(pointOfNoReturn, tools.network.noteOf(session)))) {
     return WITHDRAWN
   }
   const { behaviour } = prepared
   if (behaviour.kind === 'line_refuses') return notSent('line_refused', 'line')
   const proof = await carry(tools, prepared, session)
   if (proof === null) return notSent('network_failed', 'line')
-  const outcome = outcomeOf(behaviour, proof)
-  if (behaviour.kind !== 'carried') return outcome
+  if (behaviour.kind !== 'carried') return outcomeOf(behaviour, proof)
   if (behaviour.dropsLine) tools.onDrop()
-  if (behaviour.acceptMs === 0) return outcome
-  await clock.sleep(behaviour.acceptMs, signal)
+  if (behaviour.acceptMs > 0) await tools.clock.sleep(behaviour.acceptMs, signal)
   // The network has it either way; after an abort, its receipt says when it was accepted.
-  return signal.aborted ? heldOf(proof) : outcome
+  return provenAs(behaviour.acceptMs > 0 && signal.aborted ? 'held' : 'accepted', proof)
 }
 
 /**
@@ -89,19 +84,16 @@ export function settledBy(
   message: OutgoingMessage,
   isComplete: boolean,
 ): Settled | null {
-  const { ledger } = network
-  const behaviour = behaviourOf(addressed(message, groupOfSend(network, line, message)), lineCount)
+  const behaviour = behaviourOfSend(message, groupOfSend(network, line, message), lineCount)
   if (behaviour.kind === 'nobody_knows') return null
-  const carried = ledger.findCarried(message.id)
-  const parts = message.attachments === undefined ? [] : ledger.partsOf(message.id)
+  const carried = network.findCarried(message.id)
+  const parts = message.attachments === undefined ? [] : network.partsOf(message.id)
   if (carried === null && parts.length === 0) {
-    return isComplete
-      ? { outcome: 'not_sent', reason: 'not_carried', blame: 'line', proof: true }
-      : null
+    return isComplete ? { ...notSent('not_carried', 'line'), proof: true } : null
   }
   const proof = { guid: carried?.guid ?? '', service: carried?.service ?? null, parts }
   const isSlow = behaviour.kind === 'carried' && behaviour.acceptMs > 0
-  return isSlow ? heldOf(proof) : outcomeOf(behaviour, proof)
+  return isSlow ? provenAs('held', proof) : outcomeOf(behaviour, proof)
 }
 
 /** Reads the files, and decides what becomes of the message. */
@@ -111,15 +103,14 @@ async function prepare(
 ): Promise<Prepared | Refusal> {
   const group = groupOfSend(network, line, message)
   if (group === null) return notSent('group_not_reachable', 'message')
-  const behaviour = behaviourOf(addressed(message, group), lineCount)
-  if (behaviour.kind === 'not_on_imessage') return notSent('not_on_imessage', 'message')
-  if (behaviour.kind === 'no_sms') return notSent('no_sms', 'message')
+  const behaviour = behaviourOfSend(message, group, lineCount)
+  if (behaviour.kind === 'not_on_imessage' || behaviour.kind === 'no_sms') {
+    return notSent(behaviour.kind, 'message')
+  }
   const parts: Part[] = []
-  for (const { id, path, filename, mimeType, size, sha256 } of message.attachments ?? []) {
-    if ((await hashOf(path)) !== sha256) return notSent('attachment_missing', 'message')
-    const declaredType = mimeType
-    const guid = network.newGuid()
-    parts.push({ guid, attachmentId: id, filename, declaredType, size, sha256 })
+  for (const { id, path, mimeType, ...file } of message.attachments ?? []) {
+    if ((await hashOf(path)) !== file.sha256) return notSent('attachment_missing', 'message')
+    parts.push({ ...file, declaredType: mimeType, guid: network.newGuid(), attachmentId: id })
   }
   return { message, behaviour, group, parts }
 }
@@ -136,20 +127,19 @@ async function carry(
   // A message without a text is known by its last file.
   const guid = (text === '' ? parts.at(-1)?.guid : undefined) ?? network.newGuid()
   const service = message.service === 'SMS' ? 'SMS' : null
-  const at = network.now()
-  const carried = { messageId, line, to, text, guid, service, at }
+  const carried = { messageId, line, to, text, guid, service, at: network.now() }
   const isCut = behaviour.kind === 'first_part' && behaviour.rest === 'refused'
-  const hasGroup = behaviour.kind === 'carried' && behaviour.answer === 'group'
-  const chats = hasGroup ? [chatOf(line, weekendOf(to))] : []
   try {
-    const effects = effectsOf({ ...carried, group, files: parts }, behaviour, {
+    const events = eventsAfter({ ...carried, group, files: parts }, behaviour, {
       ...tools,
-      now: at,
       newGuid: () => network.newGuid(),
       sample: (kind) => network.files.sample(kind),
     })
-    keepForwarded(network, message, effects)
-    await network.carry({ carried, session, parts, isCut, chats }, effects)
+    if (behaviour.kind === 'carried' && behaviour.answer === 'group') {
+      network.saveGroup(line, weekendOf(to))
+    }
+    keepForwarded(network, message, events)
+    await network.carry({ carried, session, parts, isCut, events })
     return { guid, service, parts }
   } catch {
     return null
@@ -160,33 +150,31 @@ async function carry(
 function keepForwarded(
   { files }: SimulatedNetwork,
   { attachments = [] }: OutgoingMessage,
-  effects: readonly Effect[],
+  events: readonly PendingEvent[],
 ): void {
   for (const { path, sha256 } of attachments) {
-    if (effects.some(({ details }) => details?.includes(sha256) === true)) files.keep(path, sha256)
+    if (events.some(({ details }) => details?.includes(sha256) === true)) files.keep(path, sha256)
   }
 }
 
 function outcomeOf(behaviour: Behaviour, proof: Proof) {
   const sent = proof.parts.map(({ attachmentId }) => attachmentId as AttachmentId) // As the relay gave it.
   if (behaviour.kind === 'nobody_knows') return NO_ANSWER
-  if (behaviour.kind === 'first_part') {
-    if (behaviour.rest === 'unknown') return { ...NO_ANSWER, sent }
-    return { outcome: 'partly_sent', reason: 'partly_sent', sent } as const
-  }
-  return { outcome: 'accepted', ...carriedBy(proof) } as const
+  if (behaviour.kind !== 'first_part') return provenAs('accepted', proof)
+  if (behaviour.rest === 'unknown') return { ...NO_ANSWER, sent }
+  return { outcome: 'partly_sent', reason: 'partly_sent', sent } as const
 }
 
-function heldOf(proof: Proof) {
-  return { outcome: 'held', ...carriedBy(proof) } as const
-}
-
-function carriedBy({ guid, service, parts }: Proof) {
-  const others = parts.map((part) => part.guid).filter((each) => each !== guid)
+function provenAs<Outcome extends 'accepted' | 'held'>(
+  outcome: Outcome,
+  { guid, service, parts }: Proof,
+) {
+  const partGuids = parts.map((part) => part.guid).filter((each) => each !== guid)
   return {
+    outcome,
     guid,
     ...(service === null ? {} : { service }),
-    ...(others.length === 0 ? {} : { partGuids: others }),
+    ...(partGuids.length === 0 ? {} : { partGuids }),
   }
 }
 
@@ -200,13 +188,14 @@ function groupOfSend(
   line: string,
   { chatGuid }: OutgoingMessage,
 ): DeviceGroup | null | undefined {
-  if (chatGuid === undefined) return undefined
-  const chat = network.ledger.findChat(line, chatGuid)
-  return chat === null || chat.isLeft === 1 ? null : groupOf(chat)
+  return chatGuid === undefined ? undefined : network.findGroup(line, chatGuid)
 }
 
-function addressed(message: OutgoingMessage, group: DeviceGroup | null | undefined): Addressed {
-  const { to, service, text, attachments = [] } = message
+function behaviourOfSend(
+  { to, service, text, attachments = [] }: OutgoingMessage,
+  group: DeviceGroup | null | undefined,
+  lineCount: number,
+): Behaviour {
   const partCount = attachments.length + (text === '' ? 0 : 1)
-  return { to, service, group: group ?? undefined, partCount }
+  return behaviourOf({ to, service, group: group ?? undefined, partCount }, lineCount)
 }
