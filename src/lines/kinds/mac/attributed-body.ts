@@ -2,11 +2,11 @@
 // of it the number of its set of attributes and its length in UTF-16 units. The set itself, a dictionary,
 // follows only where its number comes up for the first time.
 
-import { TypedStreamError } from './typed-stream-bytes.ts'
 import {
   BLOB_BYTES_MAX,
   isKindOf,
   readTypedStream,
+  TypedStreamError,
   type TypedGroup,
   type TypedObject,
   type TypedValue,

@@ -120,87 +120,56 @@ function fileErrorOf(error: unknown): ChatDbErrorCode | null {
 // Columns differ between machines of the same version of macOS (imessage-exporter), so the tables are
 // probed and the version never asked; the order of columns means nothing either.
 
+type Words<Text extends string> = Text extends `${infer Word} ${infer Rest}`
+  ? Word | Words<Rest>
+  : Text
+
+/** Names of columns, parted by blanks. */
+export function columns<const Texts extends readonly string[]>(...texts: Texts) {
+  return texts.join(' ').split(' ') as Words<Texts[number]>[] // The type splits them as well.
+}
+
 /** Without these, it is unknown what was sent, what failed, or who wrote a message. */
 export const ESSENTIAL_COLUMNS = {
-  message: [
-    'ROWID',
-    'guid',
-    'attributedBody',
-    'handle_id',
-    'service',
-    'error',
-    'date',
-    'is_from_me',
-    'is_sent',
-    'is_delivered',
-    'is_finished',
-    'item_type',
-    'associated_message_type',
-  ],
-  handle: ['ROWID', 'id'],
-  chat: ['ROWID', 'guid', 'style', 'chat_identifier'],
-  chat_message_join: ['chat_id', 'message_id'],
-  attachment: [],
-  sqlite_sequence: ['name', 'seq'],
-} as const
+  message: columns(
+    'ROWID guid attributedBody handle_id service error date is_from_me is_sent is_delivered',
+    'is_finished item_type associated_message_type',
+  ),
+  handle: columns('ROWID id'),
+  chat: columns('ROWID guid style chat_identifier'),
+  chat_message_join: columns('chat_id message_id'),
+  attachment: [] as const,
+  sqlite_sequence: columns('name seq'),
+}
 
 /** Read where they exist; a missing one reads as NULL. */
 export const OPTIONAL_COLUMNS = {
-  message: [
-    'text',
-    'date_read',
-    'date_delivered',
-    'date_edited',
-    'is_prepared',
-    'is_delayed',
-    'is_pending_satellite_send',
-    'is_empty',
-    'is_system_message',
-    'is_service_message',
-    'is_spam',
-    'is_corrupt',
-    'was_downgraded',
-    'cache_has_attachments',
-    'balloon_bundle_id',
-    'schedule_type',
-    'destination_caller_id',
-    'subject',
-    'cache_roomnames',
-    'filter_action',
-    'associated_message_guid',
-    'associated_message_emoji',
-    'thread_originator_guid',
-    'thread_originator_part',
-    'message_summary_info',
-    'group_action_type',
-    'group_title',
-    'other_handle',
-  ],
-  handle: [],
-  chat: ['last_addressed_handle', 'service_name', 'group_id', 'display_name'],
-  chat_message_join: ['message_date', 'filter_action'],
-  attachment: [
-    'filename',
-    'mime_type',
-    'transfer_name',
-    'total_bytes',
-    'transfer_state',
-    'is_outgoing',
-    'hide_attachment',
-    /** Words for an inline emoji: since macOS 15. */
-    'emoji_image_short_description',
-  ],
-  sqlite_sequence: [],
-} as const
+  message: columns(
+    'text date_read date_delivered date_edited is_prepared is_delayed',
+    'is_pending_satellite_send is_empty is_system_message is_service_message is_spam',
+    'is_corrupt cache_has_attachments balloon_bundle_id schedule_type destination_caller_id',
+    'subject cache_roomnames filter_action associated_message_guid associated_message_emoji',
+    'thread_originator_guid thread_originator_part message_summary_info group_action_type',
+    'group_title other_handle',
+  ),
+  handle: [] as const,
+  chat: columns('last_addressed_handle service_name group_id display_name'),
+  chat_message_join: columns('message_date filter_action'),
+  attachment: columns(
+    'filename mime_type transfer_name total_bytes transfer_state is_outgoing',
+    'hide_attachment emoji_image_short_description',
+  ),
+  sqlite_sequence: [] as const,
+}
 
 /** Tables that not every macOS has, with the columns that are read; without any of them it is not read. */
 const OPTIONAL_TABLES = {
   /** Deleted messages that can still be recovered: since macOS 13. */
-  chat_recoverable_message_join: ['chat_id', 'message_id'],
-  attachment: ['guid'],
-  message_attachment_join: ['message_id', 'attachment_id'],
-  chat_handle_join: ['chat_id', 'handle_id'],
-} as const
+  chat_recoverable_message_join: columns('chat_id message_id'),
+  attachment: columns('guid'),
+  message_attachment_join: columns('message_id attachment_id'),
+  chat_handle_join: columns('chat_id handle_id'),
+}
 
 export type ChatDbTable = keyof typeof ESSENTIAL_COLUMNS
 export type ChatDbColumn<T extends ChatDbTable> =
@@ -235,8 +204,8 @@ export function probeSchema(db: Database): Probe {
     schema: {
       column: (alias, table, name) => (has(table, name) ? `${alias}.${name}` : 'NULL'),
       has(table) {
-        const columns = columnsOf(db, table)
-        return OPTIONAL_TABLES[table].every((name) => columns.has(name))
+        const names = columnsOf(db, table)
+        return OPTIONAL_TABLES[table].every((name) => names.has(name))
       },
     },
   }

@@ -4,75 +4,32 @@
 // the same whatever is bound.
 
 import {
+  columns,
   ESSENTIAL_COLUMNS,
   OPTIONAL_COLUMNS,
   type ChatDbColumn,
   type ChatDbSchema,
 } from './chat-db-open.ts'
+import { JUNK } from './chat-db-rows.ts'
 
 type MessageColumn = ChatDbColumn<'message'>
 
 /** Columns of the state of a message; the ROWID comes as `id`. */
-const STATE_COLUMNS = [
-  'guid',
-  'service',
-  'error',
-  'is_sent',
-  'is_delivered',
-  'is_finished',
-  'date_delivered',
-  'date_read',
-  'is_prepared',
-  'is_delayed',
-  'is_pending_satellite_send',
-  'schedule_type',
-  'was_downgraded',
-] as const satisfies readonly MessageColumn[]
-
-const EXPRESSIONS: ReadonlySet<string> = new Set([
-  'ROWID',
-  'attributedBody',
-  'handle_id',
-  'text',
-  'subject',
-  'message_summary_info',
-  'other_handle',
-])
-const FILE_COLUMNS = [
-  'filename',
-  'mime_type',
-  'transfer_name',
-  'total_bytes',
-  'transfer_state',
-  'is_outgoing',
-  'hide_attachment',
-] as const satisfies readonly ChatDbColumn<'attachment'>[]
+const STATE_COLUMNS = columns(
+  'guid service error is_sent is_delivered is_finished date_delivered date_read is_prepared',
+  'is_delayed is_pending_satellite_send schedule_type',
+)
+const EXPRESSIONS: ReadonlySet<string> = new Set(
+  columns('ROWID attributedBody handle_id text subject message_summary_info other_handle'),
+)
+const FILE_COLUMNS = columns(
+  'filename mime_type transfer_name total_bytes transfer_state is_outgoing hide_attachment',
+)
 
 /** Selected by name; the others need an expression of their own. */
 const MESSAGE_COLUMNS = [...ESSENTIAL_COLUMNS.message, ...OPTIONAL_COLUMNS.message].filter(
   (column) => !EXPRESSIONS.has(column),
 )
-
-export type StateColumn = 'id' | 'is_in_group' | (typeof STATE_COLUMNS)[number]
-export type ChatColumn =
-  | 'chat_id'
-  | 'chat_guid'
-  | 'chat_style'
-  | 'chat_identifier'
-  | 'chat_group_id'
-  | 'chat_name'
-export type FullColumn =
-  | StateColumn
-  | Exclude<
-      MessageColumn,
-      'ROWID' | 'attributedBody' | 'handle_id' | 'message_summary_info' | 'other_handle'
-    >
-  | ChatColumn
-  | 'body'
-  | 'summary'
-  | 'handle'
-  | 'other'
-  | 'is_junk_in_chat'
 
 /**
  * Longest body that the decoder takes, and one byte more, which makes it report that it is too long.
@@ -94,43 +51,10 @@ const LOWEST_CHAT = `(SELECT coalesce(min(CASE k.style WHEN 43 THEN k.ROWID END)
 const IS_IN_GROUP = `(SELECT max(k.style = 43) FROM chat_message_join j JOIN chat k ON k.ROWID = j.chat_id
   WHERE j.message_id = m.ROWID) AS is_in_group`
 const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
-/** `filter_action` of a message, and of its place in a chat: junk (imessage-database). */
-export const JUNK = 2
 const HANDLES = `(SELECT h.ROWID FROM handle h WHERE h.id = +$handle)`
 
-type Columns<Column extends string> = Readonly<Record<Column, SqlValue>>
-
-/** Rows of each query. */
-export type QueryRows = {
-  readonly dataVersion: Columns<'data_version'>
-  readonly maxRowId: Columns<'value'>
-  readonly sequence: Columns<'value'>
-  readonly lastRows: Columns<'id' | 'guid'>
-  readonly guidsAt: Columns<'id' | 'guid'>
-  readonly rowIdOf: Columns<'value'>
-  readonly rowsAfter: RawMessage
-  readonly rowsAt: RawMessage
-  readonly ownRowsAfter: RawMessage
-  readonly rowsBetween: RawMessage
-  readonly statesAt: RawState
-  readonly ownErrorsBetween: Columns<'error' | 'date'>
-  readonly directChats: RawChat
-  readonly knowsHandle: Columns<'value'>
-  readonly lastWith: RawExchanged
-  readonly duplicates: RawMessage
-  readonly isRecoverable: Columns<'value'>
-  readonly emojiWords: Columns<'guid' | 'words'>
-  readonly filesAt: RawFile
-  readonly editedBetween: Columns<'id' | 'guid' | 'date_edited'>
-  readonly groupChat: RawChat
-  readonly membersOf: Columns<'handle'>
-  readonly ownAliases: Columns<'alias'>
-  readonly receivedAliases: Columns<'alias'>
-}
-export type QueryName = keyof QueryRows
-
 /** Text of every query, for a database of this schema. */
-export function queriesOf(schema: ChatDbSchema): Readonly<Record<QueryName, string>> {
+export function queriesOf(schema: ChatDbSchema) {
   const named = (names: readonly MessageColumn[]) => namedColumns(schema, names)
   const joinDate = schema.column('j', 'chat_message_join', 'message_date')
   const state = `SELECT m.ROWID AS id, ${named(STATE_COLUMNS)}, ${IS_IN_GROUP} FROM message m`
@@ -164,10 +88,7 @@ export function queriesOf(schema: ChatDbSchema): Readonly<Record<QueryName, stri
     knowsHandle: `SELECT 1 AS value FROM message m WHERE m.handle_id IN ${HANDLES}
       UNION ALL SELECT 1 FROM chat c JOIN chat_message_join j ON j.chat_id = c.ROWID
         WHERE c.chat_identifier = +$handle AND +c.style = 45 LIMIT 1`,
-    lastWith: lastWith(named(['is_from_me', 'service', 'error', 'is_sent']), {
-      delivery: named(['is_delivered', 'date_delivered', 'date']),
-      joinDate,
-    }),
+    lastWith: lastWith(named(['is_from_me', 'service', 'error', 'is_sent', 'date']), joinDate),
     duplicates: `${full} WHERE m.date BETWEEN +$from AND +$until AND m.handle_id IN
         (SELECT h.ROWID FROM handle h WHERE h.id = +$handle UNION ALL SELECT 0 WHERE +$handle IS NULL)
       AND +m.ROWID < +$rowId AND +m.is_from_me = +$isFromMe
@@ -219,8 +140,8 @@ function editedBetween(schema: ChatDbSchema): string {
 }
 
 function membersOf(schema: ChatDbSchema): string {
-  if (!schema.has('chat_handle_join')) return 'SELECT NULL AS handle WHERE +$chatRowId IS NULL'
-  return `SELECT h.id AS handle FROM chat_handle_join j JOIN handle h ON h.ROWID = j.handle_id
+  if (!schema.has('chat_handle_join')) return 'SELECT NULL AS value WHERE +$chatRowId IS NULL'
+  return `SELECT h.id AS value FROM chat_handle_join j JOIN handle h ON h.ROWID = j.handle_id
     WHERE j.chat_id = +$chatRowId ORDER BY h.ROWID LIMIT ${MEMBERS_MAX}`
 }
 
@@ -228,11 +149,8 @@ function membersOf(schema: ChatDbSchema): string {
  * Latest rows of each handle and each direct chat of that name, and the latest of those: rows that we
  * sent may name no handle, and rows that were never joined are in no chat.
  */
-function lastWith(
-  columns: string,
-  { delivery, joinDate }: { readonly delivery: string; readonly joinDate: string },
-): string {
-  return `SELECT ${columns}, ${delivery} FROM message m WHERE m.ROWID IN (
+function lastWith(selected: string, joinDate: string): string {
+  return `SELECT ${selected} FROM message m WHERE m.ROWID IN (
       SELECT n.ROWID FROM handle h JOIN message n ON n.ROWID IN (
         SELECT i.ROWID FROM message i WHERE i.handle_id = h.ROWID ORDER BY i.date DESC LIMIT +$limit)
       WHERE h.id = +$handle
@@ -269,12 +187,12 @@ function emojiWords(schema: ChatDbSchema): string {
 
 /** Files of messages, in the order of their own rows, which need not be that of the text. */
 function filesAt(schema: ChatDbSchema): string {
-  const columns = FILE_COLUMNS.map((name) => `${schema.column('a', 'attachment', name)} AS ${name}`)
+  const named = FILE_COLUMNS.map((name) => `${schema.column('a', 'attachment', name)} AS ${name}`)
   if (!schema.has('message_attachment_join') || !schema.has('attachment')) {
     const none = FILE_COLUMNS.map((name) => `NULL AS ${name}`).join(', ')
     return `SELECT NULL AS id, NULL AS guid, ${none} WHERE 0 IN ${ROW_IDS} AND 0`
   }
-  return `SELECT j.message_id AS id, a.guid AS guid, ${columns.join(', ')} FROM message_attachment_join j
+  return `SELECT j.message_id AS id, a.guid AS guid, ${named.join(', ')} FROM message_attachment_join j
     JOIN attachment a ON a.ROWID = j.attachment_id
     WHERE j.message_id IN ${ROW_IDS} ORDER BY j.message_id, a.ROWID`
 }
@@ -286,20 +204,8 @@ function filesAt(schema: ChatDbSchema): string {
 function aliases(schema: ChatDbSchema, isOwn: 0 | 1): string {
   const alias = schema.column('m', 'message', 'destination_caller_id')
   const addressed = schema.column('c', 'chat', 'last_addressed_handle')
-  return `SELECT coalesce(nullif(${alias}, ''), nullif(${addressed}, '')) AS alias
+  return `SELECT coalesce(nullif(${alias}, ''), nullif(${addressed}, '')) AS value
     FROM message m LEFT JOIN chat c ON c.ROWID = ${LOWEST_CHAT}
     WHERE m.is_sent = ${isOwn} AND m.is_from_me = ${isOwn} AND m.error = 0
     ORDER BY m.ROWID DESC LIMIT ${ALIAS_ROWS}`
 }
-
-export type SqlValue = bigint | number | string | Uint8Array | null
-export type RawState = Readonly<Record<StateColumn, SqlValue>>
-export type RawFile = Readonly<Record<'id' | 'guid' | (typeof FILE_COLUMNS)[number], SqlValue>>
-export type RawChat = Readonly<Record<ChatColumn, SqlValue>>
-export type RawMessage = Readonly<Record<FullColumn, SqlValue>>
-export type RawExchanged = Readonly<
-  Record<
-    'is_from_me' | 'service' | 'error' | 'is_sent' | 'is_delivered' | 'date_delivered' | 'date',
-    SqlValue
-  >
->

@@ -3,258 +3,221 @@
 
 import { fromAppleTime } from './apple-time.ts'
 import { decodeAttributedBody, type InlineEmoji } from './attributed-body.ts'
-import {
-  JUNK,
-  type RawChat,
-  type RawExchanged,
-  type RawFile,
-  type RawMessage,
-  type RawState,
-  type SqlValue,
-} from './chat-db-queries.ts'
+
+type SqlValue = bigint | number | string | Uint8Array | null
+/** Row of a query, by the names of its columns. */
+export type Raw = Readonly<Record<string, SqlValue>>
+
+/** Fields of a row: the column of the query's result, and the way in which its value is read. */
+export type Fields = Readonly<
+  Record<string, readonly [column: string, read: (value: SqlValue) => unknown]>
+>
+export type RowOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<F[Name][1]> }
+
+export function readRow<F extends Fields>(fields: F, raw: Raw): RowOf<F> {
+  const read = Object.entries(fields).map(([name, [column, readValue]]) => {
+    const value = raw[column]
+    if (value === undefined) throw new Error(`The query has no column ${column}.`)
+    return [name, readValue(value)] as const
+  })
+  return Object.fromEntries(read) as RowOf<F> // Each field by its own reader.
+}
 
 /** A row by its ids: the same ROWID with another guid is another database. */
-export type RowId = { readonly rowId: number; readonly guid: string }
+export const IDS = { rowId: ['id', rowIdOf], guid: ['guid', String] } as const satisfies Fields
+export type RowId = RowOf<typeof IDS>
+/** A message that was edited or unsent; null for an impossible date. */
+export const EDITED = { ...IDS, editedAt: ['date_edited', timeOf] } as const satisfies Fields
+export const OWN_ERROR = {
+  error: ['error', integerOf],
+  at: ['date', timeOf],
+} as const satisfies Fields
+export const EMOJI_WORDS = { guid: ['guid', String], words: ['words', nameOf] } as const
+/** Results of one value; null for none. */
+export const NUMBER = { value: ['value', numberOf] } as const satisfies Fields
+export const DATA_VERSION = { version: ['data_version', numberOf] } as const satisfies Fields
+export const TEXT = { value: ['value', nameOf] } as const satisfies Fields
 
-export type Chat = {
-  readonly rowId: number
+export const CHAT = {
+  rowId: ['chat_id', rowIdOf],
   /** Exactly as Messages wrote it; since macOS 26 it names no service. */
-  readonly guid: string
-  readonly isDirect: boolean
-  readonly identifier: string
+  guid: ['chat_guid', String],
+  isDirect: ['chat_style', (value) => integerOf(value) === DIRECT_STYLE],
+  identifier: ['chat_identifier', (value) => nameOf(value) ?? ''],
   /** Stays the same where the guid and the identifier change. */
-  readonly groupId: string | null
-  readonly name: string | null
-}
+  groupId: ['chat_group_id', nameOf],
+  name: ['chat_name', nameOf],
+} as const satisfies Fields
+export type Chat = RowOf<typeof CHAT>
 
-/** A row of `attachment`: a file of a message, as far as Messages has it. */
-export type FileRow = {
+const FILE = {
   /** Transfer guid, by which the body names it. */
-  readonly guid: string
+  guid: ['guid', (value) => nameOf(value) ?? ''],
   /** Path as Messages writes it: `~/Library/Messages/Attachments/…`. */
-  readonly path: string | null
-  readonly mimeType: string | null
-  readonly name: string | null
-  readonly size: number
+  path: ['filename', nameOf],
+  mimeType: ['mime_type', nameOf],
+  name: ['transfer_name', nameOf],
+  size: ['total_bytes', integerOf],
   /** 5 is finished; 0 is not loaded, and the others are on the way (beeper). */
-  readonly transferState: number
-  readonly isOutgoing: boolean
-  /** The preview of a link, and other parts of a balloon. */
-  readonly isHidden: boolean
-}
+  transferState: ['transfer_state', integerOf],
+  isOutgoing: ['is_outgoing', flagOf],
+  isHidden: ['hide_attachment', flagOf],
+} as const satisfies Fields
+/** A row of `attachment`: a file of a message, as far as Messages has it. */
+export type FileRow = RowOf<typeof FILE>
+
+const OWN_STATE = {
+  ...IDS,
+  /** `iMessage`, `SMS` or `RCS` in one spelling, others unchanged. */
+  service: ['service', serviceOf],
+  /** FZErrorType of IMFoundation; 0 is none. */
+  error: ['error', integerOf],
+  isSent: ['is_sent', flagOf],
+  isFinished: ['is_finished', flagOf],
+  deliveredAt: ['date_delivered', timeOf],
+  readAt: ['date_read', timeOf],
+  isInGroup: ['is_in_group', flagOf],
+} as const satisfies Fields
 
 /** State of a message that we sent, as its flags prove it. Times are milliseconds since 1970. */
-export type OwnState = {
-  readonly rowId: number
-  readonly guid: string
-  /** `iMessage`, `SMS` or `RCS` in one spelling, others unchanged. */
-  readonly service: string
-  /** FZErrorType of IMFoundation; 0 is none. */
-  readonly error: number
-  readonly isSent: boolean
+export type OwnState = RowOf<typeof OWN_STATE> & {
   /** From the flag or the date: each comes without the other (BlueBubbles). */
   readonly isDelivered: boolean
-  readonly isFinished: boolean
   readonly isRead: boolean
-  readonly deliveredAt: number | null
-  readonly readAt: number | null
   /** Not sent yet on purpose: being prepared, delayed, for a satellite, or scheduled. */
   readonly isWaiting: boolean
-  readonly wasDowngraded: boolean
-  readonly isInGroup: boolean
 }
 
-export type MessageRow = {
-  readonly rowId: number
-  readonly guid: string
-  readonly isFromMe: boolean
-  readonly at: number | null
+const MESSAGE = {
+  ...IDS,
+  isFromMe: ['is_from_me', flagOf],
+  at: ['date', timeOf],
   /** `handle.id` of the sender, or of the recipient. */
-  readonly handle: string | null
-  /** Lowest of its chats; null while it is joined to none. */
-  readonly chat: Chat | null
+  handle: ['handle', nameOf],
   /** Identifier of its group, set even before the row is joined to its chat. */
-  readonly room: string | null
+  room: ['cache_roomnames', nameOf],
+  /** Line above the text. */
+  subject: ['subject', nameOf],
+  hasAttachments: ['cache_has_attachments', flagOf],
+  isEmpty: ['is_empty', flagOf],
+  balloon: ['balloon_bundle_id', nameOf],
+  itemType: ['item_type', integerOf],
+  associatedType: ['associated_message_type', integerOf],
+  /** Message that it is about: `p:0/…`, `bp:…` or a guid. */
+  about: ['associated_message_guid', nameOf],
+  emoji: ['associated_message_emoji', nameOf],
+  /** Guid of the message that it replies to, and the place of its part: `0:0:5`. */
+  replyTo: ['thread_originator_guid', nameOf],
+  replyToPart: ['thread_originator_part', nameOf],
+  groupAction: ['group_action_type', integerOf],
+  groupTitle: ['group_title', nameOf],
+  /** `handle.id` of the member that a change of a group is about. */
+  otherHandle: ['other', nameOf],
+  editedAt: ['date_edited', timeOf],
+  /** `message_summary_info` of an edited message. */
+  summary: ['summary', (value) => (value instanceof Uint8Array ? value : null)],
+  scheduleType: ['schedule_type', integerOf],
+  isCorrupt: ['is_corrupt', flagOf],
+} as const satisfies Fields
+
+export type MessageRow = RowOf<typeof MESSAGE> &
+  Body & {
+    /** Lowest of its chats; null while it is joined to none. */
+    readonly chat: Chat | null
+    readonly files: readonly FileRow[]
+    readonly isSystem: boolean
+    /** Marked as junk by Messages, in the column of its version. */
+    readonly isSpam: boolean
+    readonly state: OwnState
+  }
+
+type Body = {
   /** Contains U+FFFC for each attachment; null while there is none. */
   readonly text: string | null
   readonly inlineEmoji: readonly InlineEmoji[]
   /** Transfer guids of its files, in the order of the text. */
   readonly attachmentGuids: readonly string[]
-  readonly files: readonly FileRow[]
-  /** Line above the text. */
-  readonly subject: string | null
   /** Reason why the body could not be decoded. */
   readonly bodyProblem: string | null
-  readonly hasAttachments: boolean
-  readonly isEmpty: boolean
-  readonly balloon: string | null
-  readonly itemType: number
-  readonly associatedType: number
-  /** From `associated_message_guid`. */
-  readonly isAboutOther: boolean
-  /** `associated_message_guid`: `p:0/…`, `bp:…` or a guid. */
-  readonly about: string | null
-  readonly emoji: string | null
-  /** Guid of the message that it replies to, and the place of its part: `0:0:5`. */
-  readonly replyTo: string | null
-  readonly replyToPart: string | null
-  readonly groupAction: number
-  readonly groupTitle: string | null
-  /** `handle.id` of the member that a change of a group is about. */
-  readonly otherHandle: string | null
-  readonly editedAt: number | null
-  /** `message_summary_info` of an edited message. */
-  readonly summary: Uint8Array | null
-  readonly scheduleType: number
-  readonly isSystem: boolean
-  /** Marked as junk by Messages, in the column of its version. */
-  readonly isSpam: boolean
-  readonly isCorrupt: boolean
-  /** `destination_caller_id`: our own address that it came to, or went from. */
-  readonly ownAlias: string | null
-  readonly state: OwnState
 }
 
+const BODY = {
+  text: ['text', nameOf],
+  body: ['body', (value) => (value instanceof Uint8Array ? value : null)],
+} as const satisfies Fields
+
+export const EXCHANGED = {
+  isFromMe: ['is_from_me', flagOf],
+  service: ['service', serviceOf],
+  error: ['error', integerOf],
+  isSent: ['is_sent', flagOf],
+  at: ['date', timeOf],
+} as const satisfies Fields
 /** A message to or from a handle, with the fields that show how the handle is reached. */
-export type Exchanged = {
-  readonly isFromMe: boolean
-  readonly service: string
-  readonly error: number
-  readonly isSent: boolean
-  readonly isDelivered: boolean
-  readonly at: number | null
-}
+export type Exchanged = RowOf<typeof EXCHANGED>
 
 /** The style of a chat with one person; a group's is 43. */
 const DIRECT_STYLE = 45
 /** "Send Later". */
 const SCHEDULED = 2
-const SERVICES = ['iMessage', 'SMS', 'RCS']
+/** `filter_action` of a message, and of its place in a chat: junk (imessage-database). */
+export const JUNK = 2
 
-export function messageRowOf(raw: RawMessage): MessageRow {
-  const { text, inlineEmoji, attachmentGuids, problem } = bodyOf(raw)
-  const about = nameOf(raw.associated_message_guid)
+export function messageRowOf(raw: Raw): MessageRow {
   return {
-    rowId: rowIdOf(raw.id),
-    guid: String(raw.guid),
-    isFromMe: flagOf(raw.is_from_me),
-    at: timeOf(raw.date),
-    handle: nameOf(raw.handle),
-    chat: raw.chat_id === null ? null : chatOf(raw),
-    room: nameOf(raw.cache_roomnames),
-    text,
-    inlineEmoji,
-    attachmentGuids,
+    ...readRow(MESSAGE, raw),
+    ...bodyOf(raw),
+    chat: raw['chat_id'] === null ? null : readRow(CHAT, raw),
     files: [],
-    subject: nameOf(raw.subject),
-    bodyProblem: problem,
-    hasAttachments: flagOf(raw.cache_has_attachments),
-    isEmpty: flagOf(raw.is_empty),
-    balloon: nameOf(raw.balloon_bundle_id),
-    itemType: integerOf(raw.item_type),
-    associatedType: integerOf(raw.associated_message_type),
-    isAboutOther: about !== null && about !== raw.guid,
-    about,
-    emoji: nameOf(raw.associated_message_emoji),
-    replyTo: nameOf(raw.thread_originator_guid),
-    replyToPart: nameOf(raw.thread_originator_part),
-    groupAction: integerOf(raw.group_action_type),
-    groupTitle: nameOf(raw.group_title),
-    otherHandle: nameOf(raw.other),
-    editedAt: timeOf(raw.date_edited),
-    summary: raw.summary instanceof Uint8Array ? raw.summary : null,
-    scheduleType: integerOf(raw.schedule_type),
-    isSystem: flagOf(raw.is_system_message) || flagOf(raw.is_service_message),
-    isSpam: isJunk(raw),
-    isCorrupt: flagOf(raw.is_corrupt),
-    ownAlias: nameOf(raw.destination_caller_id),
+    isSystem: isAny(raw, 'is_system_message', 'is_service_message'),
+    // `is_spam` up to macOS 26; since 27 a category of the message, or of its place in a chat.
+    isSpam: isAny(raw, 'is_spam', 'is_junk_in_chat') || integerOf(raw['filter_action']) === JUNK,
     state: ownStateOf(raw),
   }
 }
 
-export function ownStateOf(raw: RawState): OwnState {
-  const deliveredAt = timeOf(raw.date_delivered)
-  const readAt = timeOf(raw.date_read)
-  const isSent = flagOf(raw.is_sent)
-  const isDelivered = flagOf(raw.is_delivered) || deliveredAt !== null
+export function ownStateOf(raw: Raw): OwnState {
+  const state = readRow(OWN_STATE, raw)
+  const isDelivered = isAny(raw, 'is_delivered') || state.deliveredAt !== null
+  const isHeldBack =
+    isAny(raw, 'is_prepared', 'is_delayed', 'is_pending_satellite_send') ||
+    integerOf(raw['schedule_type']) === SCHEDULED
   // A scheduled or prepared message keeps its mark after it was sent.
-  const isWaiting = !isSent && !isDelivered && isHeldBack(raw)
-  return {
-    rowId: rowIdOf(raw.id),
-    guid: String(raw.guid),
-    service: serviceOf(raw.service),
-    error: integerOf(raw.error),
-    isSent,
-    isDelivered,
-    isFinished: flagOf(raw.is_finished),
-    isRead: readAt !== null,
-    deliveredAt,
-    readAt,
-    isWaiting,
-    wasDowngraded: flagOf(raw.was_downgraded),
-    isInGroup: flagOf(raw.is_in_group),
-  }
+  const isWaiting = !state.isSent && !isDelivered && isHeldBack
+  return { ...state, isDelivered, isRead: state.readAt !== null, isWaiting }
 }
 
-export function chatOf(raw: RawChat): Chat {
-  return {
-    rowId: rowIdOf(raw.chat_id),
-    guid: String(raw.chat_guid),
-    isDirect: integerOf(raw.chat_style) === DIRECT_STYLE,
-    identifier: nameOf(raw.chat_identifier) ?? '',
-    groupId: nameOf(raw.chat_group_id),
-    name: nameOf(raw.chat_name),
-  }
-}
-
-export function fileOf(raw: RawFile): FileRow {
-  const name = nameOf(raw.transfer_name)
-  const path = nameOf(raw.filename)
-  return {
-    guid: nameOf(raw.guid) ?? '',
-    path,
-    mimeType: nameOf(raw.mime_type),
-    name,
-    size: integerOf(raw.total_bytes),
-    transferState: integerOf(raw.transfer_state),
-    isOutgoing: flagOf(raw.is_outgoing),
-    isHidden: flagOf(raw.hide_attachment) || HIDDEN.test(path ?? name ?? ''),
-  }
+export function fileOf(raw: Raw): FileRow {
+  const file = readRow(FILE, raw)
+  return { ...file, isHidden: file.isHidden || HIDDEN.test(file.path ?? file.name ?? '') }
 }
 
 /** Payload of a balloon: the picture of a link, the state of a game. */
 const HIDDEN = /\.pluginPayloadAttachment$/i
 
-export function exchangedOf(raw: RawExchanged): Exchanged {
-  return {
-    isFromMe: flagOf(raw.is_from_me),
-    service: serviceOf(raw.service),
-    error: integerOf(raw.error),
-    isSent: flagOf(raw.is_sent),
-    isDelivered: flagOf(raw.is_delivered) || timeOf(raw.date_delivered) !== null,
-    at: timeOf(raw.date),
-  }
-}
-
 /** Throws a RangeError for a number that JavaScript cannot hold exactly. */
-export function rowIdOf(value: SqlValue): number {
+function rowIdOf(value: SqlValue): number {
   const rowId = Number(value)
   if (!Number.isSafeInteger(rowId)) throw new RangeError('a ROWID is no safe integer')
   return rowId
 }
 
+function numberOf(value: SqlValue): number | null {
+  return value === null ? null : rowIdOf(value)
+}
+
 /** 0 for NULL and for anything that is no number. */
-export function integerOf(value: SqlValue): number {
+function integerOf(value: SqlValue | undefined): number {
   const number = Number(value)
   return Number.isFinite(number) ? number : 0
 }
 
-export function timeOf(value: SqlValue): number | null {
+function timeOf(value: SqlValue): number | null {
   return typeof value === 'bigint' || typeof value === 'number' ? fromAppleTime(value) : null
 }
 
 /** Null for NULL and for an empty text. */
-export function nameOf(value: SqlValue): string | null {
+function nameOf(value: SqlValue): string | null {
   return value === null || value === '' ? null : String(value)
 }
 
@@ -262,40 +225,24 @@ function flagOf(value: SqlValue): boolean {
   return integerOf(value) !== 0
 }
 
-function isHeldBack(raw: RawState): boolean {
-  return (
-    flagOf(raw.is_prepared) ||
-    flagOf(raw.is_delayed) ||
-    flagOf(raw.is_pending_satellite_send) ||
-    integerOf(raw.schedule_type) === SCHEDULED
-  )
-}
-
-/** `is_spam` up to macOS 26; since 27 a category of the message, or of its place in a chat. */
-function isJunk(raw: RawMessage): boolean {
-  const isCategory = integerOf(raw.filter_action) === JUNK || flagOf(raw.is_junk_in_chat)
-  return flagOf(raw.is_spam) || isCategory
+function isAny(raw: Raw, ...columns: readonly string[]): boolean {
+  return columns.some((column) => integerOf(raw[column]) !== 0)
 }
 
 function serviceOf(value: SqlValue): string {
   const service = nameOf(value) ?? ''
-  const lower = service.toLowerCase()
-  return SERVICES.find((known) => known.toLowerCase() === lower) ?? service
+  const known = ['iMessage', 'SMS', 'RCS']
+  return known.find((name) => name.toLowerCase() === service.toLowerCase()) ?? service
 }
 
 /** The body comes first: a message sent by AppleScript leaves the column `text` NULL (imessage-max). */
-function bodyOf(raw: RawMessage): {
-  readonly text: string | null
-  readonly inlineEmoji: readonly InlineEmoji[]
-  readonly attachmentGuids: readonly string[]
-  readonly problem: string | null
-} {
-  const column = nameOf(raw.text)
-  const ofColumn = { text: column, inlineEmoji: [], attachmentGuids: [], problem: null }
-  if (!(raw.body instanceof Uint8Array) || raw.body.length === 0) return ofColumn
-  const decoded = decodeAttributedBody(raw.body)
-  if (!decoded.ok) return { ...ofColumn, problem: decoded.problem }
+function bodyOf(raw: Raw): Body {
+  const { text: column, body } = readRow(BODY, raw)
+  const ofColumn = { text: column, inlineEmoji: [], attachmentGuids: [], bodyProblem: null }
+  if (body === null || body.length === 0) return ofColumn
+  const decoded = decodeAttributedBody(body)
+  if (!decoded.ok) return { ...ofColumn, bodyProblem: decoded.problem }
   const { text, inlineEmoji = [], attachmentGuids } = decoded
   if (text === '') return { ...ofColumn, text: column ?? '' }
-  return { text, inlineEmoji, attachmentGuids, problem: null }
+  return { text, inlineEmoji, attachmentGuids, bodyProblem: null }
 }

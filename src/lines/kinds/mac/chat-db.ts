@@ -15,23 +15,30 @@ import {
   probeSchema,
   type DatabaseIdentity,
 } from './chat-db-open.ts'
-import { queriesOf, type QueryName, type QueryRows } from './chat-db-queries.ts'
+import { queriesOf } from './chat-db-queries.ts'
 import {
-  chatOf,
-  exchangedOf,
+  CHAT,
+  DATA_VERSION,
+  EDITED,
+  EMOJI_WORDS,
+  EXCHANGED,
   fileOf,
-  integerOf,
+  IDS,
   messageRowOf,
-  nameOf,
+  NUMBER,
+  OWN_ERROR,
   ownStateOf,
-  rowIdOf,
-  timeOf,
+  readRow,
+  TEXT,
   type Chat,
   type Exchanged,
+  type Fields,
   type FileRow,
   type MessageRow,
   type OwnState,
+  type Raw,
   type RowId,
+  type RowOf,
 } from './chat-db-rows.ts'
 
 /** Thrown by every method of ChatDb: the database cannot be read as it is now. */
@@ -57,10 +64,8 @@ const LOOK_UP_MAX = 500
 const DUPLICATE_MS = 1_000
 
 type Values = Readonly<Record<string, string | number | bigint | null>>
-type Rows<Name extends QueryName> = readonly QueryRows[Name][]
-type Statements = {
-  readonly [Name in QueryName]: Statement<QueryRows[Name], [Values]>
-}
+type QueryName = keyof ReturnType<typeof queriesOf>
+type Statements = Readonly<Record<QueryName, Statement<Raw, [Values]>>>
 
 /** A read-only connection. Every method is one short read or a few, and throws a ChatDbError. */
 export class ChatDb {
@@ -96,7 +101,7 @@ export class ChatDb {
 
   /** Changes with every commit of another connection; each connection has its own numbers. */
   dataVersion(): number {
-    return rowIdOf(this.#one('dataVersion')?.data_version ?? 0n)
+    return this.#rows('dataVersion', DATA_VERSION)[0]?.version ?? 0
   }
 
   /** 0 while there is no message. */
@@ -111,12 +116,12 @@ export class ChatDb {
 
   /** Newest rows, 8 at most: the fingerprint of the database. */
   lastRows(): readonly RowId[] {
-    return this.#all('lastRows').map(idsOf)
+    return this.#rows('lastRows', IDS)
   }
 
   /** Guids of the rows that exist. */
   guidsAt(rowIds: readonly number[]): ReadonlyMap<number, string> {
-    const found = this.#at('guidsAt', rowIds).map(idsOf)
+    const found = this.#at('guidsAt', rowIds).map((raw) => readRow(IDS, raw))
     return new Map(found.map(({ rowId, guid }) => [rowId, guid]))
   }
 
@@ -149,55 +154,46 @@ export class ChatDb {
 
   /** Direct iMessage chats with a handle, latest message first, 8 at most. */
   directChats(handle: string): readonly Chat[] {
-    return this.#all('directChats', { handle }).map(chatOf)
+    return this.#rows('directChats', CHAT, { handle })
   }
 
   /** The group with that identifier; null where there is none. */
   groupChat(identifier: string): Chat | null {
-    const raw = this.#one('groupChat', { identifier })
-    return raw === null ? null : chatOf(raw)
+    return this.#rows('groupChat', CHAT, { identifier })[0] ?? null
   }
 
   /** Handles of a group, perhaps with our own among them. */
   membersOf(chatRowId: number): readonly string[] {
-    return this.#all('membersOf', { chatRowId }).flatMap(({ handle }) => nameOf(handle) ?? [])
+    return this.#rows('membersOf', TEXT, { chatRowId }).flatMap(({ value }) => value ?? [])
   }
 
   /** Messages dated from `ms` (since 1970) on that were edited or unsent: the newest 500. */
   editedSince(ms: number): readonly EditedRow[] {
-    return this.#dated('editedBetween', { from: ms, limit: EDITED_MAX }).flatMap((raw) => {
-      const editedAt = timeOf(raw.date_edited)
-      return editedAt === null ? [] : [{ ...idsOf(raw), editedAt }]
-    })
+    return this.#dated('editedBetween', { from: ms, limit: EDITED_MAX })
+      .map((raw) => readRow(EDITED, raw))
+      .flatMap(({ editedAt, ...ids }) => (editedAt === null ? [] : [{ ...ids, editedAt }]))
   }
 
   knowsHandle(handle: string): boolean {
-    return this.#one('knowsHandle', { handle }) !== null
+    return this.#value('knowsHandle', { handle }) !== null
   }
 
   /** True for a message in "Recently Deleted". */
   isRecoverable(rowId: number): boolean {
-    return this.#one('isRecoverable', { rowId }) !== null
+    return this.#value('isRecoverable', { rowId }) !== null
   }
 
   /** Names of inline emoji by their transfer guids, without those that have none. */
   emojiWords(guids: readonly string[]): ReadonlyMap<string, string> {
-    const found = this.#all('emojiWords', {
-      guids: JSON.stringify(guids),
-    })
-    return new Map(
-      found.flatMap(({ guid, words }) => {
-        const name = nameOf(words)
-        return name === null ? [] : [[String(guid), name] as const]
-      }),
-    )
+    const found = this.#rows('emojiWords', EMOJI_WORDS, { guids: JSON.stringify(guids) })
+    return new Map(found.flatMap(({ guid, words }) => (words === null ? [] : [[guid, words]])))
   }
 
   /** Files of messages, by the ROWIDs of those that have any. */
   filesAt(rowIds: readonly number[]): ReadonlyMap<number, readonly FileRow[]> {
     const files = new Map<number, FileRow[]>()
     for (const raw of this.#at('filesAt', rowIds)) {
-      const rowId = rowIdOf(raw.id)
+      const { rowId } = readRow(IDS, raw)
       files.set(rowId, [...(files.get(rowId) ?? []), fileOf(raw)])
     }
     return files
@@ -205,13 +201,14 @@ export class ChatDb {
 
   /** Latest messages from and to a handle, latest first. */
   lastWith(handle: string, limit: number): readonly Exchanged[] {
-    return this.#all('lastWith', { handle, limit }).map(exchangedOf)
+    return this.#rows('lastWith', EXCHANGED, { handle, limit })
   }
 
   /** Our messages with an error, dated from `ms` (since 1970) on: the latest 200, latest first. */
   ownErrorsSince(ms: number): readonly OwnError[] {
     return this.#dated('ownErrorsBetween', { from: ms, limit: ERRORS_MAX })
-      .flatMap(ownErrorOf)
+      .map((raw) => readRow(OWN_ERROR, raw))
+      .flatMap(({ error, at }) => (at === null ? [] : [{ error, at }]))
       .sort((a, b) => b.at - a.at)
       .slice(0, ERRORS_MAX)
   }
@@ -233,8 +230,8 @@ export class ChatDb {
 
   /** Addresses that this Mac sends from, with their counts; if it never sent, those it receives on. */
   aliases(): ReadonlyMap<string, number> {
-    const own = countOf(this.#all('ownAliases'))
-    return own.size > 0 ? own : countOf(this.#all('receivedAliases'))
+    const own = countOf(this.#rows('ownAliases', TEXT))
+    return own.size > 0 ? own : countOf(this.#rows('receivedAliases', TEXT))
   }
 
   close(): void {
@@ -244,7 +241,7 @@ export class ChatDb {
   }
 
   /** Rows with their files. */
-  #whole(raws: Rows<'rowsAt'>): readonly MessageRow[] {
+  #whole(raws: readonly Raw[]): readonly MessageRow[] {
     const rows = raws.map(messageRowOf)
     const hasFiles = (row: MessageRow) => row.hasAttachments || row.attachmentGuids.length > 0
     const rowIds = rows.filter(hasFiles).map(({ rowId }) => rowId)
@@ -254,38 +251,33 @@ export class ChatDb {
   }
 
   /** Rows of a range of dates, at most `limit` of each kind of date; dates in seconds are older. */
-  #dated<Name extends QueryName>(
-    name: Name,
+  #dated(
+    name: QueryName,
     dates: { readonly from: number; readonly until?: number; readonly limit: number },
     values: Values = {},
-  ): Rows<Name> {
+  ): readonly Raw[] {
     return appleRanges(dates.from, dates.until).flatMap((range) =>
       this.#all(name, { ...values, ...range, limit: dates.limit }),
     )
   }
 
-  #at<Name extends QueryName>(name: Name, rowIds: readonly number[]): Rows<Name> {
+  #at(name: QueryName, rowIds: readonly number[]): readonly Raw[] {
     return [...chunksOf(rowIds, LOOK_UP_MAX)].flatMap((some) =>
       this.#all(name, { rowIds: JSON.stringify(some) }),
     )
   }
 
-  #value(name: 'maxRowId' | 'sequence' | 'rowIdOf', values: Values = {}): number | null {
-    const row = this.#one(name, values)
-    return row === null || row.value === null ? null : rowIdOf(row.value)
+  #value(name: QueryName, values: Values = {}): number | null {
+    return this.#rows(name, NUMBER, values)[0]?.value ?? null
   }
 
-  #one<Name extends QueryName>(name: Name, values: Values = {}): QueryRows[Name] | null {
-    return this.#read(() => this.#statements[name].get(values))
+  #rows<F extends Fields>(name: QueryName, fields: F, values: Values = {}): readonly RowOf<F>[] {
+    return this.#all(name, values).map((raw) => readRow(fields, raw))
   }
 
-  #all<Name extends QueryName>(name: Name, values: Values = {}): Rows<Name> {
-    return this.#read(() => this.#statements[name].all(values))
-  }
-
-  #read<T>(read: () => T): T {
+  #all(name: QueryName, values: Values = {}): readonly Raw[] {
     try {
-      return read()
+      return this.#statements[name].all(values)
     } catch (error) {
       if (error instanceof SQLiteError) throw new ChatDbError(codeOf(error), error)
       throw error
@@ -302,21 +294,9 @@ function prepareStatements(db: Database): Statements {
   return Object.fromEntries(statements) as Statements // One for each query.
 }
 
-function idsOf(raw: Pick<QueryRows['editedBetween'], 'id' | 'guid'>): RowId {
-  return { rowId: rowIdOf(raw.id), guid: String(raw.guid) }
-}
-
-function ownErrorOf(raw: QueryRows['ownErrorsBetween']): readonly OwnError[] {
-  const at = timeOf(raw.date)
-  return at === null ? [] : [{ error: integerOf(raw.error), at }]
-}
-
-function countOf(rows: Rows<'ownAliases'>): ReadonlyMap<string, number> {
+function countOf(rows: readonly RowOf<typeof TEXT>[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
-  for (const { alias } of rows) {
-    const name = nameOf(alias)
-    if (name !== null) counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
+  for (const { value } of rows) if (value !== null) counts.set(value, (counts.get(value) ?? 0) + 1)
   return counts
 }
 

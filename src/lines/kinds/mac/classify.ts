@@ -103,8 +103,8 @@ function nature(row: MessageRow): Nature {
 }
 
 /** A further option of a poll. */
-function isOption({ isAboutOther, balloon }: MessageRow): boolean {
-  return isAboutOther && POLLS.test(balloon ?? '')
+function isOption({ about, guid, balloon }: MessageRow): boolean {
+  return about !== null && about !== guid && POLLS.test(balloon ?? '')
 }
 
 const SKIP: Classification = { kind: 'skip' }

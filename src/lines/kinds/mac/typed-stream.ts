@@ -2,8 +2,6 @@
 // shared strings, and objects, classes and C strings are numbered as they begin, so that later ones
 // can refer to them. The format is described by the project python-typedstream.
 
-import { TAG, TypedStreamBytes, TypedStreamError } from './typed-stream-bytes.ts'
-
 export type TypedClass = {
   readonly kind: 'class'
   /** Its own name first, the root class last. */
@@ -30,24 +28,49 @@ export type TypedValue =
 /** Values that were written together: one for each type in `encoding`. */
 export type TypedGroup = { readonly encoding: string; readonly values: readonly TypedValue[] }
 
+/** The bytes are no readable typedstream, are damaged, or exceed a budget. */
+export class TypedStreamError extends Error {
+  override readonly name = 'TypedStreamError'
+}
+
 type CString = { readonly kind: 'c_string'; readonly text: string | null }
 type Numbered = TypedObject | TypedClass | CString
 
-const SIGNATURE_LENGTH = 11
-const LITTLE_ENDIAN = 'streamtyped'
-const BIG_ENDIAN = 'typedstream'
-const HEADER_BYTES = 2 + SIGNATURE_LENGTH
+/** Reads the next value of one type. */
+type Read = () => TypedValue
+/** A place in a type encoding. */
+type Cursor = { readonly text: string; at: number }
+
+const HEADER_BYTES = 13
 const STREAMER_VERSION = 4
 /** References are counted from the lowest number that is no tag. */
 const FIRST_REFERENCE = -110
+
+/** Head bytes that are no values themselves: they announce the next one. */
+const TAG = {
+  int16: 0x81,
+  int32: 0x82,
+  decimal: 0x83,
+  new: 0x84,
+  nil: 0x85,
+  end: 0x86,
+  /** Written by current macOS for large numbers; older descriptions of the format do not have it. */
+  int64: 0x87,
+} as const
+const FIRST_TAG = 0x80
+const LAST_TAG = 0x91
 
 /** Far above the longest message. */
 export const BLOB_BYTES_MAX = 1_048_576
 const OBJECTS_MAX = 20_000
 const DEPTH_MAX = 64
+/** Arrays and structs within each other. */
+const NESTING_MAX = 64
+const LENGTH_DIGITS_MAX = 7
 const CLASS_CHAIN_MAX = 16
 /** Groups, values, levels, names and letters of types: a few bytes must not cause endless work. */
 const STEPS_MAX = 100_000
+const UTF8 = new TextDecoder()
 
 /**
  * First group of values in `blob`; the rest is not read. Objects may contain themselves. Throws a
@@ -64,191 +87,177 @@ export function isKindOf(value: TypedValue | undefined, name: string): value is 
 }
 
 class TypedStreamReader {
-  readonly #bytes: TypedStreamBytes
+  readonly #bytes: Uint8Array
+  readonly #view: DataView
   readonly #strings: string[] = []
-  readonly #shapes = new Map<string, readonly Shape[]>()
+  /** By the encoding of a group. */
+  readonly #reads = new Map<string, readonly Read[]>()
+  /** By the letters of Objective-C's type encodings. */
+  readonly #letters: Readonly<Record<string, Read>>
   /** Null while it is being read: it cannot be referred to yet. */
   readonly #numbered: (Numbered | null)[] = []
+  #at = 0
   #depth = 0
   #steps = 0
 
   constructor(blob: Uint8Array) {
     if (blob.byteLength > BLOB_BYTES_MAX) throw new TypedStreamError('the stream is too long')
-    this.#bytes = new TypedStreamBytes(blob)
+    this.#bytes = blob
+    this.#view = new DataView(blob.buffer, blob.byteOffset, blob.byteLength)
+    const char = () => this.#byte()
+    const signed = () => this.#integer(true)
+    const unsigned = () => this.#integer(false)
+    const shared = () => this.#sharedString()
+    this.#letters = {
+      c: () => this.#view.getInt8(this.#skip(1)),
+      C: char,
+      B: char,
+      s: signed,
+      S: unsigned,
+      i: signed,
+      I: unsigned,
+      l: signed,
+      L: unsigned,
+      q: signed,
+      Q: unsigned,
+      f: () => this.#decimal((at) => this.#view.getFloat32(at, true), 4),
+      d: () => this.#decimal((at) => this.#view.getFloat64(at, true), 8),
+      '@': () => this.#object(),
+      '#': () => this.#class(),
+      '*': () => this.#cString(),
+      ':': shared,
+      '%': shared,
+      '+': () => this.#counted(),
+    }
   }
 
   read(): TypedGroup {
-    this.#readHeader()
-    return this.#readGroup(this.#bytes.byte())
-  }
-
-  #readHeader(): void {
-    const header = this.#bytes.take(Math.min(this.#bytes.left, HEADER_BYTES))
-    const [version, length] = header
+    const header = this.#take(Math.min(this.#left, HEADER_BYTES))
     const signature = String.fromCharCode(...header.subarray(2))
-    if (version !== STREAMER_VERSION || length !== SIGNATURE_LENGTH) throw notTyped()
-    if (signature === BIG_ENDIAN) throw new TypedStreamError('the stream is big-endian')
-    if (signature !== LITTLE_ENDIAN) throw notTyped()
-    // The version of the writing system does not change the format.
-    this.#bytes.narrowInteger(true)
-  }
-
-  #readGroup(head: number): TypedGroup {
-    this.#spend(1)
-    const encoding = this.#readSharedString(head)
-    if (encoding === null) throw this.#bytes.problem('values have no type')
-    const values = this.#shapesOf(encoding).map((shape) => this.#readValue(shape))
-    return { encoding, values }
-  }
-
-  #shapesOf(encoding: string): readonly Shape[] {
-    const known = this.#shapes.get(encoding)
-    if (known !== undefined) return known
-    this.#spend(encoding.length)
-    const shapes = shapesOf(encoding)
-    this.#shapes.set(encoding, shapes)
-    return shapes
-  }
-
-  #readValue(shape: Shape): TypedValue {
-    this.#spend(1)
-    switch (shape.shape) {
-      case 'char':
-        return this.#bytes.char(shape.isSigned)
-      case 'integer':
-        return this.#bytes.integer(shape.isSigned)
-      case 'decimal':
-        return this.#bytes.decimal(shape.sizeBytes)
-      case 'object':
-        return this.#readObject()
-      case 'class':
-        return this.#readClass()
-      case 'c_string':
-        return this.#readCString()
-      case 'shared_string':
-        return this.#readSharedString(this.#bytes.byte())
-      case 'counted_bytes':
-        return this.#bytes.counted()
-      case 'bytes':
-        return this.#bytes.take(shape.length)
-      case 'array':
-        return this.#readArray(shape.length, shape.element)
-      case 'struct':
-        return this.#nested(() => shape.fields.map((field) => this.#readValue(field)))
+    const isKnown = header[0] === STREAMER_VERSION && header[1] === HEADER_BYTES - 2
+    if (isKnown && signature === 'typedstream') {
+      throw new TypedStreamError('the stream is big-endian')
     }
+    if (!isKnown || signature !== 'streamtyped') {
+      throw new TypedStreamError('this is no typedstream')
+    }
+    // The version of the writing system does not change the format.
+    this.#narrowInteger(true)
+    return this.#group(this.#byte())
   }
 
-  /** Elements may take no byte at all, so the length is paid for before they are allocated. */
-  #readArray(length: number, element: Shape): readonly TypedValue[] {
-    if (length > this.#bytes.left) throw this.#bytes.problem('an array is too long')
-    this.#spend(length)
-    return this.#nested(() => Array.from({ length }, () => this.#readValue(element)))
+  #group(head: number): TypedGroup {
+    this.#spend(1)
+    const encoding = this.#sharedString(head)
+    if (encoding === null) throw this.#problem('values have no type')
+    const reads = this.#reads.get(encoding) ?? this.#readsOf(encoding)
+    return { encoding, values: reads.map((read) => this.#value(read)) }
   }
 
-  #readObject(): TypedObject | null {
-    const head = this.#bytes.byte()
+  #value(read: Read): TypedValue {
+    this.#spend(1)
+    return read()
+  }
+
+  #object(): TypedObject | null {
+    const head = this.#byte()
     if (head === TAG.nil) return null
     if (head !== TAG.new) {
       const known = this.#referredTo(head)
-      if (known.kind !== 'object') throw this.#bytes.problem('a reference names no object')
+      if (known.kind !== 'object') throw this.#problem('a reference names no object')
       return known
     }
     const number = this.#takeNumber()
-    const ownClass = this.#readClass()
-    if (ownClass === null) throw this.#bytes.problem('an object has no class')
+    const ownClass = this.#class()
+    if (ownClass === null) throw this.#problem('an object has no class')
     const groups: TypedGroup[] = []
     const object: TypedObject = { kind: 'object', class: ownClass, groups }
     // Its content may refer to it.
     this.#numbered[number] = object
-    this.#nested(() => this.#readGroupsInto(groups))
+    this.#nested(() => {
+      for (let next = this.#byte(); next !== TAG.end; next = this.#byte()) {
+        groups.push(this.#group(next))
+      }
+    })
     return object
   }
 
-  #readGroupsInto(groups: TypedGroup[]): void {
-    for (let head = this.#bytes.byte(); head !== TAG.end; head = this.#bytes.byte()) {
-      groups.push(this.#readGroup(head))
-    }
-  }
-
   /** A class comes with its superclasses, up to a known one or the root. */
-  #readClass(): TypedClass | null {
+  #class(): TypedClass | null {
     const begun: { readonly number: number; readonly name: string }[] = []
-    let head = this.#bytes.byte()
+    let head = this.#byte()
     while (head === TAG.new) {
       const number = this.#takeNumber()
-      const name = this.#readSharedString(this.#bytes.byte())
-      if (name === null) throw this.#bytes.problem('a class has no name')
+      const name = this.#sharedString()
+      if (name === null) throw this.#problem('a class has no name')
       begun.push({ number, name })
       // The version of the class: the parts that are read are the same in all versions.
-      this.#bytes.narrowInteger(true)
-      head = this.#bytes.byte()
+      this.#narrowInteger(true)
+      head = this.#byte()
     }
-    let known = head === TAG.nil ? null : this.#knownClass(head)
+    let known = head === TAG.nil ? null : this.#referredTo(head)
+    if (known !== null && known.kind !== 'class') {
+      throw this.#problem('a reference names no class')
+    }
     for (const { number, name } of begun.toReversed()) {
       const names: readonly string[] = [name, ...(known?.names ?? [])]
-      if (names.length > CLASS_CHAIN_MAX) throw this.#bytes.problem('a class has too many above it')
+      if (names.length > CLASS_CHAIN_MAX) throw this.#problem('a class has too many above it')
       known = { kind: 'class', names }
       this.#numbered[number] = known
     }
     return known
   }
 
-  #knownClass(head: number): TypedClass {
-    const known = this.#referredTo(head)
-    if (known.kind !== 'class') throw this.#bytes.problem('a reference names no class')
-    return known
-  }
-
-  #readCString(): string | null {
-    const head = this.#bytes.byte()
+  #cString(): string | null {
+    const head = this.#byte()
     if (head === TAG.nil) return null
     if (head !== TAG.new) {
       const known = this.#referredTo(head)
-      if (known.kind !== 'c_string') throw this.#bytes.problem('a reference names no C string')
+      if (known.kind !== 'c_string') throw this.#problem('a reference names no C string')
       return known.text
     }
     const number = this.#takeNumber()
-    const text = this.#readSharedString(this.#bytes.byte())
+    const text = this.#sharedString()
     this.#numbered[number] = { kind: 'c_string', text }
     return text
   }
 
-  #readSharedString(head: number): string | null {
+  #sharedString(head = this.#byte()): string | null {
     if (head === TAG.nil) return null
     if (head === TAG.new) {
       this.#spend(1)
-      const text = this.#bytes.countedName()
+      const text = UTF8.decode(this.#counted())
       this.#strings.push(text)
       return text
     }
-    const known = this.#strings[this.#readReference(head)]
-    if (known === undefined) throw this.#bytes.problem('a reference names no string')
+    const known = this.#strings[this.#reference(head)]
+    if (known === undefined) throw this.#problem('a reference names no string')
     return known
   }
 
   #referredTo(head: number): Numbered {
-    const known = this.#numbered[this.#readReference(head)]
+    const known = this.#numbered[this.#reference(head)]
     if (known === undefined || known === null) {
-      throw this.#bytes.problem('a reference names nothing that is known yet')
+      throw this.#problem('a reference names nothing that is known yet')
     }
     return known
   }
 
-  #readReference(head: number): number {
-    return this.#bytes.narrowInteger(true, head) - FIRST_REFERENCE
+  #reference(head: number): number {
+    return this.#narrowInteger(true, head) - FIRST_REFERENCE
   }
 
   /** Number of a value that begins here; it is assigned before the content is read. */
   #takeNumber(): number {
     const number = this.#numbered.push(null) - 1
-    if (number >= OBJECTS_MAX) throw this.#bytes.problem('there are too many objects')
+    if (number >= OBJECTS_MAX) throw this.#problem('there are too many objects')
     return number
   }
 
   #nested<T>(read: () => T): T {
     this.#spend(1)
     this.#depth += 1
-    if (this.#depth > DEPTH_MAX) throw this.#bytes.problem('values are nested too deep')
+    if (this.#depth > DEPTH_MAX) throw this.#problem('values are nested too deep')
     const value = read()
     this.#depth -= 1
     return value
@@ -256,105 +265,135 @@ class TypedStreamReader {
 
   #spend(steps: number): void {
     this.#steps += steps
-    if (this.#steps > STEPS_MAX) throw this.#bytes.problem('the stream takes too much work')
+    if (this.#steps > STEPS_MAX) throw this.#problem('the stream takes too much work')
   }
-}
 
-function notTyped(): TypedStreamError {
-  return new TypedStreamError('this is no typedstream')
-}
+  // Types: `iI` is two integers, `[8c]` eight bytes, `{_NSPoint=ff}` a struct of two floats.
 
-// Shapes of values, in the letters of Objective-C's type encodings: `iI` is two integers,
-// `[8c]` eight bytes, `{_NSPoint=ff}` a struct of two floats.
-
-export type Shape =
-  | { readonly shape: 'char' | 'integer'; readonly isSigned: boolean }
-  | { readonly shape: 'decimal'; readonly sizeBytes: 4 | 8 }
-  | { readonly shape: 'object' | 'class' | 'c_string' | 'shared_string' | 'counted_bytes' }
-  /** Chars in a row are written as they are, without heads. */
-  | { readonly shape: 'bytes'; readonly length: number }
-  | { readonly shape: 'array'; readonly length: number; readonly element: Shape }
-  | { readonly shape: 'struct'; readonly fields: readonly Shape[] }
-
-/** Arrays and structs within each other. */
-const NESTING_MAX = 64
-const LENGTH_DIGITS_MAX = 7
-
-const SIMPLE: Readonly<Record<string, Shape>> = {
-  c: { shape: 'char', isSigned: true },
-  C: { shape: 'char', isSigned: false },
-  B: { shape: 'char', isSigned: false },
-  s: { shape: 'integer', isSigned: true },
-  S: { shape: 'integer', isSigned: false },
-  i: { shape: 'integer', isSigned: true },
-  I: { shape: 'integer', isSigned: false },
-  l: { shape: 'integer', isSigned: true },
-  L: { shape: 'integer', isSigned: false },
-  q: { shape: 'integer', isSigned: true },
-  Q: { shape: 'integer', isSigned: false },
-  f: { shape: 'decimal', sizeBytes: 4 },
-  d: { shape: 'decimal', sizeBytes: 8 },
-  '@': { shape: 'object' },
-  '#': { shape: 'class' },
-  '*': { shape: 'c_string' },
-  ':': { shape: 'shared_string' },
-  '%': { shape: 'shared_string' },
-  '+': { shape: 'counted_bytes' },
-}
-
-type Cursor = { readonly text: string; at: number }
-
-/** Shapes of an encoding, in order. Throws a `TypedStreamError`. */
-function shapesOf(encoding: string): readonly Shape[] {
-  const cursor = { text: encoding, at: 0 }
-  const shapes: Shape[] = []
-  while (cursor.at < encoding.length) shapes.push(readShape(cursor, 0))
-  return shapes
-}
-
-/** Reads one shape and moves the cursor behind it, by at least one letter. */
-function readShape(cursor: Cursor, nesting: number): Shape {
-  if (nesting > NESTING_MAX) throw new TypedStreamError('a type encoding is nested too deep')
-  const letter = cursor.text[cursor.at] ?? ''
-  cursor.at += 1
-  if (letter === '[') return readArray(cursor, nesting + 1)
-  if (letter === '{') return readStruct(cursor, nesting + 1)
-  const simple = SIMPLE[letter]
-  if (simple === undefined) throw new TypedStreamError('a type encoding has an unknown letter')
-  return simple
-}
-
-function readArray(cursor: Cursor, nesting: number): Shape {
-  const start = cursor.at
-  while (/^\d$/.test(cursor.text[cursor.at] ?? '')) cursor.at += 1
-  const digits = cursor.text.slice(start, cursor.at)
-  if (digits === '' || digits.length > LENGTH_DIGITS_MAX) {
-    throw new TypedStreamError('an array in a type encoding has no length that can be')
+  #readsOf(encoding: string): readonly Read[] {
+    this.#spend(encoding.length)
+    const cursor = { text: encoding, at: 0 }
+    const reads: Read[] = []
+    while (cursor.at < encoding.length) reads.push(this.#readOf(cursor, 0))
+    this.#reads.set(encoding, reads)
+    return reads
   }
-  const element = readShape(cursor, nesting)
-  if (cursor.text[cursor.at] !== ']')
-    throw new TypedStreamError('an array in a type encoding is open')
-  cursor.at += 1
-  const length = Number(digits)
-  return element.shape === 'char' ? { shape: 'bytes', length } : { shape: 'array', length, element }
-}
 
-function readStruct(cursor: Cursor, nesting: number): Shape {
-  skipStructName(cursor)
-  const fields: Shape[] = []
-  while (cursor.at < cursor.text.length) {
-    if (cursor.text[cursor.at] === '}') {
-      cursor.at += 1
-      return { shape: 'struct', fields }
+  /** Reads one type and moves the cursor behind it, by at least one letter. */
+  #readOf(cursor: Cursor, nesting: number): Read {
+    if (nesting > NESTING_MAX) throw new TypedStreamError('a type encoding is nested too deep')
+    const letter = cursor.text[cursor.at] ?? ''
+    cursor.at += 1
+    if (letter === '[') return this.#arrayOf(cursor, nesting + 1)
+    if (letter === '{') return this.#structOf(cursor, nesting + 1)
+    const read = this.#letters[letter]
+    if (read === undefined) throw new TypedStreamError('a type encoding has an unknown letter')
+    return read
+  }
+
+  #arrayOf(cursor: Cursor, nesting: number): Read {
+    const digits = skip(cursor, /\d*/y)
+    if (digits === '' || digits.length > LENGTH_DIGITS_MAX) {
+      throw new TypedStreamError('an array in a type encoding has no length that can be')
     }
-    fields.push(readShape(cursor, nesting))
+    const isOfChars = /[cCB]/.test(cursor.text[cursor.at] ?? '')
+    const element = this.#readOf(cursor, nesting)
+    if (skip(cursor, /\]/y) === '') {
+      throw new TypedStreamError('an array in a type encoding is open')
+    }
+    const length = Number(digits)
+    // Chars in a row are written as they are, without heads.
+    return isOfChars ? () => this.#take(length) : () => this.#array(length, element)
   }
-  throw new TypedStreamError('a struct in a type encoding is open')
+
+  /** Elements may take no byte at all, so the length is paid for before they are allocated. */
+  #array(length: number, element: Read): readonly TypedValue[] {
+    if (length > this.#left) throw this.#problem('an array is too long')
+    this.#spend(length)
+    return this.#nested(() => Array.from({ length }, () => this.#value(element)))
+  }
+
+  #structOf(cursor: Cursor, nesting: number): Read {
+    // The name and its `=` may be left out; then the first field comes at once.
+    skip(cursor, /[^=[\]{}]*=/y)
+    const fields: Read[] = []
+    while (skip(cursor, /\}/y) === '') {
+      if (cursor.at >= cursor.text.length) {
+        throw new TypedStreamError('a struct in a type encoding is open')
+      }
+      fields.push(this.#readOf(cursor, nesting))
+    }
+    return () => this.#nested(() => fields.map((field) => this.#value(field)))
+  }
+
+  // Little-endian numbers and bytes, never beyond the end of the stream.
+
+  get #left(): number {
+    return this.#bytes.byteLength - this.#at
+  }
+
+  /** Error with its offset. It quotes nothing: the bytes may be a message. */
+  #problem(what: string): TypedStreamError {
+    return new TypedStreamError(`${what}, at byte ${this.#at} of ${this.#bytes.byteLength}`)
+  }
+
+  #byte(): number {
+    return this.#view.getUint8(this.#skip(1))
+  }
+
+  /** The next `length` bytes, not copied. */
+  #take(length: number): Uint8Array {
+    const at = this.#skip(length)
+    return this.#bytes.subarray(at, at + length)
+  }
+
+  /** Bytes with their length before them, not copied. */
+  #counted(): Uint8Array {
+    return this.#take(this.#narrowInteger(false))
+  }
+
+  /** An integer of any width; a bigint beyond the exact range of a number. */
+  #integer(isSigned: boolean, head = this.#byte()): number | bigint {
+    if (head !== TAG.int64) return this.#narrowInteger(isSigned, head)
+    const at = this.#skip(8)
+    const wide = isSigned ? this.#view.getBigInt64(at, true) : this.#view.getBigUint64(at, true)
+    const value = Number(wide)
+    return Number.isSafeInteger(value) ? value : wide
+  }
+
+  /** An integer of 32 bits at most. */
+  #narrowInteger(isSigned: boolean, head = this.#byte()): number {
+    if (head === TAG.int16) {
+      const at = this.#skip(2)
+      return isSigned ? this.#view.getInt16(at, true) : this.#view.getUint16(at, true)
+    }
+    if (head === TAG.int32) {
+      const at = this.#skip(4)
+      return isSigned ? this.#view.getInt32(at, true) : this.#view.getUint32(at, true)
+    }
+    if (head >= FIRST_TAG && head <= LAST_TAG) throw this.#problem('a tag stands for an integer')
+    return isSigned && head > LAST_TAG ? head - 0x100 : head
+  }
+
+  /** A number that may have decimals; a whole number is written as an integer. */
+  #decimal(read: (at: number) => number, sizeBytes: number): number | bigint {
+    const head = this.#byte()
+    return head === TAG.decimal ? read(this.#skip(sizeBytes)) : this.#integer(true, head)
+  }
+
+  /** Moves on by `length` bytes and returns their offset. */
+  #skip(length: number): number {
+    if (length > this.#left) throw this.#problem('the stream ends too early')
+    const at = this.#at
+    this.#at += length
+    return at
+  }
 }
 
-/** The name and its `=` may be left out; then the first field comes at once. */
-function skipStructName(cursor: Cursor): void {
-  const name = /[^=[\]{}]*=/y
-  name.lastIndex = cursor.at
-  if (name.test(cursor.text)) cursor.at = name.lastIndex
+/** Moves the cursor behind `pattern`, which is sticky, and returns what fitted. */
+function skip(cursor: Cursor, pattern: RegExp): string {
+  pattern.lastIndex = cursor.at
+  const [found = ''] = pattern.exec(cursor.text) ?? []
+  cursor.at += found.length
+  return found
 }

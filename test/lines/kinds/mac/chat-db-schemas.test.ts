@@ -33,10 +33,9 @@ const ROW_WITHOUT: Readonly<Record<string, Partial<MessageRow>>> = {
   'message.cache_has_attachments': { hasAttachments: false },
   'message.balloon_bundle_id': { balloon: null },
   'message.schedule_type': { scheduleType: 0 },
-  'message.destination_caller_id': { ownAlias: null },
   'message.subject': { subject: null },
   'message.cache_roomnames': { room: null },
-  'message.associated_message_guid': { isAboutOther: false, about: null },
+  'message.associated_message_guid': { about: null },
   'message.associated_message_emoji': { emoji: null },
   'message.thread_originator_guid': { replyTo: null },
   'message.thread_originator_part': { replyToPart: null },
@@ -48,7 +47,6 @@ const ROW_WITHOUT: Readonly<Record<string, Partial<MessageRow>>> = {
 const STATE_WITHOUT: Readonly<Record<string, Partial<OwnState>>> = {
   'message.date_read': { isRead: false, readAt: null },
   'message.date_delivered': { isDelivered: false, deliveredAt: null },
-  'message.was_downgraded': { wasDowngraded: false },
 }
 
 const ESSENTIAL = [
@@ -107,7 +105,6 @@ for (const variant of VARIANTS) {
       is_system_message: 1,
       is_spam: 1,
       is_corrupt: 1,
-      was_downgraded: 1,
       cache_has_attachments: 1,
       balloon_bundle_id: 'com.apple.messages.URLBalloonProvider',
       item_type: 2,
@@ -131,7 +128,6 @@ for (const variant of VARIANTS) {
       isFinished: true,
       isRead: true,
       isWaiting: false,
-      wasDowngraded: true,
       isInGroup: true,
       deliveredAt: AT + SECOND,
       readAt: AT + 2 * SECOND,
@@ -164,11 +160,9 @@ for (const variant of VARIANTS) {
       isSpam: true,
       isCorrupt: true,
       editedAt: AT + 3 * SECOND,
-      ownAlias: 'me@example.com',
       balloon: 'com.apple.messages.URLBalloonProvider',
       itemType: 2,
       associatedType: 2_006,
-      isAboutOther: true,
       scheduleType: 1,
       chat: {
         ...WHOLE_CHAT,
@@ -328,13 +322,11 @@ function emptyRow(rowId: number, guid: string): MessageRow {
     balloon: null,
     itemType: 0,
     associatedType: 0,
-    isAboutOther: false,
     scheduleType: 0,
     isSystem: false,
     isSpam: false,
     isCorrupt: false,
     editedAt: null,
-    ownAlias: null,
     state: {
       rowId,
       guid,
@@ -347,7 +339,6 @@ function emptyRow(rowId: number, guid: string): MessageRow {
       deliveredAt: null,
       readAt: null,
       isWaiting: false,
-      wasDowngraded: false,
       isInGroup: false,
     },
   }
