@@ -10,8 +10,7 @@ import type {
   Settled,
   Settlement,
 } from '../../../src/lines/driver.ts'
-import { TaskQueue } from '../../../src/lines/kinds/iphone/agent/task-queue.ts'
-import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
+import { PhoneAgent, TaskQueue } from '../../../src/lines/kinds/iphone/agent/wda.ts'
 import { pollInbound } from '../../../src/lines/kinds/iphone/screens/inbound.ts'
 import { OwnSends } from '../../../src/lines/kinds/iphone/screens/own-sends.ts'
 import { sendByUi, type UiSend } from '../../../src/lines/kinds/iphone/screens/send.ts'

@@ -4,13 +4,13 @@ import type { Phone as PhoneReport } from '../../../api/owner.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import type { Phone, PhoneFacts, PhoneTroubleReason } from './cable/lockdown.ts'
 import type { PhoneCable } from './cable/phone-watch.ts'
-import type { PhoneChoice } from './options.ts'
+import type { PhoneChoice } from './kind.ts'
 import {
   BLOCKERS,
-  PHONE_STAGES,
-  type PhoneBlocker,
   fallbackIndex,
   firstBlocker,
+  PHONE_STAGES,
+  type PhoneBlocker,
   stageIndex,
 } from './phone-blockers.ts'
 import type { PhoneLine } from './phone-line.ts'

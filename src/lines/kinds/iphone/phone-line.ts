@@ -2,31 +2,30 @@
 // in, looks for receipts, and lets sends in between.
 
 import type { Handle } from '../../../domain/handle.ts'
-import { OFFLINE_REASONS, type Capabilities } from '../../../domain/line.ts'
+import { type Capabilities, OFFLINE_REASONS } from '../../../domain/line.ts'
 import type { OutgoingMessage } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import { dropOldest } from '../../../system/memoize.ts'
 import type { Random } from '../../../system/random.ts'
 import {
-  refusalOf,
   type DriverLine,
   type LineEvent,
   type LineListener,
   type LineSession,
   type PointOfNoReturn,
+  refusalOf,
   type SendOutcome,
 } from '../../driver.ts'
-import { TaskQueue } from './agent/task-queue.ts'
 import { skeletonOf } from './agent/ui-tree.ts'
-import type { PhoneAgent } from './agent/wda.ts'
+import { type PhoneAgent, TaskQueue } from './agent/wda.ts'
 import type { PhoneCable } from './cable/phone-watch.ts'
 import { blockerOf, blockerOfSend, offlineReason, type PhoneBlocker } from './phone-blockers.ts'
-import { PhoneLife, type PhoneLauncher } from './phone-life.ts'
+import { type PhoneLauncher, PhoneLife } from './phone-life.ts'
 import type { ChatTools } from './screens/chat-reader.ts'
 import { pollDelayMs, pollInbound, type PollReport } from './screens/inbound.ts'
 import { look } from './screens/navigation.ts'
-import { OwnSends, expectationOf } from './screens/own-sends.ts'
+import { expectationOf, OwnSends } from './screens/own-sends.ts'
 import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
 import { TranscriptMemory } from './screens/transcript-memory.ts'

@@ -5,7 +5,7 @@ import { deviceHandle, type Handle } from '../../../domain/handle.ts'
 import type { LeftOut, Withheld } from '../../../domain/not-relayed.ts'
 import { withoutMarks } from './attributed-body.ts'
 import type { Chat, MessageRow } from './chat-db-rows.ts'
-import { isWhollyRetracted } from './edit-history.ts'
+import { isWhollyRetracted } from './edits.ts'
 import { groupChangeOf, reactionOf } from './row-changes.ts'
 
 export type Classification =

@@ -4,23 +4,23 @@ import type { ScriptCall } from '../../../api/owner.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import { OFFLINE_REASONS } from '../../../domain/line.ts'
 import { grouped } from '../../../domain/number-words.ts'
-import { type OptionValues, option } from '../../../domain/option.ts'
+import { option, type OptionValues } from '../../../domain/option.ts'
 import {
-  PATH_KIND,
-  PHONE_NUMBER_KIND,
   choiceKind,
   optionalKind,
+  PATH_KIND,
+  PHONE_NUMBER_KIND,
 } from '../../../domain/value-kind.ts'
-import { FULL_CAPABILITIES, type DriverLine, type Found, type LineDriver } from '../../driver.ts'
+import { type DriverLine, type Found, FULL_CAPABILITIES, type LineDriver } from '../../driver.ts'
 import type { ChecklistStep, KindParts, KindTools, LineKind } from '../../line-kind.ts'
 import { ChatDb } from './chat-db.ts'
+import { troubleFinding, TROUBLES } from './condition.ts'
 import { STAGING_FOLDER } from './expectation.ts'
 import { MacLineRun } from './line-run.ts'
-import { MessagesApp, macHost } from './mac-host.ts'
+import { macHost, MessagesApp } from './mac-host.ts'
 import { NumberLookup, numbersOf } from './number-lookup.ts'
 import type { Reading } from './reading.ts'
 import { MessagesScript, type ScriptTools } from './script-runner.ts'
-import { TROUBLES, troubleFinding } from './troubles.ts'
 
 const SCRIPT_CALLS_MAX = 500
 

@@ -4,26 +4,24 @@
 import type { Clock } from '../../../system/clock.ts'
 import type { Random } from '../../../system/random.ts'
 import {
-  FULL_CAPABILITIES,
-  LineEvents,
   type DriverLine,
+  FULL_CAPABILITIES,
   type LineEvent,
+  LineEvents,
   type LineListener,
   type LineSession,
   type Settlement,
 } from '../../driver.ts'
 import type { ChatDb } from './chat-db.ts'
-import { Condition, type ConditionTools } from './condition.ts'
+import { Condition, type ConditionTools, type MacTrouble, offlineReason } from './condition.ts'
 import { DatabaseWatch } from './database-watch.ts'
 import { MessageFiles } from './message-files.ts'
-import { OpenParts } from './message-parts.ts'
-import { OwnMessages } from './own-messages.ts'
+import { OpenParts, OwnMessages } from './own-messages.ts'
 import { Pacer, pauseMs, VanishingSends } from './pacing.ts'
 import type { ScriptAnswer } from './script-runner.ts'
 import { sendMessage } from './sender.ts'
 import { Staging } from './staging.ts'
 import { StatusTracker } from './status-tracker.ts'
-import { offlineReason, type MacTrouble } from './troubles.ts'
 
 export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
   readonly clock: Clock

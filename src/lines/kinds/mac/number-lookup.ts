@@ -4,8 +4,8 @@
 import type { Clock } from '../../../system/clock.ts'
 import type { RunProcess } from '../../../system/process.ts'
 import type { ChatDb } from './chat-db.ts'
+import type { MacTrouble } from './condition.ts'
 import { troubleOf } from './database-watch.ts'
-import type { MacTrouble } from './troubles.ts'
 
 type Tools = {
   readonly clock: Clock

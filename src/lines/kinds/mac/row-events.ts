@@ -6,17 +6,16 @@ import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../../
 import type { Chat, MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import {
+  type Classification,
   groupIdentifier,
   isUnsent,
   personOf,
   readableText,
-  type Classification,
 } from './classify.ts'
-import { editsOf } from './edit-history.ts'
+import { editsOf } from './edits.ts'
 import type { MessageFiles } from './message-files.ts'
 import { groupChangeOf, reactionOf, replyOf } from './row-changes.ts'
-import { serviceOf } from './row-stage.ts'
-import { type StatusTracker } from './status-tracker.ts'
+import { serviceOf, type StatusTracker } from './status-tracker.ts'
 
 export type Classified = Exclude<Classification, { kind: 'incomplete' }>
 type Relayed = Extract<Classified, { kind: 'relay' }>

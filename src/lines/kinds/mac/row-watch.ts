@@ -1,21 +1,26 @@
 // The row of a message that the script has handed over: it alone proves the outcome.
 
-import { NEVER, type Clock } from '../../../system/clock.ts'
+import { type Clock, NEVER } from '../../../system/clock.ts'
 import type { Settlement } from '../../driver.ts'
 import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import {
+  type Expectation,
   FILE_ROW_MS_MAX,
   fitOf,
   isGhost,
   isMisrouted,
   keyOf,
-  type Expectation,
 } from './expectation.ts'
 import type { OwnMessages } from './own-messages.ts'
-import { reasonOf, serviceOf, stageOf } from './row-stage.ts'
 import type { ScriptAnswer } from './script-runner.ts'
-import { ERROR_GRACE_MS, type StatusTracker } from './status-tracker.ts'
+import {
+  ERROR_GRACE_MS,
+  reasonOf,
+  serviceOf,
+  stageOf,
+  type StatusTracker,
+} from './status-tracker.ts'
 
 type RowTools = {
   readonly clock: Clock

@@ -2,27 +2,26 @@
 // then the row in chat.db, which alone proves the outcome. Each file of a message, and its text, goes so.
 
 import type { OutgoingMessage } from '../../../domain/message.ts'
-import { NEVER, type Clock } from '../../../system/clock.ts'
+import { type Clock, NEVER } from '../../../system/clock.ts'
 import {
   isGranted,
-  WITHDRAWN,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
+  WITHDRAWN,
 } from '../../driver.ts'
 import type { ChatDb } from './chat-db.ts'
 import {
+  type Expectation,
   expectationOf,
   handedOverNow,
   keyOf,
   noteText,
   partsOf,
-  type Expectation,
   type StagedFile,
 } from './expectation.ts'
-import { PartedSend, type OpenParts } from './message-parts.ts'
-import type { OwnMessages } from './own-messages.ts'
-import { isKnownAbsent, pauseMs, type Pacer } from './pacing.ts'
+import { type OpenParts, type OwnMessages, PartedSend } from './own-messages.ts'
+import { isKnownAbsent, type Pacer, pauseMs } from './pacing.ts'
 import { watchRow } from './row-watch.ts'
 import { classOf, type MessagesScript, type ScriptAnswer, type Target } from './script-runner.ts'
 import type { Staging } from './staging.ts'

@@ -3,9 +3,9 @@
 import { expect, test } from 'bun:test'
 
 import { timestamp } from '../../../../src/domain/ids.ts'
-import { editsOf, isWhollyRetracted } from '../../../../src/lines/kinds/mac/edit-history.ts'
+import { editsOf, isWhollyRetracted } from '../../../../src/lines/kinds/mac/edits.ts'
 import { changesOf, messagesOf, runLine } from '../../../contract/line-rig.ts'
-import { makeMacRig, type MacRig } from '../../../contract/mac-rig.ts'
+import { type MacRig, makeMacRig } from '../../../contract/mac-rig.ts'
 import { binaryPropertyList, type Writable } from '../../../support/iphone/binary-plist-writer.ts'
 import { encodeAttributedBody } from '../../../support/mac/attributed-body-encoder.ts'
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
 
-import { IncompleteRows, BackFillWatch } from '../../../../src/lines/kinds/mac/incomplete-rows.ts'
+import { BackFillWatch, IncompleteRows } from '../../../../src/lines/kinds/mac/reading.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { TEST_START, TestClock } from '../../../support/test-clock.ts'
 

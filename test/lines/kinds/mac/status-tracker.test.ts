@@ -3,8 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
-import { reasonOf } from '../../../../src/lines/kinds/mac/row-stage.ts'
-import { StatusTracker } from '../../../../src/lines/kinds/mac/status-tracker.ts'
+import { reasonOf, StatusTracker } from '../../../../src/lines/kinds/mac/status-tracker.ts'
 import type { Written } from '../../../support/mac/chat-db-file.ts'
 import { OpenedChatDb } from '../../../support/mac/opened-chat-db.ts'
 import { writeOwn } from '../../../support/mac/own-rows.ts'

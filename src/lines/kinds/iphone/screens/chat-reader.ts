@@ -2,16 +2,16 @@
 // same transaction.
 
 import type { Handle } from '../../../../domain/handle.ts'
-import { timestamp, type MessageId } from '../../../../domain/ids.ts'
+import { type MessageId, timestamp } from '../../../../domain/ids.ts'
 import type { DeviceAttachment, LineEvent, Settlement } from '../../../driver.ts'
-import type { TaskQueue } from '../agent/task-queue.ts'
+import type { TaskQueue } from '../agent/wda.ts'
 import { placeTimes } from './label-time.ts'
-import { isTitleOf, comparable, type ChatTitle } from './labels.ts'
+import { type ChatTitle, comparable, isTitleOf } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import { showList, type UiTools } from './navigation.ts'
 import type { OwnSends } from './own-sends.ts'
 import type { OwnStage, TranscriptMemory } from './transcript-memory.ts'
-import { compareChat, knownAfter, type Comparison, type ReadRow } from './transcript.ts'
+import { compareChat, type Comparison, knownAfter, type ReadRow } from './transcript.ts'
 import type { UiService } from './ui-words.ts'
 
 export type ChatTools = UiTools & {
