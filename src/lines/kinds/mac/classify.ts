@@ -5,8 +5,9 @@ import { deviceHandle, type Handle } from '../../../domain/handle.ts'
 import type { LeftOut, Withheld } from '../../../domain/not-relayed.ts'
 import { withoutMarks } from './attributed-body.ts'
 import type { Chat, MessageRow } from './chat-db-rows.ts'
+import type { ChatDb } from './chat-db.ts'
 import { isWhollyRetracted } from './edits.ts'
-import { groupChangeOf, reactionOf } from './row-changes.ts'
+import { groupChangeOf, reactionOf, type RowChange } from './row-changes.ts'
 
 export type Classification =
   /** No message: votes, locations, failed messages, and messages of the line to itself. */
@@ -21,8 +22,11 @@ export type Classification =
       readonly withheld: Withheld | null
     })
   /** `handle` is the sender's; null for the owner. */
-  | (Placed & { readonly kind: 'reaction'; readonly handle: Handle | null })
-  | (Placed & { readonly kind: 'group_change'; readonly handle: Handle | null })
+  | (Placed & {
+      readonly kind: 'change'
+      readonly handle: Handle | null
+      readonly change: RowChange
+    })
 
 type Placed = {
   /** Null in a conversation of two. */
@@ -30,9 +34,6 @@ type Placed = {
   readonly at: number
   readonly isHistory: boolean
 }
-
-/** Names that the system gives inline emoji, by their transfer guids. */
-export type EmojiWords = (guids: readonly string[]) => ReadonlyMap<string, string>
 
 /** Everything that a classification depends on beside the row. Times are milliseconds since 1970. */
 export type Circumstances = {
@@ -45,11 +46,7 @@ export type Circumstances = {
   /** Many old rows come at once: iCloud fills in the past. */
   readonly isBackFill: boolean
   readonly isOwnAlias: (handle: string) => boolean
-  readonly hasDuplicate: (row: MessageRow) => boolean
-  readonly isRecoverable: (rowId: number) => boolean
-  /** The group with that identifier. */
-  readonly groupChat: (identifier: string) => Chat | null
-  readonly emojiWords: EmojiWords
+  readonly db: Pick<ChatDb, 'hasDuplicate' | 'isRecoverable' | 'groupChat' | 'emojiWords'>
 }
 
 /** A row is joined to its chat up to seconds later (imsg retries for as long). */
@@ -89,14 +86,15 @@ const VOTE = 4000
 const NOTICE_ITEMS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6])
 const POLLS = /(?:^|[.:])Polls$/
 
-type PublishedNature = 'message' | 'reaction' | 'group_change'
-type Nature = PublishedNature | 'notice' | 'not_understood'
+/** A message, the change that it makes, or what else it is. */
+type Nature = 'message' | RowChange | 'notice' | 'not_understood'
 
 /** Exact sets: a value that is in none of them is no message by guess. */
 function nature(row: MessageRow): Nature {
   if (row.isSystem || row.associatedType === VOTE) return 'notice'
-  if (row.itemType === 0 && reactionOf(row) !== null) return 'reaction'
-  if (NOTICE_ITEMS.has(row.itemType)) return groupChangeOf(row) === null ? 'notice' : 'group_change'
+  const reaction = row.itemType === 0 ? reactionOf(row) : null
+  if (reaction !== null) return reaction
+  if (NOTICE_ITEMS.has(row.itemType)) return groupChangeOf(row) ?? 'notice'
   const isKnown = row.itemType === 0 && MESSAGE_TYPES.has(row.associatedType)
   if (!isKnown || row.isCorrupt) return 'not_understood'
   return isOption(row) ? 'notice' : 'message'
@@ -122,20 +120,25 @@ export function classify(row: MessageRow, circumstances: Circumstances): Classif
 }
 
 /** Unsent, or deleted in Messages, before it was read. */
-function isGone(row: MessageRow, { isRecoverable }: Circumstances): boolean {
-  return isUnsent(row) || (row.chat === null && isRecoverable(row.rowId))
+function isGone(row: MessageRow, { db }: Circumstances): boolean {
+  return isUnsent(row) || (row.chat === null && db.isRecoverable(row.rowId))
 }
 
 function classifyComplete(
   row: MessageRow,
-  rowNature: PublishedNature,
+  rowNature: 'message' | RowChange,
   circumstances: Circumstances,
 ): Classification {
-  const chat = row.chat ?? (row.room === null ? null : circumstances.groupChat(row.room))
+  const chat = row.chat ?? (row.room === null ? null : circumstances.db.groupChat(row.room))
   if (rowNature !== 'message') {
-    return chat === null ? UNPLACED : classifyChange(row, { kind: rowNature, chat }, circumstances)
+    return chat === null ? UNPLACED : classifyChange(row, chat, rowNature, circumstances)
   }
-  if (chat !== null && !chat.isDirect) return classifyGroup(row, chat, circumstances)
+  const group = chat !== null && !chat.isDirect ? chat : null
+  if (group !== null) {
+    // The owner's own under the identifier of the group.
+    const sender = row.isFromMe ? groupIdentifier(group) : row.handle
+    return sender === null ? UNPLACED : relayed(row, sender, group, circumstances)
+  }
   // Of a group that nobody knows: its sender is answered by nobody.
   return row.room === null ? classifyDirect(row, circumstances) : UNPLACED
 }
@@ -149,36 +152,38 @@ export function isUnsent(row: MessageRow): boolean {
 /** A reaction or a change of a group, by its sender. */
 function classifyChange(
   row: MessageRow,
-  { kind, chat }: { readonly kind: Exclude<PublishedNature, 'message'>; readonly chat: Chat },
+  chat: Chat,
+  change: RowChange,
   circumstances: Circumstances,
 ): Classification {
   const sender = row.handle ?? chat.identifier
   const isOfItself = !row.isFromMe && circumstances.isOwnAlias(sender)
-  if (chat.isDirect && (kind === 'group_change' || isOfItself)) return SKIP
+  if (chat.isDirect && (change.kind === 'group' || isOfItself)) return SKIP
+  const handle = row.isFromMe ? null : personOf(sender)
   const group = chat.isDirect ? null : chat
-  return {
-    kind,
-    handle: row.isFromMe ? null : personOf(sender),
-    group,
-    at: row.at ?? circumstances.now,
-    isHistory: isHistory(row, circumstances),
-  }
+  return { kind: 'change', change, handle, ...placed(row, group, circumstances) }
 }
 
-/** A group's message: from its sender, or for the owner's own under the identifier of the group. */
-function classifyGroup(row: MessageRow, chat: Chat, circumstances: Circumstances): Classification {
-  const { hasDuplicate, healthyAt, now, emojiWords } = circumstances
-  const sender = row.isFromMe ? groupIdentifier(chat) : row.handle
-  if (sender === null) return UNPLACED
-  if (ageOf(row, healthyAt) > DUPLICATE_AGE_MS && hasDuplicate(row)) return SKIP
+function placed(row: MessageRow, group: Chat | null, circumstances: Circumstances): Placed {
+  return { group, at: row.at ?? circumstances.now, isHistory: isHistory(row, circumstances) }
+}
+
+/** A message of `sender`; a row that was never joined to a chat may be of a group: it is announced to nobody. */
+function relayed(
+  row: MessageRow,
+  sender: string,
+  group: Chat | null,
+  circumstances: Circumstances,
+): Classification {
+  const { db, healthyAt } = circumstances
+  if (ageOf(row, healthyAt) > DUPLICATE_AGE_MS && db.hasDuplicate(row)) return SKIP
+  const unplaced = group === null && row.chat === null ? 'unplaced' : null
   return {
     kind: 'relay',
     handle: personOf(sender),
-    text: readableText(row, emojiWords),
-    group: chat,
-    at: row.at ?? now,
-    isHistory: isHistory(row, circumstances),
-    withheld: row.isSpam && !row.isFromMe ? 'spam' : null,
+    text: readableText(row, db),
+    withheld: row.isSpam && !row.isFromMe ? 'spam' : unplaced,
+    ...placed(row, group, circumstances),
   }
 }
 
@@ -203,33 +208,16 @@ function waitOf(row: MessageRow, rowNature: Nature, waitedMs: number): 'urgent' 
 
 /** Classifies a complete row that belongs to no group, as far as can be known. */
 function classifyDirect(row: MessageRow, circumstances: Circumstances): Classification {
-  const { isOwnAlias, hasDuplicate, healthyAt, now, emojiWords } = circumstances
   const peer = peerOf(row)
   const isBlank = row.chat === null && isEmpty(row)
   // macOS 26 writes ghosts of the messages that we send: no chat, no text (imsg).
   if (isBlank && row.isFromMe) return SKIP
   if (isBlank || peer === null) return UNPLACED
-  if (isOwnAlias(peer)) return SKIP
-  if (ageOf(row, healthyAt) > DUPLICATE_AGE_MS && hasDuplicate(row)) return SKIP
-  return {
-    kind: 'relay',
-    handle: personOf(peer),
-    text: readableText(row, emojiWords),
-    group: null,
-    at: row.at ?? now,
-    isHistory: isHistory(row, circumstances),
-    withheld: withheldFor(row),
-  }
+  return circumstances.isOwnAlias(peer) ? SKIP : relayed(row, peer, null, circumstances)
 }
 
 /** Messages adds it to the names of some senders of SMS: `22395(smsft)`, `AXISBK-S(smsft_fi)` (beeper). */
 const SMS_SUFFIX = /(?<=.)\(sms[a-z_]*\)$/
-
-/** A row that was never joined to a chat may belong to a group: it is announced to nobody. */
-function withheldFor(row: MessageRow): Withheld | null {
-  if (row.isSpam && !row.isFromMe) return 'spam'
-  return row.chat === null ? 'unplaced' : null
-}
 
 /** Other end of a direct chat, as the row names it. */
 export function peerOf(row: MessageRow): string | null {
@@ -254,8 +242,10 @@ function isBodyLate(row: MessageRow, waitedMs: number): boolean {
   return isEmpty(row) && waitedMs < bodyWaitMs
 }
 
+const WORDLESS: EmojiWords = { emojiWords: () => new Map() }
+
 function isEmpty(row: MessageRow): boolean {
-  return bodyText(row, () => new Map()) === '' && !row.hasAttachments
+  return bodyText(row, WORDLESS) === '' && !row.hasAttachments
 }
 
 /**
@@ -268,6 +258,9 @@ function isHistory(row: MessageRow, { since, healthyAt, isBackFill }: Circumstan
   return ageMs > HISTORY_AGE_MS || (isBackFill && ageMs > OLD_AGE_MS)
 }
 
+/** Names that the system gives inline emoji. */
+type EmojiWords = Pick<ChatDb, 'emojiWords'>
+
 const MARK = '\uFFFC'
 /** Mark of an app in the place of its balloon (imessage-database). */
 const APP_MARK = '\uFFFD'
@@ -278,14 +271,14 @@ const LINK_BALLOON = /(?:^|[.:])URLBalloonProvider$/
  * The subject on a line of its own, then the text. Messages shows the text before and after a picture as
  * separate bubbles (imessage-database parts them too): here they are lines.
  */
-export function readableText(row: MessageRow, emojiWords: EmojiWords): string {
-  const body = bodyText(row, emojiWords)
+export function readableText(row: MessageRow, db: EmojiWords): string {
+  const body = bodyText(row, db)
   return [row.subject ?? '', body].filter((part) => part !== '').join('\n')
 }
 
 /** Text without its subject: empty where there is nothing but pictures and apps. */
-function bodyText(row: MessageRow, emojiWords: EmojiWords): string {
-  const text = withEmojiWords(withoutAppMarks(row), row, emojiWords)
+function bodyText(row: MessageRow, db: EmojiWords): string {
+  const text = withEmojiWords(withoutAppMarks(row), row, db)
   if (!text.includes(MARK)) return text
   const bubbles = text.split(MARK).filter((bubble) => bubble.trim() !== '')
   return bubbles
@@ -303,9 +296,9 @@ function withoutAppMarks({ text, balloon }: MessageRow): string {
 }
 
 /** A picture within a line is no bubble: its name takes its place, or nothing. */
-function withEmojiWords(text: string, { inlineEmoji }: MessageRow, emojiWords: EmojiWords): string {
+function withEmojiWords(text: string, { inlineEmoji }: MessageRow, db: EmojiWords): string {
   if (inlineEmoji.length === 0) return text
-  const words = emojiWords(inlineEmoji.map(({ guid }) => guid))
+  const words = db.emojiWords(inlineEmoji.map(({ guid }) => guid))
   return inlineEmoji.toReversed().reduce((rest, { at, guid }) => {
     const name = words.get(guid)
     const shown = name === undefined ? '' : `(${withoutMarks(name)})`

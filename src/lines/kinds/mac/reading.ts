@@ -245,10 +245,7 @@ export class Reading {
       healthyAt,
       isBackFill,
       isOwnAlias,
-      hasDuplicate: (candidate) => db.hasDuplicate(candidate),
-      isRecoverable: (rowId) => db.isRecoverable(rowId),
-      groupChat: (identifier) => db.groupChat(identifier),
-      emojiWords: (guids) => db.emojiWords(guids),
+      db,
     }
   }
 

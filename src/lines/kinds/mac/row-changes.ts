@@ -2,10 +2,14 @@
 // are those of imessage-database (`variants.rs`, `group_action.rs`).
 
 import type { GroupChange } from '../../../domain/conversation.ts'
-import type { ReactionType } from '../../../domain/message-extras.ts'
+import { REACTION_TYPES, type ReactionType } from '../../../domain/message-extras.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 
-export type RowReaction = {
+/** What a row changes. */
+export type RowChange = RowReaction | RowGroupChange
+
+type RowReaction = {
+  readonly kind: 'reaction'
   readonly targetGuid: string
   readonly action: 'added' | 'removed'
   readonly type: ReactionType
@@ -18,28 +22,18 @@ const ADDED = 2_000
 const REMOVED = 3_000
 /** A sticker that was put onto a message, before there were reactions with stickers. */
 const STICKER = 1_000
-/** By the last digit of `associated_message_type`. */
-const TYPES = [
-  'love',
-  'like',
-  'dislike',
-  'laugh',
-  'emphasize',
-  'question',
-  'emoji',
-  'sticker',
-] as const satisfies readonly ReactionType[]
-
 /** Reaction of a row; null for any other row. */
 export function reactionOf(row: MessageRow): RowReaction | null {
   const { associatedType: number } = row
   const target = targetOf(row.about)
   if (target === null) return null
-  if (number === STICKER) return { ...target, action: 'added', type: 'sticker', emoji: null }
+  const kind = 'reaction'
+  if (number === STICKER) return { kind, ...target, action: 'added', type: 'sticker', emoji: null }
   const action = number < REMOVED ? 'added' : 'removed'
-  const type = TYPES[number - (action === 'added' ? ADDED : REMOVED)]
+  // The order of the API's words is Apple's: the last digit of `associated_message_type`.
+  const type = REACTION_TYPES[number - (action === 'added' ? ADDED : REMOVED)]
   if (type === undefined) return null
-  return { ...target, action, type, emoji: type === 'emoji' ? row.emoji : null }
+  return { kind, ...target, action, type, emoji: type === 'emoji' ? row.emoji : null }
 }
 
 /** `p:2/GUID` is the part 2 of a message, `bp:GUID` a balloon, and a bare guid a whole message. */
@@ -58,7 +52,8 @@ export function replyOf({
   return { guid: replyTo, part: Number(part) }
 }
 
-export type RowGroupChange = {
+type RowGroupChange = {
+  readonly kind: 'group'
   readonly change: GroupChange
   /** `handle.id` of the member that it is about. */
   readonly target: string | null
@@ -73,7 +68,8 @@ const LEFT_OR_ICON = 3
 /** Change of a group by a row; null for any other row, and for backgrounds, which nobody asks for. */
 export function groupChangeOf(row: MessageRow): RowGroupChange | null {
   const { itemType, groupAction: action, otherHandle: target } = row
-  const changeOf = (change: GroupChange, name: string | null = null) => ({ change, target, name })
+  const changeOf = (change: GroupChange, name: string | null = null) =>
+    ({ kind: 'group', change, target, name }) as const
   switch (itemType) {
     case MEMBERS:
       // The sender as the new member: a person who has another number now.

@@ -14,12 +14,12 @@ import {
 } from './classify.ts'
 import { editsOf } from './edits.ts'
 import type { MessageFiles } from './message-files.ts'
-import { groupChangeOf, reactionOf, replyOf } from './row-changes.ts'
+import { replyOf } from './row-changes.ts'
 import { serviceOf, type StatusTracker } from './status-tracker.ts'
 
 export type Classified = Exclude<Classification, { kind: 'incomplete' }>
 type Relayed = Extract<Classified, { kind: 'relay' }>
-type Changed = Extract<Classified, { kind: 'reaction' | 'group_change' }>
+type Changed = Extract<Classified, { kind: 'change' }>
 
 /** Messages that were published as history, and those published without their whole text. */
 export type Counted = 'history' | 'undecodable'
@@ -57,8 +57,7 @@ export class RowEvents {
       }
       case 'relay':
         return { type: 'message', message: this.#message(db, row, found), checkpoint: null }
-      case 'reaction':
-      case 'group_change': {
+      case 'change': {
         const change = this.#change(db, row, found)
         return change === null ? null : { type: 'change', change, checkpoint: null }
       }
@@ -77,7 +76,7 @@ export class RowEvents {
       group: chat === null || chat.isDirect ? undefined : this.#groupOf(db, chat),
       targetGuid,
     }
-    const text = readableText(row, (guids) => db.emojiWords(guids))
+    const text = readableText(row, db)
     const edits = summary === null ? [] : editsOf(summary)
     const change = kind === 'unsent' ? { ...base, kind } : { ...base, kind, text, edits }
     return [{ type: 'change', change, checkpoint: null }]
@@ -102,28 +101,17 @@ export class RowEvents {
   }
 
   #change(db: ChatDb, row: MessageRow, found: Changed): DeviceChange | null {
-    const { number } = this.#tools
-    const { isHistory, handle } = found
+    const { isHistory, handle, change } = found
     const group = found.group === null ? undefined : this.#groupOf(db, found.group)
     const base = { guid: row.guid, at: timestamp(found.at), isHistory }
-    if (found.kind === 'reaction') {
-      const reaction = reactionOf(row)
-      if (reaction === null) return null
+    if (change.kind === 'reaction') {
       const { isFromMe } = row
-      const whose = { handle: handle ?? personOf(number), isFromMe }
-      return { ...base, ...reaction, ...whose, group, kind: 'reaction' }
+      return { ...base, ...change, handle: handle ?? personOf(this.#tools.number), isFromMe, group }
     }
-    const change = groupChangeOf(row)
-    if (change === null || group === undefined) return null
-    const isNamed = change.change === 'renamed'
-    return {
-      ...base,
-      kind: 'group',
-      group: isNamed ? { ...group, name: change.name } : group,
-      change: change.change,
-      actor: handle,
-      target: this.#memberOf(change.target),
-    }
+    if (group === undefined) return null
+    const { name, target: member, ...rest } = change
+    const named = change.change === 'renamed' ? { ...group, name } : group
+    return { ...base, ...rest, group: named, actor: handle, target: this.#memberOf(member) }
   }
 
   /** Null for the owner. */

@@ -49,27 +49,29 @@ export type SenderTools = {
 const PATIENCE_MS = 5_000
 const CARRIER_SERVICES = new Set(['SMS', 'RCS'])
 
+type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
+
 export async function sendMessage(
   tools: SenderTools,
   message: OutgoingMessage,
   pointOfNoReturn: PointOfNoReturn,
   signal: AbortSignal,
 ): Promise<SendOutcome> {
+  const { clock, pacer, staging } = tools
   const db = tools.db()
   if (db === null || signal.aborted) return WITHDRAWN
   const isNew = message.chatGuid === undefined && !db.knowsHandle(message.to)
   const obstacle = obstacleOf(tools, db, message, isNew)
   if (obstacle !== null) return obstacle
-  await tools.clock.sleep(tools.pacer.delayMs(isNew), signal)
+  await clock.sleep(pacer.delayMs(isNew), signal)
   if (signal.aborted) return WITHDRAWN
 
-  const found = await findTarget(tools, db, message, signal)
+  const target = await findTarget(tools, db, message, signal)
   if (signal.aborted) return WITHDRAWN
-  if (found.target === null) return refusal(message, found.answer)
-  const staged = await stageFiles(tools.staging, message)
-  if ('reason' in staged) return staged.reason
-  const order = { message, target: found.target, isNew, files: staged.files }
-  return send(tools, order, { pointOfNoReturn, signal })
+  if ('outcome' in target) return target
+  const files = await staging.stageAll(message.attachments ?? [])
+  if ('outcome' in files) return files
+  return send(tools, { message, target, isNew, files }, pointOfNoReturn, signal)
 }
 
 /** Reason against sending now that is known without asking Messages. */
@@ -79,19 +81,14 @@ function obstacleOf(
   { to, service, chatGuid }: OutgoingMessage,
   isNew: boolean,
 ): SendOutcome | null {
-  const isSms = service === 'SMS'
-  if (isSms && !hasSms()) return { outcome: 'not_sent', reason: 'not_supported', blame: 'line' }
-  const isOfImessage = !isSms && chatGuid === undefined
+  if (service === 'SMS' && !hasSms()) return notSent('not_supported')
+  const isOfImessage = service !== 'SMS' && chatGuid === undefined
   if (isOfImessage && isKnownAbsent(db, to, clock.now())) {
-    return { outcome: 'not_sent', reason: 'not_on_imessage', blame: 'message' }
+    return notSent('not_on_imessage', 'message')
   }
   const delayMs = Math.max(pacer.delayMs(isNew), isNew ? pauseMs(db, clock.now()) : 0)
   return delayMs <= PATIENCE_MS ? null : { outcome: 'postponed', reason: 'pacing', delayMs }
 }
-
-type FoundTarget =
-  | { readonly target: Target }
-  | { readonly target: null; readonly answer: ScriptAnswer }
 
 /** The first route on which Messages finds its target. */
 async function findTarget(
@@ -99,16 +96,16 @@ async function findTarget(
   db: ChatDb,
   message: OutgoingMessage,
   signal: AbortSignal,
-): Promise<FoundTarget> {
+): Promise<Target | NotSent> {
   let answer: ScriptAnswer = { answer: 'not_run', number: null, why: 'not asked' }
   for (const target of routesOf(db, message)) {
     answer = await script.check(target, signal)
-    if (answer.answer === 'done') return { target }
+    if (answer.answer === 'done') return target
     if (answer.answer !== 'refused' || answer.stage !== 'resolve') break
   }
   // An account of SMS that is gone says nothing of iMessage.
   if (!signal.aborted && message.service !== 'SMS') await onAnswer(answer)
-  return { target: null, answer }
+  return refusal(message, answer)
 }
 
 /**
@@ -138,40 +135,13 @@ function chatRoute(db: ChatDb, handle: string, isAskedFor: boolean): readonly Ta
   return isUsable ? [{ by: 'chat', guid: chat.guid }] : []
 }
 
-type NotSent = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
-
 /** Nothing has left: Messages does not know the recipient, or has a problem of its own. */
 function refusal({ chatGuid }: OutgoingMessage, answer: ScriptAnswer): NotSent {
   const isRecipient = answer.answer === 'refused' && answer.stage === 'resolve'
   if (isRecipient && chatGuid !== undefined && classOf(answer.number) === 'not_found') {
-    return { outcome: 'not_sent', reason: 'group_not_reachable', blame: 'message' }
+    return notSent('group_not_reachable', 'message')
   }
-  const reason = isRecipient ? 'recipient_unreachable' : 'messages_refused'
-  return { outcome: 'not_sent', reason, blame: 'line' }
-}
-
-/** Copies of all files, or the reason why there is one that cannot be copied; then there is no copy. */
-async function stageFiles(
-  staging: Staging,
-  { attachments = [] }: OutgoingMessage,
-): Promise<{ readonly files: readonly StagedFile[] } | { readonly reason: NotSent }> {
-  const files: StagedFile[] = []
-  for (const attachment of attachments) {
-    const copy = await staging.stage(attachment)
-    if (copy.staged !== null) {
-      files.push(copy.staged)
-      continue
-    }
-    await removeAll(staging, files)
-    const { reason } = copy
-    const blame = reason === 'attachment_missing' ? 'message' : 'line'
-    return { reason: { outcome: 'not_sent', reason, blame } }
-  }
-  return { files }
-}
-
-async function removeAll(staging: Staging, files: readonly StagedFile[]): Promise<void> {
-  for (const file of files) await staging.remove(file)
+  return notSent(isRecipient ? 'recipient_unreachable' : 'messages_refused')
 }
 
 type Order = {
@@ -181,12 +151,11 @@ type Order = {
   readonly files: readonly StagedFile[]
 }
 
-type Leave = { readonly pointOfNoReturn: PointOfNoReturn; readonly signal: AbortSignal }
-
 async function send(
   tools: SenderTools,
   order: Order,
-  { pointOfNoReturn, signal }: Leave,
+  pointOfNoReturn: PointOfNoReturn,
+  signal: AbortSignal,
 ): Promise<SendOutcome> {
   const { clock, own, staging } = tools
   const { message, files } = order
@@ -198,12 +167,33 @@ async function send(
   if (first !== undefined) own.expect(first, true)
   if (first === undefined || !(await isGranted(pointOfNoReturn, note))) {
     if (first !== undefined) own.forget(keyOf(first))
-    await removeAll(staging, files)
+    await staging.remove(files)
     return WITHDRAWN
   }
-  const mustReturn = returnAfter(clock, signal)
-  if (files.length > 0) return sendParts(tools, order, { parts, mustReturn })
-  return sendPart(tools, order, { expectation: first, isLast: true, mustReturn })
+  return sendParts(tools, order, parts, returnAfter(clock, signal))
+}
+
+/** One part after the other; the first that is not proven ends the message. */
+async function sendParts(
+  tools: SenderTools,
+  order: Order,
+  parts: readonly Expectation[],
+  mustReturn: () => boolean,
+): Promise<SendOutcome> {
+  const sent = new PartedSend(parts, null)
+  for (const [place, part] of parts.entries()) {
+    if (place > 0) await tools.clock.sleep(tools.pacer.delayMs(false), NEVER)
+    if (place > 0 && mustReturn()) return sent.endWith(notSent('session_ended'))
+    const expectation = place === 0 ? part : expectNext(tools, part)
+    sent.handOver(place)
+    const isLast = place === parts.length - 1
+    const outcome = await sendPart(tools, order, { expectation, isLast, mustReturn })
+    if (outcome.outcome === 'unknown') tools.parts.keep(order.message.id, sent)
+    else if (part.file !== undefined) await tools.staging.markDone(part.file)
+    if (outcome.outcome !== 'accepted') return sent.endWith(outcome)
+    sent.prove(place, outcome)
+  }
+  return sent.endWith({ outcome: 'accepted', guid: null })
 }
 
 /** Time that a send may go on after the end of its session. */
@@ -215,32 +205,6 @@ function returnAfter(clock: Clock, signal: AbortSignal): () => boolean {
     if (signal.aborted) endedAt ??= clock.monotonic()
     return endedAt !== null && clock.monotonic() - endedAt > AFTER_END_MS
   }
-}
-
-type Parts = { readonly parts: readonly Expectation[]; readonly mustReturn: () => boolean }
-
-/** One part after the other; the first that is not proven ends the message. */
-async function sendParts(
-  tools: SenderTools,
-  order: Order,
-  { parts, mustReturn }: Parts,
-): Promise<SendOutcome> {
-  const sent = new PartedSend(parts, null)
-  for (const [place, part] of parts.entries()) {
-    if (place > 0) await tools.clock.sleep(tools.pacer.delayMs(false), NEVER)
-    if (place > 0 && mustReturn()) {
-      return sent.endWith({ outcome: 'not_sent', reason: 'session_ended', blame: 'line' })
-    }
-    const expectation = place === 0 ? part : expectNext(tools, part)
-    sent.handOver(place)
-    const isLast = place === parts.length - 1
-    const outcome = await sendPart(tools, order, { expectation, isLast, mustReturn })
-    if (outcome.outcome === 'unknown') tools.parts.keep(order.message.id, sent)
-    else if (part.file !== undefined) await tools.staging.markDone(part.file)
-    if (outcome.outcome !== 'accepted') return sent.endWith(outcome)
-    sent.prove(place, outcome)
-  }
-  return sent.endWith({ outcome: 'accepted', guid: null })
 }
 
 /** Expects the row of a part after all rows that are there. */
@@ -287,4 +251,8 @@ async function sendPart(
  */
 function isProvenUnsent(answer: ScriptAnswer): boolean {
   return answer.answer === 'not_run' || (answer.answer === 'refused' && answer.stage !== 'send')
+}
+
+function notSent(reason: string, blame: NotSent['blame'] = 'line'): NotSent {
+  return { outcome: 'not_sent', reason, blame }
 }

@@ -11,6 +11,7 @@ import type { OutgoingAttachment } from '../../../domain/message.ts'
 import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { Random } from '../../../system/random.ts'
+import type { SendOutcome } from '../../driver.ts'
 import type { StagedFile } from './expectation.ts'
 
 type StagingTools = {
@@ -20,10 +21,7 @@ type StagingTools = {
   readonly folder: string
 }
 
-export type Staged =
-  | { readonly staged: StagedFile }
-  /** The source is gone, or the copy cannot be made. */
-  | { readonly staged: null; readonly reason: 'attachment_missing' | 'staging_failed' }
+type Refusal = Extract<SendOutcome, { readonly outcome: 'not_sent' }>
 
 /** Messages goes on pointing at the copy of a sent file (BlueBubbles). */
 const KEPT_MS = 30 * 86_400_000
@@ -55,30 +53,44 @@ export class Staging {
     return join(this.#tools.folder, path)
   }
 
+  /** Copies of all files, or the outcome where one cannot be copied; then there is no copy. */
+  async stageAll(
+    attachments: readonly OutgoingAttachment[],
+  ): Promise<readonly StagedFile[] | Refusal> {
+    const staged: StagedFile[] = []
+    for (const { id, filename, path: source, size } of attachments) {
+      const folder = Buffer.from(this.#tools.random.bytes(FOLDER_BYTES)).toString('hex')
+      const file = { id, path: `${folder}/${safeName(filename)}` }
+      staged.push(file)
+      const refusal = await this.#copy(source, this.pathOf(file), size)
+      if (refusal === null) continue
+      await this.remove(staged)
+      return refusal
+    }
+    return staged
+  }
+
   /** Copies the bytes alone, without attributes such as the mark of a download. */
-  async stage({ id, path: source, filename, size }: OutgoingAttachment): Promise<Staged> {
-    const folder = Buffer.from(this.#tools.random.bytes(FOLDER_BYTES)).toString('hex')
-    const staged = { id, path: `${folder}/${safeName(filename)}` }
-    const copy = this.pathOf(staged)
+  async #copy(source: string, copy: string, size: number): Promise<Refusal | null> {
+    const missing = { outcome: 'not_sent', reason: 'attachment_missing', blame: 'message' } as const
     try {
       await mkdir(dirname(copy), { recursive: true, mode: 0o700 })
       const written = createWriteStream(copy, { mode: 0o600, flags: 'wx' })
       await pipeline(createReadStream(source), written)
-      if (written.bytesWritten === size) return { staged }
-      await this.remove(staged)
-      return { staged: null, reason: 'attachment_missing' }
+      return written.bytesWritten === size ? null : missing
     } catch (error) {
-      await this.remove(staged)
-      const isGone = error instanceof Error && 'path' in error && error.path === source
+      if (error instanceof Error && 'path' in error && error.path === source) return missing
       const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-      if (!isGone) this.#tools.log.warn('a file cannot be put where Messages reads it', { code })
-      return { staged: null, reason: isGone ? 'attachment_missing' : 'staging_failed' }
+      this.#tools.log.warn('a file cannot be put where Messages reads it', { code })
+      return { outcome: 'not_sent', reason: 'staging_failed', blame: 'line' }
     }
   }
 
-  /** Removes a copy that Messages has never seen. */
-  async remove(file: StagedFile): Promise<void> {
-    await rm(dirname(this.pathOf(file)), { recursive: true, force: true }).catch(() => {})
+  /** Removes copies that Messages has never seen. */
+  async remove(files: readonly StagedFile[]): Promise<void> {
+    for (const file of files) {
+      await rm(dirname(this.pathOf(file)), { recursive: true, force: true }).catch(() => {})
+    }
   }
 
   /** Notes that Messages is done with a file: it is kept for 30 days from now on. */
