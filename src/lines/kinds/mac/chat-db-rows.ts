@@ -15,12 +15,13 @@ export type Fields = Readonly<
 export type RowOf<F extends Fields> = { readonly [Name in keyof F]: ReturnType<F[Name][1]> }
 
 export function readRow<F extends Fields>(fields: F, raw: Raw): RowOf<F> {
-  const read = Object.entries(fields).map(([name, [column, readValue]]) => {
+  const row: Record<string, unknown> = {}
+  for (const [name, [column, read]] of Object.entries(fields)) {
     const value = raw[column]
     if (value === undefined) throw new Error(`The query has no column ${column}.`)
-    return [name, readValue(value)] as const
-  })
-  return Object.fromEntries(read) as RowOf<F> // Each field by its own reader.
+    row[name] = read(value)
+  }
+  return row as RowOf<F> // Each field by its own reader.
 }
 
 /** A row by its ids: the same ROWID with another guid is another database. */

@@ -21,6 +21,7 @@ export type DatabaseWatchTools = {
   readonly tracker: StatusTracker
   readonly parts: OpenParts
   readonly files: MessageFiles
+  /** Resolves when all are durable; rejects where one could not be stored. */
   readonly publish: (events: readonly LineEvent[]) => Promise<void>
 }
 

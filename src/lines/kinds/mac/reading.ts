@@ -9,18 +9,12 @@ import type { LineEvent } from '../../driver.ts'
 import type { MessageRow, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { ageOf, type Circumstances, classify, OLD_AGE_MS, peerOf } from './classify.ts'
+import type { DatabaseWatchTools } from './database-watch.ts'
 import { EditWatch, type KnownEdits } from './edits.ts'
 import { keyOf } from './expectation.ts'
-import type { MessageFiles } from './message-files.ts'
-import {
-  failedEvent,
-  type OpenParts,
-  type OwnMessages,
-  type RowMatch,
-  settledEvent,
-} from './own-messages.ts'
+import { failedEvent, type RowMatch, settledEvent } from './own-messages.ts'
 import { type Classified, type Counted, RowEvents } from './row-events.ts'
-import { ERROR_GRACE_MS, reasonOf, type StatusTracker } from './status-tracker.ts'
+import { ERROR_GRACE_MS, reasonOf } from './status-tracker.ts'
 
 /** Position of a Mac line in chat.db; the core stores it in the transaction of the published events. */
 export type Checkpoint = {
@@ -73,17 +67,10 @@ export function readCheckpoint(text: string | null): Checkpoint | null {
   }
 }
 
-export type ReadingTools = {
-  readonly clock: Clock
-  readonly own: OwnMessages
-  readonly tracker: StatusTracker
-  readonly parts: OpenParts
+export type ReadingTools = DatabaseWatchTools & {
   readonly isOwnAlias: (handle: string) => boolean
-  readonly files: MessageFiles
   /** Number of the line. */
   readonly number: string
-  /** Resolves when all are durable; rejects where one could not be stored. */
-  readonly publish: (events: readonly LineEvent[]) => Promise<void>
 }
 
 /** Result of a row: an event, nothing, or another look at it. */

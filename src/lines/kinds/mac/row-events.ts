@@ -1,7 +1,6 @@
 // Events of rows: a message with its files, a reaction, a change of a group, an edit.
 
 import { timestamp } from '../../../domain/ids.ts'
-import type { Clock } from '../../../system/clock.ts'
 import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../../driver.ts'
 import type { Chat, MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
@@ -13,9 +12,9 @@ import {
   readableText,
 } from './classify.ts'
 import { editsOf } from './edits.ts'
-import type { MessageFiles } from './message-files.ts'
+import type { ReadingTools } from './reading.ts'
 import { replyOf } from './row-changes.ts'
-import { serviceOf, type StatusTracker } from './status-tracker.ts'
+import { serviceOf } from './status-tracker.ts'
 
 export type Classified = Exclude<Classification, { kind: 'incomplete' }>
 type Relayed = Extract<Classified, { kind: 'relay' }>
@@ -24,20 +23,11 @@ type Changed = Extract<Classified, { kind: 'change' }>
 /** Messages that were published as history, and those published without their whole text. */
 export type Counted = 'history' | 'undecodable'
 
-type RowEventsTools = {
-  readonly clock: Clock
-  readonly tracker: StatusTracker
-  readonly files: MessageFiles
-  readonly isOwnAlias: (handle: string) => boolean
-  /** Number of the line. */
-  readonly number: string
-}
-
 export class RowEvents {
-  readonly #tools: RowEventsTools
+  readonly #tools: ReadingTools
   readonly #counts = new Map<Counted, number>()
 
-  constructor(tools: RowEventsTools) {
+  constructor(tools: ReadingTools) {
     this.#tools = tools
   }
 

@@ -4,7 +4,7 @@ import type { Handle } from '../../../../domain/handle.ts'
 import type { MessageId } from '../../../../domain/ids.ts'
 import type { Unsettled } from '../../../../domain/message.ts'
 import { comparable } from './labels.ts'
-import { shortHash, type Descriptor } from './transcript-memory.ts'
+import { type Descriptor } from './transcript-memory.ts'
 import { isSameText } from './transcript.ts'
 
 export type ExpectedBubble = {
@@ -87,8 +87,7 @@ export class OwnSends {
       // Seen after the point of no return: an equal text from before is another message.
       const isLater = (bubble: Descriptor) => bubble.seenAt > at && isTimeOf(at, bubble.at)
       const found = known.find(
-        (bubble) =>
-          bubble.isFromMe && isLater(bubble) && isSameText(bubble, comparable(text), shortHash),
+        (bubble) => bubble.isFromMe && isLater(bubble) && isSameText(bubble, comparable(text)),
       )
       if (found === undefined) continue
       this.#waiting.delete(messageId)

@@ -3,6 +3,7 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import { MINUTE_MS } from '../../../../domain/time.ts'
+import { memoize } from '../../../../system/memoize.ts'
 import { placeTimes } from './label-time.ts'
 import { comparable } from './labels.ts'
 import type { Bubble } from './messages-screen.ts'
@@ -43,7 +44,7 @@ export function compareChat(
   const times = placeTimes(bubbles, now, timeZone)
   const seen = bubbles.map((bubble, index) => ({ bubble, at: times[index] ?? now }))
   const known = memory.chat(handle)
-  const alignment = align(known ?? [], seen, shortHash)
+  const alignment = align(known ?? [], seen)
   // Times are to the minute: a bubble of the minute in which the line began counts as later.
   const beganAt = Math.floor(memory.since / MINUTE_MS) * MINUTE_MS
   const nameBubble = bubbleNamer(handle, known ?? [])
@@ -88,7 +89,7 @@ function bubbleNamer(handle: Handle, known: readonly Descriptor[]): NameBubble {
 function describe(row: Row, isNew: boolean, nameBubble: NameBubble, now: number): Descriptor {
   const { bubble, at } = row.seen
   const text = comparable(bubble.text)
-  if (row.known !== null && isSameText(row.known, text, shortHash)) return row.known
+  if (row.known !== null && isSameText(row.known, text)) return row.known
   const seen = { hash: shortHash(text), length: text.length, minutes: bubble.minutes }
   if (row.known !== null) return { ...row.known, ...seen }
   const { isFromMe } = bubble
@@ -123,18 +124,12 @@ export type Alignment = {
   readonly hasGap: boolean
 }
 
-type HashText = (text: string) => string
-
 /** Indices of known bubbles by those of seen ones. */
 type Pairs = ReadonlyMap<number, number>
 
 /** Finds the known bubbles among the seen ones, in order and each once. */
-export function align(
-  known: readonly Descriptor[],
-  seen: readonly SeenBubble[],
-  hash: HashText,
-): Alignment {
-  const relate = relation(known, seen, hash)
+export function align(known: readonly Descriptor[], seen: readonly SeenBubble[]): Alignment {
+  const relate = relation(known, seen)
   const shifted = bestShift(known, seen, relate)
   const common = commonPairs(known, seen, relate)
   const pairs =
@@ -150,7 +145,7 @@ export function align(
 }
 
 /** True where a text is the known one, with or without a tapback behind it. */
-export function isSameText(known: Descriptor, text: string, hash: HashText): boolean {
+export function isSameText(known: Descriptor, text: string, hash = shortHash): boolean {
   if (text.length === known.length) return hash(text) === known.hash
   const hasMore = text.startsWith(', ', known.length)
   return hasMore && hash(text.slice(0, known.length)) === known.hash
@@ -159,26 +154,17 @@ export function isSameText(known: Descriptor, text: string, hash: HashText): boo
 /** The relation of a known and a seen bubble: equal, perhaps edited, or none. */
 type Relate = (known: number, seen: number) => 'same' | 'changed' | null
 
-function relation(
-  known: readonly Descriptor[],
-  seen: readonly SeenBubble[],
-  hash: HashText,
-): Relate {
+function relation(known: readonly Descriptor[], seen: readonly SeenBubble[]): Relate {
   const texts = seen.map(({ bubble }) => comparable(bubble.text))
   // Each text is compared with many.
-  const hashes = new Map<string, string>()
-  const hashOnce = (text: string) => {
-    const made = hashes.get(text) ?? hash(text)
-    hashes.set(text, made)
-    return made
-  }
+  const hash = memoize(1_000, shortHash)
   return (knownIndex, seenIndex) => {
     const descriptor = known[knownIndex]
     const bubble = seen[seenIndex]?.bubble
     if (descriptor === undefined || bubble === undefined) return null
     if (descriptor.isFromMe !== bubble.isFromMe) return null
     if (descriptor.minutes !== bubble.minutes) return null
-    return isSameText(descriptor, texts[seenIndex] ?? '', hashOnce) ? 'same' : 'changed'
+    return isSameText(descriptor, texts[seenIndex] ?? '', hash) ? 'same' : 'changed'
   }
 }
 

@@ -6,6 +6,7 @@ import { deviceHandle } from '../../../../../src/domain/handle.ts'
 import type { Bubble } from '../../../../../src/lines/kinds/iphone/screens/messages-screen.ts'
 import {
   type Descriptor,
+  shortHash,
   TranscriptMemory,
 } from '../../../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
 import {
@@ -41,7 +42,7 @@ function known(chat: readonly Said[]): readonly Descriptor[] {
   return chat.map(([text, minutes], index) => ({
     guid: `ui-${index}`,
     isFromMe: text.startsWith('>'),
-    hash: text,
+    hash: shortHash(text),
     length: text.length,
     minutes,
     at: minutes * MINUTE_MS,
@@ -53,7 +54,7 @@ function known(chat: readonly Said[]): readonly Descriptor[] {
 
 /** What is new, as text. */
 function newOf(before: readonly Said[], now: readonly Said[]): readonly string[] {
-  const { rows } = align(known(before), seen(now), (text) => text)
+  const { rows } = align(known(before), seen(now))
   return rows.filter(({ isNew }) => isNew).map(({ seen: { bubble: one } }) => one.text)
 }
 
@@ -94,14 +95,14 @@ for (const [what, before, now, fresh] of CASES) {
 }
 
 test('a gap is told where nothing known is in sight', () => {
-  const cleared = align(known(chat('a1')), seen(chat('c5')), (text) => text)
-  const same = align(known(chat('a1')), seen(chat('a1')), (text) => text)
+  const cleared = align(known(chat('a1')), seen(chat('c5')))
+  const same = align(known(chat('a1')), seen(chat('a1')))
 
   expect([cleared.hasGap, same.hasGap]).toEqual([true, false])
 })
 
 test('what lies above the window stays known', () => {
-  const aligned = align(known(chat('a1|b2|c3')), seen(chat('c3|d4')), (text) => text)
+  const aligned = align(known(chat('a1|b2|c3')), seen(chat('c3|d4')))
 
   expect(aligned.above.map(({ hash }) => hash)).toEqual(['a', 'b'])
   expect(aligned.rows.map((row) => row.known?.guid ?? null)).toEqual(['ui-2', null])
