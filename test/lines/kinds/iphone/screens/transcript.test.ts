@@ -104,7 +104,7 @@ test('a gap is told where nothing known is in sight', () => {
 test('what lies above the window stays known', () => {
   const aligned = align(known(chat('a1|b2|c3')), seen(chat('c3|d4')))
 
-  expect(aligned.above.map(({ hash }) => hash)).toEqual(['a', 'b'])
+  expect(aligned.above.map(({ guid }) => guid)).toEqual(['ui-0', 'ui-1'])
   expect(aligned.rows.map((row) => row.known?.guid ?? null)).toEqual(['ui-2', null])
 })
 
