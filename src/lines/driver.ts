@@ -260,11 +260,14 @@ export type LeftOutMessage = {
   readonly at: Timestamp
 }
 
+export type StateEvent = Extract<LineEvent, { readonly type: 'online' | 'offline' }>
+
 /** Events of one line run on their way from the driver to the core. */
 export class LineEvents {
   readonly #listener: LineListener
   readonly #signal: AbortSignal
   #failure: Error | null = null
+  #state: string | null = null
 
   /** `signal` is that of the line run. */
   constructor(listener: LineListener, signal: AbortSignal) {
@@ -275,6 +278,19 @@ export class LineEvents {
   /** Set once an event could not be stored: nothing is published from then on. */
   get failure(): Error | null {
     return this.#failure
+  }
+
+  /** False until a state of the line was published. */
+  get hasState(): boolean {
+    return this.#state !== null
+  }
+
+  /** Publishes the state of the line where it differs from the last one. */
+  async publishState(event: StateEvent): Promise<void> {
+    const state = JSON.stringify(event)
+    if (state === this.#state) return
+    this.#state = state
+    await this.publish([event])
   }
 
   /**

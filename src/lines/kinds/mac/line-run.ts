@@ -46,8 +46,6 @@ const REVIEW_EVERY_MS = 5_000
 /** After this long without trouble, nothing of an outage can still be on its way. */
 const HEALTHY_MS = 900_000
 
-type Online = Extract<LineEvent, { readonly type: 'online' }>
-
 export class MacLineRun {
   readonly #tools: MacLineTools
   readonly #line: DriverLine
@@ -62,7 +60,6 @@ export class MacLineRun {
   readonly #vanishing: VanishingSends
   readonly #session: LineSession
   readonly database: DatabaseWatch
-  #state: Online | MacTrouble | null = null
   #healthySince: number | null = null
   /** Last check of the history for reasons against sending, and its result. */
   #reviewedAt = -Infinity
@@ -144,7 +141,7 @@ export class MacLineRun {
     while (!signal.aborted) {
       if (await this.database.open()) await this.#publishState(signal)
       // The line goes online, or says why it cannot, before its first message.
-      if (this.#state !== null) await this.#look(signal)
+      if (this.#events.hasState) await this.#look(signal)
       await this.#publishState(signal)
       const before = clock.now()
       await clock.sleep(LOOK_MS, signal)
@@ -180,12 +177,10 @@ export class MacLineRun {
     if (signal?.aborted === true || (trouble === null && !this.#condition.isKnown)) return
     this.#countHealthy(trouble)
     if (trouble !== null) {
-      if (this.#state === trouble) return
-      this.#state = trouble
-      await this.#events.publish([{ type: 'offline', reason: offlineReason(trouble) }])
+      await this.#events.publishState({ type: 'offline', reason: offlineReason(trouble) })
       return
     }
-    const online: Online = {
+    await this.#events.publishState({
       type: 'online',
       session: this.#session,
       number: this.#line.number,
@@ -196,10 +191,7 @@ export class MacLineRun {
         // Where an iPhone forwards its text messages.
         choose_service: this.#condition.hasSms,
       },
-    }
-    if (isSame(this.#state, online)) return
-    this.#state = online
-    await this.#events.publish([online])
+    })
   }
 
   /**
@@ -253,14 +245,4 @@ export class MacLineRun {
     if (events.some(({ type }) => type === 'settled')) this.#vanishing.reset()
     await this.#events.publish(events)
   }
-}
-
-function isSame(state: Online | MacTrouble | null, online: Online): boolean {
-  if (state === null || typeof state === 'string') return false
-  const { imessageActive, capabilities } = state
-  return (
-    imessageActive === online.imessageActive &&
-    capabilities.new_contacts === online.capabilities.new_contacts &&
-    capabilities.choose_service === online.capabilities.choose_service
-  )
 }

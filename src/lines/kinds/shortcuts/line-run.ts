@@ -216,18 +216,11 @@ export class ShortcutsLineRun {
     const isOnline = this.#tools.clock.monotonic() < this.#askedAt + SILENT_MS
     if (isOnline === this.#isOnline) return
     this.#isOnline = isOnline
-    if (!isOnline) {
-      await this.#publish({ type: 'offline', reason: SILENT })
-      return
-    }
-    await this.#publish({
-      type: 'online',
-      session: this.#session,
-      number: this.#line.number,
-      // Cannot be asked; a shortcut that could not send reports it.
-      imessageActive: true,
-      capabilities: SHORTCUTS_CAPABILITIES,
-    })
+    const { number } = this.#line
+    // Cannot be asked whether iMessage is active; a shortcut that could not send reports it.
+    const online = { number, imessageActive: true, capabilities: SHORTCUTS_CAPABILITIES }
+    const offline = { type: 'offline', reason: SILENT } as const
+    await this.#publish(isOnline ? { type: 'online', session: this.#session, ...online } : offline)
   }
 
   /** False also where too many events are on their way: the shortcut then tries again. */
