@@ -1,5 +1,5 @@
 import type { Handle } from '../domain/handle.ts'
-import { OFFLINE_REASONS, type Line, type LineState, type OfflineReason } from '../domain/line.ts'
+import { type Line, type LineState, OFFLINE_REASONS, type OfflineReason } from '../domain/line.ts'
 import type { OutgoingMessage } from '../domain/message.ts'
 import type { Db } from '../storage/database.ts'
 import { getLine } from '../storage/lines.ts'
@@ -7,16 +7,15 @@ import type { Clock } from '../system/clock.ts'
 import type { Log } from '../system/log.ts'
 import { Signal } from '../system/signal.ts'
 import type { DriverLine, LineDriver, LineEvent, LineListener, PointOfNoReturn } from './driver.ts'
-import { kindOf, type KindFacts } from './line-kind.ts'
+import { type KindFacts, kindOf } from './line-kind.ts'
 import {
   isSameState,
-  logState,
-  stateOf,
   type LineSnapshot,
+  logState,
   type OnlineEvent,
+  stateOf,
 } from './line-state.ts'
-import { NO_SESSION, type SendAnswer } from './send-in-flight.ts'
-import { LineSessions, type OpenSession } from './session.ts'
+import { LineSessions, NO_SESSION, type OpenSession, type SendAnswer } from './session.ts'
 
 /** Events that are stored. */
 export type IntakeEvent = Exclude<LineEvent, { readonly type: 'online' | 'offline' }>

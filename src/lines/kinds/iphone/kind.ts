@@ -198,7 +198,6 @@ const FAILURES: LineKind['failures'] = {
   ui_unknown: 'The iPhone shows a screen that Hookline does not know.',
 }
 
-/** iPhones on a cable. */
 export const IPHONE_KIND: LineKind<typeof IPHONE_OPTIONS> = {
   name: 'iphone',
   title: 'iPhone',

@@ -220,7 +220,6 @@ export function fallbackIndex({ code }: PhoneBlocker): number {
   return stageIndex(BLOCKERS[code].fallback)
 }
 
-/** The line's own reason for being offline. */
 export function offlineReason({ code, detail }: PhoneBlocker): OfflineReason {
   const { fix } = BLOCKERS[code]
   return { code, hint: code === 'alert' && detail !== null ? `${fix} ${detail}` : fix }

@@ -47,7 +47,6 @@ function factsOf({ facts, trouble }: Phone) {
   return { name, ios_version: iosVersion, battery_percent: battery?.percent ?? null }
 }
 
-/** Findings about a phone whose line is running. */
 export function lineFindings(line: PhoneLine, numberOf: NumberOf): readonly Finding[] {
   const { phone, udid } = line.life
   const blocker = blockerOfLine(line)

@@ -36,11 +36,8 @@ type LifeTools = {
 
 /** The line's work on a phone whose agent runs. Each may throw what agent and screens throw. */
 export type LifeWork = {
-  /** Brings Messages to the front. */
   readonly show: (signal: AbortSignal) => Promise<null>
-  /** Reads all that came in meanwhile. */
   readonly catchUp: (signal: AbortSignal) => Promise<null>
-  /** Works until something fails. */
   readonly stay: (signal: AbortSignal) => Promise<PhoneBlocker>
   /** Called at every change; a rejection ends the life. */
   readonly onChange: () => Promise<void>
@@ -81,12 +78,10 @@ export class PhoneLife {
   readonly #wake = new Signal()
   #reached = 0
   #blocker: PhoneBlocker | null = null
-  /** Ends the work of the present stage. */
   #interrupt = new AbortController()
   #interruptedBy: PhoneBlocker | null = null
   #launched: Launched | null = null
   #hasRun = false
-  /** Monotonic times of the recent falls. */
   #falls: number[] = []
   #delayMs = DELAY_MS_MIN
   #onlineSince: number | null = null

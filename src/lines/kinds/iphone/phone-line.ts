@@ -44,8 +44,6 @@ export type PhoneLineTools = {
   readonly drafts: Set<Handle>
 }
 
-/** Receipts are seen below the newest own message only, so that some are never seen. */
-/** The most that a line can do. */
 export const IPHONE_CAPABILITIES: Capabilities = {
   new_contacts: true,
   choose_service: false,
@@ -67,7 +65,6 @@ const FAILURES_MAX = 2
 
 export class PhoneLine {
   readonly life: PhoneLife
-  /** Sums of the polls of this run. */
   readonly counts: Omit<PollReport, 'reportedCount'> = { groups: 0, named: 0, gaps: 0 }
   readonly evidence: ImessageEvidence
   readonly #tools: PhoneLineTools
@@ -302,7 +299,6 @@ export class ImessageEvidence {
   readonly #clock: Clock
   /** Recipients who are on iMessage, the latest last. */
   readonly #known = new Set<Handle>()
-  /** Times of failures since the last success. */
   #strikes = new Map<Handle, number>()
   #restsUntil: number | null = null
 
@@ -321,7 +317,6 @@ export class ImessageEvidence {
     dropOldest(this.#known, KNOWN_MAX)
   }
 
-  /** A message was delivered. */
   noteReached(): void {
     this.#strikes.clear()
     this.#restsUntil = null
@@ -332,7 +327,6 @@ export class ImessageEvidence {
     if (this.#known.has(handle)) this.noteFailed(handle)
   }
 
-  /** A message to the recipient was not delivered. */
   noteFailed(handle: Handle): void {
     const now = this.#clock.monotonic()
     const recent = [...this.#strikes].filter(([, at]) => now - at < STRIKES_WITHIN_MS)

@@ -52,7 +52,6 @@ export function decodeAttributedBody(blob: Uint8Array | string): DecodedBody {
   }
 }
 
-/** Text without the marks of attachments. */
 export function withoutMarks(text: string): string {
   return text.replaceAll(MARK, '')
 }
@@ -93,9 +92,7 @@ function decodeAttributed({ groups: [first, ...rest] }: TypedObject): DecodedBod
   return { ok: true, text, attachmentGuids: [...new Set(guids)], inlineEmoji: some(inlineEmoji) }
 }
 
-/** Attributes of a run. */
 type Marking = {
-  /** Transfer guid of the attachment. */
   readonly guid: string | null
   /** Shown within the line, like an emoji. */
   readonly isEmoji: boolean

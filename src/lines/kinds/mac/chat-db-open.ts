@@ -28,7 +28,6 @@ type Opened =
 export type FileAccess = {
   readonly uid: number
   stat(path: string): { readonly identity: DatabaseIdentity; readonly owner: number }
-  /** Opens the file for reading and closes it. */
   touch(path: string): void
   connect(path: string): Database
 }
@@ -90,7 +89,6 @@ export function isSameFile(path: string, identity: DatabaseIdentity, access: Fil
   }
 }
 
-/** State of the database behind an error of SQLite. */
 export function codeOf(error: unknown): ChatDbErrorCode {
   // The higher bytes of the number only narrow the error down.
   const isDenial = error instanceof SQLiteError && DENIALS.has(error.errno & 0xff)

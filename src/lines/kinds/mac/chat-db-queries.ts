@@ -53,7 +53,6 @@ const IS_IN_GROUP = `(SELECT max(k.style = 43) FROM chat_message_join j JOIN cha
 const ROW_IDS = `(SELECT value FROM json_each($rowIds))`
 const HANDLES = `(SELECT h.ROWID FROM handle h WHERE h.id = +$handle)`
 
-/** Text of every query, for a database of this schema. */
 export function queriesOf(schema: ChatDbSchema) {
   const named = (names: readonly MessageColumn[]) => namedColumns(schema, names)
   const joinDate = schema.column('j', 'chat_message_join', 'message_date')

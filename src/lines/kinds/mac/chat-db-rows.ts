@@ -5,7 +5,6 @@ import { fromAppleTime } from './apple-time.ts'
 import { decodeAttributedBody, type InlineEmoji } from './attributed-body.ts'
 
 type SqlValue = bigint | number | string | Uint8Array | null
-/** Row of a query, by the names of its columns. */
 export type Raw = Readonly<Record<string, SqlValue>>
 
 /** Fields of a row: the column of the query's result, and the way in which its value is read. */
@@ -138,7 +137,6 @@ type Body = {
   readonly inlineEmoji: readonly InlineEmoji[]
   /** Transfer guids of its files, in the order of the text. */
   readonly attachmentGuids: readonly string[]
-  /** Reason why the body could not be decoded. */
   readonly bodyProblem: string | null
 }
 

@@ -58,7 +58,6 @@ type OwnError = { readonly error: number; readonly at: number }
 const ERRORS_MAX = 200
 const DUPLICATES_MAX = 20
 const EDITED_MAX = 500
-/** ROWIDs in one look-up. */
 const LOOK_UP_MAX = 500
 /** A replay has the date of the message, give or take the precision that it lost on the way. */
 const DUPLICATE_MS = 1_000
@@ -119,7 +118,6 @@ export class ChatDb {
     return this.#rows('lastRows', IDS)
   }
 
-  /** Guids of the rows that exist. */
   guidsAt(rowIds: readonly number[]): ReadonlyMap<number, string> {
     const found = this.#at('guidsAt', rowIds).map((raw) => readRow(IDS, raw))
     return new Map(found.map(({ rowId, guid }) => [rowId, guid]))
@@ -134,7 +132,6 @@ export class ChatDb {
     return this.#whole(this.#at('rowsAt', rowIds))
   }
 
-  /** Our own rows after a position, in order of ROWID. */
   ownRowsAfter(rowId: number, limit: number): readonly MessageRow[] {
     return this.#whole(this.#all('ownRowsAfter', { rowId, limit }))
   }
@@ -157,7 +154,6 @@ export class ChatDb {
     return this.#rows('directChats', CHAT, { handle })
   }
 
-  /** The group with that identifier; null where there is none. */
   groupChat(identifier: string): Chat | null {
     return this.#rows('groupChat', CHAT, { identifier })[0] ?? null
   }
@@ -240,7 +236,6 @@ export class ChatDb {
     this.#db.close()
   }
 
-  /** Rows with their files. */
   #whole(raws: readonly Raw[]): readonly MessageRow[] {
     const rows = raws.map(messageRowOf)
     const hasFiles = (row: MessageRow) => row.hasAttachments || row.attachmentGuids.length > 0
@@ -285,7 +280,6 @@ export class ChatDb {
   }
 }
 
-/** Prepares every query, once for each connection. */
 function prepareStatements(db: Database): Statements {
   const probe = probeSchema(db)
   if (!probe.ok) throw new ChatDbError('unreadable', probe.problem)

@@ -80,7 +80,6 @@ export function isMessage(row: MessageRow): boolean {
 
 /** `associated_message_type` of written messages: text, or the balloon of an app (imessage-database). */
 const MESSAGE_TYPES: ReadonlySet<number> = new Set([0, 2, 3])
-/** `associated_message_type` of a vote in a poll. */
 const VOTE = 4000
 /** `item_type` of changes of a group, shared locations, kept audio, FaceTime (beeper). */
 const NOTICE_ITEMS: ReadonlySet<number> = new Set([1, 2, 3, 4, 5, 6])
@@ -100,7 +99,6 @@ function nature(row: MessageRow): Nature {
   return isOption(row) ? 'notice' : 'message'
 }
 
-/** A further option of a poll. */
 function isOption({ about, guid, balloon }: MessageRow): boolean {
   return about !== null && about !== guid && POLLS.test(balloon ?? '')
 }
@@ -149,7 +147,6 @@ export function isUnsent(row: MessageRow): boolean {
   return isEmpty(row) || (row.summary !== null && isWhollyRetracted(row.summary))
 }
 
-/** A reaction or a change of a group, by its sender. */
 function classifyChange(
   row: MessageRow,
   chat: Chat,

@@ -70,17 +70,14 @@ export class Condition {
     this.#tools = tools
   }
 
-  /** False until the first look. */
   get isKnown(): boolean {
     return this.#isKnown
   }
 
-  /** Reason why Messages cannot send, or null. */
   get trouble(): MacTrouble | null {
     return this.#trouble
   }
 
-  /** The account has a connection to Apple. */
   get isConnected(): boolean {
     return this.#isConnected
   }

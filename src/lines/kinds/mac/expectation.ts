@@ -10,11 +10,9 @@ import { isMessage, peerOf } from './classify.ts'
 /** Folder of the copies, within that of Messages or in Pictures. */
 export const STAGING_FOLDER = 'Hookline'
 
-/** Note of a send at its point of no return. */
 export type SendNote = {
   readonly inode: number
   readonly bornMs: number
-  /** Newest ROWID before the send. */
   readonly rowId: number
   /** Milliseconds since 1970. */
   readonly at: number
@@ -35,7 +33,6 @@ export type Expectation = {
   /** Place among the parts of a message with files; left out for a text alone. */
   readonly part?: number | undefined
   readonly handle: string
-  /** Guid of the group that it goes to. */
   readonly chatGuid?: string | undefined
   /** In the form of `plain`; empty for a file. A text with a URL may come in two rows. */
   readonly text: string

@@ -117,7 +117,6 @@ const FAILURES: LineKind['failures'] = {
   ghost_row: 'The device accepted the message but never sent it.',
 }
 
-/** Messages on this computer. */
 export const MAC_KIND: LineKind<typeof OPTIONS> = {
   name: 'mac',
   title: 'Messages on this Mac',
@@ -181,7 +180,6 @@ type SharedTools =
   | 'homeFolder'
 
 export type MacTools = Pick<KindTools, SharedTools> & {
-  /** Called after each run of the script. */
   readonly onScriptCall?: ((call: ScriptCall) => void) | undefined
   readonly openChatDb?: ((path: string) => ChatDb) | undefined
 }

@@ -29,7 +29,6 @@ export type MacLineTools = Omit<ConditionTools, 'onStarted'> & {
   readonly open: () => ChatDb
   /** Folder of Messages, in which chat.db lies. */
   readonly folder: string
-  /** Folder for copies of files that go out. */
   readonly stagingFolder: string
 }
 
@@ -86,13 +85,11 @@ export class MacLineRun {
     this.#session = this.#createSession()
   }
 
-  /** Reason why the line cannot send or read, or null. */
   get trouble(): MacTrouble | null {
     const trouble = this.database.trouble ?? this.#condition.trouble
     return trouble ?? (this.#vanishing.isResting ? 'sends_vanish' : null)
   }
 
-  /** The last sends left no trace in Messages. */
   get areSendsVanishing(): boolean {
     return this.#vanishing.isSuspected
   }

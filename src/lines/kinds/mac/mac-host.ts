@@ -98,7 +98,6 @@ const AFTER_QUIT_MS = 1_000
 const AWAKE_AGAIN_MS = 10_000
 const CAFFEINATE_END_MS = 3_000
 
-/** Messages.app of this user as a program. */
 export class MessagesApp {
   readonly #tools: MessagesAppTools
   #startedAt = -Infinity

@@ -74,7 +74,6 @@ export class MessageFiles {
     })
   }
 
-  /** Events for pending files that have come to their end. */
   look(db: ChatDb): readonly LineEvent[] {
     const due = [...this.#pending.values()].filter((pending) => this.#isDue(pending))
     return due.flatMap((pending) => {
@@ -115,7 +114,6 @@ export class MessageFiles {
     return null
   }
 
-  /** Notes the size of a file for the next look. */
   #note(pending: PendingFile, file: FileRow | undefined): void {
     const now = this.#tools.clock.monotonic()
     const located = isFinished(file) ? this.#locate(file?.path ?? null) : null

@@ -12,7 +12,6 @@ type Tools = {
   readonly run: RunProcess
   readonly chatDbPath: string
   readonly open: () => ChatDb
-  /** Number set by the owner. */
   readonly phoneNumber: string | null
   readonly restart: ((why: string) => void) | null
 }

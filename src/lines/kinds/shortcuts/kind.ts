@@ -1,13 +1,304 @@
+// A line by Shortcuts: it is online while a shortcut asks for messages. What the iPhone sends and receives
+// comes in by the HTTP calls of its shortcuts.
+
 import type { Finding } from '../../../domain/finding.ts'
-import type { DriverLine, Found, LineDriver, LineListener } from '../../driver.ts'
-import type { DeviceCalls, LineKind } from '../../line-kind.ts'
-import { IncomingFiles } from './incoming-files.ts'
+import { deviceHandle, type Handle, parseRecipient } from '../../../domain/handle.ts'
+import { timestamp, type Timestamp } from '../../../domain/ids.ts'
+import { type Capabilities, NO_CAPABILITIES, type OfflineReason } from '../../../domain/line.ts'
+import type { OutgoingMessage } from '../../../domain/message.ts'
+import type { Clock } from '../../../system/clock.ts'
+import { sha256 } from '../../../system/hash.ts'
+import type { Log } from '../../../system/log.ts'
+import { Signal } from '../../../system/signal.ts'
 import {
-  SHORTCUTS_CAPABILITIES,
-  SILENT,
-  ShortcutsLineRun,
-  type ShortcutsLineTools,
-} from './line-run.ts'
+  type DeviceAttachment,
+  type DriverLine,
+  type Found,
+  type LineDriver,
+  type LineEvent,
+  LineEvents,
+  type LineListener,
+  type LineSession,
+  refusalOf,
+  type Settlement,
+  WITHDRAWN,
+} from '../../driver.ts'
+import type {
+  Asker,
+  DeviceCalls,
+  DeviceMessage,
+  DeviceReport,
+  HandedOver,
+  LineKind,
+  NotReady,
+} from '../../line-kind.ts'
+import { HandedOut, HandOver } from './hand-over.ts'
+import { IncomingFiles } from './incoming-files.ts'
+
+export type ShortcutsLineTools = {
+  readonly clock: Clock
+  readonly log: Log
+  readonly files: IncomingFiles
+}
+
+const NOT_READY: NotReady = 'not_ready'
+export const SHORTCUTS_CAPABILITIES: Capabilities = {
+  ...NO_CAPABILITIES,
+  new_contacts: true,
+  receives_attachments: true,
+}
+const CAPACITY = 10
+/** A shortcut that has not asked for this long is no longer running. */
+const SILENT_MS = 900_000
+const CHECK_EVERY_MS = 3_600_000
+/** Incoming events on their way to the disk, at most. */
+const INCOMING_MAX = 100
+const NAMES_MAX = 1_000
+/** Bounds within which the time given by a shortcut is believed. */
+const AGE_MS_MAX = 30 * 86_400_000
+const AHEAD_MS_MAX = 600_000
+const ERROR_LENGTH_MAX = 200
+/** Leading characters of a text that count as a quote of it. */
+const QUOTE_LENGTH = 8
+const LOOKS_LIKE_NUMBER = /\+?[0-9][0-9 ().-]{4,}[0-9]/g
+
+const FIX =
+  'Start the sending shortcut on the iPhone. iOS stops long-running shortcuts, so use an automation that starts it every hour.'
+export const SILENT: OfflineReason = { code: 'shortcut_silent', hint: FIX }
+
+export class ShortcutsLineRun {
+  readonly #tools: ShortcutsLineTools
+  readonly #line: DriverLine
+  readonly #signal: AbortSignal
+  readonly #events: LineEvents
+  readonly #handOver: HandOver
+  readonly #handedOut: HandedOut
+  readonly #session: LineSession
+  readonly #wakeUp = new Signal()
+  /** Ids of messages refused for their sender: each is counted once. */
+  readonly #refusedIds = new Set<string>()
+  /** Last time a shortcut asked, by the monotonic clock. */
+  #askedAt = -Infinity
+  /** Last state that was published; null at first. */
+  #isOnline: boolean | null = null
+  #incomingCount = 0
+
+  constructor(
+    tools: ShortcutsLineTools,
+    line: DriverLine,
+    listener: LineListener,
+    signal: AbortSignal,
+  ) {
+    this.#tools = tools
+    this.#line = line
+    this.#signal = signal
+    this.#events = new LineEvents(listener, signal)
+    this.#handOver = new HandOver(tools.clock)
+    this.#handedOut = new HandedOut(tools.clock, line.unsettled)
+    this.#session = this.#createSession()
+  }
+
+  /** Runs until its signal aborts; throws where an event could not be stored. */
+  async run(): Promise<void> {
+    const end = () => this.#end()
+    this.#signal.addEventListener('abort', end)
+    if (this.#signal.aborted) end()
+    while (!this.#isOver) {
+      await this.#publishState()
+      const leftMs = this.#askedAt + SILENT_MS - this.#tools.clock.monotonic()
+      const waitMs = leftMs > 0 ? leftMs : CHECK_EVERY_MS
+      if (!this.#isOver) await this.#wakeUp.wait(this.#tools.clock, waitMs, this.#signal)
+    }
+    this.#signal.removeEventListener('abort', end)
+    const { failure } = this.#events
+    if (failure !== null && !this.#signal.aborted) throw failure
+  }
+
+  finding(): Finding | null {
+    if (this.#isOnline !== false) return null
+    return {
+      code: SILENT.code,
+      severity: 'warning',
+      title: 'No shortcut is asking for messages',
+      why: 'The iPhone has not asked for messages for 15 minutes, so nothing is sent.',
+      fix: FIX,
+      key: this.#line.key,
+      depends_on: null,
+    }
+  }
+
+  /** Resolves with `stored` once the message is durable, with its file. */
+  async receive(message: DeviceMessage): Promise<'stored' | 'name' | NotReady> {
+    const { file = null } = message
+    if (file === null) return this.#receive(message, [])
+    const path = await this.#tools.files.write(file)
+    // Without room for the file, the shortcut tries again.
+    if (path === null) return NOT_READY
+    try {
+      return await this.#receive(message, [attachmentOf(file, path)])
+    } finally {
+      await this.#tools.files.remove(path)
+    }
+  }
+
+  async #receive(
+    { id, from, text, at }: DeviceMessage,
+    attachments: readonly DeviceAttachment[],
+  ): Promise<'stored' | 'name' | NotReady> {
+    const sender = readSender(from)
+    if (sender === null) return this.#refuseName(id)
+    const guid = `shortcut-${Buffer.from(sha256(id)).toString('hex').slice(0, 32)}`
+    const isStored = await this.#publishIncoming({
+      type: 'message',
+      message: {
+        guid,
+        handle: sender,
+        text,
+        isFromMe: false,
+        // The shortcut does not say; SMS reach the same automation.
+        service: 'iMessage',
+        at: this.#believedTime(at),
+        isHistory: false,
+        ...(attachments.length === 0 ? {} : { attachments }),
+      },
+      checkpoint: null,
+    })
+    return isStored ? 'stored' : NOT_READY
+  }
+
+  /** A message to send, or nothing after `asker.waitMs`. */
+  async next(asker: Asker): Promise<HandedOver | NotReady> {
+    if (this.#isOver) return NOT_READY
+    this.#askedAt = this.#tools.clock.monotonic()
+    this.#wakeUp.notify()
+    return this.#handOver.take(asker)
+  }
+
+  /** Resolves with `noted` once the outcome is durable. */
+  async done(report: DeviceReport): Promise<'noted' | 'unknown' | NotReady> {
+    const pending = this.#handedOut.find(report.id)
+    if (pending === 'closed') return 'noted'
+    if (pending === null) return this.#isOver ? NOT_READY : 'unknown'
+    const { message } = pending
+    const outcome: Settlement = report.isSent
+      ? { outcome: 'accepted', guid: null }
+      : { outcome: 'not_sent', reason: 'refused_by_phone', blame: 'message' }
+    if (!report.isSent) this.#logRefusal(message, report.error)
+    const isStored = await this.#publishIncoming({
+      type: 'settled',
+      messageId: message.id,
+      outcome,
+    })
+    if (!isStored) return NOT_READY
+    this.#handedOut.close(pending, outcome)
+    return 'noted'
+  }
+
+  get #isOver(): boolean {
+    return this.#signal.aborted || this.#events.failure !== null
+  }
+
+  async #refuseName(id: string): Promise<'name' | NotReady> {
+    if (this.#refusedIds.has(id)) return 'name'
+    const isStored = await this.#publishIncoming({ type: 'rejected', reason: 'sender_is_a_name' })
+    if (!isStored) return NOT_READY
+    if (this.#refusedIds.size >= NAMES_MAX) this.#refusedIds.clear()
+    this.#refusedIds.add(id)
+    return 'name'
+  }
+
+  #createSession(): LineSession {
+    return {
+      capacity: CAPACITY,
+      knows: async () => false,
+      send: async (message, pointOfNoReturn, signal) => {
+        const refusal = refusalOf(message, SHORTCUTS_CAPABILITIES)
+        if (refusal !== null) return refusal
+        const offer = { message, pointOfNoReturn, note: this.#line.key }
+        const isHandedOut = await this.#handOver.offer(offer, signal)
+        return isHandedOut ? this.#handedOut.wait(message, signal) : WITHDRAWN
+      },
+    }
+  }
+
+  async #publishState(): Promise<void> {
+    const isOnline = this.#tools.clock.monotonic() < this.#askedAt + SILENT_MS
+    if (isOnline === this.#isOnline) return
+    this.#isOnline = isOnline
+    const { number } = this.#line
+    // Cannot be asked whether iMessage is active; a shortcut that could not send reports it.
+    const online = { number, imessageActive: true, capabilities: SHORTCUTS_CAPABILITIES }
+    const offline = { type: 'offline', reason: SILENT } as const
+    await this.#publish(isOnline ? { type: 'online', session: this.#session, ...online } : offline)
+  }
+
+  /** False also where too many events are on their way: the shortcut then tries again. */
+  async #publishIncoming(event: LineEvent): Promise<boolean> {
+    if (this.#incomingCount >= INCOMING_MAX) return false
+    this.#incomingCount += 1
+    const isStored = await this.#publish(event)
+    this.#incomingCount -= 1
+    return isStored
+  }
+
+  /** True once the event is durable. An event that could not be stored ends the run. */
+  async #publish(event: LineEvent): Promise<boolean> {
+    try {
+      return await this.#events.publish([event])
+    } catch {
+      this.#end()
+      return false
+    }
+  }
+
+  #end(): void {
+    this.#handOver.end()
+    this.#wakeUp.notify()
+  }
+
+  #believedTime(at: Timestamp | null): Timestamp {
+    const now = this.#tools.clock.now()
+    const isSane = at !== null && at > now - AGE_MS_MAX && at < now + AHEAD_MS_MAX
+    return isSane ? at : timestamp(now)
+  }
+
+  #logRefusal(message: OutgoingMessage, error: string | null): void {
+    this.#tools.log.warn('iPhone refused a message', {
+      line_id: this.#line.id,
+      message_id: message.id,
+      error: error === null ? null : withoutMessage(error, message),
+    })
+  }
+}
+
+function attachmentOf({ name, type, size }: File, path: string): DeviceAttachment {
+  const filename = name === '' ? 'attachment' : name
+  const declaredType = type === '' ? null : type
+  return { guid: 'attachment', filename, declaredType, size, file: { state: 'available', path } }
+}
+
+/** The error of a shortcut may quote the message: neither its text nor a number goes into a log. */
+function withoutMessage(error: string, { to, text }: OutgoingMessage): string {
+  const quoteAt = error.indexOf(text.slice(0, QUOTE_LENGTH))
+  const kept = quoteAt === -1 ? error : `${error.slice(0, quoteAt)}…`
+  return kept.replaceAll(to, '…').replaceAll(LOOKS_LIKE_NUMBER, '…').slice(0, ERROR_LENGTH_MAX)
+}
+
+/** Characters that people and iOS write between digits: spaces, dashes, marks of direction. */
+const BETWEEN_DIGITS = /[\s().\-/\u200e\u200f\u2010-\u2015\u202a-\u202e\u2066-\u2069]/g
+/** Short codes of companies have three digits or more; E.164 ends at fifteen. */
+const NUMBER = /^\+?[0-9]{3,15}$/
+
+/**
+ * Sender of a message, or null for a name: where the sender is among the contacts of the iPhone,
+ * Shortcuts may give the contact's name only.
+ */
+function readSender(from: string): Handle | null {
+  const number = from.replaceAll(BETWEEN_DIGITS, '')
+  if (NUMBER.test(number)) return deviceHandle(number)
+  const recipient = parseRecipient(from.trim())
+  return recipient?.kind === 'email' ? recipient.handle : null
+}
 
 /** iPhones without a cable, whose shortcuts call the relay. */
 export const SHORTCUTS_KIND: LineKind = {

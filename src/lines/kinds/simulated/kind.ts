@@ -1,11 +1,21 @@
 import { option } from '../../../domain/option.ts'
 import { integerKind } from '../../../domain/value-kind.ts'
-import { FULL_CAPABILITIES, type LineDriver } from '../../driver.ts'
+import { nextTurn } from '../../../system/clock.ts'
+import {
+  type DriverLine,
+  FULL_CAPABILITIES,
+  type LineDriver,
+  type LineEvent,
+  LineEvents,
+  type LineListener,
+  type LineSession,
+} from '../../driver.ts'
 import type { LineKind } from '../../line-kind.ts'
-import { SimulatedLineRun } from './line-run.ts'
+import { lineEventsOf } from './events.ts'
 import { type NetworkTools, SimulatedNetwork } from './network.ts'
 import { numberOfLine } from './people.ts'
 import { scriptAction } from './script.ts'
+import { sendMessage, settledBy, type SimulatedLineTools } from './send.ts'
 
 const OPTIONS = {
   simulatedLines: option('simulated-lines', integerKind('N', 0, 99), {
@@ -89,4 +99,197 @@ export function createSimulatedDriver(
       await new SimulatedLineRun(lineTools, line, listener, signal).run()
     },
   }
+}
+
+/** Position of a line in the ledger. */
+type Checkpoint = {
+  /** Events up to here were published. */
+  readonly position: number
+  /** Events up to here are older than the relay. */
+  readonly historyUntil: number
+}
+
+const OUTAGE = {
+  code: 'simulated_outage',
+  hint: 'The line is simulating a five-second outage and comes back by itself.',
+}
+
+const CAPACITY = 32
+const BATCH_MAX = 64
+const OUTAGE_MS = 5_000
+const PRUNE_EVERY_MS = 3_600_000
+
+export class SimulatedLineRun {
+  readonly #tools: SimulatedLineTools
+  readonly #line: DriverLine
+  readonly #signal: AbortSignal
+  readonly #events: LineEvents
+  #checkpoint: Checkpoint
+  /** Settles when the last checkpoint that was published alone is durable. */
+  #checkpointed: Promise<unknown> = Promise.resolve()
+  #mustDrop = false
+  #pruneAt = 0
+
+  constructor(
+    tools: SimulatedLineTools,
+    line: DriverLine,
+    listener: LineListener,
+    signal: AbortSignal,
+  ) {
+    this.#tools = tools
+    this.#line = line
+    this.#signal = signal
+    this.#events = new LineEvents(listener, signal)
+    this.#checkpoint = readCheckpoint(tools.network, line.checkpoint)
+  }
+
+  /** Runs until its signal aborts and nothing of it is under way. */
+  async run(): Promise<void> {
+    try {
+      await this.#run()
+    } catch (error) {
+      if (!this.#signal.aborted) throw error
+    } finally {
+      await Promise.allSettled([this.#checkpointed])
+    }
+  }
+
+  async #run(): Promise<void> {
+    const { network, clock } = this.#tools
+    // Before any look-up: a send of an earlier session that is still under way is refused from here on.
+    const session = network.beginSession(this.#line.number)
+    await this.#settle()
+    // Without a checkpoint on disk, a second start would take newer events for history.
+    if (this.#line.checkpoint === null) await this.#events.publish([this.#checkpointEvent()])
+    await this.#goOnline(session)
+    await this.#giveUpFiles()
+    while (!this.#signal.aborted) {
+      // A carried send has its outcome out first: a receipt never overtakes it.
+      await nextTurn()
+      const isMore = await this.#publishBatch()
+      if (this.#mustDrop) await this.#dropOut(session)
+      if (isMore || this.#signal.aborted) continue
+      this.#prune()
+      const waitMs = Math.min(network.msUntilNext(this.#line.number), PRUNE_EVERY_MS)
+      await network.signalOf(this.#line.number).wait(clock, waitMs, this.#signal)
+    }
+  }
+
+  /**
+   * Settles the messages that a crash left open, before anything new is read. Only the network's own
+   * ledger proves that one was not carried, and only where it reaches this line's position.
+   */
+  async #settle(): Promise<void> {
+    const { network } = this.#tools
+    const { number: line, unsettled } = this.#line
+    const isRestored = this.#checkpoint.position > network.lastPosition()
+    for (let at = 0; at < unsettled.length; at += BATCH_MAX) {
+      await this.#events.publish(
+        unsettled.slice(at, at + BATCH_MAX).flatMap(({ message, note }): LineEvent[] => {
+          const isComplete = !isRestored && network.isCompleteSince(line, note)
+          const outcome = settledBy({ ...this.#tools, line }, message, isComplete)
+          return outcome === null ? [] : [{ type: 'settled', messageId: message.id, outcome }]
+        }),
+      )
+    }
+    if (!this.#signal.aborted) network.settleSessions(line)
+  }
+
+  /** Files whose end this ledger knows nothing of never come. */
+  async #giveUpFiles(): Promise<void> {
+    const { network } = this.#tools
+    const lost = (this.#line.awaited ?? []).filter(({ attachmentGuid }) => {
+      return !network.expectsFile(this.#line.number, attachmentGuid, this.#checkpoint.position)
+    })
+    await this.#events.publish(
+      lost.map(({ messageGuid, attachmentGuid: guid }): LineEvent => {
+        const file = { state: 'missing' } as const
+        const attachment = { guid, filename: '', declaredType: null, size: null, file }
+        return { type: 'attachment', messageGuid, attachment, checkpoint: null }
+      }),
+    )
+  }
+
+  async #goOnline(session: string): Promise<void> {
+    const { number } = this.#line
+    await this.#events.publish([
+      {
+        type: 'online',
+        session: this.#createSession(session),
+        number,
+        imessageActive: true,
+        capabilities: FULL_CAPABILITIES,
+      },
+    ])
+  }
+
+  async #dropOut(session: string): Promise<void> {
+    this.#mustDrop = false
+    await this.#events.publish([{ type: 'offline', reason: OUTAGE }])
+    await this.#tools.clock.sleep(OUTAGE_MS, this.#signal)
+    await this.#goOnline(session)
+  }
+
+  /** `session` is the id that the network knows it by. */
+  #createSession(session: string): LineSession {
+    const { network } = this.#tools
+    const { number: line } = this.#line
+    const onDrop = () => {
+      this.#mustDrop = true
+      network.signalOf(line).notify()
+    }
+    const tools = { ...this.#tools, line, onDrop }
+    return {
+      capacity: CAPACITY,
+      knows: async (handle) => network.hasHistory(line, handle),
+      send: (message, pointOfNoReturn, signal) =>
+        sendMessage(tools, { message, session }, pointOfNoReturn, signal),
+    }
+  }
+
+  /** Publishes one batch; false where there was nothing. */
+  async #publishBatch(): Promise<boolean> {
+    const { network } = this.#tools
+    const { position, historyUntil } = this.#checkpoint
+    const batch = network.read(this.#line.number, position, BATCH_MAX)
+    const last = batch.at(-1)
+    if (last === undefined) return false
+    this.#checkpoint = { position: last.seq, historyUntil }
+    const events = batch.flatMap((event) => lineEventsOf(event, historyUntil, network.files))
+    const [only] = events
+    if (events.length === 1 && only !== undefined) {
+      const { checkpoint } = this.#checkpointEvent()
+      await this.#events.publish([{ ...only, checkpoint }])
+      return true
+    }
+    // The checkpoint follows the events alone, so that none is skipped. The next batch does not wait for
+    // it, only the next checkpoint does.
+    await this.#events.publish(events)
+    await this.#checkpointed
+    this.#checkpointed = this.#events.publish([this.#checkpointEvent()])
+    this.#checkpointed.catch(() => {}) // Its next reader gets the error.
+    return true
+  }
+
+  #checkpointEvent(): Extract<LineEvent, { readonly type: 'checkpoint' }> {
+    const { position, historyUntil } = this.#checkpoint
+    const checkpoint = `${this.#tools.network.identity}:${position}:${historyUntil}`
+    return { type: 'checkpoint', checkpoint }
+  }
+
+  #prune(): void {
+    const { network, clock } = this.#tools
+    if (clock.monotonic() < this.#pruneAt) return
+    this.#pruneAt = clock.monotonic() + PRUNE_EVERY_MS
+    network.prune(this.#line.number, this.#checkpoint.position)
+  }
+}
+
+/** `identity:position:historyUntil`; without a checkpoint, everything in the ledger is history. */
+function readCheckpoint(network: SimulatedNetwork, text: string | null): Checkpoint {
+  if (text === null) return { position: 0, historyUntil: network.lastPosition() }
+  const [identity, position, historyUntil] = text.split(':')
+  // Another ledger than the one that was read: everything in it is new.
+  if (identity !== network.identity) return { position: 0, historyUntil: 0 }
+  return { position: Number(position), historyUntil: Number(historyUntil) }
 }

@@ -162,7 +162,6 @@ export class PhoneAgent {
     return this.#act('/alert/accept', { name }, signal)
   }
 
-  /** Brings Messages to the front. */
   activate(signal: AbortSignal): Promise<void> {
     return this.#act('/wda/apps/activate', { bundleId: MESSAGES_APP }, signal)
   }

@@ -24,7 +24,6 @@ import type { MuxDevice, Usbmux } from './usbmux.ts'
 export type PhoneFacts = {
   readonly reading: 'facts'
   readonly udid: string
-  /** The owner's name for it. */
   readonly name: string
   readonly iosVersion: string
   /** The number of the SIM in E.164; null where the phone has none or does not know it. */

@@ -68,7 +68,6 @@ export function keepSeen(
   if (known.length > 0) memory.keep(handle, known)
 }
 
-/** Makes the memory durable as it is now. */
 export async function storeMemory({ memory, emit }: ChatTools): Promise<void> {
   await emit({ type: 'checkpoint', checkpoint: memory.toText() })
 }

@@ -28,7 +28,6 @@ export type Refusal =
 
 /** The composer holds the text, and the send button can be pressed. */
 export type Composed = {
-  /** The bubbles before the send. */
   readonly guids: ReadonlySet<string>
   /** True where some of them are not stored yet. */
   readonly hasNewGuids: boolean

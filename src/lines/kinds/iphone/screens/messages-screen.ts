@@ -15,7 +15,6 @@ import {
 } from './labels.ts'
 import type { UiService, UiWords } from './ui-words.ts'
 
-/** The status below an own bubble. */
 export type BubbleStatus =
   | { readonly kind: 'delivered' }
   /** `minutes` after midnight, or null where it does not say when. */

@@ -69,7 +69,6 @@ export class ReceiptRounds {
     }
   }
 
-  /** Resolves when no chat is open for a send any more. */
   async end(): Promise<void> {
     await Promise.all(this.#lingering)
   }

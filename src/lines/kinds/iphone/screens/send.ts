@@ -35,7 +35,6 @@ const BUBBLE_MS_MAX = 8_000
 /** The agent may be slow; after so long the bubble is not waited for any longer. */
 const GIVE_UP_MS = 25_000
 
-/** `LineSession.send` of a phone line. */
 export async function sendByUi(
   tools: ChatTools,
   message: OutgoingMessage,

@@ -9,10 +9,8 @@ import { guidFromBytes } from '../../../../domain/ids.ts'
 import { sha256 } from '../../../../system/hash.ts'
 import { dropOldest } from '../../../../system/memoize.ts'
 
-/** The progress of an own message, as far as it is known. */
 export type OwnStage = 'sent' | 'delivered' | 'read' | 'failed'
 
-/** A bubble as it is remembered. */
 export type Descriptor = {
   /** `ui-` and a UUID, made of what the bubble was when it was first seen. */
   readonly guid: string

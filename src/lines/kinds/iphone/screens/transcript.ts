@@ -104,7 +104,6 @@ function describe(row: Row, isNew: boolean, nameBubble: NameBubble, now: number)
   }
 }
 
-/** A bubble on the screen, and the time that was worked out for it. */
 export type SeenBubble = { readonly bubble: Bubble; readonly at: number }
 
 type Row = {

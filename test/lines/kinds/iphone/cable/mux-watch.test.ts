@@ -3,7 +3,10 @@
 
 import { expect, test } from 'bun:test'
 
-import { type MuxChange, MuxWatch } from '../../../../../src/lines/kinds/iphone/cable/mux-watch.ts'
+import {
+  type MuxChange,
+  MuxWatch,
+} from '../../../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { type MuxDevice, Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { MuxRig, OTHER_UDID, UDID, until } from '../../../../support/iphone/fake-phones.ts'
 import { type LogLine, recordingLog } from '../../../../support/recording-log.ts'

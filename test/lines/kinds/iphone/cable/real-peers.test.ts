@@ -6,7 +6,7 @@ import { expect, test } from 'bun:test'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
 
 import { MuxError } from '../../../../../src/lines/kinds/iphone/cable/mux-connection.ts'
-import { MuxWatch } from '../../../../../src/lines/kinds/iphone/cable/mux-watch.ts'
+import { MuxWatch } from '../../../../../src/lines/kinds/iphone/cable/phone-watch.ts'
 import { Usbmux } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
 import { systemClock } from '../../../../../src/system/clock.ts'
 import { silentLog } from '../../../../../src/system/log.ts'
