@@ -82,7 +82,7 @@ type WaitingRow = Pick<typeof waitingChanges.$inferSelect, 'seq' | 'lineId' | 'b
 
 const waitingRow = selected(waitingChanges, ['seq', 'lineId', 'body'])
 const waitingFor = statement<WaitingRow>(
-  `SELECT ${waitingRow} FROM waiting_changes WHERE line_id = $lineId AND guid = $guid ORDER BY seq`,
+  `SELECT ${waitingRow} FROM waiting_changes WHERE line_id = +$lineId AND guid = +$guid ORDER BY seq`,
 )
 const waitingUntil = statement<WaitingRow>(
   `SELECT ${waitingRow} FROM waiting_changes WHERE recorded_at <= $until ORDER BY seq`,
