@@ -11,7 +11,7 @@ import type { DisabledReason } from '../domain/webhook.ts'
 import type { Clock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { hintFor } from '../webhooks/hints.ts'
-import { type DeliveryActions, DeliveryQuery } from './deliveries.ts'
+import { type DeliveryActions, deliveryFilter, DeliveryQuery } from './deliveries.ts'
 import type { MessageActions } from './messages.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import { pageOfQuery, readQuery } from './query.ts'
@@ -30,7 +30,7 @@ export function webhookViewRoutes(tools: ViewTools) {
         const query = readQuery(request, DeliveryQuery)
         const page = pageOfQuery(query)
         const { url } = webhooks.get(params.id)
-        const list = webhooks.listDeliveries(params.id, { status: query.status }, page)
+        const list = webhooks.listDeliveries(params.id, deliveryFilter(query), page)
         return { ...list, data: list.data.map(({ id }) => seenDelivery(tools, id, url)) }
       },
       BY_ID,

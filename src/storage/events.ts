@@ -1,4 +1,12 @@
-import type { DeliveryId, EventId, LineId, Timestamp, WebhookId } from '../domain/ids.ts'
+import {
+  timeOf,
+  type DeliveryId,
+  type EventId,
+  type LineId,
+  type MessageId,
+  type Timestamp,
+  type WebhookId,
+} from '../domain/ids.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import { columnsOf, inserted, selected, statement, type RawRow } from './statement.ts'
@@ -59,6 +67,18 @@ const readingById = statement<SentEvent>(
 /** The same by its id. */
 export function readEventOf(db: Db, id: EventId): SentEvent | null {
   return readingById(db).get({ id })
+}
+
+const ofMessage = statement<{ seq: number }>(
+  `SELECT seq FROM events WHERE id > $first AND id < $last AND message_id = +$messageId`,
+)
+
+/** The events of a message: their ids have its time. */
+export function seqsOfMessage(db: Db, messageId: MessageId): number[] {
+  const first = `evt_${timeOf(messageId)}`
+  return ofMessage(db)
+    .all({ messageId, first, last: `${first}~` })
+    .map(({ seq }) => seq)
 }
 
 const replayable = statement<ReplayableEvent>(

@@ -4,7 +4,6 @@ import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
-import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Db } from '../storage/database.ts'
 import {
   findDelivery,
@@ -12,6 +11,7 @@ import {
   listAttempts,
   listDeliveries,
   requestDelivery,
+  type DeliveryChoice,
   type StoredAttempt,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
@@ -35,7 +35,8 @@ export type RedeliveryTools = {
   readonly downloadUrl: DownloadUrl
 }
 
-type StatusFilter = { readonly status?: DeliveryStatus | undefined }
+/** `messageId` as a caller wrote it. */
+type ListFilter = Omit<DeliveryChoice, 'messageId'> & { readonly messageId?: string | undefined }
 
 export function createRedelivery(tools: RedeliveryTools) {
   const { db } = tools
@@ -43,10 +44,13 @@ export function createRedelivery(tools: RedeliveryTools) {
     /** A sample of the webhook's first event, tried at once whatever the state of its breaker. */
     sendTest: (webhookId: string) => sendTest(tools, webhookId),
     redeliver: (id: string) => redeliver(tools, id),
-    listDeliveries(id: string, filter: StatusFilter, page: PageRequest): Page<Delivery> {
+    listDeliveries(id: string, filter: ListFilter, page: PageRequest): Page<Delivery> {
       const webhook = webhookById(db, id)
-      const selection = { status: filter.status ?? null, before: cursorSeq(page.cursor) }
-      const rows = listDeliveries(db, webhook.id, selection, page.limit + 1)
+      const messageId =
+        filter.messageId === undefined ? undefined : parseId('msg', filter.messageId)
+      const places = { limit: page.limit + 1, before: cursorSeq(page.cursor) }
+      const choice = { ...filter, messageId: messageId ?? undefined }
+      const rows = messageId === null ? [] : listDeliveries(db, webhook.id, choice, places)
       return pageOf(rows, page.limit, deliveryResource, ({ seq }) => [seq])
     },
     /** The answer of a private target is shown to a trusted reader only. */
@@ -91,6 +95,7 @@ async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Deli
       id,
       webhookId: webhook.id,
       eventSeq: eventSeq ?? 0,
+      event: name,
       conversationId: null,
       nextAttemptAt: now,
       requestedAt: now,
