@@ -37,13 +37,24 @@ export function webhookViewRoutes(tools: ViewTools) {
     )
     .onBeforeHandle(plainCall)
     .get('/webhook-days', () => ({ data: daysOf(tools, clock.now()) }))
+    .get('/messages/:id/deliveries', ({ params }) => deliveriesOf(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id', ({ params }) => seenDelivery(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id/request', ({ params }) => sentRequest(tools, params.id), BY_ID)
 }
 
+/** The deliveries of a message to all webhooks. */
+function deliveriesOf(tools: SeenDeliveryTools & DayTools, messageId: string) {
+  const { webhooks } = tools
+  const page = { limit: WEBHOOKS_MAX, cursor: null }
+  const data = webhooks
+    .list(page)
+    .data.flatMap(({ id }) => webhooks.listDeliveries(id, { messageId }, page).data)
+  return { data: data.map(({ id }) => seenDelivery(tools, id)) }
+}
+
 type DayTools = {
   readonly webhooks: Pick<WebhookActions, 'list' | 'get'> &
-    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery'>
+    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery' | 'describe' | 'receiver'>
 }
 
 type ListedDelivery = ReturnType<DeliveryActions['listDeliveries']>['data'][number]
@@ -76,7 +87,8 @@ export function daysOf({ webhooks }: DayTools, now: number): readonly WebhookDay
       const isFailing = newest !== undefined && newest.status !== 'succeeded'
       const failing = isFailing ? seenDelivery({ webhooks }, newest.id) : null
       const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
-      return { webhook_id: id, ...summaryOf(data, has_more, now), failing, stopped }
+      const words = summaryOf(data, has_more, now)
+      return { webhook_id: id, words, ...webhooks.receiver(id), failing, stopped }
     })
 }
 
@@ -89,22 +101,22 @@ function summaryOf(
   deliveries: readonly ListedDelivery[],
   hasMore: boolean,
   now: number,
-): Pick<WebhookDay, 'words' | 'waiting'> {
+): string {
   const ofDay = deliveries.filter(
     ({ created_at }) => (parseIsoTime(created_at) ?? 0) >= now - DAY_MS,
   )
-  if (deliveries.length === 0) return { words: 'No events yet', waiting: 0 }
-  if (ofDay.length === 0) return { words: 'None in 24 hours', waiting: 0 }
-  const count = (status: string) => ofDay.filter((one) => one.status === status).length
+  if (deliveries.length === 0) return 'No events yet'
+  if (ofDay.length === 0) return 'None in 24 hours'
+  const delivered = ofDay.filter(({ status }) => status === 'succeeded').length
   const isCut = hasMore && ofDay.length === deliveries.length
   const all = isCut ? `the last ${grouped(ofDay.length)}` : grouped(ofDay.length)
-  return { words: `${grouped(count('succeeded'))} of ${all} delivered`, waiting: count('pending') }
+  return `${grouped(delivered)} of ${all} delivered`
 }
 
 export type SeenDeliveryTools = {
   readonly version: string
   readonly webhooks: Pick<WebhookActions, 'get'> &
-    Pick<DeliveryActions, 'getDelivery' | 'getSentBody'>
+    Pick<DeliveryActions, 'getDelivery' | 'describe' | 'getSentBody'>
   readonly messages: Pick<MessageActions, 'get'>
 }
 
@@ -116,7 +128,7 @@ const CAUSES: Readonly<Record<string, string>> = {
 
 /** `knownUrl` saves the look-up of the webhook's URL. Throws `not_found`. */
 function seenDelivery(
-  { webhooks }: { readonly webhooks: Pick<SeenDeliveryTools['webhooks'], 'get' | 'getDelivery'> },
+  { webhooks }: Pick<DayTools, 'webhooks'> | Pick<SeenDeliveryTools, 'webhooks'>,
   id: string,
   knownUrl: string | null = null,
 ): SeenDelivery {
@@ -128,7 +140,7 @@ function seenDelivery(
     duration: durationWords(attempt.duration_ms),
     cause: CAUSES[attempt.trigger] ?? attempt.trigger,
   }))
-  return { ...delivery, attempts }
+  return { ...delivery, attempts, ...webhooks.describe(id) }
 }
 
 /** "84 ms", "1.2 s". */

@@ -28,6 +28,7 @@ import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 
 export type StoredDelivery = Delivery & {
   readonly seq: number
+  readonly scheduledCount: number
   readonly lastStatusCode: number | null
   readonly lastError: string | null
 }
@@ -56,7 +57,6 @@ export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
 
 const {
   eventSeq: _event,
-  scheduledCount: _scheduled,
   requestedAt: _requested,
   replayedAt: _replayed,
   ...DELIVERY_FIELDS

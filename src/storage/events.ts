@@ -1,3 +1,4 @@
+import type { Handle } from '../domain/handle.ts'
 import {
   timeOf,
   type DeliveryId,
@@ -67,6 +68,24 @@ const readingById = statement<SentEvent>(
 /** The same by its id. */
 export function readEventOf(db: Db, id: EventId): SentEvent | null {
   return readingById(db).get({ id })
+}
+
+export type EventPerson = {
+  readonly handle: Handle | null
+  /** Null too for a group without a name. */
+  readonly groupName: string | null
+  readonly isGroup: 0 | 1
+}
+
+const personIn = statement<EventPerson>(
+  `SELECT body ->> '$.message.handle' AS handle, body ->> '$.conversation.name' AS groupName,
+     body -> '$.conversation' IS NOT NULL AS isGroup
+   FROM events WHERE id = $id AND body IS NOT NULL`,
+)
+
+/** The person or group of an event that was queued; null where it is not kept. */
+export function personOfEvent(db: Db, id: EventId): EventPerson | null {
+  return personIn(db).get({ id })
 }
 
 const ofMessage = statement<{ seq: number }>(

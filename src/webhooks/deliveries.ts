@@ -1,7 +1,9 @@
 // Requests about single deliveries: list them, send them again, send a test.
 
+import type { SeenDelivery, WebhookDay } from '../api/dashboard.ts'
 import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
 import type { Attempt, Delivery, DeliveryWithAttempts } from '../api/webhooks.ts'
+import { isOpen, later } from '../domain/breaker.ts'
 import { RelayError } from '../domain/errors.ts'
 import { parseId, timestamp, type DeliveryId, type EventId } from '../domain/ids.ts'
 import type { Db } from '../storage/database.ts'
@@ -15,7 +17,9 @@ import {
   type StoredAttempt,
   type StoredDelivery,
 } from '../storage/deliveries.ts'
-import { insertEvent, readEventOf } from '../storage/events.ts'
+import { pendingDeliveries } from '../storage/delivery-queue.ts'
+import { insertEvent, personOfEvent, readEventOf } from '../storage/events.ts'
+import { nameOf } from '../storage/people.ts'
 import { findWebhook } from '../storage/webhooks.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
@@ -33,6 +37,7 @@ export type RedeliveryTools = {
   readonly clock: Clock
   readonly deliverySignals: DeliverySignals
   readonly downloadUrl: DownloadUrl
+  readonly scheduleMs: readonly number[]
 }
 
 /** `messageId` as a caller wrote it. */
@@ -62,6 +67,26 @@ export function createRedelivery(tools: RedeliveryTools) {
         attempts: attempts.map((attempt) => attemptResource(attempt, reader.isTrusted)),
       }
     },
+    /** The person of a delivery, and the attempts of its schedule. */
+    describe(id: string): DeliveryFacts {
+      const { eventId, scheduledCount } = deliveryById(db, id)
+      const schedule = { made: scheduledCount, of: tools.scheduleMs.length + 1 }
+      const found = personOfEvent(db, eventId)
+      if (found === null) return { person: null, schedule }
+      const { handle, groupName, isGroup } = found
+      const name = groupName ?? (handle && nameOf(db, handle))
+      return { person: { handle, name, is_group: isGroup === 1 }, schedule }
+    },
+    receiver(id: string): ReceiverFacts {
+      const { id: webhookId, breaker, isActive } = webhookById(db, id)
+      const { failingSince, probeAt, restUntil } = breaker
+      const isProbed = isActive && isOpen(breaker)
+      return {
+        waiting: pendingDeliveries(db, webhookId).count,
+        failing_since: isoTimeOrNull(failingSince),
+        next_probe_at: isProbed ? isoTime(later(restUntil, probeAt) ?? timestamp(0)) : null,
+      }
+    },
     /** The body that each attempt sends; null where its event is no longer kept. */
     getSentBody(id: string): string | null {
       const { eventId, webhookId } = deliveryById(db, id)
@@ -72,6 +97,10 @@ export function createRedelivery(tools: RedeliveryTools) {
     },
   }
 }
+
+/** Beside the delivery of the API. */
+type DeliveryFacts = Pick<SeenDelivery, 'person' | 'schedule'>
+type ReceiverFacts = Pick<WebhookDay, 'waiting' | 'failing_since' | 'next_probe_at'>
 
 async function sendTest(tools: RedeliveryTools, webhookId: string): Promise<Delivery> {
   const { writer, stamps, clock, deliverySignals } = tools

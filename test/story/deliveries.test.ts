@@ -134,16 +134,15 @@ function isWanted(row: Row, query: URLSearchParams): boolean {
 }
 
 function combinations(choices: Readonly<Record<string, readonly (string | null)[]>>) {
-  const none: [string, string][][] = [[]]
-  return Object.entries(choices)
-    .reduce(
-      (all, [name, values]) =>
-        all.flatMap((chosen) =>
-          values.map((value) => (value === null ? chosen : [...chosen, [name, value]])),
-        ),
-      none,
-    )
-    .map((chosen) => new URLSearchParams(chosen))
+  let all: readonly (readonly [string, string][])[] = [[]]
+  for (const [name, values] of Object.entries(choices)) {
+    const given = values.filter((value) => value !== null)
+    all = all.flatMap((chosen) => [
+      chosen,
+      ...given.map((value): [string, string][] => [...chosen, [name, value]]),
+    ])
+  }
+  return all.map((chosen) => new URLSearchParams([...chosen]))
 }
 
 function idOf(prefix: string, n: number): string {
