@@ -61,11 +61,17 @@ export function hostOf({ url }: Pick<Webhook, 'url'>): string {
 
 const SHORT_NAME_LENGTH = 40
 
-/** The webhook's name in a title: its description where that is short, else its host. */
+/** A longer segment of a path is likely to be a key. */
+const SEGMENT_LENGTH_MAX = 24
+
+/** The webhook's name in a title: its description where that is short, else host and first path segment. */
 export function webhookName(webhook: Pick<Webhook, 'url' | 'description'>): string {
-  const { description } = webhook
+  const { url, description } = webhook
   const isShort = description !== null && /^\S.*$/.test(description)
-  return isShort && description.length <= SHORT_NAME_LENGTH ? description : hostOf(webhook)
+  if (isShort && description.length <= SHORT_NAME_LENGTH) return description
+  const [, segment = ''] = URL.canParse(url) ? new URL(url).pathname.split('/') : []
+  const isShown = segment !== '' && segment.length <= SEGMENT_LENGTH_MAX
+  return isShown ? `${hostOf(webhook)}/${segment}` : hostOf(webhook)
 }
 
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted'] as const

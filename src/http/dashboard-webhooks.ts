@@ -97,11 +97,7 @@ function newestTried(deliveries: readonly ListedDelivery[]): ListedDelivery | un
 }
 
 /** `hasMore`: there are older ones than `deliveries`. `now` is in milliseconds since 1970. */
-function summaryOf(
-  deliveries: readonly ListedDelivery[],
-  hasMore: boolean,
-  now: number,
-): string {
+function summaryOf(deliveries: readonly ListedDelivery[], hasMore: boolean, now: number): string {
   const ofDay = deliveries.filter(
     ({ created_at }) => (parseIsoTime(created_at) ?? 0) >= now - DAY_MS,
   )

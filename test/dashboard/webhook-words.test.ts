@@ -11,7 +11,7 @@ import {
   hostAndPathOf,
   refusalWords,
   webhookState,
-} from '../../src/dashboard/webhook-words.ts'
+} from '../../src/dashboard/words/webhooks.ts'
 import { countWords } from '../../src/domain/number-words.ts'
 import { EVENT_NAMES } from '../../src/domain/webhook.ts'
 import { delivery, webhook } from './samples.ts'

@@ -113,7 +113,7 @@ async function listed(relay: TestRelay, id: string, query: URLSearchParams): Pro
   for (let cursor: string | null = ''; cursor !== null;) {
     const page = new URLSearchParams([...query, ['limit', '40']])
     if (cursor !== '') page.set('cursor', cursor)
-    const answer: Json = await relay.get(`/api/v1/webhooks/${id}/deliveries?${page}`)
+    const answer: Json = await relay.get(`/api/v1/webhooks/${id}/deliveries?${String(page)}`)
     found.push(...answer.data.map((each: Json) => each.id))
     cursor = answer.next_cursor
   }

@@ -16,7 +16,7 @@ import { DetailView } from '../components/when-ready.tsx'
 import { useDashboard } from '../dashboard.ts'
 import type { Delivery, RotatedSecret, Webhook, WebhookDay } from '../resources.ts'
 import { useDelivery, useWebhookDay, useWebhookDays, useWebhooks } from '../sources.ts'
-import { deliveryState, hostOf, webhookState } from '../webhook-words.ts'
+import { deliveryState, hostOf, webhookState } from '../words/webhooks.ts'
 import { Deliveries } from './deliveries.tsx'
 import { DeliveryDetail, Refusal } from './delivery.tsx'
 import {
@@ -281,13 +281,13 @@ function WebhookTest({ webhook }: Props) {
 }
 
 function TestOutcome({ webhook, sent }: Props & { readonly sent: Delivery }) {
-  const delivery = useDelivery(sent.id).value ?? { ...sent, attempts: [] }
+  const delivery = useDelivery(sent.id).value
   return (
     <div class="test-outcome">
       <p role="status">
-        <Badge of={deliveryState(delivery)} />
+        <Badge of={deliveryState(delivery ?? sent)} />
       </p>
-      <DeliveryDetail webhook={webhook} delivery={delivery} />
+      {delivery !== null && <DeliveryDetail webhook={webhook} delivery={delivery} />}
     </div>
   )
 }

@@ -1,7 +1,7 @@
-import type { Failure } from './api.ts'
-import type { StateWords } from './components/drawings.ts'
-import type { Delivery, EventName, Webhook } from './resources.ts'
-import { relativeTime } from './time-words.ts'
+import type { Failure } from '../api.ts'
+import type { StateWords } from '../components/drawings.ts'
+import type { Delivery, EventName, Webhook } from '../resources.ts'
+import { relativeTime } from '../time-words.ts'
 
 type EventGroup = 'Messages' | 'Reactions and changes' | 'Attachments' | 'Groups'
 
