@@ -165,6 +165,21 @@ export type WebhookDay = {
   readonly next_probe_at: string | null
   /** The newest delivery that was tried, where that failed so far. */
   readonly failing: SeenDelivery | null
+  readonly is_test_inbox: boolean
   /** The reason why the relay stopped delivering, with the next step; null while it delivers. */
   readonly stopped: string | null
 }
+
+/** A request that a test inbox received. */
+export type InboxEntry = {
+  readonly id: string
+  readonly received_at: string
+  /** Null where the body is no event. */
+  readonly event: string | null
+  /** Bytes of the body. */
+  readonly size: number
+  /** True where the webhook's secret signed it. */
+  readonly is_verified: boolean
+}
+
+export type InboxRequest = { readonly headers: string; readonly body: string }

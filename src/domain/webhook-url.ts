@@ -28,3 +28,13 @@ function isOwnNetwork(hostname: string): boolean {
     (V4.test(hostname) && OWN_V4.test(hostname))
   )
 }
+
+export const INBOX_PATH = '/test-inbox/'
+const INBOX = /^\/test-inbox\/([\w-]{32})$/
+
+/** The token of a URL that is the address of a test inbox; null for any other. */
+export function inboxToken(text: string): string | null {
+  if (!URL.canParse(text)) return null
+  const { pathname, search } = new URL(text)
+  return search === '' ? (INBOX.exec(pathname)?.[1] ?? null) : null
+}

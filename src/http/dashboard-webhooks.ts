@@ -1,8 +1,9 @@
 // Webhooks and deliveries in the words of the page.
 
 import { Elysia } from 'elysia'
+import { Type } from 'typebox'
 
-import type { SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
+import type { InboxRequest, SeenDelivery, SentRequest, WebhookDay } from '../api/dashboard.ts'
 import type { Message } from '../api/messages.ts'
 import { RelayError } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
@@ -11,14 +12,16 @@ import type { DisabledReason } from '../domain/webhook.ts'
 import type { Clock } from '../system/clock.ts'
 import { parseIsoTime } from '../system/iso-time.ts'
 import { hintFor } from '../webhooks/hints.ts'
+import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { type DeliveryActions, deliveryFilter, DeliveryQuery } from './deliveries.ts'
 import type { MessageActions } from './messages.ts'
 import { BY_ID, plainCall } from './operation.ts'
 import { pageOfQuery, readQuery } from './query.ts'
 import { callerOf } from './request-context.ts'
+import { pathSchema } from './typebox.ts'
 import type { WebhookActions } from './webhooks.ts'
 
-type ViewTools = SeenDeliveryTools & Parameters<typeof daysOf>[0] & { readonly clock: Clock }
+type ViewTools = SeenDeliveryTools & DayTools & { readonly clock: Clock; readonly inbox: TestInbox }
 
 export function webhookViewRoutes(tools: ViewTools) {
   const { webhooks, clock } = tools
@@ -36,10 +39,28 @@ export function webhookViewRoutes(tools: ViewTools) {
       BY_ID,
     )
     .onBeforeHandle(plainCall)
+    .get('/test-inbox', () => ({ url: tools.inbox.newUrl() }))
+    .get('/webhooks/:id/inbox', ({ params }) => ({ data: tools.inbox.list(params.id) }), BY_ID)
+    .get(
+      '/webhooks/:id/inbox/:entry',
+      ({ params }) => readable(tools.inbox.read(params.id, params.entry)),
+      { params: pathSchema(EntryPath) },
+    )
     .get('/webhook-days', () => ({ data: daysOf(tools, clock.now()) }))
     .get('/messages/:id/deliveries', ({ params }) => deliveriesOf(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id', ({ params }) => seenDelivery(tools, params.id), BY_ID)
     .get('/webhook-deliveries/:id/request', ({ params }) => sentRequest(tools, params.id), BY_ID)
+}
+
+const EntryPath = Type.Object({ id: Type.String(), entry: Type.String() })
+
+/** A body that is JSON, with line breaks for the reader. */
+function readable({ headers, body }: InboxRequest): InboxRequest {
+  try {
+    return { headers, body: readableBody(body) }
+  } catch {
+    return { headers, body }
+  }
 }
 
 /** The deliveries of a message to all webhooks. */
@@ -55,6 +76,7 @@ function deliveriesOf(tools: SeenDeliveryTools & DayTools, messageId: string) {
 type DayTools = {
   readonly webhooks: Pick<WebhookActions, 'list' | 'get'> &
     Pick<DeliveryActions, 'listDeliveries' | 'getDelivery' | 'describe' | 'receiver'>
+  readonly inbox: Pick<TestInbox, 'isAt'>
 }
 
 type ListedDelivery = ReturnType<DeliveryActions['listDeliveries']>['data'][number]
@@ -76,19 +98,20 @@ const STOPPED: Readonly<Record<DisabledReason, string>> = {
 }
 
 /** `now` is in milliseconds since 1970. */
-export function daysOf({ webhooks }: DayTools, now: number): readonly WebhookDay[] {
+export function daysOf({ webhooks, inbox }: DayTools, now: number): readonly WebhookDay[] {
   return webhooks
     .list({ limit: WEBHOOKS_MAX, cursor: null })
-    .data.map(({ id, disabled_reason }) => {
+    .data.map(({ id, url, disabled_reason }) => {
       const read = (limit: number) => webhooks.listDeliveries(id, {}, { limit, cursor: null })
       const { data, has_more } = read(LOOKED_AT)
       const isDeeper = has_more && newestTried(data) === undefined
       const newest = newestTried(isDeeper ? read(LOOKED_AT_FOR_TRIED).data : data)
       const isFailing = newest !== undefined && newest.status !== 'succeeded'
-      const failing = isFailing ? seenDelivery({ webhooks }, newest.id) : null
+      const failing = isFailing ? seenDelivery({ webhooks }, newest.id, url) : null
       const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
       const words = summaryOf(data, has_more, now)
-      return { webhook_id: id, words, ...webhooks.receiver(id), failing, stopped }
+      const is_test_inbox = inbox.isAt(url)
+      return { webhook_id: id, words, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
     })
 }
 

@@ -12,6 +12,7 @@ import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
+import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { attachmentRoutes, linkRoutes } from './attachments.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { type ContactTools, type SearchTools, contactRoutes, searchRoutes } from './contacts.ts'
@@ -51,7 +52,7 @@ import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
 import { bridgeRoutes } from './shortcuts.ts'
 import { swaggerRoutes } from './swagger.ts'
-import { webhookRoutes, type WebhookActions } from './webhooks.ts'
+import { inboxRoutes, webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
   FailureTools &
@@ -79,6 +80,7 @@ export type RouteTools = SchemeOptions &
     readonly sentenceOf: SentenceOf
     readonly conversations: ConversationActions
     readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
+    readonly inbox: TestInbox
     readonly attachments: Attachments
     readonly listAudit: ListAudit
     readonly health: HealthActions
@@ -103,6 +105,7 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
   return frame(tools)
     .use(whole)
     .use(linkRoutes(tools))
+    .use(inboxRoutes(tools.inbox))
     .use(swaggerRoutes(documents))
     .use(pageRoutes())
     .use(guideRoutes())

@@ -4,9 +4,11 @@ import { createPublish, EventFeed, Subscribers } from './publish.ts'
 import { createReplay } from './replay.ts'
 import { createSubscriptions, type SubscriptionTools } from './subscriptions.ts'
 import type { TargetRules } from './targets.ts'
+import { TestInbox, type InboxTools } from './test-inbox.ts'
 
 type Tools = Omit<DeliveryTools, 'subscribers'> &
-  Pick<SubscriptionTools, 'audit'> & { readonly rules: TargetRules }
+  Pick<SubscriptionTools, 'audit'> &
+  InboxTools & { readonly rules: TargetRules }
 
 export function createWebhooks(runtime: Tools) {
   const feed = new EventFeed()
@@ -14,6 +16,7 @@ export function createWebhooks(runtime: Tools) {
   const loop = new DeliveryLoop(tools)
   return {
     feed,
+    inbox: new TestInbox(tools),
     loop,
     publish: createPublish(tools),
     actions: {

@@ -37,6 +37,7 @@ test('the last 24 hours are told in figures', () => {
     webhook_id: WEBHOOK.id,
     words: '1 of 3 delivered',
     ...RECEIVER,
+    is_test_inbox: false,
     failing: null,
     stopped: null,
   })
@@ -113,7 +114,7 @@ function dayOf(
       return { ...found, attempts: [ATTEMPT] }
     },
   }
-  const [day] = daysOf({ webhooks }, NOW)
+  const [day] = daysOf({ webhooks, inbox: { isAt: () => false } }, NOW)
   if (day === undefined) throw new Error('Nothing is told of the webhook.')
   return day
 }
