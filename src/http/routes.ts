@@ -21,7 +21,13 @@ import { requirePassword, sessionRoutes } from './dashboard-auth.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { dashboardHealthRoutes } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
-import { type SendPreviews, aboutRoutes, contactCostRoutes, qrRoutes } from './dashboard-views.ts'
+import {
+  type SendPreviews,
+  aboutRoutes,
+  contactCostRoutes,
+  qrRoutes,
+  unreadRoutes,
+} from './dashboard-views.ts'
 import { webhookViewRoutes } from './dashboard-webhooks.ts'
 import {
   type DeliveryActions,
@@ -126,6 +132,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))
     .use(contactCostRoutes(tools))
+    .use(unreadRoutes(tools))
     .use(webhookViewRoutes(tools))
     .use(pictureRoutes(tools.pictures))
     .use(qrRoutes())
