@@ -21,7 +21,7 @@ import { takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
 import { BY_ID, documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
-import { originOf } from './request-context.ts'
+import { callerOf, originOf } from './request-context.ts'
 import { pathSchema } from './typebox.ts'
 
 type Reading = ReturnType<typeof createReading>
