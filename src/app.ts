@@ -211,20 +211,13 @@ function createWebhookModule(
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
-    origin: () => ownOrigin(life),
+    origin: () => life.listener?.localUrl ?? NOT_LISTENING,
   })
   runtime.health.include(async () => module.loop.findings().map(ofWebhook))
   // A monitor may stand in the own network, whatever webhooks may do.
   const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
   const get = createGet({ ...network, rules: ownNetwork })
   return { ...module, get, download: createDownload({ ...network, rules }) }
-}
-
-/** The relay's address on its own machine: a listener on every address has none. */
-function ownOrigin({ listener }: Life): string {
-  return (listener?.url ?? NOT_LISTENING)
-    .replace('//0.0.0.0:', '//127.0.0.1:')
-    .replace('//[::]:', '//[::1]:')
 }
 
 /** Files that travel with messages. */

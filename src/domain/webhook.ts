@@ -54,26 +54,6 @@ export type Webhook = {
   readonly updatedAt: Timestamp
 }
 
-/** The host alone: a path or query may carry what is secret. */
-export function hostOf({ url }: Pick<Webhook, 'url'>): string {
-  return URL.canParse(url) ? new URL(url).host : 'The receiver'
-}
-
-const SHORT_NAME_LENGTH = 40
-
-/** A longer segment of a path is likely to be a key. */
-const SEGMENT_LENGTH_MAX = 24
-
-/** The webhook's name in a title: its description where that is short, else host and first path segment. */
-export function webhookName(webhook: Pick<Webhook, 'url' | 'description'>): string {
-  const { url, description } = webhook
-  const isShort = description !== null && /^\S.*$/.test(description)
-  if (isShort && description.length <= SHORT_NAME_LENGTH) return description
-  const [, segment = ''] = URL.canParse(url) ? new URL(url).pathname.split('/') : []
-  const isShown = segment !== '' && segment.length <= SEGMENT_LENGTH_MAX
-  return isShown ? `${hostOf(webhook)}/${segment}` : hostOf(webhook)
-}
-
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 

@@ -98,6 +98,7 @@ test('a delivery comes with its attempts, why each failed, and what was sent', a
       failing_since: delivery.attempts[0].started_at,
       next_probe_at: null,
       failing: delivery,
+      is_test_inbox: false,
       stopped: null,
     },
   ])

@@ -2,10 +2,13 @@
 
 import { expect, test } from 'bun:test'
 
+import type { WebhookId } from '../../src/domain/ids.ts'
 import type { Post } from '../../src/webhooks/post.ts'
+import { TestInbox } from '../../src/webhooks/test-inbox.ts'
 import { startDashboard } from '../http/dashboard-rig.ts'
 import { ScriptedDriver } from '../support/scripted-driver.ts'
 import type { Json } from '../support/test-relay.ts'
+import { startRig as startWebhooks } from '../support/webhook-rig.ts'
 
 const TO = '+12025550700'
 const DAY = 24 * 3_600_000
@@ -67,18 +70,29 @@ test('a body of 10 MB is refused with its length or without, and one of 256 KiB 
   expect(await rig.entries()).toMatchObject([{ size: 256 * 1_024 }])
 })
 
-test('the newest hundred are kept, for a day', async () => {
+test('the newest hundred are kept', async () => {
   await using rig = await startInbox()
   for (let i = 0; i < 103; i += 1) await rig.send(`number ${i}`)
 
   const kept = await rig.entries()
   const newest = (await rig.browser.get(`${rig.path}/${kept[0].id}`)).body
   const gone = await rig.browser.get(`${rig.path}/1`)
-  await rig.relay.clock.advance(DAY)
 
   expect([kept.length, newest.body, gone.status]).toEqual([100, 'number 102', 404])
-  expect(await rig.entries()).toEqual([])
-}, 30_000)
+})
+
+test('after a day a request is gone', async () => {
+  const rig = await startWebhooks({ isRunning: false })
+  const webhook = await rig.webhook()
+  const inbox = new TestInbox({ ...rig, clock: rig.age, changes: { publish() {} }, origin: String })
+  inbox.receive(webhook.id as WebhookId, new Headers(), new Uint8Array(3))
+
+  await rig.clock.advance(DAY - 1)
+  const before = inbox.list(webhook.id).length
+  await rig.clock.advance(1)
+
+  expect([before, inbox.list(webhook.id).length]).toEqual([1, 0])
+})
 
 test('a restart empties it, and its webhook goes on delivering to it', async () => {
   const first = await startInbox()

@@ -1,6 +1,6 @@
 // The webhooks that fail, in one card: which, the cause, since when, and the acts that help.
 
-import { webhookName } from '../../domain/webhook.ts'
+import { webhookName } from '../../domain/webhook-url.ts'
 import { href } from '../address.ts'
 import { Button, LinkButton } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'

@@ -76,11 +76,6 @@ export function refusalWords({ code, message }: Failure): string {
   return "This webhook isn't active. Turn it on in its settings first."
 }
 
-/** The host alone: path and query may be long, and contain a secret. */
-export function hostOf(url: string): string {
-  return URL.canParse(url) ? new URL(url).host : url
-}
-
 /** Host and path, without the query, which may contain a secret. */
 export function hostAndPathOf(url: string): string {
   if (!URL.canParse(url)) return url
