@@ -215,8 +215,7 @@ function createWebhookModule(
   })
   runtime.health.include(async () => module.loop.findings().map(ofWebhook))
   // A monitor may stand in the own network, whatever webhooks may do.
-  const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
-  const get = createGet({ ...network, rules: ownNetwork })
+  const get = createGet({ ...network, rules: { ...rules, policy: () => 'any-private' } })
   return { ...module, get, download: createDownload({ ...network, rules }) }
 }
 
@@ -369,7 +368,6 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
     contacts: createContacts(runtime),
     ...messages.reading.beside,
     webhooks: webhooks.actions,
-    inbox: webhooks.inbox,
     attachments,
     health: {
       life: lifeOf(life, runtime.disk),

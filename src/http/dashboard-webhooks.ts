@@ -21,7 +21,8 @@ import { callerOf } from './request-context.ts'
 import { pathSchema } from './typebox.ts'
 import type { WebhookActions } from './webhooks.ts'
 
-type ViewTools = SeenDeliveryTools & DayTools & { readonly clock: Clock; readonly inbox: TestInbox }
+type ViewTools = SeenDeliveryTools &
+  DayTools & { readonly clock: Clock; readonly webhooks: { readonly inbox: TestInbox } }
 
 export function webhookViewRoutes(tools: ViewTools) {
   const { webhooks, clock } = tools
@@ -39,11 +40,11 @@ export function webhookViewRoutes(tools: ViewTools) {
       BY_ID,
     )
     .onBeforeHandle(plainCall)
-    .get('/test-inbox', () => ({ url: tools.inbox.newUrl() }))
-    .get('/webhooks/:id/inbox', ({ params }) => ({ data: tools.inbox.list(params.id) }), BY_ID)
+    .get('/test-inbox', () => ({ url: webhooks.inbox.newUrl() }))
+    .get('/webhooks/:id/inbox', ({ params }) => ({ data: webhooks.inbox.list(params.id) }), BY_ID)
     .get(
       '/webhooks/:id/inbox/:entry',
-      ({ params }) => readable(tools.inbox.read(params.id, params.entry)),
+      ({ params }) => readable(webhooks.inbox.read(params.id, params.entry)),
       { params: pathSchema(EntryPath) },
     )
     .get('/webhook-days', () => ({ data: daysOf(tools, clock.now()) }))
@@ -75,8 +76,9 @@ function deliveriesOf(tools: SeenDeliveryTools & DayTools, messageId: string) {
 
 type DayTools = {
   readonly webhooks: Pick<WebhookActions, 'list' | 'get'> &
-    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery' | 'describe' | 'receiver'>
-  readonly inbox: Pick<TestInbox, 'isAt'>
+    Pick<DeliveryActions, 'listDeliveries' | 'getDelivery' | 'describe' | 'receiver'> & {
+      readonly inbox: Pick<TestInbox, 'isAt'>
+    }
 }
 
 type ListedDelivery = ReturnType<DeliveryActions['listDeliveries']>['data'][number]
@@ -98,7 +100,7 @@ const STOPPED: Readonly<Record<DisabledReason, string>> = {
 }
 
 /** `now` is in milliseconds since 1970. */
-export function daysOf({ webhooks, inbox }: DayTools, now: number): readonly WebhookDay[] {
+export function daysOf({ webhooks }: DayTools, now: number): readonly WebhookDay[] {
   return webhooks
     .list({ limit: WEBHOOKS_MAX, cursor: null })
     .data.map(({ id, url, disabled_reason }) => {
@@ -110,7 +112,7 @@ export function daysOf({ webhooks, inbox }: DayTools, now: number): readonly Web
       const failing = isFailing ? seenDelivery({ webhooks }, newest.id, url) : null
       const stopped = disabled_reason === null ? null : STOPPED[disabled_reason]
       const words = summaryOf(data, has_more, now)
-      const is_test_inbox = inbox.isAt(url)
+      const is_test_inbox = webhooks.inbox.isAt(url)
       return { webhook_id: id, words, ...webhooks.receiver(id), failing, is_test_inbox, stopped }
     })
 }

@@ -83,8 +83,9 @@ export type RouteTools = SchemeOptions &
     readonly defaultWaitMs: number
     readonly sentenceOf: SentenceOf
     readonly conversations: ConversationActions
-    readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
-    readonly inbox: TestInbox
+    readonly webhooks: WebhookActions &
+      DeliveryActions &
+      ReplayActions & { readonly inbox: TestInbox }
     readonly attachments: Attachments
     readonly listAudit: ListAudit
     readonly health: HealthActions
@@ -110,7 +111,7 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
   return frame(tools)
     .use(whole)
     .use(linkRoutes(tools))
-    .use(inboxRoutes(tools.inbox))
+    .use(inboxRoutes(tools.webhooks.inbox))
     .use(swaggerRoutes(documents))
     .use(pageRoutes())
     .use(guideRoutes())

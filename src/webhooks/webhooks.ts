@@ -16,10 +16,10 @@ export function createWebhooks(runtime: Tools) {
   const loop = new DeliveryLoop(tools)
   return {
     feed,
-    inbox: new TestInbox(tools),
     loop,
     publish: createPublish(tools),
     actions: {
+      inbox: new TestInbox(tools),
       ...createSubscriptions(tools),
       ...createRedelivery(tools),
       ...createReplay({ ...tools, inFlight: (id) => loop.inFlight(id) }),

@@ -106,6 +106,7 @@ function dayOf(
       has_more: deliveries.length > limit,
       next_cursor: null,
     }),
+    inbox: { isAt: () => false },
     receiver: () => RECEIVER,
     describe: () => ({ person: null, schedule: { made: 1, of: 12 } }),
     getDelivery: (id: string) => {
@@ -114,7 +115,7 @@ function dayOf(
       return { ...found, attempts: [ATTEMPT] }
     },
   }
-  const [day] = daysOf({ webhooks, inbox: { isAt: () => false } }, NOW)
+  const [day] = daysOf({ webhooks }, NOW)
   if (day === undefined) throw new Error('Nothing is told of the webhook.')
   return day
 }
