@@ -3,6 +3,7 @@ import { and, eq, getTableColumns, gt, inArray, lt, sql } from 'drizzle-orm'
 import type { Conversation, ConversationType, Group } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
@@ -31,8 +32,8 @@ export function openConversation(
 ): ConversationId {
   const known = findByParty(tx, party)
   if (known !== null) {
-    const sql = 'UPDATE conversations SET moved_to = NULL WHERE id = $id'
-    if (known.movedTo !== null) execute(tx, sql, { id: known.id })
+    const returning = 'UPDATE conversations SET moved_to = NULL WHERE id = $id'
+    if (known.movedTo !== null) execute(tx, returning, { id: known.id })
     return known.id
   }
   const id = stamps.id('conv')
@@ -44,17 +45,49 @@ export function openConversation(
   return id
 }
 
+// A message that moves here may be older than the last one, which then stays the last.
 /** A message came into the conversation. */
 export function noteMessage(
   tx: Tx,
   id: ConversationId,
-  message: { readonly seq: number; readonly service: string; readonly now: Timestamp },
+  message: Pick<Message, 'seq' | 'service' | 'direction'>,
+  now: Timestamp,
 ): void {
+  const { seq, service, direction } = message
   const sql = `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
+       read_seq = iif($isReceived OR $seq < last_seq, read_seq, $seq),
+       unread_count = iif($isReceived, unread_count + 1, iif($seq < last_seq, unread_count, 0)),
+       is_unanswered = iif($seq < last_seq, is_unanswered, $isReceived),
        service = $service, updated_at = $now WHERE id = $id`
-  execute(tx, sql, { id, ...message })
+  execute(tx, sql, { id, seq, service, isReceived: direction === 'inbound', now })
   touch(tx, id)
 }
+
+/** Marks the messages up to `seq` as read; nothing where they are. */
+export function markRead(tx: Tx, id: ConversationId, seq: number): void {
+  const sql = `UPDATE conversations SET read_seq = $seq, unread_count =
+       (SELECT count(*) FROM messages m
+        WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND m.direction = 'inbound')
+     WHERE id = $id AND read_seq < $seq`
+  if (execute(tx, sql, { id, seq }).changes > 0) touch(tx, id)
+}
+
+/** Conversations with unread messages, counted up to 1,000. */
+export function countUnread(db: Db): number {
+  const sql = `SELECT count(*) AS count FROM
+    (SELECT 1 FROM conversations WHERE unread_count > 0 LIMIT 1000)`
+  return getRow<{ count: number }>(db, sql)?.count ?? 0
+}
+
+/**
+ * For the SET of an UPDATE: the facts about the last of the messages that are left. Nothing beyond it counts
+ * as read, because the seq of a deleted message is used again.
+ */
+export const LAST_LEFT = `
+  (last_seq, read_seq, is_unanswered) = (
+    SELECT coalesce(max(m.seq), 0), min(read_seq, coalesce(max(m.seq), 0)),
+      coalesce(m.direction = 'inbound', 0)
+    FROM messages m WHERE m.conversation_seq = conversations.seq)`
 
 /** Another service carried the message: the conversation has it too, where that is its last one. */
 export function noteService(
@@ -72,25 +105,22 @@ export function noteService(
  * on, because its id was handed out; and it hands on that a person answers.
  */
 export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): void {
-  const paused = `UPDATE conversations SET automation_paused = 1 WHERE id = $to
+  const sql = `UPDATE conversations SET automation_paused = 1 WHERE id = $to
          AND EXISTS (SELECT 1 FROM conversations WHERE id = $id AND automation_paused = 1)
          AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_seq =
            (SELECT seq FROM conversations WHERE id = $id))`
-  execute(tx, paused, { id, to })
-  const shrunk = `UPDATE conversations SET message_count = message_count - 1,
-         last_seq = coalesce(
-           (SELECT max(m.seq) FROM messages m WHERE m.conversation_seq = conversations.seq), 0)
-       WHERE id = $id`
-  execute(tx, shrunk, { id })
+  execute(tx, sql, { id, to })
+  const more = `UPDATE conversations SET message_count = message_count - 1, ${LAST_LEFT} WHERE id = $id`
+  execute(tx, more, { id })
   // Those that stood for it stand for `to` as well: nobody has to follow more than one step.
-  const moved = `UPDATE conversations SET automation_paused = 0,
+  const then = `UPDATE conversations SET automation_paused = 0,
          moved_to = (SELECT seq FROM conversations WHERE id = $to)
        WHERE seq IN (
          SELECT seq FROM conversations WHERE id = $id AND last_seq = 0
          UNION ALL
          SELECT other.seq FROM conversations other JOIN conversations empty ON other.moved_to = empty.seq
          WHERE empty.id = $id AND empty.last_seq = 0)`
-  execute(tx, moved, { id, to })
+  execute(tx, then, { id, to })
   touch(tx, id)
 }
 
@@ -98,6 +128,10 @@ export type ConversationFilter = {
   readonly lineId?: string | undefined
   readonly handle?: string | undefined
   readonly type: ConversationType
+  /** True leaves out those that are read. */
+  readonly isUnread?: boolean | undefined
+  /** True leaves out those whose last message is an own one. */
+  readonly isUnanswered?: boolean | undefined
 }
 
 type Place = { readonly seq: number; readonly lastSeq: number }
@@ -105,13 +139,19 @@ type Place = { readonly seq: number; readonly lastSeq: number }
 const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = conversations.seq)'
 const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
 
+/** The conditions of a filter that have no value. */
+function conditionsOf({ type, isUnread, isUnanswered }: ConversationFilter): string {
+  const unread = isUnread === true ? ' AND unread_count > 0' : ''
+  return `${OF_TYPE[type]}${unread}${isUnanswered === true ? ' AND is_unanswered = 1' : ''}`
+}
+
 /** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
 export function listConversations(
   db: Db,
   filter: ConversationFilter,
   { limit, before }: { readonly limit: number; readonly before: number | null },
 ): readonly (Conversation & { readonly lastSeq: number })[] {
-  const { lineId, handle, type } = filter
+  const { lineId, handle } = filter
   const bound = before ?? Number.MAX_SAFE_INTEGER
   const isListed =
     handle === undefined
@@ -121,7 +161,7 @@ export function listConversations(
           lineId === undefined ? undefined : eq(conversations.lineId, lineId as LineId), // Compared only.
           gt(conversations.lastSeq, 0),
           lt(conversations.lastSeq, bound),
-          sql.raw(OF_TYPE[type]),
+          sql.raw(conditionsOf(filter)),
         )
   return select(db)
     .where(isListed)
@@ -137,13 +177,14 @@ export function listConversations(
  */
 function latest(
   db: Db,
-  { lineId, type }: ConversationFilter,
+  filter: ConversationFilter,
   page: { readonly limit: number; readonly before: number },
 ): readonly number[] {
-  const lineIds = lineId === undefined ? everyLineId(db) : [lineId]
+  // A query with a filter goes by the partial index of that filter.
   const sql = `SELECT seq, last_seq AS lastSeq FROM conversations
-    WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${OF_TYPE[type]}
+    WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${conditionsOf(filter)}
     ORDER BY last_seq DESC LIMIT +$limit`
+  const lineIds = filter.lineId === undefined ? everyLineId(db) : [filter.lineId]
   return lineIds
     .flatMap((id) => getRows<Place>(db, sql, { lineId: id, ...page }))
     .sort((a, b) => b.lastSeq - a.lastSeq)
@@ -247,6 +288,8 @@ function toConversation({
     messageCount: c.messageCount,
     lastMessage: message && toMessage(message),
     isAutomationPaused: c.isAutomationPaused,
+    unreadCount: c.unreadCount,
+    isUnanswered: c.isUnanswered,
     createdAt: c.createdAt,
     updatedAt: c.updatedAt,
     lastSeq: c.lastSeq,

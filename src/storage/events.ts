@@ -1,4 +1,13 @@
-import type { DeliveryId, EventId, LineId, Timestamp, WebhookId } from '../domain/ids.ts'
+import type { Handle } from '../domain/handle.ts'
+import {
+  timeOf,
+  type DeliveryId,
+  type EventId,
+  type LineId,
+  type MessageId,
+  type Timestamp,
+  type WebhookId,
+} from '../domain/ids.ts'
 import type { DeliveryStatus } from '../domain/webhook.ts'
 import type { Db, Tx } from './database.ts'
 import {
@@ -59,6 +68,30 @@ export function readEventOf(db: Db, id: EventId): SentEvent | null {
   const sql =
     'SELECT id, body, created_at AS createdAt FROM events WHERE id = $id AND body IS NOT NULL'
   return getRow<SentEvent>(db, sql, { id })
+}
+
+export type EventPerson = {
+  readonly handle: Handle | null
+  /** Null too for a group without a name. */
+  readonly groupName: string | null
+  readonly isGroup: 0 | 1
+}
+
+/** The person or group of an event that was queued; null where it is not kept. */
+export function personOfEvent(db: Db, id: EventId): EventPerson | null {
+  const sql = `SELECT body ->> '$.message.handle' AS handle, body ->> '$.conversation.name' AS groupName,
+     body -> '$.conversation' IS NOT NULL AS isGroup
+   FROM events WHERE id = $id AND body IS NOT NULL`
+  return getRow<EventPerson>(db, sql, { id })
+}
+
+/** The events of a message: their ids have its time. */
+export function seqsOfMessage(db: Db, messageId: MessageId): number[] {
+  const first = `evt_${timeOf(messageId)}`
+  const sql = `SELECT seq FROM events WHERE id > $first AND id < $last AND message_id = +$messageId`
+  return getRows<{ seq: number }>(db, sql, { messageId, first, last: `${first}~` }).map(
+    ({ seq }) => seq,
+  )
 }
 
 const replayable = `SELECT ${selected(events, columnsOf(events, ['body']), 'e.')}, e.body IS NOT NULL AS hasBody,

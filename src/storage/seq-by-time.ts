@@ -5,7 +5,7 @@ import type { Db } from './database.ts'
 import { getRow } from './statement.ts'
 
 type Place = { readonly seq: number; readonly createdAt: number }
-type Timed = 'messages' | 'events'
+type Timed = 'messages' | 'events' | 'deliveries'
 
 /**
  * The seq of the first row recorded at `at` or later, whatever was deleted since; beyond all others where

@@ -28,6 +28,11 @@ export function prepared<P>(make: (db: Db) => P): (db: Db) => P {
 /** Values of a raw statement, by the names of its parameters. */
 export type Values = Record<string, string | number | boolean | Uint8Array | null>
 
+/** A raw statement, prepared once for each connection. */
+export function statement<Row = null>(sql: string): (db: Db) => Statement<Row, [Values]> {
+  return (db) => prepare<Row>(db, sql)
+}
+
 type Statements = Map<string, Statement<unknown, [Values]>>
 
 const statementsOf = prepared((): Statements => new Map())

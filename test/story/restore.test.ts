@@ -3,6 +3,7 @@
 
 import { expect, test } from 'bun:test'
 
+import { deviceHandle } from '../../src/domain/handle.ts'
 import { timestamp } from '../../src/domain/ids.ts'
 import type { LineDriver } from '../../src/lines/driver.ts'
 import { wholeBackup } from '../../src/storage/backup.ts'
@@ -145,7 +146,11 @@ test('contacts of the back-up come back, and a search finds them and what they w
     asOwner(relay, 'PUT', `/contacts/${encodeURIComponent(handle)}`, { body: { name: called } })
   {
     await using relay = await startOn(directory, clock, driver)
-    await device.receive({ guid: guidOf(801), handle: REFUSED_BEFORE, text: 'a table for four' })
+    await device.receive({
+      guid: guidOf(801),
+      handle: deviceHandle(REFUSED_BEFORE),
+      text: 'a table for four',
+    })
     await name(relay, REFUSED_BEFORE, 'Anna Miller')
     await clock.advance(30_000) // The index follows.
     takeSnapshot(wholeBackup(directory, folder.file('backup.db')))
