@@ -3,76 +3,91 @@ import { and, eq, getTableColumns, gt, inArray, lt, sql } from 'drizzle-orm'
 import type { Conversation, ConversationType, Group } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
 import { MESSAGE_FIELDS, toMessage } from './messages.ts'
 import { conversations, groups, messages } from './schema.ts'
-import { statement, type Values } from './statement.ts'
+import { execute, getRow, getRows } from './statement.ts'
 
-const byLineAndHandle = statement<{ id: ConversationId; movedTo: number | null }>(
-  `SELECT id, moved_to AS movedTo FROM conversations
-     WHERE line_id = $lineId AND handle = $handle`,
-)
+type Party = { readonly lineId: LineId; readonly handle: Handle }
 
-const insertion = statement(
-  `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
-       created_at, updated_at)
-     VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`,
-)
-
-const returning = statement('UPDATE conversations SET moved_to = NULL WHERE id = $id')
+function findByParty(db: Db, { lineId, handle }: Party) {
+  const sql = `SELECT id, moved_to AS movedTo FROM conversations
+    WHERE line_id = $lineId AND handle = $handle`
+  return getRow<{ id: ConversationId; movedTo: number | null }>(db, sql, { lineId, handle })
+}
 
 /** The conversation of a line with a handle; null where there is none. */
-export function findConversation(
-  db: Db,
-  party: { readonly lineId: LineId; readonly handle: Handle },
-): ConversationId | null {
-  const { lineId, handle } = party
-  return byLineAndHandle(db).get({ lineId, handle })?.id ?? null
+export function findConversation(db: Db, party: Party): ConversationId | null {
+  return findByParty(db, party)?.id ?? null
 }
 
 /** The conversation of a line with a handle, for a message that comes into it; made where there is none. */
 export function openConversation(
   tx: Tx,
   stamps: LogicalClock,
-  party: {
-    readonly lineId: LineId
-    readonly phoneNumber: string
-    readonly handle: Handle
-    readonly now: Timestamp
-  },
+  party: Party & { readonly phoneNumber: string; readonly now: Timestamp },
 ): ConversationId {
-  const { lineId, handle } = party
-  const known = byLineAndHandle(tx).get({ lineId, handle })
+  const known = findByParty(tx, party)
   if (known !== null) {
-    if (known.movedTo !== null) returning(tx).run({ id: known.id })
+    const returning = 'UPDATE conversations SET moved_to = NULL WHERE id = $id'
+    if (known.movedTo !== null) execute(tx, returning, { id: known.id })
     return known.id
   }
   const id = stamps.id('conv')
-  insertion(tx).run({ id, ...party })
+  const sql = `INSERT INTO conversations (id, line_id, phone_number, handle, service, message_count, last_seq,
+       created_at, updated_at)
+     VALUES ($id, $lineId, $phoneNumber, $handle, 'iMessage', 0, 0, $now, $now)`
+  execute(tx, sql, { id, ...party })
   touch(tx, id)
   return id
 }
 
-const noting = statement(
-  `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
-       service = $service, updated_at = $now WHERE id = $id`,
-)
-
+// A message that moves here may be older than the last one, which then stays the last.
 /** A message came into the conversation. */
 export function noteMessage(
   tx: Tx,
   id: ConversationId,
-  message: { readonly seq: number; readonly service: string; readonly now: Timestamp },
+  message: Pick<Message, 'seq' | 'service' | 'direction'>,
+  now: Timestamp,
 ): void {
-  noting(tx).run({ id, ...message })
+  const { seq, service, direction } = message
+  const sql = `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
+       read_seq = iif($isReceived OR $seq < last_seq, read_seq, $seq),
+       unread_count = iif($isReceived, unread_count + 1, iif($seq < last_seq, unread_count, 0)),
+       is_unanswered = iif($seq < last_seq, is_unanswered, $isReceived),
+       service = $service, updated_at = $now WHERE id = $id`
+  execute(tx, sql, { id, seq, service, isReceived: direction === 'inbound', now })
   touch(tx, id)
 }
 
-const naming = statement(
-  'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq',
-)
+/** Marks the messages up to `seq` as read; nothing where they are. */
+export function markRead(tx: Tx, id: ConversationId, seq: number): void {
+  const sql = `UPDATE conversations SET read_seq = $seq, unread_count =
+       (SELECT count(*) FROM messages m
+        WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND m.direction = 'inbound')
+     WHERE id = $id AND read_seq < $seq`
+  if (execute(tx, sql, { id, seq }).changes > 0) touch(tx, id)
+}
+
+/** Conversations with unread messages, counted up to 1,000. */
+export function countUnread(db: Db): number {
+  const sql = `SELECT count(*) AS count FROM
+    (SELECT 1 FROM conversations WHERE unread_count > 0 LIMIT 1000)`
+  return getRow<{ count: number }>(db, sql)?.count ?? 0
+}
+
+/**
+ * For the SET of an UPDATE: the facts about the last of the messages that are left. Nothing beyond it counts
+ * as read, because the seq of a deleted message is used again.
+ */
+export const LAST_LEFT = `
+  (last_seq, read_seq, is_unanswered) = (
+    SELECT coalesce(max(m.seq), 0), min(read_seq, coalesce(max(m.seq), 0)),
+      coalesce(m.direction = 'inbound', 0)
+    FROM messages m WHERE m.conversation_seq = conversations.seq)`
 
 /** Another service carried the message: the conversation has it too, where that is its last one. */
 export function noteService(
@@ -80,7 +95,8 @@ export function noteService(
   id: ConversationId,
   message: { readonly seq: number; readonly service: string },
 ): void {
-  naming(tx).run({ id, ...message })
+  const sql = 'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq'
+  execute(tx, sql, { id, ...message })
   touch(tx, id)
 }
 
@@ -89,34 +105,22 @@ export function noteService(
  * on, because its id was handed out; and it hands on that a person answers.
  */
 export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): void {
-  tx.sqlite
-    .query(
-      `UPDATE conversations SET automation_paused = 1 WHERE id = $to
+  const sql = `UPDATE conversations SET automation_paused = 1 WHERE id = $to
          AND EXISTS (SELECT 1 FROM conversations WHERE id = $id AND automation_paused = 1)
          AND NOT EXISTS (SELECT 1 FROM messages WHERE conversation_seq =
-           (SELECT seq FROM conversations WHERE id = $id))`,
-    )
-    .run({ id, to })
-  tx.sqlite
-    .query(
-      `UPDATE conversations SET message_count = message_count - 1,
-         last_seq = coalesce(
-           (SELECT max(m.seq) FROM messages m WHERE m.conversation_seq = conversations.seq), 0)
-       WHERE id = $id`,
-    )
-    .run({ id })
+           (SELECT seq FROM conversations WHERE id = $id))`
+  execute(tx, sql, { id, to })
+  const more = `UPDATE conversations SET message_count = message_count - 1, ${LAST_LEFT} WHERE id = $id`
+  execute(tx, more, { id })
   // Those that stood for it stand for `to` as well: nobody has to follow more than one step.
-  tx.sqlite
-    .query(
-      `UPDATE conversations SET automation_paused = 0,
+  const then = `UPDATE conversations SET automation_paused = 0,
          moved_to = (SELECT seq FROM conversations WHERE id = $to)
        WHERE seq IN (
          SELECT seq FROM conversations WHERE id = $id AND last_seq = 0
          UNION ALL
          SELECT other.seq FROM conversations other JOIN conversations empty ON other.moved_to = empty.seq
-         WHERE empty.id = $id AND empty.last_seq = 0)`,
-    )
-    .run({ id, to })
+         WHERE empty.id = $id AND empty.last_seq = 0)`
+  execute(tx, then, { id, to })
   touch(tx, id)
 }
 
@@ -124,6 +128,10 @@ export type ConversationFilter = {
   readonly lineId?: string | undefined
   readonly handle?: string | undefined
   readonly type: ConversationType
+  /** True leaves out those that are read. */
+  readonly isUnread?: boolean | undefined
+  /** True leaves out those whose last message is an own one. */
+  readonly isUnanswered?: boolean | undefined
 }
 
 type Place = { readonly seq: number; readonly lastSeq: number }
@@ -131,18 +139,11 @@ type Place = { readonly seq: number; readonly lastSeq: number }
 const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = conversations.seq)'
 const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
 
-const latestOfType = (type: ConversationType) =>
-  statement<Place>(
-    `SELECT seq, last_seq AS lastSeq FROM conversations
-     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${OF_TYPE[type]}
-     ORDER BY last_seq DESC LIMIT +$limit`,
-  )
-
-const latestOfLine = {
-  direct: latestOfType('direct'),
-  group: latestOfType('group'),
-  all: latestOfType('all'),
-} as const
+/** The conditions of a filter that have no value. */
+function conditionsOf({ type, isUnread, isUnanswered }: ConversationFilter): string {
+  const unread = isUnread === true ? ' AND unread_count > 0' : ''
+  return `${OF_TYPE[type]}${unread}${isUnanswered === true ? ' AND is_unanswered = 1' : ''}`
+}
 
 /** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
 export function listConversations(
@@ -150,7 +151,7 @@ export function listConversations(
   filter: ConversationFilter,
   { limit, before }: { readonly limit: number; readonly before: number | null },
 ): readonly (Conversation & { readonly lastSeq: number })[] {
-  const { lineId, handle, type } = filter
+  const { lineId, handle } = filter
   const bound = before ?? Number.MAX_SAFE_INTEGER
   const isListed =
     handle === undefined
@@ -160,7 +161,7 @@ export function listConversations(
           lineId === undefined ? undefined : eq(conversations.lineId, lineId as LineId), // Compared only.
           gt(conversations.lastSeq, 0),
           lt(conversations.lastSeq, bound),
-          sql.raw(OF_TYPE[type]),
+          sql.raw(conditionsOf(filter)),
         )
   return select(db)
     .where(isListed)
@@ -176,12 +177,16 @@ export function listConversations(
  */
 function latest(
   db: Db,
-  { lineId, type }: ConversationFilter,
+  filter: ConversationFilter,
   page: { readonly limit: number; readonly before: number },
 ): readonly number[] {
-  const lineIds = lineId === undefined ? everyLineId(db) : [lineId]
+  // A query with a filter goes by the partial index of that filter.
+  const sql = `SELECT seq, last_seq AS lastSeq FROM conversations
+    WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${conditionsOf(filter)}
+    ORDER BY last_seq DESC LIMIT +$limit`
+  const lineIds = filter.lineId === undefined ? everyLineId(db) : [filter.lineId]
   return lineIds
-    .flatMap((id) => latestOfLine[type](db).all({ lineId: id, ...page }))
+    .flatMap((id) => getRows<Place>(db, sql, { lineId: id, ...page }))
     .sort((a, b) => b.lastSeq - a.lastSeq)
     .slice(0, page.limit)
     .map(({ seq }) => seq)
@@ -228,30 +233,24 @@ export function pauseAutomation(
   return getConversation(tx, id)
 }
 
-const pausedOne = statement<{ id: ConversationId }>(
-  `SELECT id FROM conversations
-     WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`,
-)
-
 /** The conversation of a line with a handle, where a person answers it. */
 export function findPaused(db: Db, lineId: LineId, handle: Handle): ConversationId | null {
-  return pausedOne(db).get({ lineId, handle })?.id ?? null
+  const sql = `SELECT id FROM conversations
+     WHERE line_id = $lineId AND handle = $handle AND automation_paused = 1`
+  return getRow<{ id: ConversationId }>(db, sql, { lineId, handle })?.id ?? null
 }
 
 /** Every line's conversation with a handle. */
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
-  return db.sqlite
-    .query<{ id: ConversationId }, [Values]>('SELECT id FROM conversations WHERE handle = $handle')
-    .all({ handle })
-    .map((row) => row.id)
+  const sql = 'SELECT id FROM conversations WHERE handle = $handle'
+  return getRows<{ id: ConversationId }>(db, sql, { handle }).map((row) => row.id)
 }
 
 /** True where the line, or any line for null, has a conversation with the handle: asked for e-mail addresses. */
 export function hasConversation(db: Db, handle: Handle, lineId: LineId | null): boolean {
-  const text = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL${
-    lineId === null ? '' : ' AND line_id = $lineId'
-  } LIMIT 1`
-  return db.sqlite.query(text).get(lineId === null ? { handle } : { handle, lineId }) !== null
+  const sql = `SELECT 1 FROM conversations WHERE handle = $handle AND moved_to IS NULL
+    AND ($lineId IS NULL OR line_id = $lineId) LIMIT 1`
+  return getRow(db, sql, { handle, lineId }) !== null
 }
 
 function touch(tx: Tx, id: ConversationId): void {
@@ -289,6 +288,8 @@ function toConversation({
     messageCount: c.messageCount,
     lastMessage: message && toMessage(message),
     isAutomationPaused: c.isAutomationPaused,
+    unreadCount: c.unreadCount,
+    isUnanswered: c.isUnanswered,
     createdAt: c.createdAt,
     updatedAt: c.updatedAt,
     lastSeq: c.lastSeq,

@@ -107,6 +107,8 @@ export function conversation(fields: Partial<Conversation> = {}): Conversation {
     message_count: 1,
     last_message: null,
     automation_paused: false,
+    unread_count: 0,
+    is_unanswered: false,
     created_at: TIME,
     updated_at: TIME,
     ...fields,
@@ -141,6 +143,8 @@ export function delivery(fields: Partial<SeenDelivery> = {}): SeenDelivery {
     created_at: TIME,
     completed_at: null,
     attempts: [],
+    person: null,
+    schedule: { made: 0, of: 12 },
     ...fields,
   }
 }
