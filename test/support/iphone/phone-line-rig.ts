@@ -8,11 +8,8 @@ import type { OutgoingMessage, Unsettled } from '../../../src/domain/message.ts'
 import type { LineEvent, PointOfNoReturn } from '../../../src/lines/driver.ts'
 import type { LaunchPhone, LaunchTrouble } from '../../../src/lines/kinds/iphone/agent/launcher.ts'
 import { PhoneAgent } from '../../../src/lines/kinds/iphone/agent/wda.ts'
-import {
-  createIphoneDriver,
-  type IphoneDriver,
-  type PhoneChoice,
-} from '../../../src/lines/kinds/iphone/kind.ts'
+import { createIphoneDriver, type IphoneDriver } from '../../../src/lines/kinds/iphone/kind.ts'
+import type { PhoneChoice } from '../../../src/lines/kinds/iphone/options.ts'
 import type { PhoneLauncher } from '../../../src/lines/kinds/iphone/phone-life.ts'
 import { LineRun } from '../../../src/lines/line-runner.ts'
 import { LineSessions, NO_SESSION, type SendAnswer } from '../../../src/lines/session.ts'

@@ -4,7 +4,7 @@ import type { Phone as PhoneReport } from '../../../api/owner.ts'
 import type { Finding } from '../../../domain/finding.ts'
 import type { Phone, PhoneFacts, PhoneTroubleReason } from './cable/lockdown.ts'
 import type { PhoneCable } from './cable/phone-watch.ts'
-import type { PhoneChoice } from './kind.ts'
+import type { PhoneChoice } from './options.ts'
 import {
   BLOCKERS,
   fallbackIndex,

@@ -2,27 +2,18 @@
 // when it was replaced or fails.
 
 import type { Unsettled } from '../../../domain/message.ts'
-import type { Clock } from '../../../system/clock.ts'
 import type { Log } from '../../../system/log.ts'
 import type { DriverLine, LineEvent } from '../../driver.ts'
 import { type ChatDb, ChatDbError } from './chat-db.ts'
 import type { MacTrouble } from './condition.ts'
 import { type Expectation, expectationOf, partsOf, readNote } from './expectation.ts'
-import type { MessageFiles } from './message-files.ts'
-import { type OpenParts, type OwnMessages, PartedSend, settledEvent } from './own-messages.ts'
+import { PartedSend, settledEvent } from './own-messages.ts'
 import { type Checkpoint, readCheckpoint, Reading } from './reading.ts'
-import type { StatusTracker } from './status-tracker.ts'
+import type { ReadingTools } from './row-events.ts'
 
-export type DatabaseWatchTools = {
-  readonly clock: Clock
+export type DatabaseWatchTools = Omit<ReadingTools, 'isOwnAlias' | 'number'> & {
   readonly log: Log
   readonly open: () => ChatDb
-  readonly own: OwnMessages
-  readonly tracker: StatusTracker
-  readonly parts: OpenParts
-  readonly files: MessageFiles
-  /** Resolves when all are durable; rejects where one could not be stored. */
-  readonly publish: (events: readonly LineEvent[]) => Promise<void>
 }
 
 /** Longest time between two looks: nothing is missed for longer, even without a new `data_version`. */

@@ -6,9 +6,8 @@ import { dropOldest } from '../../../system/memoize.ts'
 import type { LineEvent, SentParts, Settlement } from '../../driver.ts'
 import type { MessageRow } from './chat-db-rows.ts'
 import { peerOf } from './classify.ts'
-import type { DatabaseWatchTools } from './database-watch.ts'
 import { type Expectation, type Fit, fitOf, isMisrouted, keyOf, plain } from './expectation.ts'
-import { stageOf } from './status-tracker.ts'
+import { stageOf, type StatusTracker } from './status-tracker.ts'
 
 /** Relation of a row to the messages that were handed to Messages. */
 export type RowMatch =
@@ -328,7 +327,7 @@ export class OpenParts {
 
 /** Event for a matched row of ours; null where its send returns the outcome, or nothing is new. */
 export function settledEvent(
-  { tracker, parts }: Pick<DatabaseWatchTools, 'tracker' | 'parts'>,
+  { tracker, parts }: { readonly tracker: StatusTracker; readonly parts: OpenParts },
   match: RowMatch,
   row: MessageRow,
   now: number,

@@ -9,11 +9,10 @@ import type { LineEvent } from '../../driver.ts'
 import type { MessageRow, RowId } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
 import { ageOf, type Circumstances, classify, OLD_AGE_MS, peerOf } from './classify.ts'
-import type { DatabaseWatchTools } from './database-watch.ts'
 import { EditWatch, type KnownEdits } from './edits.ts'
 import { keyOf } from './expectation.ts'
 import { failedEvent, type RowMatch, settledEvent } from './own-messages.ts'
-import { type Classified, type Counted, RowEvents } from './row-events.ts'
+import { type Classified, type Counted, type ReadingTools, RowEvents } from './row-events.ts'
 import { ERROR_GRACE_MS, reasonOf } from './status-tracker.ts'
 
 /** Position of a Mac line in chat.db; the core stores it in the transaction of the published events. */
@@ -65,12 +64,6 @@ export function readCheckpoint(text: string | null): Checkpoint | null {
   } catch {
     return null
   }
-}
-
-export type ReadingTools = DatabaseWatchTools & {
-  readonly isOwnAlias: (handle: string) => boolean
-  /** Number of the line. */
-  readonly number: string
 }
 
 /** Result of a row: an event, nothing, or another look at it. */

@@ -1,6 +1,7 @@
 // Events of rows: a message with its files, a reaction, a change of a group, an edit.
 
 import { timestamp } from '../../../domain/ids.ts'
+import type { Clock } from '../../../system/clock.ts'
 import type { DeviceChange, DeviceGroup, DeviceMessage, LineEvent } from '../../driver.ts'
 import type { Chat, MessageRow } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
@@ -12,9 +13,10 @@ import {
   readableText,
 } from './classify.ts'
 import { editsOf } from './edits.ts'
-import type { ReadingTools } from './reading.ts'
+import type { MessageFiles } from './message-files.ts'
+import type { OpenParts, OwnMessages } from './own-messages.ts'
 import { replyOf } from './row-changes.ts'
-import { serviceOf } from './status-tracker.ts'
+import { serviceOf, type StatusTracker } from './status-tracker.ts'
 
 export type Classified = Exclude<Classification, { kind: 'incomplete' }>
 type Relayed = Extract<Classified, { kind: 'relay' }>
@@ -22,6 +24,19 @@ type Changed = Extract<Classified, { kind: 'change' }>
 
 /** Messages that were published as history, and those published without their whole text. */
 export type Counted = 'history' | 'undecodable'
+
+export type ReadingTools = {
+  readonly clock: Clock
+  readonly own: OwnMessages
+  readonly tracker: StatusTracker
+  readonly parts: OpenParts
+  readonly files: MessageFiles
+  readonly isOwnAlias: (handle: string) => boolean
+  /** Number of the line. */
+  readonly number: string
+  /** Resolves when all are durable; rejects where one could not be stored. */
+  readonly publish: (events: readonly LineEvent[]) => Promise<void>
+}
 
 export class RowEvents {
   readonly #tools: ReadingTools

@@ -1,6 +1,6 @@
 // The row of a message that the script has handed over: it alone proves the outcome.
 
-import { NEVER } from '../../../system/clock.ts'
+import { type Clock, NEVER } from '../../../system/clock.ts'
 import type { Settlement } from '../../driver.ts'
 import type { MessageRow, OwnState } from './chat-db-rows.ts'
 import type { ChatDb } from './chat-db.ts'
@@ -12,11 +12,23 @@ import {
   isMisrouted,
   keyOf,
 } from './expectation.ts'
+import type { OwnMessages } from './own-messages.ts'
 import type { ScriptAnswer } from './script-runner.ts'
-import type { SenderTools } from './sender.ts'
-import { ERROR_GRACE_MS, reasonOf, serviceOf, stageOf } from './status-tracker.ts'
+import {
+  ERROR_GRACE_MS,
+  reasonOf,
+  serviceOf,
+  stageOf,
+  type StatusTracker,
+} from './status-tracker.ts'
 
-type RowTools = Pick<SenderTools, 'clock' | 'own' | 'tracker' | 'db'>
+export type RowTools = {
+  readonly clock: Clock
+  readonly own: OwnMessages
+  readonly tracker: StatusTracker
+  /** The database while it can be read. */
+  readonly db: () => ChatDb | null
+}
 
 /** Something was handed over to Messages. */
 type HandedOver = {

@@ -20,23 +20,17 @@ import {
   partsOf,
   type StagedFile,
 } from './expectation.ts'
-import { type OpenParts, type OwnMessages, PartedSend } from './own-messages.ts'
+import { type OpenParts, PartedSend } from './own-messages.ts'
 import { isKnownAbsent, type Pacer, pauseMs } from './pacing.ts'
-import { watchRow } from './row-watch.ts'
+import { type RowTools, watchRow } from './row-watch.ts'
 import { classOf, type MessagesScript, type ScriptAnswer, type Target } from './script-runner.ts'
 import type { Staging } from './staging.ts'
-import type { StatusTracker } from './status-tracker.ts'
 
-export type SenderTools = {
-  readonly clock: Clock
+export type SenderTools = RowTools & {
   readonly script: MessagesScript
   readonly pacer: Pacer
-  readonly own: OwnMessages
   readonly parts: OpenParts
-  readonly tracker: StatusTracker
   readonly staging: Staging
-  /** The database while it can be read. */
-  readonly db: () => ChatDb | null
   /** False while Messages has no account of SMS. */
   readonly hasSms: () => boolean
   /** Called with the answer of Messages, which may concern the line, before the send returns. */

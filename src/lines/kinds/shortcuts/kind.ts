@@ -35,14 +35,14 @@ import type {
 import { HandedOut, HandOver } from './hand-over.ts'
 import { IncomingFiles } from './incoming-files.ts'
 
-export type ShortcutsLineTools = {
+type ShortcutsLineTools = {
   readonly clock: Clock
   readonly log: Log
   readonly files: IncomingFiles
 }
 
 const NOT_READY: NotReady = 'not_ready'
-export const SHORTCUTS_CAPABILITIES: Capabilities = {
+const SHORTCUTS_CAPABILITIES: Capabilities = {
   ...NO_CAPABILITIES,
   new_contacts: true,
   receives_attachments: true,
@@ -64,9 +64,9 @@ const LOOKS_LIKE_NUMBER = /\+?[0-9][0-9 ().-]{4,}[0-9]/g
 
 const FIX =
   'Start the sending shortcut on the iPhone. iOS stops long-running shortcuts, so use an automation that starts it every hour.'
-export const SILENT: OfflineReason = { code: 'shortcut_silent', hint: FIX }
+const SILENT: OfflineReason = { code: 'shortcut_silent', hint: FIX }
 
-export class ShortcutsLineRun {
+class ShortcutsLineRun {
   readonly #tools: ShortcutsLineTools
   readonly #line: DriverLine
   readonly #signal: AbortSignal

@@ -119,7 +119,7 @@ const BATCH_MAX = 64
 const OUTAGE_MS = 5_000
 const PRUNE_EVERY_MS = 3_600_000
 
-export class SimulatedLineRun {
+class SimulatedLineRun {
   readonly #tools: SimulatedLineTools
   readonly #line: DriverLine
   readonly #signal: AbortSignal

@@ -8,8 +8,8 @@ import { type Clock, whenAborted } from '../../../../system/clock.ts'
 import type { Log } from '../../../../system/log.ts'
 import type { ProcessEnd, RunProcess, StartReadProcess } from '../../../../system/process.ts'
 import type { Service } from '../../../../system/service.ts'
-import { isUdid } from '../cable/usbmux.ts'
-import type { IPHONE_OPTIONS } from '../kind.ts'
+import type { IPHONE_OPTIONS } from '../options.ts'
+import { isUdid } from '../udid.ts'
 import { type KeptEnd, KeptProcess } from './kept-process.ts'
 
 /** Causes that can be known of any program: such have exit codes for success and failure only. */

@@ -13,9 +13,9 @@ import {
 import {
   type MuxEvent,
   muxPort,
-  normalUdid,
   Usbmux,
 } from '../../../../../src/lines/kinds/iphone/cable/usbmux.ts'
+import { normalUdid } from '../../../../../src/lines/kinds/iphone/udid.ts'
 import {
   BUID,
   frame,
