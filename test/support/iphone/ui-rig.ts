@@ -15,7 +15,6 @@ import { pollInbound } from '../../../src/lines/kinds/iphone/screens/inbound.ts'
 import { OwnSends } from '../../../src/lines/kinds/iphone/screens/own-sends.ts'
 import { sendByUi, type UiSend } from '../../../src/lines/kinds/iphone/screens/send.ts'
 import { TranscriptMemory } from '../../../src/lines/kinds/iphone/screens/transcript-memory.ts'
-import { ENGLISH } from '../../../src/lines/kinds/iphone/screens/ui-words.ts'
 import { TestClock } from '../test-clock.ts'
 import { directExchange } from './fake-wda.ts'
 import { MessagesPhone } from './messages-phone.ts'
@@ -86,7 +85,6 @@ function line(clock: TestClock, commands: WdaCommands, stored: string | null, to
       clock,
     ),
     clock,
-    words: ENGLISH,
     memory,
     own: new OwnSends(),
     queue: new TaskQueue(),

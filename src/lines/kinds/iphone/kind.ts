@@ -21,7 +21,6 @@ import {
   waitingFindings,
 } from './phone-findings.ts'
 import { IPHONE_CAPABILITIES, PhoneLine, type PhoneLineTools } from './phone-line.ts'
-import { ENGLISH } from './screens/ui-words.ts'
 import { normalUdid } from './udid.ts'
 
 type Options = OptionValues<typeof IPHONE_OPTIONS>
@@ -127,7 +126,7 @@ type IphoneOptions = {
   readonly agentPort: number
 }
 
-type IphoneTools = Omit<PhoneLineTools, 'agent' | 'words' | 'drafts'> & {
+type IphoneTools = Omit<PhoneLineTools, 'agent' | 'drafts'> & {
   readonly agentOf?: ((udid: string) => PhoneAgent) | undefined
 }
 
@@ -178,7 +177,7 @@ export function createIphoneDriver(options: IphoneOptions, tools: IphoneTools): 
     async run(line, listener, signal) {
       const ownDrafts = drafts.get(line.key) ?? new Set<Handle>()
       drafts.set(line.key, ownDrafts)
-      const ownTools = { agent: agentOf(line.key), words: ENGLISH, drafts: ownDrafts }
+      const ownTools = { agent: agentOf(line.key), drafts: ownDrafts }
       const phoneLine = new PhoneLine({ ...tools, ...ownTools }, line, listener, signal)
       running.set(line.key, phoneLine)
       try {

@@ -29,7 +29,6 @@ import { expectationOf, OwnSends } from './screens/own-sends.ts'
 import { ReceiptRounds } from './screens/receipts.ts'
 import { sendByUi } from './screens/send.ts'
 import { TranscriptMemory } from './screens/transcript-memory.ts'
-import type { UiWords } from './screens/ui-words.ts'
 
 export type PhoneLineTools = {
   readonly clock: Clock
@@ -39,7 +38,6 @@ export type PhoneLineTools = {
   /** Null where the owner starts the agents. */
   readonly launcher: PhoneLauncher | null
   readonly agent: PhoneAgent
-  readonly words: UiWords
   /** Chats in which a text of ours may stand that was not sent; kept from run to run. */
   readonly drafts: Set<Handle>
 }

@@ -3,15 +3,15 @@
 
 import type { Handle } from '../../../../domain/handle.ts'
 import {
+  type ChatTools,
   compare,
   handleOf,
   leaveChat,
   storeMemory,
   takeTranscript,
-  type ChatTools,
 } from './chat-reader.ts'
 import { emptyComposer } from './compose.ts'
-import { readChatTitle, type ChatCell } from './labels.ts'
+import { type ChatCell, readChatTitle } from './labels.ts'
 import type { Bubble, TranscriptScreen } from './messages-screen.ts'
 import {
   dismissAlert,
@@ -132,10 +132,10 @@ class Poll {
 
   /** Conversations from before the line are history; its beginning is stored before anything is emitted. */
   async #keepFirstList(cells: readonly ChatCell[]): Promise<void> {
-    const { memory, words } = this.#tools
+    const { memory } = this.#tools
     memory.keepList()
     for (const { mark, name } of cells) {
-      memory.keepMark(mark, name, readChatTitle(name, words).kind === 'direct')
+      memory.keepMark(mark, name, readChatTitle(name).kind === 'direct')
     }
     await storeMemory(this.#tools)
   }

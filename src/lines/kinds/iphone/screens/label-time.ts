@@ -1,6 +1,6 @@
 // Times as Messages writes them: a bubble has a time of the day, a row above it says of which day.
 
-import type { UiWords } from './ui-words.ts'
+import { ENGLISH } from './ui-words.ts'
 
 /** The day that a row above the bubbles names. */
 export type DayName =
@@ -48,17 +48,17 @@ export function timeAtEnd(text: string): number | null {
 }
 
 /** `Today 4:35 PM`, `Mon, Sep 7 at 11:01 AM` (both seen on macOS 27.2); null for anything else. */
-export function readDateRow(text: string, words: UiWords): DateRow | null {
+export function readDateRow(text: string): DateRow | null {
   const minutes = timeAtEnd(text)
-  const name = minutes === null ? null : readDayName(text, words)
+  const name = minutes === null ? null : readDayName(text)
   return minutes === null || name === null ? null : { name, minutes }
 }
 
-function readDayName(text: string, words: UiWords): DayName | null {
-  if (text.includes(words.today)) return { day: 'ago', days: 0 }
-  if (text.includes(words.yesterday)) return { day: 'ago', days: 1 }
+function readDayName(text: string): DayName | null {
+  if (text.includes(ENGLISH.today)) return { day: 'ago', days: 0 }
+  if (text.includes(ENGLISH.yesterday)) return { day: 'ago', days: 1 }
   const [, monthName, date, year] = DATE.exec(text) ?? []
-  const month = words.months.indexOf(monthName ?? '') + 1
+  const month = ENGLISH.months.indexOf(monthName ?? '') + 1
   if (month > 0) {
     return {
       day: 'date',
@@ -67,7 +67,7 @@ function readDayName(text: string, words: UiWords): DayName | null {
       date: Number(date),
     }
   }
-  const weekday = words.weekdays.findIndex((name) => new RegExp(`\\b${name}`).test(text))
+  const weekday = ENGLISH.weekdays.findIndex((name) => new RegExp(`\\b${name}`).test(text))
   return weekday === -1 ? null : { day: 'weekday', weekday }
 }
 

@@ -5,7 +5,7 @@
 import { deviceHandle, type Handle } from '../../../../domain/handle.ts'
 import type { Rect, UiNode } from '../agent/ui-tree.ts'
 import { splitTime } from './label-time.ts'
-import type { UiService, UiWords } from './ui-words.ts'
+import { ENGLISH, type UiService } from './ui-words.ts'
 
 /** Side of a bubble: own ones are near the right edge of the chat, others near the left. */
 export type Side = 'left' | 'right' | 'unclear'
@@ -33,25 +33,22 @@ export function sideOf(bubble: Rect, pane: Rect): Side {
  * The content of a label; null for one without a time, which no bubble lacks: a typing indicator, or an
  * unsent message. `title` is the name of the chat, as the label of its other side begins.
  */
-export function readLabel(
-  label: string,
-  { side, title, words }: { readonly side: Side; readonly title: string; readonly words: UiWords },
-): ReadLabel | null {
+export function readLabel(label: string, side: Side, title: string): ReadLabel | null {
   const split = splitTime(label)
   if (split === null) return null
   const { before, minutes } = split
-  const own = words.own.find(({ prefix }) => endOf(before, prefix) !== -1)
+  const own = ENGLISH.own.find(({ prefix }) => endOf(before, prefix) !== -1)
   if (side === 'left' || (side === 'unclear' && own === undefined)) {
-    const text = withoutSender(before, title, words)
+    const text = withoutSender(before, title)
     return { isFromMe: false, service: null, text, minutes }
   }
-  const text = own === undefined ? withoutSender(before, title, words) : rest(before, own.prefix)
+  const text = own === undefined ? withoutSender(before, title) : rest(before, own.prefix)
   return { isFromMe: true, service: own?.service ?? null, text, minutes }
 }
 
 /** Strips the sender, once: the chat's title, else the part before the first comma. */
-function withoutSender(label: string, title: string, words: UiWords): string {
-  for (const sender of [title, words.anonymous]) {
+function withoutSender(label: string, title: string): string {
+  for (const sender of [title, ENGLISH.anonymous]) {
     if (sender !== '' && endOf(label, sender) !== -1) return rest(label, sender)
   }
   const comma = label.indexOf(', ')
@@ -79,30 +76,30 @@ export type ChatCell = {
 
 const TIME_OR_DATE = /^(?:\d{1,2}[:.]\d{2}(?:\s*[AaPp]\.?[Mm]\.?)?|\d{1,2}\/\d{1,2}\/\d{2,4})$/
 
-export function conversationCell(cell: UiNode, words: UiWords): ChatCell {
+export function conversationCell(cell: UiNode): ChatCell {
   const label = comparable(cell.label ?? '')
   const parts = label.split(', ')
-  const isUnread = parts.slice(-3).some((part) => words.unread.includes(part))
+  const isUnread = parts.slice(-3).some((part) => ENGLISH.unread.includes(part))
   const { x, y, width, height } = cell.rect
   return {
     name: parts[0] ?? '',
-    mark: `${withoutEnd(parts, words).join(', ')}${isUnread ? '\n' : ''}`,
+    mark: `${withoutEnd(parts).join(', ')}${isUnread ? '\n' : ''}`,
     isUnread,
     point: { x: x + width / 2, y: y + height / 2 },
   }
 }
 
 /** The parts before the date and what follows it. */
-function withoutEnd(parts: readonly string[], words: UiWords): readonly string[] {
+function withoutEnd(parts: readonly string[]): readonly string[] {
   let end = parts.length
-  while (end > 1 && [...words.unread, ...words.muted].includes(parts[end - 1] ?? '')) end -= 1
-  if (end > 1 && isDate(parts[end - 1] ?? '', words)) end -= 1
+  while (end > 1 && [...ENGLISH.unread, ...ENGLISH.muted].includes(parts[end - 1] ?? '')) end -= 1
+  if (end > 1 && isDate(parts[end - 1] ?? '')) end -= 1
   return parts.slice(0, end)
 }
 
-function isDate(part: string, words: UiWords): boolean {
-  if (part === words.today || part === words.yesterday || TIME_OR_DATE.test(part)) return true
-  return words.weekdays.some((day) => part.startsWith(day) && part.endsWith('day'))
+function isDate(part: string): boolean {
+  if (part === ENGLISH.today || part === ENGLISH.yesterday || TIME_OR_DATE.test(part)) return true
+  return ENGLISH.weekdays.some((day) => part.startsWith(day) && part.endsWith('day'))
 }
 
 export type ChatTitle =
@@ -118,13 +115,13 @@ const DIGITS_MIN = 3
 const NATIONAL_DIGITS_MIN = 7
 const COUNTRY_DIGITS_MAX = 3
 
-export function readChatTitle(text: string, words: UiWords): ChatTitle {
+export function readChatTitle(text: string): ChatTitle {
   const title = comparable(text)
   const handle = handleIn(title)
   if (handle !== null) return { kind: 'direct', handle }
   const people = title.split(/, | & /)
   const isGroup = people.length > 1 && people.some((person) => handleIn(person) !== null)
-  return { kind: isGroup || words.people.test(title) ? 'group' : 'named' }
+  return { kind: isGroup || ENGLISH.people.test(title) ? 'group' : 'named' }
 }
 
 /** True where a title is that of the chat with `handle`; a number may lack its country. */

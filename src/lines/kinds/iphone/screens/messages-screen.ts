@@ -13,7 +13,7 @@ import {
   type ReadLabel,
   sideOf,
 } from './labels.ts'
-import type { UiService, UiWords } from './ui-words.ts'
+import { ENGLISH, type UiService } from './ui-words.ts'
 
 export type BubbleStatus =
   | { readonly kind: 'delivered' }
@@ -63,33 +63,33 @@ const CELLS_MAX = 100
 /** Unproven: what the lock screen of iOS calls its clock. */
 const LOCK_SCREEN_IDS = ['lockscreen-date-view']
 
-export function readScreen(root: UiNode, words: UiWords): Screen {
+export function readScreen(root: UiNode): Screen {
   if (findNode(root, ({ type }) => type === 'Alert' || type === 'Sheet')) return { screen: 'alert' }
   const transcript = findById(root, 'TranscriptCollectionView')
-  const composer = readComposer(root, words)
+  const composer = readComposer(root)
   if (transcript !== null || composer !== null) {
-    const title = titleOf(root, words)
+    const title = titleOf(root)
     return {
       screen: 'transcript',
       title,
-      chat: readChatTitle(title, words),
-      bubbles: transcript === null ? [] : readBubbles(transcript, root.rect, { title, words }),
+      chat: readChatTitle(title),
+      bubbles: transcript === null ? [] : readBubbles(transcript, root.rect, title),
       composer,
-      back: backOf(root, words),
+      back: backOf(root),
     }
   }
   const list = findById(root, 'ConversationList')
-  if (list !== null) return { screen: 'list', cells: readCells(list, words) }
+  if (list !== null) return { screen: 'list', cells: readCells(list) }
   const isLocked = LOCK_SCREEN_IDS.some((id) => findById(root, id) !== null)
   return { screen: isLocked ? 'locked' : 'unknown' }
 }
 
-function readCells(list: UiNode, words: UiWords): readonly ChatCell[] {
+function readCells(list: UiNode): readonly ChatCell[] {
   const cells = [...nodesOf(list)].filter(({ type, label }) => type === 'Cell' && label !== null)
-  return cells.slice(0, CELLS_MAX).map((cell) => conversationCell(cell, words))
+  return cells.slice(0, CELLS_MAX).map((cell) => conversationCell(cell))
 }
 
-function readComposer(root: UiNode, words: UiWords): Composer | null {
+function readComposer(root: UiNode): Composer | null {
   const field = findById(root, 'messageBodyField')
   if (field === null) return null
   const canSend = findNode(root, ({ id, isEnabled }) => id === 'sendButton' && isEnabled) !== null
@@ -99,59 +99,57 @@ function readComposer(root: UiNode, words: UiWords): Composer | null {
   // which those very words were typed it is the same, but then there is something to send.
   const isEmpty = value === placeholder && !canSend
   const begins = (known: readonly string[]) => known.some((word) => placeholder.startsWith(word))
-  const byText = begins(words.textField) ? 'SMS' : null
+  const byText = begins(ENGLISH.textField) ? 'SMS' : null
   return {
     draft: isEmpty ? '' : value,
-    service: begins(words.imessageField) ? 'iMessage' : byText,
+    service: begins(ENGLISH.imessageField) ? 'iMessage' : byText,
     canSend,
   }
 }
 
 /** The name in the bar, or on the sheet for a new message its recipient. */
-function titleOf(root: UiNode, words: UiWords): string {
-  const named = findById(root, 'ConversationTitle')?.label ?? recipientOf(root, words)
+function titleOf(root: UiNode): string {
+  const named = findById(root, 'ConversationTitle')?.label ?? recipientOf(root)
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
   return comparable(named ?? bar?.id ?? bar?.label ?? '')
 }
 
 /** The number or address behind the word `To:`, in its own node or in the one that follows. */
-function recipientOf(root: UiNode, words: UiWords): string | null {
+function recipientOf(root: UiNode): string | null {
   const nodes = [...nodesOf(root)]
-  const at = nodes.findIndex(({ label }) => label?.startsWith(words.recipient) === true)
+  const at = nodes.findIndex(({ label }) => label?.startsWith(ENGLISH.recipient) === true)
   if (at === -1) return null
   const texts = nodes.slice(at, at + 2).flatMap(({ label, value }) => [label, value])
-  const names = texts.map((text) => comparable((text ?? '').replace(words.recipient, '')))
-  return names.find((name) => readChatTitle(name, words).kind === 'direct') ?? null
+  const names = texts.map((text) => comparable((text ?? '').replace(ENGLISH.recipient, '')))
+  return names.find((name) => readChatTitle(name).kind === 'direct') ?? null
 }
 
-function backOf(root: UiNode, words: UiWords): Point | null {
+function backOf(root: UiNode): Point | null {
   const bar = findNode(root, ({ type }) => type === 'NavigationBar')
   if (bar === null) return null
   const buttons = [...nodesOf(bar)].filter(({ type }) => type === 'Button')
-  const named = buttons.find(({ id, label }) => id === 'BackButton' || isBack(label, words))
+  const named = buttons.find(({ id, label }) => id === 'BackButton' || isBack(label))
   const leftmost = buttons.toSorted((a, b) => a.rect.x - b.rect.x)[0]
   const button = named ?? leftmost
   return button === undefined ? null : middleOf(button.rect)
 }
 
-function isBack(label: string | null, words: UiWords): boolean {
-  return label !== null && words.back.includes(label)
+function isBack(label: string | null): boolean {
+  return label !== null && ENGLISH.back.includes(label)
 }
 
 function middleOf({ x, y, width, height }: Rect): Point {
   return { x: x + width / 2, y: y + height / 2 }
 }
 
-type Naming = { readonly title: string; readonly words: UiWords }
-
-function readBubbles(transcript: UiNode, screen: Rect, naming: Naming): readonly Bubble[] {
+function readBubbles(transcript: UiNode, screen: Rect, title: string): readonly Bubble[] {
   const pane = transcript.rect.width > 0 ? transcript.rect : screen
   const bubbles: Bubble[] = []
   let under: DateRow | null = null
   for (const row of rowsOf(transcript)) {
-    const date = dateOf(row, naming.words)
-    const bubble = date === null ? bubbleOf(row, pane, naming) : null
-    const status = date === null && bubble === null ? statusOf(row, naming.words) : null
+    const date = dateOf(row)
+    const bubble = date === null ? bubbleOf(row, pane, title) : null
+    const status = date === null && bubble === null ? statusOf(row) : null
     if (date !== null) under = date
     if (bubble !== null) bubbles.push({ ...bubble, under })
     if (status !== null) markLast(bubbles, status)
@@ -169,16 +167,16 @@ function cellsOf(node: UiNode): readonly UiNode[] {
   return node.children.flatMap((child) => (child.type === 'Cell' ? [child] : cellsOf(child)))
 }
 
-function dateOf(row: UiNode, words: UiWords): DateRow | null {
-  const days = [words.today, words.yesterday, ...words.weekdays.map((day) => `${day}[a-z]*`)]
+function dateOf(row: UiNode): DateRow | null {
+  const days = [ENGLISH.today, ENGLISH.yesterday, ...ENGLISH.weekdays.map((day) => `${day}[a-z]*`)]
   const begin = new RegExp(`^(?:iMessage|Text Message|SMS)?\\s*(?:${days.join('|')})[,\\s]`)
   for (const { label } of nodesOf(row)) {
-    if (label !== null && begin.test(label)) return readDateRow(label, words)
+    if (label !== null && begin.test(label)) return readDateRow(label)
   }
   return null
 }
 
-function bubbleOf(row: UiNode, pane: Rect, { title, words }: Naming): Omit<Bubble, 'under'> | null {
+function bubbleOf(row: UiNode, pane: Rect, title: string): Omit<Bubble, 'under'> | null {
   const nodes = [...nodesOf(row)]
   const named = nodes.find(({ label, type }) => type !== 'StaticText' && isTimed(label))
   if (named === undefined || named.label === null) return null
@@ -186,12 +184,12 @@ function bubbleOf(row: UiNode, pane: Rect, { title, words }: Naming): Omit<Bubbl
   const shapes = nodes.filter(({ id, label }) => id === 'Sticker' || label === named.label)
   const [bubble] = shapes.toSorted((a, b) => a.rect.width - b.rect.width)
   const side = sideOf(bubble?.rect ?? named.rect, pane)
-  const read = readLabel(named.label, { side, title, words })
+  const read = readLabel(named.label, side, title)
   if (read === null) return null
-  const isFailed = read.isFromMe && nodes.some((node) => isFailureMark(node, words))
+  const isFailed = read.isFromMe && nodes.some((node) => isFailureMark(node))
   return {
     ...read,
-    isAttachment: words.attachment.test(comparable(read.text)),
+    isAttachment: ENGLISH.attachment.test(comparable(read.text)),
     status: isFailed ? { kind: 'not_delivered' } : null,
   }
 }
@@ -200,16 +198,16 @@ function isTimed(label: string | null): boolean {
   return label !== null && timeAtEnd(label) !== null
 }
 
-function isFailureMark({ type, label }: UiNode, words: UiWords): boolean {
-  return type === 'Button' && label !== null && words.failureMark.includes(label)
+function isFailureMark({ type, label }: UiNode): boolean {
+  return type === 'Button' && label !== null && ENGLISH.failureMark.includes(label)
 }
 
-function statusOf(row: UiNode, words: UiWords): BubbleStatus | null {
+function statusOf(row: UiNode): BubbleStatus | null {
   for (const { label } of nodesOf(row)) {
     const text = comparable(label ?? '')
-    if (words.notDelivered.includes(text)) return { kind: 'not_delivered' }
-    if (words.delivered.includes(text)) return { kind: 'delivered' }
-    const isRead = words.read.some((word) => text === word || text.startsWith(`${word} `))
+    if (ENGLISH.notDelivered.includes(text)) return { kind: 'not_delivered' }
+    if (ENGLISH.delivered.includes(text)) return { kind: 'delivered' }
+    const isRead = ENGLISH.read.some((word) => text === word || text.startsWith(`${word} `))
     if (isRead) return { kind: 'read', minutes: timeAtEnd(text) }
   }
   return null

@@ -6,12 +6,12 @@ import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
 import type { PhoneAgent } from '../agent/wda.ts'
 import { isTitleOf } from './labels.ts'
 import {
-  readScreen,
   type ListScreen,
+  readScreen,
   type Screen,
   type TranscriptScreen,
 } from './messages-screen.ts'
-import type { UiWords } from './ui-words.ts'
+import { ENGLISH } from './ui-words.ts'
 
 export type UiTroubleCode = 'locked' | 'alert' | 'ui_unknown' | 'wrong_chat'
 
@@ -42,7 +42,6 @@ export function isPhoneWide(code: AgentErrorCode | UiTroubleCode): boolean {
 export type UiTools = {
   readonly agent: PhoneAgent
   readonly clock: Clock
-  readonly words: UiWords
 }
 
 /** The time that the screen takes to follow a touch. */
@@ -58,10 +57,10 @@ export async function look(
   tools: UiTools,
   signal: AbortSignal,
 ): Promise<ListScreen | TranscriptScreen> {
-  const { agent, clock, words } = tools
+  const { agent, clock } = tools
   const remedies = new Set<string>()
   for (;;) {
-    const screen = readScreen(await agent.tree(signal), words)
+    const screen = readScreen(await agent.tree(signal))
     if (screen.screen === 'list' || screen.screen === 'transcript') return screen
     const remedy = await recover(tools, screen, signal)
     // Each once: the second time the owner has to act.
@@ -95,13 +94,10 @@ async function recover(
 }
 
 /** Dismisses an alert by a button that changes nothing; throws where it has none. */
-export async function dismissAlert(
-  { agent, words }: UiTools,
-  signal: AbortSignal,
-): Promise<boolean> {
+export async function dismissAlert({ agent }: UiTools, signal: AbortSignal): Promise<boolean> {
   const alert = await agent.alerts(signal)
   if (alert === null) return false
-  const button = words.safeButtons.find((name) => alert.buttons.includes(name))
+  const button = ENGLISH.safeButtons.find((name) => alert.buttons.includes(name))
   const [title = ''] = alert.text.split('\n')
   if (button === undefined) throw new UiTrouble('alert', title.slice(0, ALERT_TITLE_LENGTH_MAX))
   await agent.pressAlert(button, signal)

@@ -5,14 +5,14 @@ import type { OutgoingMessage } from '../../../../domain/message.ts'
 import { deadline } from '../../../../system/clock.ts'
 import {
   isGranted,
-  WITHDRAWN,
   type PointOfNoReturn,
   type SendOutcome,
   type Settlement,
+  WITHDRAWN,
 } from '../../../driver.ts'
 import { AgentError, type AgentErrorCode } from '../agent/wda-http.ts'
-import { compare, outcomeOf, storeMemory, type ChatTools } from './chat-reader.ts'
-import { compose, emptyComposer, holds, wipe, type Composed, type Draft } from './compose.ts'
+import { type ChatTools, compare, outcomeOf, storeMemory } from './chat-reader.ts'
+import { compose, type Composed, type Draft, emptyComposer, holds, wipe } from './compose.ts'
 import { hasControls, withPlainLines } from './labels.ts'
 import { readScreen, type TranscriptScreen } from './messages-screen.ts'
 import { isChatWith, LOOK_MS, showChat, troubleCodeOf, type UiTroubleCode } from './navigation.ts'
@@ -154,12 +154,12 @@ async function confirm(
 
 /** The chat as it is now; null where it is not on the screen, or the agent does not answer. */
 async function chatNow(
-  { agent, words }: ChatTools,
+  { agent }: ChatTools,
   { handle }: Draft,
   signal: AbortSignal,
 ): Promise<TranscriptScreen | null> {
   try {
-    const screen = readScreen(await agent.tree(signal), words)
+    const screen = readScreen(await agent.tree(signal))
     return screen.screen === 'transcript' && isChatWith(screen, handle) ? screen : null
   } catch {
     return null

@@ -39,5 +39,3 @@ export const ENGLISH = {
   // Buttons of alerts that change nothing.
   safeButtons: ['Later', 'Not Now', 'Remind Me Later', 'Close'],
 }
-
-export type UiWords = typeof ENGLISH

@@ -17,7 +17,6 @@ import {
   type Side,
   sideOf,
 } from '../../../../../src/lines/kinds/iphone/screens/labels.ts'
-import { ENGLISH } from '../../../../../src/lines/kinds/iphone/screens/ui-words.ts'
 import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
 
 const NUMBER = '+1 (202) 555-0123'
@@ -25,7 +24,7 @@ const NUMBER = '+1 (202) 555-0123'
 const WRITTEN = '\u202A+1\u00A0(202)\u00A0555-0123\u202C'
 
 function read(label: string, side: Side, title = NUMBER) {
-  return readLabel(label, { side, title, words: ENGLISH })
+  return readLabel(label, side, title)
 }
 
 function inbound(text: string, minutes = 810): ReadLabel {
@@ -197,7 +196,7 @@ const ROWS: readonly (readonly [row: string, at: number])[] = [
 
 for (const [row, at] of ROWS) {
   test(`bubbles below ${JSON.stringify(row)} are of that day`, () => {
-    const under = readDateRow(row, ENGLISH)
+    const under = readDateRow(row)
 
     const times = placeTimes([{ minutes: under?.minutes ?? -1, under }], NOW, 'UTC')
 
@@ -206,12 +205,12 @@ for (const [row, at] of ROWS) {
 }
 
 test('a row that names no day is no row of a date', () => {
-  expect(readDateRow('Delivered', ENGLISH)).toBeNull()
-  expect(readDateRow('Read 1:31 PM', ENGLISH)).toBeNull()
+  expect(readDateRow('Delivered')).toBeNull()
+  expect(readDateRow('Read 1:31 PM')).toBeNull()
 })
 
 test('a talk goes past midnight without a new row', () => {
-  const under = readDateRow('Yesterday 11:30 PM', ENGLISH)
+  const under = readDateRow('Yesterday 11:30 PM')
   const bubbles = [1_410, 1_439, 1, 30].map((minutes) => ({ minutes, under }))
 
   const times = placeTimes(bubbles, NOW, 'UTC')
@@ -241,7 +240,7 @@ test("times are those of the phone's zone, on either side of the change to winte
 })
 
 describe('the title of a chat', () => {
-  const kindOf = (title: string) => readChatTitle(title, ENGLISH)
+  const kindOf = (title: string) => readChatTitle(title)
 
   test('is a handle, a group or a name', () => {
     expect(kindOf('\u202A+1\u00A0(202)\u00A0555-0123\u202C')).toEqual({
@@ -277,7 +276,7 @@ describe('the title of a chat', () => {
 })
 
 test('a conversation is the same on another day, and another one with another preview', () => {
-  const markOf = (label: string) => conversationCell(cellOf(label), ENGLISH).mark
+  const markOf = (label: string) => conversationCell(cellOf(label)).mark
 
   const marks = ['1:30\u202FPM', 'Yesterday', 'Monday', '11/21/26'].map((date) =>
     markOf(`${NUMBER}, hello, there, ${date}`),

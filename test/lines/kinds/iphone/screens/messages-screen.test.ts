@@ -11,7 +11,6 @@ import {
   readScreen,
   type TranscriptScreen,
 } from '../../../../../src/lines/kinds/iphone/screens/messages-screen.ts'
-import { ENGLISH } from '../../../../../src/lines/kinds/iphone/screens/ui-words.ts'
 import { MessagesPhone } from '../../../../support/iphone/messages-phone.ts'
 import { type JsonNode, node } from '../../../../support/iphone/messages-tree.ts'
 import { FRIEND } from '../../../../support/iphone/ui-rig.ts'
@@ -26,7 +25,7 @@ function tree(json: unknown): UiNode {
 }
 
 function screenOf(json: unknown) {
-  return readScreen(tree(json), ENGLISH)
+  return readScreen(tree(json))
 }
 
 function transcriptOf(json: unknown): TranscriptScreen {
