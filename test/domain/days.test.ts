@@ -48,7 +48,10 @@ test('a zone goes by the name that its data give it; offsets and unknown names a
     'UTC',
     'Asia/Kolkata',
     'Europe/Berlin',
-    ...[null, null, null, null],
+    null,
+    null,
+    null,
+    null,
   ])
   expect(dayName(dayOf(at('2026-11-21T18:29:59Z'), 'Asia/Kolkata'))).toBe('2026-11-21')
   expect(daysIn(() => 'UTC').endOf(at('2026-11-21T23:59:59.999Z'))).toBe(at('2026-11-22T00:00:00Z'))
