@@ -18,6 +18,7 @@ import type { Line } from './domain/line.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
+import { createSnoozes } from './health/snoozes.ts'
 import { aboutResource } from './http/dashboard-views.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
@@ -385,6 +386,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       confirmHealthy: runtime.confirmHealthy,
     },
     listAudit: (filter, page) => listAudit(db, filter, page),
+    setSnooze: createSnoozes(runtime),
     listBackups: () => listBackupResources(runtime.directory),
     about: () =>
       aboutResource({

@@ -16,9 +16,15 @@ import { readHandle, readQuery } from './query.ts'
 import { callerOf, contextOf, sessionOf } from './request-context.ts'
 import { respond } from './respond.ts'
 
-export type SendPreviews = Pick<ReturnType<typeof createReading>['beside'], 'previewSend'>
+type Beside = ReturnType<typeof createReading>['beside']
 
-type CostTools = SendPreviews & { readonly lines: Pick<PhoneLineActions, 'list'> }
+export type SendPreviews = Pick<Beside, 'previewSend' | 'attention'>
+
+export function attentionRoutes({ attention }: Pick<Beside, 'attention'>) {
+  return new Elysia().onBeforeHandle(plainCall).get('/dashboard/attention', () => attention())
+}
+
+type CostTools = Pick<Beside, 'previewSend'> & { readonly lines: Pick<PhoneLineActions, 'list'> }
 
 const CostQuery = Type.Object({ to: Type.String(), phone_line_id: Type.Optional(Type.String()) })
 

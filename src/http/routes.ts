@@ -8,6 +8,7 @@ import type { Backup, SetupLink } from '../api/owner.ts'
 import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { SentenceOf } from '../domain/message.ts'
+import type { SetSnooze } from '../health/snoozes.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
@@ -21,7 +22,13 @@ import { requirePassword, sessionRoutes } from './dashboard-auth.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { dashboardHealthRoutes } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
-import { type SendPreviews, aboutRoutes, contactCostRoutes, qrRoutes } from './dashboard-views.ts'
+import {
+  type SendPreviews,
+  aboutRoutes,
+  attentionRoutes,
+  contactCostRoutes,
+  qrRoutes,
+} from './dashboard-views.ts'
 import { webhookViewRoutes } from './dashboard-webhooks.ts'
 import {
   type DeliveryActions,
@@ -85,6 +92,7 @@ export type RouteTools = SchemeOptions &
     readonly control: ControlActions
     /** Back-ups of the data directory, newest first. */
     readonly listBackups: () => readonly Backup[]
+    readonly setSnooze: SetSnooze
     readonly access: Access
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: ChangeFeed
@@ -126,6 +134,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))
+    .use(attentionRoutes(tools))
     .use(contactCostRoutes(tools))
     .use(webhookViewRoutes(tools))
     .use(qrRoutes())

@@ -18,6 +18,7 @@ import {
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
 import {
+  countAttention,
   listChanges,
   listMessages,
   type MessageFilter,
@@ -57,12 +58,16 @@ type Tools = SettleTools & {
   readonly audit: Pick<Audit, 'record'>
 }
 
+/** Age up to which a failed message is shown as one that needs attention. */
+const ATTENTION_MS = 7 * DAY_MS
+
 /** Lists, single messages and conversations, as the API has them. */
 export function createReading(tools: Tools) {
   const { db, waitReason } = tools
   return {
     beside: {
       search: (q: string, limit: number) => search(tools, q, limit),
+      attention: () => countAttention(db, timestamp(tools.clock.now() - ATTENTION_MS)),
       stats: (days: number) => messageStats(tools, days),
       recipient: (handle: string) => recipientResource(db, handle),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
