@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 
 import { fieldError, type Failure } from '../api.ts'
+import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import type { Tone } from './drawings.ts'
 import { Icon } from './icon.tsx'
@@ -47,7 +48,7 @@ export function FailureNote({ failure, but = [], onRetry }: FailureProps) {
   if (failure === null || fieldError(failure, ...but) !== null) return null
   const again = onRetry && (
     <Button icon="again" onClick={onRetry}>
-      Try again
+      {COMMON.tryAgain}
     </Button>
   )
   return (

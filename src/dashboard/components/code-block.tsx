@@ -2,6 +2,7 @@ import { useSignal } from '@preact/signals'
 
 import { later } from '../clock.ts'
 import { useDashboard } from '../dashboard.ts'
+import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 
 type Props = {
@@ -16,10 +17,9 @@ function CopyButton({ text, what }: Props) {
   const { clock, notices } = useDashboard()
   const isCopied = useSignal(false)
   const copy = async () => {
-    if (!(await putOnClipboard(text)))
-      return notices.failed(`Couldn't copy the ${what.toLowerCase()}.`)
+    if (!(await putOnClipboard(text))) return notices.failed(COMMON.notCopied(what))
     isCopied.value = true
-    notices.announce(`${what} copied.`)
+    notices.announce(COMMON.copied(what))
     later(clock, SHOWN_MS, () => (isCopied.value = false))
   }
   return (
@@ -29,7 +29,7 @@ function CopyButton({ text, what }: Props) {
       isIconOnly
       onClick={() => void copy()}
     >
-      {`Copy ${what.toLowerCase()}`}
+      {COMMON.copy(what)}
     </Button>
   )
 }

@@ -5,6 +5,7 @@ import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { href } from '../address.ts'
 import type { Answer } from '../api.ts'
 import { useDashboard } from '../dashboard.ts'
+import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { FailureNote } from './callout.tsx'
 import type { IconName } from './drawings.ts'
@@ -51,7 +52,7 @@ export function Dialog(props: DialogProps) {
           <h2 id={id}>{title}</h2>
           {canClose && (
             <Button look="quiet" icon="cross" isIconOnly onClick={onClose}>
-              Close
+              {COMMON.close}
             </Button>
           )}
         </div>
@@ -86,7 +87,7 @@ export function ActionDialog(props: ActionProps) {
       onSubmit={() => isReady && onSubmit()}
       actions={
         <>
-          <Button onClick={onClose}>Cancel</Button>
+          <Button onClick={onClose}>{COMMON.cancel}</Button>
           <Button type="submit" look={look} isBusy={action.isBusy} isDisabled={!isReady}>
             {confirm}
           </Button>
@@ -143,18 +144,18 @@ type DeleteProps = {
 export function DeleteCard({ page, noun, path, consequence, children }: DeleteProps) {
   const { api, notices, router } = useDashboard()
   return (
-    <Card title="Delete">
+    <Card title={COMMON.delete}>
       <p class="small quiet">{children}</p>
       <div class="actions">
         <ConfirmButton
           icon="trash"
-          text={`Delete ${noun}…`}
-          title={`Delete this ${noun}?`}
-          confirm="Delete"
+          text={COMMON.deleteThing(noun)}
+          title={COMMON.deleteThis(noun)}
+          confirm={COMMON.delete}
           look="danger"
           call={() => api.remove(path)}
           onDone={() => {
-            notices.done('Deleted.')
+            notices.done(COMMON.deleted)
             router.replace(href(page))
           }}
         >
@@ -180,7 +181,7 @@ export function ShownOnce({ title, onDone, children }: OnceProps) {
       onClose={onDone}
       actions={
         <Button look="main" onClick={onDone}>
-          Done
+          {COMMON.done}
         </Button>
       }
     >

@@ -6,6 +6,7 @@ import { useEffect, useId, useRef } from 'preact/hooks'
 
 import { later } from '../clock.ts'
 import { useDashboard } from '../dashboard.ts'
+import { COMMON } from '../words/common.ts'
 
 type FormProps = {
   readonly onSubmit: () => unknown
@@ -127,7 +128,9 @@ type PasswordProps = Partial<TextProps> & Pick<TextProps, 'bind'>
 
 /** The current password, unless another label and purpose are given. */
 export function PasswordField(props: PasswordProps) {
-  return <TextField label="Password" type="password" autoComplete="current-password" {...props} />
+  return (
+    <TextField label={COMMON.password} type="password" autoComplete="current-password" {...props} />
+  )
 }
 
 /** The name of the only account, hidden, under which password managers save the password. */

@@ -8,6 +8,7 @@ import type { ComponentType } from 'preact'
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks'
 
 import { request } from '../api.ts'
+import { COMMON } from '../words/common.ts'
 import { Button } from './button.tsx'
 import { Callout } from './callout.tsx'
 import { PageHead } from './page.tsx'
@@ -97,10 +98,10 @@ function Missing() {
   return (
     <Callout
       tone="bad"
-      title="This page couldn't be loaded"
-      actions={<Button onClick={() => location.reload()}>Reload</Button>}
+      title={COMMON.notLoaded}
+      actions={<Button onClick={() => location.reload()}>{COMMON.reload}</Button>}
     >
-      The relay was upgraded, or it can't be reached.
+      {COMMON.whyNotLoaded}
     </Callout>
   )
 }

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useEffect, useId, useLayoutEffect, useMemo, useRef } from 'preact/hooks'
 
 import { isStorageAvailable } from '../browser-storage.ts'
+import { COMMON } from '../words/common.ts'
 import { Callout } from './callout.tsx'
 import { Icon, Mark } from './icon.tsx'
 
@@ -38,9 +39,8 @@ export function AloneHead({ title, children }: AloneProps) {
         <PageHead title={title}>{children}</PageHead>
       </div>
       {!isStored && (
-        <Callout tone="warn" role="status" title="Your browser isn't saving data for this page">
-          You may be in a private window, or a setting blocks storage. You can sign in, but only in
-          this tab, and again after every reload.
+        <Callout tone="warn" role="status" title={COMMON.notStored}>
+          {COMMON.whyNotStored}
         </Callout>
       )}
     </>

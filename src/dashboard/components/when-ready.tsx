@@ -2,6 +2,7 @@ import type { ComponentChildren, VNode } from 'preact'
 
 import { href } from '../address.ts'
 import type { Read } from '../store.ts'
+import { COMMON } from '../words/common.ts'
 import { LinkButton } from './button.tsx'
 import { FailureNote } from './callout.tsx'
 import type { IconName } from './drawings.ts'
@@ -98,10 +99,10 @@ type DetailProps<T> = {
 export function DetailView<T extends { readonly id: string }>(props: DetailProps<T>) {
   const { page, noun, of, isHeld, whyMissing } = props
   const found = of.value?.data.find(({ id }) => id === props.id)
-  const all = <LinkButton href={href(page)}>{`All ${page}`}</LinkButton>
+  const all = <LinkButton href={href(page)}>{COMMON.all(page)}</LinkButton>
   const missing = (
     <Card>
-      <EmptyState icon={page} title={`${noun} not found`} action={all}>
+      <EmptyState icon={page} title={COMMON.notFound(noun)} action={all}>
         {whyMissing}
       </EmptyState>
     </Card>

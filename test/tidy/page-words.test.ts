@@ -1,0 +1,90 @@
+// The sentences of the page: each view has one file of them in `src/dashboard/words/`, and none stands in
+// the markup.
+
+import { expect, test } from 'bun:test'
+
+import ts from 'typescript-5'
+
+import { sourceFiles, type SourceFile } from '../support/source-files.ts'
+
+/** Views whose sentences still stand in their markup. */
+const NOT_YET = new Set([
+  'main.tsx',
+  'pages/attach.tsx',
+  'pages/bubble.tsx',
+  'pages/conversations.tsx',
+  'pages/deliveries.tsx',
+  'pages/delivery.tsx',
+  'pages/home.tsx',
+  'pages/keys.tsx',
+  'pages/line-checks.tsx',
+  'pages/line-figures.tsx',
+  'pages/line-test.tsx',
+  'pages/lines.tsx',
+  'pages/message-files.tsx',
+  'pages/new-password.tsx',
+  'pages/replay.tsx',
+  'pages/send-form.tsx',
+  'pages/settings-backups.tsx',
+  'pages/settings-fields.tsx',
+  'pages/settings.tsx',
+  'pages/setup.tsx',
+  'pages/sign-in.tsx',
+  'pages/thread.tsx',
+  'pages/webhook-parts.tsx',
+  'pages/webhook.tsx',
+  'pages/webhooks.tsx',
+])
+
+const SPOKEN =
+  /^(?:aria-label|placeholder|title|label|hint|confirm|alt|lead|about|caption|consequence)$/
+const WORDS = /\p{L}{2}/u
+
+test('no sentence of the page stands in its markup', () => {
+  const found = sourceFiles('src/dashboard/**/*.tsx')
+    .filter(({ path }) => !NOT_YET.has(path.replace('src/dashboard/', '')))
+    .flatMap(sentencesIn)
+
+  expect(found).toEqual([])
+})
+
+function sentencesIn({ path, text }: SourceFile): readonly string[] {
+  const file = ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true, ts.ScriptKind.TSX)
+  const found: string[] = []
+  const visit = (node: ts.Node): void => {
+    for (const spoken of spokenBy(node)) {
+      if (!WORDS.test(spoken.text)) continue
+      const { line } = file.getLineAndCharacterOfPosition(spoken.getStart())
+      found.push(`${path}:${line + 1}: ${spoken.text.trim().slice(0, 60)}`)
+    }
+    node.forEachChild(visit)
+  }
+  visit(file)
+  return found
+}
+
+type Spoken = ts.Node & { readonly text: string }
+
+/** The literal texts that a piece of markup shows or gives to a screen reader. */
+function spokenBy(node: ts.Node): readonly Spoken[] {
+  if (ts.isJsxText(node)) return [node]
+  if (ts.isJsxAttribute(node)) {
+    const isSpoken = SPOKEN.test(node.name.getText()) && node.initializer !== undefined
+    return isSpoken ? literalsOf(node.initializer) : []
+  }
+  const isChild = ts.isJsxExpression(node) && !ts.isJsxAttribute(node.parent)
+  return isChild && node.expression !== undefined ? literalsOf(node.expression) : []
+}
+
+/** Literals that `node` is or may become; what is within a call or another element speaks for itself. */
+function literalsOf(node: ts.Node): readonly Spoken[] {
+  if (ts.isStringLiteralLike(node)) return [node]
+  if (ts.isTemplateExpression(node)) {
+    return [node.head, ...node.templateSpans.map(({ literal }) => literal)]
+  }
+  if (ts.isConditionalExpression(node)) return [node.whenTrue, node.whenFalse].flatMap(literalsOf)
+  if (ts.isBinaryExpression(node)) return literalsOf(node.right)
+  if (ts.isJsxExpression(node))
+    return node.expression === undefined ? [] : literalsOf(node.expression)
+  return ts.isParenthesizedExpression(node) ? literalsOf(node.expression) : []
+}
