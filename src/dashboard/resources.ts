@@ -7,12 +7,14 @@ import type { Webhook } from '../api/webhooks.ts'
 export type { Attachment, MessageAttachment } from '../api/attachments.ts'
 export type {
   About,
+  Attention,
   BrowserSession,
   Check,
   ContactCost,
   FindingBranch,
   KindInfo,
   LineChecks,
+  MessageTimes,
   RelayState,
   SeenAttempt,
   SeenDelivery,
@@ -23,6 +25,7 @@ export type {
 export type { HealthFinding } from '../api/health.ts'
 export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
 export type { Conversation, DayStats, Message } from '../api/messages.ts'
+export type { HomePictures, LinePictures } from '../api/stats.ts'
 export type { Backup, Setting } from '../api/owner.ts'
 export type { PhoneLine } from '../api/phone-lines.ts'
 export type {

@@ -4,13 +4,13 @@ import { Elysia } from 'elysia'
 import { Type } from 'typebox'
 import { encode } from 'uqr'
 
-import type { About, ContactCost, KindInfo } from '../api/dashboard.ts'
+import type { About, Attention, ContactCost, KindInfo, MessageTimes } from '../api/dashboard.ts'
 import type { PhoneLine } from '../api/phone-lines.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { LineKind } from '../lines/line-kind.ts'
 import type { createReading } from '../messages/message-service.ts'
-import { plainCall } from './operation.ts'
+import { BY_ID, plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { readHandle, readQuery } from './query.ts'
 import { callerOf, contextOf, sessionOf } from './request-context.ts'
@@ -18,10 +18,13 @@ import { respond } from './respond.ts'
 
 type Beside = ReturnType<typeof createReading>['beside']
 
-export type SendPreviews = Pick<Beside, 'previewSend' | 'attention'>
+export type SendPreviews = Pick<Beside, 'previewSend' | 'attention' | 'times'>
 
-export function attentionRoutes({ attention }: Pick<Beside, 'attention'>) {
-  return new Elysia().onBeforeHandle(plainCall).get('/dashboard/attention', () => attention())
+export function messageViewRoutes({ attention, times }: Pick<Beside, 'attention' | 'times'>) {
+  return new Elysia()
+    .onBeforeHandle(plainCall)
+    .get('/dashboard/attention', (): Attention => attention())
+    .get('/dashboard/messages/:id/times', ({ params }): MessageTimes => times(params.id), BY_ID)
 }
 
 type CostTools = Pick<Beside, 'previewSend'> & { readonly lines: Pick<PhoneLineActions, 'list'> }

@@ -25,7 +25,7 @@ import { pageRoutes } from './dashboard-page.ts'
 import {
   type SendPreviews,
   aboutRoutes,
-  attentionRoutes,
+  messageViewRoutes,
   contactCostRoutes,
   qrRoutes,
 } from './dashboard-views.ts'
@@ -134,7 +134,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(sessionRoutes(tools))
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))
-    .use(attentionRoutes(tools))
+    .use(messageViewRoutes(tools))
     .use(contactCostRoutes(tools))
     .use(webhookViewRoutes(tools))
     .use(qrRoutes())

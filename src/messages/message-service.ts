@@ -67,6 +67,7 @@ export function createReading(tools: Tools) {
   return {
     beside: {
       search: (q: string, limit: number) => search(tools, q, limit),
+      times: (id: string) => ({ handed_over_at: isoTimeOrNull(existing(db, id).passedAt) }),
       attention: () => countAttention(db, timestamp(tools.clock.now() - ATTENTION_MS)),
       stats: (days: number) => messageStats(tools, days),
       recipient: (handle: string) => recipientResource(db, handle),
