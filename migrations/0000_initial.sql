@@ -131,6 +131,9 @@ CREATE TABLE `conversations` (
 	`service` text NOT NULL,
 	`message_count` integer NOT NULL,
 	`last_seq` integer NOT NULL,
+	`read_seq` integer DEFAULT 0 NOT NULL,
+	`unread_count` integer DEFAULT 0 NOT NULL,
+	`is_unanswered` integer DEFAULT false NOT NULL,
 	`automation_paused` integer DEFAULT false NOT NULL,
 	`moved_to` integer,
 	`created_at` integer NOT NULL,
@@ -142,6 +145,8 @@ CREATE TABLE `conversations` (
 CREATE UNIQUE INDEX `conversations_id_unique` ON `conversations` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `conversations_by_line_and_handle` ON `conversations` (`line_id`,`handle`);--> statement-breakpoint
 CREATE INDEX `conversations_by_line_and_last` ON `conversations` (`line_id`,`last_seq`);--> statement-breakpoint
+CREATE INDEX `conversations_unread` ON `conversations` (`line_id`,`last_seq`) WHERE unread_count > 0;--> statement-breakpoint
+CREATE INDEX `conversations_unanswered` ON `conversations` (`line_id`,`last_seq`) WHERE is_unanswered = 1;--> statement-breakpoint
 CREATE INDEX `conversations_by_handle` ON `conversations` (`handle`);--> statement-breakpoint
 CREATE INDEX `conversations_by_move` ON `conversations` (`moved_to`) WHERE moved_to IS NOT NULL;--> statement-breakpoint
 CREATE TABLE `credentials` (

@@ -241,6 +241,11 @@ export const Conversation = objectSchema('Conversation', {
   message_count: Type.Integer({ example: 12 }),
   last_message: nullable(Message),
   automation_paused: AUTOMATION_PAUSED,
+  unread_count: Type.Integer({
+    description: 'Received messages after the last one that was read or sent.',
+    example: 2,
+  }),
+  is_unanswered: Type.Boolean({ description: 'True where the latest message was received.' }),
   created_at: time('When the first message was recorded.'),
   updated_at: time('When the latest message was recorded.'),
 })
@@ -248,6 +253,10 @@ export type Conversation = Shape<typeof Conversation>
 
 export const ConversationChanges = objectSchema('ConversationChanges', {
   automation_paused: AUTOMATION_PAUSED,
+})
+
+export const ReadMark = objectSchema('ReadMark', {
+  message_id: id('msg', 'The last message that was read; earlier ones count as read, too.'),
 })
 
 export const ConversationList = listOf('ConversationList', Conversation)

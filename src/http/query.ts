@@ -87,12 +87,18 @@ function readParameter(field: TSchema | undefined, texts: readonly string[]): Re
   if ('enum' in field) return readWord(field.enum, text)
   if ('format' in field && field.format === 'date-time') return readTime(text)
   if ('type' in field && field.type === 'integer') return readLimit(text)
+  if ('type' in field && field.type === 'boolean') return readBoolean(text)
   return { value: text }
 }
 
 function readWord(words: unknown, text: string): Read {
   const known = Array.isArray(words) ? words : []
   return known.includes(text) ? { value: text } : { message: `must be one of ${known.join(', ')}` }
+}
+
+function readBoolean(text: string): Read {
+  const isKnown = text === 'true' || text === 'false'
+  return isKnown ? { value: text === 'true' } : { message: 'must be true or false' }
 }
 
 function readTime(text: string): Read {

@@ -25,9 +25,10 @@ import { pageRoutes } from './dashboard-page.ts'
 import {
   type SendPreviews,
   aboutRoutes,
-  messageViewRoutes,
   contactCostRoutes,
+  messageViewRoutes,
   qrRoutes,
+  unreadRoutes,
 } from './dashboard-views.ts'
 import { webhookViewRoutes } from './dashboard-webhooks.ts'
 import {
@@ -136,6 +137,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(dashboardHealthRoutes(tools))
     .use(messageViewRoutes(tools))
     .use(contactCostRoutes(tools))
+    .use(unreadRoutes(tools))
     .use(webhookViewRoutes(tools))
     .use(qrRoutes())
     .use(downloadRoutes({ ...tools, ...tools.control }))

@@ -11,8 +11,10 @@ import type { Message } from '../domain/message.ts'
 import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
+  countUnread,
   getConversation,
   listConversations,
+  markRead,
   pauseAutomation,
   type ConversationFilter,
 } from '../storage/conversations.ts'
@@ -33,6 +35,7 @@ import type { Clock } from '../system/clock.ts'
 import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
+import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
 import { conversationResource, messageResource, type WaitReason } from './resource.ts'
 import { search } from './search.ts'
@@ -85,12 +88,19 @@ export function createReading(tools: Tools) {
     conversations: {
       list: (filter: ConversationFilter, page: PageRequest) =>
         pageOfConversations(tools, filter, page),
-      get: (id: string): api.Conversation => {
-        const found = parseId('conv', id) === null ? null : getConversation(db, id)
-        if (found === null) throw noConversation()
-        return conversationResource(db, found, waitReason)
-      },
+      get: (id: string): api.Conversation =>
+        conversationResource(db, existingConversation(db, id), waitReason),
       patch: (id: string, changes: ConversationChanges) => patchConversation(tools, id, changes),
+      markRead: (id: string, messageId: string) => markConversationRead(tools, id, messageId),
+      countUnread: () => countUnread(db),
+      /** A file of all its messages, in pieces. */
+      export: async (id: string, format: ExportFormat, origin: Origin) => {
+        const found = existingConversation(db, id)
+        const about = { kind: 'conversation', id: found.id } as const
+        const change = { action: 'conversation.exported', about } as const
+        await tools.writer.write((tx) => tools.audit.record(tx, origin, change))
+        return exportConversation(tools, found, format)
+      },
     },
   }
 }
@@ -131,6 +141,27 @@ async function patchConversation(
   const changed = await writer.write((tx) => pauseAutomation(tx, known, isAutomationPaused))
   if (changed === null) throw noConversation()
   return conversationResource(db, changed, waitReason)
+}
+
+async function markConversationRead(
+  { db, writer, waitReason }: Tools,
+  id: string,
+  messageId: string,
+): Promise<api.Conversation> {
+  const known = existingConversation(db, id)
+  const own = known.movedTo ?? known.id
+  await writer.write((tx) => {
+    const message = existing(tx, messageId)
+    if (message.conversationId !== own) throw noMessage()
+    markRead(tx, own, message.seq)
+  })
+  return conversationResource(db, existingConversation(db, id), waitReason)
+}
+
+function existingConversation(db: Db, id: string): Conversation {
+  const found = parseId('conv', id) === null ? null : getConversation(db, id)
+  if (found === null) throw noConversation()
+  return found
 }
 
 function pageOfConversations(
@@ -180,8 +211,12 @@ function cursorParts(cursor: string | null, length: number): readonly number[] |
 
 function existing(db: Db, id: string) {
   const message = parseId('msg', id) === null ? null : findMessage(db, id)
-  if (message === null) throw new RelayError('not_found', 'There is no message with this id.')
+  if (message === null) throw noMessage()
   return message
+}
+
+function noMessage(): RelayError {
+  return new RelayError('not_found', 'There is no message with this id.')
 }
 
 function noConversation(): RelayError {

@@ -14,7 +14,7 @@ import type { Message } from '../domain/message.ts'
 import { conversationSeq, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { groupConversations } from './groups.ts'
-import { MESSAGE_FIELDS, toMessage } from './messages.ts'
+import { MESSAGE_FIELDS, messagesWhere, toMessage } from './messages.ts'
 import { messages } from './schema.ts'
 import { firstSeqSince } from './seq-by-time.ts'
 import { CONVERSATION_SEQ, LINE_SEQ, namesIn, statement } from './statement.ts'
@@ -68,6 +68,19 @@ function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[]
     .limit(page.limit)
     .all()
     .map(toMessage)
+}
+
+const afterSeq = messagesWhere(
+  `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
+)
+
+/** Messages of a conversation behind the seq `after`, oldest first. */
+export function messagesAfter(
+  db: Db,
+  conversationId: ConversationId,
+  page: { readonly after: number; readonly limit: number },
+): readonly Message[] {
+  return afterSeq(db, { conversationId, ...page })
 }
 
 /** The messages with these seqs, newest first. */

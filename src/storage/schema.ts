@@ -154,6 +154,12 @@ export const conversations = sqliteTable(
     service: text('service').notNull(),
     messageCount: integer('message_count').notNull(),
     lastSeq: integer('last_seq').notNull(),
+    /** The last message that was read; an own message marks all before it as read. */
+    readSeq: integer('read_seq').notNull().default(0),
+    /** Received messages after it. */
+    unreadCount: integer('unread_count').notNull().default(0),
+    /** The last message was received. */
+    isUnanswered: flag('is_unanswered').notNull().default(false),
     /** A person answers it, and programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
     /** The conversation to which its last message moved; null where it has messages of its own. */
@@ -166,6 +172,12 @@ export const conversations = sqliteTable(
   (t) => [
     uniqueIndex('conversations_by_line_and_handle').on(t.lineId, t.handle),
     index('conversations_by_line_and_last').on(t.lineId, t.lastSeq),
+    index('conversations_unread')
+      .on(t.lineId, t.lastSeq)
+      .where(sql`unread_count > 0`),
+    index('conversations_unanswered')
+      .on(t.lineId, t.lastSeq)
+      .where(sql`is_unanswered = 1`),
     index('conversations_by_handle').on(t.handle),
     index('conversations_by_move')
       .on(t.movedTo)
