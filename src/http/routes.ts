@@ -44,11 +44,9 @@ import {
   type ConversationActions,
   type MessageActions,
   type RecipientActions,
-  type StatsActions,
   conversationRoutes,
   messageRoutes,
   recipientRoutes,
-  statsRoutes,
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
@@ -58,13 +56,13 @@ import { type FailureTools, answerToFailure, respond } from './respond.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
 import { bridgeRoutes } from './shortcuts.ts'
+import { type Pictures, pictureRoutes, statsRoutes } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
   FailureTools &
   Pick<AuthenticationTools, 'authenticate'> &
-  StatsActions &
   ContactTools &
   SearchTools &
   RecipientActions &
@@ -98,6 +96,7 @@ export type RouteTools = SchemeOptions &
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: ChangeFeed
     readonly about: () => About
+    readonly pictures: Pictures
   }
 
 /** For the network. */
@@ -139,6 +138,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(contactCostRoutes(tools))
     .use(unreadRoutes(tools))
     .use(webhookViewRoutes(tools))
+    .use(pictureRoutes(tools.pictures))
     .use(qrRoutes())
     .use(downloadRoutes({ ...tools, ...tools.control }))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
@@ -165,7 +165,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(recipientRoutes(tools))
     .use(contactRoutes(tools))
     .use(searchRoutes(tools))
-    .use(statsRoutes(tools))
+    .use(statsRoutes(tools.pictures))
     .use(phoneLineRoutes(tools.lines))
     .use(lineActionRoutes(tools))
     .use(webhookRoutes(tools.webhooks))
