@@ -166,7 +166,6 @@ function includeRelayFindings(
 
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
-/** Inputs of this start. */
 type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly life: Life }
 
 function createLineKinds(
@@ -394,8 +393,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
         ...config,
         version: VERSION,
         address: life.listener?.url ?? NOT_LISTENING,
-        drivers: kinds.drivers,
-        kinds: kinds.kinds,
+        ...kinds,
       }),
     ...entry,
   }

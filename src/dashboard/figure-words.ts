@@ -38,16 +38,30 @@ export function shareWords(share: number): string {
 /** "450 ms", "1.2 sec", "3 hr". */
 export function durationWords(ms: number): string {
   const [unit, size] = UNITS.find(([, , max]) => ms < max) ?? UNITS[4]
-  return units().get(unit)?.format(ms / size) ?? ''
+  return (
+    units()
+      .get(unit)
+      ?.format(ms / size) ?? ''
+  )
 }
 
 function unitFormat(unit: string): Intl.NumberFormat {
-  return new Intl.NumberFormat(undefined, { style: 'unit', unit, unitDisplay: 'short', ...ONE_DIGIT })
+  return new Intl.NumberFormat(undefined, {
+    style: 'unit',
+    unit,
+    unitDisplay: 'short',
+    ...ONE_DIGIT,
+  })
 }
 
 function once<T>(make: () => T): () => T {
   let made: T | null = null
   return () => (made ??= make())
+}
+
+/** The day of a time zone at `time`, as "2026-11-21". */
+export function dayAt(time: number, timeZone: string): string {
+  return new Date(time + offsetMs(time, timeZone)).toISOString().slice(0, 'YYYY-MM-DD'.length)
 }
 
 /** The start of a day in a time zone, in milliseconds since 1970. */
@@ -68,8 +82,12 @@ function offsetMs(time: number, timeZone: string): number {
   const format = new Intl.DateTimeFormat('en-CA', {
     timeZone,
     hourCycle: 'h23',
-    ...{ year: 'numeric', month: '2-digit', day: '2-digit' },
-    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit' },
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
   })
   return Date.parse(`${format.format(time).replace(', ', 'T')}Z`) - time
 }

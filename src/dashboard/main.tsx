@@ -239,7 +239,11 @@ function PasswordDialog() {
 export type ShownPage = Exclude<PageName, 'setup'>
 
 /** Each with its name, and a shorter one for narrow screens. The icon has the name of the page. */
-const PAGES: readonly (readonly [page: Exclude<ShownPage, 'messages'>, name: string, shortName?: string])[] = [
+const PAGES: readonly (readonly [
+  page: Exclude<ShownPage, 'messages'>,
+  name: string,
+  shortName?: string,
+])[] = [
   ['home', 'Home'],
   ['conversations', 'Conversations', 'Chats'],
   ['lines', 'Lines'],

@@ -167,6 +167,10 @@ function Chart({ label, summary, head, points, size, children }: FrameProps) {
           )
         })}
       </svg>
+      <p class="chart-ends" aria-hidden="true">
+        <span>{points[0]?.row[0]}</span>
+        <span>{points.at(-1)?.row[0]}</span>
+      </p>
       <p class="chart-value small quiet" aria-hidden="true">
         {points[shown.value ?? -1]?.words ?? summary}
       </p>

@@ -1,37 +1,34 @@
-// Messages of all lines by their status, line, service and time: the filters are in the address. A message
-// has a view of its own, with the times of its steps and its deliveries to webhooks.
+// Messages of all lines by their status, line, service and time: the filters are in the address.
 
 import { href, withQuery } from '../address.ts'
 import type { Api } from '../api.ts'
 import { messageExcerpt } from '../attachment-words.ts'
-import { Button, LinkButton } from '../components/button.tsx'
+import { Button } from '../components/button.tsx'
 import { FailureNote } from '../components/callout.tsx'
-import { ConfirmButton, Dialog } from '../components/dialog.tsx'
+import { ConfirmButton } from '../components/dialog.tsx'
 import { Field, SelectField } from '../components/form.tsx'
 import { Badge, Icon } from '../components/icon.tsx'
 import { NearView } from '../components/long-list.tsx'
 import { Card, PageHead } from '../components/page.tsx'
-import { Ago, LongText, PersonText } from '../components/text.tsx'
+import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
-import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
-import { useDashboard, useFeed, useRead } from '../dashboard.ts'
+import { EmptyState, Skeleton } from '../components/when-ready.tsx'
+import { useDashboard, useFeed } from '../dashboard.ts'
 import type { FeedSource } from '../feed.ts'
-import { durationWords, endOfDay, momentWords, startOfDay } from '../figure-words.ts'
-import { lineName, lineOption } from '../line-words.ts'
+import { endOfDay, startOfDay } from '../figure-words.ts'
+import { lineOption } from '../line-words.ts'
 import { statusWords, whyNot } from '../message-words.ts'
 import { draftOf, sendOnce } from '../outbox.ts'
 import { counterpart } from '../people.ts'
-import type { Message, MessageTimes, SeenDelivery } from '../resources.ts'
+import type { Message } from '../resources.ts'
 import { useLines, useTimeZone } from '../sources.ts'
-import { deliveryState } from '../webhook-words.ts'
-import { COMMON } from '../words/common.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'
+import { MessageView } from './message.tsx'
 
 const SHOWN_MAX = 1_000
 const DAY_MS = 86_400_000
 
-const STATUSES =
-  'failed expired uncertain queued sending sent delivered read received'.split(' ')
+const STATUSES = 'failed expired uncertain queued sending sent delivered read received'.split(' ')
 const SERVICES = ['iMessage', 'SMS', 'RCS']
 
 type Filters = Readonly<Record<'status' | 'line' | 'service' | 'day' | 'days', string>>
@@ -109,7 +106,11 @@ function FilterBar({ filters }: FilterProps) {
           />
         )}
       </Field>
-      <Button look="quiet" isDisabled={!isFiltered} onClick={() => router.replace(href('messages'))}>
+      <Button
+        look="quiet"
+        isDisabled={!isFiltered}
+        onClick={() => router.replace(href('messages'))}
+      >
         {WORDS.clear}
       </Button>
     </div>
@@ -257,144 +258,5 @@ function Remedies({ message, onChanged }: MessageProps) {
         {WORDS.sendAgainText}
       </ConfirmButton>
     </div>
-  )
-}
-
-type ViewProps = FilterProps & { readonly id: string }
-
-function MessageView({ id, filters }: ViewProps) {
-  const { router } = useDashboard()
-  const read = useRead<Message>(`messages/${encodeURIComponent(id)}`, id)
-  const close = () => router.replace(href('messages', [], filters))
-  const conversation = read.value?.conversation_id
-  return (
-    <Dialog
-      title={WORDS.details}
-      onClose={close}
-      actions={
-        <>
-          {conversation !== undefined && (
-            <LinkButton href={href('conversations', [conversation], { message: id })}>
-              {WORDS.open}
-            </LinkButton>
-          )}
-          <Button look="main" onClick={close}>
-            {COMMON.done}
-          </Button>
-        </>
-      }
-    >
-      {read.now.state === 'failed' && read.now.failure.status === 404 ? (
-        <EmptyState icon="search" title={WORDS.gone}>
-          {WORDS.goneHint}
-        </EmptyState>
-      ) : (
-        <WhenReady of={read} kind="row" count={4}>
-          {(message) => <MessageParts message={message} />}
-        </WhenReady>
-      )}
-    </Dialog>
-  )
-}
-
-function MessageParts({ message }: { readonly message: Message }) {
-  const line = useLines().value?.data.find(({ id }) => id === message.phone_line_id)
-  const why = whyNot(message)
-  return (
-    <>
-      <p class="row">
-        <Badge of={statusWords(message.status)} />
-        <strong>
-          <PersonText>{counterpart(message)}</PersonText>
-        </strong>
-        <span class="quiet">
-          {WORDS.via} <PersonText>{line ? lineName(line) : message.phone_number}</PersonText> ·{' '}
-          {message.service}
-        </span>
-      </p>
-      <div>
-        <LongText text={message.text || messageExcerpt(message)} />
-      </div>
-      {why !== null && <p class="small">{why}</p>}
-      <Timeline message={message} />
-      <DeliveriesOf id={message.id} />
-    </>
-  )
-}
-
-type Step = readonly [name: string, at: string | null]
-
-function stepsOf(message: Message, handedOver: string | null): readonly Step[] {
-  if (message.direction === 'inbound') {
-    return [
-      [WORDS.sentBySender, message.sent_at],
-      [WORDS.recorded, message.created_at],
-    ]
-  }
-  const hasEnded = ['failed', 'expired', 'uncertain'].includes(message.status)
-  return [
-    [WORDS.accepted, message.created_at],
-    [WORDS.handedOver, handedOver],
-    [WORDS.sent, message.sent_at],
-    [WORDS.delivered, message.delivered_at],
-    [WORDS.read, message.read_at],
-    [statusWords(message.status).text, hasEnded ? message.updated_at : null],
-  ]
-}
-
-/** The steps that were made, each with the time since the one before. */
-function Timeline({ message }: { readonly message: Message }) {
-  const times = useRead<MessageTimes>(`/dashboard/messages/${message.id}/times`, message.id)
-  const steps = stepsOf(message, times.value?.handed_over_at ?? null).flatMap(([name, at]) =>
-    at === null ? [] : [{ name, at }],
-  )
-  return (
-    <section aria-label={WORDS.timeline}>
-      <ol class="timeline">
-        {steps.map(({ name, at }, place) => {
-          const before = steps[place - 1]?.at ?? at
-          const ms = Math.max(Date.parse(at) - Date.parse(before), 0)
-          return (
-            <li key={name}>
-              <span>{name}</span>
-              <span class="small quiet figures">
-                <time dateTime={at}>{momentWords(at)}</time>
-                {place > 0 && ` · ${WORDS.later(durationWords(ms))}`}
-              </span>
-            </li>
-          )
-        })}
-      </ol>
-    </section>
-  )
-}
-
-/** Events of the message on their way to webhooks. */
-function DeliveriesOf({ id }: { readonly id: string }) {
-  const path = `/dashboard/messages/${id}/deliveries`
-  const read = useRead<{ readonly data: readonly SeenDelivery[] }>(path, 'delivery')
-  return (
-    <section class="stack-tight">
-      <h3>{WORDS.deliveries}</h3>
-      <WhenReady of={read} kind="row" count={1}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p class="small quiet">{WORDS.noDeliveries}</p>
-          ) : (
-            <ul class="stack-tight">
-              {data.map((delivery) => (
-                <li key={delivery.id} class="row">
-                  <Badge of={deliveryState(delivery)} />
-                  <a href={href('webhooks', [delivery.webhook_id, 'deliveries', delivery.id])}>
-                    <code>{delivery.event}</code>
-                  </a>
-                  <Ago time={delivery.created_at} />
-                </li>
-              ))}
-            </ul>
-          )
-        }
-      </WhenReady>
-    </section>
   )
 }

@@ -15,12 +15,11 @@ import {
 } from '../figure-words.ts'
 import { lineName } from '../line-words.ts'
 import type { HomePictures, LinePictures, PhoneLine } from '../resources.ts'
-import { useHomePictures, useLinePictures } from '../sources.ts'
+import { useHomePictures, useLinePictures, useLines } from '../sources.ts'
 import { CHARTS as WORDS } from '../words/home.ts'
 
-type LinesProps = { readonly lines: readonly PhoneLine[] }
-
-export function HomeCharts({ lines }: LinesProps) {
+export function HomeCharts() {
+  const lines = useLines().value?.data ?? []
   return (
     <WhenReady of={useHomePictures()} kind="card" count={2}>
       {(pictures) => (
@@ -117,7 +116,10 @@ type Figures = Readonly<Record<'sent' | 'received' | 'failed' | 'uncertain', num
 type DayFigures = Figures & { readonly day: string }
 
 /** A day leads to its messages; `line` limits them to one line. */
-function MessageDays(props: { readonly days: readonly DayFigures[]; readonly line: string | null }) {
+function MessageDays(props: {
+  readonly days: readonly DayFigures[]
+  readonly line: string | null
+}) {
   const { days, line } = props
   return (
     <DayBars

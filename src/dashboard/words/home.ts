@@ -17,6 +17,7 @@ export const HOME = {
   alsoCaused: 'Also caused by this:',
   open: (place: string) => `Open ${place}`,
   snooze: 'Snooze…',
+  snoozeNow: 'Snooze',
   snoozeTitle: 'Snooze this issue?',
   snoozeText: 'It is hidden until then, and comes back earlier if it gets worse.',
   snoozeFor: 'Hide for',
@@ -35,7 +36,8 @@ export const HOME = {
     uncertain: 'uncertain',
     queued: 'waiting',
   },
-  attentionHint: 'Failed and expired messages of the last 7 days, and all that are still undecided.',
+  attentionHint:
+    'Failed and expired messages of the last 7 days, and all that are still undecided.',
   many: (count: string) => `${count}+`,
   send: 'Send a message',
   latest: 'Latest messages',
@@ -78,8 +80,7 @@ export const CHARTS = {
   contactsHead: ['Day', 'New contacts'],
   contactsOf: (count: string, limit: string) => `${count} of ${limit} new contacts`,
   contactsMost: (count: string, limit: string) => `At most ${count} of ${limit} on one day`,
-  latency: (p50: string, p95: string) =>
-    `Half were sent within ${p50}, 95% within ${p95}.`,
+  latency: (p50: string, p95: string) => `Half were sent within ${p50}, 95% within ${p95}.`,
   over: 'more than 5 min',
   traffic: (line: string) => `Messages of ${line}, last 14 days`,
 } as const
