@@ -211,11 +211,11 @@ function createWebhookModule(
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
+    origin: () => life.listener?.localUrl ?? NOT_LISTENING,
   })
   runtime.health.include(async () => module.loop.findings().map(ofWebhook))
   // A monitor may stand in the own network, whatever webhooks may do.
-  const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
-  const get = createGet({ ...network, rules: ownNetwork })
+  const get = createGet({ ...network, rules: { ...rules, policy: () => 'any-private' } })
   return { ...module, get, download: createDownload({ ...network, rules }) }
 }
 

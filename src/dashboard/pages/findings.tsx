@@ -104,7 +104,7 @@ function useSnooze(finding: HealthFinding, onDone: () => void) {
   )
 }
 
-function Snooze({ finding }: { readonly finding: HealthFinding }) {
+export function Snooze({ finding }: { readonly finding: HealthFinding }) {
   const { clock, notices } = useDashboard()
   const isOpen = useSignal(false)
   const days = useSignal('1')

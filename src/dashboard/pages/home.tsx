@@ -19,14 +19,31 @@ import { numberWords } from '../figure-words.ts'
 import { isReady, kindName, lineName, lineState } from '../line-words.ts'
 import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../message-words.ts'
 import { counterpart } from '../people.ts'
-import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
+import type {
+  Attention,
+  DayStats,
+  FindingBranch,
+  Message,
+  Page,
+  PhoneLine,
+  RelayState,
+} from '../resources.ts'
 import { stepNamed, stepsFor } from '../setup-words.ts'
-import { useAbout, useAttention, useKinds, useLines, useRelayState } from '../sources.ts'
+import {
+  useAbout,
+  useAttention,
+  useKinds,
+  useLines,
+  useRelayState,
+  useWebhookDays,
+  useWebhooks,
+} from '../sources.ts'
 import { combine } from '../store.ts'
 import { HOME as WORDS } from '../words/home.ts'
 import { FindingList, SnoozedList } from './findings.tsx'
 import { NewContactsMeter } from './line-figures.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
+import { WebhookIssues } from './webhook-issues.tsx'
 
 const CHARTS = lazyPage(null, async () => (await import('./pictures.tsx')).HomeCharts)
 
@@ -36,6 +53,8 @@ export function HomePage() {
     state: useRelayState(),
     lines: useLines(),
     about: useAbout(),
+    webhooks: useWebhooks(),
+    webhookDays: useWebhookDays(),
     recent: useRead<Page<Message>>('messages?limit=10&type=all', 'message'),
   })
   return (
@@ -44,7 +63,8 @@ export function HomePage() {
         <>
           <StateHead state={state} today={days.value?.data.at(-1) ?? null} />
           <SetupCallout lines={lines.data} recent={recent.data} />
-          <FindingList findings={state.findings} />
+          <FindingList findings={state.findings.filter((branch) => !isGrouped(branch))} />
+          <WebhookIssues findings={state.findings.filter(isGrouped).map(({ cause }) => cause)} />
           <SnoozedList findings={state.snoozed} />
           <AttentionCard />
           <div class="home">
@@ -63,6 +83,13 @@ export function HomePage() {
       )}
     </WhenReady>
   )
+}
+
+const GROUPED = new Set(['webhook_failing', 'webhook_gone', 'webhook_deactivated'])
+
+/** True for a webhook that fails: all of them share a card. */
+function isGrouped({ cause, consequences }: FindingBranch): boolean {
+  return GROUPED.has(cause.code) && consequences.length === 0
 }
 
 function MoreLink(props: { readonly href: string; readonly children: string }) {

@@ -14,9 +14,9 @@ import { statusWords, whyNot } from '../message-words.ts'
 import { counterpart } from '../people.ts'
 import type { Message, MessageTimes, SeenDelivery } from '../resources.ts'
 import { useLines } from '../sources.ts'
-import { deliveryState } from '../webhook-words.ts'
 import { COMMON } from '../words/common.ts'
 import { MESSAGES as WORDS } from '../words/messages.ts'
+import { deliveryState } from '../words/webhooks.ts'
 
 type ViewProps = { readonly id: string; readonly filters: Readonly<Record<string, string>> }
 
