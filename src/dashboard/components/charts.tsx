@@ -36,7 +36,7 @@ export function ShareStrip(props: ChartProps<{ readonly share: number | null }>)
     <Chart size="strip" {...props}>
       {props.points.map(({ share }, x) => {
         if (share === null) return <Bar key={x} x={x} of="none" from={HEIGHT - 12} to={HEIGHT} />
-        const top = share === 1 ? 0 : Math.max(HEIGHT * (1 - share), 8 * SEEN)
+        const top = share === 1 ? 0 : Math.max(HEIGHT * (1 - share), 4 * SEEN)
         return (
           <>
             <Bar x={x} of="bad" from={0} to={top} />

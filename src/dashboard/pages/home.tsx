@@ -15,46 +15,28 @@ import { Ago, PersonText } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { EmptyState, Skeleton, WhenReady } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { numberWords } from '../figure-words.ts'
 import { isReady, kindName, lineName, lineState } from '../line-words.ts'
 import { hasLeft, isSettled, stateSentence, statusWords, whyNot } from '../message-words.ts'
 import { counterpart } from '../people.ts'
-import type {
-  Attention,
-  DayStats,
-  FindingBranch,
-  Message,
-  Page,
-  PhoneLine,
-  RelayState,
-} from '../resources.ts'
+import type { Attention, DayStats, Message, Page, PhoneLine, RelayState } from '../resources.ts'
 import { stepNamed, stepsFor } from '../setup-words.ts'
-import {
-  useAbout,
-  useAttention,
-  useKinds,
-  useLines,
-  useRelayState,
-  useWebhookDays,
-  useWebhooks,
-} from '../sources.ts'
+import { useAbout, useAttention, useKinds, useLines, useRelayState } from '../sources.ts'
 import { combine } from '../store.ts'
 import { HOME as WORDS } from '../words/home.ts'
-import { FindingList, SnoozedList } from './findings.tsx'
-import { NewContactsMeter } from './line-figures.tsx'
+import { NewContactsMeter } from './new-contacts-meter.tsx'
 import { SendButton, SendFields, useSendForm } from './send-form.tsx'
-import { WebhookIssues } from './webhook-issues.tsx'
 
+const ISSUES = lazyPage(null, async () => (await import('./issues.tsx')).Issues)
 const CHARTS = lazyPage(null, async () => (await import('./pictures.tsx')).HomeCharts)
 
 export function HomePage() {
+  // Beside the data, so that issues are shown with the rest.
+  useEffect(() => void ISSUES.fetch(), [])
   const days = useRead<{ readonly data: readonly DayStats[] }>('stats?days=1', 'message')
   const all = combine({
     state: useRelayState(),
     lines: useLines(),
     about: useAbout(),
-    webhooks: useWebhooks(),
-    webhookDays: useWebhookDays(),
     recent: useRead<Page<Message>>('messages?limit=10&type=all', 'message'),
   })
   return (
@@ -63,9 +45,7 @@ export function HomePage() {
         <>
           <StateHead state={state} today={days.value?.data.at(-1) ?? null} />
           <SetupCallout lines={lines.data} recent={recent.data} />
-          <FindingList findings={state.findings.filter((branch) => !isGrouped(branch))} />
-          <WebhookIssues findings={state.findings.filter(isGrouped).map(({ cause }) => cause)} />
-          <SnoozedList findings={state.snoozed} />
+          {state.findings.length + state.snoozed.length > 0 && <ISSUES.View />}
           <AttentionCard />
           <div class="home">
             <Card
@@ -83,13 +63,6 @@ export function HomePage() {
       )}
     </WhenReady>
   )
-}
-
-const GROUPED = new Set(['webhook_failing', 'webhook_gone', 'webhook_deactivated'])
-
-/** True for a webhook that fails: all of them share a card. */
-function isGrouped({ cause, consequences }: FindingBranch): boolean {
-  return GROUPED.has(cause.code) && consequences.length === 0
 }
 
 function MoreLink(props: { readonly href: string; readonly children: string }) {
@@ -116,7 +89,7 @@ function AttentionCard() {
       <ul class="attention">
         {names.map((name) => {
           const count = counts?.[name] ?? 0
-          const most = numberWords(count)
+          const most = count.toLocaleString()
           return (
             <li key={name} class={count === 0 ? 'quiet' : undefined}>
               <a href={linkTo(name)}>

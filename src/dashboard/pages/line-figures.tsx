@@ -1,14 +1,13 @@
 // The figures of a line: its new contacts of today, its latest messages, and its queue.
 
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
 
 import { href, withQuery } from '../address.ts'
 import { Facts } from '../components/page.tsx'
 import { Ago } from '../components/text.tsx'
 import { ReadFailure } from '../components/when-ready.tsx'
 import { useDashboard, useRead } from '../dashboard.ts'
-import { dayAt, endOfDay, hourWords, numberWords } from '../figure-words.ts'
+import { dayAt, endOfDay, hourWords } from '../figure-words.ts'
 import { kindName } from '../line-words.ts'
 import { statusWords } from '../message-words.ts'
 import type { Message, Page, PhoneLine } from '../resources.ts'
@@ -16,6 +15,7 @@ import { useKinds, useTimeZone } from '../sources.ts'
 import { combine } from '../store.ts'
 import { isoTime } from '../time-words.ts'
 import { LINES as WORDS } from '../words/lines.ts'
+import { NewContactsMeter } from './new-contacts-meter.tsx'
 
 type Props = { readonly line: PhoneLine }
 
@@ -28,30 +28,6 @@ export function LineSubtitle({ line }: Props) {
       {line.label !== null && <span class="figures">{line.phone_number} · </span>}
       {kindName(line, useKinds())}
     </>
-  )
-}
-
-/** Amber from four fifths of the limit on, red when it is reached. */
-export function NewContactsMeter({ line }: Props) {
-  const { new_contacts_today: value, daily_contact_limit: max } = line
-  const id = useId()
-  return (
-    <div class="meter">
-      <div class="meter-words" id={id}>
-        <span>{WORDS.newContactsToday}</span>
-        <span class="figures">{WORDS.of(numberWords(value), numberWords(max))}</span>
-      </div>
-      <meter
-        aria-labelledby={id}
-        min={0}
-        // A limit of 0 is reached from the start.
-        max={max === 0 ? 1 : max}
-        value={value >= max ? Math.max(max, 1) : value}
-        low={max * 0.8}
-        high={Math.max(max - 0.5, 0)}
-        optimum={0}
-      />
-    </div>
   )
 }
 

@@ -16,7 +16,7 @@ import {
 import { lineName } from '../line-words.ts'
 import type { HomePictures, LinePictures, PhoneLine } from '../resources.ts'
 import { useHomePictures, useLinePictures, useLines } from '../sources.ts'
-import { CHARTS as WORDS } from '../words/home.ts'
+import { CHARTS as WORDS } from '../words/charts.ts'
 
 export function HomeCharts() {
   const lines = useLines().value?.data ?? []

@@ -11,7 +11,7 @@ import { useDashboard } from '../dashboard.ts'
 import type { HealthFinding, Webhook, WebhookDay } from '../resources.ts'
 import { useWebhookDays, useWebhooks } from '../sources.ts'
 import { WEBHOOK_ISSUES } from '../words/webhook-issues.ts'
-import { Snooze } from './findings.tsx'
+import { Snooze } from './snooze.tsx'
 
 type Props = { readonly findings: readonly HealthFinding[] }
 

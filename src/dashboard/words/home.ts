@@ -1,9 +1,11 @@
-// Sentences of Home, and of the charts that it shares with the page of a line.
+// Sentences of Home.
 
 export const HOME = {
   title: 'Home',
   lines: 'Lines',
   allLines: 'View all lines',
+  newContactsToday: 'New contacts today',
+  of: (value: string, limit: string) => `${value} of ${limit}`,
   noLine: 'No phone line yet',
   noLineHint: 'A line is a Mac or an iPhone that sends and receives for the relay.',
   seeMissing: "See what's missing",
@@ -46,41 +48,4 @@ export const HOME = {
   noMessagesHint: 'Send one from here, or text one of your lines from a phone.',
   receivedFrom: 'Received from',
   sentTo: 'Sent to',
-} as const
-
-export const CHARTS = {
-  uptime: 'Uptime, last 30 days',
-  uptimeHours: 'Uptime by hour, last 7 days',
-  uptimeOf: (line: string) => `Uptime of ${line}`,
-  online: (share: string) => `${share} online`,
-  noData: 'No data',
-  noDataYet: 'No data yet',
-  cell: (from: string, what: string) => `${from}: ${what}`,
-  offlineFor: (reason: string, duration: string) => `${reason} ${duration}`,
-  uptimeHead: ['From', 'Online', 'Reasons'],
-  messages: 'Messages, last 14 days',
-  messagesHead: ['Day', 'Sent', 'Received', 'Failed', 'Uncertain'],
-  sent: 'sent',
-  received: 'received',
-  failed: 'failed',
-  uncertain: 'uncertain',
-  perDay: (day: string, words: string) => `${day}: ${words}`,
-  total: (words: string) => `${words} in 14 days`,
-  queue: 'Queue, last 24 hours',
-  queueHead: ['Time', 'Messages', 'Deliveries'],
-  waiting: (messages: string, deliveries: string) =>
-    `${messages} messages, ${deliveries} webhook deliveries`,
-  mostWaiting: (count: string) => `At most ${count} waiting`,
-  webhooks: 'Webhook attempts, last 24 hours',
-  webhooksHead: ['From', 'Delivered', 'Failed'],
-  attempts: (ok: string, failed: string) => `${ok} delivered, ${failed} failed`,
-  delivered: (share: string) => `${share} of attempts delivered`,
-  noAttempts: 'No attempts',
-  contacts: 'New contacts, last 14 days',
-  contactsHead: ['Day', 'New contacts'],
-  contactsOf: (count: string, limit: string) => `${count} of ${limit} new contacts`,
-  contactsMost: (count: string, limit: string) => `At most ${count} of ${limit} on one day`,
-  latency: (p50: string, p95: string) => `Half were sent within ${p50}, 95% within ${p95}.`,
-  over: 'more than 5 min',
-  traffic: (line: string) => `Messages of ${line}, last 14 days`,
 } as const

@@ -13,8 +13,6 @@ export const LINES = {
     "On a Mac that is signed in to Messages, the line appears automatically. If it doesn't, Home shows what's missing. To try Hookline without one, start the relay with:",
   command: 'Command',
   today: 'Today',
-  newContactsToday: 'New contacts today',
-  of: (value: string, limit: string) => `${value} of ${limit}`,
   resets: (time: string, timeZone: string | null) => `Resets at ${time} (midnight ${timeZone}).`,
   lastReceived: 'Last received',
   lastSent: 'Last sent',

@@ -1,84 +1,16 @@
-// Findings as cards, and those that the owner has put off.
+// Findings that the owner puts off until a time.
 
 import { useSignal } from '@preact/signals'
 
-import { Button, LinkButton } from '../components/button.tsx'
+import { Button } from '../components/button.tsx'
 import { ActionDialog } from '../components/dialog.tsx'
 import { Field, SelectField } from '../components/form.tsx'
-import { Icon } from '../components/icon.tsx'
-import { Ago } from '../components/text.tsx'
 import { useAction } from '../components/use-action.ts'
 import { useDashboard } from '../dashboard.ts'
 import { momentWords } from '../figure-words.ts'
 import type { FindingBranch, HealthFinding } from '../resources.ts'
 import { useRelayState } from '../sources.ts'
 import { HOME as WORDS } from '../words/home.ts'
-
-const TONES = { error: 'bad', warning: 'warn', info: 'wait' } as const
-
-/** One card for each cause, with its consequences inside. */
-export function FindingList({ findings }: { readonly findings: readonly FindingBranch[] }) {
-  if (findings.length === 0) return null
-  return (
-    <section aria-label={WORDS.issues}>
-      <ul class="stack findings">
-        {findings.map((branch) => (
-          <li key={keyOf(branch.cause)}>
-            <FindingCard {...branch} />
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
-
-function FindingCard({ cause, consequences, place, guide }: FindingBranch) {
-  const tone = TONES[cause.severity]
-  return (
-    <article class={`card finding tone-${tone}`}>
-      <span class="finding-sign">
-        <Icon name={tone === 'wait' ? 'info' : 'warning'} />
-      </span>
-      <div class="finding-words">
-        <p class="finding-severity">
-          {WORDS.severities[cause.severity]} · <Ago time={cause.since} />
-        </p>
-        <h2>{cause.title}</h2>
-        <p class="quiet">{cause.why}</p>
-        <p>
-          {cause.fix}
-          {guide !== null && (
-            <>
-              {' '}
-              <a href={guide}>{WORDS.learnMore}</a>
-            </>
-          )}
-        </p>
-        {consequences.length > 0 && (
-          <div class="consequences">
-            <p class="small quiet">{WORDS.alsoCaused}</p>
-            <ul>
-              {consequences.map((finding) => (
-                <li key={keyOf(finding)}>
-                  <strong>{finding.title}</strong> <span class="quiet">{finding.why}</span>
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
-      </div>
-      <div class="actions">
-        <LinkButton href={place.href}>{WORDS.open(place.name)}</LinkButton>
-        <Snooze finding={cause} />
-      </div>
-    </article>
-  )
-}
-
-/** The same for as long as the finding is about the same thing. */
-function keyOf({ code, about }: HealthFinding): string {
-  return `${code} ${about.kind} ${about.id}`
-}
 
 const DAY_MS = 86_400_000
 const PERIODS = [
@@ -165,7 +97,7 @@ export function SnoozedList({ findings }: { readonly findings: readonly FindingB
       <summary>{WORDS.snoozed(findings.length)}</summary>
       <ul class="stack-tight">
         {findings.map(({ cause }) => (
-          <li key={keyOf(cause)}>
+          <li key={`${cause.code} ${cause.about.id}`}>
             <SnoozedRow finding={cause} />
           </li>
         ))}
