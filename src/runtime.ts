@@ -15,6 +15,7 @@ import { BackupWorker } from './storage/backup.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
 import { createSettings } from './storage/settings.ts'
+import { listSnoozes } from './storage/snoozes.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
 import { ChangeFeed } from './system/change-feed.ts'
@@ -113,7 +114,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     backupWorker,
     services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
-    health: new HealthCatalogue(stamps),
+    health: new HealthCatalogue(stamps, () => listSnoozes(db)),
     seal: createSeal(data.secretKey, random),
     settings,
     days: daysIn(() => settings.get('time_zone')),
