@@ -18,6 +18,7 @@ import type { Line } from './domain/line.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
 import { LineFindings, loopFinding } from './health/line-findings.ts'
 import { QueueWatch } from './health/queue-watch.ts'
+import { createUpdateCheck } from './hosting/update-check.ts'
 import { aboutResource } from './http/dashboard-views.ts'
 import { localName } from './http/hosts.ts'
 import { listenEverywhere, type Listener } from './http/listener.ts'
@@ -58,7 +59,7 @@ import { ownIds, processRunner, startProcess, startReadProcess } from './system/
 import { runServices } from './system/service.ts'
 import { VERSION } from './system/version.ts'
 import type { DownloadUrl } from './webhooks/payload.ts'
-import { createDownload, createGet, createPost } from './webhooks/post.ts'
+import { createDownload, createFetchText, createGet, createPost } from './webhooks/post.ts'
 import { createWebhooks } from './webhooks/webhooks.ts'
 export { listenInSafeMode } from './http/safe-mode.ts'
 
@@ -102,14 +103,22 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const below = { webhooks, kinds, attachments }
   const messages = createMessageModule(runtime, below, start)
   const known = () => messages.lines.lines().map(({ line }) => line)
-  const maintenance = createMaintenance({ ...runtime, attachments, folder: config.backupFolder })
+  const updates = createUpdateCheck({
+    ...runtime,
+    fetchText: webhooks.fetchText,
+    releaseKey: parts.releaseKey ?? null,
+    source: () => runtime.settings.get('release_source'),
+  })
+  const jobs = [updates.job]
+  const folder = config.backupFolder
+  const maintenance = createMaintenance({ ...parts, ...runtime, attachments, folder, jobs })
   const entry = createEntry(runtime, start)
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
-  includeRelayFindings(runtime, parts, [...watches, attachments])
-  const modules = { ...below, config, life, messages, maintenance, lastUsed, entry }
+  includeRelayFindings(runtime, parts, [...watches, attachments, updates])
+  const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
@@ -216,7 +225,8 @@ function createWebhookModule(
   // A monitor may stand in the own network, whatever webhooks may do.
   const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
   const get = createGet({ ...network, rules: ownNetwork })
-  return { ...module, get, download: createDownload({ ...network, rules }) }
+  const fetchText = createFetchText(createDownload({ ...network, rules: ownNetwork }))
+  return { ...module, get, fetchText, download: createDownload({ ...network, rules }) }
 }
 
 /** Files that travel with messages. */
@@ -340,6 +350,7 @@ type Modules = {
   readonly attachments: Attachments
   readonly messages: ReturnType<typeof createMessageModule>
   readonly maintenance: ReturnType<typeof createMaintenance>
+  readonly updates: ReturnType<typeof createUpdateCheck>
   readonly lastUsed: LastUsed
   readonly entry: ReturnType<typeof createEntry>
 }
@@ -348,7 +359,7 @@ type Modules = {
 function httpTools(runtime: Runtime, modules: Modules): HttpTools {
   const { db, metrics, settings } = runtime
   const { config, life, kinds, webhooks, attachments, messages } = modules
-  const { maintenance, lastUsed, entry } = modules
+  const { maintenance, updates, lastUsed, entry } = modules
   return {
     ...runtime,
     version: VERSION,
@@ -380,10 +391,13 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       reports: kinds.reports,
       settings,
       options: runtime.options,
-      backUp: maintenance.backUp,
-      noteDownload: maintenance.noteDownload,
+      ...maintenance,
+      checkUpdate: updates.check,
+      updateState: updates.state,
+      recentLog: runtime.recentLog,
       confirmHealthy: runtime.confirmHealthy,
     },
+    restoring: maintenance.restoring,
     listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(runtime.directory),
     about: () =>

@@ -1,12 +1,14 @@
 // The parts that every module shares: the data, the outside world, clock and log. Only `app.ts` builds
 // on it.
 
+import type { RestoreOutcome } from './api/owner.ts'
 import { AttachmentStore } from './attachments/store.ts'
 import type { Config, ConfigRow } from './config.ts'
 import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
+import type { RestoreWish } from './maintenance/restoring.ts'
 import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
@@ -21,9 +23,10 @@ import { systemClock, type Clock } from './system/clock.ts'
 import { ConfirmedClock } from './system/confirmed-clock.ts'
 import { freeBytes } from './system/files.ts'
 import type { PasswordHash } from './system/hash.ts'
-import { silentLog, type Log } from './system/log.ts'
+import { RecentLines, silentLog, type Log } from './system/log.ts'
 import { LogicalClock } from './system/logical-clock.ts'
 import { Metrics } from './system/metrics.ts'
+import type { MinisignKey } from './system/minisign.ts'
 import { systemRandom, type Random } from './system/random.ts'
 import { createSeal } from './system/seal.ts'
 import type { Service } from './system/service.ts'
@@ -37,12 +40,14 @@ export type Parts = {
   readonly clock: Clock
   readonly random: Random
   readonly log: Log
+  /** The place of the whole log, in a sentence. */
+  readonly logPlace: string
   readonly kinds: readonly LineKind[]
   /** In place of the drivers that look for devices. */
   readonly drivers: readonly LineDriver[]
   readonly post: Post
   readonly freeBytes: () => number
-  readonly backupWorker: Pick<BackupWorker, 'take' | 'assertIntact'>
+  readonly backupWorker: Pick<BackupWorker, 'take' | 'assertIntact' | 'inspect'>
   readonly passwordHash: PasswordHash
   /** In place of the data directory. */
   readonly data: Data
@@ -55,17 +60,27 @@ export type Parts = {
   readonly confirmHealthy: () => void
   /** Restarts the process; left out where nothing does that for it. */
   readonly restart: (why: string) => void
+  /** Exchanges the data of this relay, and starts it again. */
+  readonly restore: (wish: RestoreWish) => void
+  /** The outcome of the exchange before this start. */
+  readonly restored: RestoreOutcome
+  /** The key that releases are verified with; null where there is none. */
+  readonly releaseKey: MinisignKey | null
   /** Findings about the machine, where the relay runs as a service. */
   readonly checkHost: (signal: AbortSignal) => Promise<readonly Finding[]>
   /** Loops that run beside those of the relay. */
   readonly companions: readonly Service[]
 }
 
+const LOG_PLACE = 'The whole log is the standard error of the program that runs the relay.'
+
 export type Runtime = ReturnType<typeof openRuntime>
 
 /** The data, and the parts that every module shares. */
 export function openRuntime(config: Config, parts: Partial<Parts>) {
-  const { clock: wallClock = systemClock, random = systemRandom, log = silentLog } = parts
+  const { clock: wallClock = systemClock, random = systemRandom } = parts
+  const recent = new RecentLines(parts.log ?? silentLog, () => wallClock.now())
+  const { log } = recent
   const outer = { clock: wallClock, random, log }
   const data = parts.data ?? openData(config, { ...outer, version: VERSION })
   const { db, directory } = data
@@ -119,6 +134,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     secretKey: data.secretKey,
     fatal: fatal.promise,
     confirmHealthy: parts.confirmHealthy,
+    recentLog: () => ({ data: recent.list(), place: parts.logPlace ?? LOG_PLACE }),
     options: parts.options ?? [],
     close: () => close(writer, data),
   }

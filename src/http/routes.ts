@@ -9,6 +9,7 @@ import type { Attachments } from '../attachments/attachments.ts'
 import type { Origin } from '../domain/audit.ts'
 import type { SentenceOf } from '../domain/message.ts'
 import type { CreatedKinds, DeviceCalls, LineKind } from '../lines/line-kind.ts'
+import type { Restoring } from '../maintenance/restoring.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
@@ -47,6 +48,7 @@ import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
 import { phoneLineRoutes, type PhoneLineActions } from './phone-lines.ts'
 import { contextOf } from './request-context.ts'
 import { type FailureTools, answerToFailure, respond } from './respond.ts'
+import { restoreRoutes } from './restore.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
 import { bridgeRoutes } from './shortcuts.ts'
@@ -83,6 +85,7 @@ export type RouteTools = SchemeOptions &
     readonly listAudit: ListAudit
     readonly health: HealthActions
     readonly control: ControlActions
+    readonly restoring: Restoring
     /** Back-ups of the data directory, newest first. */
     readonly listBackups: () => readonly Backup[]
     readonly access: Access
@@ -130,6 +133,7 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(webhookViewRoutes(tools))
     .use(qrRoutes())
     .use(downloadRoutes({ ...tools, ...tools.control }))
+    .use(restoreRoutes(tools))
     .use(dashboardEventRoutes({ ...tools, ...tools.access, streamsEnd }))
 }
 
