@@ -12,7 +12,6 @@ import type { SetupLink } from './api/owner.ts'
 import { createAttachments, type Attachments } from './attachments/attachments.ts'
 import type { Config } from './config.ts'
 import { COMMAND_LINE, type Origin } from './domain/audit.ts'
-import type { Finding } from './domain/finding.ts'
 import type { LineId } from './domain/ids.ts'
 import type { Line } from './domain/line.ts'
 import { healthWatch, ofLine, ofRelay, ofWebhook } from './health/catalogue.ts'
@@ -43,6 +42,8 @@ import { WaitingCallers } from './messages/waiting-callers.ts'
 import { createContacts } from './people/contacts.ts'
 import { SearchFollower } from './people/search-follower.ts'
 import { openRuntime, type Runtime, type Parts } from './runtime.ts'
+import { createPictures } from './stats/pictures.ts'
+import { Recorder } from './stats/recorder.ts'
 import { recordVersion } from './storage/about.ts'
 import { listAudit } from './storage/audit.ts'
 import { listLiveBridges } from './storage/credentials.ts'
@@ -103,28 +104,26 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const below = { webhooks, kinds, attachments }
   const messages = createMessageModule(runtime, below, start)
   const known = () => messages.lines.lines().map(({ line }) => line)
-  const updates = createUpdateCheck({
-    ...runtime,
-    fetchText: webhooks.fetchText,
-    releaseKey: parts.releaseKey ?? null,
-    source: () => runtime.settings.get('release_source'),
-  })
-  const jobs = [updates.job]
-  const folder = config.backupFolder
-  const maintenance = createMaintenance({ ...parts, ...runtime, attachments, folder, jobs })
+  const updates = createUpdateCheck({ ...parts, ...runtime, ...webhooks })
+  const beside = { attachments, folder: config.backupFolder, jobs: [updates.job] }
+  const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
   const entry = createEntry(runtime, start)
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
-  includeRelayFindings(runtime, parts, [...watches, attachments, updates])
+  const checkHost = async () => (await parts.checkHost?.(AbortSignal.timeout(CHECKUP_MS))) ?? []
+  for (const watch of [runtime.disk, ...watches, attachments, updates, { findings: checkHost }]) {
+    runtime.health.includeRelay(watch)
+  }
   const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
   const queues = createQueueWatch(runtime, { webhooks, messages, kinds })
   const own = [...runtime.services, lines, dispatch, webhooks.loop, queues, ...watches]
-  const outer = [...kinds.services, ...(parts.companions ?? [])]
-  const loops = [lastUsed, new SearchFollower(runtime), ...own, healthWatch(runtime), ...outer]
+  const recorder = new Recorder({ ...runtime, lines })
+  const inner = [recorder, lastUsed, new SearchFollower(runtime), healthWatch(runtime)]
+  const loops = [...inner, ...own, ...kinds.services, ...(parts.companions ?? [])]
   let running: ReturnType<typeof runServices> | null = null
   void runtime.fatal.then(() => (life.phase = 'stopping'))
   return {
@@ -157,18 +156,6 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   }
 }
 
-/** Findings about the machine and the relay itself. */
-function includeRelayFindings(
-  { disk, health }: Runtime,
-  { checkHost = async () => [] }: Partial<Parts>,
-  watches: readonly { findings(): readonly Finding[] | Promise<readonly Finding[]> }[],
-): void {
-  health.include(async () => (await checkHost(AbortSignal.timeout(CHECKUP_MS))).map(ofRelay))
-  for (const watch of [disk, ...watches]) {
-    health.include(async () => (await watch.findings()).map(ofRelay))
-  }
-}
-
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
 
 /** Inputs of this start. */
@@ -176,12 +163,9 @@ type Start = { readonly config: Config; readonly parts: Partial<Parts>; readonly
 
 function createLineKinds(
   { wallClock: clock, clock: relayClock, random, log, db, directory }: Runtime,
-  {
-    config,
-    parts,
-    lines,
-  }: Pick<Start, 'config' | 'parts'> & { readonly lines: () => readonly Line[] },
+  given: Pick<Start, 'config' | 'parts'> & { readonly lines: () => readonly Line[] },
 ): CreatedKinds {
+  const { config, parts, lines } = given
   return createKinds(parts.kinds ?? LINE_KINDS, config, {
     clock,
     relayClock,
@@ -392,14 +376,14 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       settings,
       options: runtime.options,
       ...maintenance,
-      checkUpdate: updates.check,
-      updateState: updates.state,
+      ...updates,
       recentLog: runtime.recentLog,
       confirmHealthy: runtime.confirmHealthy,
     },
     restoring: maintenance.restoring,
     listAudit: (filter, page) => listAudit(db, filter, page),
     listBackups: () => listBackupResources(runtime.directory),
+    pictures: createPictures({ ...runtime, lines: messages.lines }),
     about: () =>
       aboutResource({
         ...config,

@@ -241,6 +241,11 @@ export const Conversation = objectSchema('Conversation', {
   message_count: Type.Integer({ example: 12 }),
   last_message: nullable(Message),
   automation_paused: AUTOMATION_PAUSED,
+  unread_count: Type.Integer({
+    description: 'Received messages after the last one that was read or sent.',
+    example: 2,
+  }),
+  is_unanswered: Type.Boolean({ description: 'True where the latest message was received.' }),
   created_at: time('When the first message was recorded.'),
   updated_at: time('When the latest message was recorded.'),
 })
@@ -250,30 +255,11 @@ export const ConversationChanges = objectSchema('ConversationChanges', {
   automation_paused: AUTOMATION_PAUSED,
 })
 
-export const ConversationList = listOf('ConversationList', Conversation)
-
-const FIGURES = {
-  sent: Type.Integer({ description: 'Sent, delivered or read; typed on the device included.' }),
-  received: Type.Integer(),
-  failed: Type.Integer({ description: 'Failed or expired.' }),
-  uncertain: Type.Integer({ description: 'Handed to the device; sending is not confirmed.' }),
-}
-
-export const Stats = objectSchema('Stats', {
-  data: Type.Array(
-    objectSchema('DayStats', {
-      date: Type.String({ description: 'A UTC day.', example: '2026-11-21' }),
-      ...FIGURES,
-      lines: Type.Array(
-        objectSchema('LineDayStats', { phone_line_id: id('line', 'The line.'), ...FIGURES }),
-        { description: 'The lines that had messages on that day.' },
-      ),
-    }),
-  ),
+export const ReadMark = objectSchema('ReadMark', {
+  message_id: id('msg', 'The last message that was read; earlier ones count as read, too.'),
 })
-export type DayStats = Shape<typeof Stats>['data'][number]
-/** Messages by their outcome so far. */
-export type MessageFigures = Pick<DayStats, keyof typeof FIGURES>
+
+export const ConversationList = listOf('ConversationList', Conversation)
 
 export const RecipientEvidence = objectSchema('RecipientEvidence', {
   handle: Type.String({ example: '+12025550147' }),

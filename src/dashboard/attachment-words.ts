@@ -78,8 +78,17 @@ function isLight({ width, height, size }: Attachment): boolean {
   return pixels > 0 && pixels <= PIXELS_MAX && (size ?? Infinity) <= BYTES_MAX
 }
 
-/** True where there is a small picture of the file. */
-export function hasThumbnail({ state, variants }: Attachment): boolean {
+/** Without a tool for thumbnails, a picture of at most so many bytes is shown as it is. */
+const SHOWN_WHOLE_BYTES_MAX = 8_000_000
+
+/** The form of a picture to show in the conversation; null where there is none. */
+export function smallVariant(file: Attachment): Variant | null {
+  if (hasThumbnail(file)) return 'thumbnail'
+  const isSmall = file.size !== null && file.size <= SHOWN_WHOLE_BYTES_MAX
+  return isSmall && largeVariant(file) === 'original' ? 'original' : null
+}
+
+function hasThumbnail({ state, variants }: Attachment): boolean {
   return state === 'available' && variants.includes('thumbnail')
 }
 

@@ -22,9 +22,10 @@ export type {
 } from '../api/dashboard.ts'
 export type { HealthFinding } from '../api/health.ts'
 export type { CreatedKey, Key, RevokedKey } from '../api/keys.ts'
-export type { Conversation, DayStats, Message } from '../api/messages.ts'
+export type { Conversation, Message } from '../api/messages.ts'
 export type { Backup, Setting } from '../api/owner.ts'
 export type { PhoneLine } from '../api/phone-lines.ts'
+export type { DayStats } from '../api/stats.ts'
 export type {
   CreatedWebhook,
   Delivery,

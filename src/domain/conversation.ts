@@ -44,6 +44,10 @@ export type Conversation = {
   readonly lastMessage: Message | null
   /** True while a person answers it, and programs should not. */
   readonly isAutomationPaused: boolean
+  /** Received messages that nobody has read in the dashboard or marked as read. */
+  readonly unreadCount: number
+  /** True where the last message was received. */
+  readonly isUnanswered: boolean
   readonly createdAt: Timestamp
   readonly updatedAt: Timestamp
 }

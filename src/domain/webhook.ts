@@ -71,6 +71,22 @@ export function webhookName(webhook: Pick<Webhook, 'url' | 'description'>): stri
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 
+/** Results of an attempt to deliver, as the figures count them. */
+export const ATTEMPT_OUTCOMES = [
+  'delivered',
+  'http_4xx',
+  'http_5xx',
+  'http_other',
+  'timeout',
+  'refused',
+  'reset',
+  'unreachable',
+  'tls',
+  'dns',
+  'other',
+] as const
+export type AttemptOutcome = (typeof ATTEMPT_OUTCOMES)[number]
+
 /** An event on its way to one webhook. */
 export type Delivery = {
   readonly id: DeliveryId

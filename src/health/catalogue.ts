@@ -59,6 +59,11 @@ export class HealthCatalogue {
     this.#sources.push(source)
   }
 
+  /** The same for findings about the relay itself. */
+  includeRelay(source: { findings(): readonly Finding[] | Promise<readonly Finding[]> }): void {
+    this.include(async () => (await source.findings()).map(ofRelay))
+  }
+
   /** Shows `finding`, which has no state of its own, for an hour from now. */
   report(finding: HealthFinding): void {
     if (this.#reported.size >= REPORTED_MAX) return

@@ -7,6 +7,7 @@ import type { UpdateState } from '../api/owner.ts'
 import { invalidRequest } from '../domain/errors.ts'
 import type { Finding } from '../domain/finding.ts'
 import { timestamp } from '../domain/ids.ts'
+import type { Settings } from '../storage/settings.ts'
 import type { Clock } from '../system/clock.ts'
 import { readTextOrNull } from '../system/files.ts'
 import { isoTime } from '../system/iso-time.ts'
@@ -15,9 +16,9 @@ import { VERSION } from '../system/version.ts'
 
 export type UpdateTools = {
   readonly clock: Clock
-  /** Value of the setting `release_source`. */
-  readonly source: () => string | null
-  readonly releaseKey: MinisignKey | null
+  readonly settings: Pick<Settings, 'get'>
+  /** The key that releases are verified with; none in a build without one. */
+  readonly releaseKey?: MinisignKey | null | undefined
   /** Text at an https URL; throws with the reason where there is none. */
   readonly fetchText: (url: string) => Promise<string>
 }
@@ -28,11 +29,12 @@ const SIGNED_VERSION = /^hookline ([0-9A-Za-z.+-]{1,64})$/
 const FILE = `hookline-${process.platform}-${process.arch}`
 
 export function createUpdateCheck(tools: UpdateTools) {
-  const { clock, source } = tools
+  const { clock, settings } = tools
+  const source = () => settings.get('release_source')
   let latest: UpdateState | null = null
-  const state = (): UpdateState =>
+  const updateState = (): UpdateState =>
     latest !== null && latest.source === source() ? latest : unknownState(source())
-  async function check(): Promise<UpdateState> {
+  async function checkUpdate(): Promise<UpdateState> {
     const place = source()
     if (place === null) {
       throw invalidRequest({ path: 'release_source', message: 'is not set: set it first' })
@@ -44,10 +46,10 @@ export function createUpdateCheck(tools: UpdateTools) {
     return latest
   }
   return {
-    state,
-    check,
+    updateState,
+    checkUpdate,
     findings(): readonly Finding[] {
-      const { latest: version, is_newer: isNewer, fix } = state()
+      const { latest: version, is_newer: isNewer, fix } = updateState()
       if (!isNewer || version === null || fix === null) return []
       const title = `Hookline ${version} is available`
       const why = `This is version ${VERSION}.`
@@ -61,7 +63,7 @@ export function createUpdateCheck(tools: UpdateTools) {
       firstAfterMs: null,
       async run() {
         if (source() === null) return
-        const { problem } = await check()
+        const { problem } = await checkUpdate()
         if (problem !== null) throw new Error(problem)
       },
     },
@@ -77,7 +79,8 @@ async function newestAt(
   source: string,
   { releaseKey, fetchText }: Pick<UpdateTools, 'releaseKey' | 'fetchText'>,
 ): Promise<Pick<UpdateState, 'latest' | 'is_newer' | 'fix'>> {
-  if (releaseKey === null) throw new Error('This build has no release key to verify releases with.')
+  if (releaseKey === null || releaseKey === undefined)
+    throw new Error('This build has no release key to verify releases with.')
   const isFolder = isAbsolute(source)
   const place = (name: string) =>
     isFolder ? join(source, name) : `${source.replace(/\/$/, '')}/${name}`

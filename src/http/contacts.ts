@@ -15,9 +15,10 @@ import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { createReading } from '../messages/message-service.ts'
 import type { Contacts } from '../people/contacts.ts'
 import { takes } from './body.ts'
-import { documentationOf, operation } from './operation.ts'
+import { answerWithFile, fileAnswers } from './file-answer.ts'
+import { documentationOf, operation, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
-import { callerOf, contextOf } from './request-context.ts'
+import { callerOf, contextOf, originOf } from './request-context.ts'
 import { HungUpError, respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
@@ -112,6 +113,15 @@ const IMPORT = {
   requestBody: { required: true, content: { 'text/vcard': FILE, 'text/csv': FILE } },
 }
 
+const EXPORT = documentationOf({
+  id: 'exportContacts',
+  summary: 'Export contacts',
+  description: 'All of them as a CSV table that can be imported again, latest entry first.',
+  tag: 'Contacts',
+  answers: {},
+  errors: ['storage_full'],
+})
+
 export function contactRoutes({ contacts }: ContactTools) {
   return new Elysia({ prefix: '/api/v1/contacts' })
     .get(
@@ -127,6 +137,17 @@ export function contactRoutes({ contacts }: ContactTools) {
       beforeHandle: ({ request }) => void callerOf(request),
       detail: IMPORT,
     })
+    .get(
+      '/export',
+      async ({ request }) => {
+        const file = { name: 'contacts.csv', type: 'text/csv' }
+        return answerWithFile(request, file, await contacts.export(originOf(request)))
+      },
+      {
+        beforeHandle: plainCall,
+        detail: { ...EXPORT, responses: { ...fileAnswers('text/csv'), ...EXPORT.responses } },
+      },
+    )
     .get('/:handle', ({ params }) => contacts.get(params.handle), { ...ByHandle, ...GET })
     .put(
       '/:handle',

@@ -196,6 +196,7 @@ const FREE = new Set([
   'POST /api/v1/contacts/import',
   'POST /api/v1/messages/:id/resolve',
   'PATCH /api/v1/conversations/:id',
+  'POST /api/v1/conversations/:id/read',
   'POST /api/v1/webhooks/:id/test',
   'POST /api/v1/webhooks/:id/retry-failed',
   'POST /api/v1/webhook-deliveries/:id/redeliver',

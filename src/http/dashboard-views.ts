@@ -10,6 +10,7 @@ import { invalidRequest } from '../domain/errors.ts'
 import { grouped } from '../domain/number-words.ts'
 import type { LineKind } from '../lines/line-kind.ts'
 import type { createReading } from '../messages/message-service.ts'
+import type { ConversationActions } from './messages.ts'
 import { plainCall } from './operation.ts'
 import type { PhoneLineActions } from './phone-lines.ts'
 import { readHandle, readQuery } from './query.ts'
@@ -45,6 +46,15 @@ export function contactCost(line: PhoneLine | null, knowsContact: boolean): Cont
   if (used >= limit) return { before: '', name, after: ' has no new contacts left today.' }
   const after = `. ${grouped(used)} of ${grouped(limit)} used today.`
   return { before: 'New contact for ', name, after }
+}
+
+type UnreadTools = { readonly conversations: Pick<ConversationActions, 'countUnread'> }
+
+/** The number of conversations with unread messages, up to 1,000. */
+export function unreadRoutes({ conversations }: UnreadTools) {
+  return new Elysia()
+    .onBeforeHandle(plainCall)
+    .get('/dashboard/unread', () => ({ count: conversations.countUnread() }))
 }
 
 type Start = {

@@ -10,14 +10,16 @@ import {
   MessageList,
   MessageStatus,
   ListType,
+  ReadMark,
   Resolution,
   RecipientEvidence,
-  Stats,
 } from '../api/messages.ts'
-import { id } from '../api/schema.ts'
+import { enumOf, id } from '../api/schema.ts'
+import { EXPORT_FORMATS, type ExportFormat } from '../messages/export.ts'
 import type { ListFilter, createReading } from '../messages/message-service.ts'
 import { takes } from './body.ts'
-import { BY_ID, operation } from './operation.ts'
+import { answerWithFile, fileAnswers } from './file-answer.ts'
+import { BY_ID, documentationOf, operation } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readHandle, readQuery, timeParameter } from './query.ts'
 import { callerOf, originOf } from './request-context.ts'
 import { pathSchema } from './typebox.ts'
@@ -123,43 +125,6 @@ export function recipientRoutes({ recipient }: RecipientActions) {
   })
 }
 
-export type StatsActions = Pick<Reading['beside'], 'stats'>
-
-const DAYS_MAX = 200
-const DAYS_DEFAULT = 14
-
-const StatsQuery = Type.Object({
-  days: Type.Integer({
-    minimum: 1,
-    maximum: DAYS_MAX,
-    default: DAYS_DEFAULT,
-    description: 'How many days, today included.',
-  }),
-})
-
-const STATS = operation({
-  id: 'getStats',
-  summary: 'Read figures by day',
-  description:
-    'Messages by line, UTC day on which they were recorded, and current outcome; oldest day first. ' +
-    'Queued messages are not counted.',
-  tag: 'Messages',
-  query: StatsQuery,
-  answers: { 200: Stats },
-})
-
-export function statsRoutes({ stats }: StatsActions) {
-  return new Elysia().get(
-    '/api/v1/stats',
-    ({ request }) => {
-      callerOf(request)
-      const { days } = readQuery(request, StatsQuery)
-      return { data: stats(days) }
-    },
-    STATS,
-  )
-}
-
 export type ConversationActions = ReturnType<typeof createReading>['conversations']
 
 const ConversationQuery = Type.Object({
@@ -167,6 +132,14 @@ const ConversationQuery = Type.Object({
   phone_line_id: Type.Optional(id('line', 'Conversations of this line.')),
   handle: Type.Optional(Type.String({ description: 'The counterpart.', example: '+12025550147' })),
   type: Type.Optional(ListType),
+  unread: Type.Boolean({
+    default: false,
+    description: 'True leaves out those without unread messages.',
+  }),
+  unanswered: Type.Boolean({
+    default: false,
+    description: 'True leaves out those whose latest message was sent.',
+  }),
 })
 
 const LIST_CONVERSATIONS = operation({
@@ -198,14 +171,48 @@ const PATCH_CONVERSATION = operation({
   errors: ['not_found', 'storage_full'],
 })
 
+const ExportQuery = Type.Object({
+  format: Type.Unsafe<ExportFormat>({
+    ...enumOf('ExportFormat', EXPORT_FORMATS, '`csv` is a table for spreadsheets.'),
+    default: 'json',
+  }),
+})
+
+const EXPORT = documentationOf({
+  id: 'exportConversation',
+  summary: 'Export a conversation',
+  description: 'All its messages as a file, oldest first.',
+  tag: 'Conversations',
+  query: ExportQuery,
+  answers: {},
+  errors: ['not_found', 'storage_full'],
+})
+const EXPORTED = fileAnswers('application/json', 'text/csv')
+
+const MARK_READ = operation({
+  id: 'markConversationRead',
+  summary: 'Mark as read',
+  description:
+    'Up to one of its messages; later ones stay unread. A message sent in the conversation marks it as ' +
+    'read as well. Nobody else sees the mark.',
+  tag: 'Conversations',
+  answers: { 200: Conversation },
+  errors: ['not_found', 'storage_full'],
+})
+
 export function conversationRoutes(conversations: ConversationActions) {
   return new Elysia({ prefix: '/api/v1/conversations' })
     .get(
       '',
       ({ request }) => {
         const query = readQuery(request, ConversationQuery)
-        const { phone_line_id: lineId, type = 'direct' } = query
-        const filter = { lineId, handle: readHandle(query.handle), type }
+        const filter = {
+          lineId: query.phone_line_id,
+          handle: readHandle(query.handle),
+          type: query.type ?? 'direct',
+          isUnread: query.unread,
+          isUnanswered: query.unanswered,
+        }
         return conversations.list(filter, pageOfQuery(query))
       },
       LIST_CONVERSATIONS,
@@ -217,4 +224,25 @@ export function conversationRoutes(conversations: ConversationActions) {
         conversations.patch(params.id, { isAutomationPaused: body.automation_paused }),
       { ...BY_ID, ...takes(ConversationChanges), ...PATCH_CONVERSATION },
     )
+    .get('/:id/export', ({ request, params }) => exported(request, conversations, params.id), {
+      ...BY_ID,
+      beforeHandle: ({ request }) => void callerOf(request),
+      detail: { ...EXPORT, responses: { ...EXPORTED, ...EXPORT.responses } },
+    })
+    .post('/:id/read', ({ params, body }) => conversations.markRead(params.id, body.message_id), {
+      ...BY_ID,
+      ...takes(ReadMark),
+      ...MARK_READ,
+    })
+}
+
+async function exported(
+  request: Request,
+  conversations: ConversationActions,
+  id: string,
+): Promise<Response> {
+  const { format } = readQuery(request, ExportQuery)
+  const texts = await conversations.export(id, format, originOf(request))
+  const type = format === 'csv' ? 'text/csv' : 'application/json'
+  return answerWithFile(request, { name: `conversation.${format}`, type }, texts)
 }

@@ -22,7 +22,13 @@ import { requirePassword, sessionRoutes } from './dashboard-auth.ts'
 import { dashboardEventRoutes } from './dashboard-events.ts'
 import { dashboardHealthRoutes } from './dashboard-health.ts'
 import { pageRoutes } from './dashboard-page.ts'
-import { type SendPreviews, aboutRoutes, contactCostRoutes, qrRoutes } from './dashboard-views.ts'
+import {
+  type SendPreviews,
+  aboutRoutes,
+  contactCostRoutes,
+  qrRoutes,
+  unreadRoutes,
+} from './dashboard-views.ts'
 import { webhookViewRoutes } from './dashboard-webhooks.ts'
 import {
   type DeliveryActions,
@@ -37,11 +43,9 @@ import {
   type ConversationActions,
   type MessageActions,
   type RecipientActions,
-  type StatsActions,
   conversationRoutes,
   messageRoutes,
   recipientRoutes,
-  statsRoutes,
 } from './messages.ts'
 import { openApiDocument } from './openapi.ts'
 import { downloadRoutes, ownerRoutes } from './owner-routes.ts'
@@ -52,13 +56,13 @@ import { restoreRoutes } from './restore.ts'
 import { type SendActions, sendRoutes } from './sending.ts'
 import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from './service.ts'
 import { bridgeRoutes } from './shortcuts.ts'
+import { type Pictures, pictureRoutes, statsRoutes } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
 import { webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
   FailureTools &
   Pick<AuthenticationTools, 'authenticate'> &
-  StatsActions &
   ContactTools &
   SearchTools &
   RecipientActions &
@@ -92,6 +96,7 @@ export type RouteTools = SchemeOptions &
     readonly createSetupLink: (origin: Origin) => Promise<SetupLink>
     readonly changes: ChangeFeed
     readonly about: () => About
+    readonly pictures: Pictures
   }
 
 /** For the network. */
@@ -130,7 +135,9 @@ export function dashboardRoutes(tools: RouteTools, streamsEnd: AbortSignal): Any
     .use(aboutRoutes(tools))
     .use(dashboardHealthRoutes(tools))
     .use(contactCostRoutes(tools))
+    .use(unreadRoutes(tools))
     .use(webhookViewRoutes(tools))
+    .use(pictureRoutes(tools.pictures))
     .use(qrRoutes())
     .use(downloadRoutes({ ...tools, ...tools.control }))
     .use(restoreRoutes(tools))
@@ -158,7 +165,7 @@ function apiRoutes(tools: RouteTools): AnyElysia {
     .use(recipientRoutes(tools))
     .use(contactRoutes(tools))
     .use(searchRoutes(tools))
-    .use(statsRoutes(tools))
+    .use(statsRoutes(tools.pictures))
     .use(phoneLineRoutes(tools.lines))
     .use(lineActionRoutes(tools))
     .use(webhookRoutes(tools.webhooks))

@@ -75,7 +75,7 @@ export function recordMessage(
       },
     ),
   )
-  noteMessage(tx, conversationId, { seq: message.seq, service: device.service, now: createdAt })
+  noteMessage(tx, conversationId, message, createdAt)
   return message
 }
 

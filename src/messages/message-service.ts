@@ -3,35 +3,30 @@
 import type * as api from '../api/messages.ts'
 import { type Page, type PageRequest, decodeCursor, pageOf } from '../api/paging.ts'
 import type { Origin } from '../domain/audit.ts'
-import { utcDayOf } from '../domain/contact-limit.ts'
 import type { Conversation } from '../domain/conversation.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
-import { parseId, type Timestamp, timestamp } from '../domain/ids.ts'
+import { parseId, type Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
-import { DAY_MS } from '../domain/time.ts'
 import type { Audit } from '../storage/audit.ts'
 import {
+  countUnread,
   getConversation,
   listConversations,
+  markRead,
   pauseAutomation,
   type ConversationFilter,
 } from '../storage/conversations.ts'
 import type { Db } from '../storage/database.ts'
-import {
-  listChanges,
-  listMessages,
-  type MessageFilter,
-  listMessageDays,
-  type MessageDay,
-} from '../storage/message-lists.ts'
+import { listChanges, listMessages, type MessageFilter } from '../storage/message-lists.ts'
 import { countByStatus } from '../storage/message-queue.ts'
 import { findMessage } from '../storage/messages.ts'
 import { evidenceOf } from '../storage/recipients.ts'
 import type { Writer } from '../storage/writer.ts'
 import type { Clock } from '../system/clock.ts'
-import { isoTime, isoTimeOrNull } from '../system/iso-time.ts'
+import { isoTimeOrNull } from '../system/iso-time.ts'
 import type { Metrics } from '../system/metrics.ts'
 import type { Signal } from '../system/signal.ts'
+import { type ExportFormat, exportConversation } from './export.ts'
 import { type LineDirectory, takesMessages } from './line-directory.ts'
 import { conversationResource, messageResource, type WaitReason } from './resource.ts'
 import { search } from './search.ts'
@@ -63,7 +58,6 @@ export function createReading(tools: Tools) {
   return {
     beside: {
       search: (q: string, limit: number) => search(tools, q, limit),
-      stats: (days: number) => messageStats(tools, days),
       recipient: (handle: string) => recipientResource(db, handle),
       previewSend: (send: Parameters<typeof previewSend>[1]) => previewSend(tools, send),
     },
@@ -79,12 +73,19 @@ export function createReading(tools: Tools) {
     conversations: {
       list: (filter: ConversationFilter, page: PageRequest) =>
         pageOfConversations(tools, filter, page),
-      get: (id: string): api.Conversation => {
-        const found = parseId('conv', id) === null ? null : getConversation(db, id)
-        if (found === null) throw noConversation()
-        return conversationResource(db, found, waitReason)
-      },
+      get: (id: string): api.Conversation =>
+        conversationResource(db, existingConversation(db, id), waitReason),
       patch: (id: string, changes: ConversationChanges) => patchConversation(tools, id, changes),
+      markRead: (id: string, messageId: string) => markConversationRead(tools, id, messageId),
+      countUnread: () => countUnread(db),
+      /** A file of all its messages, in pieces. */
+      export: async (id: string, format: ExportFormat, origin: Origin) => {
+        const found = existingConversation(db, id)
+        const about = { kind: 'conversation', id: found.id } as const
+        const change = { action: 'conversation.exported', about } as const
+        await tools.writer.write((tx) => tools.audit.record(tx, origin, change))
+        return exportConversation(tools, found, format)
+      },
     },
   }
 }
@@ -125,6 +126,27 @@ async function patchConversation(
   const changed = await writer.write((tx) => pauseAutomation(tx, known, isAutomationPaused))
   if (changed === null) throw noConversation()
   return conversationResource(db, changed, waitReason)
+}
+
+async function markConversationRead(
+  { db, writer, waitReason }: Tools,
+  id: string,
+  messageId: string,
+): Promise<api.Conversation> {
+  const known = existingConversation(db, id)
+  const own = known.movedTo ?? known.id
+  await writer.write((tx) => {
+    const message = existing(tx, messageId)
+    if (message.conversationId !== own) throw noMessage()
+    markRead(tx, own, message.seq)
+  })
+  return conversationResource(db, existingConversation(db, id), waitReason)
+}
+
+function existingConversation(db: Db, id: string): Conversation {
+  const found = parseId('conv', id) === null ? null : getConversation(db, id)
+  if (found === null) throw noConversation()
+  return found
 }
 
 function pageOfConversations(
@@ -174,8 +196,12 @@ function cursorParts(cursor: string | null, length: number): readonly number[] |
 
 function existing(db: Db, id: string) {
   const message = parseId('msg', id) === null ? null : findMessage(db, id)
-  if (message === null) throw new RelayError('not_found', 'There is no message with this id.')
+  if (message === null) throw noMessage()
   return message
+}
+
+function noMessage(): RelayError {
+  return new RelayError('not_found', 'There is no message with this id.')
 }
 
 function noConversation(): RelayError {
@@ -187,35 +213,6 @@ function recipientResource(db: Db, to: string): api.RecipientEvidence {
   const { service, evidence, lastSeenAt, lineId } = evidenceOf(db, handle)
   const last_seen_at = isoTimeOrNull(lastSeenAt)
   return { handle, service, evidence, last_seen_at, phone_line_id: lineId }
-}
-
-/** The figures of the last `days` UTC days, today's last; a day without messages has zeros. */
-function messageStats(
-  { db, clock }: { readonly db: Db; readonly clock: Clock },
-  days: number,
-): readonly api.DayStats[] {
-  const today = utcDayOf(clock.now())
-  const first = today - days + 1
-  const byDay = Map.groupBy(listMessageDays(db, first), ({ day }) => day)
-  return Array.from({ length: days }, (_, place) => {
-    const lines = byDay.get(first + place) ?? []
-    return {
-      date: isoTime(timestamp((first + place) * DAY_MS)).slice(0, 'YYYY-MM-DD'.length),
-      ...figuresOf(lines),
-      lines: lines.map((line) => ({ phone_line_id: line.lineId, ...figuresOf([line]) })),
-    }
-  })
-}
-
-function figuresOf(lines: readonly MessageDay[]): api.MessageFigures {
-  const sum = (of: (line: MessageDay) => number) =>
-    lines.reduce((total, line) => total + of(line), 0)
-  return {
-    sent: sum(({ sent }) => sent),
-    received: sum(({ received }) => received),
-    failed: sum(({ failed }) => failed),
-    uncertain: sum(({ uncertain }) => uncertain),
-  }
 }
 
 const STATUSES = ['queued', 'sending', 'uncertain'] as const

@@ -233,7 +233,7 @@ function moveOne(
   const hold = reserveSlot(tx, line, handle, { history: null, now })
   const contactHold = hold === 'full' ? 'undecided' : hold
   placeMessage(tx, message.seq, place)
-  noteMessage(tx, place.conversationId, { seq: message.seq, service: message.service, now })
+  noteMessage(tx, place.conversationId, message, now)
   forgetMessage(tx, message.conversationId, place.conversationId)
   return saveMessage(tx, { ...message, ...place, contactHold }, now)
 }

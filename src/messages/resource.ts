@@ -102,6 +102,8 @@ export function conversationResource(
     message_count: c.messageCount,
     last_message: c.lastMessage === null ? null : messageResource(db, c.lastMessage, waitReason),
     automation_paused: c.isAutomationPaused,
+    unread_count: c.unreadCount,
+    is_unanswered: c.isUnanswered,
     created_at: isoTime(c.createdAt),
     updated_at: isoTime(c.updatedAt),
   }

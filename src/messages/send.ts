@@ -224,7 +224,7 @@ function record(
     ),
   )
   if (attachmentIds.length > 0) attach(tx, message, attachmentIds)
-  noteMessage(tx, conversationId, { seq: message.seq, service: message.service, now })
+  noteMessage(tx, conversationId, message, now)
   return message
 }
 

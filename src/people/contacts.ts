@@ -2,9 +2,12 @@
 
 import type { Contact, ImportReport } from '../api/contacts.ts'
 import { cursorSeq, pageOf, type Page, type PageRequest } from '../api/paging.ts'
+import type { Origin } from '../domain/audit.ts'
+import { BYTE_ORDER_MARK, csvRecord } from '../domain/csv.ts'
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import { deviceHandle, parseRecipient, type Handle } from '../domain/handle.ts'
-import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags } from '../domain/person.ts'
+import { NAME_LENGTH_MAX, NOTE_LENGTH_MAX, cleanTags, type Person } from '../domain/person.ts'
+import type { Audit } from '../storage/audit.ts'
 import { hasConversation } from '../storage/conversations.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import { listLines } from '../storage/lines.ts'
@@ -28,6 +31,7 @@ type Tools = {
   readonly db: Db
   readonly writer: Pick<Writer, 'write'>
   readonly stamps: LogicalClock
+  readonly audit: Pick<Audit, 'record'>
 }
 
 export type ContactFilter = { readonly q?: string | undefined; readonly tag?: string | undefined }
@@ -37,7 +41,7 @@ export type ContactFields = Omit<PersonFields, 'handle'>
 export type Contacts = ReturnType<typeof createContacts>
 
 export function createContacts(tools: Tools) {
-  const { db, writer, stamps } = tools
+  const { db, writer, stamps, audit } = tools
   return {
     list: (filter: ContactFilter, page: PageRequest) => pageOfContacts(db, filter, page),
     get(written: string): Contact {
@@ -56,6 +60,12 @@ export function createContacts(tools: Tools) {
       const isDeleted = await writer.write((tx) => deletePerson(tx, handleIn(written)))
       if (!isDeleted) throw noContact()
     },
+    /** A table of all contacts, in pieces. */
+    async export(origin: Origin): Promise<AsyncGenerator<string, undefined>> {
+      const about = { kind: 'contacts', id: null } as const
+      await writer.write((tx) => audit.record(tx, origin, { action: 'contacts.exported', about }))
+      return tableOfContacts(db)
+    },
     import: (bytes: Uint8Array, country: string | null) => importContacts(tools, bytes, country),
   }
 }
@@ -69,6 +79,23 @@ function pageOfContacts(db: Db, { q, tag = '' }: ContactFilter, page: PageReques
       ? listPeople(db, asked, bounds)
       : searchPeople(db, parseQuery(q), { ...bounds, tag: asked })
   return pageOf(rows, page.limit, contactResource, ({ seq }) => [seq])
+}
+
+const EXPORT_PAGE = 500
+
+async function* tableOfContacts(db: Db): AsyncGenerator<string, undefined> {
+  yield BYTE_ORDER_MARK + csvRecord(['name', 'handle', 'note', 'tags'])
+  for (let before = Number.MAX_SAFE_INTEGER; ;) {
+    const page = listPeople(db, null, { limit: EXPORT_PAGE, before })
+    const last = page.at(-1)
+    if (last === undefined) return undefined
+    yield page.map((each) => csvRecord(cellsOf(each))).join('')
+    before = last.seq
+  }
+}
+
+function cellsOf({ name, handle, note, tags }: Person): readonly string[] {
+  return [name, handle, note ?? '', tags.join(',')]
 }
 
 function handleIn(written: string): Handle {

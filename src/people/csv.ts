@@ -1,5 +1,6 @@
 // Tables of contacts as spreadsheets, Google and Outlook export them.
 
+import { withoutGuard } from '../domain/csv.ts'
 import type { Card, ContactFile } from './card.ts'
 
 type Record = {
@@ -99,7 +100,7 @@ function fieldsOf(cells: readonly string[], meanings: readonly Meaning[]) {
   const values = (meaning: Meaning) =>
     cells
       .filter((cell, place) => meanings[place] === meaning && cell.trim() !== '')
-      .map((cell) => cell.trim())
+      .map((cell) => withoutGuard(cell.trim()))
   const full = [...values('given'), ...values('family')].join(' ')
   const [name = full === '' ? (values('company')[0] ?? '') : full] = values('name')
   const note = values('note').join('\n')

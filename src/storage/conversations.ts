@@ -3,6 +3,7 @@ import { and, eq, getTableColumns, gt, inArray, lt, sql } from 'drizzle-orm'
 import type { Conversation, ConversationType, Group } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
+import type { Message } from '../domain/message.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
@@ -55,8 +56,12 @@ export function openConversation(
   return id
 }
 
+// A message that moves here may be older than the last one, which then stays the last.
 const noting = statement(
   `UPDATE conversations SET message_count = message_count + 1, last_seq = max(last_seq, $seq),
+       read_seq = iif($isReceived OR $seq < last_seq, read_seq, $seq),
+       unread_count = iif($isReceived, unread_count + 1, iif($seq < last_seq, unread_count, 0)),
+       is_unanswered = iif($seq < last_seq, is_unanswered, $isReceived),
        service = $service, updated_at = $now WHERE id = $id`,
 )
 
@@ -64,11 +69,46 @@ const noting = statement(
 export function noteMessage(
   tx: Tx,
   id: ConversationId,
-  message: { readonly seq: number; readonly service: string; readonly now: Timestamp },
+  message: Pick<Message, 'seq' | 'service' | 'direction'>,
+  now: Timestamp,
 ): void {
-  noting(tx).run({ id, ...message })
+  const { seq, service, direction } = message
+  noting(tx).run({ id, seq, service, isReceived: direction === 'inbound', now })
   touch(tx, id)
 }
+
+const marking = statement(
+  `UPDATE conversations SET read_seq = $seq, unread_count =
+       (SELECT count(*) FROM messages m
+        WHERE m.conversation_seq = conversations.seq AND m.seq > $seq AND m.direction = 'inbound')
+     WHERE id = $id AND read_seq < $seq`,
+)
+
+/** Marks the messages up to `seq` as read; nothing where they are. */
+export function markRead(tx: Tx, id: ConversationId, seq: number): void {
+  if (marking(tx).run({ id, seq }).changes > 0) touch(tx, id)
+}
+
+const UNREAD_MAX = 1_000
+const unread = statement<{ count: number }>(
+  `SELECT count(*) AS count FROM
+     (SELECT 1 FROM conversations WHERE unread_count > 0 LIMIT ${UNREAD_MAX})`,
+)
+
+/** Conversations with unread messages, counted up to 1,000. */
+export function countUnread(db: Db): number {
+  return unread(db).get({})?.count ?? 0
+}
+
+/**
+ * For the SET of an UPDATE: the facts about the last of the messages that are left. Nothing beyond it counts
+ * as read, because the seq of a deleted message is used again.
+ */
+export const LAST_LEFT = `
+  (last_seq, read_seq, is_unanswered) = (
+    SELECT coalesce(max(m.seq), 0), min(read_seq, coalesce(max(m.seq), 0)),
+      coalesce(m.direction = 'inbound', 0)
+    FROM messages m WHERE m.conversation_seq = conversations.seq)`
 
 const naming = statement(
   'UPDATE conversations SET service = $service WHERE id = $id AND last_seq = $seq',
@@ -99,10 +139,7 @@ export function forgetMessage(tx: Tx, id: ConversationId, to: ConversationId): v
     .run({ id, to })
   tx.sqlite
     .query(
-      `UPDATE conversations SET message_count = message_count - 1,
-         last_seq = coalesce(
-           (SELECT max(m.seq) FROM messages m WHERE m.conversation_seq = conversations.seq), 0)
-       WHERE id = $id`,
+      `UPDATE conversations SET message_count = message_count - 1, ${LAST_LEFT} WHERE id = $id`,
     )
     .run({ id })
   // Those that stood for it stand for `to` as well: nobody has to follow more than one step.
@@ -124,6 +161,10 @@ export type ConversationFilter = {
   readonly lineId?: string | undefined
   readonly handle?: string | undefined
   readonly type: ConversationType
+  /** True leaves out those that are read. */
+  readonly isUnread?: boolean | undefined
+  /** True leaves out those whose last message is an own one. */
+  readonly isUnanswered?: boolean | undefined
 }
 
 type Place = { readonly seq: number; readonly lastSeq: number }
@@ -131,18 +172,21 @@ type Place = { readonly seq: number; readonly lastSeq: number }
 const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = conversations.seq)'
 const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
 
-const latestOfType = (type: ConversationType) =>
+/** The conditions of a filter that have no value. */
+function conditionsOf({ type, isUnread, isUnanswered }: ConversationFilter): string {
+  const unread = isUnread === true ? ' AND unread_count > 0' : ''
+  return `${OF_TYPE[type]}${unread}${isUnanswered === true ? ' AND is_unanswered = 1' : ''}`
+}
+
+/** By the conditions in them: a query with a filter goes by the partial index of that filter. */
+const latestStatements = new Map<string, ReturnType<typeof latestWith>>()
+
+const latestWith = (conditions: string) =>
   statement<Place>(
     `SELECT seq, last_seq AS lastSeq FROM conversations
-     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${OF_TYPE[type]}
+     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${conditions}
      ORDER BY last_seq DESC LIMIT +$limit`,
   )
-
-const latestOfLine = {
-  direct: latestOfType('direct'),
-  group: latestOfType('group'),
-  all: latestOfType('all'),
-} as const
 
 /** Conversations by their latest message, newest first; `before` is the cursor's last_seq. */
 export function listConversations(
@@ -150,7 +194,7 @@ export function listConversations(
   filter: ConversationFilter,
   { limit, before }: { readonly limit: number; readonly before: number | null },
 ): readonly (Conversation & { readonly lastSeq: number })[] {
-  const { lineId, handle, type } = filter
+  const { lineId, handle } = filter
   const bound = before ?? Number.MAX_SAFE_INTEGER
   const isListed =
     handle === undefined
@@ -160,7 +204,7 @@ export function listConversations(
           lineId === undefined ? undefined : eq(conversations.lineId, lineId as LineId), // Compared only.
           gt(conversations.lastSeq, 0),
           lt(conversations.lastSeq, bound),
-          sql.raw(OF_TYPE[type]),
+          sql.raw(conditionsOf(filter)),
         )
   return select(db)
     .where(isListed)
@@ -176,12 +220,14 @@ export function listConversations(
  */
 function latest(
   db: Db,
-  { lineId, type }: ConversationFilter,
+  filter: ConversationFilter,
   page: { readonly limit: number; readonly before: number },
 ): readonly number[] {
-  const lineIds = lineId === undefined ? everyLineId(db) : [lineId]
+  const conditions = conditionsOf(filter)
+  const ofLine = latestStatements.getOrInsertComputed(conditions, latestWith)
+  const lineIds = filter.lineId === undefined ? everyLineId(db) : [filter.lineId]
   return lineIds
-    .flatMap((id) => latestOfLine[type](db).all({ lineId: id, ...page }))
+    .flatMap((id) => ofLine(db).all({ lineId: id, ...page }))
     .sort((a, b) => b.lastSeq - a.lastSeq)
     .slice(0, page.limit)
     .map(({ seq }) => seq)
@@ -289,6 +335,8 @@ function toConversation({
     messageCount: c.messageCount,
     lastMessage: message && toMessage(message),
     isAutomationPaused: c.isAutomationPaused,
+    unreadCount: c.unreadCount,
+    isUnanswered: c.isUnanswered,
     createdAt: c.createdAt,
     updatedAt: c.updatedAt,
     lastSeq: c.lastSeq,

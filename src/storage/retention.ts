@@ -10,6 +10,7 @@ import { WEBHOOKS_MAX } from '../domain/webhook.ts'
 import type { Age } from '../system/confirmed-clock.ts'
 import { audit } from './access-schema.ts'
 import { deleteAttachmentsOf } from './attachments.ts'
+import { LAST_LEFT } from './conversations.ts'
 import type { Tx, Db } from './database.ts'
 import { EXHAUSTED } from './deliveries.ts'
 import { idempotency, rejectedEvents, waitingReceipts } from './schema.ts'
@@ -33,21 +34,27 @@ export type Purge = (tx: Tx, age: Age, limit: number) => number
  */
 export function deleteOldMessages(tx: Tx, before: Timestamp, limit: number): number {
   const deleted = tx.sqlite
-    .query<{ id: MessageId; conversation: number; isPlain: 0 | 1 }, [Values]>(
+    .query<DeletedMessage, [Values]>(
       `DELETE FROM messages WHERE seq IN (
          SELECT seq FROM messages
          WHERE seq < $kept AND status NOT IN ('queued', 'sending', 'uncertain')
          ORDER BY seq LIMIT $limit)
-       RETURNING id, conversation_seq AS conversation, extras IS NULL AS isPlain`,
+       RETURNING id, seq, conversation_seq AS conversation, extras IS NULL AS isPlain,
+         direction = 'inbound' AS isReceived`,
     )
     .all({ kept: firstSeqSince(tx, 'messages', before), limit })
-  const counts = new Map<number, number>()
-  for (const { id, conversation, isPlain } of deleted) {
-    if (isPlain === 0) deleteAttachmentsOf(tx, id)
-    counts.set(conversation, (counts.get(conversation) ?? 0) + 1)
-  }
-  for (const [seq, count] of counts) shrinkConversation(tx, seq, count)
+  for (const { id, isPlain } of deleted) if (isPlain === 0) deleteAttachmentsOf(tx, id)
+  const byConversation = Map.groupBy(deleted, ({ conversation }) => conversation)
+  for (const [seq, gone] of byConversation) shrinkConversation(tx, seq, gone)
   return deleted.length
+}
+
+type DeletedMessage = {
+  readonly id: MessageId
+  readonly seq: number
+  readonly conversation: number
+  readonly isPlain: 0 | 1
+  readonly isReceived: 0 | 1
 }
 
 /** Deletes rows of which `time` is longer ago than `keptMs`, oldest first, by the table's index over it. */
@@ -96,14 +103,16 @@ export function refreshStatistics(tx: Tx): void {
   tx.sqlite.run('PRAGMA optimize')
 }
 
-function shrinkConversation(tx: Tx, seq: number, count: number): void {
+function shrinkConversation(tx: Tx, seq: number, gone: readonly DeletedMessage[]): void {
+  const received = gone.filter(({ isReceived }) => isReceived === 1).map((each) => each.seq)
   const shrunk = tx.sqlite
     .query<{ id: ConversationId }, [Values]>(
-      `UPDATE conversations SET message_count = message_count - $count,
-         last_seq = coalesce((SELECT max(seq) FROM messages WHERE conversation_seq = $seq), 0)
+      `UPDATE conversations SET message_count = message_count - $count, ${LAST_LEFT},
+         unread_count = unread_count -
+           (SELECT count(*) FROM json_each($received) WHERE value > read_seq)
        WHERE seq = $seq RETURNING id`,
     )
-    .get({ seq, count })
+    .get({ seq, count: gone.length, received: JSON.stringify(received) })
   tx.sqlite.query('DELETE FROM conversations WHERE seq = $seq AND last_seq = 0').run({ seq })
   if (shrunk !== null) tx.changes?.push({ what: 'conversation', id: shrunk.id })
 }

@@ -1,7 +1,7 @@
 // The tables. drizzle-kit makes the SQL in `migrations/` from this file; there every table is then
 // made STRICT by hand. Lists go by `seq`, the order of recording, which every index ends with for
 // nothing because it is the rowid. The tables of events and webhooks are in `webhook-schema.ts`, those of
-// files in `attachment-schema.ts`.
+// files in `attachment-schema.ts`, those of figures in `stats-schema.ts`.
 
 import { sql } from 'drizzle-orm'
 import {
@@ -141,6 +141,12 @@ export const conversations = sqliteTable(
     service: text('service').notNull(),
     messageCount: integer('message_count').notNull(),
     lastSeq: integer('last_seq').notNull(),
+    /** The last message that was read; an own message marks all before it as read. */
+    readSeq: integer('read_seq').notNull().default(0),
+    /** Received messages after it. */
+    unreadCount: integer('unread_count').notNull().default(0),
+    /** The last message was received. */
+    isUnanswered: flag('is_unanswered').notNull().default(false),
     /** A person answers it, and programs should not. */
     isAutomationPaused: flag('automation_paused').notNull().default(false),
     /** The conversation to which its last message moved; null where it has messages of its own. */
@@ -153,6 +159,12 @@ export const conversations = sqliteTable(
   (t) => [
     uniqueIndex('conversations_by_line_and_handle').on(t.lineId, t.handle),
     index('conversations_by_line_and_last').on(t.lineId, t.lastSeq),
+    index('conversations_unread')
+      .on(t.lineId, t.lastSeq)
+      .where(sql`unread_count > 0`),
+    index('conversations_unanswered')
+      .on(t.lineId, t.lastSeq)
+      .where(sql`is_unanswered = 1`),
     index('conversations_by_handle').on(t.handle),
     index('conversations_by_move')
       .on(t.movedTo)
@@ -341,21 +353,4 @@ export const idempotency = sqliteTable(
     createdAt: at('created_at').notNull(),
   },
   (t) => [checkWord('answer', ANSWER_KINDS), index('idempotency_by_age').on(t.createdAt)],
-)
-
-/**
- * Messages of a line and UTC day by what became of them. Triggers on `messages` keep it in the very
- * statement that changes a message; the initial migration makes them. Retention leaves it alone.
- */
-export const messageDays = sqliteTable(
-  'message_days',
-  {
-    day: integer('day').notNull(),
-    lineSeq: integer('line_seq').notNull(),
-    sent: integer('sent').notNull(),
-    received: integer('received').notNull(),
-    failed: integer('failed').notNull(),
-    uncertain: integer('uncertain').notNull(),
-  },
-  (t) => [primaryKey({ columns: [t.day, t.lineSeq] })],
 )

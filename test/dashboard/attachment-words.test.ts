@@ -6,13 +6,13 @@ import {
   absenceWords,
   fileIcon,
   filesWords,
-  hasThumbnail,
   isPicture,
   largeVariant,
   mayHavePicture,
   messageExcerpt,
   partWords,
   plainName,
+  smallVariant,
 } from '../../src/dashboard/attachment-words.ts'
 import { ATTACHMENT_STATES } from '../../src/domain/attachment.ts'
 import { attachment, message } from './samples.ts'
@@ -78,9 +78,17 @@ test('what may have scripts is never a picture', () => {
   }
 })
 
-test('a small picture is asked for where the relay has one', () => {
-  expect(hasThumbnail(attachment())).toBe(false)
-  expect(hasThumbnail(attachment({ variants: ['original', 'thumbnail'] }))).toBe(true)
+test('the thumbnail is shown, and without one a picture of few bytes as it is', () => {
+  const photo = attachment({ mime_type: 'image/png', width: 800, height: 600, size: 500_000 })
+  const shown = (more: object) => smallVariant({ ...photo, ...more })
+
+  expect(shown({ variants: ['original', 'thumbnail'] })).toBe('thumbnail')
+  expect(shown({})).toBe('original')
+  expect(shown({ size: 9_000_000 })).toBeNull()
+  expect(shown(NO_SIZE)).toBeNull()
+  expect(shown({ mime_type: 'image/heic' })).toBeNull()
+  expect(shown({ mime_type: 'image/svg+xml' })).toBeNull()
+  expect(shown({ state: 'deleted' })).toBeNull()
   expect(mayHavePicture(attachment({ mime_type: 'image/png' }))).toBe(true)
   expect(mayHavePicture(attachment({ mime_type: 'image/png', state: 'pending' }))).toBe(false)
   expect(mayHavePicture(attachment({ mime_type: 'application/pdf' }))).toBe(false)

@@ -50,6 +50,7 @@ test('no route takes a query parameter that it does not know', async () => {
     '/api/v1/messages/send': { to: 'a', text: 'b' },
     '/api/v1/contacts/{handle}': { name: 'Ana' },
     '/api/v1/conversations/{id}/messages': { text: 'b' },
+    '/api/v1/conversations/{id}/read': { message_id: 'msg_x' },
     '/api/v1/messages/{id}/resolve': { status: 'sent' },
     '/api/v1/conversations/{id}': { automation_paused: true },
     '/api/v1/phone-lines/{id}': { label: null },
@@ -70,7 +71,7 @@ test('no route takes a query parameter that it does not know', async () => {
     expect([path, method, response.status]).toEqual([path, method, 400])
     expect(await issuesIn(response)).toEqual([['surprise', 'is not a parameter of this route']])
   }
-  expect(routes.length).toBe(48)
+  expect(routes.length).toBe(51)
 })
 
 test('a path whose id cannot be decoded is 404', async () => {

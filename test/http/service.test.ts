@@ -38,9 +38,11 @@ GET /api/v1/attachments/{id}/content downloadAttachment
 GET /api/v1/audit listAudit
 GET /api/v1/bridges listBridges
 GET /api/v1/contacts listContacts
+GET /api/v1/contacts/export exportContacts
 GET /api/v1/contacts/{handle} getContact
 GET /api/v1/conversations listConversations
 GET /api/v1/conversations/{id} getConversation
+GET /api/v1/conversations/{id}/export exportConversation
 GET /api/v1/health listHealthFindings
 GET /api/v1/keys listKeys
 GET /api/v1/messages listMessages
@@ -65,6 +67,7 @@ POST /api/v1/bridges createBridge
 POST /api/v1/bridges/{id}/token renewBridgeToken
 POST /api/v1/contacts/import importContacts
 POST /api/v1/conversations/{id}/messages sendInConversation
+POST /api/v1/conversations/{id}/read markConversationRead
 POST /api/v1/keys createKey
 POST /api/v1/messages/send sendMessage
 POST /api/v1/messages/{id}/resolve resolveMessage

@@ -116,7 +116,7 @@ export function queueMessage(
       { isPinned, contactHold: hold, ...position },
     ),
   )
-  noteMessage(tx, conversationId, { seq: message.seq, service: 'iMessage', now: NOW })
+  noteMessage(tx, conversationId, message, NOW)
   return message
 }
 

@@ -86,6 +86,8 @@ test('spec 2.6, 4.9: a conversation is listed with its line, its counterpart and
         message_count: 2,
         last_message: newest,
         automation_paused: false,
+        unread_count: 1,
+        is_unanswered: true,
         created_at: '2026-11-21T10:00:00.000Z',
         updated_at: newest.created_at,
       },

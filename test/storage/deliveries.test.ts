@@ -104,7 +104,7 @@ test('an attempt whose delivery went meanwhile is forgotten, and fails nothing',
   const startedAt = timestamp(rig.clock.now())
 
   await rig.writer.write((tx) =>
-    recordAttempt(tx, {
+    recordAttempt(tx, 1, {
       deliverySeq: 7,
       attempt: { trigger: 'scheduled', startedAt, durationMs: 3, ...answered },
       status: 'succeeded',

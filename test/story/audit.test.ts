@@ -198,6 +198,7 @@ const UNRECORDED = [
   'DELETE /api/v1/contacts/:handle',
   'POST /api/v1/contacts/import',
   'PATCH /api/v1/conversations/:id',
+  'POST /api/v1/conversations/:id/read',
   'POST /api/v1/webhooks/:id/test',
   'POST /api/v1/webhook-deliveries/:id/redeliver',
   'POST /api/v1/judgement',

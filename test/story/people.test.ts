@@ -60,6 +60,30 @@ test('a contact is added, replaced as a whole, listed, and deleted', async () =>
   expect((await relay.request('GET', path)).status).toBe(404)
 })
 
+test('an exported table brings every contact back', async () => {
+  await using relay = await oneLine()
+  await put(relay, ANNA, { name: '=HYPERLINK("x")', note: 'two\nlines', tags: ['vip', 'tea'] })
+  await put(relay, BOB, { name: '-Bob-' })
+  const before = await relay.get('/api/v1/contacts')
+  const { key } = relay
+  const table = await relay.app.http.fetch(
+    new Request('http://localhost/api/v1/contacts/export', {
+      headers: { 'X-API-Key': key?.key ?? '', 'X-API-Secret': key?.secret ?? '' },
+    }),
+    { address: '127.0.0.1', isControl: false, liftTimeout() {} },
+  )
+  const bytes = new Uint8Array(await table.arrayBuffer())
+
+  await using other = await oneLine()
+  const report = await upload(other, bytes)
+
+  expect(new TextDecoder().decode(bytes)).toContain(`"'=HYPERLINK(""x"")",'${ANNA}`)
+  expect(report).toMatchObject({ imported: 2, failed: 0 })
+  const plain = ({ data }: Json) =>
+    data.map(({ handle, name, note, tags }: Json) => [handle, name, note, tags])
+  expect(plain(await other.get('/api/v1/contacts')).toSorted()).toEqual(plain(before).toSorted())
+})
+
 test('a list goes on behind its cursor, by tag and by name', async () => {
   await using relay = await oneLine()
   for (let i = 0; i < 7; i += 1) {

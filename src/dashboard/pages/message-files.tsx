@@ -7,12 +7,12 @@ import { useEffect } from 'preact/hooks'
 import {
   absenceWords,
   fileIcon,
-  hasThumbnail,
   isPicture,
   largeVariant,
   mayHavePicture,
   partWords,
   plainName,
+  smallVariant,
 } from '../attachment-words.ts'
 import { later } from '../clock.ts'
 import { Button } from '../components/button.tsx'
@@ -58,12 +58,16 @@ function PictureFile({ file }: FileProps) {
       </NearView>
     )
   }
-  return hasThumbnail(value) ? <Picture file={value} /> : <FileCard file={file} facts={value} />
+  const small = smallVariant(value)
+  if (small === null) return <FileCard file={file} facts={value} />
+  return <Picture file={value} small={small} />
 }
 
-function Picture({ file }: { readonly file: Attachment }) {
+type PictureProps = { readonly file: Attachment; readonly small: Variant }
+
+function Picture({ file, small }: PictureProps) {
   const isOpen = useSignal(false)
-  const address = usePicture(contentPath(file, 'thumbnail'))
+  const address = usePicture(contentPath(file, small))
   const variant = largeVariant(file)
   const name = plainName(file.filename)
   const picture =
