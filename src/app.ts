@@ -105,17 +105,14 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const messages = createMessageModule(runtime, below, start)
   const known = () => messages.lines.lines().map(({ line }) => line)
   const updates = createUpdateCheck({ ...parts, ...runtime, ...webhooks })
-  const beside = { attachments, folder: config.backupFolder, jobs: [updates.job] }
+  const beside = { attachments, updates, folder: config.backupFolder }
   const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
   const entry = createEntry(runtime, start)
   const lastUsed = new LastUsed(runtime)
   const isWell = () => life.phase === 'running' && !runtime.disk.isLow
   const heartbeat = new Heartbeat({ ...runtime, isWell, beat: webhooks.get })
   const watches = [maintenance.clockWatch, maintenance.timetable, heartbeat]
-  const checkHost = async () => (await parts.checkHost?.(AbortSignal.timeout(CHECKUP_MS))) ?? []
-  for (const watch of [runtime.disk, ...watches, attachments, updates, { findings: checkHost }]) {
-    runtime.health.includeRelay(watch)
-  }
+  runtime.health.includeRelay(runtime.disk, ...watches, attachments, updates, hostWatch(parts))
   const modules = { ...below, config, life, messages, maintenance, updates, lastUsed, entry }
   const http = createHttp(httpTools(runtime, modules))
   const { lines, dispatch, callers } = messages
@@ -154,6 +151,10 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
     },
     abandon: async () => life.listener?.stop(LAST_ANSWERS_MS),
   }
+}
+
+function hostWatch({ checkHost = async () => [] }: Partial<Parts>) {
+  return { findings: () => checkHost(AbortSignal.timeout(CHECKUP_MS)) }
 }
 
 type Life = { phase: ReturnType<HttpTools['health']['life']['phase']>; listener: Listener | null }
@@ -377,7 +378,7 @@ function httpTools(runtime: Runtime, modules: Modules): HttpTools {
       options: runtime.options,
       ...maintenance,
       ...updates,
-      recentLog: runtime.recentLog,
+      recentLog: () => runtime.recent.read(),
       confirmHealthy: runtime.confirmHealthy,
     },
     restoring: maintenance.restoring,

@@ -8,13 +8,13 @@ import type { Finding } from './domain/finding.ts'
 import { HealthCatalogue } from './health/catalogue.ts'
 import type { LineDriver } from './lines/driver.ts'
 import type { LineKind } from './lines/line-kind.ts'
-import type { RestoreWish } from './maintenance/restoring.ts'
 import { DiskWatch, IntegrityWatch } from './maintenance/storage-watch.ts'
 import { readClockMemory } from './storage/about.ts'
 import { createAudit } from './storage/audit.ts'
 import { BackupWorker } from './storage/backup.ts'
 import { openData, type Data } from './storage/data.ts'
 import { newestTimestamp } from './storage/messages.ts'
+import type { RestoreWish } from './storage/restore.ts'
 import { createSettings } from './storage/settings.ts'
 import { damageFound } from './storage/sqlite-errors.ts'
 import { Writer } from './storage/writer.ts'
@@ -72,14 +72,12 @@ export type Parts = {
   readonly companions: readonly Service[]
 }
 
-const LOG_PLACE = 'The whole log is the standard error of the program that runs the relay.'
-
 export type Runtime = ReturnType<typeof openRuntime>
 
 /** The data, and the parts that every module shares. */
 export function openRuntime(config: Config, parts: Partial<Parts>) {
   const { clock: wallClock = systemClock, random = systemRandom } = parts
-  const recent = new RecentLines(parts.log ?? silentLog, () => wallClock.now())
+  const recent = new RecentLines(parts.log ?? silentLog, wallClock, parts.logPlace)
   const { log } = recent
   const outer = { clock: wallClock, random, log }
   const data = parts.data ?? openData(config, { ...outer, version: VERSION })
@@ -87,6 +85,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const clock = new ConfirmedClock(wallClock, readClockMemory(db))
   const [dispatchSignal, healthSignal, doubtSignal] = [new Signal(), new Signal(), new Signal()]
   const deliverySignals = new DeliverySignals()
+  const signals = { dispatchSignal, healthSignal, doubtSignal, deliverySignals }
   const disk = new DiskWatch({
     clock,
     log,
@@ -111,19 +110,16 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
   const settings = createSettings({ db, writer, stamps, audit, locked: config.lockedSettings })
   return {
     ...outer,
+    ...signals,
     clock,
     wallClock,
     db,
     directory,
-    dispatchSignal,
-    healthSignal,
-    deliverySignals,
     changes,
     disk,
     writer,
     stamps,
     audit,
-    doubtSignal,
     backupWorker,
     services: [disk, new IntegrityWatch({ clock, log, doubtSignal, assertIntact })],
     metrics: new Metrics(),
@@ -134,7 +130,7 @@ export function openRuntime(config: Config, parts: Partial<Parts>) {
     secretKey: data.secretKey,
     fatal: fatal.promise,
     confirmHealthy: parts.confirmHealthy,
-    recentLog: () => ({ data: recent.list(), place: parts.logPlace ?? LOG_PLACE }),
+    recent,
     options: parts.options ?? [],
     close: () => close(writer, data),
   }

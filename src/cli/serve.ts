@@ -15,11 +15,10 @@ import { logRotation } from '../hosting/service-log.ts'
 import { StartupCheck, needsStartupCheck, requestStartupCheck } from '../hosting/startup-check.ts'
 import { UNIT } from '../hosting/systemd.ts'
 import { RELEASE_KEY } from '../hosting/upgrade-executable.ts'
-import type { RestoreWish } from '../maintenance/restoring.ts'
 import { NotYetError, openData, requireDatabase, startFailure, type Data } from '../storage/data.ts'
 import { LostFileError } from '../storage/guard.ts'
 import { UnusableDatabaseError, isUnusableDatabase } from '../storage/migrations.ts'
-import { restoreBackup, undoRestore } from '../storage/restore.ts'
+import { type RestoreWish, restoreBackup, undoRestore } from '../storage/restore.ts'
 import { damageFound } from '../storage/sqlite-errors.ts'
 import { NEVER, systemClock, whenAborted } from '../system/clock.ts'
 import { type DataDirectory, dataDirectoryAt, openDataDirectory } from '../system/data-directory.ts'
@@ -107,11 +106,15 @@ async function serveOnce(start: Start): Promise<ExitCode | Start> {
     if (isHosted && error instanceof UnusableDatabaseError) return serveSafeMode(start, error)
     if (isHosted || !call.surroundings.isTerminal) log.error('the relay ends', { error })
     if (!isHosted || !leavesDataInDoubt(error)) throw error
-    const directory = dataDirectoryAt(config.dataDir)
-    if (existsSync(directory.database)) requestStartupCheck(directory)
-    // This process is in an unknown state, and the next can check. After 78 nothing would restart it.
-    return EXIT.failed
+    return endInDoubt(config)
   }
+}
+
+/** This process is in an unknown state, and the next can check. After 78 nothing would restart it. */
+function endInDoubt({ dataDir }: Config): ExitCode {
+  const directory = dataDirectoryAt(dataDir)
+  if (existsSync(directory.database)) requestStartupCheck(directory)
+  return EXIT.failed
 }
 
 function leavesDataInDoubt(error: unknown): boolean {
@@ -286,7 +289,7 @@ function logPlace({ call, isHosted }: Start): string {
   if (!isHosted) {
     return call.surroundings.isTerminal
       ? 'The terminal that runs the relay shows its warnings and errors.'
-      : 'The whole log is the standard error of the process that runs the relay.'
+      : 'The whole log is the standard error of the relay.'
   }
   const isMac = platform() === 'darwin'
   return `The whole log: hookline logs, or ${isMac ? macLogPath(homedir()) : `journalctl --user --unit=${UNIT}`}`

@@ -252,7 +252,9 @@ class RelayLog implements ServiceLog {
     const { data } = await this.#client.ask('GET /log')
     const lines = data.filter(({ seq }) => seq > this.#seq)
     this.#seq = data.at(-1)?.seq ?? 0
-    return lines.map(({ seq: _, fields, ...line }) => JSON.stringify({ ...line, ...fields }))
+    return lines.map(({ time, level, message, fields }) =>
+      JSON.stringify({ time, level, message, ...fields }),
+    )
   }
 }
 

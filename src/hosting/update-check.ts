@@ -1,6 +1,7 @@
 // A look for a newer release, where the owner named a place to look: its signed checksums say its version.
 // Nothing is downloaded but those.
 
+import { arch, platform } from 'node:os'
 import { isAbsolute, join } from 'node:path'
 
 import type { UpdateState } from '../api/owner.ts'
@@ -26,7 +27,7 @@ export type UpdateTools = {
 const SUMS = 'SHA256SUMS'
 const SIGNED_VERSION = /^hookline ([0-9A-Za-z.+-]{1,64})$/
 /** Name of the executable for this machine in a release. */
-const FILE = `hookline-${process.platform}-${process.arch}`
+const FILE = `hookline-${platform()}-${arch()}`
 
 export function createUpdateCheck(tools: UpdateTools) {
   const { clock, settings } = tools

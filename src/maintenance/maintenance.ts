@@ -62,8 +62,8 @@ export type MaintenanceTools = RetentionTools &
     readonly backupWorker: Pick<BackupWorker, 'take' | 'inspect'>
     readonly random: Random
     readonly disk: Pick<DiskWatch, 'requireRoomFor'>
-    /** Further jobs of the timetable. */
-    readonly jobs?: readonly Job[] | undefined
+    /** The daily look for a newer release. */
+    readonly updates?: { readonly job: Job } | undefined
     /** A second folder for the daily backups, or null. */
     readonly folder: string | null
   }
@@ -92,7 +92,7 @@ export function createMaintenance(tools: MaintenanceTools) {
     statisticsJob(tools),
     dailyBackupJob({ ...tools, worker }),
     restoring.job,
-    ...(tools.jobs ?? []),
+    ...(tools.updates === undefined ? [] : [tools.updates.job]),
   ]
   const onChange = () => {
     tools.dispatchSignal.notify()

@@ -1,5 +1,5 @@
-// A restore by the page. The backup is uploaded and checked while the relay works; whoever started the relay
-// stops it, exchanges the data, and starts it again in the same process.
+// A restore by the page. The backup is uploaded and checked while the relay works; then the process
+// that started the relay stops it, exchanges the data, and starts it again.
 
 import { existsSync, rmSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
@@ -12,6 +12,7 @@ import { HOUR_MS } from '../domain/time.ts'
 import { BadBackupError, receiveBackup } from '../storage/archive.ts'
 import { attachmentPath, filesBeside, neededFiles } from '../storage/attachment-files.ts'
 import type { BackupWorker } from '../storage/backup.ts'
+import type { RestoreWish } from '../storage/restore.ts'
 import { isDiskFull, storageFull } from '../storage/sqlite-errors.ts'
 import type { Clock } from '../system/clock.ts'
 import type { DataDirectory } from '../system/data-directory.ts'
@@ -19,13 +20,6 @@ import type { Random } from '../system/random.ts'
 import { VERSION } from '../system/version.ts'
 import type { DiskWatch } from './storage-watch.ts'
 import type { Job } from './timetable.ts'
-
-/** A checked backup that is to take the place of the data. */
-export type RestoreWish = {
-  readonly file: string
-  readonly name: string
-  readonly origin: Origin
-}
 
 export type RestoringTools = {
   readonly directory: DataDirectory

@@ -137,7 +137,7 @@ const MADE_BY_SQLITE = new Set(['sqlite_stat1', 'sqlite_stat4', 'sqlite_sequence
  * Throws an UnusableDatabaseError unless the schema is, to the letter, what our migrations make. Before
  * anything in a file from outside runs: a planted trigger, view or CHECK would act with each later write.
  */
-export function requireOwnSchema(database: Database): void {
+function requireOwnSchema(database: Database): void {
   const id = database.query<{ application_id: number }, []>('PRAGMA application_id').get()
   if (id?.application_id !== APPLICATION_ID) {
     throw new UnusableDatabaseError('It is not a database of Hookline.')

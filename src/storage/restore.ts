@@ -38,6 +38,13 @@ export type RestoreOrder = {
   readonly onStep?: ((step: string) => void) | undefined
 }
 
+/** A checked backup that is to take the place of the data. */
+export type RestoreWish = {
+  readonly file: string
+  readonly name: string
+  readonly origin: Origin
+}
+
 export type Restored = {
   /** The folder in which the replaced files lie now; null where there were none. */
   readonly aside: string | null

@@ -45,6 +45,7 @@ export function jsonLog(
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} }
 
 const RECENT_MAX = 500
+const ON_STANDARD_ERROR = 'The whole log is the standard error of the relay.'
 
 /** A log that keeps its newest lines from `info` on, beside those that `log` writes. */
 export class RecentLines {
@@ -52,8 +53,15 @@ export class RecentLines {
   readonly #lines: { readonly seq: number; readonly text: string }[] = []
   #seq = 0
 
-  constructor(log: Log, now: () => number) {
-    const own = jsonLog((line) => this.#add(line), now)
+  readonly #place: string
+
+  /** `place` is that of all lines, in a sentence. */
+  constructor(log: Log, clock: { now(): number }, place = ON_STANDARD_ERROR) {
+    this.#place = place
+    const own = jsonLog(
+      (line) => this.#add(line),
+      () => clock.now(),
+    )
     const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
       log[level](message, fields)
       own[level](message, fields)
@@ -62,11 +70,12 @@ export class RecentLines {
   }
 
   /** Oldest first. */
-  list(): readonly LogLine[] {
-    return this.#lines.map(({ seq, text }) => {
+  read(): { readonly data: readonly LogLine[]; readonly place: string } {
+    const data = this.#lines.map(({ seq, text }) => {
       const { time, level, message, ...fields } = JSON.parse(text) as LogLine // `jsonLog` wrote it.
       return { seq, time, level, message, fields }
     })
+    return { data, place: this.#place }
   }
 
   #add(text: string): void {
