@@ -384,6 +384,7 @@ CREATE TABLE `deliveries` (
 	`id` text NOT NULL,
 	`webhook_id` text NOT NULL,
 	`event_seq` integer NOT NULL,
+	`event` text NOT NULL,
 	`conversation_id` text,
 	`status` text NOT NULL,
 	`attempt_count` integer DEFAULT 0 NOT NULL,
@@ -395,13 +396,15 @@ CREATE TABLE `deliveries` (
 	`completed_at` integer,
 	FOREIGN KEY (`webhook_id`) REFERENCES `webhooks`(`id`) ON UPDATE no action ON DELETE no action,
 	FOREIGN KEY (`event_seq`) REFERENCES `events`(`seq`) ON UPDATE no action ON DELETE no action,
-	CONSTRAINT "status_is_known" CHECK(`status` = 'pending' OR `status` = 'succeeded' OR `status` = 'exhausted')
+	CONSTRAINT "status_is_known" CHECK(`status` = 'pending' OR `status` = 'succeeded' OR `status` = 'exhausted'),
+	CONSTRAINT "event_is_a_name" CHECK(`event` NOT GLOB '*[^a-z._]*')
 ) STRICT;
 --> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_id_unique` ON `deliveries` (`id`);--> statement-breakpoint
 CREATE UNIQUE INDEX `deliveries_by_event` ON `deliveries` (`event_seq`,`webhook_id`);--> statement-breakpoint
-CREATE INDEX `deliveries_by_webhook` ON `deliveries` (`webhook_id`);--> statement-breakpoint
 CREATE INDEX `deliveries_by_webhook_and_status` ON `deliveries` (`webhook_id`,`status`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_name` ON `deliveries` (`webhook_id`,`event`,`status`);--> statement-breakpoint
+CREATE INDEX `deliveries_by_conversation` ON `deliveries` (`conversation_id`,`webhook_id`);--> statement-breakpoint
 CREATE INDEX `deliveries_due` ON `deliveries` (`webhook_id`,`next_attempt_at`) WHERE status = 'pending';--> statement-breakpoint
 CREATE INDEX `deliveries_requested` ON `deliveries` (`webhook_id`) WHERE requested_at IS NOT NULL;--> statement-breakpoint
 CREATE INDEX `deliveries_replayed` ON `deliveries` (`webhook_id`) WHERE status = 'pending' AND replayed_at IS NOT NULL;--> statement-breakpoint

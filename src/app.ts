@@ -104,7 +104,7 @@ export function createApp(config: Config, parts: Partial<Parts> = {}): App {
   const below = { webhooks, kinds, attachments }
   const messages = createMessageModule(runtime, below, start)
   const known = () => messages.lines.lines().map(({ line }) => line)
-  const updates = createUpdateCheck({ ...parts, ...runtime, ...webhooks })
+  const updates = createUpdateCheck({ ...webhooks, ...parts, ...runtime })
   const beside = { attachments, updates, folder: config.backupFolder }
   const maintenance = createMaintenance({ ...parts, ...runtime, ...beside })
   const entry = createEntry(runtime, start)
@@ -205,13 +205,13 @@ function createWebhookModule(
     userAgent: `Hookline/${VERSION}`,
     scheduleMs: config.webhookRetryScheduleMs,
     canDeliver: () => !disk.isLow,
+    origin: () => life.listener?.localUrl ?? NOT_LISTENING,
   })
   runtime.health.include(async () => module.loop.findings().map(ofWebhook))
   // A monitor may stand in the own network, whatever webhooks may do.
-  const ownNetwork = { policy: () => 'any-private' as const, isOwnListener }
-  const get = createGet({ ...network, rules: ownNetwork })
-  const fetchText = createFetchText(createDownload({ ...network, rules: ownNetwork }))
-  return { ...module, get, fetchText, download: createDownload({ ...network, rules }) }
+  const own = { ...network, rules: { ...rules, policy: () => 'any-private' as const } }
+  const beside = { get: createGet(own), fetchText: createFetchText(createDownload(own)) }
+  return { ...module, ...beside, download: createDownload({ ...network, rules }) }
 }
 
 /** Files that travel with messages. */

@@ -54,20 +54,6 @@ export type Webhook = {
   readonly updatedAt: Timestamp
 }
 
-/** The host alone: a path or query may carry what is secret. */
-export function hostOf({ url }: Pick<Webhook, 'url'>): string {
-  return URL.canParse(url) ? new URL(url).host : 'The receiver'
-}
-
-const SHORT_NAME_LENGTH = 40
-
-/** The webhook's name in a title: its description where that is short, else its host. */
-export function webhookName(webhook: Pick<Webhook, 'url' | 'description'>): string {
-  const { description } = webhook
-  const isShort = description !== null && /^\S.*$/.test(description)
-  return isShort && description.length <= SHORT_NAME_LENGTH ? description : hostOf(webhook)
-}
-
 export const DELIVERY_STATUSES = ['pending', 'succeeded', 'exhausted'] as const
 export type DeliveryStatus = (typeof DELIVERY_STATUSES)[number]
 

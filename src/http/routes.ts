@@ -13,6 +13,7 @@ import type { Restoring } from '../maintenance/restoring.ts'
 import type { ChangeFeed } from '../system/change-feed.ts'
 import type { Clock } from '../system/clock.ts'
 import type { Random } from '../system/random.ts'
+import type { TestInbox } from '../webhooks/test-inbox.ts'
 import { attachmentRoutes, linkRoutes } from './attachments.ts'
 import type { AuthenticationTools } from './authentication.ts'
 import { type ContactTools, type SearchTools, contactRoutes, searchRoutes } from './contacts.ts'
@@ -58,7 +59,7 @@ import { type HealthActions, type ListAudit, auditRoutes, healthRoutes } from '.
 import { bridgeRoutes } from './shortcuts.ts'
 import { type Pictures, pictureRoutes, statsRoutes } from './stats.ts'
 import { swaggerRoutes } from './swagger.ts'
-import { webhookRoutes, type WebhookActions } from './webhooks.ts'
+import { inboxRoutes, webhookRoutes, type WebhookActions } from './webhooks.ts'
 
 export type RouteTools = SchemeOptions &
   FailureTools &
@@ -84,7 +85,9 @@ export type RouteTools = SchemeOptions &
     readonly defaultWaitMs: number
     readonly sentenceOf: SentenceOf
     readonly conversations: ConversationActions
-    readonly webhooks: WebhookActions & DeliveryActions & ReplayActions
+    readonly webhooks: WebhookActions &
+      DeliveryActions &
+      ReplayActions & { readonly inbox: TestInbox }
     readonly attachments: Attachments
     readonly listAudit: ListAudit
     readonly health: HealthActions
@@ -111,6 +114,7 @@ export function publicRoutes(tools: RouteTools): AnyElysia {
   return frame(tools)
     .use(whole)
     .use(linkRoutes(tools))
+    .use(inboxRoutes(tools.webhooks.inbox))
     .use(swaggerRoutes(documents))
     .use(pageRoutes())
     .use(guideRoutes())

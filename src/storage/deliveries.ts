@@ -1,13 +1,34 @@
-import { and, asc, desc, eq, getTableColumns, isNull, lt } from 'drizzle-orm'
+import {
+  and,
+  asc,
+  desc,
+  eq,
+  getTableColumns,
+  gte,
+  inArray,
+  isNull,
+  lt,
+  sql,
+  type SQL,
+} from 'drizzle-orm'
 
-import type { DeliveryId, Timestamp, WebhookId, LineId } from '../domain/ids.ts'
-import type { Delivery, DeliveryStatus, EventName } from '../domain/webhook.ts'
+import type { DeliveryId, LineId, MessageId, Timestamp, WebhookId } from '../domain/ids.ts'
+import {
+  DELIVERY_STATUSES,
+  type Delivery,
+  type DeliveryStatus,
+  type EventName,
+} from '../domain/webhook.ts'
+import { conversationsOf } from './conversations.ts'
 import type { Db, Tx } from './database.ts'
-import { columnsOf, inserted, statement, type Values } from './statement.ts'
+import { seqsOfMessage } from './events.ts'
+import { firstSeqSince } from './seq-by-time.ts'
+import { columnsOf, execute, getRow, getRows, inserted } from './statement.ts'
 import { attempts, deliveries, events, webhooks } from './webhook-schema.ts'
 
 export type StoredDelivery = Delivery & {
   readonly seq: number
+  readonly scheduledCount: number
   readonly lastStatusCode: number | null
   readonly lastError: string | null
 }
@@ -23,27 +44,24 @@ const LATER = ['seq', 'attemptCount', 'scheduledCount', 'completedAt'] as const
 /** `replayedAt` is set by a replay, to `createdAt`. */
 export type NewDelivery = Omit<typeof deliveries.$inferSelect, (typeof LATER)[number] | 'status'>
 
-const insertion = statement(
-  `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
-   ON CONFLICT (event_seq, webhook_id) DO NOTHING`,
-)
+const insertion = `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
+   ON CONFLICT (event_seq, webhook_id) DO NOTHING`
 
 /** Queues an event for a webhook, once for each webhook. */
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
-  insertion(tx).run(delivery)
+  execute(tx, insertion, delivery)
   touch(tx, delivery.id)
 }
 
 const {
   eventSeq: _event,
-  scheduledCount: _scheduled,
   requestedAt: _requested,
   replayedAt: _replayed,
   ...DELIVERY_FIELDS
 } = getTableColumns(deliveries)
 
 function select(db: Db) {
-  const event = { eventId: events.id, event: events.name, messageId: events.messageId }
+  const event = { eventId: events.id, messageId: events.messageId }
   const last = { lastStatusCode: attempts.statusCode, lastError: attempts.error }
   const isLast = eq(attempts.number, deliveries.attemptCount)
   return db.orm
@@ -63,20 +81,66 @@ export function findDelivery(db: Db, id: DeliveryId): StoredDelivery | null {
   return found ?? null
 }
 
-/** The deliveries of a webhook, newest first, those before `before` where it is given. */
+/** Deliveries wanted in a list; left out, a choice takes all. Texts from outside are only compared. */
+export type DeliveryChoice = {
+  readonly status?: DeliveryStatus | undefined
+  readonly event?: EventName | undefined
+  /** Counterpart of the event's conversation. */
+  readonly handle?: string | undefined
+  readonly messageId?: MessageId | undefined
+  /** Both exclusive. */
+  readonly createdAfter?: Timestamp | undefined
+  readonly createdBefore?: Timestamp | undefined
+}
+
+/**
+ * The deliveries of a webhook, newest first. Every index has them in this order for one status, and for
+ * one conversation: the newest of all are among the newest of each.
+ */
 export function listDeliveries(
   db: Db,
   webhookId: WebhookId,
-  { status, before }: { readonly status: DeliveryStatus | null; readonly before: number | null },
-  limit: number,
+  choice: DeliveryChoice,
+  page: { readonly limit: number; readonly before: number | null },
 ): StoredDelivery[] {
-  const isOfStatus = status === null ? undefined : eq(deliveries.status, status)
-  const isOlder = before === null ? undefined : lt(deliveries.seq, before)
-  return select(db)
-    .where(and(eq(deliveries.webhookId, webhookId), isOfStatus, isOlder))
-    .orderBy(desc(deliveries.seq))
-    .limit(limit)
-    .all()
+  const { status, event, handle, messageId, createdAfter, createdBefore } = choice
+  const seqSince = (at: number) => firstSeqSince(db, 'deliveries', at)
+  const beside = and(
+    page.before === null ? undefined : lt(deliveries.seq, page.before),
+    createdAfter === undefined ? undefined : gte(deliveries.seq, seqSince(createdAfter + 1)),
+    createdBefore === undefined ? undefined : lt(deliveries.seq, seqSince(createdBefore)),
+  )
+  return rangesOf(db, { status, event, handle, messageId })
+    .flatMap((range) =>
+      select(db)
+        .where(and(eq(deliveries.webhookId, webhookId), range, beside))
+        .orderBy(desc(deliveries.seq))
+        .limit(page.limit)
+        .all(),
+    )
+    .sort((a, b) => b.seq - a.seq)
+    .slice(0, page.limit)
+}
+
+/** Conditions that an index has in order of seq; behind a plus, no other one takes its place. */
+function rangesOf(
+  db: Db,
+  { status, event, handle, messageId }: DeliveryChoice,
+): (SQL | undefined)[] {
+  if (handle === undefined && messageId === undefined) {
+    const ofEvent = event && eq(deliveries.event, event)
+    const statuses = status === undefined ? DELIVERY_STATUSES : [status]
+    return statuses.map((each) => and(eq(deliveries.status, each), ofEvent))
+  }
+  const rest = and(
+    status && sql`+${deliveries.status} = ${status}`,
+    event && sql`+${deliveries.event} = ${event}`,
+  )
+  const ofMessage = messageId && inArray(deliveries.eventSeq, seqsOfMessage(db, messageId))
+  if (handle === undefined) return [and(ofMessage, rest)]
+  return conversationsOf(db, handle).map((id) =>
+    and(eq(deliveries.conversationId, id), ofMessage, rest),
+  )
 }
 
 /** All attempts of a delivery, first one first. */
@@ -89,17 +153,14 @@ export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
     .all()
 }
 
-const request = statement(
-  `UPDATE deliveries
+/** Requests an attempt at once; a finished delivery starts its schedule over. */
+export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
+  const sql = `UPDATE deliveries
    SET scheduled_count = CASE status WHEN 'pending' THEN scheduled_count ELSE 0 END,
        next_attempt_at = CASE status WHEN 'pending' THEN next_attempt_at ELSE $now END,
        status = 'pending', completed_at = NULL, requested_at = $now
-   WHERE id = $id`,
-)
-
-/** Requests an attempt at once; a finished delivery starts its schedule over. */
-export function requestDelivery(tx: Tx, id: DeliveryId, now: Timestamp): void {
-  request(tx).run({ id, now })
+   WHERE id = $id`
+  execute(tx, sql, { id, now })
   touch(tx, id)
 }
 
@@ -120,31 +181,21 @@ export function listExhausted(
   { events, lineId }: DeliveryFilter,
   page: { readonly fromSeq: number; readonly limit: number },
 ): readonly { readonly seq: number; readonly id: DeliveryId }[] {
-  return db.sqlite
-    .query<{ seq: number; id: DeliveryId }, [Values]>(
-      `SELECT d.seq, d.id
+  const sql = `SELECT d.seq, d.id
        FROM deliveries d INDEXED BY deliveries_by_webhook_and_status
        JOIN events e ON e.seq = d.event_seq
        WHERE d.webhook_id = $webhookId AND d.status = 'exhausted' AND d.seq >= $fromSeq
          AND e.message_id IS NOT NULL
-         ${events === null ? '' : 'AND e.name IN (SELECT value FROM json_each($events))'}
+         ${events === null ? '' : 'AND d.event IN (SELECT value FROM json_each($events))'}
          ${lineId === null ? '' : "AND e.body ->> '$.phone_line_id' = $lineId"}
-       ORDER BY d.seq LIMIT $limit`,
-    )
-    .all({
-      webhookId,
-      ...page,
-      ...(events === null ? {} : { events: JSON.stringify(events) }),
-      ...(lineId === null ? {} : { lineId }),
-    })
+       ORDER BY d.seq LIMIT $limit`
+  return getRows<{ seq: number; id: DeliveryId }>(db, sql, {
+    webhookId,
+    ...page,
+    ...(events === null ? {} : { events: JSON.stringify(events) }),
+    ...(lineId === null ? {} : { lineId }),
+  })
 }
-
-const restart = statement(
-  `UPDATE deliveries
-   SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL,
-       replayed_at = $replayedAt
-   WHERE id = $id AND status = 'exhausted'`,
-)
 
 /** Gives an exhausted delivery its whole schedule again. */
 export function restartDelivery(
@@ -152,36 +203,28 @@ export function restartDelivery(
   id: DeliveryId,
   at: { readonly now: Timestamp; readonly replayedAt: Timestamp },
 ): void {
-  restart(tx).run({ id, ...at })
+  const sql = `UPDATE deliveries
+   SET status = 'pending', scheduled_count = 0, next_attempt_at = $now, completed_at = NULL,
+       replayed_at = $replayedAt
+   WHERE id = $id AND status = 'exhausted'`
+  execute(tx, sql, { id, ...at })
   tx.changes?.push({ what: 'delivery', id })
 }
 
-const waiting = statement<{ count: number }>(
-  `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`,
-)
-
 /** Replayed deliveries of a webhook that are still pending. */
 export function countReplayed(db: Db, webhookId: WebhookId): number {
-  return waiting(db).get({ webhookId })?.count ?? 0
+  const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`
+  return getRow<{ count: number }>(db, sql, { webhookId })?.count ?? 0
 }
 
 type WaitingRow = { readonly seq: number; readonly isUntouched: 0 | 1 }
-
-const latest = statement<WaitingRow>(
-  `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
-   FROM deliveries INDEXED BY deliveries_replayed
-   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
-   ORDER BY seq DESC LIMIT +$limit`,
-)
-
-const removal = statement('DELETE FROM deliveries WHERE seq = $seq')
 
 /** The end of a delivery that is given up, in an UPDATE. */
 export const EXHAUSTED = `SET status = 'exhausted', completed_at = $now, next_attempt_at = NULL,
   requested_at = NULL`
 
-const exhaustion = statement(`UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`)
+const exhaustion = `UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`
 
 /**
  * Stops at most `limit` replayed deliveries, newest first, so that those about to go are stopped last;
@@ -189,13 +232,17 @@ const exhaustion = statement(`UPDATE deliveries ${EXHAUSTED} WHERE seq = $seq`)
  * exhausted. `inFlight` are left alone: their requests are out.
  */
 export function stopReplayed(tx: Tx, webhookId: WebhookId, { now, inFlight, limit }: Stop): number {
-  const rows = latest(tx)
-    .all({ webhookId, limit: limit + inFlight.size })
+  const sql = `SELECT seq, created_at = replayed_at AND attempt_count = 0 AS isUntouched
+   FROM deliveries INDEXED BY deliveries_replayed
+   WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL
+   ORDER BY seq DESC LIMIT +$limit`
+  const rows = getRows<WaitingRow>(tx, sql, { webhookId, limit: limit + inFlight.size })
     .filter(({ seq }) => !inFlight.has(seq))
     .slice(0, limit)
   for (const { seq, isUntouched } of rows) {
-    if (isUntouched === 1) removal(tx).run({ seq })
-    else exhaustion(tx).run({ seq, now })
+    const removal = 'DELETE FROM deliveries WHERE seq = $seq'
+    if (isUntouched === 1) execute(tx, removal, { seq })
+    else execute(tx, exhaustion, { seq, now })
   }
   tx.changes?.push({ what: 'webhook', id: webhookId })
   return rows.length
