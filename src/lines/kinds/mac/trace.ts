@@ -113,16 +113,18 @@ export type RowChange = {
 const ROWS_MAX = 500
 
 type Column = TracedColumn & { readonly isKey: boolean }
-/** The cells are in the order of the columns. */
-type Row = { readonly rowId: number; readonly cells: readonly Cell[] }
+type Row = Readonly<Record<string, Cell>>
+
+/** Name of the ROWID in a row; no column is called so. */
+const ROW_ID = 'trace rowid'
 
 /** One table of chat.db: the rows that are followed, and their last values. */
 export class FollowedTable {
   readonly name: string
   readonly #columns: readonly Column[]
   readonly #anonymize: Anonymizer
-  readonly #after: Statement
-  readonly #at: Statement
+  readonly #after: Statement<Row>
+  readonly #at: Statement<Row>
   readonly #rows = new Map<number, Row>()
   readonly #startRowId: number
   #lastRowId: number
@@ -136,7 +138,8 @@ export class FollowedTable {
     this.name = name
     this.#columns = columns
     this.#anonymize = anonymize
-    const select = `SELECT rowid, ${columns.map((column) => quoted(column.name)).join()} FROM ${name}`
+    const names = columns.map((column) => `"${column.name.replaceAll('"', '""')}"`).join()
+    const select = `SELECT rowid AS "${ROW_ID}", ${names} FROM ${name}`
     this.#after = db.prepare(`${select} WHERE rowid > ? ORDER BY rowid LIMIT ?`)
     this.#at = db.prepare(`${select} WHERE rowid IN (SELECT value FROM json_each(?))`)
     this.#startRowId = Number(db.prepare(`SELECT max(rowid) FROM ${name}`).values()[0]?.[0] ?? 0)
@@ -165,76 +168,59 @@ export class FollowedTable {
 
   /** New rows since the last call; they are followed from here on. */
   arrivals(): readonly RowChange[] {
-    const rows = rowsOf(this.#after.values(this.#lastRowId, ROWS_MAX - this.#rows.size))
-    this.#lastRowId = rows.at(-1)?.rowId ?? this.#lastRowId
+    const rows = this.#after.all(this.#lastRowId, ROWS_MAX - this.#rows.size)
+    this.#lastRowId = Math.max(this.#lastRowId, ...rows.map(rowIdOf))
     return this.#follow(rows)
   }
 
   /** Older rows that were not followed so far; they are from here on. */
   known(rowIds: readonly number[]): readonly RowChange[] {
-    const missing = new Set(rowIds.filter((rowId) => !this.#rows.has(rowId)))
-    return this.isFull ? [] : this.#follow(this.#readAt([...missing]))
+    return this.isFull ? [] : this.#follow(this.#readAt(rowIds))
   }
 
   changes(): readonly RowChange[] {
-    const now = new Map(this.#readAt([...this.#rows.keys()]).map((row) => [row.rowId, row]))
-    return [...this.#rows.values()].flatMap((before) => {
-      const after = now.get(before.rowId)
-      if (after === undefined) return [this.#forget(before)]
-      this.#rows.set(after.rowId, after)
-      const isNew = (index: number) => !isSame(before.cells[index], after.cells[index])
-      if (!this.#columns.some((_, index) => isNew(index))) return []
-      return [this.#change('update', after, isNew)]
+    const now = new Map(this.#readAt([...this.#rows.keys()]).map((row) => [rowIdOf(row), row]))
+    return [...this.#rows].flatMap(([rowId, before]) => {
+      const after = now.get(rowId)
+      if (after === undefined) return [this.#forget(rowId, before)]
+      this.#rows.set(rowId, after)
+      const isNew = ({ name }: Column) => !Bun.deepEquals(before[name], after[name])
+      return this.#columns.some(isNew) ? [this.#change('update', after, isNew)] : []
     })
   }
 
   referencesIn(column: string): readonly number[] {
-    const at = this.#columns.findIndex(({ name }) => name === column)
-    return [...this.#rows.values()].map((row) => Number(row.cells[at] ?? 0))
+    return [...this.#rows.values()].map((row) => Number(row[column] ?? 0))
   }
 
   #follow(rows: readonly Row[]): readonly RowChange[] {
-    const unknown = rows.filter(({ rowId }) => !this.#rows.has(rowId))
-    for (const row of unknown) this.#rows.set(row.rowId, row)
+    const unknown = rows.filter((row) => !this.#rows.has(rowIdOf(row)))
+    for (const row of unknown) this.#rows.set(rowIdOf(row), row)
     const op = this.name.endsWith('_join') ? 'join' : 'insert'
     return unknown.map((row) => this.#change(op, row, () => true))
   }
 
   /** A table without AUTOINCREMENT gives the highest ROWID to another row once it is free. */
-  #forget(row: Row): RowChange {
-    this.#rows.delete(row.rowId)
-    this.#lastRowId = Math.max(this.#startRowId, Math.min(this.#lastRowId, row.rowId - 1))
+  #forget(rowId: number, row: Row): RowChange {
+    this.#rows.delete(rowId)
+    this.#lastRowId = Math.max(this.#startRowId, Math.min(this.#lastRowId, rowId - 1))
     return this.#change('delete', row, () => false)
   }
 
-  #change(op: RowChange['op'], row: Row, isRecorded: (index: number) => boolean): RowChange {
-    const recorded = this.#columns.flatMap((column, index) =>
-      column.isKey || isRecorded(index)
-        ? [[column.name, this.#anonymize(column, row.cells[index] ?? null)] as const]
-        : [],
-    )
+  #change(op: RowChange['op'], row: Row, isRecorded: (column: Column) => boolean): RowChange {
+    const recorded = this.#columns
+      .filter((column) => column.isKey || isRecorded(column))
+      .map((column) => [column.name, this.#anonymize(column, row[column.name] ?? null)] as const)
     return { op, table: this.name, set: Object.fromEntries(recorded) }
   }
 
   #readAt(rowIds: readonly number[]): readonly Row[] {
-    return rowIds.length === 0 ? [] : rowsOf(this.#at.values(JSON.stringify(rowIds)))
+    return rowIds.length === 0 ? [] : this.#at.all(JSON.stringify(rowIds))
   }
 }
 
-function rowsOf(values: ReturnType<Statement['values']>): readonly Row[] {
-  return values.map(([rowId, ...cells]) => ({
-    rowId: Number(rowId),
-    cells: cells as readonly Cell[], // SQLite has no booleans.
-  }))
-}
-
-function isSame(a: Cell | undefined, b: Cell | undefined): boolean {
-  if (a instanceof Uint8Array && b instanceof Uint8Array) return Buffer.compare(a, b) === 0
-  return a === b
-}
-
-function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
+function rowIdOf(row: Row): number {
+  return Number(row[ROW_ID])
 }
 
 // A trace is given away: of a cell of chat.db it keeps numbers, lengths, and a few words of Apple's own.
