@@ -10,7 +10,12 @@ import { ScratchFolder } from '../support/scratch-folder.ts'
 import { TestClock } from '../support/test-clock.ts'
 import type { LineRig } from './line-rig.ts'
 
-export type SimulatedRig = LineRig & Disposable & { readonly ledgerPath: string }
+export type SimulatedRig = LineRig &
+  Disposable & {
+    readonly ledgerPath: string
+    /** Plays an event of the script on the first line. */
+    play(event: object): Promise<unknown>
+  }
 
 const DELAY_MS = 400
 
@@ -55,6 +60,7 @@ export function makeSimulatedRig(delayMs = DELAY_MS): SimulatedRig {
   return {
     clock,
     ledgerPath,
+    play,
     driver,
     restart: () => {
       driver = make()

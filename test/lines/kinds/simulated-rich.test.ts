@@ -315,12 +315,18 @@ test('0180 writes from a group, whose people answer there', async () => {
   expect(await line.session().knows(deviceHandle('+15550000196'))).toBe(false)
 })
 
-test('a group that the line does not have is never exchanged for a person', async () => {
+test('a group that the line does not have, or has left, is never exchanged for a person', async () => {
   using rig = makeSimulatedRig()
   await using line = await runLine(rig, rig.driver)
+  const group = { identifier: 'chat2', participants: ['+15550001234'] }
+  await rig.play({ type: 'group_change', group, change: 'left' })
 
-  const outcome = await send(rig, line, '+15550001234', { chatGuid: 'iMessage;+;chat1' })
+  const outcomes = [
+    await send(rig, line, '+15550001234', { chatGuid: 'iMessage;+;chat1' }),
+    await send(rig, line, '+15550001234', { chatGuid: 'iMessage;+;chat2' }),
+  ]
 
-  expect(outcome).toEqual({ outcome: 'not_sent', reason: 'group_not_reachable', blame: 'message' })
+  const refused = { outcome: 'not_sent', reason: 'group_not_reachable', blame: 'message' } as const
+  expect(outcomes).toEqual([refused, refused])
   expect(rig.carried('hello')).toBe(0)
 })
