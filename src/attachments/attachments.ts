@@ -71,10 +71,7 @@ type Upload = {
 }
 
 /** Bytes as they are handed out. */
-export type Content = Omit<Form, 'extension'> & {
-  readonly filename: string
-  readonly etag: string
-}
+export type Content = Omit<Form, 'extension'> & { readonly filename: string; readonly etag: string }
 
 export type Attachments = ReturnType<typeof createAttachments>
 

@@ -143,11 +143,7 @@ export type ChangeCursor = { readonly updatedAt: number; readonly revision: numb
 export function listChanges(
   db: Db,
   filter: MessageFilter,
-  page: {
-    readonly limit: number
-    readonly since: Timestamp
-    readonly cursor: ChangeCursor | null
-  },
+  page: { readonly limit: number; readonly since: Timestamp; readonly cursor: ChangeCursor | null },
 ): readonly { readonly message: Message; readonly cursor: ChangeCursor }[] {
   const from = page.cursor ?? { updatedAt: page.since, revision: 0 }
   const after = sql`(${messages.updatedAt}, ${messages.revision}) > (${from.updatedAt}, ${from.revision})`

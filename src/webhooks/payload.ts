@@ -173,9 +173,7 @@ function changeFields(change: EventChange | undefined) {
   if ('attachment' in change) return { attachment: fileFields(change.attachment) }
   if (!('reaction' in change)) return {}
   const { action, type, emoji, handle, isFromMe, part, at } = change.reaction
-  return {
-    reaction: { action, type, emoji, handle, isFromMe, part, occurred_at: isoTime(at) },
-  }
+  return { reaction: { action, type, emoji, handle, isFromMe, part, occurred_at: isoTime(at) } }
 }
 
 function groupFields({ conversationId, chatGuid, name, participants }: PlacedGroup) {
