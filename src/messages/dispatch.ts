@@ -74,7 +74,6 @@ export class Dispatch implements Service {
     for (const line of directory.lines()) if (!takesMessages(line)) await this.#moveAway(line)
   }
 
-  /** Gives a line the due messages that it has room for. */
   #dispatchTo({ line, capacity }: LineSnapshot, signal: AbortSignal): void {
     const { db, stamps } = this.#tools
     const busy = countOf(this.#inHand, line.id)
@@ -127,7 +126,6 @@ export class Dispatch implements Service {
     if (moved > 0) this.#tools.dispatchSignal.notify()
   }
 
-  /** Ends messages that were queued for too long. */
   #expire(): Promise<void> {
     const { db, clock } = this.#tools
     const ids = queuedUntil(db, clock.ago(QUEUED_MS_MAX), BATCH_MAX)

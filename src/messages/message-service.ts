@@ -33,7 +33,6 @@ import { search } from './search.ts'
 import { checkedRecipient, previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
 
-/** Fields of a conversation that can be changed. */
 export type ConversationChanges = { readonly isAutomationPaused: boolean }
 
 export type ListFilter = MessageFilter & {
@@ -47,7 +46,6 @@ type Tools = SettleTools & {
   readonly clock: Clock
   readonly directory: LineDirectory
   readonly waitReason: WaitReason
-  /** Wakes dispatch. */
   readonly dispatchSignal: Signal
   readonly audit: Pick<Audit, 'record'>
 }

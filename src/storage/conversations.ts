@@ -19,7 +19,6 @@ function findByParty(db: Db, { lineId, handle }: Party) {
   return getRow<{ id: ConversationId; movedTo: number | null }>(db, sql, { lineId, handle })
 }
 
-/** The conversation of a line with a handle; null where there is none. */
 export function findConversation(db: Db, party: Party): ConversationId | null {
   return findByParty(db, party)?.id ?? null
 }
@@ -46,7 +45,6 @@ export function openConversation(
 }
 
 // A message that moves here may be older than the last one, which then stays the last.
-/** A message came into the conversation. */
 export function noteMessage(
   tx: Tx,
   id: ConversationId,
@@ -139,7 +137,6 @@ type Place = { readonly seq: number; readonly lastSeq: number }
 const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = conversations.seq)'
 const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
 
-/** The conditions of a filter that have no value. */
 function conditionsOf({ type, isUnread, isUnanswered }: ConversationFilter): string {
   const unread = isUnread === true ? ' AND unread_count > 0' : ''
   return `${OF_TYPE[type]}${unread}${isUnanswered === true ? ' AND is_unanswered = 1' : ''}`
@@ -197,7 +194,6 @@ export function conversationSeq(id: string) {
   return sql`(SELECT coalesce(moved_to, seq) FROM conversations WHERE id = ${id})`
 }
 
-/** The conversation that an id stands for. */
 export function getConversation(db: Db, id: string): Conversation | null {
   const row = select(db)
     .where(eq(conversations.seq, conversationSeq(id)))
@@ -240,7 +236,6 @@ export function findPaused(db: Db, lineId: LineId, handle: Handle): Conversation
   return getRow<{ id: ConversationId }>(db, sql, { lineId, handle })?.id ?? null
 }
 
-/** Every line's conversation with a handle. */
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
   const sql = 'SELECT id FROM conversations WHERE handle = $handle'
   return getRows<{ id: ConversationId }>(db, sql, { handle }).map((row) => row.id)

@@ -32,7 +32,6 @@ export type MessageFilter = {
 /** The size of a page, and its start; `before` is the cursor's seq. */
 export type Newest = { readonly limit: number; readonly before: number | null }
 
-/** Messages newest first. */
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
   const { handle, type, ...others } = filter
   const isOfGroups = handle === undefined && type === 'group'
@@ -80,7 +79,6 @@ export function messagesAfter(
   return afterSeq(db, { conversationId, ...page })
 }
 
-/** The messages with these seqs, newest first. */
 export function messagesWithSeqs(db: Db, seqs: readonly number[]): readonly Message[] {
   return db.orm
     .select(MESSAGE_FIELDS)
@@ -133,7 +131,6 @@ export function sendsInSince(
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
-/** The position of a reader of changes. */
 export type ChangeCursor = { readonly updatedAt: number; readonly revision: number }
 
 /**

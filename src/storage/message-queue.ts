@@ -44,7 +44,6 @@ export function dueMessages(db: Db, line: Due, limit: number): readonly Outbound
 
 const dueUnpinned = ids(`SELECT id FROM messages ${dueWhere('AND is_pinned = 0')}`)
 
-/** The due messages that may go to another line: see `dueMessages`. */
 export function movableMessages(db: Db, line: Due, limit: number): readonly MessageId[] {
   return dueUnpinned(db, { ...line, limit })
 }
@@ -288,10 +287,8 @@ export function unfinishedOf(
   }
 }
 
-/** The files of all attachments. */
 type Files = { pathOf(sha256: string): string }
 
-/** The part of a message that a driver is given. */
 export function outgoing(db: Db, message: Outbound, files: Files): OutgoingMessage {
   const { id, handle, text, createdAt, platformGuid, extras, isGroup } = message
   const direct = { id, to: handle, text, createdAt, platformGuid }

@@ -26,14 +26,12 @@ import {
   type Values,
 } from './statement.ts'
 
-/** A message that is not stored yet. */
 export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
 
 /** The line and the conversation of a message, whose numbers its row has. */
 type PartyIds = { readonly lineId: LineId; readonly conversationId: ConversationId }
 type PartySeqs = 'lineSeq' | 'conversationSeq'
 
-/** A row as drizzle reads it, with the ids in place of the numbers. */
 type MessageRow = Omit<typeof messages.$inferSelect, PartySeqs> & PartyIds
 
 const { lineSeq: _line, conversationSeq: _conversation, ...ownFields } = getTableColumns(messages)
@@ -127,7 +125,6 @@ export function saveText(tx: Tx, seq: number, text: string): void {
   execute(tx, sql, { seq, text })
 }
 
-/** The values of a row that is written now. */
 function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
   const { error, refusedBy, extras } = message
   return {

@@ -33,7 +33,6 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
   return row === undefined ? null : storedWebhook(row)
 }
 
-/** The number of webhooks that are not deleted. */
 export function countWebhooks(db: Db): number {
   const counted = db.orm.select({ count: count() }).from(webhooks).where(isKept)
   return counted.get()?.count ?? 0
@@ -52,7 +51,6 @@ export function listWebhooks(db: Db, limit: number, before: number | null): Stor
   return rows.map(storedWebhook)
 }
 
-/** Ids of webhooks that were deleted and whose rows are still there. */
 export function listDeletedWebhooks(db: Db): WebhookId[] {
   const rows = db.orm.select().from(webhooks).where(isNotNull(webhooks.deletedAt)).all()
   return rows.map((row) => row.id)
@@ -125,7 +123,6 @@ export function insertSecret(
   tx.orm.insert(webhookSecrets).values(secret).run()
 }
 
-/** All secrets of a webhook, newest first. */
 export function listSecrets(db: Db, webhookId: WebhookId): StoredSecret[] {
   const isOfWebhook = eq(webhookSecrets.webhookId, webhookId)
   const secrets = db.orm.select().from(webhookSecrets).where(isOfWebhook)

@@ -27,7 +27,6 @@ type Payload = Pick<
   | 'error'
 >
 
-/** The change that an event reports, beside the message. */
 export type EventChange =
   | { readonly reaction: ReactionRow }
   | { readonly attachment: Attachment }
@@ -133,7 +132,6 @@ export function withLinks(body: string, since: Timestamp, downloadUrl: DownloadU
   })
 }
 
-/** The body of a reaction to a message that the relay does not have. */
 export function unplacedReaction({ lineId, reaction, group }: UnplacedReaction): string {
   return JSON.stringify({
     event: 'message.reaction' satisfies EventName,
@@ -145,7 +143,6 @@ export function unplacedReaction({ lineId, reaction, group }: UnplacedReaction):
   })
 }
 
-/** The body of `group.updated`. */
 export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
   const { group, change, actor, target, at } = changed
   return JSON.stringify({
