@@ -53,7 +53,7 @@ const RAW_MESSAGE = `${selected(messages, columnsOf(messages, ['lineSeq', 'conve
   ${LINE_ID} AS lineId, ${CONVERSATION_ID} AS conversationId`
 
 /** A prepared query for whole messages; `rest` is what follows `FROM messages`. */
-export function messagesWhere(rest: string): (db: Db, values: Values) => readonly Outbound[] {
+export function messagesWhere(rest: string): (db: Db, values?: Values) => readonly Outbound[] {
   const sql = `SELECT ${RAW_MESSAGE} FROM messages ${rest}`
   return (db, values) => getRows<RawMessage>(db, sql, values).map(fromRaw)
 }

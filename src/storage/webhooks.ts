@@ -13,7 +13,7 @@ export type WebhookChanges = Pick<Webhook, 'updatedAt'> & {
   readonly [
     K in 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks' | 'disabledReason'
   ]?: Webhook[K] | undefined
-} & { readonly breaker?: Breaker | undefined }
+} & { readonly breaker?: Breaker | undefined; readonly deletedAt?: Timestamp | undefined }
 
 const isKept = isNull(webhooks.deletedAt)
 
@@ -90,16 +90,6 @@ export function saveBreaker(
   return rows.length > 0
 }
 
-/** A deleted webhook is unknown to every caller; retention deletes its rows. */
-export function markWebhookDeleted(tx: Tx, id: WebhookId, at: Timestamp): void {
-  tx.orm
-    .update(webhooks)
-    .set({ deletedAt: at, isActive: false, updatedAt: at })
-    .where(eq(webhooks.id, id))
-    .run()
-  touch(tx, id)
-}
-
 export function deleteWebhookRow(tx: Tx, id: WebhookId): void {
   tx.orm.delete(webhooks).where(eq(webhooks.id, id)).run()
 }
@@ -137,9 +127,7 @@ export function retireSecrets(tx: Tx, webhookId: WebhookId, at: Timestamp): void
     .run()
 }
 
-export function deleteSecrets(tx: Tx, seqs: readonly number[]): void {
-  tx.orm
-    .delete(webhookSecrets)
-    .where(inArray(webhookSecrets.seq, [...seqs]))
-    .run()
+export function deleteSecrets(tx: Tx, secrets: readonly StoredSecret[]): void {
+  const seqs = secrets.map(({ seq }) => seq)
+  tx.orm.delete(webhookSecrets).where(inArray(webhookSecrets.seq, seqs)).run()
 }
