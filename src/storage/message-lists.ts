@@ -1,3 +1,4 @@
+import type { Attention } from '../api/dashboard.ts'
 import type { ConversationType } from '../domain/conversation.ts'
 import {
   timestamp,
@@ -20,6 +21,7 @@ export type MessageFilter = {
   readonly handle?: string | undefined
   readonly direction?: 'inbound' | 'outbound' | undefined
   readonly status?: string | undefined
+  readonly service?: string | undefined
   readonly type: ConversationType
   /** Both exclusive. */
   readonly createdAfter?: Timestamp | undefined
@@ -135,6 +137,7 @@ const CONDITIONS = {
   handle: 'handle = $handle',
   direction: 'direction = $direction',
   status: 'status = $status',
+  service: 'service = $service',
 }
 
 function conditionsOf(filter: MessageFilter): readonly string[] {
@@ -144,13 +147,15 @@ function conditionsOf(filter: MessageFilter): readonly string[] {
 }
 
 /** Ids from outside are only compared, so any string may stand for one. */
-function valuesOf({ lineId, conversationId, handle, direction, status }: MessageFilter): Values {
+function valuesOf(filter: MessageFilter): Values {
+  const { lineId, conversationId, handle, direction, status, service } = filter
   return {
     ...(lineId !== undefined && { lineId }),
     ...(conversationId !== undefined && { conversationId }),
     ...(handle !== undefined && { handle }),
     ...(direction !== undefined && { direction }),
     ...(status !== undefined && { status }),
+    ...(service !== undefined && { service }),
   }
 }
 
@@ -187,6 +192,23 @@ export function finishedSends(db: Db, lineId: LineId): readonly FinishedSend[] {
       return isSent ? [{ isFailed: false, errorCode: null, at: sentAt ?? updatedAt }] : []
     })
     .toSorted((a, b) => b.at - a.at)
+}
+
+const withStatus = `SELECT count(*) AS count FROM (
+     SELECT 1 FROM messages INDEXED BY messages_by_status
+     WHERE status = +$status AND seq >= +$from LIMIT ${COUNTED_MAX})`
+
+/** Messages recorded since then that did not go out, and all that are undecided. */
+export function countAttention(db: Db, since: Timestamp): Attention {
+  const count = (status: string, from: number) =>
+    getRow<{ count: number }>(db, withStatus, { status, from })?.count ?? 0
+  const from = firstSeqSince(db, 'messages', since)
+  return {
+    failed: count('failed', from),
+    expired: count('expired', from),
+    uncertain: count('uncertain', 0),
+    queued: count('queued', 0),
+  }
 }
 
 type UncertainRow = { readonly id: MessageId; readonly lineId: LineId }
