@@ -70,11 +70,7 @@ type Upload = {
   readonly idempotencyKey: string | null
 }
 
-/** Bytes as they are handed out. */
-export type Content = Omit<Form, 'extension'> & {
-  readonly filename: string
-  readonly etag: string
-}
+export type Content = Omit<Form, 'extension'> & { readonly filename: string; readonly etag: string }
 
 export type Attachments = ReturnType<typeof createAttachments>
 
@@ -126,7 +122,6 @@ function departures(tools: AttachmentTools, variants: Variants) {
   return {
     get: (id: string): AttachmentResource => resource(requireAttachment(db, id), variants),
 
-    /** The bytes in the wanted form. */
     async content(id: string, variant: Variant): Promise<Content> {
       const { sha256, filename, mimeType } = requireBytes(requireAttachment(db, id))
       const path = store.pathOf(sha256)
@@ -258,7 +253,6 @@ type Named = Pick<Attachment, 'filename' | 'declaredType'> & {
 
 type Recorded = { readonly attachment: Attachment; readonly isReplay: boolean }
 
-/** Stores the row of a file whose bytes are in place. */
 function record(
   { writer, stamps }: Pick<AttachmentTools, 'writer' | 'stamps'>,
   file: StoredFile,
@@ -324,7 +318,6 @@ function fetchFailed(url: string, why: string): RelayError {
   return new RelayError('attachment_fetch_failed', message, { details: { url } })
 }
 
-/** The name at the end of an address's path. */
 function lastPart(url: string): string | null {
   const part = URL.canParse(url) ? new URL(url).pathname.split('/').at(-1) : undefined
   try {
@@ -349,7 +342,6 @@ function deleteBytes(tx: Tx, attachment: Attachment): string | null {
   return sha256
 }
 
-/** The name with the extension of its form. */
 function renamed(filename: string, extension: string | null): string {
   return extension === null ? filename : `${filename.replace(/\.[^.]{1,8}$/, '')}.${extension}`
 }

@@ -120,7 +120,6 @@ function durationOf(head: Uint8Array, mimeType: string): number | null {
   return scale === 0 ? null : Math.round((length * 1_000) / scale)
 }
 
-/** Places of a box's name. */
 function placesOf({ buffer, byteOffset, byteLength }: DataView, name: string): readonly number[] {
   const bytes = Buffer.from(buffer, byteOffset, byteLength)
   const places: number[] = []

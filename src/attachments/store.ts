@@ -54,7 +54,6 @@ export class AttachmentStore {
     this.#tools = tools
   }
 
-  /** The path of a file, or of a variant of it. */
   pathOf(sha256: string, variant?: string): string {
     return attachmentPath(this.#tools.folder, sha256, variant)
   }
@@ -261,7 +260,6 @@ async function makeFolder(path: string): Promise<void> {
   if (made !== undefined) await flushed(dirname(path))
 }
 
-/** Returns once a file or folder is on disk. */
 async function flushed(path: string): Promise<void> {
   const handle = await open(path, 'r')
   try {
@@ -329,7 +327,6 @@ class IncomingFile {
     return this.#size
   }
 
-  /** The first bytes. */
   get head(): Uint8Array {
     return Buffer.concat(this.#head)
   }

@@ -94,7 +94,7 @@ async function readObject(request: Request): Promise<JsonObject | null> {
   return value as JsonObject // Checked above.
 }
 
-async function bytesUpTo(
+export async function bytesUpTo(
   request: Request,
   most: number,
   refusal: () => RelayError,

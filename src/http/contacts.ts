@@ -14,12 +14,12 @@ import {
 import { RelayError, invalidRequest } from '../domain/errors.ts'
 import type { createReading } from '../messages/message-service.ts'
 import type { Contacts } from '../people/contacts.ts'
-import { takes } from './body.ts'
+import { bytesUpTo, takes } from './body.ts'
 import { answerWithFile, fileAnswers } from './file-answer.ts'
 import { documentationOf, operation, plainCall } from './operation.ts'
 import { PAGE_QUERY, pageOfQuery, readQuery } from './query.ts'
 import { callerOf, contextOf, originOf } from './request-context.ts'
-import { HungUpError, respond } from './respond.ts'
+import { respond } from './respond.ts'
 import { pathSchema } from './typebox.ts'
 
 export type ContactTools = { readonly contacts: Contacts }
@@ -169,25 +169,8 @@ async function importFile(request: Request, contacts: Contacts): Promise<Respons
   const { country = null } = readQuery(request, ImportQuery)
   const { requestId, peer } = contextOf(request)
   peer.liftTimeout(IMPORT_SECONDS)
-  const report = await contacts.import(await fileIn(request), country)
+  const report = await contacts.import(await bytesUpTo(request, FILE_BYTES_MAX, tooLarge), country)
   return respond(JSON.stringify(report), { status: 200, requestId })
-}
-
-async function fileIn(request: Request): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > FILE_BYTES_MAX) throw tooLarge()
-  const parts: Uint8Array[] = []
-  let size = 0
-  try {
-    for await (const part of request.body ?? []) {
-      parts.push(part)
-      size += part.length
-      if (size > FILE_BYTES_MAX) throw tooLarge()
-    }
-  } catch (error) {
-    if (error instanceof DOMException && error.name === 'AbortError') throw new HungUpError()
-    throw error
-  }
-  return Buffer.concat(parts)
 }
 
 function tooLarge(): RelayError {

@@ -215,10 +215,7 @@ const FREE = new Set([
 /** Changes that ask only where they widen access. */
 const CONDITIONAL: Readonly<
   Record<string, (tools: ElevationTools, id: string, body: Fields) => boolean>
-> = {
-  'PUT /api/v1/webhooks/:id': leadsElsewhere,
-  'PATCH /api/v1/phone-lines/:id': opensLine,
-}
+> = { 'PUT /api/v1/webhooks/:id': leadsElsewhere, 'PATCH /api/v1/phone-lines/:id': opensLine }
 
 /** Reads that ask: a backup contains everything. */
 const WITH_PASSWORD = new Set(['GET /api/v1/backups/:name'])
@@ -367,9 +364,5 @@ function withCookie(tools: SessionTools, request: Request, opened: NewSession | 
   const headers = { 'set-cookie': cookie }
   const state = stateOf(tools, request, opened?.session ?? null)
   const body = opened === null ? state : { ...state, page_key: opened.pageKey }
-  return respond(JSON.stringify(body), {
-    status: 200,
-    requestId,
-    headers,
-  })
+  return respond(JSON.stringify(body), { status: 200, requestId, headers })
 }

@@ -61,13 +61,9 @@ async function makeDocument(
   kinds: readonly LineKind[],
   server: Server,
 ): Promise<string> {
-  const documented = new Elysia().use(api).use(
-    swagger({
-      path: '/page',
-      specPath: RAW_PATH,
-      exclude: [RAW_PATH, '/page', /^\/swagger/],
-    }),
-  )
+  const documented = new Elysia()
+    .use(api)
+    .use(swagger({ path: '/page', specPath: RAW_PATH, exclude: [RAW_PATH, '/page', /^\/swagger/] }))
   const response = await documented.handle(new Request(`http://localhost${RAW_PATH}`))
   const words = kinds.map(({ name }) => name)
   const withWords = (_: string, value: Json) =>

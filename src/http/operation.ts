@@ -32,7 +32,6 @@ export type Operation<A extends Answers> = {
   readonly answers: A
   /** Errors beyond those of every route. */
   readonly errors?: readonly ErrorCode[] | undefined
-  /** Headers of the successful answers, by name. */
   readonly answerHeaders?: Readonly<Record<string, string>> | undefined
   /** Requests of the relay that follow from it. */
   readonly callbacks?: readonly Callback[] | undefined

@@ -21,10 +21,7 @@ import { errorResponse, respond } from './respond.ts'
 
 export type SendActions = { readonly send: ReturnType<typeof createSend> }
 
-type Tools = SendActions & {
-  readonly defaultWaitMs: number
-  readonly sentenceOf: SentenceOf
-}
+type Tools = SendActions & { readonly defaultWaitMs: number; readonly sentenceOf: SentenceOf }
 
 /** Idle time of a connection beyond the wait, and beyond that while files are fetched. */
 const SILENCE_SECONDS = 10

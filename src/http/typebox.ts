@@ -10,9 +10,7 @@ import { RelayError, invalidRequest, type Issue } from '../domain/errors.ts'
 
 /** A schema for Elysia, by the Standard Schema specification. */
 export type Bridged<T> = {
-  readonly '~standard': {
-    readonly types?: { readonly input: T; readonly output: T } | undefined
-  }
+  readonly '~standard': { readonly types?: { readonly input: T; readonly output: T } | undefined }
 }
 
 type Fault = ReturnType<ReturnType<typeof Compile>['Errors']>[number]

@@ -42,7 +42,7 @@ export function wakeSameText(tx: Tx, conversationId: ConversationId, now: Timest
 /** A message came in from another line: only the message that is first now may go. */
 export function reorder(tx: Tx, conversationId: ConversationId, now: Timestamp): void {
   const first = firstInConversation(tx, conversationId)
-  for (const message of queuedWithTurn(tx, conversationId)) {
+  for (const message of queuedWithTurn(tx, { conversationId })) {
     if (message.id === first?.id) continue
     saveMessage(tx, { ...message, dueAt: null, queuedReason: 'earlier_message' }, now)
   }

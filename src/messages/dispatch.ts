@@ -83,13 +83,12 @@ export class Dispatch implements Service {
     for (const line of directory.lines()) if (!takesMessages(line)) await this.#moveAway(line)
   }
 
-  /** Gives a line the due messages that it has room for. */
   #dispatchTo({ line, capacity }: LineSnapshot, signal: AbortSignal): void {
     const { db, stamps } = this.#tools
     const busy = countOf(this.#inHand, line.id)
     if (busy >= capacity || countOf(this.#unwritten, line.id) > 0) return
     // Those in hand are still due until they pass their point of no return.
-    const due = dueMessages(db, { lineId: line.id, now: stamps.now() }, capacity)
+    const due = dueMessages(db, { lineId: line.id, now: stamps.now(), limit: capacity })
     const fresh = due.filter(({ id }) => !this.#inHand.has(id))
     for (const message of fresh.slice(0, capacity - busy)) this.#start(message, signal)
   }
@@ -117,7 +116,7 @@ export class Dispatch implements Service {
   async #moveAway({ line }: LineSnapshot): Promise<void> {
     const { db, stamps, writer, directory } = this.#tools
     if (!directory.lines().some(takesMessages)) return
-    const ids = movableMessages(db, { lineId: line.id, now: stamps.now() }, BATCH_MAX)
+    const ids = movableMessages(db, { lineId: line.id, now: stamps.now(), limit: BATCH_MAX })
     const free = ids.filter((id) => !this.#inHand.has(id))
     if (free.length === 0) return
     const moved = await writer.write((tx) => {
@@ -136,7 +135,6 @@ export class Dispatch implements Service {
     if (moved > 0) this.#tools.dispatchSignal.notify()
   }
 
-  /** Ends messages that were queued for too long. */
   #expire(): Promise<void> {
     const { db, clock } = this.#tools
     const ids = queuedUntil(db, clock.ago(QUEUED_MS_MAX), BATCH_MAX)
@@ -158,7 +156,8 @@ export class Dispatch implements Service {
   /** Publishes the failure of messages that stayed uncertain, and what waited for its files or its message. */
   async #announce(): Promise<void> {
     const { db, stamps, publish, writer } = this.#tools
-    await this.#forEach(messagesToAnnounce(db, stamps.now(), BATCH_MAX), (tx, message) => {
+    const ids = messagesToAnnounce(db, { now: stamps.now(), limit: BATCH_MAX })
+    await this.#forEach(ids, (tx, message) => {
       if (message.dueAt === null) return
       if (message.status === 'received') announceReceived(this.#tools, tx, message)
       if (message.status !== 'uncertain') return

@@ -62,7 +62,7 @@ async function* asTable(
 /** Each page is read once the one before it was taken. */
 function* pagesOf({ db, waitReason }: Tools, { id, movedTo }: Conversation) {
   for (let after = 0; ;) {
-    const page = messagesAfter(db, movedTo ?? id, { after, limit: PAGE })
+    const page = messagesAfter(db, { conversationId: movedTo ?? id, after, limit: PAGE })
     const last = page.at(-1)
     if (last === undefined) return
     yield page.map((message) => messageResource(db, message, waitReason))

@@ -39,7 +39,6 @@ import { search } from './search.ts'
 import { checkedRecipient, previewSend } from './send-target.ts'
 import { applyReceipt, failMessage, type SettleTools } from './settle.ts'
 
-/** Fields of a conversation that can be changed. */
 export type ConversationChanges = { readonly isAutomationPaused: boolean }
 
 export type ListFilter = MessageFilter & {
@@ -53,7 +52,6 @@ type Tools = SettleTools & {
   readonly clock: Clock
   readonly directory: LineDirectory
   readonly waitReason: WaitReason
-  /** Wakes dispatch. */
   readonly dispatchSignal: Signal
   readonly audit: Pick<Audit, 'record'>
 }

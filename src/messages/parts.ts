@@ -59,7 +59,6 @@ function requireFile({ db, store }: AttachmentTools, id: string): void {
   throw new RelayError('attachment_gone', 'The file is not in the data directory.')
 }
 
-/** Attachments that are proven to be sent. */
 export function provenParts(tx: Tx, { id }: Outbound): SentParts {
   return attachmentsOf(tx, id).flatMap(({ id, isSent }) => (isSent === true ? id : []))
 }

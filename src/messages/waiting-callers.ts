@@ -55,7 +55,6 @@ export class WaitingCallers {
     }
   }
 
-  /** The relay stops: every caller is answered with what is known. */
   stop(): void {
     this.#isStopping = true
     for (const those of this.#waiting.values()) for (const { resolve } of those) resolve(null)

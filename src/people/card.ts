@@ -6,7 +6,6 @@ export type Card = {
   readonly note: string | null
   readonly tags: readonly string[]
   readonly recipients: readonly string[]
-  /** Its end in the text. */
   readonly end: number
 }
 

@@ -15,7 +15,6 @@ const TEXT_LENGTH_MAX = 64
 /** A shorter number without its area code is one of many. */
 const NATIONAL_LENGTH_MIN = 7
 
-/** The country of a number in E.164; null where it has none. */
 export function homeOfNumber(number: string): Home | null {
   const parsed = parsePhoneNumberFromString(number)
   if (parsed === undefined) return null
@@ -30,7 +29,6 @@ export function commonHome(numbers: readonly string[]): Home | null {
   return homes.every((home) => Bun.deepEquals(home, first)) ? first : null
 }
 
-/** The country with this code of two letters; null where there is none. */
 export function homeOfCountry(code: string): Home | null {
   const country = getCountries().find((known) => known === code.toUpperCase())
   return country === undefined ? null : { defaultCountry: country }

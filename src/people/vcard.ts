@@ -2,11 +2,7 @@
 
 import type { Card } from './card.ts'
 
-type Property = {
-  readonly name: string
-  readonly parameters: string
-  readonly value: string
-}
+type Property = { readonly name: string; readonly parameters: string; readonly value: string }
 
 /** Folded lines of one property that are read: a photo may have thousands. */
 const VALUE_LENGTH_MAX = 20_000

@@ -45,7 +45,6 @@ export const dashboardNetworks = sqliteTable('dashboard_networks', {
   signedInAt: at('signed_in_at').notNull(),
 })
 
-/** The audit trail. */
 export const audit = sqliteTable(
   'audit',
   {
@@ -62,7 +61,6 @@ export const audit = sqliteTable(
     action: text('action').$type<AuditAction>().notNull(),
     aboutKind: text('about_kind').$type<ThingKind>().notNull(),
     aboutId: text('about_id'),
-    /** The fields that changed. */
     before: text('before', { mode: 'json' }).$type<AuditFields>(),
     after: text('after', { mode: 'json' }).$type<AuditFields>(),
   },

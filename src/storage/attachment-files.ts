@@ -18,13 +18,11 @@ import { openRaw, type Db } from './database.ts'
 
 const READ_BYTES = 1_024 ** 2
 
-/** The path of a file, or of a variant of it, in a folder of files. */
 export function attachmentPath(folder: string, sha256: string, variant?: string): string {
   const name = variant === undefined ? sha256 : `${sha256}.${variant}`
   return join(folder, sha256.slice(0, 2), name)
 }
 
-/** The folder for the files of a whole backup. */
 export function filesBeside(backup: string): string {
   return `${backup}.attachments`
 }

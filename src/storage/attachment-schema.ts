@@ -26,7 +26,6 @@ export const attachments = sqliteTable(
     state: text('state').$type<AttachmentState>().notNull(),
     messageId: text('message_id').$type<MessageId>(),
     deviceGuid: text('device_guid'),
-    /** The `Idempotency-Key` of the upload. */
     uploadKey: text('upload_key').unique(),
     createdAt: at('created_at').notNull(),
     expiresAt: at('expires_at'),

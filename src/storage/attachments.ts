@@ -34,10 +34,8 @@ function attachmentWhere(condition: string): (db: Db, values: Values) => Attachm
 
 export const findAttachment = attachmentWhere('id = $id')
 
-/** The upload under an `Idempotency-Key`. */
 export const findUpload = attachmentWhere('upload_key = $uploadKey')
 
-/** The attachment of a message by the device's own name of it. */
 export const findDeviceAttachment = attachmentWhere(
   `device_guid = $deviceGuid AND seq IN
      (SELECT attachment_seq FROM message_attachments WHERE message_id = $messageId)`,
@@ -107,7 +105,6 @@ export function awaitedAttachments(
   return getRows<{ messageGuid: string; attachmentGuid: string }>(db, awaited, { lineId, since })
 }
 
-/** True while an attachment needs the file with this hash. */
 export function isNeeded(db: Db, sha256: string): boolean {
   const sql =
     "SELECT 1 AS found FROM attachments WHERE sha256 = $sha256 AND state = 'available' LIMIT 1"
@@ -120,7 +117,6 @@ const UNDER_WAY = `SELECT 1 FROM message_attachments l JOIN messages m ON m.id =
 
 const underWay = `SELECT 1 AS found FROM attachments a WHERE a.id = $id AND EXISTS (${UNDER_WAY})`
 
-/** True while a message with the attachment may still be sent. */
 export function isUnderWay(db: Db, id: AttachmentId): boolean {
   return getRow<{ found: 1 }>(db, underWay, { id }) !== null
 }

@@ -162,7 +162,6 @@ export type AuditFilter = {
   readonly about?: string | undefined
 }
 
-/** Newest first. */
 export function listAudit(
   db: Db,
   { since, action, actor, about }: AuditFilter,

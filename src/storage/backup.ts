@@ -189,7 +189,6 @@ export function keepNewest(folder: string, kind: BackupKind, count: number): voi
   for (const backup of all.slice(count)) rmSync(backup.path, { force: true })
 }
 
-/** Makes the second folder for backups where it is missing. */
 export function openBackupFolder(folder: string): void {
   mkdirSync(folder, { recursive: true, mode: 0o700 })
 }

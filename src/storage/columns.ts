@@ -6,10 +6,8 @@ import type { Timestamp } from '../domain/ids.ts'
 /** A time in milliseconds since 1970. */
 export const at = (name: string) => integer(name).$type<Timestamp>()
 
-/** Bytes of a BLOB. */
 export const bytes = customType<{ data: Uint8Array }>({ dataType: () => 'blob' })
 
-/** 0 or 1. */
 export const flag = (name: string) => integer(name, { mode: 'boolean' })
 
 // CHECKs find damage: where random bytes hit a row, SQLite returns it as if it were intact, and only its
@@ -21,7 +19,6 @@ export const checkWord = (column: string, words: readonly string[]) => {
   return check(`${column}_is_known`, sql.raw(isWord))
 }
 
-/** The column holds JSON, or NULL. */
 export const checkJson = (column: string) =>
   check(`${column}_is_json`, sql.raw(`\`${column}\` IS NULL OR json_valid(\`${column}\`)`))
 

@@ -1,15 +1,36 @@
-import { and, eq, getTableColumns, gt, inArray, lt, sql } from 'drizzle-orm'
-
-import type { Conversation, ConversationType, Group } from '../domain/conversation.ts'
+import type { Conversation, ConversationType } from '../domain/conversation.ts'
 import type { Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
 import type { LogicalClock } from '../system/logical-clock.ts'
 import type { Db, Tx } from './database.ts'
 import { everyLineId } from './lines.ts'
-import { MESSAGE_FIELDS, toMessage } from './messages.ts'
-import { conversations, groups, messages } from './schema.ts'
-import { execute, getRow, getRows } from './statement.ts'
+import { messageAt } from './messages.ts'
+import { conversations, groups } from './schema.ts'
+import {
+  columnsOf,
+  execute,
+  getRow,
+  getRows,
+  selected,
+  type RawRow,
+  type Values,
+} from './statement.ts'
+
+type ListedConversation = Conversation & { readonly lastSeq: number }
+
+type Row = RawRow<typeof conversations> & RawRow<typeof groups>
+
+const HIDDEN = ['movedTo', 'readSeq'] as const
+const COLUMNS = `${selected(groups, columnsOf(groups, ['seq']), 'g.')},
+  ${selected(conversations, columnsOf(conversations, HIDDEN), 'c.')}`
+
+/** A query for whole conversations `c`; `condition` is what follows WHERE. */
+function conversationsWhere(condition: string) {
+  const sql = `SELECT ${COLUMNS} FROM conversations c LEFT JOIN groups g ON g.seq = c.seq WHERE ${condition}`
+  return (db: Db, values: Values): readonly ListedConversation[] =>
+    getRows<Row>(db, sql, values).map((row) => toConversation(db, row))
+}
 
 type Party = { readonly lineId: LineId; readonly handle: Handle }
 
@@ -19,7 +40,6 @@ function findByParty(db: Db, { lineId, handle }: Party) {
   return getRow<{ id: ConversationId; movedTo: number | null }>(db, sql, { lineId, handle })
 }
 
-/** The conversation of a line with a handle; null where there is none. */
 export function findConversation(db: Db, party: Party): ConversationId | null {
   return findByParty(db, party)?.id ?? null
 }
@@ -46,7 +66,6 @@ export function openConversation(
 }
 
 // A message that moves here may be older than the last one, which then stays the last.
-/** A message came into the conversation. */
 export function noteMessage(
   tx: Tx,
   id: ConversationId,
@@ -136,10 +155,9 @@ export type ConversationFilter = {
 
 type Place = { readonly seq: number; readonly lastSeq: number }
 
-const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = conversations.seq)'
+const IS_GROUP = 'EXISTS (SELECT 1 FROM groups g WHERE g.seq = c.seq)'
 const OF_TYPE = { direct: `NOT ${IS_GROUP}`, group: IS_GROUP, all: 'TRUE' } as const
 
-/** The conditions of a filter that have no value. */
 function conditionsOf({ type, isUnread, isUnanswered }: ConversationFilter): string {
   const unread = isUnread === true ? ' AND unread_count > 0' : ''
   return `${OF_TYPE[type]}${unread}${isUnanswered === true ? ' AND is_unanswered = 1' : ''}`
@@ -151,24 +169,16 @@ export function listConversations(
   filter: ConversationFilter,
   { limit, before }: { readonly limit: number; readonly before: number | null },
 ): readonly (Conversation & { readonly lastSeq: number })[] {
-  const { lineId, handle } = filter
+  const { lineId = null, handle = null } = filter
   const bound = before ?? Number.MAX_SAFE_INTEGER
-  const isListed =
-    handle === undefined
-      ? inArray(conversations.seq, latest(db, filter, { limit, before: bound }))
-      : and(
-          eq(conversations.handle, handle as Handle), // Compared only.
-          lineId === undefined ? undefined : eq(conversations.lineId, lineId as LineId), // Compared only.
-          gt(conversations.lastSeq, 0),
-          lt(conversations.lastSeq, bound),
-          sql.raw(conditionsOf(filter)),
-        )
-  return select(db)
-    .where(isListed)
-    .all()
-    .map(toConversation)
-    .sort((a, b) => b.lastSeq - a.lastSeq)
-    .slice(0, limit)
+  if (handle === null)
+    return conversationsWithSeqs(db, latest(db, filter, { limit, before: bound }))
+  const query = conversationsWhere(
+    `c.handle = $handle AND ($lineId IS NULL OR c.line_id = $lineId) AND c.last_seq > 0
+     AND c.last_seq < $bound AND ${conditionsOf(filter)}`,
+  )
+  const found = query(db, { handle, lineId, bound })
+  return found.toSorted((a, b) => b.lastSeq - a.lastSeq).slice(0, limit)
 }
 
 /**
@@ -181,7 +191,7 @@ function latest(
   page: { readonly limit: number; readonly before: number },
 ): readonly number[] {
   // A query with a filter goes by the partial index of that filter.
-  const sql = `SELECT seq, last_seq AS lastSeq FROM conversations
+  const sql = `SELECT seq, last_seq AS lastSeq FROM conversations c
     WHERE line_id = $lineId AND last_seq > 0 AND last_seq < +$before AND ${conditionsOf(filter)}
     ORDER BY last_seq DESC LIMIT +$limit`
   const lineIds = filter.lineId === undefined ? everyLineId(db) : [filter.lineId]
@@ -192,30 +202,27 @@ function latest(
     .map(({ seq }) => seq)
 }
 
-/** The seq of the conversation that an id stands for, which may come from outside, in a query. */
-export function conversationSeq(id: string) {
-  return sql`(SELECT coalesce(moved_to, seq) FROM conversations WHERE id = ${id})`
-}
+/** The seq of the conversation that `$conversationId` stands for, in a query. */
+export const STOOD_FOR =
+  '(SELECT coalesce(moved_to, seq) FROM conversations WHERE id = $conversationId)'
 
-/** The conversation that an id stands for. */
+const stoodFor = conversationsWhere(`c.seq = ${STOOD_FOR}`)
+
 export function getConversation(db: Db, id: string): Conversation | null {
-  const row = select(db)
-    .where(eq(conversations.seq, conversationSeq(id)))
-    .get()
-  if (row === undefined) return null
-  const conversation = toConversation(row)
-  if (conversation.id === id) return conversation
+  const [conversation] = stoodFor(db, { conversationId: id })
+  if (conversation === undefined || conversation.id === id) return conversation ?? null
   // It is an id of ours: there is a row with it.
   return { ...conversation, id: id as ConversationId, movedTo: conversation.id }
 }
 
+const bySeq = conversationsWhere('c.seq = $seq')
+
 /** The conversations with these seqs, the latest message first. */
-export function conversationsWithSeqs(db: Db, seqs: readonly number[]): readonly Conversation[] {
-  return select(db)
-    .where(inArray(conversations.seq, seqs))
-    .all()
-    .map(toConversation)
-    .toSorted((a, b) => b.lastSeq - a.lastSeq)
+export function conversationsWithSeqs(
+  db: Db,
+  seqs: readonly number[],
+): readonly ListedConversation[] {
+  return seqs.flatMap((seq) => bySeq(db, { seq })).sort((a, b) => b.lastSeq - a.lastSeq)
 }
 
 /** Sets whether a person answers; gives the conversation as it is then, null where there is none. */
@@ -224,11 +231,8 @@ export function pauseAutomation(
   id: ConversationId,
   isAutomationPaused: boolean,
 ): Conversation | null {
-  tx.orm
-    .update(conversations)
-    .set({ isAutomationPaused })
-    .where(eq(conversations.seq, conversationSeq(id)))
-    .run()
+  const sql = `UPDATE conversations SET automation_paused = $isPaused WHERE seq = ${STOOD_FOR}`
+  execute(tx, sql, { conversationId: id, isPaused: isAutomationPaused })
   touch(tx, id)
   return getConversation(tx, id)
 }
@@ -240,7 +244,6 @@ export function findPaused(db: Db, lineId: LineId, handle: Handle): Conversation
   return getRow<{ id: ConversationId }>(db, sql, { lineId, handle })?.id ?? null
 }
 
-/** Every line's conversation with a handle. */
 export function conversationsOf(db: Db, handle: string): readonly ConversationId[] {
   const sql = 'SELECT id FROM conversations WHERE handle = $handle'
   return getRows<{ id: ConversationId }>(db, sql, { handle }).map((row) => row.id)
@@ -257,45 +260,19 @@ function touch(tx: Tx, id: ConversationId): void {
   tx.changes?.push({ what: 'conversation', id })
 }
 
-function select(db: Db) {
-  return db.orm
-    .select({
-      conversation: getTableColumns(conversations),
-      group: getTableColumns(groups),
-      message: MESSAGE_FIELDS,
-    })
-    .from(conversations)
-    .leftJoin(messages, eq(messages.seq, conversations.lastSeq))
-    .leftJoin(groups, eq(groups.seq, conversations.seq))
-    .$dynamic()
-}
-
-type Row = ReturnType<ReturnType<typeof select>['all']>[number]
-
-function toConversation({
-  conversation: c,
-  group,
-  message,
-}: Row): Conversation & { readonly lastSeq: number } {
+function toConversation(
+  db: Db,
+  { seq: _seq, chatGuid, name, participants, state, ...row }: Row,
+): ListedConversation {
+  const [lastMessage = null] = messageAt(db, { seq: row.lastSeq })
+  // Null where there is no group; groups.ts writes it.
+  const people = JSON.parse(participants) as Handle[] | null
   return {
-    id: c.id,
+    ...row,
     movedTo: null,
-    lineId: c.lineId,
-    phoneNumber: c.phoneNumber,
-    handle: c.handle,
-    group: group && groupOf(group),
-    service: c.service,
-    messageCount: c.messageCount,
-    lastMessage: message && toMessage(message),
-    isAutomationPaused: c.isAutomationPaused,
-    unreadCount: c.unreadCount,
-    isUnanswered: c.isUnanswered,
-    createdAt: c.createdAt,
-    updatedAt: c.updatedAt,
-    lastSeq: c.lastSeq,
+    group: people && { chatGuid, name, participants: people, state },
+    lastMessage,
+    isAutomationPaused: row.isAutomationPaused === 1,
+    isUnanswered: row.isUnanswered === 1,
   }
-}
-
-function groupOf({ seq: _seq, ...group }: typeof groups.$inferSelect): Group {
-  return group
 }

@@ -24,7 +24,6 @@ export type StoredSecret = Pick<Row, 'hint' | 'secretCreatedAt'> & {
   readonly secretSha256: Uint8Array
 }
 
-/** Columns that a new credential does not have yet. */
 const LATER = ['lastUsedAt', 'revokedAt'] as const
 
 /** `number` is that of a bridge, and `key` the value of `X-API-Key`: null for a bridge. */
@@ -33,7 +32,6 @@ export type NewCredential = StoredSecret &
     readonly number: string | null
   }
 
-/** A credential in a list, with its position in it. */
 export type ListedCredential<K extends CredentialKind> = Credential<K> & { readonly seq: number }
 
 const insertion = `INSERT INTO credentials ${inserted(credentials, columnsOf(credentials, LATER))}`
@@ -102,7 +100,6 @@ export function listCredentials<K extends CredentialKind>(
 
 const replacing = `UPDATE credentials SET ${assigned(credentials, SECRET)} WHERE id = $id`
 
-/** The secret before it becomes invalid. */
 export function replaceSecret(tx: Tx, id: CredentialId, secret: StoredSecret): void {
   execute(tx, replacing, { id, ...secret })
 }

@@ -11,7 +11,6 @@ import type { Db, Tx } from './database.ts'
 type Owner = typeof owner.$inferSelect
 export type SessionRow = typeof sessions.$inferSelect
 
-/** The one row of the owner. */
 const OWNER_ID = 1
 
 export function getOwner(db: Db): Owner | null {
@@ -91,7 +90,6 @@ function touch(tx: Tx): void {
   tx.changes?.push({ what: 'session', id: 'all' })
 }
 
-/** Networks that are remembered, those that signed in last. */
 const NETWORKS_MAX = 100
 
 /** True where the password was given from this network after `after`. */

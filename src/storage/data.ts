@@ -32,7 +32,6 @@ export type Data = {
 export type UncheckedMigration = {
   /** The schema number from before it. */
   readonly from: number
-  /** Notes that the relay may serve what was migrated. */
   accept(): void
 }
 

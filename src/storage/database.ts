@@ -52,7 +52,6 @@ const PRAGMAS = [
 ]
 
 export type OpenOptions = {
-  /** The version of this executable, noted in the file. */
   readonly version: string
   /** Called before the first migration of a database that existed; the refusal names the path that it gives. */
   readonly backUp?: ((sqlite: Database, schemaVersion: number) => string) | undefined
@@ -132,7 +131,6 @@ function requireSqliteVersion(sqlite: Database): void {
   )
 }
 
-/** Deletes the database at `path` with its side files, where there is one. */
 export function removeDatabase(path: string): void {
   for (const end of ['', '-wal', '-shm', '-journal']) rmSync(path + end, { force: true })
 }

@@ -38,7 +38,6 @@ const { deliverySeq: _delivery, ...ATTEMPT_FIELDS } = getTableColumns(attempts)
 /** `isPrivateTarget`: the answer of a receiver on the own network is not for every viewer. */
 export type StoredAttempt = Omit<typeof attempts.$inferSelect, 'deliverySeq'>
 
-/** Columns that a new delivery has by default. */
 const LATER = ['seq', 'attemptCount', 'scheduledCount', 'completedAt'] as const
 
 /** `replayedAt` is set by a replay, to `createdAt`. */
@@ -47,7 +46,6 @@ export type NewDelivery = Omit<typeof deliveries.$inferSelect, (typeof LATER)[nu
 const insertion = `INSERT INTO deliveries ${inserted(deliveries, columnsOf(deliveries, LATER), { status: "'pending'" })}
    ON CONFLICT (event_seq, webhook_id) DO NOTHING`
 
-/** Queues an event for a webhook, once for each webhook. */
 export function insertDelivery(tx: Tx, delivery: NewDelivery): void {
   execute(tx, insertion, delivery)
   touch(tx, delivery.id)
@@ -143,7 +141,6 @@ function rangesOf(
   )
 }
 
-/** All attempts of a delivery, first one first. */
 export function listAttempts(db: Db, deliverySeq: number): StoredAttempt[] {
   return db.orm
     .select(ATTEMPT_FIELDS)
@@ -211,7 +208,6 @@ export function restartDelivery(
   tx.changes?.push({ what: 'delivery', id })
 }
 
-/** Replayed deliveries of a webhook that are still pending. */
 export function countReplayed(db: Db, webhookId: WebhookId): number {
   const sql = `SELECT count(*) AS count FROM deliveries INDEXED BY deliveries_replayed
    WHERE webhook_id = +$webhookId AND status = 'pending' AND replayed_at IS NOT NULL`

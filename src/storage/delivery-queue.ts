@@ -65,7 +65,6 @@ export function nextPendingDelivery(db: Db, webhookId: WebhookId, after: number)
   return getRow<DueDelivery>(db, following, { webhookId, after })
 }
 
-/** The oldest delivery of a webhook that was never tried. */
 export function untriedDelivery(db: Db, webhookId: WebhookId): DueDelivery | null {
   return getRow<DueDelivery>(db, untried, { webhookId })
 }

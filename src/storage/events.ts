@@ -47,16 +47,13 @@ export function writeEventBody(tx: Tx, seq: number, body: string): void {
   execute(tx, sql, { seq, body })
 }
 
-/** True where the event was published, for as long as events are kept. */
 export function isPublished(db: Db, id: EventId): boolean {
   const sql = 'SELECT seq FROM events WHERE id = $id'
   return getRow<{ seq: number }>(db, sql, { id }) !== null
 }
 
-/** An event that is sent. */
 type SentEvent = { readonly id: EventId; readonly body: string; readonly createdAt: Timestamp }
 
-/** Null where it is not kept. */
 export function readEvent(db: Db, seq: number): SentEvent | null {
   const sql =
     'SELECT id, body, created_at AS createdAt FROM events WHERE seq = $seq AND body IS NOT NULL'

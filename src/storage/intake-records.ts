@@ -34,7 +34,6 @@ export function rememberGuid(tx: Tx, lineId: LineId, guid: string, messageId: Me
   execute(tx, insertion, { lineId, guid, messageId })
 }
 
-/** Keeps a receipt whose guid nobody knows yet. */
 export function keepReceipt(tx: Tx, lineId: LineId, receipt: Receipt, now: Timestamp): void {
   const service = sql`coalesce(excluded.service, service)`
   tx.orm
@@ -62,7 +61,6 @@ export function takeReceipts(tx: Tx, lineId: LineId, guid: string): readonly Rec
     })
 }
 
-/** A change that waits for its message. */
 export type WaitingChange = {
   readonly lineId: LineId
   /** That of its group; null between two. */
@@ -70,7 +68,6 @@ export type WaitingChange = {
   readonly change: MessageChange
 }
 
-/** Keeps a change whose message nobody knows yet. */
 export function keepChange(tx: Tx, waiting: WaitingChange, now: Timestamp): void {
   const { lineId, conversationId, change } = waiting
   const body = JSON.stringify({ conversationId, change })
@@ -101,7 +98,6 @@ function takeOut(tx: Tx, rows: readonly WaitingRow[]): readonly WaitingChange[] 
   })
 }
 
-/** The time since which the oldest change waits; null where none does. */
 export function changesWaitSince(db: Db): Timestamp | null {
   const sql = 'SELECT min(recorded_at) AS at FROM waiting_changes'
   return getRow<{ at: Timestamp | null }>(db, sql)?.at ?? null
@@ -129,7 +125,6 @@ export function countRejected(db: Db): readonly Rejected[] {
   return getRows<Rejected>(db, text, { named })
 }
 
-/** Messages of one kind that a line did not relay. */
 export type NotRelayedCount = Omit<typeof notRelayed.$inferSelect, 'lineId'>
 
 /** Counts one more. The caller keeps a message from being counted twice, by its guid. */
@@ -149,7 +144,6 @@ export function countNotRelayed(
 const reading = `SELECT ${selected(notRelayed, columnsOf(notRelayed, ['lineId']))} FROM not_relayed
    WHERE line_id = $lineId ORDER BY kind`
 
-/** The counts of a line by kind. */
 export function listNotRelayed(db: Db, lineId: LineId): readonly NotRelayedCount[] {
   return getRows<NotRelayedCount>(db, reading, { lineId })
 }

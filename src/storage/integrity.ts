@@ -11,6 +11,7 @@ import type { BackupContents } from '../api/owner.ts'
 import { timestamp } from '../domain/ids.ts'
 import { isoTime } from '../system/iso-time.ts'
 import * as accessTables from './access-schema.ts'
+import * as attachmentTables from './attachment-schema.ts'
 import { closeDatabase, openDatabase, openRaw, removeDatabase } from './database.ts'
 import {
   APPLICATION_ID,
@@ -22,6 +23,7 @@ import {
 import * as peopleTables from './people-schema.ts'
 import * as tables from './schema.ts'
 import { BACKUP_FILES_TABLE, requireIntegrity, takeFiles } from './snapshot.ts'
+import * as statsTables from './stats-schema.ts'
 import * as webhookTables from './webhook-schema.ts'
 
 /**
@@ -38,6 +40,8 @@ export function assertIntact(path: string): void {
     ...webhookTables,
     ...accessTables,
     ...peopleTables,
+    ...attachmentTables,
+    ...statsTables,
   })) {
     if (is(table, SQLiteTable)) readEveryColumn(database, table)
   }

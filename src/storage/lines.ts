@@ -7,7 +7,6 @@ import type { Db, Tx } from './database.ts'
 import { lines } from './schema.ts'
 import { execute } from './statement.ts'
 
-/** Fields of a line that the owner may change. */
 export type LineSettings = Pick<
   Line,
   'label' | 'dailyContactLimit' | 'isEnabled' | 'relaySms' | 'relayGroups'
@@ -36,7 +35,6 @@ export function everyLineId(db: Db): readonly LineId[] {
     .map(({ id }) => id)
 }
 
-/** A line that is not deleted. */
 export function getLine(db: Db, id: LineId): Line | null {
   const found = db.orm.select(COLUMNS).from(lines).where(isLive(id)).get()
   return found ?? null
@@ -74,7 +72,6 @@ export function saveCheckpoint(tx: Tx, id: LineId, checkpoint: string): void {
   execute(tx, sql, { id, checkpoint })
 }
 
-/** The line is listed no more; its messages keep its id and number. */
 export function deleteLine(tx: Tx, stamps: LogicalClock, id: LineId): void {
   tx.orm.update(lines).set({ deletedAt: stamps.now() }).where(isLive(id)).run()
 }

@@ -1,5 +1,3 @@
-import { and, asc, desc, gte, inArray, lt, sql, type SQL } from 'drizzle-orm'
-
 import type { Attention } from '../api/dashboard.ts'
 import type { ConversationType } from '../domain/conversation.ts'
 import {
@@ -10,13 +8,12 @@ import {
   type Timestamp,
 } from '../domain/ids.ts'
 import type { Message } from '../domain/message.ts'
-import { conversationSeq, conversationsOf } from './conversations.ts'
+import { STOOD_FOR, conversationsOf } from './conversations.ts'
 import type { Db } from './database.ts'
 import { groupConversations } from './groups.ts'
-import { MESSAGE_FIELDS, messagesWhere, toMessage } from './messages.ts'
-import { messages } from './schema.ts'
+import { messageAt, messagesWhere } from './messages.ts'
 import { firstSeqSince } from './seq-by-time.ts'
-import { CONVERSATION_SEQ, LINE_SEQ, getRow, getRows, namesIn } from './statement.ts'
+import { CONVERSATION_SEQ, LINE_SEQ, getRow, getRows, namesIn, type Values } from './statement.ts'
 
 export type MessageFilter = {
   readonly lineId?: string | undefined
@@ -34,7 +31,6 @@ export type MessageFilter = {
 /** The size of a page, and its start; `before` is the cursor's seq. */
 export type Newest = { readonly limit: number; readonly before: number | null }
 
-/** Messages newest first. */
 export function listMessages(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
   const { handle, type, ...others } = filter
   const isOfGroups = handle === undefined && type === 'group'
@@ -50,47 +46,22 @@ export function listMessages(db: Db, filter: MessageFilter, page: Newest): reado
 }
 
 function newest(db: Db, filter: MessageFilter, page: Newest): readonly Message[] {
-  const bounds = [
-    page.before === null ? undefined : lt(messages.seq, page.before),
-    filter.createdAfter === undefined
-      ? undefined
-      : gte(messages.seq, firstSeqSince(db, 'messages', filter.createdAfter + 1)),
-    filter.createdBefore === undefined
-      ? undefined
-      : lt(messages.seq, firstSeqSince(db, 'messages', filter.createdBefore)),
-  ]
-  return db.orm
-    .select(MESSAGE_FIELDS)
-    .from(messages)
-    .where(and(...matching(filter), ...bounds))
-    .orderBy(desc(messages.seq))
-    .limit(page.limit)
-    .all()
-    .map(toMessage)
+  const { createdAfter: after, createdBefore: before } = filter
+  const from = after === undefined ? 0 : firstSeqSince(db, 'messages', after + 1)
+  const until = before === undefined ? Infinity : firstSeqSince(db, 'messages', before)
+  const to = Math.min(until, page.before ?? Infinity, Number.MAX_SAFE_INTEGER)
+  const conditions = ['seq >= $from', 'seq < $to', ...conditionsOf(filter)].join(' AND ')
+  const query = messagesWhere(`WHERE ${conditions} ORDER BY seq DESC LIMIT $limit`)
+  return query(db, { ...valuesOf(filter), from, to, limit: page.limit })
 }
 
-const afterSeq = messagesWhere(
+/** Messages of a conversation behind the seq `after`, oldest first. */
+export const messagesAfter = messagesWhere(
   `WHERE conversation_seq = ${CONVERSATION_SEQ} AND seq > +$after ORDER BY seq LIMIT +$limit`,
 )
 
-/** Messages of a conversation behind the seq `after`, oldest first. */
-export function messagesAfter(
-  db: Db,
-  conversationId: ConversationId,
-  page: { readonly after: number; readonly limit: number },
-): readonly Message[] {
-  return afterSeq(db, { conversationId, ...page })
-}
-
-/** The messages with these seqs, newest first. */
 export function messagesWithSeqs(db: Db, seqs: readonly number[]): readonly Message[] {
-  return db.orm
-    .select(MESSAGE_FIELDS)
-    .from(messages)
-    .where(inArray(messages.seq, seqs))
-    .orderBy(desc(messages.seq))
-    .all()
-    .map(toMessage)
+  return seqs.toSorted((a, b) => b - a).flatMap((seq) => messageAt(db, { seq }))
 }
 
 /** Count of the messages to a handle since then, without those of practice lines, and the first's time. */
@@ -135,7 +106,6 @@ export function sendsInSince(
   return { count: row?.count ?? 0, oldest: row?.oldest ?? since }
 }
 
-/** The position of a reader of changes. */
 export type ChangeCursor = { readonly updatedAt: number; readonly revision: number }
 
 /**
@@ -145,52 +115,48 @@ export type ChangeCursor = { readonly updatedAt: number; readonly revision: numb
 export function listChanges(
   db: Db,
   filter: MessageFilter,
-  page: {
-    readonly limit: number
-    readonly since: Timestamp
-    readonly cursor: ChangeCursor | null
-  },
+  page: { readonly limit: number; readonly since: Timestamp; readonly cursor: ChangeCursor | null },
 ): readonly { readonly message: Message; readonly cursor: ChangeCursor }[] {
   const from = page.cursor ?? { updatedAt: page.since, revision: 0 }
-  const after = sql`(${messages.updatedAt}, ${messages.revision}) > (${from.updatedAt}, ${from.revision})`
-  return db.orm
-    .select(MESSAGE_FIELDS)
-    .from(messages)
-    .where(
-      and(
-        after,
-        // Behind a plus, no filter takes the place of the index that has the order.
-        ...matching(filter).map((condition) => condition && sql`+(${condition})`),
-      ),
-    )
-    .orderBy(asc(messages.updatedAt), asc(messages.revision))
-    .limit(page.limit)
-    .all()
-    .map((row) => ({
-      message: toMessage(row),
-      cursor: { updatedAt: row.updatedAt, revision: row.revision },
-    }))
+  // Behind a plus, no filter takes the place of the index that has the order.
+  const others = conditionsOf(filter).map((condition) => ` AND +(${condition})`)
+  const query = messagesWhere(
+    `WHERE (updated_at, revision) > ($updatedAt, $revision)${others.join('')}
+     ORDER BY updated_at, revision LIMIT $limit`,
+  )
+  const { updatedAt, revision } = from
+  const found = query(db, { ...valuesOf(filter), updatedAt, revision, limit: page.limit })
+  return found.map((message) => {
+    return { message, cursor: { updatedAt: message.updatedAt, revision: message.revision } }
+  })
+}
+
+const CONDITIONS = {
+  lineId: `line_seq = ${LINE_SEQ}`,
+  conversationId: `conversation_seq = ${STOOD_FOR}`,
+  handle: 'handle = $handle',
+  direction: 'direction = $direction',
+  status: 'status = $status',
+  service: 'service = $service',
+}
+
+function conditionsOf(filter: MessageFilter): readonly string[] {
+  const given = Object.keys(valuesOf(filter)) as (keyof typeof CONDITIONS)[] // They are all in `valuesOf`.
+  const ofType = { all: [], direct: ['is_group = 0'], group: ['is_group = 1'] }[filter.type]
+  return [...given.map((name) => CONDITIONS[name]), ...ofType]
 }
 
 /** Ids from outside are only compared, so any string may stand for one. */
-function matching(filter: MessageFilter): readonly (SQL | undefined)[] {
-  const { lineId, conversationId, handle, direction, status, service, type } = filter
-  const given = (value: string | undefined, condition: SQL) =>
-    value === undefined ? undefined : condition
-  return [
-    given(lineId, sql`${messages.lineSeq} = (SELECT seq FROM lines WHERE id = ${lineId})`),
-    given(
-      conversationId,
-      sql`${messages.conversationSeq} = ${conversationSeq(conversationId ?? '')}`,
-    ),
-    given(handle, sql`${messages.handle} = ${handle}`),
-    given(direction, sql`${messages.direction} = ${direction}`),
-    given(status, sql`${messages.status} = ${status}`),
-    given(service, sql`${messages.service} = ${service}`),
-    type === 'all'
-      ? undefined
-      : sql`${messages.isGroup} = ${sql.raw(type === 'group' ? '1' : '0')}`,
-  ]
+function valuesOf(filter: MessageFilter): Values {
+  const { lineId, conversationId, handle, direction, status, service } = filter
+  return {
+    ...(lineId !== undefined && { lineId }),
+    ...(conversationId !== undefined && { conversationId }),
+    ...(handle !== undefined && { handle }),
+    ...(direction !== undefined && { direction }),
+    ...(status !== undefined && { status }),
+    ...(service !== undefined && { service }),
+  }
 }
 
 // Questions of the health findings. Each query goes by an index and ends at a bound: it costs the same

@@ -16,7 +16,6 @@ export type MessageParts = {
   readonly group?: PlacedGroup | undefined
 }
 
-/** A group, and its conversation. */
 export type PlacedGroup = Group & {
   readonly conversationId: ConversationId
   readonly identifier: Handle

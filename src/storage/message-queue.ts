@@ -33,21 +33,10 @@ const dueWhere = (condition: string) =>
    WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at <= +$now ${condition}
    ORDER BY due_at, seq LIMIT +$limit`
 
-type Due = { readonly lineId: LineId; readonly now: number }
-
-const due = messagesWhere(dueWhere(''))
-
 /** The queued messages that a line may take now: the first of each conversation, longest due first. */
-export function dueMessages(db: Db, line: Due, limit: number): readonly Outbound[] {
-  return due(db, { ...line, limit })
-}
+export const dueMessages = messagesWhere(dueWhere(''))
 
-const dueUnpinned = ids(`SELECT id FROM messages ${dueWhere('AND is_pinned = 0')}`)
-
-/** The due messages that may go to another line: see `dueMessages`. */
-export function movableMessages(db: Db, line: Due, limit: number): readonly MessageId[] {
-  return dueUnpinned(db, { ...line, limit })
-}
+export const movableMessages = ids(`SELECT id FROM messages ${dueWhere('AND is_pinned = 0')}`)
 
 const nextDue = `SELECT due_at FROM messages INDEXED BY messages_due_by_line
      WHERE status = 'queued' AND line_seq = ${LINE_SEQ} AND due_at > +$now ORDER BY due_at LIMIT 1`
@@ -82,20 +71,14 @@ export function sameTextUncertainUntil(
   const { conversationId, text } = message
   // A device knows files by themselves: only a text may be taken for another one.
   if (text === '') return null
-  return (
-    getRow<{ at: Timestamp | null }>(db, sameTextUncertain, { conversationId, text, now })?.at ??
-    null
-  )
+  const values = { conversationId, text, now }
+  return getRow<{ at: Timestamp | null }>(db, sameTextUncertain, values)?.at ?? null
 }
-
-const withTurn = messagesWhere(
-  unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY seq"),
-)
 
 /** The messages of a conversation that are queued with a time of their own: they are or were first. */
-export function queuedWithTurn(db: Db, conversationId: ConversationId): readonly Outbound[] {
-  return withTurn(db, { conversationId })
-}
+export const queuedWithTurn = messagesWhere(
+  unfinishedWhere("status = 'queued' AND due_at IS NOT NULL ORDER BY seq"),
+)
 
 /** Messages that come along with one that moves. */
 const BEHIND_MAX = 1_000
@@ -145,29 +128,21 @@ export const queuedUntil = agedUntil('queued', 'created_at')
 /** Messages that passed their point of no return at `until` or before and are still sending. */
 export const heldUntil = agedUntil('sending', 'passed_at')
 
-const onDeletedLines = messagesWhere(
+/** Queued messages whose line is no longer listed: nobody would ever send them. */
+export const queuedOnDeletedLines = messagesWhere(
   `INDEXED BY messages_by_status
    WHERE status = 'queued' AND line_seq IN (SELECT seq FROM lines WHERE deleted_at IS NOT NULL)
    ORDER BY seq`,
 )
 
-/** Queued messages whose line is no longer listed: nobody would ever send them. */
-export function queuedOnDeletedLines(db: Db): readonly Outbound[] {
-  return onDeletedLines(db, {})
-}
-
 /** The words of the index over them. */
 const IS_ANNOUNCED_LATER = "(status = 'uncertain' OR status = 'received')"
 
-const announceable = ids(
+/** Uncertain messages, and received ones that waited for their files, to be announced now. */
+export const messagesToAnnounce = ids(
   `SELECT id FROM messages INDEXED BY messages_to_announce
    WHERE ${IS_ANNOUNCED_LATER} AND due_at <= +$now ORDER BY due_at LIMIT +$limit`,
 )
-
-/** Uncertain messages, and received ones that waited for their files, to be announced now. */
-export function messagesToAnnounce(db: Db, now: number, limit: number): readonly MessageId[] {
-  return announceable(db, { now, limit })
-}
 
 const nextAnnouncement = `SELECT due_at FROM messages INDEXED BY messages_to_announce
      WHERE ${IS_ANNOUNCED_LATER} AND due_at IS NOT NULL ORDER BY due_at LIMIT 1`
@@ -183,9 +158,6 @@ export function wakeHeldBack(tx: Tx, now: number): void {
   execute(tx, sql, { now })
 }
 
-/** The longest wait after the time of a wrong clock: that of an announcement. */
-const WAIT_MS_MAX = UNCERTAIN_ANNOUNCED_AFTER_MS
-
 /**
  * Changes that are dated after `now` become changes of now, in their order, and what is due then is due
  * soon. When a message was made, sent or read stays as it was recorded.
@@ -193,7 +165,7 @@ const WAIT_MS_MAX = UNCERTAIN_ANNOUNCED_AFTER_MS
 export function bringBackChanges(tx: Tx, now: number): void {
   const sql = `UPDATE messages INDEXED BY messages_by_change
        SET updated_at = $now, due_at = min(due_at, $latest) WHERE updated_at > $now`
-  execute(tx, sql, { now, latest: now + WAIT_MS_MAX })
+  execute(tx, sql, { now, latest: now + UNCERTAIN_ANNOUNCED_AFTER_MS })
 }
 
 /** Lets a queue that waits for the day's budget try again at once: the limit was raised. */
@@ -210,21 +182,16 @@ export function announcementAt(now: Timestamp): Timestamp {
 
 /** The number of messages with a status that is passed through; those are few. */
 export function countByStatus(db: Db, status: 'queued' | 'sending' | 'uncertain'): number {
-  const counting = db.sqlite.query<{ count: number }, [Values]>(
-    'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status',
-  )
-  return counting.get({ status })?.count ?? 0
+  const sql =
+    'SELECT count(*) AS count FROM messages INDEXED BY messages_by_status WHERE status = $status'
+  return getRow<{ count: number }>(db, sql, { status })?.count ?? 0
 }
 
-const sendingUnheld = messagesWhere(
+/** Messages that a dead process left as `sending`, but for those that the device holds. */
+export const sendingWithoutGuid = messagesWhere(
   `INDEXED BY messages_by_status
    WHERE status = 'sending' AND platform_guid IS NULL ORDER BY seq`,
 )
-
-/** Messages that a dead process left as `sending`, but for those that the device holds. */
-export function sendingWithoutGuid(db: Db): readonly Outbound[] {
-  return sendingUnheld(db, {})
-}
 
 const UNSETTLED_MS_MAX = 7 * 86_400_000
 const UNSETTLED_MAX = 1_000
@@ -288,10 +255,8 @@ export function unfinishedOf(
   }
 }
 
-/** The files of all attachments. */
 type Files = { pathOf(sha256: string): string }
 
-/** The part of a message that a driver is given. */
 export function outgoing(db: Db, message: Outbound, files: Files): OutgoingMessage {
   const { id, handle, text, createdAt, platformGuid, extras, isGroup } = message
   const direct = { id, to: handle, text, createdAt, platformGuid }

@@ -1,8 +1,6 @@
 // One message at a time: read it, decide, save it. Lists are in `message-lists.ts`, the questions of
 // dispatch in `message-queue.ts`.
 
-import { getTableColumns, sql } from 'drizzle-orm'
-
 import { deviceHandle, type Handle } from '../domain/handle.ts'
 import type { ConversationId, LineId, Timestamp } from '../domain/ids.ts'
 import type { MessageExtras } from '../domain/message-extras.ts'
@@ -26,42 +24,28 @@ import {
   type Values,
 } from './statement.ts'
 
-/** A message that is not stored yet. */
 export type NewMessage = Omit<Outbound, 'seq' | 'updatedAt'>
 
 /** The line and the conversation of a message, whose numbers its row has. */
 type PartyIds = { readonly lineId: LineId; readonly conversationId: ConversationId }
 type PartySeqs = 'lineSeq' | 'conversationSeq'
 
-/** A row as drizzle reads it, with the ids in place of the numbers. */
-type MessageRow = Omit<typeof messages.$inferSelect, PartySeqs> & PartyIds
-
-const { lineSeq: _line, conversationSeq: _conversation, ...ownFields } = getTableColumns(messages)
-
-/** A whole message, for drizzle's `select`. */
-export const MESSAGE_FIELDS = {
-  ...ownFields,
-  lineId: sql<LineId>`${sql.raw(LINE_ID)}`,
-  conversationId: sql<ConversationId>`${sql.raw(CONVERSATION_ID)}`,
-}
-
-export function toMessage({ errorCode, errorMessage, refusedBy, ...row }: MessageRow): Outbound {
-  return { ...row, error: errorOf(errorCode, errorMessage), refusedBy: refusedBy ?? [] }
-}
-
 type RawMessage = Omit<RawRow<typeof messages>, PartySeqs> & PartyIds
 
 const RAW_MESSAGE = `${selected(messages, columnsOf(messages, ['lineSeq', 'conversationSeq']))},
   ${LINE_ID} AS lineId, ${CONVERSATION_ID} AS conversationId`
 
+/** `revision` is the cursor of `updated_since`. */
+type ReadMessage = Outbound & { readonly revision: number }
+
 /** A prepared query for whole messages; `rest` is what follows `FROM messages`. */
-export function messagesWhere(rest: string): (db: Db, values: Values) => readonly Outbound[] {
+export function messagesWhere(rest: string): (db: Db, values?: Values) => readonly ReadMessage[] {
   const sql = `SELECT ${RAW_MESSAGE} FROM messages ${rest}`
   return (db, values) => getRows<RawMessage>(db, sql, values).map(fromRaw)
 }
 
 /** Changes the row in place: a copy of its columns costs as much as a read of them. */
-function fromRaw(row: RawMessage): Outbound {
+function fromRaw(row: RawMessage): ReadMessage {
   return Object.assign(row, {
     isPinned: row.isPinned === 1,
     isGroup: row.isGroup === 1,
@@ -74,6 +58,9 @@ function fromRaw(row: RawMessage): Outbound {
 function errorOf(code: string | null, message: string | null): MessageError | null {
   return code === null ? null : { code, message: message ?? '' }
 }
+
+/** None or one, by its `seq`. */
+export const messageAt = messagesWhere('WHERE seq = $seq')
 
 const byId = messagesWhere('WHERE id = $id')
 
@@ -127,7 +114,6 @@ export function saveText(tx: Tx, seq: number, text: string): void {
   execute(tx, sql, { seq, text })
 }
 
-/** The values of a row that is written now. */
 function valuesOf(tx: Tx, message: Omit<Outbound, 'seq'>): Values {
   const { error, refusedBy, extras } = message
   return {

@@ -58,7 +58,6 @@ export function readSchemaState(sqlite: Database): SchemaState {
   }
 }
 
-/** Notes that the relay may serve what was migrated. */
 export function acceptMigration(sqlite: Database): void {
   sqlite.query('DELETE FROM about WHERE name = $name').run({ name: UNCHECKED_FROM })
 }

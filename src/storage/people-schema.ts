@@ -25,9 +25,6 @@ export const people = sqliteTable(
 /** The last row of a table that the search index has; those behind it are read one by one. */
 export const searchProgress = sqliteTable(
   'search_progress',
-  {
-    name: text('name').primaryKey(),
-    seq: integer('seq').notNull(),
-  },
+  { name: text('name').primaryKey(), seq: integer('seq').notNull() },
   () => [checkName('name')],
 )

@@ -21,7 +21,6 @@ import {
 
 type PersonRow = RawRow<typeof people>
 
-/** A person, and the place in the list. */
 export type ListedPerson = Person & { readonly seq: number }
 
 export const PERSON = selected(people, columnsOf(people), 'p.')
@@ -32,7 +31,6 @@ export function findPerson(db: Db, handle: string): Person | null {
   return row === null ? null : toPerson(row)
 }
 
-/** The owner's name for a handle, or null. */
 export function nameOf(db: Db, handle: Handle): string | null {
   const sql = 'SELECT name FROM people WHERE handle = $handle'
   return getRow<{ name: string }>(db, sql, { handle })?.name ?? null

@@ -24,7 +24,6 @@ export type RestoreOrder = {
   readonly directory: DataDirectory
   /** The backup; it stays as it is. */
   readonly file: string
-  /** The version of this executable. */
   readonly version: string
   readonly now: Timestamp
   /** The options of this version; one of `hookline.env` that is not among them does not come back. */

@@ -70,7 +70,6 @@ export const credentials = sqliteTable(
     kind: text('kind').$type<CredentialKind>().notNull(),
     /** A key's name, or a bridge's label. */
     name: text('name'),
-    /** The number of a bridge. */
     phoneNumber: text('phone_number'),
     /** The value of `X-API-Key`; null for a bridge. */
     key: text('key').unique(),
@@ -290,7 +289,6 @@ export const waitingChanges = sqliteTable(
   {
     seq: integer('seq').primaryKey(),
     lineId: text('line_id').$type<LineId>().notNull(),
-    /** The device's guid of the message that they change. */
     guid: text('guid').notNull(),
     body: text('body').notNull(),
     recordedAt: at('recorded_at').notNull(),

@@ -50,7 +50,6 @@ function fits({ words, digits }: Query, shown: string, handle: string): boolean 
 
 const LAST = '\u{10FFFF}'
 
-/** Bounds of what begins with the query. */
 function prefixes({ text, digits }: Query) {
   const number = digits === null ? LAST : `+${digits}`
   return { name: text, nameEnd: text + LAST, number, numberEnd: number + LAST }

@@ -8,9 +8,7 @@ import { openRaw } from './database.ts'
 import { isCorrupt, isDiskFull } from './sqlite-errors.ts'
 
 export type SnapshotOrder = {
-  /** The database to copy. */
   readonly from: string
-  /** The path of the copy; a file there is replaced. */
   readonly to: string
   /** Files that the copy takes along, by name: see `takeFiles`. */
   readonly files: readonly CarriedFile[]

@@ -13,7 +13,7 @@ export type WebhookChanges = Pick<Webhook, 'updatedAt'> & {
   readonly [
     K in 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks' | 'disabledReason'
   ]?: Webhook[K] | undefined
-} & { readonly breaker?: Breaker | undefined }
+} & { readonly breaker?: Breaker | undefined; readonly deletedAt?: Timestamp | undefined }
 
 const isKept = isNull(webhooks.deletedAt)
 
@@ -33,7 +33,6 @@ export function findWebhook(db: Db, id: WebhookId): StoredWebhook | null {
   return row === undefined ? null : storedWebhook(row)
 }
 
-/** The number of webhooks that are not deleted. */
 export function countWebhooks(db: Db): number {
   const counted = db.orm.select({ count: count() }).from(webhooks).where(isKept)
   return counted.get()?.count ?? 0
@@ -52,7 +51,6 @@ export function listWebhooks(db: Db, limit: number, before: number | null): Stor
   return rows.map(storedWebhook)
 }
 
-/** Ids of webhooks that were deleted and whose rows are still there. */
 export function listDeletedWebhooks(db: Db): WebhookId[] {
   const rows = db.orm.select().from(webhooks).where(isNotNull(webhooks.deletedAt)).all()
   return rows.map((row) => row.id)
@@ -92,16 +90,6 @@ export function saveBreaker(
   return rows.length > 0
 }
 
-/** A deleted webhook is unknown to every caller; retention deletes its rows. */
-export function markWebhookDeleted(tx: Tx, id: WebhookId, at: Timestamp): void {
-  tx.orm
-    .update(webhooks)
-    .set({ deletedAt: at, isActive: false, updatedAt: at })
-    .where(eq(webhooks.id, id))
-    .run()
-  touch(tx, id)
-}
-
 export function deleteWebhookRow(tx: Tx, id: WebhookId): void {
   tx.orm.delete(webhooks).where(eq(webhooks.id, id)).run()
 }
@@ -125,7 +113,6 @@ export function insertSecret(
   tx.orm.insert(webhookSecrets).values(secret).run()
 }
 
-/** All secrets of a webhook, newest first. */
 export function listSecrets(db: Db, webhookId: WebhookId): StoredSecret[] {
   const isOfWebhook = eq(webhookSecrets.webhookId, webhookId)
   const secrets = db.orm.select().from(webhookSecrets).where(isOfWebhook)
@@ -140,9 +127,7 @@ export function retireSecrets(tx: Tx, webhookId: WebhookId, at: Timestamp): void
     .run()
 }
 
-export function deleteSecrets(tx: Tx, seqs: readonly number[]): void {
-  tx.orm
-    .delete(webhookSecrets)
-    .where(inArray(webhookSecrets.seq, [...seqs]))
-    .run()
+export function deleteSecrets(tx: Tx, secrets: readonly StoredSecret[]): void {
+  const seqs = secrets.map(({ seq }) => seq)
+  tx.orm.delete(webhookSecrets).where(inArray(webhookSecrets.seq, seqs)).run()
 }

@@ -12,7 +12,6 @@ type Waiting = {
   readonly reject: (error: unknown) => void
 }
 
-/** Settles the promise of a work once its group is committed. */
 type Settle = () => void
 
 type Changes = Pick<ChangeFeed, 'isWatched' | 'publish'>

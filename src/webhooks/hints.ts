@@ -39,10 +39,7 @@ const ERRORS: Readonly<Record<PostError, DeliveryHint>> = {
     advice:
       "It is the relay itself, link-local or a cloud's metadata address; or a private one, while the setting for webhook targets allows only public ones.",
   },
-  invalid_url: {
-    title: "The URL can't be used",
-    advice: "Correct it in the webhook's settings.",
-  },
+  invalid_url: { title: "The URL can't be used", advice: "Correct it in the webhook's settings." },
   network_error: {
     title: 'Connection failed',
     advice: "The relay's log has details. We'll keep retrying.",

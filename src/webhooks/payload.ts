@@ -27,7 +27,6 @@ type Payload = Pick<
   | 'error'
 >
 
-/** The change that an event reports, beside the message. */
 export type EventChange =
   | { readonly reaction: ReactionRow }
   | { readonly attachment: Attachment }
@@ -133,7 +132,6 @@ export function withLinks(body: string, since: Timestamp, downloadUrl: DownloadU
   })
 }
 
-/** The body of a reaction to a message that the relay does not have. */
 export function unplacedReaction({ lineId, reaction, group }: UnplacedReaction): string {
   return JSON.stringify({
     event: 'message.reaction' satisfies EventName,
@@ -145,7 +143,6 @@ export function unplacedReaction({ lineId, reaction, group }: UnplacedReaction):
   })
 }
 
-/** The body of `group.updated`. */
 export function groupUpdate({ lineId, ...changed }: ChangedGroup): string {
   const { group, change, actor, target, at } = changed
   return JSON.stringify({
@@ -173,9 +170,7 @@ function changeFields(change: EventChange | undefined) {
   if ('attachment' in change) return { attachment: fileFields(change.attachment) }
   if (!('reaction' in change)) return {}
   const { action, type, emoji, handle, isFromMe, part, at } = change.reaction
-  return {
-    reaction: { action, type, emoji, handle, isFromMe, part, occurred_at: isoTime(at) },
-  }
+  return { reaction: { action, type, emoji, handle, isFromMe, part, occurred_at: isoTime(at) } }
 }
 
 function groupFields({ conversationId, chatGuid, name, participants }: PlacedGroup) {

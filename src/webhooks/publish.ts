@@ -107,7 +107,6 @@ export function createPublish(tools: PublishTools): Publish & PublishUnplaced {
   })
 }
 
-/** An event of no message. */
 type Unplaced = {
   readonly lineId: LineId
   /** The device's guid of the change, and its date. */

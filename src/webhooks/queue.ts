@@ -95,12 +95,10 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** The webhook was deleted. */
   close(): void {
     this.#webhook = { ...this.#webhook, isActive: false }
   }
 
-  /** The wall clock stepped back. */
   moveBack(ms: number): void {
     this.#breaker = movedBack(this.#breaker, ms)
     this.pending.readAgain()
@@ -154,7 +152,6 @@ export class WebhookQueue {
     this.pending.readAgain()
   }
 
-  /** All that is pending was made due. */
   released(): void {
     this.#isReleasing = false
     this.pending.readAgain()

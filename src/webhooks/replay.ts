@@ -113,12 +113,7 @@ export function createReplay(tools: ReplayTools) {
   }
 }
 
-/** A call that is being carried out. */
-type Run = {
-  readonly webhookId: WebhookId
-  readonly filter: DeliveryFilter
-  isStopped: boolean
-}
+type Run = { readonly webhookId: WebhookId; readonly filter: DeliveryFilter; isStopped: boolean }
 
 /** Puts one delivery on its way. A dry run counts it and does not call it. */
 type Send = (at: {

@@ -13,7 +13,6 @@ export class DeliverySignals {
     changed: new Set<WebhookId>(),
   }
 
-  /** There is a new delivery to this webhook. */
   due(id: WebhookId): void {
     this.#noted.due.add(id)
   }
@@ -23,7 +22,6 @@ export class DeliverySignals {
     this.#noted.requested.add(id)
   }
 
-  /** The webhook was created, changed or removed, or its secrets were. */
   changed(id: WebhookId): void {
     this.#noted.changed.add(id)
   }

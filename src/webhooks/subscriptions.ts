@@ -3,8 +3,8 @@ import type * as api from '../api/webhooks.ts'
 import { makerOf, type AuditFields, type Origin } from '../domain/audit.ts'
 import { CLOSED, forNewUrl } from '../domain/breaker.ts'
 import { invalidRequest, RelayError, type Issue } from '../domain/errors.ts'
-import { parseId, type WebhookId } from '../domain/ids.ts'
-import { EVENT_NAMES, WEBHOOKS_MAX, type EventName, type Webhook } from '../domain/webhook.ts'
+import { parseId } from '../domain/ids.ts'
+import { EVENT_NAMES, WEBHOOKS_MAX, type Webhook } from '../domain/webhook.ts'
 import { auditedUrl, type Audit } from '../storage/audit.ts'
 import type { Db, Tx } from '../storage/database.ts'
 import {
@@ -16,7 +16,6 @@ import {
   findWebhook,
   insertWebhook,
   listWebhooks,
-  markWebhookDeleted,
   updateWebhook,
   type StoredWebhook,
   type WebhookChanges,
@@ -74,7 +73,7 @@ async function create(
     if (countWebhooks(tx) >= WEBHOOKS_MAX) {
       throw invalidRequest({ path: '', message: `There are at most ${WEBHOOKS_MAX} webhooks.` })
     }
-    const webhook = webhookOf(checked, { stamps, createdBy: makerOf(origin) })
+    const webhook = webhookOf(checked, stamps, makerOf(origin))
     const secret = newSecret(random)
     insertWebhook(tx, webhook)
     insertSecret(tx, {
@@ -122,12 +121,10 @@ async function remove(tools: SubscriptionTools, id: string, origin: Origin): Pro
   await change(tools, (tx) => {
     const webhook = webhookById(tx, id)
     const secrets = listSecrets(tx, webhook.id)
-    markWebhookDeleted(tx, webhook.id, tools.stamps.now())
+    const now = tools.stamps.now()
+    updateWebhook(tx, webhook.id, { deletedAt: now, isActive: false, updatedAt: now })
     tools.deliverySignals.changed(webhook.id)
-    deleteSecrets(
-      tx,
-      secrets.map(({ seq }) => seq),
-    )
+    deleteSecrets(tx, secrets)
     const before = auditedFields(webhook)
     tools.audit.record(tx, origin, { action: 'webhook.deleted', about: aboutOf(webhook), before })
   })
@@ -149,10 +146,7 @@ async function rotateSecret(
     const useless = listSecrets(tx, webhook.id).filter(
       ({ sealed }, i) => i >= SECRETS_MAX || seal.open(sealed, webhook.id) === null,
     )
-    deleteSecrets(
-      tx,
-      useless.map(({ seq }) => seq),
-    )
+    deleteSecrets(tx, useless)
     const active = webhook.disabledReason === 'secret_unreadable' ? ACTIVE : {}
     updateWebhook(tx, webhook.id, { ...active, updatedAt: now })
     tools.deliverySignals.changed(webhook.id)
@@ -206,25 +200,12 @@ function auditedFields({
 
 const ACTIVE = { isActive: true, disabledReason: null, breaker: CLOSED } as const
 
-function webhookOf(
-  { url = '', events = [], isActive = true, description = null, ...rest }: CheckedInput,
-  { stamps, createdBy }: { readonly stamps: LogicalClock; readonly createdBy: string },
-): Webhook {
+const NEW = { url: '', events: [], isActive: true, description: null, attachmentLinks: false }
+
+function webhookOf(checked: CheckedInput, stamps: LogicalClock, createdBy: string): Webhook {
   const now = stamps.now()
-  const id: WebhookId = stamps.id('wh')
-  const names: readonly EventName[] = events
-  const times = { createdAt: now, updatedAt: now }
-  return {
-    id,
-    url,
-    events: names,
-    isActive,
-    description,
-    attachmentLinks: rest.attachmentLinks ?? false,
-    disabledReason: null,
-    createdBy,
-    ...times,
-  }
+  const rest = { disabledReason: null, createdBy, createdAt: now, updatedAt: now }
+  return { id: stamps.id('wh'), ...NEW, ...checked, ...rest }
 }
 
 /** `is_active` is the user's decision, and ends that of the relay. */
@@ -281,13 +262,9 @@ export type WebhookInput = {
   readonly attachmentLinks?: boolean | undefined
 }
 
-type CheckedInput = {
-  readonly url?: string
-  readonly events?: readonly EventName[]
-  readonly isActive?: boolean
-  readonly description?: string | null
-  readonly attachmentLinks?: boolean
-}
+type CheckedInput = Partial<
+  Pick<Webhook, 'url' | 'events' | 'isActive' | 'description' | 'attachmentLinks'>
+>
 
 const URL_LENGTH_MAX = 2_048
 const DESCRIPTION_LENGTH_MAX = 500
@@ -307,13 +284,11 @@ function checkInput(input: WebhookInput, rules: TargetRules): CheckedInput {
   }
   if (issues.length > 0) throw invalidRequest(...issues)
   return {
-    ...(url === undefined ? {} : { url: plainUrl(url) }),
-    ...(events === undefined
-      ? {}
-      : { events: EVENT_NAMES.filter((name) => events.includes(name)) }),
-    ...(isActive === undefined ? {} : { isActive }),
-    ...(description === undefined ? {} : { description }),
-    ...(attachmentLinks === undefined ? {} : { attachmentLinks }),
+    ...(url !== undefined && { url: plainUrl(url) }),
+    ...(events && { events: EVENT_NAMES.filter((name) => events.includes(name)) }),
+    ...(isActive !== undefined && { isActive }),
+    ...(description !== undefined && { description }),
+    ...(attachmentLinks !== undefined && { attachmentLinks }),
   }
 }
 
