@@ -116,8 +116,16 @@ async function live({ start, zone, steps }: typeof LIFE extends fc.Arbitrary<inf
   expect(old.data.map(figures)).toEqual(daysOf(all, 'UTC', dates))
   expect(home.days.map(figures)).toEqual(daysOf(all, zone, days))
   expect(home.days.map(newContacts)).toEqual(contactsOf(relay, days))
-  expectHook(home.webhooks[0], [...attempts.values()], clock.now())
-  expect(home.webhooks[0].webhook_id).toBe(hook.body.id)
+  const own = await relay.get(`/api/v1/stats?days=14&time_zone=${encodeURIComponent(zone)}`)
+  expect(own.data.map(newContacts)).toEqual(contactsOf(relay, days))
+  const { body: strip } = await browser.get(`/dashboard/pictures/webhook/${hook.body.id}`)
+  expectHook(strip, [...attempts.values()], clock.now())
+  expect(strip).toMatchObject(home.webhooks[0])
+  for (const { id } of await relay.lines()) {
+    const { body: line } = await browser.get(`/dashboard/pictures/line/${id}`)
+    const ofLine = all.filter((row) => row.line === id)
+    expect(line.days.map(figures)).toEqual(daysOf(ofLine, zone, days))
+  }
   expect(home.queue.at(-1)).toMatchObject(waiting(relay))
 }
 
@@ -210,6 +218,12 @@ function expectHook(strip: Json, all: readonly LedgerAttempt[], now: number): vo
     return { ok: ok.filter(isIn).length, failed: day.filter(isIn).length - ok.filter(isIn).length }
   })
   const durations = ok.map(({ ms }) => ms)
+  const week = all.filter(
+    ({ started }) => started >= Math.floor(now / 900_000) * 900_000 - 7 * 86_400_000,
+  )
+  const lost = week.filter((attempt) => outcomeOf(attempt) !== 'delivered').length
+  expect(strip.success_share).toBe(day.length === 0 ? null : ok.length / day.length)
+  expect(strip.causes_7_days.reduce((sum: number, { count }: Json) => sum + count, 0)).toBe(lost)
   expect(strip.cells).toEqual(cells)
   expect(strip.p50_ms).toBe(bucketOf(durations, 0.5, [50, 250, 1_000, 5_000]))
   expect(strip.p95_ms).toBe(bucketOf(durations, 0.95, [50, 250, 1_000, 5_000]))
